@@ -1,0 +1,114 @@
+//! The only list of backend names: what users may type after `+lrts`, and what each name means.
+
+use crate::error::LrtsError;
+
+/// Which backends may carry messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Messages {
+    /// Shared memory between neighbours, TCP otherwise.
+    Nearest,
+    /// Shared memory; nodes of other hosts are out of reach.
+    Shm,
+    /// TCP, also between neighbours.
+    Tcp,
+    /// None: a job of one node.
+    None,
+}
+
+/// Whether memory may be copied by the kernel from process to process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum KernelCopy {
+    /// Where the kernel allows it.
+    Allowed,
+    /// Between all nodes, or the job does not start.
+    Required,
+    /// Never.
+    Forbidden,
+}
+
+/// One name and its meaning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Backend {
+    /// What users type.
+    pub name: &'static str,
+    /// What it does, for the help table.
+    pub summary: &'static str,
+    pub(crate) messages: Messages,
+    /// Whether neighbours map each other's shareable memory.
+    pub(crate) mapping: bool,
+    pub(crate) kernel_copy: KernelCopy,
+}
+
+/// What holds without `+lrts`.
+pub(crate) const NEAREST: Backend = Backend {
+    name: "",
+    summary: "the nearest path to each node",
+    messages: Messages::Nearest,
+    mapping: true,
+    kernel_copy: KernelCopy::Allowed,
+};
+
+/// Every backend of this build.
+pub const BACKENDS: &[Backend] = &[
+    Backend {
+        name: "memcpy",
+        summary: "one process: copies within it",
+        messages: Messages::None,
+        mapping: false,
+        kernel_copy: KernelCopy::Forbidden,
+    },
+    Backend {
+        name: "shm",
+        summary: "one host: messages and shareable memory through mappings, other memory by CMA",
+        messages: Messages::Shm,
+        mapping: true,
+        kernel_copy: KernelCopy::Allowed,
+    },
+    Backend {
+        name: "cma",
+        summary: "one host: messages through mappings, all memory copied by the kernel",
+        messages: Messages::Shm,
+        mapping: false,
+        kernel_copy: KernelCopy::Required,
+    },
+    Backend {
+        name: "tcp",
+        summary: "any hosts: messages over TCP; memory of this host by CMA unless `+nocma`",
+        messages: Messages::Tcp,
+        mapping: false,
+        kernel_copy: KernelCopy::Allowed,
+    },
+    Backend {
+        name: "emulated",
+        summary: "any hosts: messages by the nearest path, memory carried by messages",
+        messages: Messages::Nearest,
+        mapping: false,
+        kernel_copy: KernelCopy::Forbidden,
+    },
+];
+
+/// The names of [`BACKENDS`], for messages.
+const KNOWN: &str = "memcpy, shm, cma, tcp, emulated";
+
+/// What a name means.
+///
+/// # Errors
+/// [`LrtsError::UnknownBackend`], which lists the names.
+pub fn find(name: &str) -> Result<Backend, LrtsError> {
+    let found = BACKENDS.iter().find(|backend| backend.name == name);
+    found.copied().ok_or_else(|| LrtsError::UnknownBackend { name: name.to_owned(), known: KNOWN })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_lists_all_names() {
+        let names: Vec<&str> = BACKENDS.iter().map(|backend| backend.name).collect();
+        assert_eq!(names.join(", "), KNOWN);
+        assert!(names.iter().all(|name| find(name).is_ok()));
+        assert!(matches!(find("ucx"), Err(LrtsError::UnknownBackend { .. })));
+        assert!(find("").is_err());
+    }
+}

@@ -1,0 +1,302 @@
+#![expect(unsafe_code, reason = "takes over a descriptor that an environment variable names")]
+//! A node that a launcher started: finds its place through an inherited socket, and reports over it later.
+//!
+//! 1. The launcher names the socket in [`VARIABLE`] as `descriptor:inode`. The inode tells the socket from whatever
+//!    else may have that number in a process that merely inherited the environment.
+//! 2. The socket arrives without close-on-exec and gets it here, so it is taken once, and no child of the program
+//!    inherits it.
+//! 3. During start-up the caller's thread reads the socket; afterwards only [`Control::watch`] does.
+
+use super::control::{self, FromNode, PROTOCOL, ToNode, VALUE_BYTES_MAX, VALUES_PER_MESSAGE, Welcome};
+use super::{Bootstrap, JobKey};
+use crate::error::LrtsError;
+use crate::ids::NodeId;
+use parking_lot::Mutex;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use rustix::fs::FileType;
+use rustix::io::{Errno, FdFlags};
+use rustix::net::{Shutdown, SocketType};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The environment variable through which a launcher tells a node where its socket is.
+pub const VARIABLE: &str = "CHARE_LAUNCH";
+
+/// How much longer than the launcher a node waits: the launcher knows who is missing and shall say it.
+const MARGIN: Duration = Duration::from_secs(5);
+
+/// Serialises taking over the descriptor: two threads must not both believe that they were first.
+static TAKING: Mutex<()> = Mutex::new(());
+
+/// A place in a job that a launcher started.
+#[derive(Debug)]
+pub struct Launched {
+    socket: OwnedFd,
+    node: NodeId,
+    nodes: u32,
+    key: JobKey,
+    host_address: Option<IpAddr>,
+    neighbours: Vec<(NodeId, OwnedFd)>,
+    patience: Duration,
+    round: u64,
+}
+
+impl Launched {
+    /// This process's place, if a launcher started it; blocks until the other nodes of this host have started.
+    ///
+    /// Call it before other threads exist: only then can the variable be taken out of the environment. (If it
+    /// stays, it is harmless to this process and its children: the socket it names is taken once.)
+    ///
+    /// # Errors
+    /// When the launcher ends the job or speaks another protocol, or when the variable is no launcher's.
+    pub fn from_environment() -> Result<Option<Self>, LrtsError> {
+        let Some(value) = std::env::var_os(VARIABLE) else { return Ok(None) };
+        let (descriptor, inode) = value
+            .to_str()
+            .and_then(|value| value.split_once(':'))
+            .and_then(|(descriptor, inode)| Some((descriptor.parse().ok()?, inode.parse().ok()?)))
+            .ok_or_else(|| {
+                LrtsError::Bootstrap(format!("{VARIABLE} is {value:?}, which no launcher sets; unset it"))
+            })?;
+        let socket = take_socket(descriptor, inode);
+        remove_variable();
+        socket.map(Self::join).transpose()
+    }
+
+    /// Asks for a place over a socket to a launcher; blocks until the other nodes of this host have started.
+    ///
+    /// # Errors
+    /// As for [`Launched::from_environment`].
+    pub fn join(socket: OwnedFd) -> Result<Self, LrtsError> {
+        control::send(&socket, &FromNode::Hello { protocol: PROTOCOL }, None)
+            .map_err(|cause| LrtsError::Bootstrap(format!("cannot greet the launcher: {cause}")))?;
+        let Welcome { node, nodes, key, host_address, neighbours, patience_ms } =
+            match receive(&socket, None)? {
+                (ToNode::Welcome(welcome), None) => welcome,
+                (other, _) => return Err(unexpected(&other)),
+            };
+        if node.0 >= nodes || neighbours >= nodes {
+            return Err(LrtsError::Bootstrap(format!("the launcher calls this {node} of {nodes}")));
+        }
+        let patience = Duration::from_millis(patience_ms);
+        let mut launched = Self {
+            socket,
+            node,
+            nodes,
+            key: JobKey(key),
+            host_address,
+            neighbours: Vec::new(),
+            patience,
+            round: 0,
+        };
+        let deadline = launched.deadline();
+        for _ in 0..neighbours {
+            match receive(&launched.socket, deadline)? {
+                (ToNode::Neighbour(peer), Some(socket)) if peer.0 < nodes && peer != node => {
+                    launched.neighbours.push((peer, socket));
+                }
+                (other, _) => return Err(unexpected(&other)),
+            }
+        }
+        launched.neighbours.sort_by_key(|(peer, _)| *peer);
+        Ok(launched)
+    }
+
+    /// Ends start-up: what remains is reporting to the launcher and hearing from it.
+    pub fn into_control(self) -> Control {
+        Control { line: Arc::new(Line { socket: self.socket, closed: AtomicBool::new(false) }) }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        Instant::now().checked_add(self.patience.saturating_add(MARGIN))
+    }
+}
+
+impl Bootstrap for Launched {
+    fn node(&self) -> NodeId {
+        self.node
+    }
+
+    fn nodes(&self) -> u32 {
+        self.nodes
+    }
+
+    fn key(&self) -> &JobKey {
+        &self.key
+    }
+
+    fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
+        std::mem::take(&mut self.neighbours)
+    }
+
+    fn host_address(&self) -> Option<IpAddr> {
+        self.host_address
+    }
+
+    fn all_gather(&mut self, value: Vec<u8>) -> Result<Vec<Vec<u8>>, LrtsError> {
+        assert!(value.len() <= VALUE_BYTES_MAX, "a published value has at most {VALUE_BYTES_MAX} bytes");
+        control::send(&self.socket, &FromNode::Gather { round: self.round, value }, None)
+            .map_err(|cause| LrtsError::Bootstrap(format!("cannot reach the launcher: {cause}")))?;
+        let deadline = self.deadline();
+        let mut gathered: Vec<Vec<u8>> = Vec::new();
+        while gathered.len() < self.nodes as usize {
+            let rest = self.nodes as usize - gathered.len();
+            match receive(&self.socket, deadline)?.0 {
+                ToNode::Gathered { round, first, values }
+                    if round == self.round
+                        && first as usize == gathered.len()
+                        && (1..=rest.min(VALUES_PER_MESSAGE)).contains(&values.len()) =>
+                {
+                    gathered.extend(values);
+                }
+                other => return Err(unexpected(&other)),
+            }
+        }
+        self.round += 1;
+        Ok(gathered)
+    }
+}
+
+struct Line {
+    socket: OwnedFd,
+    /// Written once by the control handle that goes away; read by the watcher after the socket woke it up.
+    closed: AtomicBool,
+}
+
+/// A running node's line to its launcher. Dropping it ends the watch, too.
+///
+/// Reports are delivered if the launcher lives; if it does not, the watch says so, and nobody is left to read a report.
+pub struct Control {
+    line: Arc<Line>,
+}
+
+impl Control {
+    /// Ends the job: this node cannot go on, and `message` says why.
+    pub fn report_failure(&self, message: impl Into<String>) {
+        self.report(&FromNode::Failed { message: control::shorten(message.into()) });
+    }
+
+    /// Ends the job: `peer` is gone. The launcher may know better why, and names that cause then.
+    pub fn report_lost(&self, peer: NodeId, message: impl Into<String>) {
+        self.report(&FromNode::Lost { peer, message: control::shorten(message.into()) });
+    }
+
+    /// Says that this node did all its work and will exit with `code`. A node that exits without this is lost.
+    pub fn finished(&self, code: u8) {
+        self.report(&FromNode::Finished { code });
+    }
+
+    /// Listens in a thread of its own for the end of the job, and calls `on_abort` with the reason, once.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn watch(&self, on_abort: impl FnOnce(String) + Send + 'static) -> std::io::Result<()> {
+        let line = Arc::clone(&self.line);
+        std::thread::Builder::new().name("chare-control".into()).spawn(move || {
+            let reason = loop {
+                match receive(&line.socket, None) {
+                    Err(LrtsError::Bootstrap(reason)) => break reason,
+                    Err(other) => break other.to_string(),
+                    // Left over from an exchange that this node gave up.
+                    Ok(_) => {}
+                }
+            };
+            if !line.closed.load(Ordering::Acquire) {
+                on_abort(reason);
+            }
+        })?;
+        Ok(())
+    }
+
+    fn report(&self, message: &FromNode) {
+        // It fails only when the launcher is gone, and then the watch has heard the end of the stream.
+        let _ = control::send(&self.line.socket, message, None);
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        self.line.closed.store(true, Ordering::Release);
+        // Wakes the watcher; what was sent before still arrives.
+        let _ = rustix::net::shutdown(&self.line.socket, Shutdown::Both);
+    }
+}
+
+/// The next message; the ways in which a launcher ends a job are errors.
+fn receive(socket: &OwnedFd, deadline: Option<Instant>) -> Result<(ToNode, Option<OwnedFd>), LrtsError> {
+    wait_readable(socket, deadline)?;
+    match control::receive(socket) {
+        Ok(Some((ToNode::Abort { message }, _))) => Err(LrtsError::Bootstrap(message)),
+        Ok(Some(message)) => Ok(message),
+        Ok(None) => Err(LrtsError::Bootstrap("the launcher of this job is gone".into())),
+        Err(cause) => Err(LrtsError::Bootstrap(format!("hearing from the launcher failed: {cause}"))),
+    }
+}
+
+fn wait_readable(socket: &OwnedFd, deadline: Option<Instant>) -> Result<(), LrtsError> {
+    let Some(deadline) = deadline else { return Ok(()) };
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let timeout = Timespec {
+            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        match rustix::event::poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&timeout)) {
+            Ok(0) => {
+                return Err(LrtsError::Bootstrap("the launcher does not answer; is it suspended?".into()));
+            }
+            Ok(_) => return Ok(()),
+            Err(Errno::INTR) => {}
+            Err(cause) => {
+                return Err(LrtsError::Bootstrap(format!("waiting for the launcher failed: {cause}")));
+            }
+        }
+    }
+}
+
+fn unexpected(message: &ToNode) -> LrtsError {
+    let what = match message {
+        ToNode::Welcome(_) => "a second welcome",
+        ToNode::Neighbour(_) => "a neighbour out of turn",
+        ToNode::Gathered { .. } => "values out of turn",
+        ToNode::Abort { .. } => "the end",
+    };
+    LrtsError::Bootstrap(format!("the launcher sent {what}; launcher and program must be of the same build"))
+}
+
+/// Takes over the launcher's socket, if it is there and nobody took it before.
+fn take_socket(descriptor: RawFd, inode: u64) -> Option<OwnedFd> {
+    if descriptor < 3 {
+        return None;
+    }
+    let _first = TAKING.lock();
+    // SAFETY: only asks about the number, at once; for a number that is not open the kernel answers with an error.
+    let allegation = unsafe { BorrowedFd::borrow_raw(descriptor) };
+    let flags = rustix::io::fcntl_getfd(allegation).ok()?;
+    let found = rustix::fs::fstat(allegation).ok()?;
+    let is_ours = !flags.contains(FdFlags::CLOEXEC)
+        && FileType::from_raw_mode(found.st_mode) == FileType::Socket
+        && found.st_ino == inode
+        && rustix::net::sockopt::socket_type(allegation).ok()? == SocketType::SEQPACKET;
+    if !is_ours {
+        return None;
+    }
+    rustix::io::fcntl_setfd(allegation, FdFlags::CLOEXEC).ok()?;
+    // SAFETY: the inode proves that this is the socket which the launcher left to this process, and the missing
+    // close-on-exec flag, tested and set under the lock, that nobody took it before.
+    Some(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// Takes the variable out of the environment where that is sound: while this is the only thread.
+fn remove_variable() {
+    if std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.take(2).count() == 1) {
+        // SAFETY: no other thread exists that could read the environment meanwhile or start one that does.
+        unsafe { std::env::remove_var(VARIABLE) };
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! Who is in the job, before messages exist.
+//!
+//! A bootstrap answers four questions: which node am I, how many are there, what did the others publish, and
+//! which of them share this host (with a private socket to each of those). It never carries messages.
+
+pub mod control;
+pub mod launched;
+pub mod local;
+pub mod single;
+
+use crate::error::LrtsError;
+use crate::ids::NodeId;
+use rustix::fd::OwnedFd;
+
+/// Proves that a peer belongs to the job. Made by whoever starts the job, passed over inherited descriptors.
+#[derive(Clone)]
+pub struct JobKey(pub [u8; 32]);
+
+impl JobKey {
+    /// A fresh key.
+    pub fn random() -> Self {
+        Self(rand::random())
+    }
+}
+
+impl std::fmt::Debug for JobKey {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("JobKey(secret)")
+    }
+}
+
+/// A node's place in the job and its means to find the others.
+pub trait Bootstrap: Send {
+    /// This node.
+    fn node(&self) -> NodeId;
+
+    /// How many nodes the job has.
+    fn nodes(&self) -> u32;
+
+    /// The job's key.
+    fn key(&self) -> &JobKey;
+
+    /// Takes the private sockets to the other nodes of this host: connected `SOCK_SEQPACKET` unix
+    /// sockets, one per neighbour. A second call returns nothing.
+    fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)>;
+
+    /// The address that peers on other hosts reach this host by; `None`: all nodes are on this host,
+    /// loopback suffices.
+    fn host_address(&self) -> Option<std::net::IpAddr>;
+
+    /// Publishes `value` and returns what every node published, by node. Collective: every node calls it
+    /// equally often. At most 1,024 bytes. Blocks until all have called.
+    ///
+    /// # Errors
+    /// When the job ends or a node does not arrive in time; the message names who is missing.
+    fn all_gather(&mut self, value: Vec<u8>) -> Result<Vec<Vec<u8>>, LrtsError>;
+}

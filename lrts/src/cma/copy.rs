@@ -1,0 +1,47 @@
+#![expect(unsafe_code, reason = "copies between owned memory and a claimed range of another process")]
+//! The copies of claimed ranges.
+
+use super::sys::{self, Direction, PIECE_BYTES_MAX, Remote};
+use crate::error::TransferError;
+use crate::host::PeerClaim;
+use crate::lrts::{Get, Put};
+use rustix::io::Errno;
+
+/// Fills a get's memory.
+///
+/// # Errors
+/// [`TransferError::PeerLost`] when the process is gone, else [`TransferError::Refused`] with the kernel's answer.
+pub(super) fn read(claim: &PeerClaim, get: &Get) -> Result<(), TransferError> {
+    let remote = remote(claim, get.offset)?;
+    let (local, len) = (get.into.address(), get.len);
+    // SAFETY: `into` is held exclusively and has room (the caller compared). In this very process the read claim
+    // keeps the range as the region's owner published it.
+    let copied = unsafe { sys::transfer(Direction::Read, remote, local, len, PIECE_BYTES_MAX) };
+    copied.map_err(|error| failure(claim, error))
+}
+
+/// Writes a put's memory.
+///
+/// # Errors
+/// As for `read`.
+pub(super) fn write(claim: &PeerClaim, put: &Put) -> Result<(), TransferError> {
+    let remote = remote(claim, put.offset)?;
+    let (local, len) = (put.from.address().cast_mut(), put.from.len());
+    // SAFETY: `from` is readable and only read in this direction. In this very process the write claim makes the
+    // range ours alone.
+    let copied = unsafe { sys::transfer(Direction::Write, remote, local, len, PIECE_BYTES_MAX) };
+    copied.map_err(|error| failure(claim, error))
+}
+
+fn remote(claim: &PeerClaim, offset: u64) -> Result<Remote, TransferError> {
+    let address = claim.notice().address.checked_add(offset).ok_or_else(|| failure(claim, Errno::FAULT))?;
+    Ok(Remote { pid: claim.neighbour().introduction().pid, address })
+}
+
+fn failure(claim: &PeerClaim, error: Errno) -> TransferError {
+    let node = claim.neighbour().node();
+    match error {
+        Errno::SRCH => TransferError::PeerLost(node),
+        error => TransferError::Refused { node, cause: error.to_string() },
+    }
+}

@@ -1,0 +1,160 @@
+//! Any memory of the nodes of one host, copied by the kernel from process to process (cross memory attach).
+//!
+//! 1. Gets and puts only: the target's processor has no part in it, and they are over when the call returns.
+//! 2. Liveness, range, rights and address come from the neighbour's board, under a claim.
+//! 3. Each neighbour is probed when the backend opens; the kernel may deny any pair of processes. Transfers
+//!    with a denied neighbour fail with [`TransferError::Refused`], and so does one that is denied later.
+//! 4. This backend neither sends nor hears: a neighbour's death makes its transfers fail, and is reported by
+//!    the backend that carries the frames.
+
+mod copy;
+mod permission;
+mod sys;
+
+pub use permission::permit;
+
+use crate::capabilities::Capabilities;
+use crate::error::TransferError;
+use crate::frame::Frame;
+use crate::host::{Neighbourhood, get_by, put_by};
+use crate::ids::NodeId;
+use crate::lrts::{Completion, Get, Lrts, Posted, Put, Refused, Sink};
+use crate::memory::Memory;
+use crate::region::RegionKey;
+use permission::{Denial, probe};
+use rustix::fd::BorrowedFd;
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The backend of one node.
+pub struct Cma {
+    neighbourhood: Arc<Neighbourhood>,
+    /// By the neighbours' positions.
+    denials: Vec<Option<Denial>>,
+    /// Set once, by `shutdown`.
+    closing: AtomicBool,
+}
+
+impl Cma {
+    /// Opens the backend and probes each neighbour: two system calls apiece.
+    pub fn open(neighbourhood: Arc<Neighbourhood>) -> Self {
+        let denials = neighbourhood
+            .neighbours()
+            .iter()
+            .map(|neighbour| probe(neighbour.introduction()).err())
+            .collect();
+        Self { neighbourhood, denials, closing: AtomicBool::new(false) }
+    }
+
+    /// Whether a node is a neighbour whose memory can be copied.
+    pub fn allows(&self, node: NodeId) -> bool {
+        self.neighbourhood.position(node).is_some_and(|position| self.denials[position].is_none())
+    }
+
+    /// Why a neighbour's memory cannot be copied; `None` if it can, or if the node is no neighbour.
+    pub fn denied(&self, node: NodeId) -> Option<&str> {
+        self.denial(node).map(|denial| denial.cause.as_str())
+    }
+
+    fn denial(&self, node: NodeId) -> Option<&Denial> {
+        self.denials[self.neighbourhood.position(node)?].as_ref()
+    }
+
+    /// One sentence for the user when any neighbour is denied: who, why, what helps, and what happens instead.
+    pub fn warning(&self) -> Option<String> {
+        let mut denied = self.neighbourhood.nodes().zip(&self.denials).filter(|(_, denial)| denial.is_some());
+        let (first, denial) = denied.next()?;
+        let (others, denial) = (denied.count(), denial.as_ref()?);
+        let mut who = first.to_string();
+        if others > 0 {
+            // Formatting into a string cannot fail.
+            let _ = write!(who, " and {others} more");
+        }
+        Some(format!(
+            "copying memory directly between processes (CMA) is not possible with {who}: {denial}; \
+             messages carry the data instead, which is slower (`+nocma` silences this)"
+        ))
+    }
+
+    /// A transfer with a denied neighbour fails before anything is claimed.
+    fn permission(&self, node: NodeId) -> Result<(), TransferError> {
+        match self.denial(node) {
+            Some(denial) => Err(TransferError::Refused { node, cause: denial.to_string() }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Lrts for Cma {
+    fn name(&self) -> &'static str {
+        "cma"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            messages: false,
+            get: true,
+            put: true,
+            view: false,
+            immediate: true,
+            frame_bytes_max: 0,
+        }
+    }
+
+    /// # Panics
+    /// Always: this backend has no messages.
+    fn send(&self, target: NodeId, _frame: Frame) -> Result<(), Refused<Frame>> {
+        panic!("cma carries no messages (to {target}): capabilities().messages is false");
+    }
+
+    fn progress(&self, _sink: &mut dyn Sink) -> bool {
+        self.neighbourhood.read_links_if_due();
+        false
+    }
+
+    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
+        if self.closing.load(Ordering::Acquire) {
+            return Err(Refused(get));
+        }
+        match self.permission(get.key.node) {
+            Ok(()) => get_by(&self.neighbourhood, get, copy::read),
+            Err(error) => {
+                Ok(Posted::Done(Completion { token: get.token, result: Err(error), memory: Some(get.into) }))
+            }
+        }
+    }
+
+    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
+        if self.closing.load(Ordering::Acquire) {
+            return Err(Refused(put));
+        }
+        match self.permission(put.key.node) {
+            Ok(()) => put_by(&self.neighbourhood, put, copy::write),
+            Err(error) => Ok(Posted::Done(Completion { token: put.token, result: Err(error), memory: None })),
+        }
+    }
+
+    fn view(&self, _key: &RegionKey, _offset: u64, _len: usize) -> Result<Option<Memory>, TransferError> {
+        Ok(None)
+    }
+
+    fn arm(&self) -> bool {
+        true
+    }
+
+    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    fn shutdown(&self) {
+        self.closing.store(true, Ordering::Release);
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;

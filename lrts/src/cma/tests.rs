@@ -1,0 +1,86 @@
+//! The backend between nodes of this process: real system calls, on the process itself.
+
+use super::*;
+use crate::host::testing::{Heard, neighbourhoods, over};
+use crate::memory::MemoryMut;
+use crate::region::Held;
+
+const ONE: NodeId = NodeId(1);
+
+fn pair() -> (Cma, Cma) {
+    let mut nodes = neighbourhoods(2).into_iter().map(Cma::open);
+    (nodes.next().expect("node 0"), nodes.next().expect("node 1"))
+}
+
+fn bytes(len: usize) -> Vec<u8> {
+    (0..len).map(|index| ((index * 11) >> 1) as u8).collect()
+}
+
+fn get(key: RegionKey, offset: u64, len: usize) -> Get {
+    Get { key, offset, into: MemoryMut::heap_zeroed(len), len, token: 1 }
+}
+
+fn put(key: RegionKey, offset: u64, bytes: Vec<u8>) -> Put {
+    Put { key, offset, from: MemoryMut::from_vec(bytes).freeze(), token: 2 }
+}
+
+#[test]
+fn any_memory_is_reached() {
+    let (here, there) = pair();
+    assert_eq!((here.denied(ONE), here.warning()), (None, None));
+    let regions = there.neighbourhood.regions();
+    let source = bytes(300_000);
+    let from = regions.register(Held::Source(MemoryMut::from_vec(source.clone()).freeze())).expect("a slot");
+    let to = regions.register(Held::Target(MemoryMut::heap_zeroed(300_000))).expect("a slot");
+    for (offset, len) in [(0, 300_000), (0, 0), (1, 1), (4095, 8193), (300_000, 0)] {
+        let done = over(here.get(get(from, offset as u64, len)));
+        assert_eq!(done.result, Ok(len));
+        assert!(done.memory.expect("it comes back").as_slice() == &source[offset..offset + len]);
+        let done = over(here.put(put(to, offset as u64, source[offset..offset + len].to_vec())));
+        assert_eq!(done.result, Ok(len));
+    }
+    assert!(matches!(here.view(&from, 0, 1), Ok(None)));
+    let Ok(Some(Held::Target(written))) = regions.deregister(&to) else { panic!("nobody holds it") };
+    assert!(written.as_slice() == source);
+}
+
+#[test]
+fn bad_keys_and_ranges_are_typed_errors() {
+    let (here, there) = pair();
+    let regions = there.neighbourhood.regions();
+    let key = regions.register(Held::Source(MemoryMut::from_vec(vec![1; 100]).freeze())).expect("a slot");
+    let result = |key, offset, len| over(here.get(get(key, offset, len))).result;
+    let forged = RegionKey { generation: !key.generation, ..key };
+    assert_eq!(result(forged, 0, 0), Err(TransferError::StaleKey(ONE)));
+    assert!(matches!(result(key, 1, 100), Err(TransferError::OutOfRange { .. })));
+    assert!(matches!(result(RegionKey { node: NodeId(9), ..key }, 0, 1), Err(TransferError::Refused { .. })));
+    assert_eq!(over(here.put(put(key, 0, vec![1]))).result, Err(TransferError::ReadOnly(ONE)));
+    assert!(regions.deregister(&key).expect("it lives").is_some(), "no claim is left behind");
+    assert_eq!(result(key, 0, 0), Err(TransferError::StaleKey(ONE)));
+}
+
+#[test]
+fn a_denied_neighbour_fails_before_anything_is_claimed() {
+    let (mut here, there) = pair();
+    here.denials[0] = Some(Denial { cause: "a test".to_owned(), cure: "end it" });
+    let regions = there.neighbourhood.regions();
+    let key = regions.register(Held::Target(MemoryMut::heap_zeroed(8))).expect("a slot");
+    let refused = TransferError::Refused { node: ONE, cause: "a test; end it".to_owned() };
+    assert_eq!(over(here.get(get(key, 0, 8))).result, Err(refused.clone()));
+    assert_eq!(over(here.put(put(key, 0, vec![1]))).result, Err(refused));
+    assert_eq!(here.denied(ONE), Some("a test"));
+    assert!(here.warning().expect("a warning").contains("node 1: a test; end it"));
+}
+
+#[test]
+fn a_node_that_is_gone_fails_its_transfers() {
+    let (here, there) = pair();
+    let regions = there.neighbourhood.regions();
+    let key = regions.register(Held::Target(MemoryMut::heap_zeroed(8))).expect("a slot");
+    drop(there);
+    here.neighbourhood.read_links();
+    assert!(!here.progress(&mut Heard::default()));
+    assert_eq!(over(here.get(get(key, 0, 8))).result, Err(TransferError::PeerLost(ONE)));
+    here.shutdown();
+    assert!(here.is_closed());
+}

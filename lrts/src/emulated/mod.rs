@@ -1,0 +1,371 @@
+//! Get and put made of send: the half of the contract that a network without one-sided access lacks, done once.
+//!
+//! Wraps a backend that carries messages. Frames of the runtime pass through; [`Channel::Emulated`] carries
+//! requests, chunks and answers (`wire`). For each peer there are two halves, what we posted (`poster`) and
+//! what we serve (`server`), and one queue of what waits to go out (`outgoing`).
+//!
+//! 1. Nothing blocks: what the wrapped backend refuses is kept and sent by a later progress.
+//! 2. A progress sends at most [`PEER_BUDGET`] frames to each peer; operations of one peer take turns.
+//! 3. The target's range stays claimed from the first byte to the last, as with one-sided access.
+//! 4. The wrapped backend must deliver frames in the order in which they were handed to it under the peer's
+//!    lock; a chunk that comes out of order is a breach.
+//! 5. A breach makes the peer lost: its operations complete, its claims end, and nothing it sends is read again.
+//! 6. `shutdown` lets open operations finish and only then says goodbye, since a node that has
+//!    said goodbye answers no more. Requests that wait for a busy range are given up.
+
+mod outgoing;
+mod poster;
+mod server;
+mod stream;
+mod wire;
+
+use crate::capabilities::Capabilities;
+use crate::error::{LrtsError, TransferError};
+use crate::frame::{Channel, Frame};
+use crate::ids::NodeId;
+use crate::lrts::{Completion, Get, Lrts, Posted, Put, Refused, Sink};
+use crate::memcpy::copy;
+use crate::memory::Memory;
+use crate::region::{RegionKey, Regions};
+use outgoing::{Kind, Outgoing};
+use parking_lot::Mutex;
+use poster::Poster;
+use rustix::fd::BorrowedFd;
+use server::Server;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use wire::{HEADER_BYTES_MAX, Header};
+
+/// Data in one frame: large enough that the copy outweighs the header and the queueing, small enough that
+/// messages between chunks wait some tens of microseconds only.
+const CHUNK_BYTES_MAX: usize = 128 << 10;
+
+/// Frames sent to one peer by one progress.
+const PEER_BUDGET: usize = 16;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    Open,
+    Closed,
+    Lost,
+}
+
+struct Talk {
+    presence: Presence,
+    poster: Poster,
+    server: Server,
+    outgoing: Outgoing,
+    /// A frame the wrapped backend had no room for; goes before all others.
+    refused: Option<Frame>,
+}
+
+impl Talk {
+    fn is_idle(&self) -> bool {
+        self.poster.is_idle() && self.server.is_idle() && self.has_sent_all()
+    }
+
+    fn has_sent_all(&self) -> bool {
+        self.outgoing.is_empty() && self.refused.is_none()
+    }
+
+    /// Ends the talk. Returns what it leaves unfinished.
+    fn end(&mut self, presence: Presence) -> Vec<Completion> {
+        self.presence = presence;
+        self.server.abandon();
+        self.outgoing.clear();
+        self.refused = None;
+        self.poster.abandon()
+    }
+
+    fn read(&mut self, bytes: &[u8]) -> Result<Option<Completion>, String> {
+        let Self { poster, server, outgoing, .. } = self;
+        let (header, data) = Header::decode(bytes)?;
+        match header {
+            Header::Get { id, range } => server.get(id, range, outgoing).map(|()| None),
+            Header::Put { id, range } => server.put(id, range, data, outgoing).map(|()| None),
+            Header::PutChunk { id, at } => server.chunk(id, at, data, outgoing).map(|()| None),
+            Header::Granted { id } => poster.granted(id, outgoing).map(|()| None),
+            Header::GetChunk { id, at } => poster.chunk(id, at, data),
+            Header::Done { id } => poster.done(id, outgoing).map(Some),
+            Header::Failed { id, reason } => poster.failed(id, reason).map(Some),
+        }
+    }
+
+    /// Hands frames to the backend until it refuses one or the budget ends. Returns how many it took.
+    fn push_out(&mut self, node: NodeId, inner: &dyn Lrts) -> usize {
+        for taken in 0..PEER_BUDGET {
+            let (frame, ended) = match self.refused.take().map(|frame| (frame, None)) {
+                Some(refused) => refused,
+                None => match self.outgoing.next() {
+                    Some(next) => next,
+                    None => return taken,
+                },
+            };
+            if let Some((Kind::GetServed, id)) = ended {
+                self.server.sent(id);
+            }
+            if let Err(Refused(frame)) = inner.send(node, frame) {
+                self.refused = Some(frame);
+                return taken;
+            }
+        }
+        PEER_BUDGET
+    }
+}
+
+struct Peer {
+    /// Mirrors "something waits to be sent or claimed"; written under the lock, read without to skip it.
+    restless: AtomicBool,
+    /// Mirrors "nothing it sends is read again"; written under the lock.
+    ignored: AtomicBool,
+    talk: Mutex<Talk>,
+}
+
+impl Peer {
+    fn note(&self, talk: &Talk) {
+        self.restless.store(!talk.has_sent_all() || talk.server.is_waiting(), Ordering::Release);
+        self.ignored.store(talk.presence == Presence::Lost, Ordering::Release);
+    }
+}
+
+/// A backend with get and put made of its `send`.
+pub struct Emulated<L> {
+    inner: L,
+    regions: Arc<Regions>,
+    peers: Vec<Peer>,
+    closing: AtomicBool,
+    said_goodbye: AtomicBool,
+}
+
+impl<L: Lrts> Emulated<L> {
+    /// Adds get and put to `inner`, for a job of `nodes` nodes. All nodes of the job must wrap alike.
+    ///
+    /// # Panics
+    /// If `inner` carries no messages, or none of at least 256 bytes.
+    pub fn new(inner: L, regions: Arc<Regions>, nodes: u32) -> Self {
+        let frame_bytes_max = inner.capabilities().frame_bytes_max;
+        assert!(frame_bytes_max >= 256, "{} carries frames of {frame_bytes_max} bytes", inner.name());
+        let chunk_bytes_max = CHUNK_BYTES_MAX.min(frame_bytes_max - HEADER_BYTES_MAX);
+        let peer = |index| Peer {
+            restless: AtomicBool::new(false),
+            ignored: AtomicBool::new(false),
+            talk: Mutex::new(Talk {
+                presence: Presence::Open,
+                poster: Poster::new(NodeId(index)),
+                server: Server::new(Arc::clone(&regions)),
+                outgoing: Outgoing::new(chunk_bytes_max),
+                refused: None,
+            }),
+        };
+        let peers = (0..nodes).map(peer).collect();
+        Self { inner, regions, peers, closing: AtomicBool::new(false), said_goodbye: AtomicBool::new(false) }
+    }
+
+    /// The wrapped backend.
+    pub fn inner(&self) -> &L {
+        &self.inner
+    }
+
+    /// Opens an operation at the node a key names, under that peer's lock, and starts sending it.
+    fn post<O>(
+        &self,
+        node: NodeId,
+        operation: O,
+        open: impl FnOnce(&mut Talk, O) -> Result<(), Refused<O>>,
+        fail: impl FnOnce(O, TransferError) -> Completion,
+    ) -> Result<Posted, Refused<O>> {
+        let Some(peer) = self.peers.get(node.index()) else {
+            return Ok(Posted::Done(fail(operation, TransferError::StaleKey(node))));
+        };
+        let mut talk = peer.talk.lock();
+        if self.closing.load(Ordering::Acquire) {
+            return Err(Refused(operation));
+        }
+        if talk.presence != Presence::Open {
+            return Ok(Posted::Done(fail(operation, TransferError::PeerLost(node))));
+        }
+        open(&mut talk, operation)?;
+        talk.push_out(node, &self.inner);
+        peer.note(&talk);
+        Ok(Posted::Pending)
+    }
+
+    /// Sends and claims what waits, for every peer. Returns whether anything went on.
+    fn push_out(&self) -> bool {
+        let mut happened = false;
+        for (index, peer) in self.peers.iter().enumerate() {
+            if peer.restless.load(Ordering::Acquire)
+                && let Some(mut talk) = peer.talk.try_lock()
+            {
+                let Talk { server, outgoing, .. } = &mut *talk;
+                happened |= server.retry(self.closing.load(Ordering::Acquire), outgoing);
+                happened |= talk.push_out(NodeId(index as u32), &self.inner) > 0;
+                peer.note(&talk);
+            }
+        }
+        happened
+    }
+
+    /// Says goodbye once nothing is open.
+    fn close_when_idle(&self) {
+        if self.closing.load(Ordering::Acquire)
+            && !self.said_goodbye.load(Ordering::Acquire)
+            && self.peers.iter().all(|peer| peer.talk.lock().is_idle())
+            && !self.said_goodbye.swap(true, Ordering::AcqRel)
+        {
+            self.inner.shutdown();
+        }
+    }
+}
+
+fn get_failed(get: Get, error: TransferError) -> Completion {
+    Completion { token: get.token, result: Err(error), memory: Some(get.into) }
+}
+
+fn put_failed(put: Put, error: TransferError) -> Completion {
+    Completion { token: put.token, result: Err(error), memory: None }
+}
+
+impl<L: Lrts> Lrts for Emulated<L> {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { get: true, put: true, immediate: false, ..self.inner.capabilities() }
+    }
+
+    fn send(&self, target: NodeId, frame: Frame) -> Result<(), Refused<Frame>> {
+        if self.closing.load(Ordering::Acquire) {
+            return Err(Refused(frame));
+        }
+        self.inner.send(target, frame)
+    }
+
+    fn progress(&self, sink: &mut dyn Sink) -> bool {
+        let arrived = self.inner.progress(&mut Reader { emulated: self, sink });
+        let sent = self.push_out();
+        self.close_when_idle();
+        arrived || sent
+    }
+
+    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
+        if get.key.node == self.regions.node() {
+            return copy::get(&self.regions, get);
+        }
+        if let Err(error) = copy::local_room(&get) {
+            return Ok(Posted::Done(get_failed(get, error)));
+        }
+        let open = |talk: &mut Talk, get| talk.poster.get(get, &mut talk.outgoing);
+        self.post(get.key.node, get, open, get_failed)
+    }
+
+    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
+        if put.key.node == self.regions.node() {
+            return copy::put(&self.regions, put);
+        }
+        let open = |talk: &mut Talk, put| talk.poster.put(put, &mut talk.outgoing);
+        self.post(put.key.node, put, open, put_failed)
+    }
+
+    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
+        if key.node == self.regions.node() {
+            return copy::view(&self.regions, key, offset, len);
+        }
+        self.inner.view(key, offset, len)
+    }
+
+    /// As the wrapped backend; also `false` while a frame waits for room or a range for its claim, since
+    /// no descriptor tells when those end.
+    fn arm(&self) -> bool {
+        let at_rest = self.peers.iter().all(|peer| !peer.restless.load(Ordering::Acquire));
+        let closing = self.closing.load(Ordering::Acquire) && !self.said_goodbye.load(Ordering::Acquire);
+        at_rest && !closing && self.inner.arm()
+    }
+
+    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.inner.event_fd()
+    }
+
+    fn shutdown(&self) {
+        self.closing.store(true, Ordering::Release);
+        self.close_when_idle();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.said_goodbye.load(Ordering::Acquire) && self.inner.is_closed()
+    }
+}
+
+/// The wrapped backend's sink: reads our channel, passes the rest on.
+struct Reader<'a, L> {
+    emulated: &'a Emulated<L>,
+    sink: &'a mut dyn Sink,
+}
+
+impl<L: Lrts> Reader<'_, L> {
+    fn peer(&self, node: NodeId) -> Option<&Peer> {
+        self.emulated.peers.get(node.index()).filter(|peer| !peer.ignored.load(Ordering::Acquire))
+    }
+
+    /// Ends the talk with a peer; its operations complete before anybody hears of the end.
+    fn end(&mut self, node: NodeId, presence: Presence) {
+        let Some(peer) = self.emulated.peers.get(node.index()) else { return };
+        let mut talk = peer.talk.lock();
+        let unfinished = talk.end(presence);
+        peer.note(&talk);
+        drop(talk);
+        for completion in unfinished {
+            self.sink.completion(completion);
+        }
+    }
+}
+
+impl<L: Lrts> Sink for Reader<'_, L> {
+    fn frame(&mut self, source: NodeId, channel: Channel, bytes: &[u8]) {
+        let Some(peer) = self.peer(source) else { return };
+        if channel != Channel::Emulated {
+            self.sink.frame(source, channel, bytes);
+            return;
+        }
+        let mut talk = peer.talk.lock();
+        let read = talk.read(bytes);
+        peer.note(&talk);
+        drop(talk);
+        match read {
+            Ok(None) => {}
+            Ok(Some(completion)) => self.sink.completion(completion),
+            Err(cause) => {
+                self.end(source, Presence::Lost);
+                self.sink.peer_lost(LrtsError::Protocol {
+                    peer: source,
+                    backend: self.emulated.name(),
+                    what: "transfer frame",
+                    cause,
+                });
+            }
+        }
+    }
+
+    fn completion(&mut self, completion: Completion) {
+        self.sink.completion(completion);
+    }
+
+    fn peer_closed(&mut self, peer: NodeId) {
+        if self.peer(peer).is_some() {
+            self.end(peer, Presence::Closed);
+            self.sink.peer_closed(peer);
+        }
+    }
+
+    fn peer_lost(&mut self, error: LrtsError) {
+        match error.peer() {
+            Some(peer) if self.peer(peer).is_none() => {}
+            Some(peer) => {
+                self.end(peer, Presence::Lost);
+                self.sink.peer_lost(error);
+            }
+            None => self.sink.peer_lost(error),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The operations that one peer posted to this node, until their last byte is sent or written.
+//!
+//! 1. The peer may have [`OPERATIONS_MAX`] open: that bounds what it can make this node remember.
+//! 2. Slot, generation and range are compared with this node's [`Regions`]; nothing else decides
+//!    which bytes are touched.
+//! 3. The claim is taken before the first byte and held until the last. A busy range waits here and is
+//!    tried again by every progress.
+//! 4. Whatever breaks the order of an operation is a breach, told in words.
+
+use super::outgoing::{Kind, Outgoing};
+use super::stream::{Destination, Source};
+use super::wire::{Header, OPERATIONS_MAX, OperationId, Range, Reason};
+use crate::claim::ClaimMode;
+use crate::region::{ClaimError, RegionKey, Regions};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+enum Operation {
+    /// The range is busy.
+    Waiting { range: Range, mode: ClaimMode },
+    /// A get; `Outgoing` has its stream.
+    Sending,
+    /// A put whose chunks arrive.
+    Filling(Destination),
+}
+
+/// Our half of one peer's operations here.
+pub(super) struct Server {
+    regions: Arc<Regions>,
+    open: HashMap<OperationId, Operation>,
+    waiting: Vec<OperationId>,
+}
+
+impl Server {
+    pub(super) fn new(regions: Arc<Regions>) -> Self {
+        Self { regions, open: HashMap::new(), waiting: Vec::new() }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Whether a range is busy, the end of which no frame will announce.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// The peer posted a get.
+    pub(super) fn get(
+        &mut self,
+        id: OperationId,
+        range: Range,
+        outgoing: &mut Outgoing,
+    ) -> Result<(), String> {
+        self.admit(id)?;
+        self.serve(id, range, ClaimMode::Read, &[], outgoing);
+        Ok(())
+    }
+
+    /// The peer posted a put, with all its data or none.
+    pub(super) fn put(
+        &mut self,
+        id: OperationId,
+        range: Range,
+        data: &[u8],
+        outgoing: &mut Outgoing,
+    ) -> Result<(), String> {
+        if !data.is_empty() && data.len() as u64 != range.len {
+            return Err(format!("{} bytes came with a put of {}", data.len(), range.len));
+        }
+        self.admit(id)?;
+        self.serve(id, range, ClaimMode::Write, data, outgoing);
+        Ok(())
+    }
+
+    fn admit(&self, id: OperationId) -> Result<(), String> {
+        if self.open.len() >= OPERATIONS_MAX {
+            return Err(format!("it posted more than {OPERATIONS_MAX} operations at a time"));
+        }
+        if self.open.contains_key(&id) {
+            return Err(format!("it posted operation {id} twice"));
+        }
+        Ok(())
+    }
+
+    /// Claims the range and starts what it is claimed for, or leaves the operation waiting.
+    fn serve(
+        &mut self,
+        id: OperationId,
+        range: Range,
+        mode: ClaimMode,
+        data: &[u8],
+        outgoing: &mut Outgoing,
+    ) {
+        let key = RegionKey {
+            node: self.regions.node(),
+            slot: range.slot,
+            generation: range.generation,
+            len: range.len,
+        };
+        let claim = match self.regions.claim(&key, range.offset, range.len, mode) {
+            Ok(claim) => claim,
+            Err(ClaimError::Busy) => {
+                self.open.insert(id, Operation::Waiting { range, mode });
+                self.waiting.push(id);
+                return;
+            }
+            Err(ClaimError::Failed(error)) => {
+                outgoing.push(Header::Failed { id, reason: Reason::of(&error) }.alone());
+                return;
+            }
+        };
+        if claim.is_empty() {
+            outgoing.push(Header::Done { id }.alone());
+            return;
+        }
+        match mode {
+            ClaimMode::Read => {
+                self.open.insert(id, Operation::Sending);
+                outgoing.start(Kind::GetServed, id, Source::Region(claim));
+            }
+            ClaimMode::Write => {
+                let mut into = Destination::region(claim);
+                // Data that came along are as long as the range, so they fill it; none do not.
+                if into.fill(0, data).is_ok() {
+                    outgoing.push(Header::Done { id }.alone());
+                } else {
+                    self.open.insert(id, Operation::Filling(into));
+                    outgoing.push(Header::Granted { id }.alone());
+                }
+            }
+        }
+    }
+
+    /// Data of a granted put arrived.
+    pub(super) fn chunk(
+        &mut self,
+        id: OperationId,
+        at: u64,
+        data: &[u8],
+        outgoing: &mut Outgoing,
+    ) -> Result<(), String> {
+        let Some(Operation::Filling(into)) = self.open.get_mut(&id) else {
+            return Err(format!("it sent data for operation {id}, which is no granted put"));
+        };
+        into.fill(at, data)?;
+        if into.is_full() {
+            // The claim ends before the peer learns that its put is over.
+            self.open.remove(&id);
+            outgoing.push(Header::Done { id }.alone());
+        }
+        Ok(())
+    }
+
+    /// The last byte of a get is on its way; its claim went with the stream.
+    pub(super) fn sent(&mut self, id: OperationId) {
+        self.open.remove(&id);
+    }
+
+    /// Tries busy ranges once more; when `closing`, gives up those that still are. Returns whether any went on.
+    pub(super) fn retry(&mut self, closing: bool, outgoing: &mut Outgoing) -> bool {
+        let before = self.waiting.len();
+        for id in std::mem::take(&mut self.waiting) {
+            if let Some(Operation::Waiting { range, mode }) = self.open.remove(&id) {
+                self.serve(id, range, mode, &[], outgoing);
+            }
+        }
+        if closing {
+            for id in self.waiting.drain(..) {
+                self.open.remove(&id);
+                outgoing.push(Header::Failed { id, reason: Reason::Closing }.alone());
+            }
+        }
+        self.waiting.len() < before
+    }
+
+    /// The peer is gone: gives all claims back.
+    pub(super) fn abandon(&mut self) {
+        self.open.clear();
+        self.waiting.clear();
+    }
+}

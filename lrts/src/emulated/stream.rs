@@ -1,0 +1,129 @@
+#![expect(unsafe_code, reason = "copies between frames and memory held by a claim or an operation")]
+//! The data of one operation, cut into chunks: read out on one side, filled in on the other.
+//!
+//! 1. A [`Source`] or [`Destination`] owns what keeps its bytes valid (claim or memory) until it is over.
+//! 2. Chunks come in order and without gaps; one that starts elsewhere or reaches past the end is refused
+//!    before a byte is written.
+
+use crate::memory::{Memory, MemoryMut};
+use crate::region::Claim;
+
+/// Bytes to send: a claimed range of a region (get), or the operation's memory (put).
+pub(super) enum Source {
+    Region(Claim),
+    Memory(Memory),
+}
+
+impl Source {
+    fn address(&self) -> *const u8 {
+        match self {
+            Self::Region(claim) => claim.address().cast_const(),
+            Self::Memory(memory) => memory.address(),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Region(claim) => claim.len(),
+            Self::Memory(memory) => memory.len(),
+        }
+    }
+
+    /// Appends `len` bytes, from `start` on, to `bytes`.
+    ///
+    /// # Panics
+    /// If they lie outside.
+    pub(super) fn append_to(&self, bytes: &mut Vec<u8>, start: usize, len: usize) {
+        assert!(start.checked_add(len).is_some_and(|end| end <= self.len()), "chunk outside the source");
+        bytes.reserve(len);
+        // SAFETY: `start + len` lies inside the source, which is readable and unwritten while the
+        // claim or the memory lives; the vector has room for `len` more bytes, all of which are
+        // written before its length says so.
+        unsafe {
+            let end = bytes.as_mut_ptr().add(bytes.len());
+            std::ptr::copy_nonoverlapping(self.address().add(start), end, len);
+            bytes.set_len(bytes.len() + len);
+        }
+    }
+}
+
+enum Room {
+    Region(Claim),
+    /// The memory of a get, of which the first `len` bytes are asked for.
+    Memory {
+        into: MemoryMut,
+        len: usize,
+    },
+}
+
+/// Bytes to fill: a claimed range of a region (put), or the operation's memory (get).
+pub(super) struct Destination {
+    room: Room,
+    filled: usize,
+}
+
+impl Destination {
+    pub(super) fn region(claim: Claim) -> Self {
+        Self { room: Room::Region(claim), filled: 0 }
+    }
+
+    /// # Panics
+    /// If the memory has less than `len` bytes.
+    pub(super) fn memory(into: MemoryMut, len: usize) -> Self {
+        assert!(len <= into.len(), "checked before a get is posted");
+        Self { room: Room::Memory { into, len }, filled: 0 }
+    }
+
+    fn len(&self) -> usize {
+        match &self.room {
+            Room::Region(claim) => claim.len(),
+            Room::Memory { len, .. } => *len,
+        }
+    }
+
+    fn address(&self) -> *mut u8 {
+        match &self.room {
+            Room::Region(claim) => claim.address(),
+            Room::Memory { into, .. } => into.address(),
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.filled == self.len()
+    }
+
+    pub(super) fn is_untouched(&self) -> bool {
+        self.filled == 0
+    }
+
+    /// The operation's memory; `None` for a region's, whose claim ends.
+    pub(super) fn into_memory(self) -> Option<MemoryMut> {
+        match self.room {
+            Room::Region(_) => None,
+            Room::Memory { into, .. } => Some(into),
+        }
+    }
+
+    /// Writes the next chunk.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words; nothing is written then.
+    pub(super) fn fill(&mut self, at: u64, data: &[u8]) -> Result<(), String> {
+        if at != self.filled as u64 || data.is_empty() || data.len() > self.len() - self.filled {
+            return Err(format!(
+                "it sent {} bytes at {at}, where {} of {} bytes had arrived",
+                data.len(),
+                self.filled,
+                self.len()
+            ));
+        }
+        // SAFETY: `filled + data.len() <= len` was just checked, so the target lies inside memory
+        // that this value alone may write (write claim, or exclusive handle); a frame's bytes are
+        // the backend's own.
+        unsafe {
+            std::ptr::copy_nonoverlapping(data.as_ptr(), self.address().add(self.filled), data.len());
+        }
+        self.filled += data.len();
+        Ok(())
+    }
+}

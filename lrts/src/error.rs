@@ -1,0 +1,128 @@
+//! Everything that can go wrong below the runtime, as types that name peer, operation and cure.
+
+use crate::ids::NodeId;
+use std::io;
+use thiserror::Error;
+
+/// The world failed: a peer, the kernel or the network. Never "no room" (see [`crate::Refused`]).
+#[derive(Debug, Error)]
+pub enum LrtsError {
+    /// A peer's process ended or its connection broke without a goodbye.
+    #[error("{peer} was lost over {backend}: {cause}")]
+    PeerLost {
+        /// Who.
+        peer: NodeId,
+        /// Over which backend it was noticed.
+        backend: &'static str,
+        /// What the backend saw.
+        cause: String,
+    },
+    /// A peer sent bytes that no correct peer sends.
+    #[error("{peer} sent an invalid {what} over {backend}: {cause}; all nodes must run the same build")]
+    Protocol {
+        /// Who.
+        peer: NodeId,
+        /// Over which backend.
+        backend: &'static str,
+        /// Which thing did not decode.
+        what: &'static str,
+        /// Why not.
+        cause: String,
+    },
+    /// A system call failed.
+    #[error("{operation} failed on {backend}: {source}{hint}")]
+    System {
+        /// What was tried.
+        operation: &'static str,
+        /// On which backend.
+        backend: &'static str,
+        /// The kernel's answer.
+        source: io::Error,
+        /// What to do about it: empty, or a clause that starts with `; `.
+        hint: &'static str,
+    },
+    /// A peer could not be reached or did not prove that it belongs to the job.
+    #[error("cannot connect to {peer} over {backend}: {cause}")]
+    Connect {
+        /// Who.
+        peer: NodeId,
+        /// Over which backend.
+        backend: &'static str,
+        /// Why not.
+        cause: String,
+    },
+    /// The job's start-up exchange failed.
+    #[error("start-up failed: {0}")]
+    Bootstrap(String),
+    /// No path leads to a peer with the options given.
+    #[error("no path leads to {peer}: {cause}")]
+    Unreachable {
+        /// Who.
+        peer: NodeId,
+        /// Which switches forbid it.
+        cause: String,
+    },
+    /// A backend name that this build does not know.
+    #[error("unknown backend `{name}`; this build has: {known}")]
+    UnknownBackend {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: &'static str,
+    },
+}
+
+impl LrtsError {
+    /// The peer it is about, if it is about one.
+    pub fn peer(&self) -> Option<NodeId> {
+        match self {
+            Self::PeerLost { peer, .. }
+            | Self::Protocol { peer, .. }
+            | Self::Connect { peer, .. }
+            | Self::Unreachable { peer, .. } => Some(*peer),
+            Self::System { .. } | Self::Bootstrap(_) | Self::UnknownBackend { .. } => None,
+        }
+    }
+}
+
+/// A get or put that will never succeed as asked. The memory comes back with it.
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+pub enum TransferError {
+    /// The key names no live region: deregistered, never registered, or forged.
+    #[error("the region key for {0} is stale or forged: the region was deregistered or never existed")]
+    StaleKey(NodeId),
+    /// The bytes asked for lie outside the region.
+    #[error("bytes {offset}..{offset}+{len} lie outside the region of {region_len} bytes on {node}")]
+    OutOfRange {
+        /// The region's node.
+        node: NodeId,
+        /// First byte asked for.
+        offset: u64,
+        /// How many.
+        len: u64,
+        /// How long the region is.
+        region_len: u64,
+    },
+    /// A put into a region registered for reading only.
+    #[error("the region on {0} is read-only; register it as a put target to write it")]
+    ReadOnly(NodeId),
+    /// The local memory is shorter than the transfer.
+    #[error("the local buffer has {have} bytes, the transfer needs {need}")]
+    LocalTooShort {
+        /// Bytes there.
+        have: u64,
+        /// Bytes needed.
+        need: u64,
+    },
+    /// The kernel refused to copy between the two processes.
+    #[error("copying between processes with {node} failed: {cause}")]
+    Refused {
+        /// The peer.
+        node: NodeId,
+        /// The kernel's answer.
+        cause: String,
+    },
+    /// The peer is gone.
+    #[error("{0} was lost before the transfer finished")]
+    PeerLost(NodeId),
+}

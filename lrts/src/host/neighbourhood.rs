@@ -1,0 +1,267 @@
+//! The neighbourhood: a node's links to all other nodes of its host, opened once, shared by the backends.
+//!
+//! 1. Opening: make a ring for each neighbour to write, say hello to all, then wait for the hello of each,
+//!    until the deadline. Whoever is missing then is named.
+//! 2. Afterwards the links are read by whoever makes progress: when its doorbell woke it, else every few
+//!    milliseconds, so that a neighbour's death is noticed while nobody sleeps.
+//! 3. Nothing is keyed by process: several nodes may live in one.
+
+use crate::bootstrap::Bootstrap;
+use crate::error::LrtsError;
+use crate::host::arena::Arenas;
+use crate::host::doorbell::{Doorbell, ring_doorbell};
+use crate::host::link::{Introduction, Link, Received};
+use crate::host::mapping::Mapping;
+use crate::host::neighbour::{Neighbour, RING_CONTROL_BYTES, RING_DATA_BYTES_MIN};
+use crate::ids::NodeId;
+use crate::region::Regions;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+const BACKEND: &str = "shm";
+
+/// Up to this many neighbours get long rings. Every pair has two of them, and all are backed: with 128
+/// nodes on a host, short ones take 4 GiB.
+const NEIGHBOURS_WITH_LONG_RINGS: usize = 16;
+
+/// Data bytes of a long ring: a few frames of the longest kind, and still at home in a second-level cache.
+const LONG_RING_DATA_BYTES: usize = 512 << 10;
+
+/// How often the links are read while nobody sleeps.
+const LINK_PERIOD_MS: u64 = 5;
+
+/// Eight bytes that neighbours write to find out whether they may. Lives as long as the process, because a
+/// neighbour may write at any time; nobody reads it.
+static SCRATCH: AtomicU64 = AtomicU64::new(0);
+
+/// A node's view of its host.
+pub struct Neighbourhood {
+    regions: Arc<Regions>,
+    arenas: Arc<Arenas>,
+    neighbours: Vec<Arc<Neighbour>>,
+    /// By node of the job: its position in `neighbours`.
+    positions: Vec<Option<usize>>,
+    doorbell: Doorbell,
+    #[expect(dead_code, reason = "neighbours read it, to prove that this is the process they think it is")]
+    pattern: Box<[u64; 2]>,
+    /// When the links are due, in milliseconds of the coarse clock. Written by whoever reads them.
+    due_ms: AtomicU64,
+}
+
+/// A neighbour that has not yet said hello.
+struct Stranger {
+    link: Arc<Link>,
+    inbound: Mapping,
+}
+
+impl Neighbourhood {
+    /// Meets all other nodes of the host. Blocks until each has called it too, at most for `patience`.
+    ///
+    /// # Errors
+    /// When the kernel grants no memory or descriptors, a neighbour is lost, says an invalid hello, or says
+    /// none in time; the error names it.
+    pub fn open(
+        bootstrap: &mut dyn Bootstrap,
+        regions: Arc<Regions>,
+        patience: Duration,
+    ) -> Result<Arc<Self>, LrtsError> {
+        let deadline = Instant::now() + patience;
+        let sockets = bootstrap.take_neighbours();
+        let ring_bytes = RING_CONTROL_BYTES
+            + if sockets.len() <= NEIGHBOURS_WITH_LONG_RINGS {
+                LONG_RING_DATA_BYTES
+            } else {
+                RING_DATA_BYTES_MIN
+            };
+        let doorbell = Doorbell::new().map_err(|source| system("creating the doorbell", source))?;
+        let pattern = Box::new(rand::random::<[u64; 2]>());
+        let introduction = Introduction {
+            node: bootstrap.node(),
+            pid: rustix::process::getpid().as_raw_nonzero().get(),
+            probe_address: pattern.as_ptr().addr() as u64,
+            pattern: *pattern,
+            scratch_address: (&raw const SCRATCH).addr() as u64,
+            ring_bytes: ring_bytes as u64,
+        };
+        let mut strangers = Vec::with_capacity(sockets.len());
+        for (peer, socket) in sockets {
+            strangers.push(greet(peer, socket, introduction, &regions, &doorbell, deadline)?);
+        }
+        let arenas = Arenas::new(strangers.iter().map(|stranger| Arc::clone(&stranger.link)).collect());
+        let mut neighbours = Vec::with_capacity(strangers.len());
+        for (position, stranger) in strangers.into_iter().enumerate() {
+            let neighbour = meet(stranger, deadline, patience)?;
+            doorbell
+                .watch(position, neighbour.link().socket())
+                .map_err(|source| system("watching a link", source))?;
+            neighbours.push(Arc::new(neighbour));
+        }
+        let mut positions = vec![None; bootstrap.nodes() as usize];
+        for (position, neighbour) in neighbours.iter().enumerate() {
+            let index = neighbour.node().index();
+            assert!(index < positions.len(), "the bootstrap names a neighbour outside the job");
+            positions[index] = Some(position);
+        }
+        Ok(Arc::new(Self {
+            regions,
+            arenas: Arc::new(arenas),
+            neighbours,
+            positions,
+            doorbell,
+            pattern,
+            due_ms: AtomicU64::new(0),
+        }))
+    }
+
+    /// The other nodes of this host.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> {
+        self.neighbours.iter().map(|neighbour| neighbour.node())
+    }
+
+    /// This node's regions.
+    pub fn regions(&self) -> &Arc<Regions> {
+        &self.regions
+    }
+
+    /// This node's shareable memory.
+    pub fn arenas(&self) -> &Arc<Arenas> {
+        &self.arenas
+    }
+
+    pub(crate) fn neighbours(&self) -> &[Arc<Neighbour>] {
+        &self.neighbours
+    }
+
+    /// Where a node stands among the neighbours, if it is one.
+    pub(crate) fn position(&self, node: NodeId) -> Option<usize> {
+        self.positions.get(node.index()).copied().flatten()
+    }
+
+    /// A neighbour by its name.
+    pub(crate) fn neighbour(&self, node: NodeId) -> Option<&Arc<Neighbour>> {
+        self.position(node).map(|position| &self.neighbours[position])
+    }
+
+    pub(crate) fn doorbell(&self) -> &Doorbell {
+        &self.doorbell
+    }
+
+    /// Reads the links if that was not done in the last milliseconds. Otherwise costs one look at a clock
+    /// that needs no system call.
+    pub(crate) fn read_links_if_due(&self) {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
+        let now_ms = now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000;
+        if now_ms >= self.due_ms.load(Ordering::Relaxed) {
+            self.due_ms.store(now_ms + LINK_PERIOD_MS, Ordering::Relaxed);
+            self.read_links();
+        }
+    }
+
+    /// Reads what waits in the links.
+    pub(crate) fn read_links(&self) {
+        self.doorbell.visit_ready(|position| {
+            let neighbour = &self.neighbours[position];
+            neighbour.read_link();
+            if neighbour.fate().is_some() {
+                self.doorbell.forget(neighbour.link().socket());
+                // Another thread may sleep; its next look at the link would find nothing.
+                ring_doorbell(self.doorbell.button());
+            }
+        });
+    }
+}
+
+impl fmt::Debug for Neighbourhood {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Neighbourhood({} with {} neighbours)", self.regions.node(), self.neighbours.len())
+    }
+}
+
+/// Says hello.
+fn greet(
+    peer: NodeId,
+    socket: OwnedFd,
+    introduction: Introduction,
+    regions: &Regions,
+    doorbell: &Doorbell,
+    deadline: Instant,
+) -> Result<Stranger, LrtsError> {
+    let (inbound, ring) = Mapping::create("chare-ring", introduction.ring_bytes as usize)
+        .map_err(|source| system("creating a message ring", source))?;
+    let link = Arc::new(Link::new(peer, socket));
+    let board = regions.board().descriptor().expect("a node's own board has its descriptor");
+    loop {
+        match link.introduce(introduction, [board, ring.as_fd(), doorbell.button()]) {
+            Ok(()) => return Ok(Stranger { link, inbound }),
+            Err(Errno::AGAIN) => wait(&link, PollFlags::OUT, deadline)
+                .map_err(|cause| connect(peer, format!("its socket takes no hello: {cause}")))?,
+            Err(Errno::PIPE | Errno::CONNRESET) => return Err(lost(peer)),
+            Err(error) => return Err(connect(peer, format!("saying hello failed: {error}"))),
+        }
+    }
+}
+
+/// Hears the hello.
+fn meet(stranger: Stranger, deadline: Instant, patience: Duration) -> Result<Neighbour, LrtsError> {
+    let Stranger { link, inbound } = stranger;
+    let peer = link.peer();
+    loop {
+        match link.receive() {
+            Received::Nothing => wait(&link, PollFlags::IN, deadline).map_err(|cause| {
+                let seconds = patience.as_secs_f32();
+                connect(peer, format!("no hello within {seconds} s ({cause}); is its process stuck?"))
+            })?,
+            Received::Ended => return Err(lost(peer)),
+            Received::Invalid(cause) => return Err(protocol(peer, cause)),
+            Received::Message(hello) => {
+                return Neighbour::new(link, inbound, hello).map_err(|cause| protocol(peer, cause));
+            }
+        }
+    }
+}
+
+/// Waits until a link is ready.
+fn wait(link: &Link, flags: PollFlags, deadline: Instant) -> io::Result<()> {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+        match rustix::event::poll(&mut [PollFd::from_borrowed_fd(link.socket(), flags)], Some(&timeout)) {
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn system(operation: &'static str, source: io::Error) -> LrtsError {
+    let hint = match source.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::MFILE | Errno::NFILE) => "; raise the limit of open files (`ulimit -n`)",
+        Some(Errno::NOMEM | Errno::NOSPC) => {
+            "; free memory, start fewer nodes on this host, or run with `+nolocal`"
+        }
+        _ => "; `+nolocal` does without memory shared between nodes",
+    };
+    LrtsError::System { operation, backend: BACKEND, source, hint }
+}
+
+fn connect(peer: NodeId, cause: String) -> LrtsError {
+    LrtsError::Connect { peer, backend: BACKEND, cause }
+}
+
+fn protocol(peer: NodeId, cause: String) -> LrtsError {
+    LrtsError::Protocol { peer, backend: BACKEND, what: "hello", cause }
+}
+
+fn lost(peer: NodeId) -> LrtsError {
+    let cause = "its process ended during start-up".to_owned();
+    LrtsError::PeerLost { peer, backend: BACKEND, cause }
+}

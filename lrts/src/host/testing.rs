@@ -1,0 +1,80 @@
+//! Jobs of neighbours in one process, for the tests of this crate.
+
+use crate::bootstrap::local::Local;
+use crate::error::LrtsError;
+use crate::frame::Channel;
+use crate::host::Neighbourhood;
+use crate::ids::NodeId;
+use crate::lrts::{Completion, Lrts, Posted, Refused, Sink};
+use crate::region::Regions;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The neighbourhoods of a job of `nodes` nodes, by node.
+pub(crate) fn neighbourhoods(nodes: u32) -> Vec<Arc<Neighbourhood>> {
+    let job = Local::job(nodes).expect("sockets");
+    let threads: Vec<_> = job
+        .into_iter()
+        .enumerate()
+        .map(|(node, mut bootstrap)| {
+            std::thread::spawn(move || {
+                let regions = Arc::new(Regions::new(NodeId(node as u32)).expect("memory"));
+                Neighbourhood::open(&mut bootstrap, regions, Duration::from_secs(60))
+                    .expect("a neighbourhood")
+            })
+        })
+        .collect();
+    threads.into_iter().map(|thread| thread.join().expect("opened")).collect()
+}
+
+/// A sink that remembers.
+#[derive(Default)]
+pub(crate) struct Heard {
+    pub(crate) frames: Vec<(NodeId, Channel, Vec<u8>)>,
+    pub(crate) closed: Vec<NodeId>,
+    pub(crate) lost: Vec<LrtsError>,
+}
+
+impl Sink for Heard {
+    fn frame(&mut self, source: NodeId, channel: Channel, bytes: &[u8]) {
+        self.frames.push((source, channel, bytes.to_vec()));
+    }
+
+    fn completion(&mut self, completion: Completion) {
+        panic!("a path that copies at once delivered {completion:?}");
+    }
+
+    fn peer_closed(&mut self, peer: NodeId) {
+        self.closed.push(peer);
+    }
+
+    fn peer_lost(&mut self, error: LrtsError) {
+        self.lost.push(error);
+    }
+}
+
+/// Waits until a backend's descriptor is readable; fails loudly rather than hang.
+pub(crate) fn sleep_on(backend: &dyn Lrts) {
+    let descriptor = backend.event_fd().expect("something to wait for");
+    let patience = Timespec { tv_sec: 60, tv_nsec: 0 };
+    let mut waiting = [PollFd::new(&descriptor, PollFlags::IN)];
+    assert_eq!(rustix::event::poll(&mut waiting, Some(&patience)), Ok(1), "nobody woke the sleeper");
+}
+
+/// Makes progress until `done`, sleeping while there is nothing to do.
+pub(crate) fn progress_until(backend: &dyn Lrts, heard: &mut Heard, mut done: impl FnMut(&Heard) -> bool) {
+    while !done(heard) {
+        if !backend.progress(heard) && backend.arm() {
+            sleep_on(backend);
+        }
+    }
+}
+
+/// The completion of an operation that is over at once.
+pub(crate) fn over<T: std::fmt::Debug>(posted: Result<Posted, Refused<T>>) -> Completion {
+    match posted {
+        Ok(Posted::Done(completion)) => completion,
+        other => panic!("not over: {other:?}"),
+    }
+}

@@ -1,0 +1,33 @@
+//! The low-level runtime system of `chare`: bytes, nodes and memory. It knows no chare.
+
+pub mod bell;
+mod capabilities;
+pub mod claim;
+mod error;
+mod frame;
+mod ids;
+mod lrts;
+mod memory;
+mod region;
+mod sync;
+
+pub mod backends;
+pub mod bootstrap;
+pub mod emulated;
+pub mod host;
+pub mod memcpy;
+pub mod shm;
+pub mod cma;
+pub mod tcp;
+pub mod reach;
+
+pub use capabilities::Capabilities;
+pub use error::{LrtsError, TransferError};
+pub use frame::{Channel, Frame};
+pub use ids::NodeId;
+pub use lrts::{Completion, Get, Lrts, Posted, Put, Refused, Sink, Token};
+pub use memory::{Memory, MemoryMut, Owner, Share};
+pub use region::{Claim, ClaimError, Held, RegionKey, Regions, check_range};
+
+#[cfg(all(test, loom))]
+mod model;

@@ -1,0 +1,138 @@
+//! The one trait that every network backend implements, and what passes through it.
+
+use crate::capabilities::Capabilities;
+use crate::error::{LrtsError, TransferError};
+use crate::frame::{Channel, Frame};
+use crate::ids::NodeId;
+use crate::memory::{Memory, MemoryMut};
+use crate::region::RegionKey;
+use rustix::fd::BorrowedFd;
+
+/// Names an operation to whoever posted it; comes back in its [`Completion`]. The poster chooses it.
+pub type Token = u64;
+
+/// An operation that could not start now: no room, or the region is claimed by another operation.
+/// Not an error. It comes back whole; post it again after the next progress.
+#[derive(Debug)]
+pub struct Refused<T>(pub T);
+
+/// Read `into.len()` bytes of a peer's region, from `offset` on, into memory of ours.
+#[derive(Debug)]
+pub struct Get {
+    /// The peer's region.
+    pub key: RegionKey,
+    /// First byte within the region.
+    pub offset: u64,
+    /// Filled from its first byte; held by the operation until it comes back in the completion.
+    pub into: MemoryMut,
+    /// How many bytes; at most `into.len()`, the rest of `into` stays untouched.
+    pub len: usize,
+    /// Comes back in the completion.
+    pub token: Token,
+}
+
+/// Write `from` into a peer's region, from `offset` on.
+#[derive(Debug)]
+pub struct Put {
+    /// The peer's region, registered as a put target.
+    pub key: RegionKey,
+    /// First byte within the region.
+    pub offset: u64,
+    /// What to write; held by the operation until its completion.
+    pub from: Memory,
+    /// Comes back in the completion.
+    pub token: Token,
+}
+
+/// How a transfer ended.
+#[derive(Debug)]
+pub struct Completion {
+    /// The poster's name for it.
+    pub token: Token,
+    /// Bytes moved, or why none (or not all) were.
+    pub result: Result<usize, TransferError>,
+    /// A get's memory, filled; `None` for a put.
+    pub memory: Option<MemoryMut>,
+}
+
+/// What became of a posted get or put.
+#[derive(Debug)]
+pub enum Posted {
+    /// Already over: the path is a memory copy. No completion will be delivered.
+    Done(Completion),
+    /// Under way: exactly one completion will be delivered by `progress`.
+    Pending,
+}
+
+/// Where a backend delivers what arrives. The only way from a backend into the runtime.
+pub trait Sink {
+    /// A frame from `source`. The bytes are an allegation: valid only during the call, unchecked.
+    fn frame(&mut self, source: NodeId, channel: Channel, bytes: &[u8]);
+    /// A pending get or put is over.
+    fn completion(&mut self, completion: Completion);
+    /// A peer said goodbye and will send nothing more.
+    fn peer_closed(&mut self, peer: NodeId);
+    /// A peer is gone without a goodbye, or broke the protocol. Said once per peer.
+    fn peer_lost(&mut self, error: LrtsError);
+}
+
+/// A network backend: moves frames and memory between nodes; knows no chare.
+///
+/// Threads: every method may be called from any thread. `progress` called while another thread is in it returns
+/// `false` at once. No method blocks. Order: frames of one sender thread to one node
+/// arrive in the order in which `send` accepted them; nothing is promised between get, put and frames.
+pub trait Lrts: Send + Sync {
+    /// The name users type after `+lrts` and read in `+stats`.
+    fn name(&self) -> &'static str;
+
+    /// What this backend does by itself.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Queues a frame for `target`. Frames are never lost: each arrives exactly once, or
+    /// `peer_lost` names the peer.
+    ///
+    /// # Errors
+    /// The frame itself when there is no room now.
+    ///
+    /// # Panics
+    /// If the frame is longer than `frame_bytes_max` or the backend has no messages: the caller asked
+    /// `capabilities` first.
+    fn send(&self, target: NodeId, frame: Frame) -> Result<(), Refused<Frame>>;
+
+    /// Delivers arrivals and completions to `sink`, pushes what waits to go out.
+    /// Returns whether anything happened.
+    fn progress(&self, sink: &mut dyn Sink) -> bool;
+
+    /// Starts reading a peer's region.
+    ///
+    /// # Errors
+    /// The operation itself when it cannot start now. What can never succeed (stale key, range, ...)
+    /// is a completion with a [`TransferError`], not a refusal.
+    fn get(&self, get: Get) -> Result<Posted, Refused<Get>>;
+
+    /// Starts writing a peer's region. Complete means: the bytes are in the target's memory.
+    ///
+    /// # Errors
+    /// As for `get`.
+    fn put(&self, put: Put) -> Result<Posted, Refused<Put>>;
+
+    /// Lends `len` bytes of a peer's region in place, from `offset` on, where this backend can.
+    /// The region stays claimed for reading until the last clone is dropped: no copy is made.
+    ///
+    /// # Errors
+    /// As a get would fail.
+    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError>;
+
+    /// Announces that the caller is about to sleep on `event_fd`. Returns `false` when there is already
+    /// something to do: call `progress` instead of sleeping.
+    fn arm(&self) -> bool;
+
+    /// Becomes readable when, after `arm`, something may have happened; `None`: nothing to wait for.
+    fn event_fd(&self) -> Option<BorrowedFd<'_>>;
+
+    /// Says goodbye to all peers and stops taking new operations; call `progress` until `is_closed`.
+    fn shutdown(&self);
+
+    /// Whether, after `shutdown`, all accepted frames are delivered to the wire and all peers said goodbye or are gone.
+    fn is_closed(&self) -> bool;
+}

@@ -1,0 +1,87 @@
+//! What the nodes of one process share: a lane of frames for each ordered pair, a bell and the regions of each node.
+
+use crate::bell::Bell;
+use crate::frame::Frame;
+use crate::ids::NodeId;
+use crate::region::Regions;
+use crossbeam::queue::ArrayQueue;
+use std::io;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// Frames that wait in one lane before its sender is refused. Frames are moved, so their bytes cost the
+/// sender's memory only.
+const LANE_FRAMES: usize = 64;
+
+/// Whether a node still sends. Ordered: it only grows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub(super) enum Presence {
+    Open = 0,
+    Closed = 1,
+    Lost = 2,
+}
+
+/// The frames from one node to another.
+pub(super) struct Lane {
+    pub(super) frames: ArrayQueue<Frame>,
+    /// Written by the sending node, after its last frame; the reader loads it before it looks for frames.
+    presence: AtomicU8,
+}
+
+impl Lane {
+    fn new() -> Self {
+        Self { frames: ArrayQueue::new(LANE_FRAMES), presence: AtomicU8::new(Presence::Open as u8) }
+    }
+
+    pub(super) fn presence(&self) -> Presence {
+        match self.presence.load(Ordering::Acquire) {
+            0 => Presence::Open,
+            1 => Presence::Closed,
+            _ => Presence::Lost,
+        }
+    }
+}
+
+/// One node's place in the hub.
+pub(super) struct Station {
+    /// Set once, when the node opens its endpoint.
+    pub(super) regions: OnceLock<Arc<Regions>>,
+    pub(super) bell: Bell,
+    /// By source.
+    pub(super) inbound: Vec<Lane>,
+}
+
+/// The meeting place of all nodes of one process. Each opens one [`super::Memcpy`] on it.
+pub struct Hub {
+    pub(super) stations: Vec<Station>,
+}
+
+impl Hub {
+    /// A hub for `nodes` nodes. Takes one descriptor per node.
+    ///
+    /// # Errors
+    /// The kernel's, when it grants no descriptor.
+    pub fn new(nodes: u32) -> io::Result<Arc<Self>> {
+        let station = |_| {
+            Ok(Station {
+                regions: OnceLock::new(),
+                bell: Bell::new()?,
+                inbound: (0..nodes).map(|_| Lane::new()).collect(),
+            })
+        };
+        Ok(Arc::new(Self { stations: (0..nodes).map(station).collect::<io::Result<_>>()? }))
+    }
+
+    pub(super) fn lane(&self, source: NodeId, target: NodeId) -> &Lane {
+        &self.stations[target.index()].inbound[source.index()]
+    }
+
+    /// Tells every node that `source` sends no more.
+    pub(super) fn depart(&self, source: NodeId, presence: Presence) {
+        for station in &self.stations {
+            station.inbound[source.index()].presence.fetch_max(presence as u8, Ordering::AcqRel);
+            station.bell.ring();
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Nodes of one process: frames move through queues, get and put are one copy, views are free.
+//!
+//! 1. A frame is moved into the lane of its pair of nodes and dropped once the sink has read it.
+//! 2. A get or put claims the target's region and copies before it returns.
+//! 3. A node that shuts down is closed to the others after its last frame; one that is dropped
+//!    without shutting down is lost.
+
+pub(crate) mod copy;
+mod hub;
+
+pub use hub::Hub;
+
+use crate::capabilities::Capabilities;
+use crate::error::{LrtsError, TransferError};
+use crate::frame::Frame;
+use crate::ids::NodeId;
+use crate::lrts::{Completion, Get, Lrts, Posted, Put, Refused, Sink};
+use crate::memory::Memory;
+use crate::region::{RegionKey, Regions};
+use hub::{Presence, Station};
+use parking_lot::Mutex;
+use rustix::fd::BorrowedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// The longest frame: the same order as the other backends', so that programs behave alike over each.
+const FRAME_BYTES_MAX: usize = 1 << 20;
+
+/// Frames taken from one lane before the next has its turn.
+const LANE_BUDGET: usize = 32;
+
+/// One node's endpoint at a [`Hub`].
+pub struct Memcpy {
+    hub: Arc<Hub>,
+    node: NodeId,
+    /// By node: whether its departure was reported. Held by whoever makes progress.
+    reported: Mutex<Vec<bool>>,
+    departed: AtomicUsize,
+    closing: AtomicBool,
+}
+
+impl Memcpy {
+    /// Opens the endpoint of the node whose regions these are.
+    ///
+    /// # Panics
+    /// If the hub has no such node or its endpoint was opened before.
+    pub fn open(hub: &Arc<Hub>, regions: Arc<Regions>) -> Self {
+        let node = regions.node();
+        let vacant = hub.stations[node.index()].regions.set(regions).is_ok();
+        assert!(vacant, "{node} is already open");
+        let mut reported = vec![false; hub.stations.len()];
+        reported[node.index()] = true;
+        Self {
+            hub: Arc::clone(hub),
+            node,
+            reported: Mutex::new(reported),
+            departed: AtomicUsize::new(0),
+            closing: AtomicBool::new(false),
+        }
+    }
+
+    fn station(&self) -> &Station {
+        &self.hub.stations[self.node.index()]
+    }
+
+    /// The regions of the node a key names: `Ok(None)` before that node has opened.
+    fn regions(&self, key: &RegionKey) -> Result<Option<&Arc<Regions>>, TransferError> {
+        let target = self.hub.stations.get(key.node.index()).ok_or(TransferError::StaleKey(key.node))?;
+        match self.station().inbound[key.node.index()].presence() {
+            Presence::Lost => Err(TransferError::PeerLost(key.node)),
+            Presence::Open | Presence::Closed => Ok(target.regions.get()),
+        }
+    }
+
+    fn report(&self, source: NodeId, presence: Presence, sink: &mut dyn Sink) {
+        self.departed.fetch_add(1, Ordering::AcqRel);
+        match presence {
+            Presence::Lost => sink.peer_lost(LrtsError::PeerLost {
+                peer: source,
+                backend: self.name(),
+                cause: "its endpoint was dropped before it shut down".to_owned(),
+            }),
+            Presence::Open | Presence::Closed => sink.peer_closed(source),
+        }
+    }
+}
+
+impl Lrts for Memcpy {
+    fn name(&self) -> &'static str {
+        "memcpy"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            messages: true,
+            get: true,
+            put: true,
+            view: true,
+            immediate: true,
+            frame_bytes_max: FRAME_BYTES_MAX,
+        }
+    }
+
+    fn send(&self, target: NodeId, frame: Frame) -> Result<(), Refused<Frame>> {
+        assert!(frame.bytes.len() <= FRAME_BYTES_MAX, "frame of {} bytes", frame.bytes.len());
+        if self.closing.load(Ordering::Acquire) {
+            return Err(Refused(frame));
+        }
+        if self.hub.lane(target, self.node).presence() == Presence::Lost {
+            // `peer_lost` has named or will name the target.
+            return Ok(());
+        }
+        self.hub.lane(self.node, target).frames.push(frame).map_err(Refused)?;
+        self.hub.stations[target.index()].bell.ring();
+        Ok(())
+    }
+
+    fn progress(&self, sink: &mut dyn Sink) -> bool {
+        let Some(mut reported) = self.reported.try_lock() else { return false };
+        let mut happened = false;
+        for (index, lane) in self.station().inbound.iter().enumerate() {
+            let source = NodeId(index as u32);
+            let presence = lane.presence();
+            let mut budget = LANE_BUDGET;
+            while let Some(frame) = (budget > 0).then(|| lane.frames.pop()).flatten() {
+                sink.frame(source, frame.channel, &frame.bytes);
+                budget -= 1;
+            }
+            happened |= budget < LANE_BUDGET;
+            if presence != Presence::Open && budget > 0 && !reported[index] {
+                reported[index] = true;
+                happened = true;
+                self.report(source, presence, sink);
+            }
+        }
+        happened
+    }
+
+    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
+        match self.regions(&get.key) {
+            _ if self.closing.load(Ordering::Acquire) => Err(Refused(get)),
+            Ok(None) => Err(Refused(get)),
+            Ok(Some(regions)) => copy::get(regions, get),
+            Err(error) => {
+                Ok(Posted::Done(Completion { token: get.token, result: Err(error), memory: Some(get.into) }))
+            }
+        }
+    }
+
+    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
+        match self.regions(&put.key) {
+            _ if self.closing.load(Ordering::Acquire) => Err(Refused(put)),
+            Ok(None) => Err(Refused(put)),
+            Ok(Some(regions)) => copy::put(regions, put),
+            Err(error) => Ok(Posted::Done(Completion { token: put.token, result: Err(error), memory: None })),
+        }
+    }
+
+    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
+        match self.regions(key)? {
+            None => Ok(None),
+            Some(regions) => copy::view(regions, key, offset, len),
+        }
+    }
+
+    fn arm(&self) -> bool {
+        self.station().bell.arm();
+        let Some(reported) = self.reported.try_lock() else { return false };
+        self.station().inbound.iter().zip(&*reported).all(|(lane, reported)| {
+            lane.frames.is_empty() && (*reported || lane.presence() == Presence::Open)
+        })
+    }
+
+    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.station().bell.event_fd())
+    }
+
+    fn shutdown(&self) {
+        if !self.closing.swap(true, Ordering::AcqRel) {
+            self.hub.depart(self.node, Presence::Closed);
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+            && self.departed.load(Ordering::Acquire) + 1 == self.hub.stations.len()
+    }
+}
+
+impl Drop for Memcpy {
+    fn drop(&mut self) {
+        if !self.closing.load(Ordering::Acquire) {
+            self.hub.depart(self.node, Presence::Lost);
+        }
+    }
+}

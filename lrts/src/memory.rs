@@ -1,0 +1,209 @@
+#![expect(unsafe_code, reason = "owns raw memory that peers may touch: pointers, never references")]
+//! Memory that transfers touch: raw address, length, and the owner that keeps both valid.
+//!
+//! Rules:
+//! 1. [`MemoryMut`] is the only handle to its bytes; whoever holds it may write them, and a
+//!    transfer that fills memory takes it by value and hands it back with its completion.
+//! 2. [`Memory`] is shared and read-only; it thaws back into a [`MemoryMut`] only when it is the
+//!    last handle. A transfer that reads memory holds a clone until its completion.
+//! 3. Neither ever becomes a `&mut` while a region on it is registered: regions hold a handle.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// Where shareable memory lies: which arena of its node, and where in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Share {
+    /// The arena's number on its node.
+    pub arena: u32,
+    /// First byte within the arena.
+    pub offset: u64,
+}
+
+/// What keeps memory alive; dropping it frees or unmaps the bytes.
+pub type Owner = Box<dyn Any + Send + Sync>;
+
+struct Block {
+    address: *mut u8,
+    len: usize,
+    share: Option<Share>,
+    /// Whether others may read the bytes too, so that no handle ever becomes writable.
+    lent: bool,
+    owner: Owner,
+}
+
+// SAFETY: a block is an address, a length and an owner that is itself `Send + Sync`; the bytes are
+// only reached through `Memory` and `MemoryMut`, whose rules serialise writers against readers.
+unsafe impl Send for Block {}
+// SAFETY: as above: `&Block` gives out the address only.
+unsafe impl Sync for Block {}
+
+/// Exclusively held memory: writable, movable into a transfer, freezable into [`Memory`].
+pub struct MemoryMut(Block);
+
+/// Shared, read-only memory. Cloning shares; nothing is copied.
+#[derive(Clone)]
+pub struct Memory {
+    block: Arc<Block>,
+    start: usize,
+    len: usize,
+}
+
+impl MemoryMut {
+    /// Takes charge of `len` bytes at `address` for as long as `owner` lives.
+    ///
+    /// # Safety
+    /// Until `owner` is dropped, `address..address + len` must stay allocated, be initialised and
+    /// valid for reads and writes from any thread, and be reached by nobody but this handle. `share`, if
+    /// given, must name the same bytes inside an arena of this node.
+    pub unsafe fn from_raw_parts(address: *mut u8, len: usize, share: Option<Share>, owner: Owner) -> Self {
+        Self(Block { address, len, share, lent: false, owner })
+    }
+
+    /// Memory on the heap, zeroed, 64-byte aligned; reached by copies, never mapped by a peer.
+    pub fn heap_zeroed(len: usize) -> Self {
+        #[derive(Clone, Copy)]
+        #[repr(align(64))]
+        struct Line(#[expect(dead_code, reason = "only its size and alignment matter")] [u8; 64]);
+        let mut lines = vec![Line([0; 64]); len.div_ceil(64)];
+        let address = lines.as_mut_ptr().cast::<u8>();
+        // SAFETY: the vector moves into the owner untouched, its heap block stays where it is,
+        // `len` does not exceed its bytes, all of which are initialised.
+        unsafe { Self::from_raw_parts(address, len, None, Box::new(lines)) }
+    }
+
+    /// Memory made of a byte vector, which [`MemoryMut::into_owner`] gives back.
+    pub fn from_vec(mut bytes: Vec<u8>) -> Self {
+        let (address, len) = (bytes.as_mut_ptr(), bytes.len());
+        // SAFETY: the vector moves into the owner untouched, its heap block stays where it is.
+        unsafe { Self::from_raw_parts(address, len, None, Box::new(bytes)) }
+    }
+
+    /// First byte.
+    pub fn address(&self) -> *mut u8 {
+        self.0.address
+    }
+
+    /// Bytes.
+    pub fn len(&self) -> usize {
+        self.0.len
+    }
+
+    /// Whether it holds no byte.
+    pub fn is_empty(&self) -> bool {
+        self.0.len == 0
+    }
+
+    /// Where it lies in an arena, if a peer can map it.
+    pub fn share(&self) -> Option<Share> {
+        self.0.share
+    }
+
+    /// Reads in place.
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: exclusive handle (rule 1), valid and initialised by `from_raw_parts`.
+        unsafe { std::slice::from_raw_parts(self.0.address, self.0.len) }
+    }
+
+    /// Writes in place.
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: exclusive handle (rule 1), valid and initialised by `from_raw_parts`.
+        unsafe { std::slice::from_raw_parts_mut(self.0.address, self.0.len) }
+    }
+
+    /// Gives up writing for sharing. Copies nothing.
+    pub fn freeze(self) -> Memory {
+        let len = self.0.len;
+        Memory { block: Arc::new(self.0), start: 0, len }
+    }
+
+    /// The owner, for whoever knows its type and wants its allocation back.
+    pub fn into_owner(self) -> Owner {
+        self.0.owner
+    }
+
+    /// Looks at the owner without taking it.
+    pub fn owner(&self) -> &(dyn Any + Send + Sync) {
+        &*self.0.owner
+    }
+}
+
+impl Memory {
+    /// Shares `len` bytes at `address`, which belong to somebody else, for as long as `owner` lives. Never
+    /// thaws.
+    ///
+    /// # Safety
+    /// Until `owner` is dropped, `address..address + len` must stay allocated, be initialised and valid for
+    /// reads from any thread, and be written by nobody.
+    pub unsafe fn lent(address: *const u8, len: usize, owner: Owner) -> Self {
+        let block = Block { address: address.cast_mut(), len, share: None, lent: true, owner };
+        Self { block: Arc::new(block), start: 0, len }
+    }
+
+    /// First byte; readable until the last clone is dropped.
+    pub fn address(&self) -> *const u8 {
+        self.block.address.wrapping_add(self.start)
+    }
+
+    /// Bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it holds no byte.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Where it lies in an arena, if a peer can map it.
+    pub fn share(&self) -> Option<Share> {
+        self.block.share.map(|share| Share { offset: share.offset + self.start as u64, ..share })
+    }
+
+    /// Reads in place.
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: valid and initialised by `from_raw_parts`; nobody writes while a shared handle
+        // lives (rule 2); `start + len` lies inside the block (`slice` checks it).
+        unsafe { std::slice::from_raw_parts(self.address(), self.len) }
+    }
+
+    /// A part of it, shared.
+    ///
+    /// # Panics
+    /// If `start + len` exceeds the length.
+    pub fn slice(&self, start: usize, len: usize) -> Self {
+        assert!(start.checked_add(len).is_some_and(|end| end <= self.len), "slice outside the memory");
+        Self { block: Arc::clone(&self.block), start: self.start + start, len }
+    }
+
+    /// Writable again, if this is the last handle and covers the whole block; else itself back.
+    ///
+    /// # Errors
+    /// The same handle, when another clone, a region or a transfer still holds the bytes, or when they are
+    /// lent by somebody else.
+    pub fn thaw(self) -> Result<MemoryMut, Self> {
+        let Self { block, start, len } = self;
+        if block.lent || len != block.len {
+            return Err(Self { block, start, len });
+        }
+        Arc::try_unwrap(block).map(MemoryMut).map_err(|block| Self { block, start, len })
+    }
+
+    /// Looks at the owner without taking it.
+    pub fn owner(&self) -> &(dyn Any + Send + Sync) {
+        &*self.block.owner
+    }
+}
+
+impl fmt::Debug for MemoryMut {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "MemoryMut({} bytes)", self.0.len)
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Memory({} bytes)", self.len)
+    }
+}

@@ -1,0 +1,149 @@
+//! Rings: bytes are seen whole and in order, and nobody sleeps while there is something for it to do.
+
+use crate::shm::cursor::{Consumer, Control, Producer, Room, settle};
+use loom::cell::UnsafeCell;
+use loom::sync::{Arc, Condvar, Mutex};
+use loom::thread;
+
+/// Room for two messages of one byte.
+const CAPACITY: u64 = 2;
+
+/// An event descriptor: stays rung until it is silenced. A sleeper that nobody wakes is a deadlock, which loom
+/// reports.
+#[derive(Default)]
+struct Bell {
+    rung: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Bell {
+    fn ring(&self) {
+        *self.rung.lock().expect("no panic") = true;
+        self.changed.notify_all();
+    }
+
+    fn silence(&self) {
+        *self.rung.lock().expect("no panic") = false;
+    }
+
+    fn sleep(&self) {
+        let mut rung = self.rung.lock().expect("no panic");
+        while !*rung {
+            rung = self.changed.wait(rung).expect("no panic");
+        }
+    }
+}
+
+struct Shared {
+    control: Control,
+    slots: [UnsafeCell<u64>; CAPACITY as usize],
+    /// Wakes the consumer.
+    data: Bell,
+    /// Wakes the producer.
+    room: Bell,
+}
+
+#[expect(unsafe_code, reason = "loom checks that accesses to the cells are ordered")]
+// SAFETY: the model's purpose is to find out whether accesses to the cells are ordered.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    fn new() -> Arc<Self> {
+        let slots = [UnsafeCell::new(0), UnsafeCell::new(0)];
+        let (data, room) = (Bell::default(), Bell::default());
+        Arc::new(Self { control: Control::default(), slots, data, room })
+    }
+
+    fn write(&self, position: u64, value: u64) {
+        #[expect(unsafe_code, reason = "loom's cell hands out pointers")]
+        // SAFETY: the cell is alive; loom checks the rest.
+        self.slots[(position % CAPACITY) as usize].with_mut(|slot| unsafe { *slot = value });
+    }
+
+    fn read(&self, position: u64) -> u64 {
+        #[expect(unsafe_code, reason = "loom's cell hands out pointers")]
+        // SAFETY: the cell is alive; loom checks the rest.
+        self.slots[(position % CAPACITY) as usize].with(|slot| unsafe { *slot })
+    }
+
+    /// Sends `count` numbers; sleeps while there is no room.
+    fn produce(&self, count: u64) {
+        let mut producer = Producer::new(CAPACITY);
+        for value in 0..count {
+            let position = loop {
+                match producer.reserve(&self.control, 1).expect("sound cursors") {
+                    Room::At(position) => break position,
+                    Room::None => {
+                        self.room.sleep();
+                        self.room.silence();
+                    }
+                }
+            };
+            self.write(position, value);
+            if producer.publish(&self.control, 1) {
+                self.data.ring();
+            }
+        }
+    }
+
+    /// Receives `count` numbers; sleeps while there is none. The order of steps is that of the backend.
+    fn consume(&self, count: u64) {
+        let mut consumer = Consumer::new(CAPACITY);
+        let mut expected = 0;
+        let mut armed = false;
+        while expected < count {
+            if armed {
+                armed = false;
+                consumer.wake_up(&self.control);
+                self.data.silence();
+            }
+            let available = consumer.available(&self.control).expect("sound cursors");
+            for _ in 0..available {
+                assert_eq!(self.read(consumer.head()), expected);
+                consumer.consume(&self.control, 1);
+                expected += 1;
+            }
+            if available > 0 {
+                if consumer.is_awaited(&self.control) {
+                    self.room.ring();
+                }
+                continue;
+            }
+            consumer.fall_asleep(&self.control);
+            settle();
+            if consumer.available(&self.control) == Ok(0) {
+                armed = true;
+                self.data.sleep();
+            } else {
+                consumer.wake_up(&self.control);
+            }
+        }
+    }
+}
+
+fn play(count: u64, preemptions: Option<usize>) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = preemptions;
+    builder.check(move || {
+        let shared = Shared::new();
+        let producing = Arc::clone(&shared);
+        let producer = thread::spawn(move || producing.produce(count));
+        shared.consume(count);
+        producer.join().expect("no panic");
+    });
+}
+
+#[test]
+fn a_message_arrives_and_wakes_its_reader() {
+    play(1, None);
+}
+
+#[test]
+fn a_second_message_wakes_again() {
+    play(2, Some(4));
+}
+
+#[test]
+fn a_full_ring_wakes_its_writer() {
+    play(3, Some(3));
+}

@@ -1,0 +1,157 @@
+//! Decides, once, which path leads to each node, and opens the backends that the paths need.
+//!
+//! Collective: all nodes of a job decide alike, because all have the same options and know who is whose neighbour.
+
+use super::{Messages as Carrier, Parts, Reach, Route};
+use crate::backends::{self, Backend, KernelCopy, Messages};
+use crate::bootstrap::Bootstrap;
+use crate::cma::{self, Cma};
+use crate::emulated::Emulated;
+use crate::error::LrtsError;
+use crate::host::Neighbourhood;
+use crate::ids::NodeId;
+use crate::region::Regions;
+use crate::shm::Shm;
+use crate::tcp::Tcp;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a node waits for the others to connect. They have all been started by then.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Which paths the user allows. The same on all nodes of a job.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct ReachOptions {
+    /// `+lrts NAME`: one of [`BACKENDS`](crate::backends::BACKENDS); `None`: the nearest path to each node.
+    pub lrts: Option<String>,
+    /// `+nolocal`: treats nodes of this host like those of others.
+    pub nolocal: bool,
+    /// `+nocma`: no copies by the kernel from process to process.
+    pub nocma: bool,
+    /// `+noshm`: no messages through shared memory and no mappings between nodes.
+    pub noshm: bool,
+}
+
+/// What is left of a backend's meaning when the other options have had their say.
+struct Plan {
+    backend: Backend,
+    /// Messages between neighbours go through shared memory.
+    shm: bool,
+    mapping: bool,
+    kernel_copy: bool,
+    /// The option that keeps neighbours from shared memory, if any.
+    forbidden_by: Option<&'static str>,
+}
+
+impl Plan {
+    fn new(options: &ReachOptions) -> Result<Self, LrtsError> {
+        let backend = match &options.lrts {
+            Some(name) => backends::find(name)?,
+            None => backends::NEAREST,
+        };
+        let forbidden_by = match (options.nolocal, options.noshm) {
+            (true, _) => Some("+nolocal"),
+            (false, true) => Some("+noshm"),
+            (false, false) => None,
+        };
+        let shm = matches!(backend.messages, Messages::Nearest | Messages::Shm) && forbidden_by.is_none();
+        Ok(Self {
+            backend,
+            shm,
+            mapping: backend.mapping && shm,
+            kernel_copy: backend.kernel_copy != KernelCopy::Forbidden && !options.nocma && !options.nolocal,
+            forbidden_by,
+        })
+    }
+
+    /// Which backend carries messages to a node.
+    fn carrier(&self, peer: NodeId, is_neighbour: bool) -> Result<Carrier, LrtsError> {
+        let name = self.backend.name;
+        let unreachable = |cause| Err(LrtsError::Unreachable { peer, cause });
+        match (self.backend.messages, self.forbidden_by) {
+            (Messages::None, _) => {
+                unreachable(format!("`+lrts {name}` serves one process and this job has more; leave it out"))
+            }
+            (Messages::Shm, Some(option)) => {
+                unreachable(format!("`+lrts {name}` and `{option}` exclude each other; leave one out"))
+            }
+            (Messages::Shm, None) if !is_neighbour => unreachable(format!(
+                "it is not on this host, which is as far as `+lrts {name}` goes; use `+lrts tcp`"
+            )),
+            (Messages::Shm | Messages::Nearest, _) if self.shm && is_neighbour => Ok(Carrier::Shm),
+            (Messages::Shm | Messages::Nearest | Messages::Tcp, _) => Ok(Carrier::Tcp),
+        }
+    }
+
+    fn needs_neighbourhood(&self) -> bool {
+        self.shm || self.kernel_copy
+    }
+}
+
+impl Reach {
+    /// Opens all that the paths to the other nodes need: shared memory and its private sockets between
+    /// neighbours, TCP to the rest. Blocks until all nodes have done so. Collective.
+    ///
+    /// # Errors
+    /// An unknown backend, a node that no path leads to, one that does not come in time, or the kernel's.
+    pub fn open(bootstrap: &mut dyn Bootstrap, options: &ReachOptions) -> Result<Self, LrtsError> {
+        let plan = Plan::new(options)?;
+        let (node, nodes) = (bootstrap.node(), bootstrap.nodes());
+        let regions = Arc::new(Regions::new(node)?);
+        if plan.kernel_copy && nodes > 1 {
+            cma::permit();
+        }
+        let neighbourhood = match plan.needs_neighbourhood() && nodes > 1 {
+            true => Some(Neighbourhood::open(bootstrap, Arc::clone(&regions), PATIENCE)?),
+            false => None,
+        };
+        let is_neighbour =
+            |peer| neighbourhood.as_ref().is_some_and(|host| host.nodes().any(|neighbour| neighbour == peer));
+        let carrier = |peer| match peer == node {
+            true => Ok(Carrier::Myself),
+            false => plan.carrier(peer, is_neighbour(peer)),
+        };
+        let carriers: Vec<Carrier> = (0..nodes).map(NodeId).map(carrier).collect::<Result<_, _>>()?;
+        let by = |wanted| (0..nodes).map(NodeId).filter(|peer| carriers[peer.index()] == wanted).collect();
+        let tcp_peers: Vec<NodeId> = by(Carrier::Tcp);
+        // Also without peers: other nodes may have some, and opening is collective.
+        let tcp = Tcp::open(bootstrap, &tcp_peers, PATIENCE)?;
+        let shm = neighbourhood.as_ref().filter(|_| plan.shm).map(|host| Shm::open(Arc::clone(host)));
+        let cma = neighbourhood.as_ref().filter(|_| plan.kernel_copy).map(|host| Cma::open(Arc::clone(host)));
+        let warning = cma.as_ref().and_then(Cma::warning);
+        if plan.backend.kernel_copy == KernelCopy::Required {
+            require_kernel_copy(&carriers, cma.as_ref())?;
+        }
+        let arenas = neighbourhood
+            .as_ref()
+            .filter(|host| plan.mapping && host.nodes().next().is_some())
+            .map(|host| Arc::clone(host.arenas()));
+        let emulate = |tcp| Emulated::new(tcp, Arc::clone(&regions), nodes);
+        let tcp = (!tcp_peers.is_empty()).then(|| emulate(tcp));
+        let shm = shm.map(|shm| Emulated::new(shm, Arc::clone(&regions), nodes));
+        let route = |(peer, messages)| Route {
+            messages,
+            mapping: plan.mapping && messages == Carrier::Shm,
+            kernel_copy: is_neighbour(peer) && cma.as_ref().is_some_and(|cma| cma.denied(peer).is_none()),
+        };
+        let routes = (0..).map(NodeId).zip(carriers).map(route).collect();
+        Self::assemble(Parts { regions, routes, shm, tcp, cma, arenas, warning })
+    }
+}
+
+/// Fails unless the memory of all other nodes can be copied by the kernel.
+fn require_kernel_copy(carriers: &[Carrier], cma: Option<&Cma>) -> Result<(), LrtsError> {
+    for (index, carrier) in carriers.iter().enumerate() {
+        let peer = NodeId(index as u32);
+        let cause = match (carrier, cma) {
+            (Carrier::Myself, _) => continue,
+            (_, None) => "`+lrts cma` and `+nocma` exclude each other; leave one out".to_owned(),
+            (_, Some(cma)) => match cma.denied(peer) {
+                None => continue,
+                Some(cause) => format!("copying its memory (CMA) is not possible: {cause}; use `+lrts shm`"),
+            },
+        };
+        return Err(LrtsError::Unreachable { peer, cause });
+    }
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! How often each path to a peer was used, and for how many bytes: what `+stats` prints.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A path's use so far.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PathUse {
+    /// Frames, transfers or views.
+    pub operations: u64,
+    /// Bytes of those that were accepted.
+    pub bytes: u64,
+}
+
+/// All paths to one peer.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PeerUse {
+    /// Frames sent.
+    pub messages: PathUse,
+    /// Memory of the peer lent in place: nothing was copied.
+    pub viewed: PathUse,
+    /// Gets and puts by one copy within this process, or to and from memory that both nodes map.
+    pub copied: PathUse,
+    /// Gets and puts copied by the kernel from process to process.
+    pub kernel_copied: PathUse,
+    /// Gets and puts carried by messages.
+    pub emulated: PathUse,
+}
+
+/// A count that any thread adds to. Nothing is ordered by it.
+#[derive(Default)]
+pub(super) struct Count {
+    operations: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Count {
+    pub(super) fn add(&self, bytes: usize) {
+        self.operations.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn read(&self) -> PathUse {
+        PathUse {
+            operations: self.operations.load(Ordering::Relaxed),
+            bytes: self.bytes.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// The counts of one peer.
+#[derive(Default)]
+pub(super) struct Traffic {
+    pub(super) messages: Count,
+    pub(super) viewed: Count,
+    pub(super) copied: Count,
+    pub(super) kernel_copied: Count,
+    pub(super) emulated: Count,
+}
+
+impl Traffic {
+    pub(super) fn read(&self) -> PeerUse {
+        PeerUse {
+            messages: self.messages.read(),
+            viewed: self.viewed.read(),
+            copied: self.copied.read(),
+            kernel_copied: self.kernel_copied.read(),
+            emulated: self.emulated.read(),
+        }
+    }
+}
+
+impl fmt::Display for PeerUse {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut before = "";
+        for (what, PathUse { operations, bytes }) in [
+            ("messages", self.messages),
+            ("views", self.viewed),
+            ("copies", self.copied),
+            ("kernel copies", self.kernel_copied),
+            ("emulated transfers", self.emulated),
+        ] {
+            if operations > 0 {
+                write!(out, "{before}{operations} {what} ({bytes} bytes)")?;
+                before = ", ";
+            }
+        }
+        if before.is_empty() { out.write_str("unused") } else { Ok(()) }
+    }
+}

@@ -1,0 +1,251 @@
+#![expect(unsafe_code, reason = "moves an address range that a claim protects between threads")]
+//! Regions: memory registered for one-sided access, the keys that name them, and the claims on them.
+//!
+//! One [`Regions`] per node, shared by all its backends. A key is an allegation: slot and generation are compared with
+//! what was registered; range and rights come from the table, never from the key.
+
+use crate::claim::{ClaimDenied, ClaimMode};
+use crate::error::{LrtsError, TransferError};
+use crate::host::board::{Board, Notice, SLOTS};
+use crate::ids::NodeId;
+use crate::memory::{Memory, MemoryMut};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What a peer needs to reach a region. Small, serializable, copyable, unguessable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct RegionKey {
+    /// The node whose memory it is.
+    pub node: NodeId,
+    /// Its place in that node's table.
+    pub slot: u32,
+    /// A random number, fresh for every registration.
+    pub generation: u64,
+    /// Its length in bytes, as a hint for the reader; the table decides.
+    pub len: u64,
+}
+
+/// The memory of a region: lent for reading, or given as a put target.
+#[derive(Debug)]
+pub enum Held {
+    /// Peers may get; the user may hold other clones and read.
+    Source(Memory),
+    /// Peers may get and put; nobody else reaches it but through a claim.
+    Target(MemoryMut),
+}
+
+impl Held {
+    fn address(&self) -> *mut u8 {
+        match self {
+            Self::Source(memory) => memory.address().cast_mut(),
+            Self::Target(memory) => memory.address(),
+        }
+    }
+
+    fn notice(&self) -> Notice {
+        let (len, writable, share) = match self {
+            Self::Source(memory) => (memory.len(), false, memory.share()),
+            Self::Target(memory) => (memory.len(), true, memory.share()),
+        };
+        Notice { address: self.address() as u64, len: len as u64, writable, share }
+    }
+}
+
+/// Why a claim failed.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ClaimError {
+    /// Another operation holds the region; the caller tries again later.
+    Busy,
+    /// It will never succeed.
+    Failed(TransferError),
+}
+
+struct Entry {
+    generation: u64,
+    held: Held,
+}
+
+#[derive(Default)]
+struct Table {
+    entries: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    draining: Vec<(u32, RegionKey, Held)>,
+}
+
+/// A node's registered memory.
+pub struct Regions {
+    node: NodeId,
+    board: Board,
+    table: Mutex<Table>,
+}
+
+impl Regions {
+    /// An empty table for `node`.
+    ///
+    /// # Errors
+    /// When the kernel grants no shared memory for the board.
+    pub fn new(node: NodeId) -> Result<Self, LrtsError> {
+        let board = Board::create().map_err(|source| LrtsError::System {
+            operation: "creating the table of registered memory",
+            backend: "lrts",
+            source,
+            hint: "; 4 MiB of shared memory and one file descriptor are needed (see `ulimit -n`)",
+        })?;
+        Ok(Self { node, board, table: Mutex::default() })
+    }
+
+    /// Whose they are.
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// What peers of this host read.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Registers memory until [`Regions::deregister`]. No copy, no system call.
+    ///
+    /// # Errors
+    /// The memory itself when all slots of the board are taken.
+    pub fn register(&self, held: Held) -> Result<RegionKey, Held> {
+        let mut table = self.table.lock();
+        let slot = match table.free.pop() {
+            Some(slot) => slot,
+            None if table.entries.len() < SLOTS => {
+                table.entries.push(None);
+                (table.entries.len() - 1) as u32
+            }
+            None => return Err(held),
+        };
+        let generation = rand::random::<u64>().max(1);
+        let notice = held.notice();
+        self.board.publish(slot, generation, notice);
+        table.entries[slot as usize] = Some(Entry { generation, held });
+        Ok(RegionKey { node: self.node, slot, generation, len: notice.len })
+    }
+
+    /// Ends a registration. The memory comes back at once if nobody touches it, else from
+    /// [`Regions::reap`] after the last operation on it; new operations fail as stale from here on.
+    ///
+    /// # Errors
+    /// [`TransferError::StaleKey`] when there is no such registration.
+    pub fn deregister(&self, key: &RegionKey) -> Result<Option<Held>, TransferError> {
+        let mut table = self.table.lock();
+        let Entry { held, .. } = table
+            .entries
+            .get_mut(key.slot as usize)
+            .and_then(|entry| entry.take_if(|entry| entry.generation == key.generation))
+            .ok_or(TransferError::StaleKey(key.node))?;
+        self.board.retire(key.slot);
+        if self.board.is_drained(key.slot) {
+            table.free.push(key.slot);
+            return Ok(Some(held));
+        }
+        table.draining.push((key.slot, *key, held));
+        Ok(None)
+    }
+
+    /// Memory of ended registrations that nobody touches any more.
+    pub fn reap(&self) -> Vec<(RegionKey, Held)> {
+        let mut table = self.table.lock();
+        if table.draining.is_empty() {
+            return Vec::new();
+        }
+        let (drained, draining): (Vec<_>, Vec<_>) = std::mem::take(&mut table.draining)
+            .into_iter()
+            .partition(|(slot, ..)| self.board.is_drained(*slot));
+        table.draining = draining;
+        table.free.extend(drained.iter().map(|(slot, ..)| *slot));
+        drained.into_iter().map(|(_, key, held)| (key, held)).collect()
+    }
+
+    /// Claims a range of a region of this node, for an operation that this process carries out.
+    ///
+    /// # Errors
+    /// [`ClaimError`]; nothing is held then.
+    pub fn claim(
+        self: &Arc<Self>,
+        key: &RegionKey,
+        offset: u64,
+        len: u64,
+        mode: ClaimMode,
+    ) -> Result<Claim, ClaimError> {
+        let table = self.table.lock();
+        let entry = table
+            .entries
+            .get(key.slot as usize)
+            .and_then(Option::as_ref)
+            .filter(|entry| entry.generation == key.generation && key.node == self.node)
+            .ok_or(ClaimError::Failed(TransferError::StaleKey(key.node)))?;
+        // Address and length come from the private entry: peers can write the board.
+        let notice = entry.held.notice();
+        check_range(key.node, &notice, offset, len, mode).map_err(ClaimError::Failed)?;
+        self.board.claim(key.slot, key.generation, mode).map_err(|denied| match denied {
+            ClaimDenied::Busy => ClaimError::Busy,
+            ClaimDenied::Stale => ClaimError::Failed(TransferError::StaleKey(key.node)),
+        })?;
+        let address = entry.held.address().wrapping_add(offset as usize);
+        drop(table);
+        Ok(Claim { regions: Arc::clone(self), slot: key.slot, mode, address, len: len as usize })
+    }
+}
+
+/// Compares a range and a wish with what was registered.
+///
+/// # Errors
+/// Out of range, or a put into a source.
+pub fn check_range(
+    node: NodeId,
+    notice: &Notice,
+    offset: u64,
+    len: u64,
+    mode: ClaimMode,
+) -> Result<(), TransferError> {
+    if mode == ClaimMode::Write && !notice.writable {
+        return Err(TransferError::ReadOnly(node));
+    }
+    if offset.checked_add(len).is_none_or(|end| end > notice.len) {
+        return Err(TransferError::OutOfRange { node, offset, len, region_len: notice.len });
+    }
+    Ok(())
+}
+
+/// A granted claim on a range of this node's memory; given back on drop. While it lives, the bytes stay
+/// allocated, and nobody writes them (read claim) or touches them at all (write claim).
+pub struct Claim {
+    regions: Arc<Regions>,
+    slot: u32,
+    mode: ClaimMode,
+    address: *mut u8,
+    len: usize,
+}
+
+// SAFETY: a claim is an address range that stays valid and race-free while it lives, on any thread.
+unsafe impl Send for Claim {}
+// SAFETY: `&Claim` gives out address and length only.
+unsafe impl Sync for Claim {}
+
+impl Claim {
+    /// First byte of the claimed range; writable only under a write claim.
+    pub fn address(&self) -> *mut u8 {
+        self.address
+    }
+
+    /// Bytes claimed.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the range is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.regions.board.release(self.slot, self.mode);
+    }
+}

@@ -1,0 +1,242 @@
+//! How two nodes prove to each other that they belong to the job, before any frame.
+//!
+//! Noise `NNpsk0` with the job's key, over messages of a 16-bit length and at most [`MESSAGE_BYTES_MAX`]
+//! bytes:
+//!
+//! 1. connector -> acceptor: `psk, e`. Can be replayed by whoever saw it.
+//! 2. acceptor -> connector: `e, ee`. Only a holder of the key can make it, and it binds fresh ephemerals.
+//! 3. connector -> acceptor: its [`Hello`], encrypted. Only now does the acceptor believe it.
+//! 4. acceptor -> connector: its own hello, encrypted, once it takes the connection. Frames follow.
+//!
+//! The key authenticates the connection. Frames travel in clear afterwards, neither encrypted nor
+//! authenticated one by one: whoever can change packets between the hosts can change messages, as with other
+//! message-passing systems. A network that is not trusted needs a tunnel.
+
+use crate::bootstrap::JobKey;
+use crate::ids::NodeId;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use snow::{HandshakeState, TransportState};
+
+/// Counts changes of handshake, header or emulated operations.
+const PROTOCOL_VERSION: u32 = 1;
+
+const NOISE: &str = "Noise_NNpsk0_25519_AESGCM_SHA256";
+
+const PROLOGUE: &[u8] = b"chare tcp handshake";
+
+/// The longest handshake message takes 48 bytes: an ephemeral key and a tag.
+const MESSAGE_BYTES_MAX: usize = 128;
+
+/// Why a connection is given up.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// The connection ended before it was finished. A connector tries again.
+    Ended(String),
+    /// The other side is not who it should be. Trying again is useless.
+    Stranger(String),
+}
+
+/// Who speaks, and to whom.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Hello {
+    pub(super) from: NodeId,
+    pub(super) to: NodeId,
+}
+
+impl Hello {
+    fn encode(self) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        bytes[..4].copy_from_slice(&PROTOCOL_VERSION.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.from.0.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.to.0.to_le_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Failure> {
+        let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        match (words.as_slice(), bytes.len()) {
+            ([PROTOCOL_VERSION, from, to], 12) => Ok(Self { from: NodeId(*from), to: NodeId(*to) }),
+            ([version, ..], _) if *version != PROTOCOL_VERSION => Err(Failure::Stranger(format!(
+                "it speaks version {version} of the protocol, this node {PROTOCOL_VERSION}"
+            ))),
+            _ => Err(Failure::Stranger(format!("its hello has {} bytes", bytes.len()))),
+        }
+    }
+}
+
+fn noise(key: &JobKey) -> snow::Builder<'_> {
+    NOISE
+        .parse()
+        .map(snow::Builder::new)
+        .and_then(|builder| builder.psk(0, &key.0))
+        .and_then(|builder| builder.prologue(PROLOGUE))
+        .expect("the name of the handshake, the key's length and its place are constants")
+}
+
+/// Reads whole messages from a socket that may deliver them in pieces; never past a message's end,
+/// because frames follow the last one.
+struct Messages {
+    buffer: [u8; 2 + MESSAGE_BYTES_MAX],
+    have: usize,
+}
+
+impl Messages {
+    fn new() -> Self {
+        Self { buffer: [0; 2 + MESSAGE_BYTES_MAX], have: 0 }
+    }
+
+    /// The next message; `None` until it is complete.
+    fn read(&mut self, socket: &OwnedFd) -> Result<Option<&[u8]>, Failure> {
+        loop {
+            let need = match self.have {
+                0 | 1 => 2,
+                _ => 2 + usize::from(u16::from_le_bytes([self.buffer[0], self.buffer[1]])),
+            };
+            if need > self.buffer.len() {
+                return Err(Failure::Stranger("it does not speak our protocol".to_owned()));
+            }
+            if self.have == need {
+                self.have = 0;
+                return Ok(Some(&self.buffer[2..need]));
+            }
+            match rustix::net::recv(socket, &mut self.buffer[self.have..need], RecvFlags::DONTWAIT) {
+                Ok((0, _)) => return Err(Failure::Ended("it closed the connection".to_owned())),
+                Ok((count, _)) => self.have += count,
+                Err(Errno::AGAIN) => return Ok(None),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(Failure::Ended(errno.to_string())),
+            }
+        }
+    }
+}
+
+/// Writes one message. It fits the empty buffer of a fresh connection, or something is wrong.
+fn write(socket: &OwnedFd, message: &[u8]) -> Result<(), Failure> {
+    let mut bytes = (message.len() as u16).to_le_bytes().to_vec();
+    bytes.extend_from_slice(message);
+    match rustix::net::send(socket, &bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+        Ok(count) if count == bytes.len() => Ok(()),
+        Ok(_) => Err(Failure::Ended("it takes no bytes".to_owned())),
+        Err(errno) => Err(Failure::Ended(errno.to_string())),
+    }
+}
+
+fn no_key(_: snow::Error) -> Failure {
+    Failure::Stranger("it did not prove that it has the job's key".to_owned())
+}
+
+fn write_hello(socket: &OwnedFd, state: &mut TransportState, hello: Hello) -> Result<(), Failure> {
+    let mut message = [0; MESSAGE_BYTES_MAX];
+    let len = state.write_message(&hello.encode(), &mut message).map_err(no_key)?;
+    write(socket, &message[..len])
+}
+
+fn read_hello(state: &mut TransportState, message: &[u8]) -> Result<Hello, Failure> {
+    let mut payload = [0; MESSAGE_BYTES_MAX];
+    let len = state.read_message(message, &mut payload).map_err(no_key)?;
+    Hello::decode(&payload[..len])
+}
+
+enum ConnectorState {
+    ReplyExpected(Box<HandshakeState>),
+    WelcomeExpected(Box<TransportState>),
+}
+
+/// The side that connects.
+pub(super) struct Connector {
+    hello: Hello,
+    messages: Messages,
+    state: Option<ConnectorState>,
+}
+
+impl Connector {
+    /// Sends the first message over a socket that is connected.
+    pub(super) fn start(socket: &OwnedFd, key: &JobKey, hello: Hello) -> Result<Self, Failure> {
+        let mut state = noise(key).build_initiator().expect("all parameters are there");
+        let mut message = [0; MESSAGE_BYTES_MAX];
+        let len = state.write_message(&[], &mut message).map_err(no_key)?;
+        write(socket, &message[..len])?;
+        let state = Some(ConnectorState::ReplyExpected(Box::new(state)));
+        Ok(Self { hello, messages: Messages::new(), state })
+    }
+
+    /// Reads what has arrived; `true` once the peer is who it should be and has taken the connection.
+    pub(super) fn advance(&mut self, socket: &OwnedFd) -> Result<bool, Failure> {
+        while let Some(message) = self.messages.read(socket)? {
+            match self.state.take() {
+                Some(ConnectorState::ReplyExpected(mut state)) => {
+                    state.read_message(message, &mut [0; MESSAGE_BYTES_MAX]).map_err(no_key)?;
+                    let mut state = state.into_transport_mode().map_err(no_key)?;
+                    write_hello(socket, &mut state, self.hello)?;
+                    self.state = Some(ConnectorState::WelcomeExpected(Box::new(state)));
+                }
+                Some(ConnectorState::WelcomeExpected(mut state)) => {
+                    let Hello { from, to } = read_hello(&mut state, message)?;
+                    if (from, to) == (self.hello.to, self.hello.from) {
+                        return Ok(true);
+                    }
+                    return Err(Failure::Stranger(format!("it is {from} and expects {to}")));
+                }
+                None => return Err(Failure::Ended("it went on after a failure".to_owned())),
+            }
+        }
+        Ok(false)
+    }
+}
+
+enum AcceptorState {
+    FirstExpected,
+    HelloExpected(Box<TransportState>),
+}
+
+/// The side that listens, for one connection.
+pub(super) struct Acceptor {
+    messages: Messages,
+    state: Option<AcceptorState>,
+}
+
+/// A connection whose other side has proved itself; the acceptor may still decline it.
+pub(super) struct Proved {
+    /// What it said.
+    pub(super) hello: Hello,
+    state: Box<TransportState>,
+}
+
+impl Acceptor {
+    pub(super) fn new() -> Self {
+        Self { messages: Messages::new(), state: Some(AcceptorState::FirstExpected) }
+    }
+
+    /// Reads what has arrived; a proved connection once the hello is there.
+    pub(super) fn advance(&mut self, socket: &OwnedFd, key: &JobKey) -> Result<Option<Proved>, Failure> {
+        while let Some(message) = self.messages.read(socket)? {
+            match self.state.take() {
+                Some(AcceptorState::FirstExpected) => {
+                    let mut state = noise(key).build_responder().expect("all parameters are there");
+                    state.read_message(message, &mut [0; MESSAGE_BYTES_MAX]).map_err(no_key)?;
+                    let mut reply = [0; MESSAGE_BYTES_MAX];
+                    let len = state.write_message(&[], &mut reply).map_err(no_key)?;
+                    write(socket, &reply[..len])?;
+                    let state = state.into_transport_mode().map_err(no_key)?;
+                    self.state = Some(AcceptorState::HelloExpected(Box::new(state)));
+                }
+                Some(AcceptorState::HelloExpected(mut state)) => {
+                    let hello = read_hello(&mut state, message)?;
+                    return Ok(Some(Proved { hello, state }));
+                }
+                None => return Err(Failure::Ended("it went on after a failure".to_owned())),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Proved {
+    /// Tells the connector that its connection is taken.
+    pub(super) fn welcome(mut self, socket: &OwnedFd) -> Result<(), Failure> {
+        let hello = Hello { from: self.hello.to, to: self.hello.from };
+        write_hello(socket, &mut self.state, hello)
+    }
+}

@@ -1,0 +1,188 @@
+//! The bytes that arrived on one connection, cut into frames.
+//!
+//! The buffer grows to the longest frame that a header announced, whose length was checked against the bound first.
+
+use super::header::{HEADER_BYTES, Header};
+use crate::ids::NodeId;
+use crate::lrts::Sink;
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
+
+/// Room for a few hundred small frames per system call.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// Reads from one connection before the next has its turn.
+const READS: usize = 4;
+
+/// What reading led to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// The kernel has nothing more now, or the turn is over.
+    Bytes(usize),
+    /// The peer's last word; nothing follows.
+    Goodbye,
+    /// The connection ended, for this reason.
+    End(String),
+    /// The peer sent what no correct peer sends.
+    Breach(String),
+}
+
+/// One connection's way in.
+pub(super) struct Inbound {
+    buffer: Vec<u8>,
+    have: usize,
+}
+
+impl Inbound {
+    pub(super) fn new() -> Self {
+        Self { buffer: vec![0; BUFFER_BYTES], have: 0 }
+    }
+
+    /// Reads and delivers what has arrived.
+    pub(super) fn read(&mut self, socket: &OwnedFd, source: NodeId, sink: &mut dyn Sink) -> Heard {
+        let mut total = 0;
+        for _ in 0..READS {
+            let room = &mut self.buffer[self.have..];
+            let asked = room.len();
+            match rustix::net::recv(socket, room, RecvFlags::DONTWAIT) {
+                Ok((0, _)) => return Heard::End("the connection was closed without a goodbye".to_owned()),
+                Ok((count, _)) => {
+                    self.have += count;
+                    total += count;
+                    match self.deliver(source, sink) {
+                        Ok(false) if count < asked => return Heard::Bytes(total),
+                        Ok(false) => {}
+                        Ok(true) => return Heard::Goodbye,
+                        Err(cause) => return Heard::Breach(cause),
+                    }
+                }
+                Err(Errno::AGAIN) => return Heard::Bytes(total),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Heard::End(errno.to_string()),
+            }
+        }
+        Heard::Bytes(total)
+    }
+
+    /// Delivers all whole frames and makes room for the rest of the next. `true` after a goodbye.
+    fn deliver(&mut self, source: NodeId, sink: &mut dyn Sink) -> Result<bool, String> {
+        let mut start = 0;
+        let mut need = HEADER_BYTES;
+        while let Some((header, rest)) = self.buffer[start..self.have].split_first_chunk::<HEADER_BYTES>() {
+            match Header::decode(*header)? {
+                Header::Goodbye if rest.is_empty() => return Ok(true),
+                Header::Goodbye => return Err(format!("{} bytes after its goodbye", rest.len())),
+                Header::Frame { channel, len } => match rest.get(..len) {
+                    Some(bytes) => sink.frame(source, channel, bytes),
+                    None => {
+                        need = HEADER_BYTES + len;
+                        break;
+                    }
+                },
+            }
+            let len = u32::from_le_bytes([header[0], header[1], header[2], header[3]]) as usize;
+            start += HEADER_BYTES + len;
+        }
+        self.buffer.copy_within(start..self.have, 0);
+        self.have -= start;
+        if need > self.buffer.len() {
+            self.buffer.resize(need, 0);
+        }
+        Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::LrtsError;
+    use crate::frame::Channel;
+    use crate::lrts::Completion;
+    use crate::tcp::FRAME_BYTES_MAX;
+    use rustix::net::{AddressFamily, SocketFlags, SocketType};
+
+    #[derive(Default)]
+    struct Heap(Vec<(Channel, Vec<u8>)>);
+
+    impl Sink for Heap {
+        fn frame(&mut self, _: NodeId, channel: Channel, bytes: &[u8]) {
+            self.0.push((channel, bytes.to_vec()));
+        }
+        fn completion(&mut self, _: Completion) {}
+        fn peer_closed(&mut self, _: NodeId) {}
+        fn peer_lost(&mut self, _: LrtsError) {}
+    }
+
+    fn wire(frames: &[(Channel, Vec<u8>)]) -> Vec<u8> {
+        let encode = |(channel, bytes): &(Channel, Vec<u8>)| {
+            [&Header::Frame { channel: *channel, len: bytes.len() }.encode()[..], bytes].concat()
+        };
+        frames.iter().flat_map(encode).collect()
+    }
+
+    fn sockets() -> (OwnedFd, OwnedFd) {
+        rustix::net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::NONBLOCK, None)
+            .expect("a socket pair")
+    }
+
+    /// Writes in pieces of `piece` bytes, reading after each; returns what reading last led to.
+    fn pour(bytes: &[u8], piece: usize, inbound: &mut Inbound, heap: &mut Heap) -> Heard {
+        let (near, far) = sockets();
+        let mut last = Heard::Bytes(0);
+        for mut piece in bytes.chunks(piece) {
+            while !piece.is_empty() {
+                piece = &piece[rustix::io::write(&far, piece).unwrap_or(0)..];
+                last = inbound.read(&near, NodeId(1), heap);
+            }
+        }
+        while matches!(last, Heard::Bytes(1..)) {
+            last = inbound.read(&near, NodeId(1), heap);
+        }
+        last
+    }
+
+    #[test]
+    fn frames_arrive_whole_however_they_are_cut() {
+        let lens = [0, 1, BUFFER_BYTES - HEADER_BYTES, 3, BUFFER_BYTES, 0, 300_000, 7];
+        let frames: Vec<_> = lens
+            .iter()
+            .enumerate()
+            .map(|(index, len)| {
+                let channel = if index % 2 == 0 { Channel::Runtime } else { Channel::Emulated };
+                (channel, (0..*len).map(|byte| (byte * 7 + index) as u8).collect())
+            })
+            .collect();
+        let bytes = wire(&frames);
+        for piece in [1, 4, 5, 6, 4_096, 70_000, bytes.len()] {
+            let (mut inbound, mut heap) = (Inbound::new(), Heap::default());
+            assert_eq!(pour(&bytes, piece, &mut inbound, &mut heap), Heard::Bytes(0));
+            assert!(heap.0 == frames, "pieces of {piece} bytes");
+            assert!(inbound.buffer.len() <= HEADER_BYTES + FRAME_BYTES_MAX);
+        }
+    }
+
+    #[test]
+    fn a_lie_about_the_length_costs_no_memory() {
+        let (mut inbound, mut heap) = (Inbound::new(), Heap::default());
+        let heard = pour(&[0xff; 64], 64, &mut inbound, &mut heap);
+        assert!(matches!(heard, Heard::Breach(_)), "{heard:?}");
+        assert_eq!(inbound.buffer.len(), BUFFER_BYTES);
+    }
+
+    #[test]
+    fn the_last_word_is_the_last() {
+        let goodbye = Header::Goodbye.encode();
+        let (mut inbound, mut heap) = (Inbound::new(), Heap::default());
+        let said = [&wire(&[(Channel::Runtime, vec![1])])[..], &goodbye].concat();
+        assert_eq!(pour(&said, said.len(), &mut inbound, &mut heap), Heard::Goodbye);
+        assert_eq!(heap.0.len(), 1, "frames before it count");
+        let more = [&goodbye[..], &[0]].concat();
+        let heard = pour(&more, more.len(), &mut Inbound::new(), &mut heap);
+        assert!(matches!(heard, Heard::Breach(_)), "{heard:?}");
+        let (near, far) = sockets();
+        drop(far);
+        let heard = Inbound::new().read(&near, NodeId(1), &mut heap);
+        assert!(matches!(heard, Heard::End(_)), "{heard:?}");
+    }
+}

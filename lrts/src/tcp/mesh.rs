@@ -1,0 +1,284 @@
+//! Start-up: one authenticated connection to each peer, or an error that names who is missing.
+//!
+//! 1. Each pair has one connection: the node with the higher number connects to the one with the lower.
+//! 2. A node listens only if somebody will connect to it, on the one address that peers use, on a port that the
+//!    kernel chooses; the port is published by the bootstrap. The listener is closed once all are there.
+//! 3. A connection that is not proved within [`HANDSHAKE_PATIENCE`] is dropped. Of those not yet proved
+//!    [`HALF_OPEN_MAX`] are kept, the newest; strangers who hold connections open push each other out.
+//! 4. A connector whose connection ends tries again until the deadline, since rule 3 may have hit it.
+//! 5. A second connection of a peer, or one of a node that is not expected, is dropped.
+
+use super::handshake::{Acceptor, Connector, Failure, Hello};
+use crate::bootstrap::{Bootstrap, JobKey};
+use crate::error::LrtsError;
+use crate::ids::NodeId;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::time::{Duration, Instant};
+
+/// A proved peer needs some hundred microseconds; a busy host some hundred times that.
+const HANDSHAKE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Connections that are not yet proved. Each costs a descriptor and less than a kibibyte.
+const HALF_OPEN_MAX: usize = 64;
+
+/// Between two attempts to connect to the same peer.
+const RETRY_AFTER: Duration = Duration::from_millis(20);
+
+const BACKEND: &str = "tcp";
+
+/// A connection that somebody opened to us and has not proved yet.
+struct HalfOpen {
+    socket: OwnedFd,
+    acceptor: Acceptor,
+    until: Instant,
+}
+
+enum Attempt {
+    Retry { at: Instant, cause: String },
+    Connecting(OwnedFd),
+    Proving(OwnedFd, Box<Connector>),
+    Connected(OwnedFd),
+}
+
+struct Outgoing {
+    address: SocketAddr,
+    attempt: Attempt,
+}
+
+/// The connections of one node while they are made.
+struct Mesh {
+    node: NodeId,
+    key: JobKey,
+    listener: Option<TcpListener>,
+    expected: BTreeSet<NodeId>,
+    half_open: VecDeque<HalfOpen>,
+    outgoing: BTreeMap<NodeId, Outgoing>,
+    connected: BTreeMap<NodeId, OwnedFd>,
+    /// Connections dropped because they did not prove themselves; told if the deadline passes.
+    strangers: usize,
+}
+
+fn system(operation: &'static str, source: std::io::Error, hint: &'static str) -> LrtsError {
+    LrtsError::System { operation, backend: BACKEND, source, hint }
+}
+
+/// Connects this node to `peers`, within `patience` after all nodes have published their addresses.
+/// Collective: every node of the job calls it, with peers that agree with the others'.
+///
+/// # Errors
+/// Who could not be reached and why.
+pub(super) fn connect_all(
+    bootstrap: &mut dyn Bootstrap,
+    peers: &[NodeId],
+    patience: Duration,
+) -> Result<BTreeMap<NodeId, OwnedFd>, LrtsError> {
+    let node = bootstrap.node();
+    let expected: BTreeSet<NodeId> = peers.iter().copied().filter(|peer| *peer > node).collect();
+    let listener = match expected.is_empty() {
+        true => None,
+        false => Some(listen(bootstrap.host_address())?),
+    };
+    let published = match &listener {
+        None => String::new(),
+        Some(listener) => listener
+            .local_addr()
+            .map_err(|source| system("reading the address of the listening socket", source, ""))?
+            .to_string(),
+    };
+    let addresses = bootstrap.all_gather(published.into_bytes())?;
+    let mut outgoing = BTreeMap::new();
+    for peer in peers.iter().copied().filter(|peer| *peer < node) {
+        let address = addresses
+            .get(peer.index())
+            .and_then(|bytes| std::str::from_utf8(bytes).ok())
+            .and_then(|text| text.parse().ok())
+            .ok_or_else(|| connect_error(peer, "it published no address".to_owned()))?;
+        let attempt = Attempt::Retry { at: Instant::now(), cause: String::new() };
+        outgoing.insert(peer, Outgoing { address, attempt });
+    }
+    let mesh = Mesh {
+        node,
+        key: bootstrap.key().clone(),
+        listener,
+        expected,
+        half_open: VecDeque::new(),
+        outgoing,
+        connected: BTreeMap::new(),
+        strangers: 0,
+    };
+    mesh.complete(Instant::now() + patience)
+}
+
+fn connect_error(peer: NodeId, cause: String) -> LrtsError {
+    LrtsError::Connect { peer, backend: BACKEND, cause }
+}
+
+fn listen(address: Option<IpAddr>) -> Result<TcpListener, LrtsError> {
+    let address = SocketAddr::new(address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)), 0);
+    TcpListener::bind(address).and_then(|listener| listener.set_nonblocking(true).map(|()| listener)).map_err(
+        |source| system("listening for peers", source, "; the host address must be one of this host's own"),
+    )
+}
+
+/// A socket that is on its way to `address`.
+fn start_connecting(address: &SocketAddr) -> Result<OwnedFd, Errno> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    match rustix::net::connect(&socket, address) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+        Err(errno) => Err(errno),
+    }
+}
+
+impl Mesh {
+    fn complete(mut self, deadline: Instant) -> Result<BTreeMap<NodeId, OwnedFd>, LrtsError> {
+        loop {
+            self.accept();
+            self.advance_half_open();
+            self.advance_outgoing()?;
+            if self.expected.is_empty() && self.outgoing.is_empty() {
+                return Ok(self.connected);
+            }
+            let now = Instant::now();
+            if now >= deadline {
+                return Err(self.missing());
+            }
+            self.sleep(deadline, now)?;
+        }
+    }
+
+    /// Takes all waiting connections; the oldest unproved ones make room.
+    fn accept(&mut self) {
+        let Some(listener) = &self.listener else { return };
+        let until = Instant::now() + HANDSHAKE_PATIENCE;
+        // Other errors concern one connection, or pass (no descriptors: rule 3 frees some).
+        while let Ok(socket) =
+            rustix::net::accept_with(listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)
+        {
+            if self.half_open.len() == HALF_OPEN_MAX {
+                self.half_open.pop_front();
+                self.strangers += 1;
+            }
+            self.half_open.push_back(HalfOpen { socket, acceptor: Acceptor::new(), until });
+        }
+    }
+
+    fn advance_half_open(&mut self) {
+        let now = Instant::now();
+        for _ in 0..self.half_open.len() {
+            let Some(mut one) = self.half_open.pop_front() else { return };
+            match one.acceptor.advance(&one.socket, &self.key) {
+                Ok(None) if now < one.until => self.half_open.push_back(one),
+                Ok(None) | Err(_) => self.strangers += 1,
+                Ok(Some(proved)) => {
+                    let Hello { from, to } = proved.hello;
+                    let wanted = to == self.node && self.expected.contains(&from);
+                    if wanted && proved.welcome(&one.socket).is_ok() {
+                        self.expected.remove(&from);
+                        self.connected.insert(from, one.socket);
+                    } else {
+                        self.strangers += 1;
+                    }
+                }
+            }
+        }
+    }
+
+    fn advance_outgoing(&mut self) -> Result<(), LrtsError> {
+        for (peer, Outgoing { address, attempt }) in std::mem::take(&mut self.outgoing) {
+            let attempt = match self.advance_one(peer, attempt, &address) {
+                Ok(Attempt::Connected(socket)) => {
+                    self.connected.insert(peer, socket);
+                    continue;
+                }
+                Ok(attempt) => attempt,
+                Err(Failure::Ended(cause)) => Attempt::Retry { at: Instant::now() + RETRY_AFTER, cause },
+                Err(Failure::Stranger(cause)) => return Err(connect_error(peer, cause)),
+            };
+            self.outgoing.insert(peer, Outgoing { address, attempt });
+        }
+        Ok(())
+    }
+
+    /// One step of an attempt, if its socket is ready for one.
+    fn advance_one(&self, peer: NodeId, attempt: Attempt, address: &SocketAddr) -> Result<Attempt, Failure> {
+        let ended = |errno: Errno| Failure::Ended(errno.to_string());
+        match attempt {
+            Attempt::Retry { at, .. } if Instant::now() >= at => {
+                start_connecting(address).map(Attempt::Connecting).map_err(ended)
+            }
+            Attempt::Connecting(socket) if is_writable(&socket) => {
+                sockopt::socket_error(&socket).and_then(|outcome| outcome).map_err(ended)?;
+                let hello = Hello { from: self.node, to: peer };
+                let connector = Connector::start(&socket, &self.key, hello)?;
+                Ok(Attempt::Proving(socket, Box::new(connector)))
+            }
+            Attempt::Proving(socket, mut connector) => Ok(match connector.advance(&socket)? {
+                true => Attempt::Connected(socket),
+                false => Attempt::Proving(socket, connector),
+            }),
+            waiting => Ok(waiting),
+        }
+    }
+
+    /// Sleeps until a socket has something to say or a time runs out.
+    fn sleep(&self, deadline: Instant, now: Instant) -> Result<(), LrtsError> {
+        let mut until = deadline;
+        let mut sockets: Vec<PollFd<'_>> = Vec::new();
+        sockets.extend(self.listener.iter().map(|listener| PollFd::new(listener, PollFlags::IN)));
+        for one in &self.half_open {
+            until = until.min(one.until);
+            sockets.push(PollFd::new(&one.socket, PollFlags::IN));
+        }
+        for Outgoing { attempt, .. } in self.outgoing.values() {
+            match attempt {
+                Attempt::Connecting(socket) => sockets.push(PollFd::new(socket, PollFlags::OUT)),
+                Attempt::Proving(socket, _) => sockets.push(PollFd::new(socket, PollFlags::IN)),
+                Attempt::Retry { at, .. } => until = until.min(*at),
+                Attempt::Connected(_) => {}
+            }
+        }
+        let nap = until.saturating_duration_since(now).max(Duration::from_millis(1));
+        let nap = Timespec::try_from(nap).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
+        match rustix::event::poll(&mut sockets, Some(&nap)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(errno) => Err(system("waiting for peers", errno.into(), "")),
+        }
+    }
+
+    /// Names who is not connected.
+    fn missing(self) -> LrtsError {
+        let strangers = match self.strangers {
+            0 => String::new(),
+            count => {
+                format!("; {count} connections were dropped because they did not prove that they belong")
+            }
+        };
+        let (peer, cause) = match (self.outgoing.into_iter().next(), self.expected.first()) {
+            (Some((peer, Outgoing { address, attempt })), _) => {
+                let last = match attempt {
+                    Attempt::Retry { cause, .. } => cause,
+                    Attempt::Connecting(_) => "nobody answers".to_owned(),
+                    Attempt::Proving(..) | Attempt::Connected(_) => {
+                        "it does not finish the handshake".to_owned()
+                    }
+                };
+                (peer, format!("no connection to {address} in time, lately: {last}"))
+            }
+            (None, Some(peer)) => (*peer, "it did not connect in time".to_owned()),
+            (None, None) => unreachable!("the mesh is complete when nobody is missing"),
+        };
+        connect_error(peer, format!("{cause}{strangers}; check that all nodes have the same job key"))
+    }
+}
+
+fn is_writable(socket: &OwnedFd) -> bool {
+    let mut one = [PollFd::new(socket, PollFlags::OUT)];
+    rustix::event::poll(&mut one, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+}
