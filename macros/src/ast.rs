@@ -1,0 +1,197 @@
+//! The two trees of the macro: a block as it was written, and the chare that was meant.
+//!
+//! [`Block`] holds what `parse` read, with the helper attributes taken off and method bodies as unread tokens: what a
+//! body says is the compiler's business, and a broken body must not hide the block from it.
+//! [`Chare`] holds what `check` found sound; `expand` reads nothing else.
+
+use proc_macro2::{Group, Span, TokenStream};
+use quote::{ToTokens, TokenStreamExt};
+use syn::{Attribute, Ident, ImplItem, ItemImpl, Meta, Path, Signature, Type, Visibility};
+
+/// An impl block as it was written.
+#[derive(Debug)]
+pub(crate) struct Block {
+    /// What stood in the parentheses of `#[chare(..)]`.
+    pub(crate) options: Vec<Meta>,
+    /// The block without its items.
+    pub(crate) header: ItemImpl,
+    pub(crate) items: Vec<Item>,
+}
+
+/// An item of the block.
+#[derive(Debug)]
+pub(crate) enum Item {
+    Method(Method),
+    /// A constant, type or macro: untouched.
+    Other(ImplItem),
+}
+
+/// A function of the block.
+#[derive(Debug)]
+pub(crate) struct Method {
+    /// Without the helper attributes.
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) visibility: Visibility,
+    /// Without `#[nocopy]`.
+    pub(crate) signature: Signature,
+    pub(crate) body: Group,
+    pub(crate) role: Role,
+    /// The `#[nocopy]` parameters by their position.
+    pub(crate) nocopy: Vec<NocopyMark>,
+}
+
+/// What a method's helper attribute makes of it.
+#[derive(Debug)]
+pub(crate) enum Role {
+    Helper,
+    /// `#[entry]`, and the tokens of the attribute.
+    Entry {
+        mark: TokenStream,
+        options: EntryOptions,
+    },
+    /// `#[post(entry)]`
+    Post {
+        entry: Ident,
+    },
+}
+
+/// What stood in the parentheses of `#[entry(..)]`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct EntryOptions {
+    pub(crate) expedited: bool,
+    pub(crate) priority: Option<i32>,
+}
+
+/// A `#[nocopy]` on a parameter.
+#[derive(Debug)]
+pub(crate) struct NocopyMark {
+    pub(crate) attribute: Attribute,
+    /// The parameter's position, a receiver included.
+    pub(crate) position: usize,
+    /// `None` if the attribute says something unknown.
+    pub(crate) passing: Option<Passing>,
+}
+
+impl Block {
+    /// The block for the compiler, with no helper attribute left.
+    pub(crate) fn into_tokens(self) -> TokenStream {
+        let Self { mut header, items, .. } = self;
+        header.items = items.into_iter().map(|item| ImplItem::Verbatim(item.into_tokens())).collect();
+        header.into_token_stream()
+    }
+}
+
+impl Item {
+    fn into_tokens(self) -> TokenStream {
+        match self {
+            Self::Other(item) => item.into_token_stream(),
+            Self::Method(Method { attributes, visibility, signature, body, .. }) => {
+                let mut tokens = TokenStream::new();
+                tokens.append_all(attributes);
+                visibility.to_tokens(&mut tokens);
+                signature.to_tokens(&mut tokens);
+                body.to_tokens(&mut tokens);
+                tokens
+            }
+        }
+    }
+}
+
+/// A chare, sound in everything the macro can see.
+#[derive(Debug)]
+pub(crate) struct Chare {
+    /// The last name of `path`, after which the proxies are named.
+    pub(crate) name: Ident,
+    /// The type as the block writes it.
+    pub(crate) path: Path,
+    pub(crate) kind: Kind,
+    /// The block's `#[cfg(..)]`, which everything that is generated repeats.
+    pub(crate) conditions: Vec<Attribute>,
+    pub(crate) constructor: Constructor,
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// Which collection the chares form.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Singleton,
+    Array,
+    Group,
+    NodeGroup,
+}
+
+#[derive(Debug)]
+pub(crate) struct Constructor {
+    pub(crate) name: Ident,
+    pub(crate) visibility: Visibility,
+    /// What documents it: the proxies repeat it.
+    pub(crate) docs: Vec<Attribute>,
+    pub(crate) parameters: Parameters,
+}
+
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) name: Ident,
+    pub(crate) visibility: Visibility,
+    /// What documents it: the proxies repeat it.
+    pub(crate) docs: Vec<Attribute>,
+    /// Its `#[cfg(..)]`, which everything that is generated for it repeats.
+    pub(crate) conditions: Vec<Attribute>,
+    pub(crate) is_async: bool,
+    pub(crate) options: EntryOptions,
+    pub(crate) parameters: Parameters,
+    /// The method that gives the posted buffers; set if and only if a parameter is [`Passing::Posted`].
+    pub(crate) post: Option<Ident>,
+}
+
+/// The parameters of a constructor or entry, without a receiver or `This`.
+#[derive(Debug)]
+pub(crate) struct Parameters {
+    /// In source order.
+    pub(crate) list: Vec<Parameter>,
+    /// Where they stand: an error about the message as a whole belongs there.
+    pub(crate) span: Span,
+}
+
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    pub(crate) name: Ident,
+    /// With the chare's name for `Self`, so that it means the same in a proxy.
+    pub(crate) ty: Type,
+    pub(crate) passing: Passing,
+}
+
+/// How an argument gets from the caller to the entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Passing {
+    /// Inside the message.
+    Regular,
+    /// `#[nocopy]`
+    Received,
+    /// `#[nocopy(post)]`
+    Posted,
+}
+
+impl Entry {
+    /// Whether something travels beside its messages. Callbacks, which carry a message only, cannot call it then.
+    pub(crate) fn takes_nocopy(&self) -> bool {
+        self.parameters.beside().next().is_some()
+    }
+}
+
+impl Parameters {
+    /// Those that are part of the message.
+    pub(crate) fn regular(&self) -> impl Iterator<Item = &Parameter> {
+        self.list.iter().filter(|parameter| parameter.passing == Passing::Regular)
+    }
+
+    /// Those that travel beside the message: nocopy parameters of both kinds.
+    pub(crate) fn beside(&self) -> impl Iterator<Item = &Parameter> {
+        self.list.iter().filter(|parameter| parameter.passing != Passing::Regular)
+    }
+
+    /// Those that the post method sees: received ones are not there yet when it runs.
+    pub(crate) fn seen_by_post(&self) -> impl Iterator<Item = &Parameter> {
+        self.list.iter().filter(|parameter| parameter.passing != Passing::Received)
+    }
+}

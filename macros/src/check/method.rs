@@ -1,0 +1,223 @@
+//! The rules for the signatures of constructors and entry methods.
+
+use super::types::{self, Obstacle};
+use crate::ast::{Constructor, Entry, EntryOptions, Method, Parameter, Parameters, Passing, Role};
+use crate::errors::{Errors, Misuse};
+use syn::spanned::Spanned;
+use syn::{Attribute, FnArg, Pat, PatType, Path, ReceiverKind, ReturnType, Safety, Signature, Type};
+
+/// The most elements that a tuple may have to be `Clone` and `Debug`, which messages are.
+const ARGUMENTS_MAX: usize = 12;
+
+/// Whether a marked method is a constructor: it has no receiver and returns something.
+pub(super) fn is_constructor(method: &Method) -> bool {
+    !has_receiver(method) && returned(&method.signature).is_some()
+}
+
+/// Whether a method starts with `self` or `this: This<Self>`.
+pub(super) fn has_receiver(method: &Method) -> bool {
+    match method.signature.inputs.first() {
+        Some(FnArg::Receiver(_)) => true,
+        Some(FnArg::Typed(first)) => types::is_named(&first.ty, "This"),
+        None => false,
+    }
+}
+
+/// The returned type, if that is not `()`.
+pub(super) fn returned(signature: &Signature) -> Option<&Type> {
+    match &signature.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, ty) => match types::ungrouped(ty) {
+            Type::Tuple(tuple) if tuple.elems.is_empty() => None,
+            _ => Some(ty),
+        },
+    }
+}
+
+/// The `#[cfg(..)]` among some attributes.
+pub(super) fn conditions(attributes: &[Attribute]) -> Vec<Attribute> {
+    attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect()
+}
+
+fn docs(attributes: &[Attribute]) -> Vec<Attribute> {
+    let documents =
+        |attribute: &&Attribute| attribute.path().is_ident("doc") || attribute.path().is_ident("deprecated");
+    attributes.iter().filter(documents).cloned().collect()
+}
+
+fn options(method: &Method) -> EntryOptions {
+    match method.role {
+        Role::Entry { options, .. } => options,
+        Role::Helper | Role::Post { .. } => EntryOptions::default(),
+    }
+}
+
+/// The constructor, if nothing is wrong with it.
+pub(super) fn check_constructor(method: &Method, chare: &Path, errors: &mut Errors) -> Option<Constructor> {
+    let before = errors.count();
+    let Method { signature, attributes, .. } = method;
+    if !returned(signature).is_some_and(|ty| types::is_chare(ty, chare)) {
+        errors.report(&signature.output, Misuse::ConstructorReturn);
+    }
+    if let Some(asyncness) = &signature.asyncness {
+        errors.report(asyncness, Misuse::AsyncConstructor);
+    }
+    if let Role::Entry { mark, options: EntryOptions { expedited, priority } } = &method.role
+        && (*expedited || priority.is_some())
+    {
+        errors.report(mark, Misuse::ConstructorOption);
+    }
+    for condition in conditions(attributes) {
+        errors.report(condition, Misuse::ConditionalConstructor);
+    }
+    for mark in &method.nocopy {
+        errors.report(&mark.attribute, Misuse::ConstructorNocopy);
+    }
+    check_qualifiers(signature, errors);
+    let parameters = check_parameters(method, 0, chare, errors);
+    (errors.count() == before).then(|| Constructor {
+        name: signature.ident.clone(),
+        visibility: method.visibility.clone(),
+        docs: docs(attributes),
+        parameters,
+    })
+}
+
+/// The entry, if nothing is wrong with it but for its post method, which is not looked at yet.
+pub(super) fn check_entry(method: &Method, chare: &Path, errors: &mut Errors) -> Option<Entry> {
+    let before = errors.count();
+    let Method { signature, attributes, .. } = method;
+    let skipped = check_receiver(method, chare, errors);
+    if let Some(ty) = returned(signature) {
+        errors.report(ty, Misuse::Return);
+    }
+    check_qualifiers(signature, errors);
+    let parameters = check_parameters(method, skipped, chare, errors);
+    let is_sound = errors.count() == before && method.nocopy.iter().all(|mark| mark.passing.is_some());
+    is_sound.then(|| Entry {
+        name: signature.ident.clone(),
+        visibility: method.visibility.clone(),
+        docs: docs(attributes),
+        conditions: conditions(attributes),
+        is_async: signature.asyncness.is_some(),
+        options: options(method),
+        parameters,
+        post: None,
+    })
+}
+
+/// Checks how the entry reaches its chare; returns how many parameters that takes.
+fn check_receiver(method: &Method, chare: &Path, errors: &mut Errors) -> usize {
+    let Method { signature, .. } = method;
+    let is_async = signature.asyncness.is_some();
+    for mark in method.nocopy.iter().filter(|mark| mark.position == 0 && has_receiver(method)) {
+        errors.report(&mark.attribute, Misuse::NocopyOutsideEntry);
+    }
+    match signature.inputs.first() {
+        Some(FnArg::Receiver(receiver)) => {
+            match &receiver.kind {
+                _ if is_async => errors.report(receiver, Misuse::AsyncReceiver),
+                ReceiverKind::Value => errors.report(receiver, Misuse::ReceiverByValue),
+                ReceiverKind::Typed(..) => errors.report(receiver, Misuse::TypedReceiver),
+                _ => {}
+            }
+            1
+        }
+        Some(FnArg::Typed(first)) if types::is_named(&first.ty, "This") => {
+            if !is_async {
+                errors.report(first, Misuse::PlainThis);
+            } else if !types::is_this_of(&first.ty, chare) {
+                errors.report(&first.ty, Misuse::ThisOfAnother);
+            }
+            1
+        }
+        _ => {
+            errors.report(&signature.ident, Misuse::MissingReceiver);
+            0
+        }
+    }
+}
+
+/// Refuses what makes a function more than a plain one.
+pub(super) fn check_qualifiers(signature: &Signature, errors: &mut Errors) {
+    if let Some(constness) = &signature.constness {
+        errors.report(constness, Misuse::Qualified { qualifier: "const" });
+    }
+    if let Safety::Unsafe(unsafety) = &signature.safety {
+        errors.report(unsafety, Misuse::Qualified { qualifier: "unsafe" });
+    }
+    if let Some(abi) = &signature.abi {
+        errors.report(abi, Misuse::Qualified { qualifier: "extern" });
+    }
+}
+
+fn check_parameters(method: &Method, skipped: usize, chare: &Path, errors: &mut Errors) -> Parameters {
+    let generics = &method.signature.generics;
+    if !generics.params.is_empty() {
+        errors.report(generics, Misuse::Generic);
+    } else if let Some(bounds) = &generics.where_clause {
+        errors.report(bounds, Misuse::Generic);
+    }
+    let span = method.signature.paren_token.span.join();
+    let mut parameters = Parameters { list: Vec::new(), span };
+    for (position, input) in method.signature.inputs.iter().enumerate().skip(skipped) {
+        if let FnArg::Typed(typed) = input
+            && let Some(parameter) = check_parameter(method, position, typed, chare, errors)
+        {
+            parameters.list.push(parameter);
+        }
+    }
+    if let Some(surplus) = parameters.regular().nth(ARGUMENTS_MAX) {
+        errors.report(&surplus.name, Misuse::TooManyArguments { limit: ARGUMENTS_MAX });
+    }
+    parameters
+}
+
+fn check_parameter(
+    method: &Method,
+    position: usize,
+    typed: &PatType,
+    chare: &Path,
+    errors: &mut Errors,
+) -> Option<Parameter> {
+    for condition in conditions(&typed.attrs) {
+        errors.report(condition, Misuse::ConditionalParameter);
+    }
+    if types::is_named(&typed.ty, "This") {
+        errors.report(&typed.ty, Misuse::MisplacedThis);
+        return None;
+    }
+    match types::obstacle(&typed.ty) {
+        Some((Obstacle::Borrow, at)) => errors.report(at, Misuse::BorrowedArgument),
+        Some((Obstacle::ImplTrait, at)) => errors.report(at, Misuse::ImplTraitArgument),
+        None => {}
+    }
+    let mark = method.nocopy.iter().find(|mark| mark.position == position);
+    let passing = mark.map_or(Some(Passing::Regular), |mark| mark.passing);
+    if let Some(passing) = passing {
+        check_passing(passing, &typed.ty, errors);
+    }
+    let name = match &*typed.pat {
+        Pat::Ident(pattern) if pattern.by_ref.is_none() && pattern.subpat.is_none() => pattern.ident.clone(),
+        pattern => {
+            errors.report(pattern, Misuse::Pattern);
+            // Stands in for the name so that the parameter still counts.
+            syn::Ident::new("unnamed", pattern.span())
+        }
+    };
+    Some(Parameter { name, ty: types::without_self(&typed.ty, chare), passing: passing? })
+}
+
+/// Checks that the mark and the type of a parameter say the same.
+fn check_passing(passing: Passing, ty: &Type, errors: &mut Errors) {
+    let (is_received, is_posted) = (types::is_named(ty, "Received"), types::is_named(ty, "Posted"));
+    match passing {
+        Passing::Regular if is_received => errors.report(ty, Misuse::UnmarkedNocopy { mark: "#[nocopy]" }),
+        Passing::Regular if is_posted => {
+            errors.report(ty, Misuse::UnmarkedNocopy { mark: "#[nocopy(post)]" });
+        }
+        Passing::Received if !is_received => errors.report(ty, Misuse::NocopyType),
+        Passing::Posted if !is_posted => errors.report(ty, Misuse::NocopyPostType),
+        _ => {}
+    }
+}

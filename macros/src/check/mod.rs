@@ -1,0 +1,102 @@
+//! Decides whether a block means a chare, and which.
+//!
+//! 1. Everything that can be wrong is looked at, whatever was wrong before it: the user sees all of it at once.
+//! 2. A misuse is reported once, where it stands; what follows from it is not reported again.
+//! 3. An entry with a misuse is left out of the chare, so that the rest of the block still expands. Without a sound
+//!    type and constructor there is no chare.
+//!
+//! Types are known by their last name only: a renamed `This` or `Received` is refused, never misread.
+
+mod method;
+mod names;
+mod post;
+mod types;
+
+use crate::ast::{Block, Chare, Item, Kind, Method, Role};
+use crate::errors::{Errors, Misuse};
+use method::{check_constructor, check_entry, is_constructor};
+use syn::{ItemImpl, Meta, Path, PathArguments, Type};
+
+/// The chare that the block means, if its type and constructor are sound.
+pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
+    let kind = check_kind(&block.options, errors);
+    let path = check_header(&block.header, errors)?;
+    let name = path.segments.last()?.ident.clone();
+
+    let methods = block.items.iter().filter_map(|item| match item {
+        Item::Method(method) => Some(method),
+        Item::Other(_) => None,
+    });
+    let (marked, unmarked): (Vec<&Method>, Vec<&Method>) =
+        methods.partition(|method| matches!(method.role, Role::Entry { .. }));
+    for mark in unmarked.iter().flat_map(|method| &method.nocopy) {
+        errors.report(&mark.attribute, Misuse::NocopyOutsideEntry);
+    }
+    let (constructors, candidates): (Vec<&Method>, Vec<&Method>) =
+        marked.into_iter().partition(|method| is_constructor(method));
+
+    for second in constructors.iter().skip(1) {
+        errors.report(&second.signature.ident, Misuse::TwoConstructors);
+    }
+    let constructor = constructors.first().map(|method| check_constructor(method, &path, errors));
+    if constructors.is_empty() && candidates.iter().all(|method| method::has_receiver(method)) {
+        errors.report(&path, Misuse::NoConstructor { chare: name.to_string() });
+    }
+    let mut entries: Vec<_> =
+        candidates.iter().filter_map(|method| check_entry(method, &path, errors)).collect();
+    post::check_posts(&unmarked, &candidates, &mut entries, errors);
+    names::check_names(kind, &mut entries, errors);
+
+    let conditions = method::conditions(&block.header.attrs);
+    Some(Chare { name, kind, conditions, constructor: constructor??, entries, path })
+}
+
+fn check_kind(options: &[Meta], errors: &mut Errors) -> Kind {
+    let mut kind = None;
+    for option in options {
+        let found = match option {
+            Meta::Path(path) if path.is_ident("array") => Kind::Array,
+            Meta::Path(path) if path.is_ident("group") => Kind::Group,
+            Meta::Path(path) if path.is_ident("nodegroup") => Kind::NodeGroup,
+            other => {
+                let found = types::plain_text(other);
+                errors.report(other, Misuse::UnknownKind { found });
+                continue;
+            }
+        };
+        if kind.is_some() {
+            errors.report(option, Misuse::TwoKinds);
+        } else {
+            kind = Some(found);
+        }
+    }
+    kind.unwrap_or(Kind::Singleton)
+}
+
+/// The chare's type, if the block is an inherent one of a named type without parameters.
+fn check_header(header: &ItemImpl, errors: &mut Errors) -> Option<Path> {
+    if let Some((name, _)) = &header.trait_ {
+        errors.report(name, Misuse::TraitImpl);
+        return None;
+    }
+    if !header.generics.params.is_empty() || header.generics.where_clause.is_some() {
+        errors.report(&header.self_ty, Misuse::GenericBlock);
+        return None;
+    }
+    let Type::Path(ty) = types::ungrouped(&header.self_ty) else {
+        errors.report(&header.self_ty, Misuse::NotANamedType);
+        return None;
+    };
+    if ty.qself.is_some() {
+        errors.report(ty, Misuse::NotANamedType);
+        return None;
+    }
+    if ty.path.segments.iter().any(|segment| !matches!(segment.arguments, PathArguments::None)) {
+        errors.report(ty, Misuse::GenericBlock);
+        return None;
+    }
+    Some(ty.path.clone())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,249 @@
+//! Every message of the macro, in one table, and the list in which they are collected.
+//!
+//! A message says what is wrong or why it cannot be, then what to write instead. It never stops the macro:
+//! all misuses of a block are reported at once, each where it stands.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use std::fmt;
+
+/// Something that `#[chare]` cannot accept.
+#[derive(Debug)]
+pub(crate) enum Misuse {
+    // The block.
+    NotAnImplBlock,
+    TraitImpl,
+    GenericBlock,
+    NotANamedType,
+    UnknownKind { found: String },
+    TwoKinds,
+    // Helper attributes.
+    Outside { attribute: &'static str },
+    NotOnAMethod { attribute: &'static str },
+    TwoRoles,
+    UnknownOption { found: String },
+    DuplicateOption { option: &'static str },
+    ExpeditedValue,
+    PriorityNotI32,
+    ExpeditedPriority,
+    // The constructor.
+    NoConstructor { chare: String },
+    TwoConstructors,
+    AsyncConstructor,
+    ConstructorReturn,
+    ConstructorNocopy,
+    ConstructorOption,
+    ConditionalConstructor,
+    // Entry methods.
+    MissingReceiver,
+    ReceiverByValue,
+    TypedReceiver,
+    AsyncReceiver,
+    PlainThis,
+    ThisOfAnother,
+    MisplacedThis,
+    Return,
+    Generic,
+    Qualified { qualifier: &'static str },
+    Pattern,
+    ConditionalParameter,
+    ImplTraitArgument,
+    BorrowedArgument,
+    TooManyArguments { limit: usize },
+    ReservedName { name: String },
+    CallbackName { name: String, entry: String },
+    // Nocopy parameters.
+    UnknownNocopy,
+    DuplicateNocopy,
+    NocopyOutsideEntry,
+    NocopyType,
+    NocopyPostType,
+    UnmarkedNocopy { mark: &'static str },
+    // Post methods.
+    PostWithoutEntry,
+    PostForUnknownEntry { entry: String },
+    PostForPlainEntry { entry: String },
+    PostMissing { entry: String, expected: String },
+    TwoPosts { entry: String },
+    AsyncPost,
+    PostReturn,
+    PostParameters { entry: String, expected: String },
+}
+
+impl fmt::Display for Misuse {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use Misuse::*;
+        match self {
+            NotAnImplBlock => {
+                out.write_str("#[chare] stands on the chare's impl block: write `#[chare] impl Name { .. }`")
+            }
+            TraitImpl => out.write_str(
+                "#[chare] stands on the chare's own impl block, not on the implementation of a trait: write `impl Name { .. }`",
+            ),
+            GenericBlock => out.write_str(
+                "generic chares need explicit registration, which is not supported yet: use a type without generic parameters",
+            ),
+            NotANamedType => out.write_str("a chare is a struct or an enum: write `impl Name { .. }`"),
+            UnknownKind { found } => write!(
+                out,
+                "`{found}` is no kind of chare: write #[chare] for a single one, #[chare(array)], #[chare(group)] or #[chare(nodegroup)]"
+            ),
+            TwoKinds => out.write_str("a chare has one kind: keep one of `array`, `group` and `nodegroup`"),
+
+            Outside { attribute } => {
+                write!(out, "use #[{attribute}] inside an impl block marked #[chare], and not inside #[cfg_attr(..)]")
+            }
+            NotOnAMethod { attribute } => write!(out, "#[{attribute}] stands on a method"),
+            TwoRoles => out.write_str("a method has one role: keep one #[entry] or one #[post(..)]"),
+            UnknownOption { found } => write!(
+                out,
+                "`{found}` is no option of an entry: the options are `expedited` and `priority = NUMBER`"
+            ),
+            DuplicateOption { option } => write!(out, "`{option}` is given twice: keep one"),
+            ExpeditedValue => out.write_str("`expedited` takes no value: write #[entry(expedited)]"),
+            PriorityNotI32 => out.write_str(
+                "a priority is an `i32` literal, and the smaller one runs first: write for example #[entry(priority = -5)]",
+            ),
+            ExpeditedPriority => out.write_str(
+                "an expedited entry overtakes the queue that priorities order: keep one of `expedited` and `priority`",
+            ),
+
+            NoConstructor { chare } => write!(
+                out,
+                "`{chare}` has no constructor: mark the function that makes the chare, `#[entry] fn new(..) -> Self`"
+            ),
+            TwoConstructors => out.write_str(
+                "a chare has one constructor, the #[entry] without a receiver: remove #[entry] here, or take `&mut self`",
+            ),
+            AsyncConstructor => out.write_str(
+                "a constructor cannot be `async`: make the chare at once, and wait in an `async` entry",
+            ),
+            ConstructorReturn => out.write_str(
+                "an #[entry] without a receiver is the constructor, which returns `Self`; for an entry method, take `&mut self` and return nothing",
+            ),
+            ConstructorNocopy => out.write_str(
+                "a constructor takes no nocopy parameters: pass the data as a regular argument, or to an entry of the new chare",
+            ),
+            ConstructorOption => out.write_str("a constructor takes no options: write #[entry]"),
+            ConditionalConstructor => out.write_str(
+                "a chare always has its constructor: put #[cfg(..)] on the impl block or into the constructor's body",
+            ),
+
+            MissingReceiver => out.write_str(
+                "an entry method takes `&mut self` or `&self`, and an `async` one takes `this: This<Self>`; only the constructor has no receiver, and it returns `Self`",
+            ),
+            ReceiverByValue => {
+                out.write_str("an entry cannot take the chare out of the runtime: take `&mut self` or `&self`")
+            }
+            TypedReceiver => out.write_str("an entry's receiver is `&mut self` or `&self`, without a type"),
+            AsyncReceiver => out.write_str(
+                "other entries run while an `async` entry waits, so it cannot hold the chare: take `this: This<Self>` and reach the chare with `this.with(|chare| ..)`",
+            ),
+            PlainThis => out.write_str(
+                "only an `async` entry takes `This<Self>`: write `async fn`, or take `&mut self`",
+            ),
+            ThisOfAnother => out.write_str("an entry starts on its own chare: write `this: This<Self>`"),
+            MisplacedThis => out.write_str(
+                "`This<Self>` is no argument: it is the first parameter of an `async` entry, instead of a receiver",
+            ),
+            Return => out.write_str(
+                "an entry returns nothing, for its caller does not wait: send the result through a `Callback` or to another entry",
+            ),
+            Generic => out.write_str(
+                "an entry has no generic parameters, for its messages have one type: write the types out",
+            ),
+            Qualified { qualifier } => {
+                write!(out, "the runtime calls this for messages from anywhere: remove `{qualifier}`")
+            }
+            Pattern => out.write_str(
+                "a parameter of an entry is a name, which the proxy's method repeats: write `name: Type` and take it apart in the body",
+            ),
+            ConditionalParameter => {
+                out.write_str("a parameter cannot be conditional: put #[cfg(..)] on the whole method")
+            }
+            ImplTraitArgument => out.write_str("an argument becomes part of a message, which has one type: write the type out"),
+            BorrowedArgument => out.write_str(
+                "an argument travels to another PE or node and cannot borrow: take the value, `String` for `&str`, `Vec<T>` for `&[T]`",
+            ),
+            TooManyArguments { limit } => {
+                write!(out, "an entry takes at most {limit} regular arguments: put some of them into a struct")
+            }
+            ReservedName { name } => {
+                write!(out, "every proxy of this kind has a method `{name}` of its own: give the entry another name")
+            }
+            CallbackName { name, entry } => write!(
+                out,
+                "the proxy's `{name}` makes callbacks that call the entry `{entry}`: give one of the two entries another name"
+            ),
+
+            UnknownNocopy => out.write_str(
+                "write #[nocopy] to receive in place, or #[nocopy(post)] to receive into a buffer that the post method gives",
+            ),
+            DuplicateNocopy => out.write_str("a parameter has one #[nocopy]: keep one"),
+            NocopyOutsideEntry => {
+                out.write_str("#[nocopy] stands on an argument of a method that is marked #[entry]")
+            }
+            NocopyType => out.write_str(
+                "a #[nocopy] parameter is a `Received<T>`; to receive into a buffer of your own, write #[nocopy(post)] and `Posted<T>`",
+            ),
+            NocopyPostType => out.write_str(
+                "a #[nocopy(post)] parameter is a `Posted<T>`; to receive in place, write #[nocopy] and `Received<T>`",
+            ),
+            UnmarkedNocopy { mark } => write!(out, "a parameter of this type is received without a copy: mark it {mark}"),
+
+            PostWithoutEntry => out.write_str("name the entry that this method posts buffers for: write #[post(entry_name)]"),
+            PostForUnknownEntry { entry } => {
+                write!(out, "this block has no entry `{entry}`: name one that has a #[nocopy(post)] parameter")
+            }
+            PostForPlainEntry { entry } => write!(
+                out,
+                "the entry `{entry}` has no #[nocopy(post)] parameter to post a buffer for: mark one, or remove this post method"
+            ),
+            PostMissing { entry, expected } => write!(
+                out,
+                "the entry `{entry}` needs a method that gives the buffers: add `#[post({entry})] fn {entry}_post({expected})`"
+            ),
+            TwoPosts { entry } => write!(out, "the entry `{entry}` has another post method already: keep one"),
+            AsyncPost => out.write_str("a post method gives its buffers at once: remove `async`"),
+            PostReturn => out.write_str("a post method returns nothing: give each buffer with `Post::post`"),
+            PostParameters { entry, expected } => {
+                write!(out, "the post method of `{entry}` has these parameters: `({expected})`")
+            }
+        }
+    }
+}
+
+/// The misuses found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Errors(Option<syn::Error>);
+
+impl Errors {
+    /// Reports a misuse at the given tokens.
+    pub(crate) fn report(&mut self, at: impl ToTokens, misuse: Misuse) {
+        self.add(syn::Error::new_spanned(at, misuse));
+    }
+
+    /// Adds an error that the parser found.
+    pub(crate) fn add(&mut self, error: syn::Error) {
+        match &mut self.0 {
+            Some(first) => first.combine(error),
+            none => *none = Some(error),
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.0.iter().flatten().count()
+    }
+
+    /// The compiler's own error for each.
+    pub(crate) fn into_tokens(self) -> TokenStream {
+        self.0.map_or_else(TokenStream::new, |errors| errors.to_compile_error())
+    }
+
+    /// The messages, for tests.
+    #[cfg(test)]
+    pub(crate) fn messages(&self) -> Vec<String> {
+        self.0.iter().flatten().map(|error| error.to_string()).collect()
+    }
+}

@@ -1,0 +1,115 @@
+//! The marker type of an entry: which message it takes, and how the message becomes a call of the method.
+
+use super::{argument_places, arguments_pattern, arguments_type, entry_marker, register};
+use crate::ast::{Chare, Entry, Parameter, Passing};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::Ident;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+/// The marker of the entry at `index`.
+pub(super) fn marker(chare: &Chare, index: usize) -> TokenStream {
+    let support = quote!(::chare::macro_support);
+    let entry = &chare.entries[index];
+    let Entry { name, conditions, parameters, .. } = entry;
+    let path = &chare.path;
+    let marker = entry_marker(name);
+    let text = name.unraw().to_string();
+    let arguments = arguments_type(parameters);
+    let signature = register::signature(parameters);
+    let index = register::index_behind(&chare.entries[..index]);
+    let options = options(entry);
+    let invoke = invoke(chare, entry);
+    let post = entry.post.as_ref().map(|method| post(chare, entry, method));
+    quote! {
+        #(#conditions)*
+        struct #marker;
+
+        #(#conditions)*
+        impl #support::EntryMethod for #marker {
+            type Chare = #path;
+            type Arguments = #arguments;
+            const NAME: &'static str = #text;
+            const SIGNATURE: &'static str = #signature;
+            const INDEX: u16 = #index;
+            #options
+            #invoke
+            #post
+        }
+    }
+}
+
+/// The constants that differ from what the trait provides.
+fn options(entry: &Entry) -> TokenStream {
+    let Entry { options, parameters, .. } = entry;
+    let support = quote!(::chare::macro_support);
+    let expedited = options.expedited.then(|| quote! { const EXPEDITED: bool = true; });
+    let priority = options.priority.map(|priority| quote!(const PRIORITY: i32 = #priority;));
+    let nocopy = entry.takes_nocopy().then(|| {
+        let kinds = parameters.beside().map(|parameter| match parameter.passing {
+            Passing::Posted => quote!(#support::NocopyKind::Posted),
+            Passing::Regular | Passing::Received => quote!(#support::NocopyKind::Received),
+        });
+        quote!(const NOCOPY: &'static [#support::NocopyKind] = &[#(#kinds),*];)
+    });
+    quote!(#expedited #priority #nocopy)
+}
+
+fn invoke(chare: &Chare, entry: &Entry) -> TokenStream {
+    let support = quote!(::chare::macro_support);
+    let Entry { name, parameters, .. } = entry;
+    let path = &chare.path;
+    let arguments = arguments_pattern(parameters);
+    let nocopy = if entry.takes_nocopy() { quote!(mut nocopy) } else { quote!(_) };
+    let passed = passed(&parameters.list, argument_places(parameters), &quote!(nocopy));
+    let call = if entry.is_async {
+        quote!(#support::spawn(<#path>::#name(this, #(#passed),*)))
+    } else {
+        quote!(this.with(|chare| <#path>::#name(chare, #(#passed),*)))
+    };
+    quote! {
+        fn invoke(
+            this: #support::This<Self::Chare>,
+            #arguments: Self::Arguments,
+            #nocopy: #support::NocopyArguments,
+        ) {
+            #call
+        }
+    }
+}
+
+fn post(chare: &Chare, entry: &Entry, method: &Ident) -> TokenStream {
+    let support = quote!(::chare::macro_support);
+    let path = &chare.path;
+    let arguments = arguments_pattern(&entry.parameters);
+    let places = match &*argument_places(&entry.parameters) {
+        // A single argument is no tuple: the reference to it is at hand.
+        [single] => vec![single.clone()],
+        places => places.iter().map(|place| quote!(&#place)).collect(),
+    };
+    let passed = passed(entry.parameters.seen_by_post(), places, &quote!(posts));
+    quote! {
+        fn post(
+            this: #support::This<Self::Chare>,
+            #arguments: &Self::Arguments,
+            mut posts: #support::Posts,
+        ) {
+            this.with(|chare| <#path>::#method(chare, #(#passed),*))
+        }
+    }
+}
+
+/// What is passed for each parameter: the next regular argument's place, or the next that `source` holds.
+fn passed<'a>(
+    parameters: impl IntoIterator<Item = &'a Parameter>,
+    places: Vec<TokenStream>,
+    source: &TokenStream,
+) -> Vec<TokenStream> {
+    let mut places = places.into_iter();
+    let pass = |Parameter { ty, passing, .. }: &Parameter| match passing {
+        Passing::Regular => places.next().expect("every regular parameter has a place"),
+        Passing::Received | Passing::Posted => quote_spanned!(ty.span()=> #source.take::<#ty>()),
+    };
+    parameters.into_iter().map(pass).collect()
+}

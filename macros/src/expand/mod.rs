@@ -1,0 +1,95 @@
+//! Writes the code of a sound chare: proxies that callers name, and everything else inside one anonymous constant.
+//!
+//! 1. Generated code decides nothing: it names types and calls `::chare::macro_support`.
+//! 2. It reaches everything through absolute paths, and names nothing that a user's type could be called. Marker types
+//!    start with two underscores; the only generated parameter names beside the user's own are hygienic.
+//! 3. What is generated for a conditional method repeats its condition.
+
+mod chare;
+mod entry;
+mod proxy;
+mod register;
+
+use crate::ast::{Chare, Parameters};
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Ident, Index};
+
+/// All that `#[chare]` adds beside the block.
+pub(crate) fn expand(chare: &Chare) -> TokenStream {
+    let Chare { conditions, .. } = chare;
+    let declarations = proxy::declarations(chare);
+    let implementation = chare::implementation(chare);
+    let registration = register::registration(chare);
+    let entries = chare.entries.iter().enumerate().map(|(index, _)| entry::marker(chare, index));
+    let proxies = proxy::implementations(chare);
+    quote! {
+        #declarations
+        #(#conditions)*
+        #[allow(
+            non_camel_case_types,
+            reason = "a marker type is named after its method"
+        )]
+        #[allow(
+            dead_code,
+            reason = "a program need not call everything that a proxy offers"
+        )]
+        #[allow(
+            deprecated,
+            reason = "a deprecated entry is warned of where its proxy is called"
+        )]
+        #[allow(
+            clippy::too_many_arguments,
+            reason = "a proxy's method has the parameters of its entry"
+        )]
+        #[allow(
+            private_interfaces,
+            reason = "a proxy may be more visible than its chare and its entries' arguments"
+        )]
+        const _: () = {
+            #implementation
+            #registration
+            #(#entries)*
+            #proxies
+        };
+    }
+}
+
+/// The marker type of an entry.
+fn entry_marker(entry: &Ident) -> Ident {
+    format_ident!("__entry_{}", entry)
+}
+
+/// The type of a message's arguments: `()`, `T`, or a tuple.
+fn arguments_type(parameters: &Parameters) -> TokenStream {
+    let types: Vec<_> = parameters.regular().map(|parameter| &parameter.ty).collect();
+    match &*types {
+        [single] => quote!(#single),
+        types => quote_spanned!(parameters.span=> (#(#types),*)),
+    }
+}
+
+/// A message's arguments, made of the parameters of a proxy's method.
+fn arguments_value(parameters: &Parameters) -> TokenStream {
+    let names: Vec<_> = parameters.regular().map(|parameter| &parameter.name).collect();
+    match &*names {
+        [single] => quote!(#single),
+        names => quote!((#(#names),*)),
+    }
+}
+
+/// Each regular argument as an expression on `arguments`.
+fn argument_places(parameters: &Parameters) -> Vec<TokenStream> {
+    match parameters.regular().count() {
+        1 => vec![quote!(arguments)],
+        count => (0..count).map(Index::from).map(|index| quote!(arguments.#index)).collect(),
+    }
+}
+
+/// The pattern that binds a message's arguments: nothing is bound where there are none.
+fn arguments_pattern(parameters: &Parameters) -> TokenStream {
+    if parameters.regular().next().is_some() { quote!(arguments) } else { quote!(_) }
+}
+
+#[cfg(test)]
+mod tests;

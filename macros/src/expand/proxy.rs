@@ -1,0 +1,289 @@
+//! The proxies: what a caller sees of a chare.
+//!
+//! A collection has two, the one of the whole and the one of an element; a single chare has one, which is both.
+
+use super::{arguments_type, arguments_value, entry_marker};
+use crate::ast::{Chare, Constructor, Entry, Kind, Parameter, Parameters, Passing};
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::Ident;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+/// The proxy of the collection, or of the single chare.
+pub(super) fn whole_name(chare: &Chare) -> Ident {
+    format_ident!("{}Proxy", chare.name)
+}
+
+/// The proxy of one chare.
+pub(super) fn element_name(chare: &Chare) -> Ident {
+    match chare.kind {
+        Kind::Singleton => whole_name(chare),
+        Kind::Array | Kind::Group | Kind::NodeGroup => format_ident!("{}ElementProxy", chare.name),
+    }
+}
+
+/// The proxy types.
+pub(super) fn declarations(chare: &Chare) -> TokenStream {
+    let name = &chare.name;
+    let element = declaration(
+        chare,
+        &element_name(chare),
+        "ElementHandle",
+        &match chare.kind {
+            Kind::Singleton => format!("Reaches a `{name}`, wherever it is: each method sends it a message."),
+            _ => format!(
+                "Reaches one `{name}` of a collection, wherever it is: each method sends it a message."
+            ),
+        },
+    );
+    let whole = match chare.kind {
+        Kind::Singleton => return element,
+        Kind::Array => "an array",
+        Kind::Group => "a group, one on each PE",
+        Kind::NodeGroup => "a nodegroup, one on each node",
+    };
+    let whole = declaration(
+        chare,
+        &whole_name(chare),
+        "CollectionHandle",
+        &format!("Reaches every `{name}` of {whole}: each method sends a message to all of them."),
+    );
+    quote!(#whole #element)
+}
+
+fn declaration(chare: &Chare, proxy: &Ident, handle: &str, summary: &str) -> TokenStream {
+    let support = quote!(::chare::macro_support);
+    let Chare { path, conditions, constructor: Constructor { visibility, .. }, .. } = chare;
+    let handle = format_ident!("{handle}");
+    quote! {
+        #(#conditions)*
+        #[doc = #summary]
+        ///
+        /// Cheap to clone, and can itself be an argument.
+        #[derive(Clone, Debug, #support::serde::Serialize, #support::serde::Deserialize)]
+        #[serde(crate = "::chare::macro_support::serde")]
+        #visibility struct #proxy(#support::#handle<#path>);
+    }
+}
+
+/// The methods of the proxies, and how they are made of handles.
+pub(super) fn implementations(chare: &Chare) -> TokenStream {
+    let element = element_name(chare);
+    let calls_of_one = chare.entries.iter().map(|entry| calls(entry, &ONE));
+    let create = create(chare);
+    let common_of_one = common(chare, &element, "ElementHandle");
+    if chare.kind == Kind::Singleton {
+        return quote! {
+            impl #element { #create #(#calls_of_one)* }
+            #common_of_one
+        };
+    }
+    let whole = whole_name(chare);
+    let members = members(chare);
+    let calls_of_all = chare.entries.iter().map(|entry| calls(entry, &ALL));
+    let common_of_all = common(chare, &whole, "CollectionHandle");
+    quote! {
+        impl #whole { #create #members #(#calls_of_all)* }
+        #common_of_all
+        impl #element { #(#calls_of_one)* }
+        #common_of_one
+    }
+}
+
+/// What every proxy has.
+fn common(chare: &Chare, proxy: &Ident, handle: &str) -> TokenStream {
+    let support = quote!(::chare::macro_support);
+    let Chare { path, constructor: Constructor { visibility, .. }, .. } = chare;
+    let handle = format_ident!("{handle}");
+    quote! {
+        impl #proxy {
+            /// The same proxy whose calls have other options.
+            #[must_use = "only the calls of the returned proxy have the options"]
+            #visibility fn with(&self, options: ::chare::CallOptions) -> Self {
+                Self(self.0.with(options))
+            }
+        }
+
+        impl ::core::convert::From<#support::#handle<#path>> for #proxy {
+            fn from(handle: #support::#handle<#path>) -> Self {
+                Self(handle)
+            }
+        }
+    }
+}
+
+/// The functions that make a chare or a collection.
+fn create(chare: &Chare) -> TokenStream {
+    let support = quote!(::chare::macro_support);
+    let Constructor { visibility, docs, parameters, .. } = &chare.constructor;
+    let name = &chare.name;
+    let summary = match chare.kind {
+        Kind::Singleton => format!("Creates a `{name}` on a PE that the runtime chooses."),
+        Kind::Array => {
+            format!("Creates an array of `{name}`, each constructed from a clone of the arguments.")
+        }
+        Kind::Group => {
+            format!("Creates one `{name}` on each PE, each constructed from a clone of the arguments.")
+        }
+        Kind::NodeGroup => {
+            format!("Creates one `{name}` on each node, each constructed from a clone of the arguments.")
+        }
+    };
+    let docs = quote!(#[doc = #summary] #[doc = ""] #(#docs)*);
+    let declared = declared(parameters);
+    let arguments = arguments_value(parameters);
+    // The user's own parameters may have these names.
+    let options = Ident::new("options", Span::mixed_site());
+    let pe = Ident::new("pe", Span::mixed_site());
+    match chare.kind {
+        Kind::Singleton => quote! {
+            #docs
+            #visibility fn create(#declared) -> Self {
+                Self(#support::ElementHandle::create(#arguments))
+            }
+
+            /// Like [`create`](Self::create), on a PE of the caller's choice.
+            #visibility fn create_on(#pe: ::chare::PeId, #declared) -> Self {
+                Self(#support::ElementHandle::create_on(#pe, #arguments))
+            }
+        },
+        Kind::Array => quote! {
+            #docs
+            #visibility fn create(
+                #options: impl ::core::convert::Into<::chare::ArrayOptions>,
+                #declared
+            ) -> Self {
+                Self(#support::CollectionHandle::create_array(
+                    ::core::convert::Into::into(#options),
+                    #arguments
+                ))
+            }
+        },
+        Kind::Group => quote! {
+            #docs
+            #visibility fn create(#declared) -> Self {
+                Self(#support::CollectionHandle::create_group(#arguments))
+            }
+        },
+        Kind::NodeGroup => quote! {
+            #docs
+            #visibility fn create(#declared) -> Self {
+                Self(#support::CollectionHandle::create_nodegroup(#arguments))
+            }
+        },
+    }
+}
+
+/// The methods that lead from a collection to its members.
+fn members(chare: &Chare) -> TokenStream {
+    let visibility = &chare.constructor.visibility;
+    let element = element_name(chare);
+    let local = |place: &str| {
+        let summary = format!("The element of this {place}.");
+        quote! {
+            #[doc = #summary]
+            #visibility fn local(&self) -> #element {
+                #element(self.0.local())
+            }
+        }
+    };
+    match chare.kind {
+        Kind::Singleton => TokenStream::new(),
+        Kind::Array => quote! {
+            /// The element with this index.
+            #visibility fn at(&self, index: u64) -> #element {
+                #element(self.0.at(index))
+            }
+        },
+        Kind::Group => {
+            let local = local("PE");
+            quote! {
+                /// The element on this PE.
+                #visibility fn on(&self, pe: ::chare::PeId) -> #element {
+                    #element(self.0.on(pe))
+                }
+                #local
+            }
+        }
+        Kind::NodeGroup => {
+            let local = local("node");
+            quote! {
+                /// The element on this node.
+                #visibility fn on(&self, node: ::chare::NodeId) -> #element {
+                    #element(self.0.on_node(node))
+                }
+                #local
+            }
+        }
+    }
+}
+
+/// Whom the methods of a proxy call, in the words of the handles and of the documentation.
+struct Reach {
+    call: &'static str,
+    call_nocopy: &'static str,
+    whom: &'static str,
+}
+
+const ONE: Reach = Reach { call: "call", call_nocopy: "call_nocopy", whom: "this chare" };
+const ALL: Reach =
+    Reach { call: "broadcast", call_nocopy: "broadcast_nocopy", whom: "every chare of the collection" };
+
+/// The methods that an entry adds to a proxy.
+fn calls(entry: &Entry, reach: &Reach) -> TokenStream {
+    let support = quote!(::chare::macro_support);
+    let Entry { name, visibility, docs, conditions, parameters, .. } = entry;
+    let marker = entry_marker(name);
+    let plain_name = name.unraw();
+    let summary = format!("Sends a message that calls `{plain_name}` on {}.", reach.whom);
+    let docs = quote!(#(#docs)* #[doc = ""] #[doc = #summary]);
+    let declared = declared(parameters);
+    let arguments = arguments_value(parameters);
+    if entry.takes_nocopy() {
+        let call = format_ident!("{}", reach.call_nocopy);
+        let buffers = parameters.beside().map(|Parameter { name, .. }| name);
+        return quote! {
+            #(#conditions)*
+            #docs
+            #visibility fn #name(&self, #declared) {
+                self.0.#call::<#marker>(
+                    #arguments,
+                    ::std::vec![#(#support::SendBuffer::erase(::core::convert::Into::into(#buffers))),*]
+                );
+            }
+        };
+    }
+    let call = format_ident!("{}", reach.call);
+    let callback = format_ident!("{plain_name}_callback", span = name.span());
+    let callback_summary =
+        format!("A callback that calls `{plain_name}` on {} with what it is given.", reach.whom);
+    let message = arguments_type(parameters);
+    quote! {
+        #(#conditions)*
+        #docs
+        #visibility fn #name(&self, #declared) {
+            self.0.#call::<#marker>(#arguments);
+        }
+
+        #(#conditions)*
+        #[doc = #callback_summary]
+        #[must_use = "a callback does nothing until something calls it"]
+        #visibility fn #callback(&self) -> ::chare::Callback<#message> {
+            self.0.callback::<#marker>()
+        }
+    }
+}
+
+/// The parameters of a proxy's method.
+fn declared(parameters: &Parameters) -> TokenStream {
+    let support = quote!(::chare::macro_support);
+    let declared = parameters.list.iter().map(|Parameter { name, ty, passing }| match passing {
+        Passing::Regular => quote!(#name: #ty),
+        // An element type that is no plain data is an error there.
+        Passing::Received | Passing::Posted => quote_spanned! {ty.span()=>
+            #name: impl ::core::convert::Into<#support::SendBuffer<<#ty as #support::NocopyParameter>::Element>>
+        },
+    });
+    quote!(#(#declared),*)
+}

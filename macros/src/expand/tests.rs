@@ -1,0 +1,127 @@
+//! What is generated, where no program outside can see it.
+
+use super::*;
+use crate::check::check;
+use crate::errors::Errors;
+use crate::parse::parse;
+
+/// What is generated for a block with these items, as [`compact`] text.
+fn expansion(items: TokenStream) -> String {
+    let mut errors = Errors::default();
+    let block = parse(quote!(array), quote!(impl Cell { #items }), &mut errors).unwrap();
+    let chare = check(&block, &mut errors).unwrap();
+    assert!(errors.messages().is_empty(), "{:?}", errors.messages());
+    compact(&expand(&chare))
+}
+
+/// Tokens as text that does not depend on how they are laid out.
+fn compact(tokens: &TokenStream) -> String {
+    tokens.to_string().replace([' ', '\n'], "").replace(",)", ")").replace(",]", "]")
+}
+
+#[track_caller]
+fn assert_contains(text: &str, part: TokenStream) {
+    let part = compact(&part);
+    assert!(text.contains(&part), "{part}\nis not in\n{text}");
+}
+
+#[test]
+fn the_index_counts_the_conditional_entries_before() {
+    let text = expansion(quote! {
+        #[entry] fn new() -> Self { Self }
+        #[entry] fn first(&mut self) {}
+        #[entry] #[cfg(a)] fn second(&mut self) {}
+        #[entry] fn third(&mut self) {}
+    });
+    assert_contains(
+        &text,
+        quote!(
+            const INDEX: u16 = 0;
+        ),
+    );
+    assert_contains(
+        &text,
+        quote!(
+            const INDEX: u16 = 1;
+        ),
+    );
+    assert_contains(
+        &text,
+        quote!(
+            const INDEX: u16 = 1 + <[()]>::len(&[
+                #[cfg(a)]
+                (),
+            ]) as u16;
+        ),
+    );
+    assert_contains(
+        &text,
+        quote!(
+            #[cfg(a)]
+            ::chare::macro_support::EntryRegistration::of::<__entry_second>()
+        ),
+    );
+}
+
+#[test]
+fn arguments_arrive_in_the_order_of_the_parameters() {
+    let text = expansion(quote! {
+        #[entry] fn new(seed: u64, name: String) -> Self { Self }
+        #[entry] fn step(&mut self, #[nocopy] a: Received<u8>, b: u16, #[nocopy(post)] c: Posted<u32>, d: u64) {}
+        #[post(step)] fn give(&mut self, b: &u16, c: Post<u32>, d: &u64) {}
+        #[entry] async fn run(this: This<Self>, rounds: u32) {}
+    });
+    assert_contains(&text, quote!(Self::new(arguments.0, arguments.1)));
+    assert_contains(
+        &text,
+        quote!(this.with(|chare| <Cell>::step(
+            chare,
+            nocopy.take::<Received<u8>>(),
+            arguments.0,
+            nocopy.take::<Posted<u32>>(),
+            arguments.1
+        ))),
+    );
+    assert_contains(
+        &text,
+        quote!(this.with(|chare| <Cell>::give(
+            chare,
+            &arguments.0,
+            posts.take::<Posted<u32>>(),
+            &arguments.1
+        ))),
+    );
+    assert_contains(&text, quote!(::chare::macro_support::spawn(<Cell>::run(this, arguments))));
+    assert!(text.contains(
+        "[::chare::macro_support::NocopyKind::Received,::chare::macro_support::NocopyKind::Posted]"
+    ));
+}
+
+#[test]
+fn a_signature_names_types_and_marks() {
+    let text = expansion(quote! {
+        #[entry] fn new() -> Self { Self }
+        #[entry] fn step(&mut self, a: u8, #[nocopy] b: Received<u8>, c: u16) {}
+    });
+    assert!(text.contains("SIGNATURE:&'staticstr=\"\""), "{text}");
+    assert!(text.contains("SIGNATURE:&'staticstr=\"u8,#[nocopy]Received<u8>,u16\""), "{text}");
+}
+
+#[test]
+fn options_are_written_only_where_they_are_given() {
+    let text = expansion(quote! {
+        #[entry] fn new() -> Self { Self }
+        #[entry(expedited)] fn stop(&mut self) {}
+        #[entry(priority = -5)] fn urgent(&mut self) {}
+        #[entry] fn plain(&mut self) {}
+    });
+    assert_eq!(text.matches("EXPEDITED").count(), 1);
+    assert_eq!(text.matches("PRIORITY").count(), 1);
+    assert_contains(
+        &text,
+        quote!(
+            const PRIORITY: i32 = -5i32;
+        ),
+    );
+    assert_eq!(text.matches("NOCOPY").count(), 0);
+}

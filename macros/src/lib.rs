@@ -1,0 +1,136 @@
+//! The attribute [`chare`](macro@chare): an impl block in, the same block, its proxies and its registration out.
+//!
+//! ```text
+//! tokens -- parse --> Block -- check --> Chare -- expand --> tokens
+//!                       \________ errors, all of them ________/
+//! ```
+//! 1. The block itself is always given back to the compiler, without the helper attributes, whatever is wrong with it.
+//! 2. All misuses are reported at once, each where it stands (`errors`: the table of messages).
+//! 3. Generated code is thin: it calls `::chare::macro_support` and decides nothing.
+
+mod ast;
+mod check;
+mod errors;
+mod expand;
+mod parse;
+
+use errors::{Errors, Misuse};
+use proc_macro2::TokenStream;
+
+/// Makes a chare of the type whose impl block it stands on.
+///
+/// The block gets a proxy type (a collection: one for the whole, one for an element) with one method for each entry, which
+/// sends a message instead of calling. The block's own functions stay what they are.
+///
+/// | on the block | the chares are | proxies of `Cell` |
+/// |---|---|---|
+/// | `#[chare]` | created one by one | `CellProxy` |
+/// | `#[chare(array)]` | a collection with indices | `CellProxy`, `CellElementProxy` |
+/// | `#[chare(group)]` | one for each PE | `CellProxy`, `CellElementProxy` |
+/// | `#[chare(nodegroup)]` | one for each node | `CellProxy`, `CellElementProxy` |
+///
+/// | on a function | it is |
+/// |---|---|
+/// | `#[entry] fn new(..) -> Self` | the constructor: each chare has exactly one, of any name; its visibility is that of the proxies |
+/// | `#[entry] fn step(&mut self, ..)` | an entry method: `&mut self` or `&self`, returns nothing, up to 12 regular arguments |
+/// | `#[entry] async fn run(this: This<Self>, ..)` | an entry method that may wait; other entries run meanwhile |
+/// | `#[entry(expedited)]` | an entry that overtakes the queue |
+/// | `#[entry(priority = -5)]` | an entry with a priority, an `i32`: smaller runs first; without, it is 0 |
+/// | `#[post(step)] fn give(&mut self, ..)` | the post method of the entry `step`: takes its regular arguments by reference and each `Posted<T>` as `Post<T>` |
+/// | nothing | an ordinary function, which no message reaches |
+///
+/// | on a parameter of an entry | its type | a caller passes | the entry sees |
+/// |---|---|---|---|
+/// | nothing | any message type | the value | the value |
+/// | `#[nocopy]` | `Received<T>` | `Vec<T>`, `Buffer<T>` or `SendBuffer<T>` | the sender's memory, or memory of the runtime |
+/// | `#[nocopy(post)]` | `Posted<T>` | the same | the buffer that the post method gave, filled |
+///
+/// Documentation, `#[cfg]` and `#[deprecated]` of a method hold for the proxies' methods too. For every entry without
+/// nocopy parameters, such as `step`, the proxies also have `step_callback`. What is generated refers to the crate `::chare`,
+/// so a dependency on it keeps that name.
+///
+/// An example, which the crate `chare` shows running:
+/// ```ignore
+/// use chare::prelude::*;
+///
+/// struct Cell {
+///     row: Vec<f64>,
+/// }
+///
+/// #[chare(array)]
+/// impl Cell {
+///     #[entry]
+///     pub fn new(width: usize) -> Self {
+///         Self { row: vec![0.0; width] }
+///     }
+///
+///     /// Adds to the whole row.
+///     #[entry]
+///     pub fn add(&mut self, summand: f64) {
+///         self.row.iter_mut().for_each(|value| *value += summand);
+///     }
+///
+///     #[entry(expedited)]
+///     pub fn replace(&mut self, #[nocopy] row: Received<f64>) {
+///         self.row = row.into_vec();
+///     }
+/// }
+///
+/// fn start() {
+///     let cells = CellProxy::create(100, 16); // 100 elements, each with `Cell::new(16)`
+///     cells.add(1.0); // all of them
+///     cells.at(7).replace(vec![2.0; 16]); // one of them
+/// }
+/// ```
+///
+/// # Errors
+/// Every misuse is an error of the compiler's where it stands, all of a block at once. A wrong argument in a call of a
+/// proxy is an ordinary type error in that call.
+#[proc_macro_attribute]
+pub fn chare(options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    expand_chare(options.into(), item.into()).into()
+}
+
+fn expand_chare(options: TokenStream, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let Some(block) = parse::parse(options, item.clone(), &mut errors) else {
+        let mut tokens = item;
+        tokens.extend(errors.into_tokens());
+        return tokens;
+    };
+    let generated = check::check(&block, &mut errors).as_ref().map(expand::expand);
+    let mut tokens = block.into_tokens();
+    tokens.extend(generated);
+    tokens.extend(errors.into_tokens());
+    tokens
+}
+
+/// Marks the constructor and the entry methods in an impl block marked [`chare`](macro@chare), which documents it.
+///
+/// # Errors
+/// Anywhere else it is an error of the compiler's, which says so.
+#[proc_macro_attribute]
+pub fn entry(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    refuse_outside("entry", item.into()).into()
+}
+
+/// Marks a post method in an impl block marked [`chare`](macro@chare), which documents it.
+///
+/// # Errors
+/// Anywhere else it is an error of the compiler's, which says so.
+#[proc_macro_attribute]
+pub fn post(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    refuse_outside("post", item.into()).into()
+}
+
+/// Gives the item back with an error: whoever sees this attribute, `#[chare]` did not.
+fn refuse_outside(attribute: &'static str, item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    errors.report(
+        proc_macro2::Ident::new(attribute, proc_macro2::Span::call_site()),
+        Misuse::Outside { attribute },
+    );
+    let mut tokens = item;
+    tokens.extend(errors.into_tokens());
+    tokens
+}

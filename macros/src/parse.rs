@@ -1,0 +1,248 @@
+//! Reads a block: its shape, its items, and its helper attributes, which are taken off.
+//!
+//! 1. A misuse of a helper attribute is reported and otherwise ignored: the method keeps the role that it asked for.
+//! 2. Method bodies stay unread.
+//! 3. What an attribute means for its method is `check`'s question.
+
+use crate::ast::{Block, EntryOptions, Item, Method, NocopyMark, Passing, Role};
+use crate::errors::{Errors, Misuse};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::discouraged::Speculative;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Expr, ExprLit, FnArg, Ident, ImplItem, ItemImpl, Lit, Meta, Signature, Token, UnOp};
+
+/// Reads the attribute's options and the item that it stands on; `None` if that is no impl block.
+pub(crate) fn parse(options: TokenStream, item: TokenStream, errors: &mut Errors) -> Option<Block> {
+    let options = match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(options.clone()) {
+        Ok(options) => options.into_iter().collect(),
+        Err(_) => {
+            errors.report(&options, Misuse::UnknownKind { found: options.to_string() });
+            Vec::new()
+        }
+    };
+    let Some((mut header, body)) = parse_header(item.clone()) else {
+        errors.report(item, Misuse::NotAnImplBlock);
+        return None;
+    };
+    match parse_body.parse2(body.stream()) {
+        Ok((inner_attributes, raw)) => {
+            header.attrs.extend(inner_attributes);
+            let items = raw.into_iter().map(|item| item.read(errors)).collect();
+            Some(Block { options, header, items })
+        }
+        Err(error) => {
+            errors.add(error);
+            None
+        }
+    }
+}
+
+/// An impl block without its items, and the braces that hold them.
+fn parse_header(item: TokenStream) -> Option<(ItemImpl, Group)> {
+    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
+    let Some(TokenTree::Group(body)) = tokens.pop() else { return None };
+    if body.delimiter() != Delimiter::Brace {
+        return None;
+    }
+    let mut empty = Group::new(Delimiter::Brace, TokenStream::new());
+    empty.set_span(body.span());
+    let header = syn::parse2(quote!(#(#tokens)* #empty)).ok()?;
+    Some((header, body))
+}
+
+fn parse_body(input: ParseStream<'_>) -> syn::Result<(Vec<Attribute>, Vec<RawItem>)> {
+    let inner_attributes = input.call(Attribute::parse_inner)?;
+    let mut items = Vec::new();
+    while !input.is_empty() {
+        items.push(input.parse()?);
+    }
+    Ok((inner_attributes, items))
+}
+
+/// An item whose helper attributes are not read yet.
+enum RawItem {
+    Method(Method),
+    Other(ImplItem),
+}
+
+impl Parse for RawItem {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let ahead = input.fork();
+        let attributes = ahead.call(Attribute::parse_outer)?;
+        let visibility = ahead.parse()?;
+        let Ok(signature) = ahead.parse::<Signature>() else {
+            return input.parse().map(Self::Other);
+        };
+        input.advance_to(&ahead);
+        let body = input.parse()?;
+        let (role, nocopy) = (Role::Helper, Vec::new());
+        Ok(Self::Method(Method { attributes, visibility, signature, body, role, nocopy }))
+    }
+}
+
+impl RawItem {
+    fn read(self, errors: &mut Errors) -> Item {
+        match self {
+            Self::Method(mut method) => {
+                method.role = read_role(&mut method.attributes, errors);
+                method.nocopy = read_nocopy(&mut method.signature, errors);
+                Item::Method(method)
+            }
+            Self::Other(mut item) => {
+                refuse_helpers(&mut item, errors);
+                Item::Other(item)
+            }
+        }
+    }
+}
+
+/// Whether an attribute is the helper of this name.
+fn is_helper(attribute: &Attribute, name: &str) -> bool {
+    let mut segments = attribute.path().segments.iter().rev();
+    segments.next().is_some_and(|last| last.ident == name)
+        && segments.next().is_none_or(|module| module.ident == "chare")
+}
+
+/// Takes the helper attributes off a method.
+fn read_role(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Role {
+    let mut role = None;
+    attributes.retain(|attribute| {
+        let read = if is_helper(attribute, "entry") {
+            Some(Role::Entry {
+                options: read_entry_options(attribute, errors),
+                mark: attribute.to_token_stream(),
+            })
+        } else if is_helper(attribute, "post") {
+            read_post(attribute, errors)
+        } else {
+            return true;
+        };
+        if role.is_some() {
+            errors.report(attribute, Misuse::TwoRoles);
+        } else {
+            role = Some(read.unwrap_or(Role::Helper));
+        }
+        false
+    });
+    role.unwrap_or(Role::Helper)
+}
+
+fn read_post(attribute: &Attribute, errors: &mut Errors) -> Option<Role> {
+    match attribute.parse_args::<Ident>() {
+        Ok(entry) => Some(Role::Post { entry }),
+        Err(_) => {
+            errors.report(attribute, Misuse::PostWithoutEntry);
+            None
+        }
+    }
+}
+
+fn read_entry_options(attribute: &Attribute, errors: &mut Errors) -> EntryOptions {
+    let mut options = EntryOptions::default();
+    if matches!(attribute.meta, Meta::Path(_)) {
+        return options;
+    }
+    let Ok(list) = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) else {
+        let found = match &attribute.meta {
+            Meta::List(list) => list.tokens.to_string(),
+            other => other.to_token_stream().to_string(),
+        };
+        errors.report(attribute, Misuse::UnknownOption { found });
+        return options;
+    };
+    for option in &list {
+        if option.path().is_ident("expedited") {
+            if options.expedited {
+                errors.report(option, Misuse::DuplicateOption { option: "expedited" });
+            }
+            if !matches!(option, Meta::Path(_)) {
+                errors.report(option, Misuse::ExpeditedValue);
+            }
+            options.expedited = true;
+        } else if option.path().is_ident("priority") {
+            if options.priority.is_some() {
+                errors.report(option, Misuse::DuplicateOption { option: "priority" });
+            }
+            let priority = read_priority(option);
+            if priority.is_none() {
+                errors.report(option, Misuse::PriorityNotI32);
+            }
+            options.priority = Some(priority.unwrap_or_default());
+        } else {
+            errors.report(option, Misuse::UnknownOption { found: option.to_token_stream().to_string() });
+        }
+    }
+    if options.expedited && options.priority.is_some() {
+        errors.report(attribute, Misuse::ExpeditedPriority);
+    }
+    options
+}
+
+fn read_priority(option: &Meta) -> Option<i32> {
+    let Meta::NameValue(option) = option else { return None };
+    let (sign, literal) = match &option.value {
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => ("-", &*unary.expr),
+        plain => ("", plain),
+    };
+    let Expr::Lit(ExprLit { lit: Lit::Int(digits), .. }) = literal else { return None };
+    if !matches!(digits.suffix(), "" | "i32") {
+        return None;
+    }
+    format!("{sign}{}", digits.base10_digits()).parse().ok()
+}
+
+/// Takes `#[nocopy]` off the parameters.
+fn read_nocopy(signature: &mut Signature, errors: &mut Errors) -> Vec<NocopyMark> {
+    let mut marks: Vec<NocopyMark> = Vec::new();
+    for (position, parameter) in signature.inputs.iter_mut().enumerate() {
+        let attributes = match parameter {
+            FnArg::Receiver(receiver) => &mut receiver.attrs,
+            FnArg::Typed(typed) => &mut typed.attrs,
+        };
+        attributes.retain(|attribute| {
+            if !is_helper(attribute, "nocopy") {
+                return true;
+            }
+            if marks.iter().any(|mark| mark.position == position) {
+                errors.report(attribute, Misuse::DuplicateNocopy);
+            } else {
+                let passing = read_passing(attribute, errors);
+                marks.push(NocopyMark { attribute: attribute.clone(), position, passing });
+            }
+            false
+        });
+    }
+    marks
+}
+
+fn read_passing(attribute: &Attribute, errors: &mut Errors) -> Option<Passing> {
+    if matches!(attribute.meta, Meta::Path(_)) {
+        return Some(Passing::Received);
+    }
+    match attribute.parse_args::<Ident>() {
+        Ok(how) if how == "post" => Some(Passing::Posted),
+        _ => {
+            errors.report(attribute, Misuse::UnknownNocopy);
+            None
+        }
+    }
+}
+
+/// Takes helper attributes off an item that is no method.
+fn refuse_helpers(item: &mut ImplItem, errors: &mut Errors) {
+    let attributes = match item {
+        ImplItem::Const(item) => &mut item.attrs,
+        ImplItem::Type(item) => &mut item.attrs,
+        ImplItem::Macro(item) => &mut item.attrs,
+        _ => return,
+    };
+    attributes.retain(|attribute| {
+        let found = ["entry", "post"].into_iter().find(|name| is_helper(attribute, name));
+        if let Some(name) = found {
+            errors.report(attribute, Misuse::NotOnAMethod { attribute: name });
+        }
+        found.is_none()
+    });
+}

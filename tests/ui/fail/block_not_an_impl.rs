@@ -1,0 +1,8 @@
+#![allow(unused)]
+
+use chare::prelude::*;
+
+#[chare(array)]
+struct Cell;
+
+fn main() {}

@@ -1,0 +1,32 @@
+#![allow(unused)]
+
+use chare::prelude::*;
+
+struct Cell;
+
+#[chare(array)]
+impl Cell {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    fn step(&mut self, iteration: u32) {
+        let _ = iteration;
+    }
+
+    #[entry]
+    fn ghost(&mut self, side: u8, #[nocopy] row: Received<f64>) {
+        let _ = (side, row);
+    }
+}
+
+fn call(cells: CellProxy) {
+    cells.stop();
+    cells.at(0).stop();
+}
+
+fn main() {
+    let _ = call;
+}

@@ -1,0 +1,32 @@
+#![allow(unused)]
+
+use chare::prelude::*;
+
+struct Cell;
+
+#[chare(array)]
+impl Cell {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    fn step(&mut self, iteration: u32) {
+        let _ = iteration;
+    }
+
+    #[entry]
+    fn ghost(&mut self, side: u8, #[nocopy] row: Received<f64>) {
+        let _ = (side, row);
+    }
+}
+
+fn call(cells: CellProxy) {
+    cells.step("one");
+    cells.at(0).step(1_u64);
+}
+
+fn main() {
+    let _ = call;
+}

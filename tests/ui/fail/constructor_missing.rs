@@ -1,0 +1,13 @@
+#![allow(unused)]
+
+use chare::prelude::*;
+
+struct Cell;
+
+#[chare(array)]
+impl Cell {
+    #[entry]
+    fn step(&mut self) {}
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+#![allow(unused)]
+
+use chare::prelude::*;
+
+struct Cell;
+
+#[chare(array)]
+impl Cell {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    fn step(&mut self, #[nocopy] rows: Received<String>) {
+        let _ = rows;
+    }
+}
+
+fn main() {}
