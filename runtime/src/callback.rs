@@ -1,0 +1,88 @@
+//! Where a result goes: an entry, a broadcast, a future, the job's end, or nowhere. Serializable, location independent.
+//!
+//! `Callback<T>` is typed by what it carries, so a reduction of `f64` cannot be sent to an entry that takes a string. How
+//! it is sent stands in [`crate::context`].
+
+use crate::ids::{CollectionId, EntryId, PeId, Target};
+use serde::{Deserialize, Serialize};
+use std::marker::PhantomData;
+
+/// A waiting [`Future`](crate::Future): its PE, its place in that PE's table and the number of its use.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub(crate) struct FutureId {
+    pub(crate) pe: PeId,
+    pub(crate) slot: u32,
+    pub(crate) generation: u32,
+}
+
+/// A callback whose value type only its two ends know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct ErasedCallback {
+    pub(crate) goal: Goal,
+    pub(crate) reference: u64,
+}
+
+/// What a callback does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum Goal {
+    Ignore,
+    Exit,
+    Call { target: Target, entry: EntryId },
+    Broadcast { collection: CollectionId, entry: EntryId },
+    Resolve(FutureId),
+}
+
+/// Where to send a value of type `T` later: to a reduction, a transfer, another chare. Small, copyable, serializable.
+///
+/// Made by the proxies (`proxy.entry_callback()`), by [`future`](crate::future()), or here.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Callback<T> {
+    erased: ErasedCallback,
+    value: PhantomData<fn(T)>,
+}
+
+impl<T> Callback<T> {
+    pub(crate) fn new(goal: Goal) -> Self {
+        Self { erased: ErasedCallback { goal, reference: 0 }, value: PhantomData }
+    }
+
+    /// A callback that does nothing.
+    pub fn ignore() -> Self {
+        Self::new(Goal::Ignore)
+    }
+
+    /// A callback that ends the job with exit code 0, whatever the value.
+    pub fn exit() -> Self {
+        Self::new(Goal::Exit)
+    }
+
+    /// The same callback with a reference number, which the entry that it calls reads by [`reference`](crate::reference()).
+    pub fn with_reference(mut self, reference: u64) -> Self {
+        self.erased.reference = reference;
+        self
+    }
+
+    /// The reference number; 0 if none was set.
+    pub fn reference(&self) -> u64 {
+        self.erased.reference
+    }
+
+    pub(crate) fn erase(&self) -> ErasedCallback {
+        self.erased
+    }
+}
+
+impl<T> Clone for Callback<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Callback<T> {}
+
+impl<T> std::fmt::Debug for Callback<T> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Callback({:?}, reference {})", self.erased.goal, self.erased.reference)
+    }
+}

@@ -1,0 +1,154 @@
+//! Command lines and environments, good and bad.
+
+use super::*;
+use std::os::unix::ffi::OsStringExt;
+
+fn parse(line: &str, environment: &[(&str, &str)]) -> Result<Parsed, ConfigError> {
+    let environment = environment.iter().map(|(name, value)| (name.into(), value.into()));
+    Config::from_arguments(line.split_whitespace().map(OsString::from), environment)
+}
+
+fn run(line: &str) -> Config {
+    run_with(line, &[])
+}
+
+fn run_with(line: &str, environment: &[(&str, &str)]) -> Config {
+    match parse(line, environment) {
+        Ok(Parsed::Run(config)) => config,
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+/// The error's only line.
+fn refusal(line: &str, environment: &[(&str, &str)]) -> String {
+    let text = parse(line, environment).unwrap_err().to_string();
+    assert!(!text.contains('\n') && !text.contains("--p"), "{text}");
+    text
+}
+
+#[test]
+fn nothing_asked_for_is_one_node_with_one_pe() {
+    let config = run("");
+    assert_eq!((config.pes_per_node, config.nodes), (1, 1));
+    assert_eq!((config.lrts, config.pemap), (None, None));
+    assert!(!(config.nolocal || config.nocma || config.noshm || config.stats));
+    assert!(config.program_arguments.is_empty());
+}
+
+#[test]
+fn options_are_taken_out_and_the_rest_is_left_in_order() {
+    let config = run("first +p 3 -v +n=4 +lrts tcp --long +nolocal +nocma +noshm +stats +pemap 0-1 last");
+    assert_eq!((config.pes_per_node, config.nodes), (3, 4));
+    assert_eq!(config.lrts.as_deref(), Some("tcp"));
+    assert_eq!(config.pemap.unwrap().as_slice(), [0, 1]);
+    assert!(config.nolocal && config.nocma && config.noshm && config.stats);
+    assert_eq!(config.program_arguments, ["first", "-v", "--long", "last"]);
+}
+
+#[test]
+fn glued_numbers_are_understood() {
+    let config = run("+p4 +n2");
+    assert_eq!((config.pes_per_node, config.nodes), (4, 2));
+}
+
+#[test]
+fn signed_numbers_and_lone_signs_are_the_programs() {
+    assert_eq!(run("+5 + +-x ++p +.5").program_arguments, ["+5", "+", "+-x", "++p", "+.5"]);
+}
+
+#[test]
+fn what_follows_two_dashes_is_the_programs() {
+    let config = run("+p 2 a -- +p 9 +nonsense --");
+    assert_eq!(config.pes_per_node, 2);
+    assert_eq!(config.program_arguments, ["a", "--", "+p", "9", "+nonsense", "--"]);
+}
+
+#[test]
+fn unknown_options_are_errors_with_the_right_spelling() {
+    assert!(refusal("+pemapp 3", &[]).starts_with("unknown option `+pemapp`; did you mean `+pemap`?"));
+    assert!(refusal("+stat", &[]).contains("did you mean `+stats`?"));
+    assert!(refusal("+NOCMA", &[]).starts_with("unknown option `+NOCMA`"));
+    assert!(refusal("+ppn 3", &[]).contains("unknown option `+ppn`"));
+    assert!(refusal("+xyzzy", &[]).contains("`+help` lists all"));
+}
+
+#[test]
+fn numbers_have_a_smallest_and_a_largest_value() {
+    assert_eq!(run("+p 4096").pes_per_node, 4096);
+    assert_eq!(run("+n 512").nodes, 512);
+    for line in ["+p 0", "+p 4097", "+p 100000", "+p -3", "+p x", "+p 1.5", "+p 99999999999999999999", "+p0"]
+    {
+        assert!(refusal(line, &[]).contains("'+p <N>'"), "{}", refusal(line, &[]));
+    }
+    for line in ["+n 0", "+n 513", "+n 100000", "+n=", "+n"] {
+        assert!(refusal(line, &[]).contains("'+n <N>'"), "{}", refusal(line, &[]));
+    }
+}
+
+#[test]
+fn a_flag_takes_no_value_and_nothing_is_said_twice() {
+    assert!(refusal("+stats=3", &[]).contains("'+stats'"));
+    assert!(refusal("+p 2 +p 3", &[]).contains("multiple times"));
+}
+
+#[test]
+fn lists_of_cpus_are_ranges_with_steps() {
+    let list = |text: &str| text.parse::<CpuList>().map(|list| list.as_slice().to_vec());
+    assert_eq!(list("0-3,8,10-14:2").unwrap(), [0, 1, 2, 3, 8, 10, 12, 14]);
+    assert_eq!(list("5").unwrap(), [5]);
+    assert_eq!(list("1,1").unwrap(), [1, 1]);
+    assert_eq!(list("65535").unwrap(), [65_535]);
+    assert_eq!(list("65536"), Err(CpuListError::TooHigh("65536".into())));
+    assert_eq!(list("0-65535").unwrap().len(), 65_536);
+    assert_eq!(list("0-65535,0"), Err(CpuListError::TooLong));
+    for text in ["3-1", "0-4:0"] {
+        assert_eq!(list(text), Err(CpuListError::EmptyRange(text.into())));
+    }
+    for text in ["", "a", "1,,2", "-3", "1-", "1:2", "+1", " 1", "1-2-3", "1-4:x"] {
+        assert!(matches!(list(text), Err(CpuListError::Malformed(_))), "{text}");
+    }
+    assert!(matches!(list("0-99999999999999999999"), Err(CpuListError::TooHigh(_))));
+    assert!(refusal("+pemap 1-x", &[]).contains("`1-x` is no CPU"));
+    let two = "4,6".parse::<CpuList>().unwrap();
+    assert_eq!([two.cpu(0), two.cpu(1), two.cpu(2)], [4, 6, 4]);
+}
+
+#[test]
+fn the_environment_fills_in_and_the_command_line_wins() {
+    let environment = [("CHARE_P", "3"), ("CHARE_N", "2"), ("CHARE_STATS", "1"), ("CHARE_NOCMA", "0")];
+    let config = run_with("+n 5", &environment);
+    assert_eq!((config.pes_per_node, config.nodes, config.stats, config.nocma), (3, 5, true, false));
+    assert_eq!(run_with("", &[("CHARE_P", ""), ("OTHER", "x")]).pes_per_node, 1);
+    run_with("", &[("CHARE_LAUNCH", "3:4"), ("CHARE_STARTUP_TIMEOUT", "5"), ("CHARE_TEST_ROLE", "x")]);
+}
+
+#[test]
+fn bad_variables_are_named() {
+    assert!(refusal("", &[("CHARE_P", "0")]).contains("(from `CHARE_P`)"));
+    assert!(refusal("", &[("CHARE_STATS", "perhaps")]).contains("`CHARE_STATS` is `perhaps`"));
+    assert!(refusal("", &[("CHARE_PEMAPP", "1")]).contains("did you mean `CHARE_PEMAP`?"));
+    assert!(refusal("", &[("CHARE_p", "1")]).contains("unknown environment variable `CHARE_p`"));
+}
+
+#[test]
+fn arguments_that_are_no_text_are_named() {
+    let bad = || OsString::from_vec(vec![b'a', 0xff]);
+    let error = Config::from_arguments(["x".into(), bad()], []).unwrap_err().to_string();
+    assert!(error.starts_with("argument 2 is not valid UTF-8"), "{error}");
+    let error = Config::from_arguments([], [("CHARE_LRTS".into(), bad())]).unwrap_err().to_string();
+    assert!(error.starts_with("`CHARE_LRTS` is not valid UTF-8"), "{error}");
+}
+
+#[test]
+fn help_is_a_table_in_our_spelling() {
+    let Ok(Parsed::Help(table)) = parse("+help +p 2", &[]) else { panic!("no help") };
+    for option in
+        ["+p <N>", "+n <N>", "+lrts <NAME>", "+nolocal", "+nocma", "+noshm", "+pemap <LIST>", "+stats"]
+    {
+        let name = option.trim_start_matches('+').split(' ').next().unwrap();
+        let line = table.lines().find(|line| line.trim_start().starts_with(option)).expect(option);
+        assert!(line.contains(&format!("[env: CHARE_{}]", name.to_uppercase())), "{line}");
+    }
+    assert!(table.contains("+help"));
+    assert!(!table.contains("--p"), "{table}");
+}

@@ -1,0 +1,187 @@
+//! What an entry method can ask of the runtime without naming it: where am I, callbacks, futures, exit.
+
+use crate::callback::{Callback, ErasedCallback, Goal};
+use crate::envelope::{self, Body, Broadcast, Call, Envelope};
+use crate::error::JobError;
+use crate::future::Future;
+use crate::ids::{EntryId, NodeId, PeId, Target};
+use crate::message::{Arguments, Message};
+use crate::outbox;
+use crate::pe::Pe;
+use crate::quiescence::{COORDINATOR, Wave};
+use crate::queue::{CallOptions, Priority};
+use crate::registry::EntryRegistration;
+use crate::zerocopy::{BufferMut, Element, Nocopy};
+use std::sync::Arc;
+
+/// The PE that runs the caller.
+///
+/// # Panics
+/// Outside a job's entries, as all functions here do.
+pub fn my_pe() -> PeId {
+    Pe::current(|pe| pe.id)
+}
+
+/// The node that runs the caller.
+pub fn my_node() -> NodeId {
+    Pe::current(|pe| pe.node.id)
+}
+
+/// How many PEs the job has.
+pub fn pes() -> u32 {
+    Pe::current(|pe| pe.node.layout.pes())
+}
+
+/// How many nodes the job has.
+pub fn nodes() -> u32 {
+    Pe::current(|pe| pe.node.layout.nodes())
+}
+
+/// The reference number of the callback that led to the running entry; 0 if none did.
+pub fn reference() -> u64 {
+    Pe::current(|pe| pe.running.borrow().reference)
+}
+
+/// Ends the job, on all nodes, with an exit code; the current entry runs to its end. The first call counts.
+pub fn exit(code: i32) {
+    Pe::current(|pe| pe.node.exit(code));
+}
+
+/// A future on this PE and the callback that resolves it, once, from anywhere. Costs one small allocation.
+pub fn future<T: Message>() -> (Future<T>, Callback<T>) {
+    Pe::current(|pe| {
+        let (future, id) = pe.futures.borrow_mut().create(pe.id);
+        (future, Callback::new(Goal::Resolve(id)))
+    })
+}
+
+/// Calls back when no message is in flight and no entry runs, anywhere. Zero-copy transfers and
+/// wake-ups of async entries count as messages.
+pub fn on_quiescence(callback: Callback<()>) {
+    Pe::current(|pe| {
+        let body = Body::Quiescence(Wave::Request { callback: callback.erase() });
+        outbox::send(pe, COORDINATOR, Envelope { options: CallOptions::new(), body });
+    });
+}
+
+/// Waits for quiescence; see [`on_quiescence`].
+pub fn quiescence() -> Future<()> {
+    let (future, callback) = future();
+    on_quiescence(callback);
+    future
+}
+
+/// Sets a readonly value, which every PE reads by its type; only in `main`, before its first `.await`.
+///
+/// # Panics
+/// Later, or if the type has a value already.
+pub fn set_readonly<T: Message + Sync>(value: T) {
+    Pe::current(|pe| {
+        assert!(!pe.node.is_open(), "readonly values are set in `main`, before its first `.await`");
+        pe.node.readonly.set(value);
+    });
+}
+
+/// Reads a readonly value.
+///
+/// # Panics
+/// If none of this type was set.
+pub fn readonly<T: Message + Sync>() -> Arc<T> {
+    let name = std::any::type_name::<T>();
+    match Pe::current(|pe| pe.node.readonly.read::<T>()) {
+        Some(Ok(value)) => value,
+        Some(Err(error)) => panic!("the readonly value `{name}` does not decode: {error}"),
+        None => panic!("no readonly value of type `{name}` was set; call `set_readonly` in `main`"),
+    }
+}
+
+/// Asks for the removal of the running singleton when its entry ends; messages to it that arrive later wait in vain.
+///
+/// # Panics
+/// Outside an entry of a singleton.
+pub fn destroy() {
+    let identity = Pe::current(|pe| pe.running_identity());
+    assert!(
+        matches!(identity.target, Target::Chare(_)),
+        "{} is a member of a collection; only singletons are destroyed one by one",
+        identity.name
+    );
+    identity.destroyed.set(true);
+}
+
+impl<T: Element> BufferMut<T> {
+    /// `len` zeros in memory of the runtime: on a PE with neighbours on its host in memory that they can map, so that
+    /// sending it to them copies nothing.
+    pub fn zeroed(len: usize) -> Self {
+        let bytes = len.checked_mul(size_of::<T>()).expect("a buffer fits the address space");
+        let memory = Pe::try_current(|pe| pe.node.network.allocate(bytes));
+        match memory.map(Self::from_memory) {
+            Some(Ok(mut buffer)) => {
+                buffer.fill(T::zeroed());
+                buffer
+            }
+            _ => vec![T::zeroed(); len].into(),
+        }
+    }
+
+    /// `len` elements made by `make` from their position, in memory as by [`BufferMut::zeroed`].
+    pub fn from_fn(len: usize, mut make: impl FnMut(usize) -> T) -> Self {
+        let mut buffer = Self::zeroed(len);
+        buffer.iter_mut().enumerate().for_each(|(position, element)| *element = make(position));
+        buffer
+    }
+}
+
+impl<T: Message> Callback<T> {
+    /// Sends the value where the callback leads. One message, or none for `ignore`.
+    pub fn send(&self, value: T) {
+        Pe::current(|pe| fire(pe, self.erase(), Arguments::new(value)));
+    }
+}
+
+/// Sends a value where a callback leads.
+pub(crate) fn fire(pe: &Pe, callback: ErasedCallback, value: Arguments) {
+    let fail = |cause| {
+        let what = "a callback".to_owned();
+        pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
+    };
+    match callback.goal {
+        Goal::Ignore => {}
+        Goal::Exit => pe.node.exit(0),
+        Goal::Resolve(future) => {
+            let body = Body::Resolve { future, value };
+            outbox::send(pe, future.pe, Envelope { options: CallOptions::new(), body });
+        }
+        Goal::Call { target, entry } => match typed(entry, value) {
+            Ok((entry, arguments)) => {
+                let nocopy = Nocopy::Arrived(Vec::new());
+                let call = Call { target, entry, arguments, nocopy, reference: callback.reference };
+                outbox::send_call(pe, default_options(entry), call);
+            }
+            Err(cause) => fail(cause),
+        },
+        Goal::Broadcast { collection, entry } => match typed(entry, value) {
+            Ok((entry, arguments)) => {
+                let reference = callback.reference;
+                let broadcast = Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference };
+                outbox::broadcast(pe, default_options(entry), broadcast);
+            }
+            Err(cause) => fail(cause),
+        },
+    }
+}
+
+/// A reduction's result from other nodes alone is encoded; its entry knows the type.
+fn typed(entry: EntryId, value: Arguments) -> Result<(&'static EntryRegistration, Arguments), String> {
+    let entry = envelope::find_entry(entry)?;
+    match value.as_encoded() {
+        Some(bytes) => (entry.decode)(bytes).map(|value| (entry, value)).map_err(|error| error.to_string()),
+        None => Ok((entry, value)),
+    }
+}
+
+/// How calls of an entry are queued when the caller does not say.
+pub(crate) fn default_options(entry: &EntryRegistration) -> CallOptions {
+    let options = CallOptions::new().priority(Priority::Integer(entry.priority));
+    if entry.expedited { options.expedited() } else { options }
+}

@@ -1,0 +1,313 @@
+//! From a message to the entry method: chare table, entry table, call. `scheduler -> **dispatch** -> the entry method`
+
+use crate::chare::{AnyChare, Identity};
+use crate::collection::CollectionInfo;
+use crate::context;
+use crate::envelope::{Body, Broadcast, Call, Create, Envelope};
+use crate::error::JobError;
+use crate::ids::{CollectionId, Index, NodeId, PeId, Target};
+use crate::location::{Location, locate};
+use crate::mailbox::Work;
+use crate::message::Arguments;
+use crate::outbox;
+use crate::pe::{Awaited, LocalCollection, Pe, Running};
+use crate::quiescence::{COORDINATOR, Sums, Wave};
+use crate::queue::CallOptions;
+use crate::reduction::Partial;
+use crate::registry::{ChareRegistration, EntryRegistration};
+use crate::zerocopy::receive::{self, Destination};
+use crate::zerocopy::{Nocopy, NocopyArguments, Posts};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What became of a piece of work.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// It is over.
+    Processed,
+    /// It waits for something, or is not counted.
+    NotCounted,
+}
+
+/// Does one piece of work.
+pub(crate) fn process(pe: &Rc<Pe>, work: Work) {
+    let outcome = match work {
+        Work::Task(key) => {
+            if let Some(running) = pe.tasks.running(key) {
+                pe.run_as(running, || pe.tasks.poll(key));
+            }
+            Outcome::Processed
+        }
+        Work::Message(Envelope { options, body }) => match body {
+            Body::Call(call) => run_call(pe, options, call),
+            Body::Create(create) => create_chare(pe, create),
+            Body::CreateMembers { info, arguments } => create_members(pe, info, &arguments),
+            Body::Broadcast(broadcast) => run_broadcast(pe, options, broadcast),
+            Body::Contribution(partial) => {
+                fold_on_node(pe, partial);
+                Outcome::Processed
+            }
+            Body::Resolve { future, value } => {
+                pe.futures.borrow_mut().resolve(future, value);
+                Outcome::Processed
+            }
+            Body::Callback { callback, value } => {
+                context::fire(pe, callback, value);
+                Outcome::Processed
+            }
+            Body::Quiescence(wave) => {
+                detect_quiescence(pe, wave);
+                Outcome::NotCounted
+            }
+        },
+    };
+    if outcome == Outcome::Processed {
+        pe.counters().processed.add(1);
+    }
+}
+
+fn fail(pe: &Pe, what: String, cause: impl ToString) {
+    pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause: cause.to_string() });
+}
+
+/// Keeps a message until what it is for exists.
+fn keep_for(pe: &Pe, awaited: Awaited, options: CallOptions, body: Body) -> Outcome {
+    pe.early.borrow_mut().entry(awaited).or_default().push(Envelope { options, body });
+    Outcome::NotCounted
+}
+
+fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
+    let chare = pe.chares.borrow().get(&call.target).map(Rc::clone);
+    let Some(chare) = chare else {
+        let awaited = match call.target {
+            Target::Chare(id) => Awaited::Chare(id),
+            Target::Member(collection, _) => Awaited::Collection(collection),
+        };
+        return keep_for(pe, awaited, options, Body::Call(call));
+    };
+    if !matches!(call.nocopy, Nocopy::Arrived(_)) {
+        let destination = Destination { pe: pe.id, options };
+        match bring_in(pe, &chare, destination, call) {
+            Some(ready) => call = ready,
+            None => return Outcome::NotCounted,
+        }
+    }
+    let Nocopy::Arrived(arrived) = call.nocopy else { unreachable!("brought in above") };
+    invoke(pe, &chare, call.entry, call.arguments, NocopyArguments::new(arrived), call.reference);
+    Outcome::Processed
+}
+
+/// Runs the post method, if there is one, and brings nocopy arguments in; `None` when they have to be fetched.
+fn bring_in(pe: &Rc<Pe>, chare: &Rc<dyn AnyChare>, destination: Destination, call: Call) -> Option<Call> {
+    let entry = call.entry;
+    let slots = receive::post_slots(&call);
+    if entry.has_posts() {
+        let running = Running {
+            identity: Some(Rc::clone(chare.identity())),
+            entry: entry.name,
+            reference: call.reference,
+        };
+        pe.run_as(running, || (entry.post)(chare, &call.arguments, Posts::new(&slots)));
+    }
+    receive::land(&pe.node, destination, call, &slots).unwrap_or_else(|cause| {
+        fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
+        None
+    })
+}
+
+fn invoke(
+    pe: &Rc<Pe>,
+    chare: &Rc<dyn AnyChare>,
+    entry: &'static EntryRegistration,
+    arguments: Arguments,
+    nocopy: NocopyArguments,
+    reference: u64,
+) {
+    pe.counters().entries.add(1);
+    let identity = chare.identity();
+    let running = Running { identity: Some(Rc::clone(identity)), entry: entry.name, reference };
+    let result = pe.run_as(running, || (entry.invoke)(chare, arguments, nocopy));
+    if let Err(error) = result {
+        fail(pe, format!("{}::{}", entry.chare, entry.name), error);
+    }
+    if identity.destroyed.get() {
+        pe.chares.borrow_mut().remove(&identity.target);
+    }
+}
+
+fn construct(pe: &Rc<Pe>, target: Target, chare: &'static ChareRegistration, arguments: Arguments) {
+    let identity = Identity::new(target, chare.name);
+    let running = Running { identity: Some(Rc::clone(&identity)), entry: "constructor", reference: 0 };
+    match pe.run_as(running, || (chare.construct)(identity, arguments)) {
+        Ok(made) => {
+            pe.chares.borrow_mut().insert(target, made);
+        }
+        Err(error) => fail(pe, format!("the constructor of {}", chare.name), error),
+    }
+}
+
+fn create_chare(pe: &Rc<Pe>, Create { id, chare, arguments }: Create) -> Outcome {
+    construct(pe, Target::Chare(id), chare, arguments);
+    release_early(pe, Awaited::Chare(id));
+    Outcome::Processed
+}
+
+fn create_members(pe: &Rc<Pe>, info: Arc<CollectionInfo>, arguments: &Arguments) -> Outcome {
+    let (id, chare) = (info.id, info.chare);
+    let members: Rc<[_]> = info.members_on(pe.id).into();
+    pe.collections.borrow_mut().insert(id, LocalCollection { info, members: Rc::clone(&members) });
+    for index in members.iter() {
+        construct(pe, Target::Member(id, *index), chare, arguments.clone());
+    }
+    release_early(pe, Awaited::Collection(id));
+    Outcome::Processed
+}
+
+/// Sends on what arrived before its chare or collection did; it was counted when it was sent.
+fn release_early(pe: &Rc<Pe>, awaited: Awaited) {
+    let early = pe.early.borrow_mut().remove(&awaited).unwrap_or_default();
+    for Envelope { options, body } in early {
+        match body {
+            Body::Call(call) => match locate(pe, call.target) {
+                Location::At(to) => {
+                    outbox::forward(pe, to, Envelope { options, body: Body::Call(call) });
+                }
+                Location::Nowhere(cause) => {
+                    fail(pe, format!("a call of {}::{}", call.entry.chare, call.entry.name), cause);
+                }
+                Location::Unknown(_) => unreachable!("it exists now"),
+            },
+            body => outbox::forward(pe, pe.id, Envelope { options, body }),
+        }
+    }
+}
+
+fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Outcome {
+    let Broadcast { collection, entry, arguments, nocopy, reference } = broadcast;
+    let members = pe.collections.borrow().get(&collection).map(|local| Rc::clone(&local.members));
+    let Some(members) = members else {
+        let body = Body::Broadcast(Broadcast { collection, entry, arguments, nocopy, reference });
+        return keep_for(pe, Awaited::Collection(collection), options, body);
+    };
+    if !nocopy.is_empty() {
+        call_each(pe, &options, &Broadcast { collection, entry, arguments, nocopy, reference });
+        return Outcome::Processed;
+    }
+    let mut arguments = Some(arguments);
+    for (position, index) in members.iter().enumerate() {
+        let chare = pe.chares.borrow().get(&Target::Member(collection, *index)).map(Rc::clone);
+        let is_last = position + 1 == members.len();
+        let own = if is_last { arguments.take() } else { arguments.clone() };
+        if let (Some(chare), Some(own)) = (chare, own) {
+            invoke(pe, &chare, entry, own, NocopyArguments::new(Vec::new()), reference);
+        }
+    }
+    Outcome::Processed
+}
+
+/// A broadcast with nocopy arguments: every member is called by itself, all share the sender's memory.
+fn call_each(pe: &Pe, options: &CallOptions, broadcast: &Broadcast) {
+    let len = find_collection(pe, broadcast.collection).map_or(0, |info| info.len);
+    for index in (0..len).map(Index) {
+        let call = Call {
+            target: Target::Member(broadcast.collection, index),
+            entry: broadcast.entry,
+            arguments: broadcast.arguments.clone(),
+            nocopy: Nocopy::Leaving(broadcast.nocopy.clone()),
+            reference: broadcast.reference,
+        };
+        outbox::send_call(pe, options.clone(), call);
+    }
+}
+
+/// A member contributed: folds it into its PE's partial.
+pub(crate) fn contribute(pe: &Pe, partial: Partial) {
+    let Some(info) = find_collection(pe, partial.collection) else {
+        unreachable!("a member's collection is known on its PE")
+    };
+    let whole = pe.partials.borrow_mut().add(partial, info.population(pe.id));
+    match whole {
+        Ok(None) => {}
+        Ok(Some(whole)) => {
+            let envelope = Envelope { options: CallOptions::new(), body: Body::Contribution(whole) };
+            outbox::send(pe, outbox::first_pe(pe, pe.node.id), envelope);
+        }
+        Err(cause) => fail(pe, format!("a reduction over {}", info.chare.name), cause),
+    }
+}
+
+/// A PE of this node or a node below has contributed: folds it into the node's partial.
+fn fold_on_node(pe: &Pe, partial: Partial) {
+    let Some(info) = find_collection(pe, partial.collection) else {
+        // The nodes below were faster than the news of the collection.
+        let awaited = Awaited::Collection(partial.collection);
+        pe.counters().sent.add(1);
+        keep_for(pe, awaited, CallOptions::new(), Body::Contribution(partial));
+        return;
+    };
+    let node = &pe.node;
+    let whole = pe.node_partials.borrow_mut().add(partial, info.population_below(node.id));
+    let what = || format!("a reduction over {}", info.chare.name);
+    match whole {
+        Ok(None) => {}
+        Ok(Some(whole)) => match node.layout.parent(node.id, info.root()) {
+            Some(parent) => {
+                let envelope = Envelope { options: CallOptions::new(), body: Body::Contribution(whole) };
+                outbox::send(pe, outbox::first_pe(pe, parent), envelope);
+            }
+            None => {
+                let callback = whole.callback;
+                match whole.finish() {
+                    Ok(result) => context::fire(pe, callback, result),
+                    Err(cause) => fail(pe, what(), cause),
+                }
+            }
+        },
+        Err(cause) => fail(pe, what(), cause),
+    }
+}
+
+fn find_collection(pe: &Pe, collection: CollectionId) -> Option<Arc<CollectionInfo>> {
+    pe.collections.borrow().get(&collection).map(|local| Arc::clone(&local.info))
+}
+
+fn detect_quiescence(pe: &Pe, wave: Wave) {
+    match wave {
+        Wave::Request { callback } => {
+            pe.quiescence.borrow_mut().request(callback, Instant::now());
+            start_due_wave(pe);
+        }
+        Wave::Ask => send_wave(pe, COORDINATOR, Wave::Answer(sums(pe))),
+        Wave::Answer(sums) => {
+            let nodes = pe.node.layout.nodes();
+            let quiet = pe.quiescence.borrow_mut().answer(sums, nodes, Instant::now());
+            for callback in quiet {
+                context::fire(pe, callback, Arguments::new(()));
+            }
+        }
+    }
+}
+
+/// On the coordinator: asks all nodes, if the pause is over. Returns whether it did.
+pub(crate) fn start_due_wave(pe: &Pe) -> bool {
+    let due = pe.quiescence.borrow_mut().start_wave(Instant::now());
+    if due {
+        for node in 0..pe.node.layout.nodes() {
+            send_wave(pe, outbox::first_pe(pe, NodeId(node)), Wave::Ask);
+        }
+    }
+    due
+}
+
+fn send_wave(pe: &Pe, to: PeId, wave: Wave) {
+    outbox::send(pe, to, Envelope { options: CallOptions::new(), body: Body::Quiescence(wave) });
+}
+
+/// Processed before sent: what is sent meanwhile can only make the sums unequal.
+fn sums(pe: &Pe) -> Sums {
+    let all = || pe.node.counters.iter().chain([&pe.node.outside]);
+    let processed = all().fold(0u64, |sum, counters| sum.wrapping_add(counters.processed.read()));
+    let sent = all().fold(0u64, |sum, counters| sum.wrapping_add(counters.sent.read() + counters.woken.read()));
+    Sums { sent, processed }
+}

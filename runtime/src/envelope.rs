@@ -1,0 +1,133 @@
+//! A message in flight, and its checked way to and from bytes. `proxy -> zerocopy -> **envelope** -> location -> outbox`
+//!
+//! Inside a process an [`Envelope`] is a value that moves; [`Header`] and the encoded arguments after it exist only
+//! between processes. What arrives is an allegation until [`decode`] has checked it against the registry.
+
+use crate::callback::{ErasedCallback, FutureId};
+use crate::codec;
+use crate::collection::{CollectionInfo, Placement};
+use crate::ids::{ChareId, ChareTypeId, CollectionId, EntryId, PeId, Target};
+use crate::message::Arguments;
+use crate::quiescence::Wave;
+use crate::queue::CallOptions;
+use crate::reduction::{EncodedPartial, Partial};
+use crate::registry::{ChareRegistration, EntryRegistration, registry};
+use crate::zerocopy::{Descriptor, Leaving, Nocopy};
+use chare_lrts::NodeId;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// One message for one PE.
+pub(crate) struct Envelope {
+    pub(crate) options: CallOptions,
+    pub(crate) body: Body,
+}
+
+/// What a message asks of a PE.
+pub(crate) enum Body {
+    Call(Call),
+    Create(Create),
+    CreateMembers { info: Arc<CollectionInfo>, arguments: Arguments },
+    Broadcast(Broadcast),
+    Contribution(Partial),
+    Resolve { future: FutureId, value: Arguments },
+    /// A callback that fires outside any entry; stays on its node.
+    Callback { callback: ErasedCallback, value: Arguments },
+    Quiescence(Wave),
+}
+
+/// A call of one entry of one chare.
+pub(crate) struct Call {
+    pub(crate) target: Target,
+    pub(crate) entry: &'static EntryRegistration,
+    pub(crate) arguments: Arguments,
+    pub(crate) nocopy: Nocopy,
+    pub(crate) reference: u64,
+}
+
+/// The creation of a singleton.
+pub(crate) struct Create {
+    pub(crate) id: ChareId,
+    pub(crate) chare: &'static ChareRegistration,
+    pub(crate) arguments: Arguments,
+}
+
+/// A call of one entry of every member.
+pub(crate) struct Broadcast {
+    pub(crate) collection: CollectionId,
+    pub(crate) entry: &'static EntryRegistration,
+    pub(crate) arguments: Arguments,
+    /// Not empty only on the sender's PE, which then calls each member by itself.
+    pub(crate) nocopy: Vec<Leaving>,
+    pub(crate) reference: u64,
+}
+
+/// What one node says to another. The encoded arguments, if the variant has any, follow it in the frame.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Header {
+    /// For one PE of the receiving node.
+    Call { to: PeId, target: Target, entry: EntryId, options: CallOptions, reference: u64, nocopy: Vec<Descriptor> },
+    /// For one PE of the receiving node.
+    Create { id: ChareId, chare: ChareTypeId, options: CallOptions },
+    /// For one PE of the receiving node.
+    Contribution { to: PeId, partial: EncodedPartial },
+    /// For one PE of the receiving node.
+    Resolve { future: FutureId },
+    /// For one PE of the receiving node.
+    Quiescence { to: PeId, wave: Wave },
+    /// For all nodes, down the tree below `root`.
+    Spread { root: NodeId, spread: Spread },
+    /// The sender of these bytes keeps a larger message at this descriptor; fetch it, then read it as a frame.
+    Large { descriptor: Descriptor },
+    /// A buffer of the receiving node is free again.
+    Released { token: u64 },
+    /// The callback is for whoever registered it on this node.
+    Notify { callback: ErasedCallback, bytes: u64 },
+}
+
+/// What goes to all nodes.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Spread {
+    Members { id: CollectionId, chare: ChareTypeId, len: u64, placement: Placement },
+    Broadcast { collection: CollectionId, entry: EntryId, options: CallOptions, reference: u64 },
+    /// The readonly values; nothing runs on a node before they are here.
+    Readonly,
+    Exit { code: i32, error: Option<String> },
+}
+
+/// A frame of header and arguments.
+///
+/// # Errors
+/// When the arguments refuse to be encoded, in words.
+pub(crate) fn encode(header: &Header, arguments: Option<&Arguments>) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::with_capacity(128);
+    codec::encode_into(header, &mut bytes).map_err(|error| error.to_string())?;
+    if let Some(arguments) = arguments {
+        arguments.encode_into(&mut bytes).map_err(|error| error.to_string())?;
+    }
+    Ok(bytes)
+}
+
+/// Header and the bytes after it.
+///
+/// # Errors
+/// When the bytes are no frame of ours, in words.
+pub(crate) fn decode(bytes: &[u8]) -> Result<(Header, &[u8]), String> {
+    codec::decode_front(bytes).map_err(|error| error.to_string())
+}
+
+/// The entry with this id.
+///
+/// # Errors
+/// When this program has none, in words.
+pub(crate) fn find_entry(id: EntryId) -> Result<&'static EntryRegistration, String> {
+    registry().entry(id).ok_or_else(|| format!("there is no entry method {id:?}"))
+}
+
+/// The chare type with this id.
+///
+/// # Errors
+/// When this program has none, in words.
+pub(crate) fn find_chare(id: ChareTypeId) -> Result<&'static ChareRegistration, String> {
+    registry().chare(id).ok_or_else(|| format!("there is no chare type {id:?}"))
+}

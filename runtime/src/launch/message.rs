@@ -1,0 +1,176 @@
+//! What the launcher and the agent of a host say to each other, and how it travels over a remote shell's pipes.
+//!
+//! 1. An agent first says `Ready`, then waits for `Start`, then starts its nodes. It ends after `Done`, which it says
+//!    when all of them have ended and their output is on its way.
+//! 2. Exactly one `Exited` comes for each node that `Start` names, after everything the node itself said.
+//! 3. Output is lent against credit: at most [`CREDIT_BYTES`] of it are under way per host until `Taken` gives it back,
+//!    so that a reader who stops reading stops the nodes that write, and nothing else.
+//! 4. Over pipes, each message is its length in four bytes (little endian) and its encoding; no message is longer than
+//!    [`FRAME_BYTES_MAX`]. The launcher's own host needs no pipes: the same messages pass through a channel.
+
+use super::exit::Exit;
+use chare_lrts::NodeId;
+use chare_lrts::bootstrap::control::FromNode;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::net::IpAddr;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+/// The longest message in bytes: Linux lets no command line with its environment be longer than some 2 MiB.
+pub(super) const FRAME_BYTES_MAX: usize = 4 << 20;
+
+/// How much output of one host waits for the terminal at most, in bytes.
+pub(super) const CREDIT_BYTES: usize = 1 << 20;
+
+/// Says which messages a build understands, and that this is an agent at all.
+pub(super) const GREETING: &str = concat!("chare agent ", env!("CARGO_PKG_VERSION"), " protocol 1");
+
+/// From the launcher.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum ToAgent {
+    /// Start these nodes.
+    Start(Start),
+    /// Values of a round of the start-up exchange, for every node of the host.
+    Gathered { round: u64, first: u32, values: Vec<Vec<u8>> },
+    /// Pass a signal on.
+    Signal(i32),
+    /// So much output was taken.
+    Taken { bytes: usize },
+    /// End all nodes, with force where it must be.
+    Abort { message: String },
+}
+
+/// From an agent.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum FromAgent {
+    /// The agent runs.
+    Ready { greeting: String },
+    /// A node process runs.
+    Started { node: NodeId, pid: u32 },
+    /// A node said something.
+    Said { node: NodeId, message: FromNode },
+    /// A node sent what no node sends.
+    Broke { node: NodeId, message: String },
+    /// A node printed whole lines.
+    Output { node: NodeId, stream: Stream, bytes: Vec<u8> },
+    /// A node ended.
+    Exited { node: NodeId, exit: Exit },
+    /// All nodes have ended.
+    Done,
+}
+
+/// Which nodes a host runs, and how.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Start {
+    /// The host's first node; the others follow it.
+    pub(super) first: u32,
+    /// How many the host runs.
+    pub(super) count: u32,
+    /// How many the job has.
+    pub(super) nodes: u32,
+    /// The job's secret.
+    pub(super) key: [u8; 32],
+    /// How other hosts reach this one.
+    pub(super) host_address: Option<IpAddr>,
+    /// How long nodes may wait for each other at start-up, in milliseconds.
+    pub(super) patience_ms: u64,
+    /// What to run.
+    pub(super) program: Program,
+}
+
+/// What a node executes, in bytes: neither paths nor arguments need be text.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) struct Program {
+    /// The file, looked up in `PATH` if it has no slash.
+    pub(super) file: Vec<u8>,
+    /// The name it is called by (`argv[0]`), then its arguments.
+    pub(super) argv: Vec<Vec<u8>>,
+    /// Variables to set beyond those that the agent has itself.
+    pub(super) environment: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Where to run it; `None`: where the agent is.
+    pub(super) directory: Option<Vec<u8>>,
+    /// Whether node 0 reads what the agent would read.
+    pub(super) inherits_input: bool,
+}
+
+/// One of a node's two outputs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum Stream {
+    Output,
+    Error,
+}
+
+/// Writes one message and sees it off.
+pub(super) async fn write_message<T: Serialize>(to: &mut (impl AsyncWrite + Unpin), message: &T) -> io::Result<()> {
+    let mut frame = vec![0; 4];
+    let encoded = bincode::serde::encode_into_std_write(message, &mut frame, encoding())
+        .map_err(|cause| invalid(cause.to_string()))?;
+    let length = u32::try_from(encoded).ok().filter(|length| *length as usize <= FRAME_BYTES_MAX);
+    let length = length.ok_or_else(|| invalid(format!("a message of {encoded} bytes is too long")))?;
+    frame[..4].copy_from_slice(&length.to_le_bytes());
+    to.write_all(&frame).await?;
+    to.flush().await
+}
+
+/// Reads one message; `None` at the end of the stream. Must run to its end: what it has read is lost otherwise.
+pub(super) async fn read_message<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<T>> {
+    let mut length = [0; 4];
+    if from.read(&mut length[..1]).await? == 0 {
+        return Ok(None);
+    }
+    from.read_exact(&mut length[1..]).await?;
+    let announced = u32::from_le_bytes(length) as usize;
+    if announced > FRAME_BYTES_MAX {
+        return Err(invalid(format!("it begins with {:?}", String::from_utf8_lossy(&length))));
+    }
+    let mut frame = vec![0; announced];
+    from.read_exact(&mut frame).await?;
+    let (message, used) = bincode::serde::decode_from_slice(&frame, encoding())
+        .map_err(|cause| invalid(cause.to_string()))?;
+    if used != announced {
+        return Err(invalid(format!("a message has {} bytes too many", announced - used)));
+    }
+    Ok(Some(message))
+}
+
+fn invalid(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+fn encoding() -> impl bincode::config::Config {
+    bincode::config::standard().with_fixed_int_encoding().with_limit::<FRAME_BYTES_MAX>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn messages_survive_the_pipe_and_its_end_is_no_message() {
+        block_on(async {
+            let said = FromAgent::Output { node: NodeId(2), stream: Stream::Error, bytes: vec![7; 40_000] };
+            let mut pipe = Vec::new();
+            write_message(&mut pipe, &said).await.unwrap();
+            write_message(&mut pipe, &FromAgent::Done).await.unwrap();
+            let mut pipe = pipe.as_slice();
+            assert_eq!(read_message(&mut pipe).await.unwrap(), Some(said));
+            assert_eq!(read_message(&mut pipe).await.unwrap(), Some(FromAgent::Done));
+            assert_eq!(read_message::<FromAgent>(&mut pipe).await.unwrap(), None);
+        });
+    }
+
+    #[test]
+    fn strangers_on_the_pipe_are_errors() {
+        let strangers: [&[u8]; 5] =
+            [b"Welcome to host b!\n", &[5, 0], &[2, 0, 0, 0, 1, 1], &[4, 0, 0, 0, 99, 0, 0, 0], &[5, 0, 0, 0, 6, 0, 0, 0, 9]];
+        for bytes in strangers {
+            let mut pipe = bytes;
+            assert!(block_on(read_message::<FromAgent>(&mut pipe)).is_err(), "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,1 @@
+pub const TIMEOUT_VARIABLE: &str = "CHARE_STARTUP_TIMEOUT";

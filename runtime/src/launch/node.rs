@@ -1,0 +1,156 @@
+//! One node as its agent sees it: a process, its socket, its two outputs, its end.
+
+use super::exit::Exit;
+use super::message::{FromAgent, Program, Stream};
+use super::output;
+use super::process::{self, Target};
+use chare_lrts::NodeId;
+use chare_lrts::bootstrap::control::{self, FromNode, ToNode};
+use rustix::fd::OwnedFd;
+use rustix::fs::OFlags;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use std::io;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::io::unix::AsyncFd;
+use tokio::process::Child;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::{JoinHandle, JoinSet, spawn_local};
+
+/// How long a node's end waits for its last words: they are in the pipe already unless a descendant holds it open.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+
+/// A started node.
+pub(super) struct Node {
+    orders: UnboundedSender<(ToNode, Option<OwnedFd>)>,
+    target: Target,
+}
+
+impl Node {
+    /// Starts the process and the tasks that attend to it, the last of which is in `tasks`.
+    pub(super) fn start(
+        id: NodeId,
+        program: &Program,
+        credit: &Rc<Semaphore>,
+        events: &UnboundedSender<FromAgent>,
+        tasks: &mut JoinSet<()>,
+    ) -> io::Result<Self> {
+        let (ours, theirs) =
+            rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+        let mut child = process::start(program, &theirs, id == NodeId(0))?;
+        drop(theirs);
+        rustix::fs::fcntl_setfl(&ours, OFlags::NONBLOCK)?;
+        let socket = Rc::new(AsyncFd::new(ours)?);
+        let target = Target::of(&child);
+        let started = FromAgent::Started { node: id, pid: child.id().unwrap_or_default() };
+        // An agent without a listener is ending; its nodes are told so otherwise.
+        let _ = events.send(started);
+        let (ended, ends) = watch::channel(false);
+        let mut outputs = Vec::new();
+        if let Some(pipe) = child.stdout.take() {
+            let (credit, events) = (Rc::clone(credit), events.clone());
+            outputs.push(spawn_local(output::forward(pipe, (id, Stream::Output), ends.clone(), credit, events)));
+        }
+        if let Some(pipe) = child.stderr.take() {
+            let (credit, events) = (Rc::clone(credit), events.clone());
+            outputs.push(spawn_local(output::forward(pipe, (id, Stream::Error), ends, credit, events)));
+        }
+        let (orders, to_send) = unbounded_channel();
+        spawn_local(speak(Rc::clone(&socket), to_send));
+        let keeper = Keeper { id, child, socket, target: target.clone(), ended, outputs, events: events.clone() };
+        tasks.spawn_local(keeper.attend());
+        Ok(Self { orders, target })
+    }
+
+    /// Queues a message to the node.
+    pub(super) fn tell(&self, message: ToNode, descriptor: Option<OwnedFd>) {
+        // It fails when the node's socket broke: its end is on the way.
+        let _ = self.orders.send((message, descriptor));
+    }
+
+    /// Its process, to signal it.
+    pub(super) fn target(&self) -> &Target {
+        &self.target
+    }
+}
+
+/// Sends what is queued, in order, as fast as the node takes it.
+async fn speak(socket: Rc<AsyncFd<OwnedFd>>, mut to_send: UnboundedReceiver<(ToNode, Option<OwnedFd>)>) {
+    while let Some((message, descriptor)) = to_send.recv().await {
+        loop {
+            let Ok(mut room) = socket.writable().await else { return };
+            match room.try_io(|socket| control::send(socket.get_ref(), &message, descriptor.as_ref())) {
+                Ok(Ok(())) => break,
+                // The node is gone, and its keeper sees it; what it would have been told is moot.
+                Ok(Err(_)) => return,
+                Err(_no_room) => {}
+            }
+        }
+    }
+}
+
+/// Hears a node until its process has ended, and reports that end last.
+struct Keeper {
+    id: NodeId,
+    child: Child,
+    socket: Rc<AsyncFd<OwnedFd>>,
+    target: Target,
+    ended: watch::Sender<bool>,
+    outputs: Vec<JoinHandle<()>>,
+    events: UnboundedSender<FromAgent>,
+}
+
+impl Keeper {
+    async fn attend(mut self) {
+        let mut listens = true;
+        let status = loop {
+            tokio::select! {
+                heard = hear(&self.socket), if listens => listens = self.pass_on(heard),
+                status = self.child.wait() => break status,
+            }
+        };
+        self.target.is_reaped();
+        while listens {
+            match control::receive(self.socket.get_ref()) {
+                Err(cause) if cause.kind() == io::ErrorKind::WouldBlock => break,
+                heard => listens = self.pass_on(heard.map(|heard| heard.map(|(message, _)| message))),
+            }
+        }
+        let mut outputs = std::mem::take(&mut self.outputs);
+        let _ = self.ended.send(true);
+        let heard_out = async {
+            for output in &mut outputs {
+                let _ = output.await;
+            }
+        };
+        let _ = tokio::time::timeout(LAST_WORDS, heard_out).await;
+        let exit = status.map_or_else(|cause| Exit::WithHost(format!("waiting for it failed: {cause}")), Exit::of);
+        let _ = self.events.send(FromAgent::Exited { node: self.id, exit });
+        for output in outputs.into_iter().filter(|output| !output.is_finished()) {
+            let _ = output.await;
+        }
+    }
+
+    /// Returns whether more may come.
+    fn pass_on(&self, heard: io::Result<Option<FromNode>>) -> bool {
+        let node = self.id;
+        match heard {
+            Ok(Some(message)) => self.events.send(FromAgent::Said { node, message }).is_ok(),
+            Ok(None) => false,
+            Err(cause) => {
+                let _ = self.events.send(FromAgent::Broke { node, message: cause.to_string() });
+                false
+            }
+        }
+    }
+}
+
+async fn hear(socket: &AsyncFd<OwnedFd>) -> io::Result<Option<FromNode>> {
+    loop {
+        let mut ready = socket.readable().await?;
+        if let Ok(heard) = ready.try_io(|socket| control::receive(socket.get_ref())) {
+            return heard.map(|heard| heard.map(|(message, _)| message));
+        }
+    }
+}

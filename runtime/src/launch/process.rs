@@ -1,0 +1,96 @@
+#![expect(unsafe_code, reason = "runs code between fork and exec")]
+//! One node's process: how it is started so that it never outlives its launcher, and how it is signalled.
+//!
+//! 1. It leads a process group of its own: a terminal's Ctrl-C reaches it through the launcher, once, and force reaches
+//!    whatever it started as well.
+//! 2. The kernel kills it when the thread that started it ends. That thread runs the launcher to its end.
+//! 3. It inherits standard input, output, error and one socket; no other descriptor.
+//! 4. Nobody signals it after it was reaped: its number may be somebody else's then.
+
+use super::message::Program;
+use chare_lrts::bootstrap::launched::VARIABLE;
+use rustix::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use rustix::io::{Errno, FdFlags};
+use rustix::process::{Pid, Signal};
+use std::cell::Cell;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+use tokio::process::Child;
+
+/// Starts a node's process, which finds `socket` through its environment. `reads` says whether standard input is its.
+pub(super) fn start(program: &Program, socket: &OwnedFd, reads: bool) -> io::Result<Child> {
+    let os = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+    let mut command = Command::new(os(&program.file));
+    if let Some((name, arguments)) = program.argv.split_first() {
+        command.arg0(os(name)).args(arguments.iter().map(|argument| os(argument)));
+    }
+    command.envs(program.environment.iter().map(|(name, value)| (os(name), os(value))));
+    let inode = rustix::fs::fstat(socket)?.st_ino;
+    command.env(VARIABLE, format!("{}:{inode}", socket.as_raw_fd()));
+    if let Some(directory) = &program.directory {
+        command.current_dir(os(directory));
+    }
+    // A process group in the background is stopped when it reads a terminal.
+    let reads = reads && program.inherits_input && !io::stdin().is_terminal();
+    command.stdin(if reads { Stdio::inherit() } else { Stdio::null() });
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    die_with_launcher(&mut command);
+    let number = socket.as_raw_fd();
+    let leave_open = move || {
+        // SAFETY: `start` borrows the socket until the process has started, and fork gave it the same number.
+        let socket = unsafe { BorrowedFd::borrow_raw(number) };
+        Ok(rustix::io::fcntl_setfd(socket, FdFlags::empty())?)
+    };
+    // SAFETY: between fork and exec, `leave_open` makes one system call; it allocates nothing and takes no lock that a
+    // thread of the parent could have held.
+    unsafe { command.pre_exec(leave_open) };
+    tokio::process::Command::from(command).spawn()
+}
+
+/// Lets the kernel kill the process when the thread that starts it ends.
+pub(super) fn die_with_launcher(command: &mut Command) {
+    let launcher = rustix::process::getpid();
+    let bind = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        // The launcher may have ended before the call above.
+        if rustix::process::getppid() == Some(launcher) { Ok(()) } else { Err(Errno::SRCH.into()) }
+    };
+    // SAFETY: between fork and exec, `bind` makes two system calls; it allocates nothing (an error that holds a number
+    // needs no memory) and takes no lock that a thread of the parent could have held.
+    unsafe { command.pre_exec(bind) };
+}
+
+/// A process to send signals to, as long as it is not reaped.
+#[derive(Clone)]
+pub(super) struct Target(Rc<Cell<Option<Pid>>>);
+
+impl Target {
+    pub(super) fn of(child: &Child) -> Self {
+        let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+        Self(Rc::new(Cell::new(pid)))
+    }
+
+    /// To be called in the step that reaps the process.
+    pub(super) fn is_reaped(&self) {
+        self.0.set(None);
+    }
+
+    /// Signals the process and all that it started and did not send away.
+    pub(super) fn signal_group(&self, signal: Signal) {
+        if let Some(pid) = self.0.get() {
+            // It fails only when the process ended just now.
+            let _ = rustix::process::kill_process_group(pid, signal);
+        }
+    }
+
+    /// Signals the process alone.
+    pub(super) fn signal(&self, signal: Signal) {
+        if let Some(pid) = self.0.get() {
+            let _ = rustix::process::kill_process(pid, signal);
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! One process of a job: what its PEs share. No chare lives here.
+
+use crate::error::JobError;
+use crate::ids::{NodeId, PeId};
+use crate::layout::Layout;
+use crate::mailbox::{Mailbox, Wake, Work};
+use crate::readonly::ReadonlyValues;
+use crate::stats::Counters;
+use crate::watch::Watch;
+use crate::zerocopy::{Closing, Descriptor, Transfers};
+use crate::envelope::{self, Envelope, Header, Spread};
+use chare_lrts::reach::Reach;
+use chare_lrts::{Frame, Lrts, MemoryMut, Refused};
+use parking_lot::{Condvar, Mutex};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// How a job ended, on this node.
+#[derive(Debug)]
+pub(crate) enum Ending {
+    Code(i32),
+    Error(JobError),
+}
+
+/// See the file's head.
+pub(crate) struct Node {
+    pub(crate) id: NodeId,
+    pub(crate) layout: Layout,
+    pub(crate) network: Reach,
+    pub(crate) transfers: Transfers,
+    pub(crate) closing: Closing,
+    pub(crate) readonly: ReadonlyValues,
+    /// One per PE of this node.
+    pub(crate) counters: Vec<Counters>,
+    /// For what happens outside entries, from any thread.
+    pub(crate) outside: Counters,
+    pub(crate) started: Instant,
+    mailboxes: Vec<Mailbox>,
+    /// Frames that found no room, per node, oldest first.
+    outgoing: Vec<Mutex<VecDeque<Frame>>>,
+    outgoing_count: AtomicUsize,
+    frame_bytes_max: usize,
+    /// Whether the readonly values are here, so that entries may run.
+    open: AtomicBool,
+    watch: Watch,
+    ended: AtomicBool,
+    ending: Mutex<Option<Ending>>,
+    has_ended: Condvar,
+}
+
+impl Node {
+    pub(crate) fn new(id: NodeId, layout: Layout, network: Reach) -> Self {
+        let pes = layout.pes_per_node() as usize;
+        let frame_bytes_max = network.capabilities().frame_bytes_max;
+        Self {
+            id,
+            layout,
+            network,
+            transfers: Transfers::default(),
+            closing: Closing::default(),
+            readonly: ReadonlyValues::default(),
+            counters: (0..pes).map(|_| Counters::default()).collect(),
+            outside: Counters::default(),
+            started: Instant::now(),
+            mailboxes: (0..pes).map(|_| Mailbox::new()).collect(),
+            outgoing: (0..layout.nodes()).map(|_| Mutex::default()).collect(),
+            outgoing_count: AtomicUsize::new(0),
+            frame_bytes_max,
+            open: AtomicBool::new(false),
+            watch: Watch::default(),
+            ended: AtomicBool::new(false),
+            ending: Mutex::new(None),
+            has_ended: Condvar::new(),
+        }
+    }
+
+    pub(crate) fn is_here(&self, pe: PeId) -> bool {
+        self.layout.node_of(pe) == self.id
+    }
+
+    pub(crate) fn pes(&self) -> impl Iterator<Item = PeId> {
+        self.layout.pes_of(self.id)
+    }
+
+    pub(crate) fn mailbox(&self, pe: PeId) -> &Mailbox {
+        &self.mailboxes[self.layout.rank_of(pe)]
+    }
+
+    /// Leaves work for a PE of this node.
+    pub(crate) fn deliver(&self, pe: PeId, work: Work) {
+        if self.mailbox(pe).push(work) == Wake::Network {
+            self.network.wake();
+        }
+    }
+
+    /// Sends from outside any PE's entry; counted here.
+    pub(crate) fn deliver_counted(&self, pe: PeId, envelope: Envelope) {
+        self.outside.sent.add_shared(1);
+        self.deliver(pe, Work::Message(envelope));
+    }
+
+    /// Queues a message for another node. Order between two calls of one thread to one node is kept.
+    pub(crate) fn post(&self, peer: NodeId, bytes: Vec<u8>) {
+        debug_assert_ne!(peer, self.id, "messages inside a node are delivered");
+        let bytes = match self.shorten(bytes) {
+            Ok(bytes) => bytes,
+            Err(error) => return self.fail(error),
+        };
+        self.outside.bytes.add_shared(bytes.len() as u64);
+        let frame = Frame::runtime(bytes);
+        let mut outgoing = self.outgoing[peer.index()].lock();
+        let frame = if outgoing.is_empty() {
+            match self.network.send(peer, frame) {
+                Ok(()) => return,
+                Err(Refused(frame)) => frame,
+            }
+        } else {
+            frame
+        };
+        outgoing.push_back(frame);
+        self.outgoing_count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A message too long for one frame stays here; a short one says where.
+    fn shorten(&self, bytes: Vec<u8>) -> Result<Vec<u8>, JobError> {
+        if bytes.len() <= self.frame_bytes_max {
+            return Ok(bytes);
+        }
+        let error = |cause| JobError::Delivery {
+            what: "sending a large message".to_owned(),
+            pe: self.layout.pe(self.id, 0),
+            node: self.id,
+            cause,
+        };
+        let memory = MemoryMut::from_vec(bytes).freeze();
+        let (key, token) = self.transfers.lend(self.network.regions(), memory, None).map_err(error)?;
+        envelope::encode(&Header::Large { descriptor: Descriptor::Lent { key, token } }, None).map_err(error)
+    }
+
+    /// Sends what found no room before. Returns whether anything went.
+    pub(crate) fn flush(&self) -> bool {
+        if self.outgoing_count.load(Ordering::Relaxed) == 0 {
+            return false;
+        }
+        let mut sent = 0;
+        for (peer, outgoing) in (0..).map(NodeId).zip(&self.outgoing) {
+            let mut outgoing = outgoing.lock();
+            while let Some(frame) = outgoing.pop_front() {
+                if let Err(Refused(frame)) = self.network.send(peer, frame) {
+                    outgoing.push_front(frame);
+                    break;
+                }
+                sent += 1;
+            }
+        }
+        self.outgoing_count.fetch_sub(sent, Ordering::Relaxed);
+        sent > 0
+    }
+
+    /// Whether something waits for room in the network, so that sleeping must be short.
+    pub(crate) fn is_congested(&self) -> bool {
+        self.outgoing_count.load(Ordering::Relaxed) > 0 || self.transfers.has_refused()
+    }
+
+    /// Lets entries run on this node.
+    pub(crate) fn open(&self) {
+        self.open.store(true, Ordering::Release);
+        self.wake_all();
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.load(Ordering::Acquire)
+    }
+
+    /// Ends the job, on all nodes, with an exit code.
+    pub(crate) fn exit(&self, code: i32) {
+        self.spread_exit(code, None);
+        self.end(Ending::Code(code));
+    }
+
+    /// Ends the job, on all nodes, with an error. The first one counts.
+    pub(crate) fn fail(&self, error: JobError) {
+        if self.has_ended() {
+            return;
+        }
+        self.spread_exit(1, Some(error.to_string()));
+        self.end(Ending::Error(error));
+    }
+
+    fn spread_exit(&self, code: i32, error: Option<String>) {
+        let header = Header::Spread { root: self.id, spread: Spread::Exit { code, error } };
+        if let Ok(bytes) = envelope::encode(&header, None) {
+            self.post_to_children(self.id, &bytes);
+        }
+    }
+
+    /// Passes a frame on to the nodes below this one.
+    pub(crate) fn post_to_children(&self, root: NodeId, bytes: &[u8]) -> u64 {
+        let mut children = 0;
+        for child in self.layout.children(self.id, root) {
+            self.post(child, bytes.to_vec());
+            children += 1;
+        }
+        children
+    }
+
+    /// Ends the job on this node.
+    pub(crate) fn end(&self, ending: Ending) {
+        self.ending.lock().get_or_insert(ending);
+        self.ended.store(true, Ordering::Release);
+        self.has_ended.notify_all();
+        self.wake_all();
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Blocks until the job has ended on this node.
+    pub(crate) fn wait_for_end(&self) {
+        let mut ending = self.ending.lock();
+        while ending.is_none() {
+            self.has_ended.wait(&mut ending);
+        }
+    }
+
+    pub(crate) fn take_ending(&self) -> Option<Ending> {
+        self.ending.lock().take()
+    }
+
+    fn wake_all(&self) {
+        for mailbox in &self.mailboxes {
+            if mailbox.wake() == Wake::Network {
+                self.network.wake();
+            }
+        }
+    }
+
+    /// Who looks after the network.
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    /// Wakes one parked PE, to watch the network while the caller is busy.
+    pub(crate) fn hand_over_network(&self) {
+        if self.layout.nodes() > 1 {
+            self.mailboxes.iter().any(Mailbox::wake_parked);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! A PE: the chares, queues and tables that one scheduler thread owns, and which of them is ambient.
+//!
+//! The one ambient thing of the runtime is the PE that is running an entry, set around every step; it lets
+//! `proxy.call(arguments)` do without a context argument.
+
+use crate::chare::{AnyChare, Identity};
+use crate::collection::CollectionInfo;
+use crate::envelope::Envelope;
+use crate::executor::Tasks;
+use crate::future::Futures;
+use crate::ids::{ChareId, CollectionId, Index, PeId, Target};
+use crate::mailbox::Work;
+use crate::node::Node;
+use crate::quiescence::Quiescence;
+use crate::queue::RunQueue;
+use crate::reduction::Partials;
+use crate::stats::Counters;
+use rustc_hash::FxHashMap;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What is running on a PE right now.
+#[derive(Clone, Default)]
+pub(crate) struct Running {
+    /// The chare, if it is an entry of one.
+    pub(crate) identity: Option<Rc<Identity>>,
+    /// The entry's name.
+    pub(crate) entry: &'static str,
+    /// The reference number that came with the call.
+    pub(crate) reference: u64,
+}
+
+impl Running {
+    /// Chare and entry, for messages to humans.
+    pub(crate) fn describe(&self) -> String {
+        match &self.identity {
+            Some(identity) => format!("{}::{} of {}", identity.name, self.entry, identity.target),
+            None => self.entry.to_owned(),
+        }
+    }
+}
+
+/// What a PE knows of a collection.
+pub(crate) struct LocalCollection {
+    pub(crate) info: Arc<CollectionInfo>,
+    /// Its members on this PE.
+    pub(crate) members: Rc<[Index]>,
+}
+
+/// What messages wait for that arrived before it was created.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Awaited {
+    Chare(ChareId),
+    Collection(CollectionId),
+}
+
+/// See the file's head.
+pub(crate) struct Pe {
+    pub(crate) id: PeId,
+    pub(crate) node: Arc<Node>,
+    pub(crate) queue: RefCell<RunQueue<Work>>,
+    pub(crate) chares: RefCell<FxHashMap<Target, Rc<dyn AnyChare>>>,
+    pub(crate) collections: RefCell<FxHashMap<CollectionId, LocalCollection>>,
+    pub(crate) early: RefCell<FxHashMap<Awaited, Vec<Envelope>>>,
+    pub(crate) futures: RefCell<Futures>,
+    pub(crate) tasks: Tasks,
+    /// Contributions of this PE's members.
+    pub(crate) partials: RefCell<Partials>,
+    /// On a node's first PE: contributions of the node's PEs and of the nodes below.
+    pub(crate) node_partials: RefCell<Partials>,
+    /// On the coordinator.
+    pub(crate) quiescence: RefCell<Quiescence>,
+    pub(crate) running: RefCell<Running>,
+    pub(crate) steps: Cell<u32>,
+    created: Cell<u32>,
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Rc<Pe>>> = const { RefCell::new(None) };
+}
+
+impl Pe {
+    pub(crate) fn new(id: PeId, node: Arc<Node>) -> Rc<Self> {
+        Rc::new(Self {
+            id,
+            node,
+            queue: RefCell::new(RunQueue::new()),
+            chares: RefCell::default(),
+            collections: RefCell::default(),
+            early: RefCell::default(),
+            futures: RefCell::default(),
+            tasks: Tasks::default(),
+            partials: RefCell::default(),
+            node_partials: RefCell::default(),
+            quiescence: RefCell::default(),
+            running: RefCell::default(),
+            steps: Cell::new(0),
+            created: Cell::new(0),
+        })
+    }
+
+    /// Makes this PE the ambient one while `body` runs.
+    pub(crate) fn enter<R>(self: &Rc<Self>, body: impl FnOnce() -> R) -> R {
+        struct Restore(Option<Rc<Pe>>);
+        impl Drop for Restore {
+            fn drop(&mut self) {
+                CURRENT.set(self.0.take());
+            }
+        }
+        let _restore = Restore(CURRENT.replace(Some(Rc::clone(self))));
+        body()
+    }
+
+    /// Runs `body` with the ambient PE.
+    ///
+    /// # Panics
+    /// Outside a job's entries.
+    pub(crate) fn current<R>(body: impl FnOnce(&Rc<Self>) -> R) -> R {
+        Self::try_current(body).expect(
+            "this needs a PE: call it from an entry method, from an async entry or from the closure given to `chare::run`",
+        )
+    }
+
+    /// The same; `None` outside.
+    pub(crate) fn try_current<R>(body: impl FnOnce(&Rc<Self>) -> R) -> Option<R> {
+        CURRENT.with_borrow(|current| current.as_ref().map(body))
+    }
+
+    /// What this PE counts.
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.node.counters[self.node.layout.rank_of(self.id)]
+    }
+
+    /// A number for something this PE creates.
+    pub(crate) fn next_serial(&self) -> u32 {
+        let serial = self.created.get();
+        self.created.set(serial.checked_add(1).expect("a PE creates fewer than 2^32 chares and collections"));
+        serial
+    }
+
+    /// Sets what is running while `body` runs.
+    pub(crate) fn run_as<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
+        let before = self.running.replace(running);
+        let result = body();
+        // Not restored when `body` panics: the scheduler reads it to name what failed.
+        self.running.replace(before);
+        result
+    }
+
+    /// The chare that is running.
+    ///
+    /// # Panics
+    /// If none is: in `main`.
+    pub(crate) fn running_identity(&self) -> Rc<Identity> {
+        self.running.borrow().identity.clone().expect("this needs a chare: call it from an entry method")
+    }
+
+    /// Drops everything user code may own, in an order in which it can still reach the PE.
+    pub(crate) fn clear(&self) {
+        self.tasks.clear();
+        let chares = std::mem::take(&mut *self.chares.borrow_mut());
+        drop(chares);
+        let early = std::mem::take(&mut *self.early.borrow_mut());
+        drop(early);
+        while let Some(work) = self.take_queued() {
+            drop(work);
+        }
+    }
+
+    fn take_queued(&self) -> Option<Work> {
+        let queued = self.queue.borrow_mut().pop();
+        queued.or_else(|| self.node.mailbox(self.id).pop())
+    }
+}

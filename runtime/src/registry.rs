@@ -1,0 +1,259 @@
+//! Chare types and entry methods: linked in, sorted by name, their signatures compared between nodes at start.
+//!
+//! The registry is what the program *is*, not what a job does: it is the only process-wide table, read-only from its first use.
+
+use crate::chare::{AnyChare, Identity, This};
+use crate::codec::CodecError;
+use crate::ids::{ChareTypeId, EntryId};
+use crate::message::{Arguments, Message};
+use crate::zerocopy::{NocopyArguments, Posts};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+use std::sync::OnceLock;
+
+/// The kinds of chares, as types for bounds.
+pub mod kind {
+    /// One chare, placed where it was created or where the creator said.
+    #[derive(Debug)]
+    pub enum Singleton {}
+    /// Many chares with an index, placed by a [`Placement`](crate::Placement).
+    #[derive(Debug)]
+    pub enum Array {}
+    /// One chare per PE.
+    #[derive(Debug)]
+    pub enum Group {}
+    /// One chare per node.
+    #[derive(Debug)]
+    pub enum NodeGroup {}
+
+    /// A kind whose chares are members of a collection.
+    pub trait Collective {}
+    impl Collective for Array {}
+    impl Collective for Group {}
+    impl Collective for NodeGroup {}
+
+    /// A kind with one member wherever a caller is.
+    pub trait Local: Collective {
+        #[doc(hidden)]
+        fn here(pe: crate::PeId, node: crate::NodeId) -> u64;
+    }
+    impl Local for Group {
+        fn here(pe: crate::PeId, _: crate::NodeId) -> u64 {
+            u64::from(pe.0)
+        }
+    }
+    impl Local for NodeGroup {
+        fn here(_: crate::PeId, node: crate::NodeId) -> u64 {
+            u64::from(node.0)
+        }
+    }
+}
+
+/// What `#[chare]` implements for the type of its `impl` block.
+pub trait Chare: Sized + 'static {
+    /// The type's full name, equal in every process.
+    const NAME: &'static str;
+    /// The type's entry methods, in source order.
+    const ENTRIES: &'static [EntryRegistration];
+    /// One of [`kind`].
+    type Kind;
+    /// The proxy of the whole: of the collection, or of the one chare.
+    type Proxy;
+    /// The proxy of one chare.
+    type Element;
+    /// The constructor's marker.
+    type Constructor: Constructor<Chare = Self>;
+}
+
+/// A chare's constructor, as a type.
+pub trait Constructor: 'static {
+    /// What it makes.
+    type Chare: Chare;
+    /// Its parameters.
+    type Arguments: Message;
+    /// Their types, as written.
+    const SIGNATURE: &'static str;
+    /// Calls it.
+    fn construct(arguments: Self::Arguments) -> Self::Chare;
+}
+
+/// Which way a nocopy parameter receives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NocopyKind {
+    /// `#[nocopy]`: the runtime provides the memory.
+    Received,
+    /// `#[nocopy(post)]`: the post method does.
+    Posted,
+}
+
+/// An entry method, as a type.
+pub trait EntryMethod: 'static {
+    /// Whose entry.
+    type Chare: Chare;
+    /// Its parameters but for the nocopy ones.
+    type Arguments: Message;
+    /// Its name.
+    const NAME: &'static str;
+    /// Its parameter types, as written.
+    const SIGNATURE: &'static str;
+    /// Its place in [`Chare::ENTRIES`].
+    const INDEX: u16;
+    /// Whether calls overtake the priority queue.
+    const EXPEDITED: bool = false;
+    /// Priority of calls that name none; smaller runs first.
+    const PRIORITY: i32 = 0;
+    /// Its nocopy parameters.
+    const NOCOPY: &'static [NocopyKind] = &[];
+    /// Runs it.
+    fn invoke(this: This<Self::Chare>, arguments: Self::Arguments, nocopy: NocopyArguments);
+    /// Runs its post method.
+    fn post(_this: This<Self::Chare>, _arguments: &Self::Arguments, _posts: Posts) {
+        unreachable!("only entries with posted parameters have a post method")
+    }
+}
+
+type Invoke = fn(&Rc<dyn AnyChare>, Arguments, NocopyArguments) -> Result<(), CodecError>;
+
+/// What the runtime keeps of an entry method.
+#[derive(Debug)]
+pub struct EntryRegistration {
+    pub(crate) chare: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) id: EntryId,
+    pub(crate) expedited: bool,
+    pub(crate) priority: i32,
+    pub(crate) nocopy: &'static [NocopyKind],
+    signature: &'static str,
+    pub(crate) decode: fn(&[u8]) -> Result<Arguments, CodecError>,
+    pub(crate) invoke: Invoke,
+    pub(crate) post: fn(&Rc<dyn AnyChare>, &Arguments, Posts),
+}
+
+impl EntryRegistration {
+    /// The registration of an entry's marker type.
+    pub const fn of<E: EntryMethod>() -> Self {
+        Self {
+            chare: E::Chare::NAME,
+            name: E::NAME,
+            id: EntryId { chare_type: type_id(E::Chare::NAME), index: E::INDEX },
+            expedited: E::EXPEDITED,
+            priority: E::PRIORITY,
+            nocopy: E::NOCOPY,
+            signature: E::SIGNATURE,
+            decode: Arguments::decode::<E::Arguments>,
+            invoke: |chare, arguments, nocopy| {
+                E::invoke(This::of(chare), arguments.take::<E::Arguments>()?, nocopy);
+                Ok(())
+            },
+            post: |chare, arguments, posts| E::post(This::of(chare), arguments.peek(), posts),
+        }
+    }
+
+    /// Whether a post method must run before the entry.
+    pub(crate) fn has_posts(&self) -> bool {
+        self.nocopy.contains(&NocopyKind::Posted)
+    }
+}
+
+/// The static registration of entry `E`.
+pub(crate) fn entry<E: EntryMethod>() -> &'static EntryRegistration {
+    &E::Chare::ENTRIES[E::INDEX as usize]
+}
+
+type Construct = fn(Rc<Identity>, Arguments) -> Result<Rc<dyn AnyChare>, CodecError>;
+
+/// What the runtime keeps of a chare type.
+#[derive(Debug)]
+pub struct ChareRegistration {
+    pub(crate) name: &'static str,
+    pub(crate) id: ChareTypeId,
+    pub(crate) entries: &'static [EntryRegistration],
+    constructor: &'static str,
+    pub(crate) decode: fn(&[u8]) -> Result<Arguments, CodecError>,
+    pub(crate) construct: Construct,
+}
+
+impl ChareRegistration {
+    /// The registration of a chare type.
+    pub const fn of<C: Chare>() -> Self {
+        Self {
+            name: C::NAME,
+            id: type_id(C::NAME),
+            entries: C::ENTRIES,
+            constructor: C::Constructor::SIGNATURE,
+            decode: Arguments::decode::<<C::Constructor as Constructor>::Arguments>,
+            construct: |identity, arguments| {
+                Ok(This::new(identity, C::Constructor::construct(arguments.take()?)))
+            },
+        }
+    }
+}
+
+inventory::collect!(ChareRegistration);
+
+/// A chare type's id: the hash of its name.
+pub(crate) const fn type_id(name: &str) -> ChareTypeId {
+    let hash = fnv1a(FNV_BASIS, name.as_bytes());
+    ChareTypeId((hash >> 64) as u64 ^ hash as u64)
+}
+
+/// The 128-bit FNV-1a basis and prime (Fowler, Noll, Vo; draft-eastlake-fnv).
+const FNV_BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+const FNV_PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+
+const fn fnv1a(mut hash: u128, bytes: &[u8]) -> u128 {
+    let mut at = 0;
+    while at < bytes.len() {
+        hash = (hash ^ bytes[at] as u128).wrapping_mul(FNV_PRIME);
+        at += 1;
+    }
+    hash
+}
+
+/// All chare types of this program.
+pub(crate) struct Registry {
+    types: FxHashMap<ChareTypeId, &'static ChareRegistration>,
+    /// Equal in two processes if they have the same chare types with the same entries and signatures.
+    pub(crate) digest: u128,
+    /// Two types of one name, if there are any: the job must not start.
+    pub(crate) duplicate: Option<&'static str>,
+}
+
+/// The program's registry.
+pub(crate) fn registry() -> &'static Registry {
+    static REGISTRY: OnceLock<Registry> = OnceLock::new();
+    REGISTRY.get_or_init(|| Registry::collect(inventory::iter::<ChareRegistration>()))
+}
+
+impl Registry {
+    fn collect(linked: impl Iterator<Item = &'static ChareRegistration>) -> Self {
+        let mut sorted: Vec<_> = linked.collect();
+        // Link order differs between builds.
+        sorted.sort_by_key(|registration| registration.name);
+        let mut registry = Self { types: FxHashMap::default(), digest: FNV_BASIS, duplicate: None };
+        for chare in sorted {
+            registry.add_to_digest(chare.name, chare.constructor);
+            for entry in chare.entries {
+                registry.add_to_digest(entry.name, entry.signature);
+            }
+            if registry.types.insert(chare.id, chare).is_some() {
+                registry.duplicate = Some(chare.name);
+            }
+        }
+        registry
+    }
+
+    fn add_to_digest(&mut self, name: &str, signature: &str) {
+        for part in [name, "(", signature, ")"] {
+            self.digest = fnv1a(self.digest, part.as_bytes());
+        }
+    }
+
+    pub(crate) fn chare(&self, id: ChareTypeId) -> Option<&'static ChareRegistration> {
+        self.types.get(&id).copied()
+    }
+
+    pub(crate) fn entry(&self, id: EntryId) -> Option<&'static EntryRegistration> {
+        self.chare(id.chare_type)?.entries.get(id.index as usize)
+    }
+}

@@ -1,0 +1,203 @@
+//! A PE's thread: step, rest, step. `queue -> **scheduler** -> dispatch`
+//!
+//! A step takes one piece of work; nothing else knows about threads or waiting. When there is nothing to do, a PE that has a core to itself
+//! spins for a while (a spinning cache line is a thousand times faster than a futex), one that shares a core yields; then
+//! it sleeps. One sleeping PE of a node watches the network (see [`crate::watch`]); the others park.
+
+use crate::dispatch;
+use crate::error::JobError;
+use crate::inbox;
+use crate::mailbox::Work;
+use crate::pe::Pe;
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Steps between two looks at the network by a busy PE.
+const NETWORK_INTERVAL: u32 = 16;
+/// Work taken from the mailbox at once, so that a flood does not keep a PE from its own queue.
+const MAILBOX_BATCH: usize = 64;
+/// How long a PE with its own core spins before it sleeps: a few times what a sleep and wake-up cost (40-70 us).
+const SPIN_FOR: Duration = Duration::from_micros(200);
+/// How often a PE that shares its core offers it to others before it sleeps.
+const YIELDS: u32 = 8;
+/// How long to sleep at most while something waits for room in the network.
+const CONGESTED_SLEEP: Duration = Duration::from_micros(100);
+
+/// How often a parked PE looks whether spinning PEs still look after the network: they may be in a long entry.
+const SPINNERS_CHECK: Duration = Duration::from_millis(1);
+
+thread_local! {
+    static PANIC_PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Makes panics on PE threads silent, remembering their place: the scheduler reports them, once. Others go to `before`.
+pub(crate) fn install_panic_hook() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if Pe::try_current(|_| ()).is_some() {
+                PANIC_PLACE.set(panic.location().map(ToString::to_string));
+            } else {
+                before(panic);
+            }
+        }));
+    });
+}
+
+fn describe_panic(payload: &(dyn Any + Send)) -> String {
+    let message = payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned());
+    match PANIC_PLACE.take() {
+        Some(place) => format!("{message} (at {place})"),
+        None => message,
+    }
+}
+
+/// Does one piece of work if there is any; returns whether it did anything. Called with the PE entered.
+pub(crate) fn step(pe: &Rc<Pe>) -> bool {
+    if !pe.node.is_open() {
+        return poll(pe);
+    }
+    let mailbox = pe.node.mailbox(pe.id);
+    for work in std::iter::from_fn(|| mailbox.pop()).take(MAILBOX_BATCH) {
+        let mut queue = pe.queue.borrow_mut();
+        match &work {
+            Work::Message(envelope) => {
+                let options = envelope.options.clone();
+                queue.push(&options, work);
+            }
+            Work::Task(_) => queue.push(&Default::default(), work),
+        }
+    }
+    let steps = pe.steps.get().wrapping_add(1);
+    pe.steps.set(steps);
+    let work = pe.queue.borrow_mut().pop();
+    let polled = (work.is_none() || steps.is_multiple_of(NETWORK_INTERVAL)) && poll(pe);
+    let Some(work) = work else { return polled };
+    dispatch::process(pe, work);
+    true
+}
+
+/// Looks at the network, unless a sleeping PE watches it.
+fn poll(pe: &Rc<Pe>) -> bool {
+    let asked = dispatch::start_due_wave(pe);
+    let node = &pe.node;
+    if node.layout.nodes() == 1 || node.watch().has_watcher() {
+        return asked;
+    }
+    let arrived = inbox::progress(node);
+    if node.watch().has_watcher() {
+        node.network.wake();
+    }
+    asked || arrived
+}
+
+/// How a PE waits for work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IdlePolicy {
+    /// It has a core to itself: spin, then sleep.
+    Spin,
+    /// It shares its core: yield, then sleep.
+    Yield,
+}
+
+/// Runs a PE until the job ends on its node; `first` runs before everything else. A panic anywhere ends the job.
+pub(crate) fn run(pe: &Rc<Pe>, policy: IdlePolicy, first: impl FnOnce()) {
+    pe.node.mailbox(pe.id).attach();
+    pe.enter(|| {
+        guard(pe, || {
+            first();
+            while !pe.node.has_ended() {
+                if !step(pe) {
+                    rest(pe, policy);
+                }
+            }
+        });
+        guard(pe, || pe.clear());
+    });
+}
+
+fn guard(pe: &Pe, body: impl FnOnce()) {
+    if let Err(payload) = std::panic::catch_unwind(AssertUnwindSafe(body)) {
+        let cause = describe_panic(&*payload);
+        let what = pe.running.borrow().describe();
+        pe.node.fail(JobError::Panic { what, pe: pe.id, node: pe.node.id, cause });
+    }
+}
+
+/// Waits until there is something to do.
+fn rest(pe: &Rc<Pe>, policy: IdlePolicy) {
+    let idle_since = Instant::now();
+    let watched = match policy {
+        IdlePolicy::Spin => !spin(pe, idle_since) && sleep_until_work(pe),
+        IdlePolicy::Yield => !offer_core(pe) && sleep_until_work(pe),
+    };
+    if watched {
+        pe.node.hand_over_network();
+    }
+    pe.counters().idle_ns.add(idle_since.elapsed().as_nanos() as u64);
+}
+
+/// Spins for a while; returns whether there was something to do.
+fn spin(pe: &Rc<Pe>, since: Instant) -> bool {
+    let watch = pe.node.watch();
+    if watch.start_spinning() {
+        pe.node.network.wake();
+    }
+    let mut found = false;
+    while !found && !pe.node.has_ended() && since.elapsed() < SPIN_FOR {
+        std::hint::spin_loop();
+        found = step(pe);
+    }
+    watch.stop_spinning();
+    found
+}
+
+/// Lets other threads have the core, a few times; returns whether there was something to do.
+fn offer_core(pe: &Rc<Pe>) -> bool {
+    (0..YIELDS).any(|_| {
+        std::thread::yield_now();
+        step(pe)
+    })
+}
+
+/// Sleeps until there was something to do; returns whether this PE was the watcher when it came.
+fn sleep_until_work(pe: &Rc<Pe>) -> bool {
+    while !pe.node.has_ended() {
+        let watched = sleep(pe);
+        if step(pe) {
+            return watched;
+        }
+    }
+    false
+}
+
+/// Sleeps until something may have happened; returns whether this PE was the network's watcher.
+fn sleep(pe: &Pe) -> bool {
+    let node = &pe.node;
+    let due = pe.quiescence.borrow().next_wave();
+    let mut timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
+    let mut at_most = |limit: Duration| timeout = Some(timeout.map_or(limit, |timeout| timeout.min(limit)));
+    if node.is_congested() {
+        at_most(CONGESTED_SLEEP);
+    }
+    let stay_awake = || node.has_ended();
+    let mailbox = node.mailbox(pe.id);
+    if node.layout.nodes() > 1 && node.watch().try_enter() {
+        mailbox.wait_in_network(stay_awake, || node.network.wait(timeout));
+        node.watch().leave();
+        return true;
+    }
+    if node.watch().is_spun() {
+        at_most(SPINNERS_CHECK);
+    }
+    mailbox.park(timeout, stay_awake);
+    false
+}

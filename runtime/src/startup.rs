@@ -1,0 +1,246 @@
+//! From `main` to a running node: options, who starts whom, and the exit code.
+//!
+//! ```text
+//! ./app            one process, a job of its own
+//! ./app +n 4       this process becomes the launcher of four nodes and runs no PE
+//! under a launcher this process finds its place and becomes a node
+//! ```
+
+use crate::config::{Config, Parsed};
+use crate::error::JobError;
+use crate::job::{self, Main, NodeOptions};
+use crate::launch;
+use crate::node::{Ending, Node};
+use chare_lrts::bootstrap::Bootstrap;
+use chare_lrts::bootstrap::launched::{Control, Launched};
+use chare_lrts::bootstrap::single::Single;
+use chare_lrts::reach::ReachOptions;
+use chare_lrts::{Lrts, LrtsError, NodeId};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long PEs may go on with the entries they are in after a job has failed.
+const GRACE_AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// Runs a program: takes the `+options` out of the command line, starts what they ask for, and runs `main` on PE 0 with the
+/// program's own arguments. Returns the exit code for `fn main`.
+///
+/// The job ends when any PE calls [`exit`](crate::exit()), or when `main` is over and nothing is in flight.
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     chare::run(|arguments| async move {
+///         println!("{} PEs, arguments {arguments:?}", chare::pes());
+///     })
+/// }
+/// ```
+pub fn run<F, Fut>(main: F) -> ExitCode
+where
+    F: FnOnce(Vec<String>) -> Fut + Send + 'static,
+    Fut: Future<Output = ()> + 'static,
+{
+    match Program::from_environment() {
+        Ok(program) => program.run(main),
+        Err(code) => code,
+    }
+}
+
+/// A program whose `+options` are parsed and which has not started, for those who look at the options or change the paths
+/// between nodes before it does.
+#[derive(Debug)]
+pub struct Program {
+    config: Config,
+    network: ReachOptions,
+}
+
+impl Program {
+    /// Parses the command line and the `CHARE_*` variables.
+    ///
+    /// # Errors
+    /// The exit code to return, after `+help` or a wrong option was answered on the terminal.
+    pub fn from_environment() -> Result<Self, ExitCode> {
+        match Config::from_arguments(std::env::args_os().skip(1), std::env::vars_os()) {
+            Ok(Parsed::Run(config)) => {
+                let network = ReachOptions {
+                    lrts: config.lrts.clone(),
+                    nolocal: config.nolocal,
+                    nocma: config.nocma,
+                    noshm: config.noshm,
+                };
+                Ok(Self { config, network })
+            }
+            Ok(Parsed::Help(text)) => {
+                println!("{text}");
+                Err(ExitCode::SUCCESS)
+            }
+            Err(error) => {
+                eprintln!("{error}");
+                Err(ExitCode::from(2))
+            }
+        }
+    }
+
+    /// The arguments that are the program's own.
+    pub fn arguments(&self) -> &[String] {
+        &self.config.program_arguments
+    }
+
+    /// PEs per node: `+p`.
+    pub fn pes_per_node(&self) -> u32 {
+        self.config.pes_per_node
+    }
+
+    /// Nodes that the program starts on this host: `+n`.
+    pub fn nodes(&self) -> u32 {
+        self.config.nodes
+    }
+
+    /// Chooses the paths between nodes instead of the options.
+    pub fn network(mut self, network: ReachOptions) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// Runs it; see [`run`].
+    pub fn run<F, Fut>(self, main: F) -> ExitCode
+    where
+        F: FnOnce(Vec<String>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + 'static,
+    {
+        let launched = match Launched::from_environment() {
+            Ok(launched) => launched,
+            Err(error) => return refuse(&error),
+        };
+        let arguments = self.config.program_arguments.clone();
+        let main: Main = Box::new(move || Box::pin(main(arguments)));
+        match launched {
+            Some(launched) => self.run_launched(launched, main),
+            None if self.config.nodes > 1 => launch::run_here(&self.config),
+            None => self.run_alone(main),
+        }
+    }
+
+    fn options(&self) -> NodeOptions {
+        let cpus = self.config.pemap.as_ref().map(|list| list.as_slice().iter().map(|cpu| *cpu as usize).collect());
+        NodeOptions { pes: self.config.pes_per_node, network: self.network.clone(), processors: cpus, pin: true }
+    }
+
+    fn run_alone(&self, main: Main) -> ExitCode {
+        let result = job::open(&self.options(), &mut Single::new())
+            .and_then(|ready| self.drive(ready, Some(main), |_| ()));
+        match result {
+            Ok(code) => ExitCode::from(exit_byte(code)),
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    /// A node of a job that a launcher started: the launcher hears of failures and says them, once.
+    fn run_launched(&self, mut launched: Launched, main: Main) -> ExitCode {
+        let main = (launched.node() == NodeId(0)).then_some(main);
+        let opened = job::open(&self.options(), &mut launched);
+        let control = launched.into_control();
+        // The launcher has said why, or is gone.
+        let watched = control.watch(|_| std::process::exit(1));
+        let result = match (opened, watched) {
+            (Ok(ready), Ok(())) => self.drive(ready, main, |error| report(&control, error)),
+            (Ok(ready), Err(error)) => Err(JobError::Lrts {
+                node: ready.node.id,
+                cause: LrtsError::Bootstrap(format!("no thread for the launcher's messages: {error}")),
+            }),
+            (Err(error), _) => Err(error),
+        };
+        match result {
+            Ok(code) => {
+                control.finished(exit_byte(code));
+                ExitCode::from(exit_byte(code))
+            }
+            Err(error) => {
+                report(&control, &error);
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    /// Runs a node to its end.
+    fn drive(
+        &self,
+        ready: job::ReadyNode,
+        main: Option<Main>,
+        on_failure: impl FnOnce(&JobError),
+    ) -> Result<i32, JobError> {
+        let node = Arc::clone(&ready.node);
+        let threads = ready.start(main);
+        node.wait_for_end();
+        let ending = node.take_ending();
+        if let Some(Ending::Error(error)) = &ending {
+            on_failure(error);
+            join_within(threads, GRACE_AFTER_FAILURE);
+        } else {
+            threads.into_iter().for_each(|thread| drop(thread.join()));
+        }
+        job::close(&node);
+        if self.config.stats {
+            print!("{}", describe(&node));
+        }
+        match ending {
+            Some(Ending::Error(error)) => Err(error),
+            Some(Ending::Code(code)) => Ok(code),
+            None => unreachable!("it has ended"),
+        }
+    }
+}
+
+fn refuse(error: &LrtsError) -> ExitCode {
+    eprintln!("{error}");
+    ExitCode::FAILURE
+}
+
+fn report(control: &Control, error: &JobError) {
+    match error {
+        // Whoever told us tells the launcher too.
+        JobError::Elsewhere(_) => {}
+        JobError::Lrts { cause: LrtsError::PeerLost { peer, .. }, .. } => {
+            control.report_lost(*peer, error.to_string());
+        }
+        _ => control.report_failure(error.to_string()),
+    }
+}
+
+/// Waits for threads whose entries may never end; after a failure nobody waits for them.
+fn join_within(threads: Vec<JoinHandle<()>>, patience: Duration) {
+    let (done, all_done) = mpsc::channel();
+    let joiner = move || {
+        threads.into_iter().for_each(|thread| drop(thread.join()));
+        let _ = done.send(());
+    };
+    if std::thread::Builder::new().spawn(joiner).is_ok() {
+        let _ = all_done.recv_timeout(patience);
+    }
+}
+
+/// What `+stats` prints.
+fn describe(node: &Node) -> String {
+    let lifetime_ns = node.started.elapsed().as_nanos() as u64;
+    let mut text = String::new();
+    for (pe, counters) in node.pes().zip(&node.counters) {
+        text += &counters.describe(&pe.to_string(), lifetime_ns);
+        text.push('\n');
+    }
+    text += &node.outside.describe(&node.id.to_string(), lifetime_ns);
+    text.push('\n');
+    for peer in (0..node.layout.nodes()).map(NodeId).filter(|peer| *peer != node.id) {
+        text += &format!("{} -> {peer}: {}\n", node.id, node.network.path(peer));
+    }
+    text
+}
+
+/// An exit code as the operating system knows them: one byte; what does not fit is a failure.
+fn exit_byte(code: i32) -> u8 {
+    u8::try_from(code).unwrap_or(1)
+}

@@ -1,0 +1,68 @@
+//! What `+stats` prints: counters that each PE keeps, read when the job ends.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A counter that one thread writes and others may read.
+#[derive(Default, Debug)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    /// Adds; only the counter's one writer calls it, so no atomic read-modify-write is needed.
+    pub(crate) fn add(&self, amount: u64) {
+        self.0.store(self.0.load(Ordering::Relaxed) + amount, Ordering::Release);
+    }
+
+    /// Adds, from any thread.
+    pub(crate) fn add_shared(&self, amount: u64) {
+        self.0.fetch_add(amount, Ordering::AcqRel);
+    }
+
+    pub(crate) fn read(&self) -> u64 {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// What one PE did; a second set belongs to whatever happens on a node outside any PE's entries.
+#[derive(Default, Debug)]
+pub(crate) struct Counters {
+    /// Messages sent; with `processed` what quiescence detection compares.
+    pub(crate) sent: Counter,
+    /// Messages that are over.
+    pub(crate) processed: Counter,
+    /// Wake-ups of async entries, from any thread; each is also processed once.
+    pub(crate) woken: Counter,
+    /// Entry methods run.
+    pub(crate) entries: Counter,
+    /// Bytes handed to the network.
+    pub(crate) bytes: Counter,
+    /// Messages whose arguments were encoded, because they left the process.
+    pub(crate) encodes: Counter,
+    /// Bulk copies of nocopy data: eager sends, fetches and posted receives.
+    pub(crate) copies: Counter,
+    /// Bytes of those.
+    pub(crate) copied_bytes: Counter,
+    /// Time without work, in nanoseconds.
+    pub(crate) idle_ns: Counter,
+}
+
+impl Counters {
+    /// One bulk copy of nocopy data, from any thread.
+    pub(crate) fn count_copy(&self, bytes: usize) {
+        self.copies.add_shared(1);
+        self.copied_bytes.add_shared(bytes as u64);
+    }
+
+    /// One line for humans.
+    pub(crate) fn describe(&self, name: &str, lifetime_ns: u64) -> String {
+        format!(
+            "{name:<8} sent {:>9}  entries {:>9}  network bytes {:>12}  encodes {:>7}  copies {:>6} ({} bytes)  idle {:>3} %",
+            self.sent.read(),
+            self.entries.read(),
+            self.bytes.read(),
+            self.encodes.read(),
+            self.copies.read(),
+            self.copied_bytes.read(),
+            self.idle_ns.read() * 100 / lifetime_ns.max(1),
+        )
+    }
+}

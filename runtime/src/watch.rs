@@ -1,0 +1,57 @@
+//! Who looks after the network while PEs are idle: spinning PEs poll it, or one sleeping PE watches it.
+//!
+//! 1. At most one PE of a node is the watcher: it has armed the network and sleeps until something arrives.
+//! 2. A look at the network takes the watcher's arming back. So nobody looks while there is a watcher; who looked all the
+//!    same, because the watcher came a moment later, wakes it.
+//! 3. A PE that starts to spin wakes the watcher and polls in its place, because a spinning PE notices an arrival a
+//!    hundred times sooner. While PEs spin, nobody becomes the watcher.
+//! 4. Rules 2 and 3 are store-load handshakes: each side stores (watcher, spinning), passes a sequentially consistent
+//!    operation, and loads what the other stores; at least one of them sees the other.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+
+/// See the file's head.
+#[derive(Default)]
+pub(crate) struct Watch {
+    has_watcher: AtomicBool,
+    spinning: AtomicUsize,
+}
+
+impl Watch {
+    /// Whether somebody sleeps on the network; then leave it alone.
+    pub(crate) fn has_watcher(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.has_watcher.load(Ordering::Relaxed)
+    }
+
+    /// Becomes the watcher, unless there is one or PEs spin. Then sleep, then [`Watch::leave`].
+    pub(crate) fn try_enter(&self) -> bool {
+        if self.has_watcher.swap(true, Ordering::SeqCst) {
+            return false;
+        }
+        fence(Ordering::SeqCst);
+        if self.spinning.load(Ordering::Relaxed) > 0 {
+            self.leave();
+            return false;
+        }
+        true
+    }
+
+    pub(crate) fn leave(&self) {
+        self.has_watcher.store(false, Ordering::SeqCst);
+    }
+
+    /// Starts to spin; returns whether there is a watcher to wake.
+    pub(crate) fn start_spinning(&self) -> bool {
+        self.spinning.fetch_add(1, Ordering::SeqCst);
+        self.has_watcher()
+    }
+
+    pub(crate) fn stop_spinning(&self) {
+        self.spinning.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_spun(&self) -> bool {
+        self.spinning.load(Ordering::Relaxed) > 0
+    }
+}

@@ -1,0 +1,228 @@
+//! The receiver's side of nocopy arguments: read in place, fetched, or copied into posted buffers.
+//!
+//! A call whose arguments have to be fetched waits in an [`Assembly`]; the completion of its last transfer delivers it.
+
+use super::{Arrived, Descriptor, Given, Leaving, Nocopy, PostSlot, Release};
+use crate::envelope::{self, Body, Call, Envelope, Header};
+use crate::error::JobError;
+use crate::ids::PeId;
+use crate::mailbox::Work;
+use crate::node::Node;
+use crate::queue::CallOptions;
+use crate::registry::NocopyKind;
+use chare_lrts::{Completion, Lrts, Memory, MemoryMut, NodeId, RegionKey};
+use parking_lot::Mutex;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Where a call is going.
+pub(crate) struct Destination {
+    pub(crate) pe: PeId,
+    pub(crate) options: CallOptions,
+}
+
+/// How one argument becomes ready.
+enum Plan {
+    Ready(Arrived),
+    Fetch(Fetch),
+}
+
+struct Fetch {
+    kind: NocopyKind,
+    key: RegionKey,
+    token: u64,
+    into: MemoryMut,
+    bytes: usize,
+}
+
+/// Slots for the posts of a call, in declaration order, each knowing what the sender offers.
+pub(crate) fn post_slots(call: &Call) -> Vec<Rc<PostSlot>> {
+    let bytes: Vec<usize> = match &call.nocopy {
+        Nocopy::Leaving(leaving) => leaving.iter().map(|one| one.memory.len()).collect(),
+        Nocopy::Described(descriptors) => descriptors.iter().map(Descriptor::bytes).collect(),
+        Nocopy::Arrived(_) => Vec::new(),
+    };
+    let kinds = call.entry.nocopy.iter();
+    kinds.zip(bytes).filter(|(kind, _)| **kind == NocopyKind::Posted).map(|(_, bytes)| PostSlot::new(bytes)).collect()
+}
+
+/// Brings a call's nocopy arguments in, posted ones into what `slots` were given. Returns the call when it is
+/// ready; else it is delivered to its destination later.
+///
+/// # Errors
+/// Buffers that do not fit, keys that name nothing, in words.
+pub(crate) fn land(
+    node: &Arc<Node>,
+    destination: Destination,
+    mut call: Call,
+    slots: &[Rc<PostSlot>],
+) -> Result<Option<Call>, String> {
+    let mut slots = slots.iter();
+    let kinds = call.entry.nocopy.iter().copied();
+    let mut given = |kind| match kind {
+        NocopyKind::Posted => slots.next().map(|slot| slot.take()).transpose(),
+        NocopyKind::Received => Ok(None),
+    };
+    let plans: Vec<Plan> = match std::mem::replace(&mut call.nocopy, Nocopy::Arrived(Vec::new())) {
+        Nocopy::Arrived(arrived) => arrived.into_iter().map(Plan::Ready).collect(),
+        Nocopy::Leaving(leaving) => kinds
+            .zip(leaving)
+            .map(|(kind, leaving)| Ok(Plan::Ready(land_here(node, leaving, given(kind)?))))
+            .collect::<Result<_, String>>()?,
+        Nocopy::Described(descriptors) => kinds
+            .zip(descriptors)
+            .map(|(kind, descriptor)| plan(node, kind, descriptor, given(kind)?))
+            .collect::<Result<_, String>>()?,
+    };
+    Ok(Assembly::start(node, destination, call, plans))
+}
+
+/// An argument from the same process: handed over, or copied once into the posted buffer.
+fn land_here(node: &Node, Leaving { memory, release }: Leaving, given: Option<Given>) -> Arrived {
+    match given {
+        None => Arrived::Received { memory, release },
+        Some(given) => {
+            let arrived = fill(node, memory.as_slice(), given);
+            drop(memory);
+            drop(release);
+            arrived
+        }
+    }
+}
+
+fn fill(node: &Node, source: &[u8], Given { mut memory, bytes }: Given) -> Arrived {
+    memory.as_mut_slice()[..bytes].copy_from_slice(&source[..bytes]);
+    node.outside.count_copy(bytes);
+    Arrived::Posted { memory, len: bytes }
+}
+
+fn plan(
+    node: &Arc<Node>,
+    kind: NocopyKind,
+    descriptor: Descriptor,
+    given: Option<Given>,
+) -> Result<Plan, String> {
+    let (key, token) = match (descriptor, given) {
+        (Descriptor::Inline(bytes), Some(given)) => return Ok(Plan::Ready(fill(node, &bytes, given))),
+        (Descriptor::Inline(bytes), None) => {
+            let mut memory = MemoryMut::heap_zeroed(bytes.len());
+            memory.as_mut_slice().copy_from_slice(&bytes);
+            return Ok(Plan::Ready(Arrived::Received { memory: memory.freeze(), release: None }));
+        }
+        (Descriptor::Lent { key, token }, Some(Given { memory, bytes })) => {
+            return Ok(Plan::Fetch(Fetch { kind, key, token, into: memory, bytes }));
+        }
+        (Descriptor::Lent { key, token }, None) => (key, token),
+    };
+    if let Some(memory) = view(node, &key)? {
+        let node = Arc::clone(node);
+        let release = Release::new(move || send_release(&node, key.node, token));
+        return Ok(Plan::Ready(Arrived::Received { memory, release: Some(release) }));
+    }
+    let bytes = usize::try_from(key.len).map_err(|_| format!("{} bytes do not fit this machine", key.len))?;
+    let into = node.network.allocate(bytes);
+    Ok(Plan::Fetch(Fetch { kind, key, token, into, bytes }))
+}
+
+/// The whole of a lent region in place, where it can be mapped.
+///
+/// # Errors
+/// A key that names nothing, in words.
+pub(crate) fn view(node: &Node, key: &RegionKey) -> Result<Option<Memory>, String> {
+    let Ok(len) = usize::try_from(key.len) else { return Ok(None) };
+    node.network.view(key, 0, len).map_err(|error| error.to_string())
+}
+
+/// Tells a lender that its memory is free again.
+pub(crate) fn send_release(node: &Node, lender: NodeId, token: u64) {
+    if node.has_ended() {
+        return;
+    }
+    match envelope::encode(&Header::Released { token }, None) {
+        Ok(bytes) => {
+            node.outside.sent.add_shared(1);
+            node.post(lender, bytes);
+        }
+        Err(cause) => unreachable!("a token encodes: {cause}"),
+    }
+}
+
+/// A call that waits for its transfers.
+struct Assembly {
+    destination: Destination,
+    call: Call,
+    slots: Vec<Option<Arrived>>,
+    missing: usize,
+}
+
+impl Assembly {
+    fn start(node: &Arc<Node>, destination: Destination, call: Call, plans: Vec<Plan>) -> Option<Call> {
+        let mut fetches = Vec::new();
+        let mut slots = Vec::with_capacity(plans.len());
+        for (position, plan) in plans.into_iter().enumerate() {
+            match plan {
+                Plan::Ready(arrived) => slots.push(Some(arrived)),
+                Plan::Fetch(fetch) => {
+                    slots.push(None);
+                    fetches.push((position, fetch));
+                }
+            }
+        }
+        let assembly = Self { destination, call, slots, missing: fetches.len() };
+        if fetches.is_empty() {
+            return Some(assembly.finish().1);
+        }
+        let assembly = Arc::new(Mutex::new(Some(assembly)));
+        for (position, Fetch { kind, key, token, into, bytes }) in fetches {
+            let (assembly, then_node) = (Arc::clone(&assembly), Arc::clone(node));
+            let then = Box::new(move |completion: Completion| {
+                Self::fetched(&then_node, &assembly, position, kind, completion);
+                send_release(&then_node, key.node, token);
+            });
+            node.transfers.get(&node.network, (key, 0), (into, bytes), then);
+        }
+        None
+    }
+
+    fn fetched(
+        node: &Arc<Node>,
+        shared: &Mutex<Option<Self>>,
+        position: usize,
+        kind: NocopyKind,
+        completion: Completion,
+    ) {
+        let mut guard = shared.lock();
+        let Some(assembly) = guard.as_mut() else { return };
+        let (bytes, memory) = match (completion.result, completion.memory) {
+            (Ok(bytes), Some(memory)) => (bytes, memory),
+            (Err(cause), _) => {
+                let what = format!(
+                    "fetching a nocopy argument of {}::{}",
+                    assembly.call.entry.chare, assembly.call.entry.name
+                );
+                node.fail(JobError::Transfer { what, node: node.id, cause });
+                return;
+            }
+            (Ok(_), None) => unreachable!("a get hands its memory back"),
+        };
+        node.outside.count_copy(bytes);
+        assembly.slots[position] = Some(match kind {
+            NocopyKind::Posted => Arrived::Posted { memory, len: bytes },
+            NocopyKind::Received => Arrived::Received { memory: memory.freeze(), release: None },
+        });
+        assembly.missing -= 1;
+        if assembly.missing == 0
+            && let Some(assembly) = guard.take()
+        {
+            drop(guard);
+            let (Destination { pe, options }, call) = assembly.finish();
+            node.deliver(pe, Work::Message(Envelope { options, body: Body::Call(call) }));
+        }
+    }
+
+    fn finish(self) -> (Destination, Call) {
+        let Self { destination, mut call, slots, .. } = self;
+        call.nocopy = Nocopy::Arrived(slots.into_iter().flatten().collect());
+        (destination, call)
+    }
+}

@@ -1,0 +1,58 @@
+//! The sender's side of a nocopy argument that leaves its process: eager or rendezvous is decided here.
+
+use super::{Descriptor, Leaving, Outgoing, Release};
+use crate::callback::{ErasedCallback, Goal};
+use crate::envelope::{Body, Envelope};
+use crate::message::Arguments;
+use crate::node::Node;
+use crate::queue::CallOptions;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// Up to here the bytes travel with the message: fetching them would cost a round trip more than copying them.
+pub(crate) const EAGER_LIMIT_BYTES: usize = 2048;
+
+/// Takes charge of what the caller gave.
+pub(crate) fn leave(node: &Arc<Node>, Outgoing { memory, hand_back }: Outgoing) -> Leaving {
+    let release = hand_back.map(|hand_back| {
+        let (node, hand_back) = (Arc::clone(node), Mutex::new(Some(hand_back)));
+        Release::new(move || {
+            if let Some(hand_back) = hand_back.lock().take() {
+                let (callback, buffer) = hand_back();
+                fire(&node, callback, buffer);
+            }
+        })
+    });
+    Leaving { memory, release }
+}
+
+/// Describes nocopy arguments to another node; eager ones are complete at once.
+///
+/// # Errors
+/// When no more memory can be registered, in words.
+pub(crate) fn describe(node: &Node, leaving: Vec<Leaving>) -> Result<Vec<Descriptor>, String> {
+    leaving.into_iter().map(|one| describe_one(node, one)).collect()
+}
+
+fn describe_one(node: &Node, Leaving { memory, release }: Leaving) -> Result<Descriptor, String> {
+    if memory.len() <= EAGER_LIMIT_BYTES {
+        node.outside.count_copy(memory.len());
+        let bytes = memory.as_slice().to_vec();
+        drop(memory);
+        drop(release);
+        return Ok(Descriptor::Inline(bytes));
+    }
+    let (key, token) = node.transfers.lend(node.network.regions(), memory, release)?;
+    Ok(Descriptor::Lent { key, token })
+}
+
+/// Fires a callback from outside any PE's entries: a future of this node at once, anything else through a
+/// PE, which knows all the ways out.
+pub(crate) fn fire(node: &Node, callback: ErasedCallback, value: Arguments) {
+    let (to, body) = match callback.goal {
+        Goal::Ignore => return,
+        Goal::Resolve(future) if node.is_here(future.pe) => (future.pe, Body::Resolve { future, value }),
+        _ => (node.layout.pe(node.id, 0), Body::Callback { callback, value }),
+    };
+    node.deliver_counted(to, Envelope { options: CallOptions::new(), body });
+}

@@ -1,0 +1,143 @@
+//! The transfers of one node: memory lent to other nodes, gets and puts under way, and those that found no room.
+
+use super::Release;
+use chare_lrts::{Completion, Get, Held, Lrts, Memory, MemoryMut, Posted, Put, Refused, RegionKey, Regions, Token};
+use parking_lot::Mutex;
+use slab::Slab;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What follows when a get or put is over.
+pub(crate) type Then = Box<dyn FnOnce(Completion) + Send>;
+
+/// Whether a transfer is over already when the call that started it returns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// The path was a memory copy: the data are there. The callbacks fire all the same.
+    Complete,
+    /// The callbacks will tell.
+    Pending,
+}
+
+struct Lent {
+    /// Half of the token: a released token is never valid again.
+    nonce: u32,
+    key: RegionKey,
+    release: Option<Arc<Release>>,
+}
+
+enum Operation {
+    Get(Get),
+    Put(Put),
+}
+
+/// See the file's head.
+#[derive(Default)]
+pub(crate) struct Transfers {
+    lent: Mutex<Slab<Lent>>,
+    running: Mutex<Slab<Then>>,
+    refused: Mutex<VecDeque<Operation>>,
+}
+
+impl Transfers {
+    /// Registers memory for one receiver; returns what the receiver needs to fetch and to release it.
+    ///
+    /// # Errors
+    /// When this node has no room for another registration, in words.
+    pub(crate) fn lend(
+        &self,
+        regions: &Regions,
+        memory: Memory,
+        release: Option<Arc<Release>>,
+    ) -> Result<(RegionKey, Token), String> {
+        let key = regions.register(Held::Source(memory)).map_err(|_| {
+            "more than 65,536 buffers are registered at once; wait for earlier sends to complete".to_owned()
+        })?;
+        let nonce: u32 = rand::random();
+        let slot = self.lent.lock().insert(Lent { nonce, key, release });
+        Ok((key, u64::from(nonce) << 32 | slot as u64))
+    }
+
+    /// The receiver of lent memory is done with it: its registration ends, then its sender learns.
+    ///
+    /// # Errors
+    /// A token that is not out, in words.
+    pub(crate) fn release(&self, regions: &Regions, token: Token) -> Result<(), String> {
+        let slot = (token & u64::from(u32::MAX)) as usize;
+        let mut lent = self.lent.lock();
+        if lent.get(slot).is_none_or(|entry| u64::from(entry.nonce) != token >> 32) {
+            return Err(format!("release of token {token:#x}, which is not out"));
+        }
+        let Lent { key, release, .. } = lent.remove(slot);
+        drop(lent);
+        drop(regions.deregister(&key).map_err(|error| error.to_string())?);
+        drop(release);
+        Ok(())
+    }
+
+    /// Fills the first `len` bytes of `into` from a region, then runs `then`.
+    pub(crate) fn get(
+        &self,
+        network: &dyn Lrts,
+        (key, offset): (RegionKey, u64),
+        (into, len): (MemoryMut, usize),
+        then: Then,
+    ) -> Status {
+        let token = self.running.lock().insert(then) as Token;
+        self.start(network, Operation::Get(Get { key, offset, into, len, token }))
+    }
+
+    /// Writes `from` into a region, then runs `then`.
+    pub(crate) fn put(
+        &self,
+        network: &dyn Lrts,
+        (key, offset): (RegionKey, u64),
+        from: Memory,
+        then: Then,
+    ) -> Status {
+        let token = self.running.lock().insert(then) as Token;
+        self.start(network, Operation::Put(Put { key, offset, from, token }))
+    }
+
+    fn start(&self, network: &dyn Lrts, operation: Operation) -> Status {
+        match post(network, operation) {
+            Ok(Posted::Pending) => Status::Pending,
+            Ok(Posted::Done(completion)) => {
+                self.complete(completion);
+                Status::Complete
+            }
+            Err(operation) => {
+                self.refused.lock().push_back(operation);
+                Status::Pending
+            }
+        }
+    }
+
+    /// Runs what follows an operation. A completion nobody waits for is a bug of a backend.
+    pub(crate) fn complete(&self, completion: Completion) {
+        let then = self.running.lock().try_remove(completion.token as usize);
+        then.expect("every operation completes once")(completion);
+    }
+
+    /// Posts again what found no room. Returns whether anything started.
+    pub(crate) fn retry(&self, network: &dyn Lrts) -> bool {
+        let waiting = std::mem::take(&mut *self.refused.lock());
+        let before = waiting.len();
+        for operation in waiting {
+            let _ = self.start(network, operation);
+        }
+        before > 0 && self.refused.lock().len() < before
+    }
+
+    /// Whether an operation waits for room.
+    pub(crate) fn has_refused(&self) -> bool {
+        !self.refused.lock().is_empty()
+    }
+}
+
+fn post(network: &dyn Lrts, operation: Operation) -> Result<Posted, Operation> {
+    match operation {
+        Operation::Get(get) => network.get(get).map_err(|Refused(get)| Operation::Get(get)),
+        Operation::Put(put) => network.put(put).map_err(|Refused(put)| Operation::Put(put)),
+    }
+}

@@ -1,0 +1,280 @@
+//! The same programs between several nodes, over every path: what a user sees must not depend on it.
+
+use chare::prelude::*;
+use chare::{Job, JobError, RegisteredSource, RegisteredTarget, ReachOptions, SourceHandle, TargetHandle, rget, rput};
+
+/// The paths between nodes of one host, by the options that choose them.
+fn paths() -> Vec<(&'static str, ReachOptions)> {
+    let named = |name: &str| ReachOptions { lrts: Some(name.to_owned()), ..ReachOptions::default() };
+    vec![
+        ("shm", ReachOptions::default()),
+        ("cma", named("cma")),
+        ("tcp", ReachOptions { nolocal: true, ..ReachOptions::default() }),
+        ("emulated", named("emulated")),
+    ]
+}
+
+fn on_every_path<Fut>(shapes: &[(u32, u32)], main: impl Fn() -> Fut + Send + Clone + 'static)
+where
+    Fut: Future<Output = ()> + 'static,
+{
+    for (nodes, pes) in shapes {
+        for (path, network) in paths() {
+            let result = Job::in_process(*nodes, *pes).network(network).run(main.clone());
+            assert_eq!(result.unwrap_or_else(|error| panic!("{nodes}x{pes} over {path}: {error}")), 0);
+        }
+    }
+}
+
+struct Cell {
+    landing: Option<BufferMut<u32>>,
+    total: u64,
+}
+
+#[chare(array)]
+impl Cell {
+    #[entry]
+    fn new(scale: u64) -> Self {
+        Self { landing: None, total: chare::this_index() * scale }
+    }
+
+    #[entry]
+    fn add(&mut self, amount: u64) {
+        self.total += amount;
+    }
+
+    #[entry]
+    fn sum_up(&mut self, done: Callback<u64>) {
+        self.contribute(sum(self.total), done);
+    }
+
+    #[entry]
+    fn names(&mut self, done: Callback<Vec<String>>) {
+        self.contribute(concat(self.this_index().to_string()), done);
+    }
+
+    #[entry]
+    fn echo(&mut self, values: Vec<u64>, to: Callback<Vec<u64>>) {
+        to.send(values);
+    }
+
+    #[entry]
+    fn take(&mut self, seed: u32, #[nocopy] data: Received<u32>, done: Callback<u64>) {
+        check(seed, &data);
+        done.send(data.len() as u64);
+    }
+
+    #[entry]
+    fn land(&mut self, seed: u32, #[nocopy(post)] data: Posted<u32>, #[nocopy] extra: Received<u32>, done: Callback<u64>) {
+        check(seed, &data);
+        check(seed + 1, &extra);
+        let transferred = data.transferred();
+        let buffer = data.into_buffer();
+        assert!(buffer[transferred..].iter().all(|element| *element == u32::MAX), "the tail is untouched");
+        done.send(transferred as u64);
+    }
+
+    #[post(land)]
+    fn post_land(&mut self, _seed: &u32, data: Post<u32>, _done: &Callback<u64>) {
+        let landing = self.landing.take().unwrap_or_else(|| vec![u32::MAX; data.len() + 10].into());
+        let len = data.len();
+        data.post_first(len, landing);
+    }
+
+    #[entry]
+    async fn read_from(this: This<Self>, seed: u32, source: SourceHandle<u32>, done: Callback<u64>) {
+        for _ in 0..3 {
+            let (filled, callback) = chare::future();
+            rget(&source, BufferMut::zeroed(source.len() + 3), callback).expect("it is long enough");
+            let filled = filled.await;
+            check(seed, &filled[..source.len()]);
+            assert_eq!(filled[source.len()..], [0, 0, 0]);
+        }
+        this.with(|cell| cell.total += 1);
+        done.send(source.len() as u64);
+    }
+
+    #[entry]
+    async fn write_to(_this: This<Self>, seed: u32, target: TargetHandle<u32>, done: Callback<u64>) {
+        let (written, callback) = chare::future();
+        rput(pattern(seed, target.len()), &target, callback).expect("it fits");
+        done.send(written.await.len() as u64);
+    }
+}
+
+fn pattern(seed: u32, len: usize) -> Vec<u32> {
+    (0..len as u32).map(|position| position.wrapping_mul(2_654_435_761).wrapping_add(seed)).collect()
+}
+
+#[track_caller]
+fn check(seed: u32, data: &[u32]) {
+    assert!(data == pattern(seed, data.len()), "wrong data, seed {seed}, {} elements", data.len());
+}
+
+const SHAPES: [(u32, u32); 3] = [(2, 1), (2, 2), (3, 1)];
+
+#[test]
+fn broadcasts_reductions_and_quiescence() {
+    on_every_path(&SHAPES, || async {
+        let cells = CellProxy::create(11, 100);
+        cells.add(3);
+        cells.at(10).add(4);
+        chare::quiescence().await;
+        let ((total, to_total), (names, to_names)) = (chare::future(), chare::future());
+        cells.sum_up(to_total);
+        cells.names(to_names);
+        assert_eq!(total.await, 55 * 100 + 11 * 3 + 4);
+        assert_eq!(names.await, (0..11).map(|index| index.to_string()).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn regular_arguments_of_any_size() {
+    on_every_path(&SHAPES[..1], || async {
+        let cells = CellProxy::create(2, 0);
+        for len in [0, 1, 1000, 8191, 8192, 100_000, 1_000_000] {
+            let values: Vec<u64> = (0..len).collect();
+            let (echo, callback) = chare::future();
+            cells.at(1).echo(values.clone(), callback);
+            assert!(echo.await == values, "{len} values");
+        }
+    });
+}
+
+#[test]
+fn nocopy_sends_arrive_and_hand_their_buffers_back() {
+    on_every_path(&SHAPES[..2], || async {
+        let cells = CellProxy::create(4, 0);
+        for (seed, len) in (0u32..).zip([0, 1, 511, 512, 513, 10_000, 300_000]) {
+            for shareable in [false, true] {
+                let data = pattern(seed, len);
+                let data: Buffer<u32> = if shareable {
+                    BufferMut::from_fn(len, |position| data[position]).freeze()
+                } else {
+                    data.into()
+                };
+                let ((taken, done), (back, sent)) = (chare::future(), chare::future());
+                cells.at(3).take(seed, SendBuffer::from(data).on_sent(sent), done);
+                assert_eq!(taken.await, len as u64);
+                let back: Buffer<u32> = back.await;
+                check(seed, &back);
+                assert!(back.try_into_mut().is_ok(), "nobody else holds it");
+            }
+        }
+    });
+}
+
+#[test]
+fn posted_receives_land_in_the_users_buffer() {
+    on_every_path(&SHAPES[..2], || async {
+        let cells = CellProxy::create(4, 0);
+        for (seed, len) in (0u32..).zip([0, 1, 512, 513, 100_000]) {
+            for index in [0, 3] {
+                let (landed, done) = chare::future();
+                cells.at(index).land(seed, pattern(seed, len), pattern(seed + 1, 700), done);
+                assert_eq!(landed.await, len as u64);
+            }
+        }
+    });
+}
+
+#[test]
+fn the_direct_api_reads_and_writes_any_number_of_times() {
+    on_every_path(&SHAPES[..2], || async {
+        let cells = CellProxy::create(4, 0);
+        for len in [1, 1000, 500_000] {
+            let (accessed, notify) = chare::future::<u64>();
+            let source = RegisteredSource::register(pattern(9, len)).notify(notify);
+            for index in [0, 3] {
+                let (read, done) = chare::future();
+                cells.at(index).read_from(9, source.handle(), done);
+                assert_eq!(read.await, len as u64);
+            }
+            assert_eq!(accessed.await, 4 * len as u64);
+            check(9, &source.deregister());
+
+            let target = RegisteredTarget::register(vec![0u32; len]);
+            let half = len / 2;
+            for (index, range, seed) in [(3, 0..half, 1), (0, half..len, 2)] {
+                let (written, done) = chare::future();
+                cells.at(index).write_to(seed, target.handle().slice(range.clone()), done);
+                assert_eq!(written.await, range.len() as u64);
+            }
+            let fits = target.read(|elements| {
+                check(1, &elements[..half]);
+                check(2, &elements[half..]);
+            });
+            assert_eq!(fits, Some(()), "no put is under way");
+            let (back, closed) = chare::future();
+            target.close(closed);
+            assert_eq!(back.await.len(), len);
+        }
+    });
+}
+
+#[test]
+fn a_stale_handle_ends_the_job_with_a_message_that_says_so() {
+    for (path, network) in paths() {
+        let error = Job::in_process(2, 1)
+            .network(network)
+            .run(|| async {
+                let cells = CellProxy::create(2, 0);
+                let source = RegisteredSource::register(pattern(1, 5000));
+                let handle = source.handle();
+                drop(source);
+                cells.at(1).read_from(1, handle, Callback::ignore());
+                chare::future::<()>().0.await;
+            })
+            .unwrap_err();
+        assert!(matches!(error, JobError::Transfer { .. }), "{path}: {error}");
+        assert!(error.to_string().contains("stale"), "{path}: {error}");
+    }
+}
+
+#[test]
+fn readonly_values_reach_every_node_before_anything_runs() {
+    struct Reader;
+    #[chare(group)]
+    impl Reader {
+        #[entry]
+        fn new(expected: u64, done: Callback<()>) -> Self {
+            assert_eq!(chare::readonly::<Vec<u64>>().len() as u64, expected);
+            let _ = done;
+            Self
+        }
+
+        #[entry]
+        fn check(&mut self, done: Callback<u64>) {
+            self.contribute(sum(chare::readonly::<Vec<u64>>().iter().sum::<u64>()), done);
+        }
+    }
+    on_every_path(&SHAPES, || async {
+        chare::set_readonly((0..1000u64).collect::<Vec<_>>());
+        let readers = ReaderProxy::create(1000, Callback::ignore());
+        let (total, done) = chare::future();
+        readers.check(done);
+        assert_eq!(total.await, 499_500 * u64::from(chare::pes()));
+    });
+}
+
+#[test]
+fn a_panic_on_another_node_is_told_once_with_its_place() {
+    struct Bomb;
+    #[chare]
+    impl Bomb {
+        #[entry]
+        fn new() -> Self {
+            panic!("wired wrongly")
+        }
+    }
+    for (path, network) in paths() {
+        let error = Job::in_process(3, 1)
+            .network(network)
+            .run(|| async {
+                BombProxy::create_on(PeId(2));
+            })
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("Bomb") && error.contains("PE 2") && error.contains("wired wrongly"), "{path}: {error}");
+    }
+}

@@ -1,0 +1,189 @@
+//! How the suite opens each backend.
+
+use crate::group::{Backend, Group, Node, PATIENCE};
+use chare_lrts::bootstrap::Bootstrap;
+use chare_lrts::bootstrap::local::Local;
+use chare_lrts::cma::{Cma, permit};
+use chare_lrts::emulated::Emulated;
+use chare_lrts::host::Neighbourhood;
+use chare_lrts::memcpy::{Hub, Memcpy};
+use chare_lrts::reach::{Reach, ReachOptions};
+use chare_lrts::shm::Shm;
+use chare_lrts::tcp::Tcp;
+use chare_lrts::{Lrts, LrtsError, NodeId, Regions};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Every backend, in the order in which they are checked.
+pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
+    vec![
+        Rc::new(InProcess { name: "memcpy", emulated: false }),
+        Rc::new(InProcess { name: "emulated-memcpy", emulated: true }),
+        Rc::new(Opened { name: "shm", open: Arc::new(shm), serves_its_own_node: false }),
+        Rc::new(Opened { name: "emulated-shm", open: Arc::new(emulated_shm), serves_its_own_node: true }),
+        Rc::new(Opened { name: "cma", open: Arc::new(cma), serves_its_own_node: false }),
+        Rc::new(Opened { name: "tcp", open: Arc::new(tcp), serves_its_own_node: true }),
+        Rc::new(Opened { name: "emulated-tcp", open: Arc::new(emulated_tcp), serves_its_own_node: true }),
+        reach("reach", ReachOptions::default()),
+        reach("reach-shm", named("shm")),
+        reach("reach-cma", named("cma")),
+        reach("reach-emulated", named("emulated")),
+        reach("reach-tcp", named("tcp")),
+        reach("reach-nocma", ReachOptions { nocma: true, ..ReachOptions::default() }),
+        reach("reach-noshm", ReachOptions { noshm: true, ..ReachOptions::default() }),
+        reach("reach-nolocal", ReachOptions { nolocal: true, ..ReachOptions::default() }),
+    ]
+}
+
+/// Nodes that meet at a hub.
+struct InProcess {
+    name: &'static str,
+    emulated: bool,
+}
+
+impl Backend for InProcess {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn open(&self, nodes: u32) -> Result<Group, String> {
+        let hub = Hub::new(nodes).map_err(|error| error.to_string())?;
+        let open = |index| {
+            let regions = Arc::new(Regions::new(NodeId(index)).map_err(|error| error.to_string())?);
+            let memcpy = Memcpy::open(&hub, Arc::clone(&regions));
+            Ok(match self.emulated {
+                false => Node::with_heap(Arc::new(memcpy), regions),
+                true => {
+                    Node::with_heap(Arc::new(Emulated::new(memcpy, Arc::clone(&regions), nodes)), regions)
+                }
+            })
+        };
+        (0..nodes).map(open).collect::<Result<_, String>>().map(Group::new)
+    }
+
+    fn open_one(&self, _: &mut dyn Bootstrap) -> Result<Node, String> {
+        Err("nodes of one process".to_owned())
+    }
+
+    fn one_process_only(&self) -> Option<&'static str> {
+        Some("its nodes are one process and die together")
+    }
+}
+
+type Open = Arc<dyn Fn(&mut dyn Bootstrap) -> Result<Node, LrtsError> + Send + Sync>;
+
+/// Opens all nodes of a job at once, since each waits for the others.
+fn open_job<T: Send>(
+    nodes: u32,
+    open: &(dyn Fn(&mut dyn Bootstrap) -> Result<T, LrtsError> + Sync),
+) -> Result<Vec<T>, LrtsError> {
+    let job = Local::job(nodes).map_err(|error| LrtsError::Bootstrap(error.to_string()))?;
+    std::thread::scope(|scope| {
+        let openers: Vec<_> =
+            job.into_iter().map(|mut bootstrap| scope.spawn(move || open(&mut bootstrap))).collect();
+        let opened: Vec<_> =
+            openers.into_iter().map(|opener| opener.join().expect("no opener panicked")).collect();
+        opened.into_iter().collect()
+    })
+}
+
+/// A job whose paths follow options.
+pub(crate) fn open_reach(nodes: u32, options: &ReachOptions) -> Result<Vec<Arc<Reach>>, LrtsError> {
+    open_job(nodes, &|bootstrap| Reach::open(bootstrap, options).map(Arc::new))
+}
+
+/// Nodes whose paths follow options.
+fn reach(name: &'static str, options: ReachOptions) -> Rc<dyn Backend> {
+    let open = move |bootstrap: &mut dyn Bootstrap| {
+        let reach = Arc::new(Reach::open(bootstrap, &options)?);
+        let (regions, arenas) = (Arc::clone(reach.regions()), Arc::clone(&reach));
+        Ok(Node { lrts: reach, regions, allocate: Box::new(move |len| arenas.allocate(len)) })
+    };
+    Rc::new(Opened { name, open: Arc::new(open), serves_its_own_node: true })
+}
+
+/// `+lrts NAME` alone.
+pub(crate) fn named(name: &str) -> ReachOptions {
+    ReachOptions { lrts: Some(name.to_owned()), ..ReachOptions::default() }
+}
+
+/// Nodes that meet by their bootstrap.
+struct Opened {
+    name: &'static str,
+    open: Open,
+    serves_its_own_node: bool,
+}
+
+impl Backend for Opened {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn open(&self, nodes: u32) -> Result<Group, String> {
+        let nodes = open_job(nodes, &*self.open).map_err(|error| error.to_string())?;
+        Ok(Group::new(nodes))
+    }
+
+    fn open_one(&self, bootstrap: &mut dyn Bootstrap) -> Result<Node, String> {
+        (self.open)(bootstrap).map_err(|error| error.to_string())
+    }
+
+    fn serves_its_own_node(&self) -> bool {
+        self.serves_its_own_node
+    }
+}
+
+fn regions(bootstrap: &dyn Bootstrap) -> Result<Arc<Regions>, LrtsError> {
+    Regions::new(bootstrap.node()).map(Arc::new)
+}
+
+fn connect(bootstrap: &mut dyn Bootstrap) -> Result<Tcp, LrtsError> {
+    let me = bootstrap.node();
+    let peers: Vec<NodeId> = (0..bootstrap.nodes()).map(NodeId).filter(|peer| *peer != me).collect();
+    Tcp::open(bootstrap, &peers, PATIENCE)
+}
+
+/// A node whose memory neighbours can map.
+fn with_arenas(lrts: Arc<dyn Lrts>, host: &Arc<Neighbourhood>) -> Node {
+    let arenas = Arc::clone(host.arenas());
+    let allocate = move |len| arenas.allocate(len).expect("there is shareable memory");
+    Node { lrts, regions: Arc::clone(host.regions()), allocate: Box::new(allocate) }
+}
+
+fn meet(bootstrap: &mut dyn Bootstrap) -> Result<Arc<Neighbourhood>, LrtsError> {
+    let regions = regions(bootstrap)?;
+    Neighbourhood::open(bootstrap, regions, PATIENCE)
+}
+
+fn shm(bootstrap: &mut dyn Bootstrap) -> Result<Node, LrtsError> {
+    let host = meet(bootstrap)?;
+    Ok(with_arenas(Arc::new(Shm::open(Arc::clone(&host))), &host))
+}
+
+fn emulated_shm(bootstrap: &mut dyn Bootstrap) -> Result<Node, LrtsError> {
+    let host = meet(bootstrap)?;
+    let shm = Shm::open(Arc::clone(&host));
+    let lrts = Emulated::new(shm, Arc::clone(host.regions()), bootstrap.nodes());
+    Ok(with_arenas(Arc::new(lrts), &host))
+}
+
+fn cma(bootstrap: &mut dyn Bootstrap) -> Result<Node, LrtsError> {
+    permit();
+    let host = meet(bootstrap)?;
+    let cma = Cma::open(Arc::clone(&host));
+    let other = NodeId(u32::from(bootstrap.node() == NodeId(0)));
+    if let Some(cause) = cma.denied(other) {
+        return Err(LrtsError::Unreachable { peer: other, cause: cause.to_owned() });
+    }
+    Ok(Node::with_heap(Arc::new(cma), Arc::clone(host.regions())))
+}
+
+fn tcp(bootstrap: &mut dyn Bootstrap) -> Result<Node, LrtsError> {
+    Ok(Node::with_heap(Arc::new(connect(bootstrap)?), regions(bootstrap)?))
+}
+
+fn emulated_tcp(bootstrap: &mut dyn Bootstrap) -> Result<Node, LrtsError> {
+    let (tcp, regions) = (connect(bootstrap)?, regions(bootstrap)?);
+    let lrts = Emulated::new(tcp, Arc::clone(&regions), bootstrap.nodes());
+    Ok(Node::with_heap(Arc::new(lrts), regions))
+}

@@ -1,0 +1,115 @@
+//! A second process: this program again, in the role of a node that sends and serves until it is killed.
+
+use crate::backends;
+use crate::group::{Backend, Heard, Node, PATIENCE};
+use crate::pair::Pair;
+use chare_lrts::bootstrap::Bootstrap;
+use chare_lrts::{Frame, NodeId, RegionKey};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use std::os::unix::net::UnixStream;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+/// Names the backend to a process that plays the role.
+const ROLE: &str = "CHARE_CONFORMANCE_CHILD";
+
+/// Long enough for several frames of every backend.
+const REGION_BYTES: usize = 3 << 20;
+
+/// Node 0 of a job whose node 1 is another process.
+pub(crate) struct Child {
+    pub(crate) node: Node,
+    /// A region of node 1.
+    pub(crate) key: RegionKey,
+    process: std::process::Child,
+}
+
+impl Child {
+    /// Starts the other process and connects to it.
+    ///
+    /// # Errors
+    /// Why this backend cannot do that.
+    pub(crate) fn start(backend: &dyn Backend) -> Result<Self, String> {
+        if let Some(why) = backend.one_process_only() {
+            return Err(why.to_owned());
+        }
+        let (stream, their_stream) = UnixStream::pair().expect("a socket pair");
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let (link, their_link) =
+            rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
+                .expect("a socket pair");
+        let process = Command::new(std::env::current_exe().expect("this program has a path"))
+            .env(ROLE, backend.name())
+            .stdin(Stdio::from(OwnedFd::from(their_stream)))
+            .stdout(Stdio::from(their_link))
+            .spawn()
+            .expect("this program starts again");
+        let mut pair = Pair::first(stream, link).expect("the other process reads the key");
+        let opened = backend.open_one(&mut pair).map(|node| {
+            let key = exchange_keys(&mut pair, &node);
+            (node, key)
+        });
+        match opened {
+            Ok((node, key)) => Ok(Self { node, key, process }),
+            Err(why) => {
+                end(process);
+                Err(why)
+            }
+        }
+    }
+
+    /// Kills the other process, as the kernel kills: at once, whatever it was doing.
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().expect("it is our child");
+        self.process.wait().expect("it is our child");
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // Fails when it was killed before.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn end(mut process: std::process::Child) {
+    let _ = process.kill();
+    let _ = process.wait();
+}
+
+/// Tells the other node one of our regions and returns one of its.
+fn exchange_keys(bootstrap: &mut dyn Bootstrap, node: &Node) -> RegionKey {
+    let key = node.source(REGION_BYTES, 1);
+    let words = [u64::from(key.slot), key.generation, key.len];
+    let mine = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let other = NodeId(1 - bootstrap.node().0);
+    let keys = bootstrap.all_gather(mine).expect("the other node tells its region");
+    let (words, _) = keys[other.index()].as_chunks::<8>();
+    let word = |index: usize| u64::from_le_bytes(words[index]);
+    RegionKey { node: other, slot: word(0) as u32, generation: word(1), len: word(2) }
+}
+
+/// Plays the other process, if this process was started as one.
+pub(crate) fn play_role() -> Option<ExitCode> {
+    let name = std::env::var(ROLE).ok()?;
+    let own = |fd: rustix::fd::BorrowedFd<'_>| fd.try_clone_to_owned().expect("an inherited socket");
+    let stream = UnixStream::from(own(std::io::stdin().as_fd()));
+    let link = own(std::io::stdout().as_fd());
+    // Only the clones stay: the parent must see the end of the sockets when this process dies.
+    let backend = backends::all().into_iter().find(|backend| backend.name() == name)?;
+    let mut pair = Pair::second(stream, link).expect("the first process tells the key");
+    let node = backend.open_one(&mut pair).expect("the backend opens");
+    exchange_keys(&mut pair, &node);
+    let mut heard = Heard::default();
+    let deadline = Instant::now() + PATIENCE;
+    while heard.lost.is_empty() && heard.closed.is_empty() && Instant::now() < deadline {
+        if node.lrts.capabilities().messages {
+            // Refused frames are made again: their content does not matter.
+            let _ = node.lrts.send(NodeId(0), Frame::runtime(vec![7; 1_000]));
+        }
+        node.lrts.progress(&mut heard);
+    }
+    Some(ExitCode::FAILURE)
+}

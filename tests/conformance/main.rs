@@ -1,0 +1,66 @@
+//! The conformance suite of the low-level runtime system: one set of checks, run unchanged against every backend.
+//!
+//! `cargo test -p chare-tests --test conformance [-- WORD...]` runs the checks whose name (`backend::check`)
+//! contains every word. What a backend lacks by its own word (its capabilities) is printed as `skipped: why` and
+//! counted. After each check the number of open descriptors must be what it was before.
+
+mod backends;
+mod child;
+mod group;
+mod hostile;
+mod lifetimes;
+mod messages;
+mod pair;
+mod paths;
+mod runner;
+mod startup;
+mod strangers;
+mod transfers;
+
+use group::Backend;
+use runner::{Check, Outcome};
+use std::process::ExitCode;
+
+/// A check that runs against any backend.
+type RunOn = fn(&dyn Backend) -> Outcome;
+
+/// Every check of the trait, by the name it is reported under.
+const CHECKS: &[(&str, RunOn)] = &[
+    ("frames_of_every_size_arrive_whole", messages::frames_of_every_size_arrive_whole),
+    ("a_frame_too_long_is_a_bug_of_the_caller", messages::a_frame_too_long_is_a_bug_of_the_caller),
+    ("many_to_one", messages::many_to_one),
+    ("both_directions_at_once", messages::both_directions_at_once),
+    ("a_refused_frame_comes_back_whole", messages::a_refused_frame_comes_back_whole),
+    ("get_and_put_of_every_size", transfers::get_and_put_of_every_size),
+    ("a_get_leaves_the_rest_of_its_memory_alone", transfers::a_get_leaves_the_rest_of_its_memory_alone),
+    ("a_get_into_too_little_memory_fails", transfers::a_get_into_too_little_memory_fails),
+    ("ranges_outside_fail", transfers::ranges_outside_fail),
+    ("stale_and_forged_keys_fail", transfers::stale_and_forged_keys_fail),
+    ("a_source_cannot_be_written", transfers::a_source_cannot_be_written),
+    ("a_claimed_region_makes_operations_wait", transfers::a_claimed_region_makes_operations_wait),
+    ("memory_comes_back_after_the_last_operation", transfers::memory_comes_back_after_the_last_operation),
+    ("many_operations_at_many_peers", transfers::many_operations_at_many_peers),
+    ("a_view_shows_the_peers_own_bytes", transfers::a_view_shows_the_peers_own_bytes),
+    ("transfers_within_a_node", transfers::transfers_within_a_node),
+    ("goodbye_with_traffic_in_flight", lifetimes::goodbye_with_traffic_in_flight),
+    ("a_sleeper_wakes", lifetimes::a_sleeper_wakes),
+    ("a_dropped_endpoint_is_lost", lifetimes::a_dropped_endpoint_is_lost),
+    ("a_killed_process_is_lost", lifetimes::a_killed_process_is_lost),
+];
+
+fn main() -> ExitCode {
+    if let Some(code) = child::play_role() {
+        return code;
+    }
+    let mut checks = Vec::new();
+    for backend in backends::all() {
+        for (name, run) in CHECKS {
+            let backend = backend.clone();
+            checks.push(Check::new(format!("{}::{name}", backend.name()), move || run(&*backend)));
+        }
+    }
+    checks.extend(hostile::checks());
+    checks.extend(startup::checks());
+    checks.extend(paths::checks());
+    runner::run(checks)
+}

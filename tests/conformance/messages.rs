@@ -1,0 +1,172 @@
+//! What every backend with messages promises about frames.
+
+use crate::group::{Backend, Group, Heard, PATIENCE, assert_pattern, fill};
+use crate::runner::Outcome;
+use chare_lrts::{Frame, Lrts, NodeId, Refused};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+/// A group of a backend with messages, or why there is none.
+macro_rules! group {
+    ($backend:expr, $nodes:expr) => {
+        match $backend.open($nodes) {
+            Err(why) => return Outcome::Skipped(why),
+            Ok(group) if !group.nodes[0].lrts.capabilities().messages => {
+                return Outcome::Skipped("it carries no messages".to_owned());
+            }
+            Ok(group) => group,
+        }
+    };
+}
+pub(crate) use group;
+
+fn bytes(len: usize, seed: u8) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    fill(&mut bytes, seed);
+    bytes
+}
+
+pub(crate) fn frames_of_every_size_arrive_whole(backend: &dyn Backend) -> Outcome {
+    let mut group = group!(backend, 2);
+    let max = group.nodes[0].lrts.capabilities().frame_bytes_max;
+    let powers = (0..).map(|power| 1_usize << power).take_while(|len| *len < max);
+    let mut sizes: Vec<usize> = powers.flat_map(|len| [len - 1, len, len + 1]).collect();
+    sizes.extend([max - 1, max]);
+    for (round, len) in sizes.iter().enumerate() {
+        group.send(0, 1, bytes(*len, round as u8));
+    }
+    group.until("all frames", |group| group.heard[1].frames.len() == sizes.len());
+    for (round, (len, (source, frame))) in sizes.iter().zip(&group.heard[1].frames).enumerate() {
+        assert_eq!((*source, frame.len()), (NodeId(0), *len));
+        assert_pattern(frame, 0, round as u8);
+    }
+    group.close();
+    Outcome::Passed
+}
+
+pub(crate) fn a_frame_too_long_is_a_bug_of_the_caller(backend: &dyn Backend) -> Outcome {
+    let group = group!(backend, 2);
+    let lrts = &group.nodes[0].lrts;
+    let frame = Frame::runtime(vec![0; lrts.capabilities().frame_bytes_max + 1]);
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let outcome = catch_unwind(AssertUnwindSafe(|| lrts.send(NodeId(1), frame)));
+    std::panic::set_hook(report);
+    assert!(outcome.is_err(), "one byte more than `frame_bytes_max` must panic");
+    group.close();
+    Outcome::Passed
+}
+
+/// Frames with a number, from a thread of its own.
+fn flood(lrts: &dyn Lrts, target: NodeId, count: u32, len: impl Fn(u32) -> usize) {
+    let deadline = Instant::now() + PATIENCE;
+    for number in 0..count {
+        let mut bytes = vec![number as u8; 4 + len(number)];
+        bytes[..4].copy_from_slice(&number.to_le_bytes());
+        let mut frame = Frame::runtime(bytes);
+        while let Err(Refused(back)) = lrts.send(target, frame) {
+            assert!(Instant::now() < deadline, "no room for frame {number}");
+            frame = back;
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Checks that frames of one source came in order, each once and whole.
+fn assert_in_order(heard: &Heard, source: NodeId, count: u32, len: impl Fn(u32) -> usize) {
+    let frames = heard.frames.iter().filter(|(from, _)| *from == source);
+    let mut next = 0;
+    for (_, frame) in frames {
+        assert_eq!(frame[..4], u32::to_le_bytes(next), "frames of {source} in order");
+        assert_eq!(frame.len(), 4 + len(next));
+        assert!(frame[4..].iter().all(|byte| *byte == next as u8));
+        next += 1;
+    }
+    assert_eq!(next, count, "frames of {source}");
+}
+
+pub(crate) fn many_to_one(backend: &dyn Backend) -> Outcome {
+    const COUNT: u32 = 1_500;
+    let len = |number: u32| (number as usize * 37) % 3_000;
+    let mut group = group!(backend, 4);
+    let Group { nodes, heard } = &mut group;
+    std::thread::scope(|scope| {
+        for node in &nodes[1..] {
+            scope.spawn(|| {
+                flood(&*node.lrts, NodeId(0), COUNT, len);
+                // Some backends push out what they queued when they make progress.
+                let mut mine = Heard::default();
+                let deadline = Instant::now() + PATIENCE;
+                while node.lrts.progress(&mut mine) && Instant::now() < deadline {}
+            });
+        }
+        let deadline = Instant::now() + PATIENCE;
+        while heard[0].frames.len() < 3 * COUNT as usize {
+            if !nodes[0].lrts.progress(&mut heard[0]) {
+                // A sender that is done pushes no more; this thread does it.
+                nodes[1..].iter().for_each(|node| {
+                    node.lrts.progress(&mut Heard::default());
+                });
+                std::thread::yield_now();
+            }
+            assert!(Instant::now() < deadline, "{} frames", heard[0].frames.len());
+        }
+    });
+    for source in 1..4 {
+        assert_in_order(&group.heard[0], NodeId(source), COUNT, len);
+    }
+    group.close();
+    Outcome::Passed
+}
+
+pub(crate) fn both_directions_at_once(backend: &dyn Backend) -> Outcome {
+    const COUNT: u32 = 1_000;
+    let len = |number: u32| (number as usize * 131) % 20_000;
+    let mut group = group!(backend, 2);
+    let Group { nodes, heard } = &mut group;
+    std::thread::scope(|scope| {
+        let (first, second) = (&nodes[0].lrts, &nodes[1].lrts);
+        scope.spawn(move || flood(&**first, NodeId(1), COUNT, len));
+        scope.spawn(move || flood(&**second, NodeId(0), COUNT, len));
+        let deadline = Instant::now() + PATIENCE;
+        while heard.iter().any(|heard| heard.frames.len() < COUNT as usize) {
+            let happened = nodes
+                .iter()
+                .zip(heard.iter_mut())
+                .fold(false, |happened, (node, heard)| node.lrts.progress(heard) || happened);
+            if !happened {
+                std::thread::yield_now();
+            }
+            assert!(Instant::now() < deadline, "frames in both directions");
+        }
+    });
+    assert_in_order(&group.heard[0], NodeId(1), COUNT, len);
+    assert_in_order(&group.heard[1], NodeId(0), COUNT, len);
+    group.close();
+    Outcome::Passed
+}
+
+pub(crate) fn a_refused_frame_comes_back_whole(backend: &dyn Backend) -> Outcome {
+    const LEN: usize = 16_384;
+    const MANY: usize = 100_000;
+    let mut group = group!(backend, 2);
+    let len = LEN.min(group.nodes[0].lrts.capabilities().frame_bytes_max);
+    let mut accepted = 0;
+    let refused = loop {
+        assert!(accepted < MANY, "a peer that reads nothing must fill some queue");
+        match group.nodes[0].lrts.send(NodeId(1), Frame::runtime(bytes(len, accepted as u8))) {
+            Ok(()) => accepted += 1,
+            Err(Refused(frame)) => break frame,
+        }
+    };
+    assert_eq!(refused.bytes.len(), len);
+    assert_pattern(&refused.bytes, 0, accepted as u8);
+    group.send(0, 1, refused.bytes);
+    group.until("all frames", |group| group.heard[1].frames.len() == accepted + 1);
+    for (round, (_, frame)) in group.heard[1].frames.iter().enumerate() {
+        assert_eq!(frame.len(), len);
+        assert_pattern(frame, 0, round as u8);
+    }
+    group.close();
+    Outcome::Passed
+}

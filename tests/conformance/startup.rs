@@ -1,0 +1,187 @@
+//! How a job over tcp starts among strangers.
+
+use crate::group::{Group, Node, PATIENCE};
+use crate::runner::{Check, Outcome, family};
+use crate::strangers::Scripted;
+use chare_lrts::bootstrap::JobKey;
+use chare_lrts::tcp::Tcp;
+use chare_lrts::{LrtsError, NodeId, Regions};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+type Opening = JoinHandle<Result<Tcp, LrtsError>>;
+
+/// Node 0 of a job, which waits for the others in a thread of its own, and where it listens.
+fn listening(nodes: u32, key: &JobKey, patience: Duration) -> (Opening, SocketAddr) {
+    let (published, heard) = channel();
+    let mut bootstrap = Scripted {
+        node: NodeId(0),
+        nodes,
+        key: key.clone(),
+        addresses: Vec::new(),
+        published: Some(published),
+    };
+    let peers: Vec<NodeId> = (1..nodes).map(NodeId).collect();
+    let opening = std::thread::spawn(move || Tcp::open(&mut bootstrap, &peers, patience));
+    (opening, heard.recv().expect("node 0 listens"))
+}
+
+/// A node that connects to node 0 only.
+fn connecting(
+    node: u32,
+    nodes: u32,
+    key: &JobKey,
+    address: SocketAddr,
+    patience: Duration,
+) -> Result<Tcp, LrtsError> {
+    let mut bootstrap =
+        Scripted { node: NodeId(node), nodes, key: key.clone(), addresses: vec![address], published: None };
+    Tcp::open(&mut bootstrap, &[NodeId(0)], patience)
+}
+
+/// Checks that all nodes are connected to node 0, by a frame each way.
+fn assert_work(tcps: Vec<Tcp>) {
+    let node = |(index, tcp)| {
+        let regions = Regions::new(NodeId(index as u32)).expect("a board");
+        Node::with_heap(Arc::new(tcp), Arc::new(regions))
+    };
+    let mut group = Group::new(tcps.into_iter().enumerate().map(node).collect());
+    let last = group.nodes.len() - 1;
+    for peer in 1..=last {
+        group.send(0, peer, vec![peer as u8; 100_000]);
+        group.send(peer, 0, vec![peer as u8; 100]);
+    }
+    group.until("frames", |group| {
+        group.heard[0].frames.len() == last && group.heard[1..].iter().all(|heard| heard.frames.len() == 1)
+    });
+    group.close();
+}
+
+fn a_wrong_key_is_refused() -> Outcome {
+    let patience = Duration::from_millis(700);
+    let (opening, address) = listening(2, &JobKey::random(), patience);
+    let stranger = connecting(1, 2, &JobKey::random(), address, patience).err().expect("the key is wrong");
+    assert!(matches!(stranger, LrtsError::Connect { peer: NodeId(0), .. }), "{stranger}");
+    assert!(stranger.to_string().contains("job key"), "{stranger}");
+    let honest = opening.join().expect("no panic").err().expect("nobody had the key");
+    assert!(matches!(honest, LrtsError::Connect { peer: NodeId(1), .. }), "{honest}");
+    assert!(honest.to_string().contains("did not prove"), "{honest}");
+    Outcome::Passed
+}
+
+fn a_stranger_who_listens_is_refused() -> Outcome {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
+    let address = listener.local_addr().expect("it is bound");
+    let stranger = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().expect("node 1 connects");
+        let mut first = [0; 50];
+        socket.read_exact(&mut first).expect("it sends its first message");
+        socket.write_all(&first).expect("an echo is no proof");
+        let mut rest = Vec::new();
+        let _ = socket.read_to_end(&mut rest);
+        assert!(rest.is_empty(), "nothing is said to a stranger");
+    });
+    let error = connecting(1, 2, &JobKey::random(), address, PATIENCE).err().expect("nobody has the key");
+    assert!(error.to_string().contains("did not prove that it has the job's key"), "{error}");
+    stranger.join().expect("no panic");
+    Outcome::Passed
+}
+
+/// Passes bytes on between a connector and `address`; returns what the connector said.
+fn tap(address: SocketAddr) -> (SocketAddr, JoinHandle<Vec<u8>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
+    let here = listener.local_addr().expect("it is bound");
+    let tapped = std::thread::spawn(move || {
+        let (mut near, _) = listener.accept().expect("the connector connects");
+        let mut far = TcpStream::connect(address).expect("node 0 listens");
+        let (mut back_from, mut back_to) =
+            (far.try_clone().expect("a descriptor"), near.try_clone().expect("a descriptor"));
+        let back = std::thread::spawn(move || std::io::copy(&mut back_from, &mut back_to));
+        let mut said = Vec::new();
+        let mut buffer = [0; 4_096];
+        while let Ok(count @ 1..) = near.read(&mut buffer) {
+            said.extend_from_slice(&buffer[..count]);
+            far.write_all(&buffer[..count]).expect("node 0 reads");
+        }
+        let _ = far.shutdown(std::net::Shutdown::Both);
+        let _ = back.join().expect("no panic");
+        said
+    });
+    (here, tapped)
+}
+
+fn a_replayed_connection_is_refused() -> Outcome {
+    let key = JobKey::random();
+    let (opening, address) = listening(3, &key, PATIENCE);
+    // Node 1 is listened to, and leaves.
+    let (tap_address, tapped) = tap(address);
+    let first = connecting(1, 3, &key, tap_address, PATIENCE).expect("node 1 has the key");
+    drop(first);
+    let said = tapped.join().expect("no panic");
+    // Its words, said again: the first message is answered, the hello does not fit the answer.
+    let mut replay = TcpStream::connect(address).expect("node 0 listens");
+    replay.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    replay.write_all(&said).expect("node 0 reads");
+    let mut answers = Vec::new();
+    let _ = replay.read_to_end(&mut answers);
+    assert_eq!(answers.len(), 50, "one answer to the first message, then the end");
+    drop(replay);
+    // A second node 1 with the key is refused too: the first was taken.
+    let second =
+        connecting(1, 3, &key, address, Duration::from_millis(300)).err().expect("there is a node 1");
+    assert!(matches!(second, LrtsError::Connect { peer: NodeId(0), .. }), "{second}");
+    let outside =
+        connecting(7, 8, &key, address, Duration::from_millis(300)).err().expect("there is no node 7");
+    assert!(matches!(outside, LrtsError::Connect { .. }), "{outside}");
+    let last = connecting(2, 3, &key, address, PATIENCE).expect("node 2 has the key");
+    let tcp = opening.join().expect("no panic").expect("all have come");
+    drop((tcp, last));
+    Outcome::Passed
+}
+
+fn strangers_do_not_disturb() -> Outcome {
+    let key = JobKey::random();
+    let (opening, address) = listening(3, &key, PATIENCE);
+    let first = connecting(1, 3, &key, address, PATIENCE).expect("node 1 has the key");
+    let mut half_open = Vec::new();
+    for count in 0..1_000 {
+        let mut stranger = TcpStream::connect(address).expect("node 0 listens");
+        let garbage: &[u8] = match count % 5 {
+            0 => &[],
+            1 => &[48],
+            2 => &[0, 0],
+            3 => &[0xff; 300],
+            _ => b"GET / HTTP/1.1\r\n\r\n",
+        };
+        // Fails when node 0 has dropped it already.
+        let _ = stranger.write_all(garbage);
+        half_open.push(stranger);
+        if half_open.len() > 400 {
+            half_open.remove(0);
+        }
+    }
+    let second = connecting(2, 3, &key, address, PATIENCE).expect("strangers keep nobody out");
+    let tcp = opening.join().expect("no panic").expect("all have come");
+    let late = TcpStream::connect(address);
+    assert!(late.is_err(), "nobody listens once all are there");
+    drop(half_open);
+    assert_work(vec![tcp, first, second]);
+    Outcome::Passed
+}
+
+/// All checks of this file.
+pub(crate) fn checks() -> Vec<Check> {
+    family(
+        "tcp-startup",
+        &[
+            ("a_wrong_key_is_refused", a_wrong_key_is_refused),
+            ("a_stranger_who_listens_is_refused", a_stranger_who_listens_is_refused),
+            ("a_replayed_connection_is_refused", a_replayed_connection_is_refused),
+            ("strangers_do_not_disturb", strangers_do_not_disturb),
+        ],
+    )
+}

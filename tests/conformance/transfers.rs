@@ -1,0 +1,375 @@
+//! What every backend with get and put promises about them.
+
+use crate::group::{Backend, Group, assert_pattern};
+use crate::runner::Outcome;
+use chare_lrts::claim::ClaimMode;
+use chare_lrts::{Get, Held, NodeId, Posted, Put, Refused, RegionKey, TransferError};
+
+/// A group of a backend with get and put, or why there is none.
+macro_rules! group {
+    ($backend:expr, $nodes:expr) => {
+        match $backend.open($nodes) {
+            Err(why) => return Outcome::Skipped(why),
+            Ok(group) => {
+                let capabilities = group.nodes[0].lrts.capabilities();
+                if !(capabilities.get && capabilities.put) {
+                    return Outcome::Skipped("it has no get and put of its own".to_owned());
+                }
+                group
+            }
+        }
+    };
+}
+
+/// Sizes around every boundary a path may have, up to what programs send.
+const SIZES: &[usize] = &[
+    0,
+    1,
+    2,
+    63,
+    64,
+    65,
+    4_095,
+    4_096,
+    4_097,
+    65_535,
+    65_536,
+    131_072 - 64,
+    131_072,
+    131_073,
+    1 << 20,
+    (1 << 20) + 1,
+    64 << 20,
+];
+
+pub(crate) fn get_and_put_of_every_size(backend: &dyn Backend) -> Outcome {
+    let mut group = group!(backend, 2);
+    for (round, len) in SIZES.iter().enumerate() {
+        let seed = round as u8;
+        for (before, after) in [(0, 0), (1, 3), (17, 0)] {
+            if before + after > 0 && *len > 1 << 20 {
+                continue;
+            }
+            let source = group.nodes[1].source(before + len + after, seed);
+            let got = group.get_bytes(0, source, before as u64, *len).expect("a get within the region");
+            assert_pattern(&got.as_slice()[..*len], before, seed);
+            group.nodes[1].end(&source);
+
+            let target = group.nodes[1].target(before + len + after);
+            let from = group.nodes[0].memory(before + len, seed).freeze().slice(before, *len);
+            let put = group.put_bytes(0, target, before as u64, from);
+            assert_eq!(put, Ok(*len), "a put of {len} bytes");
+            let Held::Target(memory) = group.nodes[1].end(&target) else { panic!("it was a target") };
+            let bytes = memory.as_slice();
+            assert_pattern(&bytes[..before], 0, 0);
+            assert_pattern(&bytes[before..before + len], before, seed);
+            assert_pattern(&bytes[before + len..], before + len, 0);
+        }
+    }
+    group.close();
+    Outcome::Passed
+}
+
+pub(crate) fn a_get_leaves_the_rest_of_its_memory_alone(backend: &dyn Backend) -> Outcome {
+    let mut group = group!(backend, 2);
+    let key = group.nodes[1].source(10_000, 5);
+    for len in [0, 1, 200, 9_999] {
+        let into = group.nodes[0].memory(10_000, 77);
+        let completion = group.get(0, Get { key, offset: 1, into, len, token: 9 });
+        assert_eq!((completion.token, completion.result), (9, Ok(len)));
+        let memory = completion.memory.expect("a get's memory comes back");
+        assert_pattern(&memory.as_slice()[..len], 1, 5);
+        assert_pattern(&memory.as_slice()[len..], len, 77);
+    }
+    group.close();
+    Outcome::Passed
+}
+
+pub(crate) fn a_get_into_too_little_memory_fails(backend: &dyn Backend) -> Outcome {
+    let mut group = group!(backend, 2);
+    let key = group.nodes[1].source(100, 5);
+    let into = group.nodes[0].memory(10, 77);
+    let completion = group.get(0, Get { key, offset: 0, into, len: 11, token: 9 });
+    assert_eq!(completion.result, Err(TransferError::LocalTooShort { have: 10, need: 11 }));
+    assert_pattern(completion.memory.expect("it comes back").as_slice(), 0, 77);
+    group.close();
+    Outcome::Passed
+}
+
+pub(crate) fn ranges_outside_fail(backend: &dyn Backend) -> Outcome {
+    const REAL: u64 = 1_000;
+    let mut group = group!(backend, 2);
+    let key = group.nodes[1].target(REAL as usize);
+    let offsets = [0, 1, REAL - 1, REAL, REAL + 1]
+        .into_iter()
+        .chain([31, 32, 63].into_iter().flat_map(|power| {
+            let edge = 1_u64 << power;
+            [edge - 1, edge, edge + 1]
+        }))
+        .chain([u64::MAX - 1, u64::MAX]);
+    for offset in offsets {
+        for len in [0, 1, 2, REAL - 1, REAL, REAL + 1] {
+            let inside = offset.checked_add(len).is_some_and(|end| end <= REAL);
+            let outside = TransferError::OutOfRange { node: NodeId(1), offset, len, region_len: REAL };
+            let got = group.get_bytes(0, key, offset, len as usize).map(|_| ());
+            assert_eq!(got, if inside { Ok(()) } else { Err(outside.clone()) }, "get {offset} + {len}");
+            let from = group.nodes[0].memory(len as usize, 3).freeze();
+            let put = group.put_bytes(0, key, offset, from);
+            assert_eq!(
+                put,
+                if inside { Ok(len as usize) } else { Err(outside.clone()) },
+                "put {offset} + {len}"
+            );
+            let view = group.nodes[0].lrts.view(&key, offset, len as usize);
+            assert!(inside || view.is_err() || matches!(view, Ok(None)), "view {offset} + {len}");
+        }
+    }
+    // The length in the key is a hint: a forged one opens nothing.
+    let forged = RegionKey { len: u64::MAX, ..key };
+    assert!(matches!(group.get_bytes(0, forged, 1, REAL as usize), Err(TransferError::OutOfRange { .. })));
+    group.close();
+    Outcome::Passed
+}
+
+pub(crate) fn stale_and_forged_keys_fail(backend: &dyn Backend) -> Outcome {
+    let mut group = group!(backend, 2);
+    let key = group.nodes[1].target(64);
+    let stale = group.nodes[1].target(64);
+    group.nodes[1].end(&stale);
+    let mut wrong = vec![stale];
+    wrong.extend(
+        [0, 1, key.generation ^ 1, key.generation.wrapping_add(1), u64::MAX]
+            .map(|generation| RegionKey { generation, ..key }),
+    );
+    wrong.extend([key.slot + 1, 65_535, 65_536, u32::MAX].map(|slot| RegionKey { slot, ..key }));
+    for key in wrong {
+        for len in [0, 64] {
+            let got = group.get_bytes(0, key, 0, len).map(|_| ());
+            assert_eq!(got, Err(TransferError::StaleKey(NodeId(1))), "{key:?}");
+            let from = group.nodes[0].memory(len, 3).freeze();
+            assert_eq!(group.put_bytes(0, key, 0, from), Err(TransferError::StaleKey(NodeId(1))), "{key:?}");
+        }
+        assert!(!matches!(group.nodes[0].lrts.view(&key, 0, 64), Ok(Some(_))), "{key:?}");
+    }
+    let nowhere = RegionKey { node: NodeId(77), ..key };
+    assert!(group.get_bytes(0, nowhere, 0, 1).is_err(), "there is no node 77");
+    let Held::Target(memory) = group.nodes[1].end(&key) else { panic!("it was a target") };
+    assert_pattern(memory.as_slice(), 0, 0);
+    group.close();
+    Outcome::Passed
+}
+
+pub(crate) fn a_source_cannot_be_written(backend: &dyn Backend) -> Outcome {
+    let mut group = group!(backend, 2);
+    for len in [64, 1 << 20] {
+        let key = group.nodes[1].source(len, 5);
+        let from = group.nodes[0].memory(len, 3).freeze();
+        assert_eq!(group.put_bytes(0, key, 0, from), Err(TransferError::ReadOnly(NodeId(1))));
+        let Held::Source(memory) = group.nodes[1].end(&key) else { panic!("it was a source") };
+        assert_pattern(memory.as_slice(), 0, 5);
+    }
+    group.close();
+    Outcome::Passed
+}
+
+pub(crate) fn a_claimed_region_makes_operations_wait(backend: &dyn Backend) -> Outcome {
+    let mut group = group!(backend, 2);
+    for len in [64, 1 << 20] {
+        let key = group.nodes[1].target(len);
+        let mut claim = group.nodes[1].regions.claim(&key, 0, 1, ClaimMode::Read).ok();
+        assert!(group.get_bytes(0, key, 0, len).is_ok(), "readers share");
+        let from = group.nodes[0].memory(len, 9).freeze();
+        let put = |from| Put { key, offset: 0, from, token: 4 };
+        let mut waiting = match group.nodes[0].lrts.put(put(from)) {
+            Err(Refused(put)) => Some(put),
+            Ok(Posted::Pending) => None,
+            Ok(Posted::Done(completion)) => panic!("a writer cannot join a reader: {completion:?}"),
+        };
+        for _ in 0..100 {
+            group.step();
+            if let Some(put) = waiting.take() {
+                waiting = group.nodes[0].lrts.put(put).err().map(|Refused(put)| put);
+                assert!(waiting.is_some(), "still claimed");
+            }
+        }
+        assert!(group.heard[0].completions.is_empty(), "still claimed");
+        claim.take();
+        let result = match waiting {
+            Some(put) => group.put(0, put).result,
+            None => {
+                group.until("the put", |group| !group.heard[0].completions.is_empty());
+                group.heard[0].completions.remove(0).result
+            }
+        };
+        assert_eq!(result, Ok(len));
+        let Held::Target(memory) = group.nodes[1].end(&key) else { panic!("it was a target") };
+        assert_pattern(memory.as_slice(), 0, 9);
+    }
+    group.close();
+    Outcome::Passed
+}
+
+pub(crate) fn memory_comes_back_after_the_last_operation(backend: &dyn Backend) -> Outcome {
+    const LEN: usize = 8 << 20;
+    let mut group = group!(backend, 2);
+    let regions = group.nodes[1].regions.clone();
+
+    // Held by a claim, as any operation holds it.
+    let key = group.nodes[1].source(100, 1);
+    let claim = regions.claim(&key, 0, 100, ClaimMode::Read).ok();
+    assert!(matches!(regions.deregister(&key), Ok(None)), "claimed memory stays");
+    group.step();
+    assert!(regions.reap().is_empty(), "claimed memory stays");
+    assert!(matches!(group.get_bytes(0, key, 0, 1), Err(TransferError::StaleKey(_))));
+    drop(claim);
+    assert_eq!(regions.reap().len(), 1, "memory comes back once");
+    assert!(regions.reap().is_empty(), "memory comes back once");
+    assert!(regions.deregister(&key).is_err(), "a region ends once");
+
+    // Held by a transfer, if this backend has any that last.
+    let key = group.nodes[1].source(LEN, 6);
+    let into = (group.nodes[0].allocate)(LEN);
+    match group.nodes[0].lrts.get(Get { key, offset: 0, into, len: LEN, token: 3 }) {
+        Err(Refused(_)) => panic!("there is room for one operation"),
+        Ok(Posted::Done(completion)) => {
+            assert_eq!(completion.result, Ok(LEN));
+            group.nodes[1].end(&key);
+        }
+        Ok(Posted::Pending) => {
+            group.step();
+            let ended = regions.deregister(&key).expect("it is registered");
+            group.until("the get", |group| !group.heard[0].completions.is_empty());
+            let completion = group.heard[0].completions.remove(0);
+            let memory = completion.memory.expect("a get's memory comes back");
+            match ended {
+                Some(_) => assert_eq!(completion.result, Err(TransferError::StaleKey(NodeId(1)))),
+                None => {
+                    assert_eq!(completion.result, Ok(LEN));
+                    assert_pattern(memory.as_slice(), 0, 6);
+                    assert_eq!(regions.reap().len(), 1);
+                }
+            }
+        }
+    }
+    group.close();
+    Outcome::Passed
+}
+
+pub(crate) fn many_operations_at_many_peers(backend: &dyn Backend) -> Outcome {
+    const EACH: usize = 100;
+    const LEN: usize = 200_000;
+    let mut group = group!(backend, 3);
+    let sources: Vec<RegionKey> = group.nodes.iter().map(|node| node.source(LEN, 7)).collect();
+    let targets: Vec<RegionKey> = group.nodes.iter().map(|node| node.target(3 * EACH * 64)).collect();
+    let mut gets: Vec<(usize, Get)> = Vec::new();
+    let mut puts: Vec<(usize, Put)> = Vec::new();
+    for node in 0..3 {
+        for peer in (0..3).filter(|peer| *peer != node) {
+            for round in 0..EACH {
+                let len = (round * 4_099) % LEN;
+                let into = (group.nodes[node].allocate)(len);
+                let offset = (LEN - len) as u64;
+                gets.push((node, Get { key: sources[peer], offset, into, len, token: offset }));
+                let at = (node * EACH + round) * 64;
+                let from = group.nodes[node].memory(at + 64, 8).freeze().slice(at, 64);
+                puts.push((node, Put { key: targets[peer], offset: at as u64, from, token: u64::MAX }));
+            }
+        }
+    }
+    let mut open = gets.len() + puts.len();
+    group.until("all operations", |group| {
+        let Group { nodes, heard } = group;
+        let mut take = |node: usize, posted| match posted {
+            Posted::Pending => {}
+            Posted::Done(completion) => heard[node].completions.push(completion),
+        };
+        for (node, get) in std::mem::take(&mut gets) {
+            match nodes[node].lrts.get(get) {
+                Ok(posted) => take(node, posted),
+                Err(Refused(get)) => gets.push((node, get)),
+            }
+        }
+        for (node, put) in std::mem::take(&mut puts) {
+            match nodes[node].lrts.put(put) {
+                Ok(posted) => take(node, posted),
+                Err(Refused(put)) => puts.push((node, put)),
+            }
+        }
+        for completion in heard.iter_mut().flat_map(|heard| heard.completions.drain(..)) {
+            open -= 1;
+            match completion.memory {
+                None => assert_eq!(completion.result, Ok(64)),
+                Some(memory) => {
+                    assert_eq!(completion.result, Ok(memory.len()));
+                    assert_pattern(memory.as_slice(), completion.token as usize, 7);
+                }
+            }
+        }
+        open == 0
+    });
+    for (node, key) in targets.iter().enumerate() {
+        let Held::Target(memory) = group.nodes[node].end(key) else { panic!("it was a target") };
+        for peer in (0..3).filter(|peer| *peer != node) {
+            let range = peer * EACH * 64..(peer + 1) * EACH * 64;
+            assert_pattern(&memory.as_slice()[range.clone()], range.start, 8);
+        }
+    }
+    group.close();
+    Outcome::Passed
+}
+
+pub(crate) fn a_view_shows_the_peers_own_bytes(backend: &dyn Backend) -> Outcome {
+    let mut group = match backend.open(2) {
+        Err(why) => return Outcome::Skipped(why),
+        Ok(group) if !group.nodes[0].lrts.capabilities().view => {
+            let key = group.nodes[1].source(100, 1);
+            assert!(matches!(group.nodes[0].lrts.view(&key, 0, 1), Ok(None)), "without views there are none");
+            group.close();
+            return Outcome::Skipped("it lends no memory in place".to_owned());
+        }
+        Ok(group) => group,
+    };
+    let key = group.nodes[1].target(100_000);
+    let view = |group: &Group, offset, len| group.nodes[0].lrts.view(&key, offset, len);
+    let Ok(Some(lent)) = view(&group, 10, 90_000) else { panic!("shareable memory can be lent") };
+    assert_eq!(lent.len(), 90_000);
+    assert_pattern(lent.as_slice(), 10, 0);
+    let part = lent.slice(5, 100);
+    drop(lent);
+    let Err(part) = part.thaw() else { panic!("lent memory never becomes writable") };
+    assert_pattern(part.as_slice(), 15, 0);
+    // The last clone holds the region.
+    let regions = group.nodes[1].regions.clone();
+    assert!(regions.claim(&key, 0, 1, ClaimMode::Write).is_err(), "a view is a reader");
+    assert!(matches!(regions.deregister(&key), Ok(None)), "a view holds the memory");
+    assert!(matches!(view(&group, 0, 1), Err(TransferError::StaleKey(_))));
+    drop(part);
+    group.step();
+    assert_eq!(regions.reap().len(), 1, "the last clone gave it back");
+    let target = group.nodes[1].target(100);
+    let from = group.nodes[0].memory(100, 4).freeze();
+    assert_eq!(group.put_bytes(0, target, 0, from), Ok(100));
+    let Ok(Some(lent)) = group.nodes[0].lrts.view(&target, 0, 100) else { panic!("it can be lent") };
+    assert_pattern(lent.as_slice(), 0, 4);
+    drop(lent);
+    group.close();
+    Outcome::Passed
+}
+
+pub(crate) fn transfers_within_a_node(backend: &dyn Backend) -> Outcome {
+    if !backend.serves_its_own_node() {
+        return Outcome::Skipped("`reach` takes transfers within a node to memcpy".to_owned());
+    }
+    let mut group = group!(backend, 2);
+    let source = group.nodes[0].source(1_000, 2);
+    let got = group.get_bytes(0, source, 3, 900).expect("a get within the node");
+    assert_pattern(got.as_slice(), 3, 2);
+    let target = group.nodes[0].target(1_000);
+    assert_eq!(group.put_bytes(0, target, 0, got.freeze()), Ok(900));
+    let out = TransferError::OutOfRange { node: NodeId(0), offset: 1, len: 1_000, region_len: 1_000 };
+    assert_eq!(group.get_bytes(0, source, 1, 1_000).map(|_| ()), Err(out));
+    let Held::Target(memory) = group.nodes[0].end(&target) else { panic!("it was a target") };
+    assert_pattern(&memory.as_slice()[..900], 3, 2);
+    group.close();
+    Outcome::Passed
+}

@@ -1,0 +1,57 @@
+//! The project's commands: `cargo xtask test`, `bench`, `setup`, `sanitize`.
+//!
+//! Each command is a list of steps (`step`); a step is one program with its arguments. All steps run, whatever became of
+//! those before them; the end is a table (`report`) and an exit code.
+
+mod bench;
+mod report;
+mod sanitize;
+mod setup;
+mod step;
+mod suite;
+
+use clap::{Parser, Subcommand};
+use report::Report;
+use std::process::ExitCode;
+
+/// The project's commands.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check everything: format, lints, documentation, examples, tests, models
+    Test {
+        /// Leave out the documentation and the models
+        #[arg(long)]
+        quick: bool,
+    },
+    /// Measure, in release; results are printed and kept in target/bench
+    Bench {
+        /// Benchmarks to run; all without a name
+        names: Vec<String>,
+    },
+    /// Install what `test` needs and this machine lacks
+    Setup,
+    /// Run the suites under a sanitizer
+    Sanitize {
+        /// Which one
+        sanitizer: sanitize::Sanitizer,
+    },
+}
+
+fn main() -> ExitCode {
+    let mut report = Report::default();
+    match Arguments::parse().command {
+        Command::Test { quick } => suite::run(quick, &mut report),
+        Command::Bench { names } => bench::run(&names, &mut report),
+        Command::Setup => drop(setup::prepare(&mut report)),
+        Command::Sanitize { sanitizer } => sanitize::run(sanitizer, &mut report),
+    }
+    report.print();
+    report.exit_code()
+}

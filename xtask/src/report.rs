@@ -1,0 +1,81 @@
+//! What is left to say at the end: a table of the steps, all that was skipped and why, and the exit code.
+
+use crate::step::{Finished, Outcome};
+use std::process::ExitCode;
+
+/// The steps of one command.
+#[derive(Default)]
+pub(crate) struct Report {
+    steps: Vec<Finished>,
+}
+
+impl Report {
+    pub(crate) fn add(&mut self, step: Finished) {
+        self.steps.push(step);
+    }
+
+    fn count(&self, kind: fn(&Outcome) -> bool) -> usize {
+        self.steps.iter().filter(|step| kind(&step.outcome)).count()
+    }
+
+    /// Prints the table; its last line counts the steps.
+    pub(crate) fn print(&self) {
+        println!("\n{:<16} {:>8}  result", "step", "seconds");
+        for Finished { name, outcome, elapsed, .. } in &self.steps {
+            let result = match outcome {
+                Outcome::Passed => "passed".to_owned(),
+                Outcome::Failed(why) => format!("FAILED ({why})"),
+                Outcome::Skipped(why) => format!("skipped: {why}"),
+            };
+            println!("{name:<16} {:>8.1}  {result}", elapsed.as_secs_f64());
+        }
+        for step in &self.steps {
+            for line in step.output.iter().filter_map(|line| skipped_within(line)) {
+                println!("skipped within {}: {line}", step.name);
+            }
+        }
+        println!(
+            "{} passed, {} failed, {} skipped",
+            self.count(|outcome| *outcome == Outcome::Passed),
+            self.count(|outcome| matches!(outcome, Outcome::Failed(_))),
+            self.count(|outcome| matches!(outcome, Outcome::Skipped(_))),
+        );
+    }
+
+    /// Success unless a step failed.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self.count(|outcome| matches!(outcome, Outcome::Failed(_))) {
+            0 => ExitCode::SUCCESS,
+            _ => ExitCode::FAILURE,
+        }
+    }
+}
+
+/// What a line says about a test that did not run: `skipped: why`, `NAME ... skipped: why`, or libtest's `test NAME ... ignored`.
+fn skipped_within(line: &str) -> Option<String> {
+    if let Some(why) = line.strip_prefix("skipped: ") {
+        return Some(why.to_owned());
+    }
+    if let Some((test, why)) = line.split_once(" ... skipped: ") {
+        return Some(format!("{test}: {why}"));
+    }
+    let (test, why) = line.strip_prefix("test ")?.split_once(" ... ignored")?;
+    let why = why.strip_prefix(", ").unwrap_or("no reason is given");
+    Some(format!("{test}: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::skipped_within;
+
+    #[test]
+    fn finds_what_tests_say_about_skipping() {
+        let found = |line| skipped_within(line).unwrap_or_default();
+        assert_eq!(found("skipped: no second host"), "no second host");
+        assert_eq!(found("cma::get ... skipped: denied"), "cma::get: denied");
+        assert_eq!(found("test tests::slow ... ignored, takes an hour"), "tests::slow: takes an hour");
+        assert_eq!(found("test tests::slow ... ignored"), "tests::slow: no reason is given");
+        assert_eq!(found("conformance: 3 passed, 1 skipped, 0 failed"), "");
+        assert_eq!(found("test tests::quick ... ok"), "");
+    }
+}

@@ -1,0 +1,106 @@
+//! One step: a program that runs to its end while its output goes by, and what became of it.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What became of a step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Outcome {
+    Passed,
+    Failed(String),
+    Skipped(String),
+}
+
+/// A program to run.
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    command: Command,
+}
+
+/// A finished step.
+pub(crate) struct Finished {
+    pub(crate) name: &'static str,
+    pub(crate) outcome: Outcome,
+    pub(crate) elapsed: Duration,
+    /// What it wrote to its standard output.
+    pub(crate) output: Vec<String>,
+}
+
+/// The root of the workspace.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package lies in the workspace")
+}
+
+/// Where this workspace's builds go.
+pub(crate) fn target_directory() -> PathBuf {
+    let chosen = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    root().join(chosen.unwrap_or_else(|| "target".into()))
+}
+
+/// `RUSTFLAGS` of the environment and one more.
+pub(crate) fn flags_with(flag: &str) -> OsString {
+    let mut flags = std::env::var_os("RUSTFLAGS").unwrap_or_default();
+    flags.push(" ");
+    flags.push(flag);
+    flags
+}
+
+impl Step {
+    /// `cargo` with arguments that are separated by blanks, in the root of the workspace.
+    pub(crate) fn cargo(name: &'static str, arguments: &str) -> Self {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.args(arguments.split_whitespace()).current_dir(root());
+        Self { name, command }
+    }
+
+    /// Sets a variable of the step's environment.
+    pub(crate) fn environment(mut self, variable: &str, value: impl Into<OsString>) -> Self {
+        self.command.env(variable, value.into());
+        self
+    }
+
+    /// Adds an argument.
+    pub(crate) fn argument(mut self, argument: impl Into<OsString>) -> Self {
+        self.command.arg(argument.into());
+        self
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn run(mut self) -> Finished {
+        println!("\n=== {} ===", self.name);
+        let began = Instant::now();
+        let mut output = Vec::new();
+        let outcome = match stream(&mut self.command, &mut output) {
+            Ok(status) if status.success() => Outcome::Passed,
+            Ok(status) => Outcome::Failed(status.to_string()),
+            Err(error) => Outcome::Failed(format!("{}: {error}", self.command.get_program().display())),
+        };
+        Finished { name: self.name, outcome, elapsed: began.elapsed(), output }
+    }
+
+    /// Does not run it, and says why.
+    pub(crate) fn skip(self, why: String) -> Finished {
+        Finished {
+            name: self.name,
+            outcome: Outcome::Skipped(why),
+            elapsed: Duration::ZERO,
+            output: Vec::new(),
+        }
+    }
+}
+
+/// Shows a program's standard output as it comes, and keeps it.
+fn stream(command: &mut Command, output: &mut Vec<String>) -> io::Result<std::process::ExitStatus> {
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let lines = BufReader::new(child.stdout.take().expect("it is piped"));
+    for line in lines.split(b'\n') {
+        let line = String::from_utf8_lossy(&line?).into_owned();
+        // Nobody may be reading any more; the step and its result still count.
+        let _ = writeln!(io::stdout(), "{line}");
+        output.push(line);
+    }
+    child.wait()
+}
