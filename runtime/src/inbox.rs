@@ -22,8 +22,16 @@ pub(crate) fn progress(node: &Arc<Node>) -> bool {
     let flushed = node.flush();
     let arrived = node.network.progress(&mut Inbox(node));
     let retried = node.transfers.retry(&node.network);
-    let reaped = node.closing.reap(node.network.regions());
+    let reaped = node.closing.is_waiting() && node.closing.reap(node.network.regions());
     flushed || arrived || retried || reaped
+}
+
+/// What can wait until a PE has time: freeing memory of ended registrations, telling of paths that were given up.
+pub(crate) fn tidy(node: &Node) {
+    node.closing.reap(node.network.regions());
+    for warning in node.network.take_warnings() {
+        eprintln!("warning: {}: {warning}", node.id);
+    }
 }
 
 struct Inbox<'a>(&'a Arc<Node>);

@@ -158,9 +158,10 @@ impl Node {
         sent > 0
     }
 
-    /// Whether something waits for room in the network, so that sleeping must be short.
+    /// Whether something waits that no arrival announces (room in the network, a peer's claim), so that sleeping must be
+    /// short.
     pub(crate) fn is_congested(&self) -> bool {
-        self.outgoing_count.load(Ordering::Relaxed) > 0 || self.transfers.has_refused()
+        self.outgoing_count.load(Ordering::Relaxed) > 0 || self.transfers.has_refused() || self.closing.is_waiting()
     }
 
     /// Lets entries run on this node.

@@ -15,7 +15,7 @@ use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::launched::{Control, Launched};
 use chare_lrts::bootstrap::single::Single;
 use chare_lrts::reach::ReachOptions;
-use chare_lrts::{Lrts, LrtsError, NodeId};
+use chare_lrts::{LrtsError, NodeId};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -118,7 +118,13 @@ impl Program {
         let main: Main = Box::new(move || Box::pin(main(arguments)));
         match launched {
             Some(launched) => self.run_launched(launched, main),
-            None if self.config.nodes > 1 => launch::run_here(&self.config),
+            None if self.config.nodes > 1 => match std::env::current_exe() {
+                Ok(program) => launch::run_here(&self.config, program, std::env::args_os().collect()),
+                Err(error) => {
+                    eprintln!("this program's own file cannot be found, so its nodes cannot be started: {error}");
+                    ExitCode::FAILURE
+                }
+            },
             None => self.run_alone(main),
         }
     }
@@ -201,10 +207,9 @@ fn refuse(error: &LrtsError) -> ExitCode {
     ExitCode::FAILURE
 }
 
+/// Tells the launcher why. A node that was told by another one passes the same words on: whoever comes first is heard.
 fn report(control: &Control, error: &JobError) {
     match error {
-        // Whoever told us tells the launcher too.
-        JobError::Elsewhere(_) => {}
         JobError::Lrts { cause: LrtsError::PeerLost { peer, .. }, .. } => {
             control.report_lost(*peer, error.to_string());
         }

@@ -133,7 +133,8 @@ impl Agent {
     fn hear(&mut self, event: &FromAgent) -> Result<(), (NodeId, String)> {
         let &FromAgent::Said { node, message: FromNode::Hello { protocol } } = event else { return Ok(()) };
         if protocol != PROTOCOL {
-            let cause = format!("it speaks control protocol {protocol}, its launcher {PROTOCOL}; use the same build");
+            let cause =
+                format!("it speaks control protocol {protocol}, its launcher {PROTOCOL}; use the same build");
             return Err((node, cause));
         }
         if self.joined.contains(&node) {
@@ -156,7 +157,8 @@ impl Agent {
         for &earlier in &self.joined {
             let Some(neighbour) = self.node(earlier) else { continue };
             let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-            let (one, other) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+            let (one, other) =
+                rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
             node.tell(ToNode::Neighbour(earlier), Some(one));
             neighbour.tell(ToNode::Neighbour(id), Some(other));
         }

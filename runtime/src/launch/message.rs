@@ -13,9 +13,8 @@ use chare_lrts::NodeId;
 use chare_lrts::bootstrap::control::FromNode;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::IpAddr;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// The longest message in bytes: Linux lets no command line with its environment be longer than some 2 MiB.
 pub(super) const FRAME_BYTES_MAX: usize = 4 << 20;
@@ -102,32 +101,34 @@ pub(super) enum Stream {
 }
 
 /// Writes one message and sees it off.
-pub(super) async fn write_message<T: Serialize>(to: &mut (impl AsyncWrite + Unpin), message: &T) -> io::Result<()> {
-    let mut frame = vec![0; 4];
-    let encoded = bincode::serde::encode_into_std_write(message, &mut frame, encoding())
-        .map_err(|cause| invalid(cause.to_string()))?;
-    let length = u32::try_from(encoded).ok().filter(|length| *length as usize <= FRAME_BYTES_MAX);
-    let length = length.ok_or_else(|| invalid(format!("a message of {encoded} bytes is too long")))?;
-    frame[..4].copy_from_slice(&length.to_le_bytes());
-    to.write_all(&frame).await?;
-    to.flush().await
+pub(super) fn write_message<T: Serialize>(to: &mut impl Write, message: &T) -> io::Result<()> {
+    let encoded =
+        bincode::serde::encode_to_vec(message, encoding()).map_err(|cause| invalid(cause.to_string()))?;
+    let length = u32::try_from(encoded.len()).ok().filter(|length| *length as usize <= FRAME_BYTES_MAX);
+    let length =
+        length.ok_or_else(|| invalid(format!("a message of {} bytes is too long", encoded.len())))?;
+    to.write_all(&[&length.to_le_bytes(), encoded.as_slice()].concat())?;
+    to.flush()
 }
 
-/// Reads one message; `None` at the end of the stream. Must run to its end: what it has read is lost otherwise.
-pub(super) async fn read_message<T: DeserializeOwned>(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<T>> {
+/// Reads one message; `None` at the end of the stream.
+pub(super) fn read_message<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
     let mut length = [0; 4];
-    if from.read(&mut length[..1]).await? == 0 {
-        return Ok(None);
+    match from.read(&mut length[..1]) {
+        Ok(0) => return Ok(None),
+        Err(cause) if cause.kind() == io::ErrorKind::Interrupted => return read_message(from),
+        Ok(_) => {}
+        Err(cause) => return Err(cause),
     }
-    from.read_exact(&mut length[1..]).await?;
+    from.read_exact(&mut length[1..])?;
     let announced = u32::from_le_bytes(length) as usize;
     if announced > FRAME_BYTES_MAX {
         return Err(invalid(format!("it begins with {:?}", String::from_utf8_lossy(&length))));
     }
     let mut frame = vec![0; announced];
-    from.read_exact(&mut frame).await?;
-    let (message, used) = bincode::serde::decode_from_slice(&frame, encoding())
-        .map_err(|cause| invalid(cause.to_string()))?;
+    from.read_exact(&mut frame)?;
+    let (message, used) =
+        bincode::serde::decode_from_slice(&frame, encoding()).map_err(|cause| invalid(cause.to_string()))?;
     if used != announced {
         return Err(invalid(format!("a message has {} bytes too many", announced - used)));
     }
@@ -146,31 +147,29 @@ fn encoding() -> impl bincode::config::Config {
 mod tests {
     use super::*;
 
-    fn block_on<T>(future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
-    }
-
     #[test]
     fn messages_survive_the_pipe_and_its_end_is_no_message() {
-        block_on(async {
-            let said = FromAgent::Output { node: NodeId(2), stream: Stream::Error, bytes: vec![7; 40_000] };
-            let mut pipe = Vec::new();
-            write_message(&mut pipe, &said).await.unwrap();
-            write_message(&mut pipe, &FromAgent::Done).await.unwrap();
-            let mut pipe = pipe.as_slice();
-            assert_eq!(read_message(&mut pipe).await.unwrap(), Some(said));
-            assert_eq!(read_message(&mut pipe).await.unwrap(), Some(FromAgent::Done));
-            assert_eq!(read_message::<FromAgent>(&mut pipe).await.unwrap(), None);
-        });
+        let said = FromAgent::Output { node: NodeId(2), stream: Stream::Error, bytes: vec![7; 40_000] };
+        let mut pipe = Vec::new();
+        write_message(&mut pipe, &said).unwrap();
+        write_message(&mut pipe, &FromAgent::Done).unwrap();
+        let mut pipe = pipe.as_slice();
+        assert_eq!(read_message(&mut pipe).unwrap(), Some(said));
+        assert_eq!(read_message(&mut pipe).unwrap(), Some(FromAgent::Done));
+        assert_eq!(read_message::<FromAgent>(&mut pipe).unwrap(), None);
     }
 
     #[test]
     fn strangers_on_the_pipe_are_errors() {
-        let strangers: [&[u8]; 5] =
-            [b"Welcome to host b!\n", &[5, 0], &[2, 0, 0, 0, 1, 1], &[4, 0, 0, 0, 99, 0, 0, 0], &[5, 0, 0, 0, 6, 0, 0, 0, 9]];
-        for bytes in strangers {
-            let mut pipe = bytes;
-            assert!(block_on(read_message::<FromAgent>(&mut pipe)).is_err(), "{bytes:?}");
+        let strangers: [&[u8]; 5] = [
+            b"Welcome to host b!\n",
+            &[5, 0],
+            &[2, 0, 0, 0, 1, 1],
+            &[4, 0, 0, 0, 99, 0, 0, 0],
+            &[5, 0, 0, 0, 6, 0, 0, 0, 9],
+        ];
+        for mut pipe in strangers {
+            assert!(read_message::<FromAgent>(&mut pipe).is_err(), "{pipe:?}");
         }
     }
 }

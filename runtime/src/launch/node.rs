@@ -7,8 +7,6 @@ use super::process::{self, Target};
 use chare_lrts::NodeId;
 use chare_lrts::bootstrap::control::{self, FromNode, ToNode};
 use rustix::fd::OwnedFd;
-use rustix::fs::OFlags;
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use std::io;
 use std::rc::Rc;
 use std::time::Duration;
@@ -36,12 +34,8 @@ impl Node {
         events: &UnboundedSender<FromAgent>,
         tasks: &mut JoinSet<()>,
     ) -> io::Result<Self> {
-        let (ours, theirs) =
-            rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-        let mut child = process::start(program, &theirs, id == NodeId(0))?;
-        drop(theirs);
-        rustix::fs::fcntl_setfl(&ours, OFlags::NONBLOCK)?;
-        let socket = Rc::new(AsyncFd::new(ours)?);
+        let (mut child, socket) = process::start(program, id == NodeId(0))?;
+        let socket = Rc::new(socket);
         let target = Target::of(&child);
         let started = FromAgent::Started { node: id, pid: child.id().unwrap_or_default() };
         // An agent without a listener is ending; its nodes are told so otherwise.
@@ -50,7 +44,13 @@ impl Node {
         let mut outputs = Vec::new();
         if let Some(pipe) = child.stdout.take() {
             let (credit, events) = (Rc::clone(credit), events.clone());
-            outputs.push(spawn_local(output::forward(pipe, (id, Stream::Output), ends.clone(), credit, events)));
+            outputs.push(spawn_local(output::forward(
+                pipe,
+                (id, Stream::Output),
+                ends.clone(),
+                credit,
+                events,
+            )));
         }
         if let Some(pipe) = child.stderr.take() {
             let (credit, events) = (Rc::clone(credit), events.clone());
@@ -58,7 +58,8 @@ impl Node {
         }
         let (orders, to_send) = unbounded_channel();
         spawn_local(speak(Rc::clone(&socket), to_send));
-        let keeper = Keeper { id, child, socket, target: target.clone(), ended, outputs, events: events.clone() };
+        let keeper =
+            Keeper { id, child, socket, target: target.clone(), ended, outputs, events: events.clone() };
         tasks.spawn_local(keeper.attend());
         Ok(Self { orders, target })
     }
@@ -125,7 +126,8 @@ impl Keeper {
             }
         };
         let _ = tokio::time::timeout(LAST_WORDS, heard_out).await;
-        let exit = status.map_or_else(|cause| Exit::WithHost(format!("waiting for it failed: {cause}")), Exit::of);
+        let exit =
+            status.map_or_else(|cause| Exit::WithHost(format!("waiting for it failed: {cause}")), Exit::of);
         let _ = self.events.send(FromAgent::Exited { node: self.id, exit });
         for output in outputs.into_iter().filter(|output| !output.is_finished()) {
             let _ = output.await;

@@ -1,4 +1,4 @@
-#![expect(unsafe_code, reason = "runs code between fork and exec")]
+#![expect(unsafe_code, reason = "runs code between fork and exec, and lets tokio watch a socket")]
 //! One node's process: how it is started so that it never outlives its launcher, and how it is signalled.
 //!
 //! 1. It leads a process group of its own: a terminal's Ctrl-C reaches it through the launcher, once, and force reaches
@@ -10,7 +10,9 @@
 use super::message::Program;
 use chare_lrts::bootstrap::launched::VARIABLE;
 use rustix::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use rustix::fs::OFlags;
 use rustix::io::{Errno, FdFlags};
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{Pid, Signal};
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -19,18 +21,22 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::rc::Rc;
+use tokio::io::unix::AsyncFd;
 use tokio::process::Child;
 
-/// Starts a node's process, which finds `socket` through its environment. `reads` says whether standard input is its.
-pub(super) fn start(program: &Program, socket: &OwnedFd, reads: bool) -> io::Result<Child> {
+/// Starts a node's process and returns our end of its socket, whose other end it finds through its environment.
+/// `reads` says whether standard input is its.
+pub(super) fn start(program: &Program, reads: bool) -> io::Result<(Child, AsyncFd<OwnedFd>)> {
+    let (ours, theirs) =
+        rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
     let os = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
     let mut command = Command::new(os(&program.file));
     if let Some((name, arguments)) = program.argv.split_first() {
         command.arg0(os(name)).args(arguments.iter().map(|argument| os(argument)));
     }
     command.envs(program.environment.iter().map(|(name, value)| (os(name), os(value))));
-    let inode = rustix::fs::fstat(socket)?.st_ino;
-    command.env(VARIABLE, format!("{}:{inode}", socket.as_raw_fd()));
+    let inode = rustix::fs::fstat(&theirs)?.st_ino;
+    command.env(VARIABLE, format!("{}:{inode}", theirs.as_raw_fd()));
     if let Some(directory) = &program.directory {
         command.current_dir(os(directory));
     }
@@ -39,16 +45,22 @@ pub(super) fn start(program: &Program, socket: &OwnedFd, reads: bool) -> io::Res
     command.stdin(if reads { Stdio::inherit() } else { Stdio::null() });
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     die_with_launcher(&mut command);
-    let number = socket.as_raw_fd();
+    let number = theirs.as_raw_fd();
     let leave_open = move || {
-        // SAFETY: `start` borrows the socket until the process has started, and fork gave it the same number.
+        // SAFETY: `start` keeps the socket open until the process has started, and fork gave it the same number.
         let socket = unsafe { BorrowedFd::borrow_raw(number) };
         Ok(rustix::io::fcntl_setfd(socket, FdFlags::empty())?)
     };
     // SAFETY: between fork and exec, `leave_open` makes one system call; it allocates nothing and takes no lock that a
     // thread of the parent could have held.
     unsafe { command.pre_exec(leave_open) };
-    tokio::process::Command::from(command).spawn()
+    // Ours alone: the two ends are two open files, and the node's blocks.
+    rustix::fs::fcntl_setfl(&ours, OFlags::NONBLOCK)?;
+    // SAFETY: the socket stays open and the same as long as `AsyncFd` owns it: nobody takes it out or changes it.
+    let ours = unsafe { AsyncFd::register(ours) }?;
+    let child = tokio::process::Command::from(command).spawn()?;
+    drop(theirs);
+    Ok((child, ours))
 }
 
 /// Lets the kernel kill the process when the thread that starts it ends.

@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use slab::Slab;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What follows when a get or put is over.
 pub(crate) type Then = Box<dyn FnOnce(Completion) + Send>;
@@ -37,6 +38,8 @@ pub(crate) struct Transfers {
     lent: Mutex<Slab<Lent>>,
     running: Mutex<Slab<Then>>,
     refused: Mutex<VecDeque<Operation>>,
+    /// Length of `refused`, for those who poll.
+    refused_count: AtomicUsize,
 }
 
 impl Transfers {
@@ -108,6 +111,7 @@ impl Transfers {
             }
             Err(operation) => {
                 self.refused.lock().push_back(operation);
+                self.refused_count.fetch_add(1, Ordering::Relaxed);
                 Status::Pending
             }
         }
@@ -121,17 +125,21 @@ impl Transfers {
 
     /// Posts again what found no room. Returns whether anything started.
     pub(crate) fn retry(&self, network: &dyn Lrts) -> bool {
+        if !self.has_refused() {
+            return false;
+        }
         let waiting = std::mem::take(&mut *self.refused.lock());
         let before = waiting.len();
+        self.refused_count.fetch_sub(before, Ordering::Relaxed);
         for operation in waiting {
             let _ = self.start(network, operation);
         }
-        before > 0 && self.refused.lock().len() < before
+        self.refused_count.load(Ordering::Relaxed) < before
     }
 
     /// Whether an operation waits for room.
     pub(crate) fn has_refused(&self) -> bool {
-        !self.refused.lock().is_empty()
+        self.refused_count.load(Ordering::Relaxed) > 0
     }
 }
 

@@ -1,0 +1,183 @@
+//! The program that the acceptance tests run: small jobs whose behaviour shows from outside.
+//!
+//! | argument | what it does |
+//! |---|---|
+//! | `handover` | passes vectors and nocopy buffers between the PEs of one process |
+//! | `lend` | passes shareable buffers from node 0 to node 1 |
+//! | `idle` | does nothing, for ever |
+//! | `flood` | traffic of every kind between all nodes, until something ends it |
+//! | `panic PE` | panics on that PE |
+//! | `exit CODE` | exits with that code from the last PE |
+//! | `print LINES` | prints so many lines on every PE |
+
+use chare::prelude::*;
+use chare::{RegisteredSource, SourceHandle, rget};
+use std::process::ExitCode;
+
+/// Large enough to never travel with a message.
+const BULK: usize = 100_000;
+
+struct Member;
+
+#[chare(group)]
+impl Member {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    /// One line per node, from its first PE.
+    #[entry]
+    fn introduce(&mut self, done: Callback<()>) {
+        if chare::my_pe().0.is_multiple_of(chare::pes() / chare::nodes()) {
+            println!("{} has process {}", chare::my_node(), std::process::id());
+        }
+        self.contribute(barrier(), done);
+    }
+
+    #[entry]
+    fn take(&mut self, values: Vec<u64>, done: Callback<usize>) {
+        done.send(values.as_ptr() as usize);
+    }
+
+    #[entry]
+    fn borrow(&mut self, #[nocopy] values: Received<u64>, done: Callback<usize>) {
+        assert!(values.iter().all(|value| *value == 7));
+        done.send(values.as_ptr() as usize);
+    }
+
+    #[entry]
+    fn bounce(&mut self, round: u64, values: Vec<u64>, from: PeId) {
+        self.this_collection().on(from).caught(round, values.len() as u64);
+    }
+
+    #[entry]
+    fn caught(&mut self, _round: u64, count: u64) {
+        assert!(count > 0);
+    }
+
+    #[entry]
+    fn land(&mut self, #[nocopy(post)] values: Posted<u64>) {
+        assert!(values.iter().all(|value| *value == 7));
+    }
+
+    #[post(land)]
+    fn post_land(&mut self, values: Post<u64>) {
+        let len = values.len();
+        values.post(vec![0; len]);
+    }
+
+    #[entry]
+    async fn flood(this: This<Self>, others: Vec<SourceHandle<u64>>) {
+        let (me, all) = (chare::my_pe(), this.collection());
+        for round in 0.. {
+            for pe in (0..chare::pes()).map(PeId).filter(|pe| *pe != me) {
+                all.on(pe).bounce(round, vec![round; 200], me);
+                all.on(pe).land(vec![7; BULK]);
+                let (borrowed, done) = chare::future();
+                all.on(pe).borrow(BufferMut::from_fn(BULK, |_| 7), done);
+                let source = &others[pe.0 as usize];
+                let (read, filled) = chare::future();
+                rget(source, BufferMut::zeroed(source.len()), filled).expect("it is as long");
+                assert!(read.await.iter().all(|value| *value == 7));
+                let _: usize = borrowed.await;
+            }
+            if me == PeId(0) {
+                println!("round {round}");
+            }
+        }
+    }
+
+    #[entry]
+    fn register(&mut self, to: Callback<Vec<SourceHandle<u64>>>) {
+        let source = RegisteredSource::register(vec![7u64; BULK]);
+        self.contribute(concat(source.handle()), to);
+        // Registered for as long as the job lives.
+        std::mem::forget(source);
+    }
+
+    #[entry]
+    fn fail(&mut self) {
+        panic!("as asked");
+    }
+
+    #[entry]
+    fn leave(&mut self, code: i32) {
+        chare::exit(code);
+    }
+
+    #[entry]
+    fn print(&mut self, lines: u32, done: Callback<()>) {
+        for line in 0..lines {
+            println!("{} says line {line} of {lines}", chare::my_pe());
+        }
+        self.contribute(barrier(), done);
+    }
+}
+
+async fn handover(members: MemberProxy) {
+    let last = PeId(chare::pes() - 1);
+    for to in [PeId(0), last] {
+        let values = vec![1u64; BULK];
+        let address = values.as_ptr() as usize;
+        let (taken, done) = chare::future();
+        members.on(to).take(values, done);
+        assert_eq!(taken.await, address, "the vector itself arrives");
+        let values = vec![7u64; BULK];
+        let address = values.as_ptr() as usize;
+        let (borrowed, done) = chare::future();
+        members.on(to).borrow(values, done);
+        assert_eq!(borrowed.await, address, "the sender's own memory is read");
+    }
+}
+
+async fn lend(members: MemberProxy) {
+    let last = PeId(chare::pes() - 1);
+    for _ in 0..10 {
+        let (borrowed, done) = chare::future();
+        members.on(last).borrow(BufferMut::from_fn(BULK, |_| 7), done);
+        let _: usize = borrowed.await;
+    }
+}
+
+async fn flood(members: MemberProxy) {
+    let (sources, to_sources) = chare::future();
+    members.register(to_sources);
+    members.flood(sources.await);
+    chare::future::<()>().0.await;
+}
+
+async fn idle() {
+    println!("idle");
+    chare::future::<()>().0.await;
+}
+
+fn main() -> ExitCode {
+    chare::run(|arguments| async move {
+        let members = MemberProxy::create();
+        let (introduced, done) = chare::future();
+        members.introduce(done);
+        introduced.await;
+        let number = |position: usize| arguments.get(position).and_then(|text| text.parse().ok()).unwrap_or(0);
+        match arguments.first().map(String::as_str) {
+            Some("handover") => handover(members).await,
+            Some("lend") => lend(members).await,
+            Some("idle") => idle().await,
+            Some("flood") => flood(members).await,
+            Some("panic") => members.on(PeId(number(1))).fail(),
+            Some("exit") => {
+                members.on(PeId(chare::pes() - 1)).leave(number(1) as i32);
+                chare::future::<()>().0.await;
+            }
+            Some("print") => {
+                let (printed, done) = chare::future();
+                members.print(number(1), done);
+                printed.await;
+            }
+            other => {
+                eprintln!("probe: unknown argument {other:?}");
+                chare::exit(2);
+            }
+        }
+    })
+}
