@@ -44,10 +44,8 @@ pub(crate) fn seats(
     let has_own = host_pes as usize <= processors.len();
     let policy = if has_own { IdlePolicy::Spin } else { IdlePolicy::Yield };
     let pinned = pin && (has_own || list.is_some());
-    let seat = |rank: u32| Seat {
-        processor: pinned.then(|| processors[rank as usize % processors.len()]),
-        policy,
-    };
+    let seat =
+        |rank: u32| Seat { processor: pinned.then(|| processors[rank as usize % processors.len()]), policy };
     Ok(own.map(seat).collect())
 }
 

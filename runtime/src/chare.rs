@@ -46,7 +46,8 @@ impl<C: 'static> AnyChare for Body<C> {
 pub struct This<C>(Rc<Body<C>>);
 
 impl<C: 'static> This<C> {
-    pub(crate) fn new(identity: Rc<Identity>, state: C) -> Rc<dyn AnyChare> {
+    /// A chare for the table, from its constructed state.
+    pub(crate) fn seat(identity: Rc<Identity>, state: C) -> Rc<dyn AnyChare> {
         Rc::new(Body { identity, state: RefCell::new(state) })
     }
 

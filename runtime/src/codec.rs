@@ -40,9 +40,9 @@ pub(crate) enum CodecError {
 /// # Errors
 /// When the type's serialization refuses.
 pub(crate) fn encode_into<T: Serialize>(value: &T, out: &mut Vec<u8>) -> Result<(), CodecError> {
-    bincode::serde::encode_into_std_write(value, out, config())
-        .map(|_| ())
-        .map_err(|error| CodecError::Encode { type_name: std::any::type_name::<T>(), cause: error.to_string() })
+    bincode::serde::encode_into_std_write(value, out, config()).map(|_| ()).map_err(|error| {
+        CodecError::Encode { type_name: std::any::type_name::<T>(), cause: error.to_string() }
+    })
 }
 
 /// Decodes one value from the front of `bytes`; returns it and what follows it.

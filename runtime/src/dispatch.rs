@@ -11,8 +11,8 @@ use crate::mailbox::Work;
 use crate::message::Arguments;
 use crate::outbox;
 use crate::pe::{Awaited, LocalCollection, Pe, Running};
-use crate::quiescence::{COORDINATOR, Sums, Wave};
 use crate::queue::CallOptions;
+use crate::quiescence::{COORDINATOR, Sums, Wave};
 use crate::reduction::Partial;
 use crate::registry::{ChareRegistration, EntryRegistration};
 use crate::zerocopy::receive::{self, Destination};
@@ -108,7 +108,7 @@ fn bring_in(pe: &Rc<Pe>, chare: &Rc<dyn AnyChare>, destination: Destination, cal
             entry: entry.name,
             reference: call.reference,
         };
-        pe.run_as(running, || (entry.post)(chare, &call.arguments, Posts::new(&slots)));
+        pe.run_as(running, || (entry.post)(chare, &call.arguments, Posts::new(slots.clone())));
     }
     receive::land(&pe.node, destination, call, &slots).unwrap_or_else(|cause| {
         fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
@@ -308,6 +308,7 @@ fn send_wave(pe: &Pe, to: PeId, wave: Wave) {
 fn sums(pe: &Pe) -> Sums {
     let all = || pe.node.counters.iter().chain([&pe.node.outside]);
     let processed = all().fold(0u64, |sum, counters| sum.wrapping_add(counters.processed.read()));
-    let sent = all().fold(0u64, |sum, counters| sum.wrapping_add(counters.sent.read() + counters.woken.read()));
+    let sent =
+        all().fold(0u64, |sum, counters| sum.wrapping_add(counters.sent.read() + counters.woken.read()));
     Sums { sent, processed }
 }

@@ -8,8 +8,8 @@ use crate::codec;
 use crate::collection::{CollectionInfo, Placement};
 use crate::ids::{ChareId, ChareTypeId, CollectionId, EntryId, PeId, Target};
 use crate::message::Arguments;
-use crate::quiescence::Wave;
 use crate::queue::CallOptions;
+use crate::quiescence::Wave;
 use crate::reduction::{EncodedPartial, Partial};
 use crate::registry::{ChareRegistration, EntryRegistration, registry};
 use crate::zerocopy::{Descriptor, Leaving, Nocopy};
@@ -27,12 +27,21 @@ pub(crate) struct Envelope {
 pub(crate) enum Body {
     Call(Call),
     Create(Create),
-    CreateMembers { info: Arc<CollectionInfo>, arguments: Arguments },
+    CreateMembers {
+        info: Arc<CollectionInfo>,
+        arguments: Arguments,
+    },
     Broadcast(Broadcast),
     Contribution(Partial),
-    Resolve { future: FutureId, value: Arguments },
+    Resolve {
+        future: FutureId,
+        value: Arguments,
+    },
     /// A callback that fires outside any entry; stays on its node.
-    Callback { callback: ErasedCallback, value: Arguments },
+    Callback {
+        callback: ErasedCallback,
+        value: Arguments,
+    },
     Quiescence(Wave),
 }
 
@@ -66,7 +75,14 @@ pub(crate) struct Broadcast {
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Header {
     /// For one PE of the receiving node.
-    Call { to: PeId, target: Target, entry: EntryId, options: CallOptions, reference: u64, nocopy: Vec<Descriptor> },
+    Call {
+        to: PeId,
+        target: Target,
+        entry: EntryId,
+        options: CallOptions,
+        reference: u64,
+        nocopy: Vec<Descriptor>,
+    },
     /// For one PE of the receiving node.
     Create { id: ChareId, chare: ChareTypeId, options: CallOptions },
     /// For one PE of the receiving node.
@@ -88,11 +104,24 @@ pub(crate) enum Header {
 /// What goes to all nodes.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Spread {
-    Members { id: CollectionId, chare: ChareTypeId, len: u64, placement: Placement },
-    Broadcast { collection: CollectionId, entry: EntryId, options: CallOptions, reference: u64 },
+    Members {
+        id: CollectionId,
+        chare: ChareTypeId,
+        len: u64,
+        placement: Placement,
+    },
+    Broadcast {
+        collection: CollectionId,
+        entry: EntryId,
+        options: CallOptions,
+        reference: u64,
+    },
     /// The readonly values; nothing runs on a node before they are here.
     Readonly,
-    Exit { code: i32, error: Option<String> },
+    Exit {
+        code: i32,
+        error: Option<String>,
+    },
 }
 
 /// A frame of header and arguments.

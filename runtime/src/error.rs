@@ -45,7 +45,9 @@ pub enum JobError {
         cause: TransferError,
     },
     /// A node sent bytes that are no message.
-    #[error("{peer} sent an invalid message to {node}: {cause}; all nodes must run the same build of the program")]
+    #[error(
+        "{peer} sent an invalid message to {node}: {cause}; all nodes must run the same build of the program"
+    )]
     Undecodable {
         /// Who sent it.
         peer: NodeId,

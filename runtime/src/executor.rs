@@ -93,7 +93,9 @@ impl Tasks {
         let slot = key.slot as usize;
         let (mut body, waker) = {
             let mut tasks = self.tasks.borrow_mut();
-            let Some(task) = tasks.get_mut(slot).filter(|task| task.generation == key.generation) else { return };
+            let Some(task) = tasks.get_mut(slot).filter(|task| task.generation == key.generation) else {
+                return;
+            };
             let Some(body) = task.body.take() else { return };
             task.waker.queued.store(false, Ordering::Release);
             (body, Waker::from(Arc::clone(&task.waker)))

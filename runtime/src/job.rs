@@ -2,6 +2,7 @@
 
 use crate::affinity::{self, Seat};
 use crate::codec;
+use crate::context;
 use crate::envelope::{self, Header, Spread};
 use crate::error::JobError;
 use crate::ids::NodeId;
@@ -11,7 +12,6 @@ use crate::node::{Ending, Node};
 use crate::pe::{Pe, Running};
 use crate::registry::registry;
 use crate::scheduler;
-use crate::context;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::reach::{Reach, ReachOptions};
@@ -68,8 +68,9 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
     let (host_pes, first) = greet(options, bootstrap).map_err(lrts)?;
     let network = Reach::open(bootstrap, &options.network).map_err(lrts)?;
     let layout = Layout::new(bootstrap.nodes(), options.pes);
-    let seats = affinity::seats(options.processors.as_deref(), options.pin, host_pes, first..first + options.pes)
-        .map_err(JobError::Config)?;
+    let seats =
+        affinity::seats(options.processors.as_deref(), options.pin, host_pes, first..first + options.pes)
+            .map_err(JobError::Config)?;
     Ok(ReadyNode { node: Arc::new(Node::new(id, layout, network)), seats })
 }
 
@@ -250,7 +251,8 @@ impl Job {
             .collect();
         let mut outcome = Ok(0);
         for node in nodes {
-            let result = node.join().unwrap_or_else(|_| Err(JobError::Config("a node's thread panicked".into())));
+            let result =
+                node.join().unwrap_or_else(|_| Err(JobError::Config("a node's thread panicked".into())));
             // The node that noticed knows more than those it told.
             outcome = match (outcome, result) {
                 (Err(JobError::Elsewhere(_)) | Ok(_), Err(error)) => Err(error),

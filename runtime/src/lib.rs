@@ -1,5 +1,50 @@
 //! Message-driven parallel objects: the programming model of Charm++ in Rust, with zero-copy parameters that the
 //! type system keeps safe.
+//!
+//! A *chare* is an object that lives on one PE (a scheduler thread) and is reached only by messages. `#[chare]` on an
+//! `impl` block makes a type one, and writes the *proxy* that turns method calls into messages:
+//!
+//! ```
+//! use chare::prelude::*;
+//!
+//! struct Counter {
+//!     total: u64,
+//! }
+//!
+//! #[chare(array)]
+//! impl Counter {
+//!     #[entry]
+//!     fn new(start: u64) -> Self {
+//!         Self { total: start }
+//!     }
+//!
+//!     #[entry]
+//!     fn add(&mut self, #[nocopy] values: Received<u64>, done: Callback<u64>) {
+//!         self.total += values.iter().sum::<u64>();
+//!         self.contribute(sum(self.total), done);
+//!     }
+//! }
+//!
+//! // A job in this process; a program's `main` calls `chare::run` instead.
+//! let job = chare::Job::in_process(1, 2).run(|| async {
+//!     let counters = CounterProxy::create(10, 1);
+//!     let (total, done) = chare::future();
+//!     counters.add(vec![1, 2, 3], done);
+//!     assert_eq!(total.await, 70);
+//! });
+//! assert_eq!(job.unwrap(), 0);
+//! ```
+//!
+//! # A message's way
+//!
+//! ```text
+//! out   proxy -> zerocopy -> envelope -> location -> outbox -> the network
+//! in    the network -> inbox -> mailbox, queue -> scheduler -> dispatch -> the entry method
+//! ```
+//!
+//! Inside a process the arguments themselves travel, boxed once by the caller; they are encoded when they leave it. Each
+//! file of the way opens with its place in it.
+
 mod affinity;
 mod callback;
 mod chare;
@@ -34,7 +79,9 @@ mod reduction;
 mod registry;
 mod scheduler;
 mod startup;
+mod sleep;
 mod stats;
+mod sync;
 mod watch;
 mod zerocopy;
 

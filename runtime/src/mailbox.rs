@@ -1,15 +1,10 @@
-//! What other threads leave for a PE, and how they wake it.
-//!
-//! 1. Anyone pushes; the PE alone pops.
-//! 2. A PE that goes to sleep stores how it sleeps, then looks at its queue once more; a pusher pushes, then looks how
-//!    the PE sleeps. Both with sequential consistency: one of them sees the other (Dekker).
-//! 3. Whoever resets the state from asleep to awake does the waking.
+//! What other threads leave for a PE, and how they wake it: a queue with [`crate::sleep`] beside it.
 
 use crate::envelope::Envelope;
 use crate::executor::TaskKey;
+use crate::sleep::{Sleep, Sleeper};
 use crossbeam::queue::SegQueue;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, Ordering, fence};
 use std::thread::Thread;
 use std::time::Duration;
 
@@ -20,10 +15,6 @@ pub(crate) enum Work {
     Task(TaskKey),
 }
 
-const AWAKE: u8 = 0;
-const PARKED: u8 = 1;
-const IN_NETWORK: u8 = 2;
-
 /// Who has to be woken after a push.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wake {
@@ -33,17 +24,16 @@ pub(crate) enum Wake {
     Network,
 }
 
-/// A PE's mailbox.
+/// A PE's mailbox: anyone pushes, the PE alone pops.
 pub(crate) struct Mailbox {
     queue: SegQueue<Work>,
-    /// Written by the PE when it falls asleep and by whoever wakes it.
-    sleep: AtomicU8,
+    sleep: Sleep,
     thread: OnceLock<Thread>,
 }
 
 impl Mailbox {
     pub(crate) fn new() -> Self {
-        Self { queue: SegQueue::new(), sleep: AtomicU8::new(AWAKE), thread: OnceLock::new() }
+        Self { queue: SegQueue::new(), sleep: Sleep::new(), thread: OnceLock::new() }
     }
 
     /// Says which thread runs the PE: the caller's.
@@ -58,29 +48,29 @@ impl Mailbox {
 
     /// Wakes the PE if it sleeps.
     pub(crate) fn wake(&self) -> Wake {
-        fence(Ordering::SeqCst);
-        if self.sleep.load(Ordering::Relaxed) == AWAKE {
-            return Wake::Nothing;
-        }
-        match self.sleep.swap(AWAKE, Ordering::SeqCst) {
-            PARKED => {
-                if let Some(thread) = self.thread.get() {
-                    thread.unpark();
-                }
+        match self.sleep.interrupt() {
+            None => Wake::Nothing,
+            Some(Sleeper::Network) => Wake::Network,
+            Some(Sleeper::Thread) => {
+                self.unpark();
                 Wake::Nothing
             }
-            IN_NETWORK => Wake::Network,
-            _ => Wake::Nothing,
         }
     }
 
     /// Wakes the PE if it is parked; returns whether it was.
     pub(crate) fn wake_parked(&self) -> bool {
-        let was_parked = self.sleep.compare_exchange(PARKED, AWAKE, Ordering::SeqCst, Ordering::Relaxed).is_ok();
-        if was_parked && let Some(thread) = self.thread.get() {
-            thread.unpark();
+        let was_parked = self.sleep.interrupt_parked();
+        if was_parked {
+            self.unpark();
         }
         was_parked
+    }
+
+    fn unpark(&self) {
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
     }
 
     pub(crate) fn pop(&self) -> Option<Work> {
@@ -89,24 +79,22 @@ impl Mailbox {
 
     /// Parks the PE's thread until a push, unless `stay_awake` says no after the announcement.
     pub(crate) fn park(&self, timeout: Option<Duration>, stay_awake: impl FnOnce() -> bool) {
-        self.sleep.store(PARKED, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-        if self.queue.is_empty() && !stay_awake() {
-            match timeout {
-                Some(timeout) => std::thread::park_timeout(timeout),
-                None => std::thread::park(),
-            }
-        }
-        self.sleep.store(AWAKE, Ordering::SeqCst);
+        self.sleep_as(Sleeper::Thread, stay_awake, || match timeout {
+            Some(timeout) => std::thread::park_timeout(timeout),
+            None => std::thread::park(),
+        });
     }
 
-    /// Runs `wait` with pushes waking the network instead of the thread.
+    /// Runs `wait` with pushes waking the network instead of the thread, unless `stay_awake` says no.
     pub(crate) fn wait_in_network(&self, stay_awake: impl FnOnce() -> bool, wait: impl FnOnce()) {
-        self.sleep.store(IN_NETWORK, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
+        self.sleep_as(Sleeper::Network, stay_awake, wait);
+    }
+
+    fn sleep_as(&self, sleeper: Sleeper, stay_awake: impl FnOnce() -> bool, sleep: impl FnOnce()) {
+        self.sleep.announce(sleeper);
         if self.queue.is_empty() && !stay_awake() {
-            wait();
+            sleep();
         }
-        self.sleep.store(AWAKE, Ordering::SeqCst);
+        self.sleep.end();
     }
 }

@@ -1,5 +1,6 @@
 //! One process of a job: what its PEs share. No chare lives here.
 
+use crate::envelope::{self, Envelope, Header, Spread};
 use crate::error::JobError;
 use crate::ids::{NodeId, PeId};
 use crate::layout::Layout;
@@ -8,7 +9,6 @@ use crate::readonly::ReadonlyValues;
 use crate::stats::Counters;
 use crate::watch::Watch;
 use crate::zerocopy::{Closing, Descriptor, Transfers};
-use crate::envelope::{self, Envelope, Header, Spread};
 use chare_lrts::reach::Reach;
 use chare_lrts::{Frame, Lrts, MemoryMut, Refused};
 use parking_lot::{Condvar, Mutex};
@@ -68,7 +68,7 @@ impl Node {
             outgoing_count: AtomicUsize::new(0),
             frame_bytes_max,
             open: AtomicBool::new(false),
-            watch: Watch::default(),
+            watch: Watch::new(),
             ended: AtomicBool::new(false),
             ending: Mutex::new(None),
             has_ended: Condvar::new(),
@@ -161,7 +161,9 @@ impl Node {
     /// Whether something waits that no arrival announces (room in the network, a peer's claim), so that sleeping must be
     /// short.
     pub(crate) fn is_congested(&self) -> bool {
-        self.outgoing_count.load(Ordering::Relaxed) > 0 || self.transfers.has_refused() || self.closing.is_waiting()
+        self.outgoing_count.load(Ordering::Relaxed) > 0
+            || self.transfers.has_refused()
+            || self.closing.is_waiting()
     }
 
     /// Lets entries run on this node.

@@ -121,12 +121,9 @@ pub(crate) fn spread(pe: &Pe, arguments: &crate::message::Arguments, spread: imp
             let children = node.post_to_children(node.id, &bytes);
             pe.counters().sent.add(children);
         }
-        Err(cause) => node.fail(JobError::Delivery {
-            what: "a broadcast".to_owned(),
-            pe: pe.id,
-            node: node.id,
-            cause,
-        }),
+        Err(cause) => {
+            node.fail(JobError::Delivery { what: "a broadcast".to_owned(), pe: pe.id, node: node.id, cause })
+        }
     }
 }
 

@@ -177,14 +177,23 @@ impl<C: Chare> CollectionHandle<C> {
     pub fn broadcast<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
         let entry = registry::entry::<E>();
         let options = options_for(self.options.as_ref(), entry);
-        let broadcast =
-            Broadcast { collection: self.id, entry, arguments: Arguments::new(arguments), nocopy: Vec::new(), reference: 0 };
+        let broadcast = Broadcast {
+            collection: self.id,
+            entry,
+            arguments: Arguments::new(arguments),
+            nocopy: Vec::new(),
+            reference: 0,
+        };
         Pe::current(|pe| outbox::broadcast(pe, options, broadcast));
     }
 
     /// Calls an entry with nocopy parameters of all members, each by a message of its own; all share the caller's memory,
     /// which is free again when the last of them has released it.
-    pub fn broadcast_nocopy<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Outgoing>) {
+    pub fn broadcast_nocopy<E: EntryMethod<Chare = C>>(
+        &self,
+        arguments: E::Arguments,
+        nocopy: Vec<Outgoing>,
+    ) {
         let entry = registry::entry::<E>();
         let options = options_for(self.options.as_ref(), entry);
         let (arguments, nocopy) = (Arguments::new(arguments), leave(nocopy));

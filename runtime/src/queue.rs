@@ -156,7 +156,9 @@ impl<T> RunQueue<T> {
         if let Some(item) = self.expedited.pop_front() {
             return Some(item);
         }
-        if self.ranked.peek().is_some_and(|first| first.priority < Priority::DEFAULT) || self.normal.is_empty() {
+        if self.ranked.peek().is_some_and(|first| first.priority < Priority::DEFAULT)
+            || self.normal.is_empty()
+        {
             return self.ranked.pop().map(|first| first.item);
         }
         self.normal.pop_front()

@@ -106,7 +106,9 @@ mod tests {
         assert!(state.start_wave(now), "a wave is due");
         answers
             .into_iter()
-            .map(|(sent, processed)| state.answer(Sums { sent, processed }, 2, now - Duration::from_secs(1)).len())
+            .map(|(sent, processed)| {
+                state.answer(Sums { sent, processed }, 2, now - Duration::from_secs(1)).len()
+            })
             .sum()
     }
 

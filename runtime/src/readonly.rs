@@ -16,7 +16,10 @@ pub(crate) struct ReadonlyValues(Mutex<BTreeMap<String, Value>>);
 enum Value {
     /// From another node; decoded when first read, because only the reader knows the type.
     Encoded(Vec<u8>),
-    Typed { shared: Arc<dyn Any + Send + Sync>, original: Arguments },
+    Typed {
+        shared: Arc<dyn Any + Send + Sync>,
+        original: Arguments,
+    },
 }
 
 impl ReadonlyValues {
@@ -26,7 +29,10 @@ impl ReadonlyValues {
         let name = std::any::type_name::<T>();
         let typed = Value::Typed { shared: Arc::new(value.clone()), original: Arguments::new(value) };
         let before = self.0.lock().insert(name.to_owned(), typed);
-        assert!(before.is_none(), "the readonly value `{name}` is set twice; wrap the second in a type of its own");
+        assert!(
+            before.is_none(),
+            "the readonly value `{name}` is set twice; wrap the second in a type of its own"
+        );
     }
 
     pub(crate) fn read<T: Message + Sync>(&self) -> Option<Result<Arc<T>, CodecError>> {

@@ -104,7 +104,11 @@ numbers! {
 /// What partial results consist of.
 enum Data {
     Nothing,
-    Numbers { fold: Fold, scalar: bool, values: Numbers },
+    Numbers {
+        fold: Fold,
+        scalar: bool,
+        values: Numbers,
+    },
     /// Contributions with the index of their contributor.
     Pieces(Vec<(Index, Arguments)>),
 }
@@ -242,11 +246,10 @@ impl Partial {
         self.finish = self.finish.or(other.finish);
         match (&mut self.data, other.data) {
             (Data::Nothing, Data::Nothing) => Ok(()),
-            (Data::Numbers { fold, values, .. }, Data::Numbers { fold: other_fold, values: other_values, .. })
-                if *fold == other_fold =>
-            {
-                values.fold(other_values, *fold)
-            }
+            (
+                Data::Numbers { fold, values, .. },
+                Data::Numbers { fold: other_fold, values: other_values, .. },
+            ) if *fold == other_fold => values.fold(other_values, *fold),
             (Data::Pieces(pieces), Data::Pieces(mut other)) => {
                 pieces.append(&mut other);
                 Ok(())
@@ -261,7 +264,8 @@ impl Partial {
     /// When a piece from another node is no value of the contributions' type.
     pub(crate) fn finish(self) -> Result<Arguments, String> {
         if let Some(finish) = self.finish {
-            return finish(self.data).ok_or_else(|| "a contribution does not have the result's type".to_owned());
+            return finish(self.data)
+                .ok_or_else(|| "a contribution does not have the result's type".to_owned());
         }
         let bytes = match self.data {
             Data::Nothing => Ok(Vec::new()),

@@ -183,7 +183,7 @@ impl ChareRegistration {
             constructor: C::Constructor::SIGNATURE,
             decode: Arguments::decode::<<C::Constructor as Constructor>::Arguments>,
             construct: |identity, arguments| {
-                Ok(This::new(identity, C::Constructor::construct(arguments.take()?)))
+                Ok(This::seat(identity, C::Constructor::construct(arguments.take()?)))
             },
         }
     }

@@ -121,7 +121,9 @@ impl Program {
             None if self.config.nodes > 1 => match std::env::current_exe() {
                 Ok(program) => launch::run_here(&self.config, program, std::env::args_os().collect()),
                 Err(error) => {
-                    eprintln!("this program's own file cannot be found, so its nodes cannot be started: {error}");
+                    eprintln!(
+                        "this program's own file cannot be found, so its nodes cannot be started: {error}"
+                    );
                     ExitCode::FAILURE
                 }
             },
@@ -130,8 +132,14 @@ impl Program {
     }
 
     fn options(&self) -> NodeOptions {
-        let cpus = self.config.pemap.as_ref().map(|list| list.as_slice().iter().map(|cpu| *cpu as usize).collect());
-        NodeOptions { pes: self.config.pes_per_node, network: self.network.clone(), processors: cpus, pin: true }
+        let cpus =
+            self.config.pemap.as_ref().map(|list| list.as_slice().iter().map(|cpu| *cpu as usize).collect());
+        NodeOptions {
+            pes: self.config.pes_per_node,
+            network: self.network.clone(),
+            processors: cpus,
+            pin: true,
+        }
     }
 
     fn run_alone(&self, main: Main) -> ExitCode {

@@ -6,18 +6,22 @@
 //! 3. A PE that starts to spin wakes the watcher and polls in its place, because a spinning PE notices an arrival a
 //!    hundred times sooner. While PEs spin, nobody becomes the watcher.
 //! 4. Rules 2 and 3 are store-load handshakes: each side stores (watcher, spinning), passes a sequentially consistent
-//!    operation, and loads what the other stores; at least one of them sees the other.
+//!    operation, and loads what the other stores; at least one of them sees the other. `tests/model` checks it.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence};
 
 /// See the file's head.
-#[derive(Default)]
+#[derive(Debug)]
 pub(crate) struct Watch {
     has_watcher: AtomicBool,
     spinning: AtomicUsize,
 }
 
 impl Watch {
+    pub(crate) fn new() -> Self {
+        Self { has_watcher: AtomicBool::new(false), spinning: AtomicUsize::new(0) }
+    }
+
     /// Whether somebody sleeps on the network; then leave it alone.
     pub(crate) fn has_watcher(&self) -> bool {
         fence(Ordering::SeqCst);
@@ -26,7 +30,7 @@ impl Watch {
 
     /// Becomes the watcher, unless there is one or PEs spin. Then sleep, then [`Watch::leave`].
     pub(crate) fn try_enter(&self) -> bool {
-        if self.has_watcher.swap(true, Ordering::SeqCst) {
+        if self.has_watcher.swap(true, Ordering::AcqRel) {
             return false;
         }
         fence(Ordering::SeqCst);
@@ -38,17 +42,17 @@ impl Watch {
     }
 
     pub(crate) fn leave(&self) {
-        self.has_watcher.store(false, Ordering::SeqCst);
+        self.has_watcher.store(false, Ordering::Release);
     }
 
     /// Starts to spin; returns whether there is a watcher to wake.
     pub(crate) fn start_spinning(&self) -> bool {
-        self.spinning.fetch_add(1, Ordering::SeqCst);
+        self.spinning.fetch_add(1, Ordering::AcqRel);
         self.has_watcher()
     }
 
     pub(crate) fn stop_spinning(&self) {
-        self.spinning.fetch_sub(1, Ordering::SeqCst);
+        self.spinning.fetch_sub(1, Ordering::AcqRel);
     }
 
     pub(crate) fn is_spun(&self) -> bool {

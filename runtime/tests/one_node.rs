@@ -83,7 +83,13 @@ impl Member {
     }
 
     #[entry]
-    fn describe(&mut self, sums: Callback<Vec<f64>>, names: Callback<Vec<String>>, least: Callback<i64>, all: Callback<()>) {
+    fn describe(
+        &mut self,
+        sums: Callback<Vec<f64>>,
+        names: Callback<Vec<String>>,
+        least: Callback<i64>,
+        all: Callback<()>,
+    ) {
         let index = self.this_index();
         self.contribute(sum(vec![index as f64, 1.0]), sums);
         self.contribute(concat(format!("member {index}")), names);

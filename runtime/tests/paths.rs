@@ -1,7 +1,9 @@
 //! The same programs between several nodes, over every path: what a user sees must not depend on it.
 
 use chare::prelude::*;
-use chare::{Job, JobError, RegisteredSource, RegisteredTarget, ReachOptions, SourceHandle, TargetHandle, rget, rput};
+use chare::{
+    Job, JobError, ReachOptions, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput,
+};
 
 /// The paths between nodes of one host, by the options that choose them.
 fn paths() -> Vec<(&'static str, ReachOptions)> {
@@ -65,7 +67,13 @@ impl Cell {
     }
 
     #[entry]
-    fn land(&mut self, seed: u32, #[nocopy(post)] data: Posted<u32>, #[nocopy] extra: Received<u32>, done: Callback<u64>) {
+    fn land(
+        &mut self,
+        seed: u32,
+        #[nocopy(post)] data: Posted<u32>,
+        #[nocopy] extra: Received<u32>,
+        done: Callback<u64>,
+    ) {
         check(seed, &data);
         check(seed + 1, &extra);
         let transferred = data.transferred();
@@ -275,6 +283,9 @@ fn a_panic_on_another_node_is_told_once_with_its_place() {
             })
             .unwrap_err()
             .to_string();
-        assert!(error.contains("Bomb") && error.contains("PE 2") && error.contains("wired wrongly"), "{path}: {error}");
+        assert!(
+            error.contains("Bomb") && error.contains("PE 2") && error.contains("wired wrongly"),
+            "{path}: {error}"
+        );
     }
 }

@@ -7,7 +7,11 @@ use std::time::{Duration, Instant};
 /// User and system time of a process group, in clock ticks (100 a second on Linux).
 fn ticks(group: u32) -> u64 {
     let times = members(group).into_iter().map(stat);
-    times.flat_map(|fields| [11, 12].map(|at| fields.get(at).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0))).sum()
+    times
+        .flat_map(|fields| {
+            [11, 12].map(|at| fields.get(at).and_then(|text| text.parse::<u64>().ok()).unwrap_or(0))
+        })
+        .sum()
 }
 
 #[test]

@@ -113,5 +113,9 @@ fn a_full_shared_memory_file_system_does_not_matter() {
 fn too_few_descriptors_are_an_error_in_words() {
     let outcome = deprived("ulimit -n 24", "lend +n 8");
     assert!(!outcome.status.success(), "{outcome:?}");
-    assert!(outcome.stderr.contains("open files") || outcome.stderr.contains("descriptor"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("open files") || outcome.stderr.contains("descriptor"),
+        "{}",
+        outcome.stderr
+    );
 }

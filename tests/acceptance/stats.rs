@@ -8,7 +8,10 @@ fn counters(outcome: &Outcome, name: &str) -> Vec<u64> {
     let counters: Vec<u64> = lines
         .map(|line| {
             let mut words = line.split_whitespace().skip_while(|word| *word != name);
-            words.nth(1).and_then(|word| word.parse().ok()).unwrap_or_else(|| panic!("no `{name}` in: {line}"))
+            words
+                .nth(1)
+                .and_then(|word| word.parse().ok())
+                .unwrap_or_else(|| panic!("no `{name}` in: {line}"))
         })
         .collect();
     assert!(!counters.is_empty(), "no statistics in:\n{}", outcome.stdout);

@@ -37,7 +37,7 @@ pub(crate) fn family(name: &str, checks: &[(&str, Run)]) -> Vec<Check> {
 }
 
 /// Descriptors this process has open.
-fn descriptors() -> usize {
+pub(crate) fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
 }
 

@@ -1,7 +1,7 @@
 //! How a job over tcp starts among strangers.
 
 use crate::group::{Group, Node, PATIENCE};
-use crate::runner::{Check, Outcome, family};
+use crate::runner::{Check, Outcome, descriptors, family};
 use crate::strangers::Scripted;
 use chare_lrts::bootstrap::JobKey;
 use chare_lrts::tcp::Tcp;
@@ -11,7 +11,10 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// Connections that a node keeps before they have proved themselves; and the one it is about to drop.
+const HALF_OPEN_MAX: usize = 64 + 1;
 
 type Opening = JoinHandle<Result<Tcp, LrtsError>>;
 
@@ -147,6 +150,7 @@ fn strangers_do_not_disturb() -> Outcome {
     let key = JobKey::random();
     let (opening, address) = listening(3, &key, PATIENCE);
     let first = connecting(1, 3, &key, address, PATIENCE).expect("node 1 has the key");
+    let before = descriptors();
     let mut half_open = Vec::new();
     for count in 0..1_000 {
         let mut stranger = TcpStream::connect(address).expect("node 0 listens");
@@ -163,6 +167,13 @@ fn strangers_do_not_disturb() -> Outcome {
         if half_open.len() > 400 {
             half_open.remove(0);
         }
+    }
+    // What node 0 has accepted and keeps is bounded, however many knock.
+    // Sooner than the time after which node 0 gives up each of them.
+    let deadline = Instant::now() + Duration::from_secs(3);
+    while descriptors() > before + half_open.len() + HALF_OPEN_MAX {
+        assert!(Instant::now() < deadline, "{} descriptors", descriptors());
+        std::thread::yield_now();
     }
     let second = connecting(2, 3, &key, address, PATIENCE).expect("strangers keep nobody out");
     let tcp = opening.join().expect("no panic").expect("all have come");

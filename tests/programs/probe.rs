@@ -158,7 +158,8 @@ fn main() -> ExitCode {
         let (introduced, done) = chare::future();
         members.introduce(done);
         introduced.await;
-        let number = |position: usize| arguments.get(position).and_then(|text| text.parse().ok()).unwrap_or(0);
+        let number =
+            |position: usize| arguments.get(position).and_then(|text| text.parse().ok()).unwrap_or(0);
         match arguments.first().map(String::as_str) {
             Some("handover") => handover(members).await,
             Some("lend") => lend(members).await,

@@ -87,6 +87,19 @@ struct Parts {
 }
 
 /// One node's paths to all nodes.
+///
+/// ```
+/// use chare_lrts::bootstrap::single::Single;
+/// use chare_lrts::reach::{Reach, ReachOptions};
+/// use chare_lrts::{Get, Held, Lrts, Posted};
+///
+/// let reach = Reach::open(&mut Single::new(), &ReachOptions::default())?;
+/// let key = reach.regions().register(Held::Source(reach.allocate(4096).freeze())).expect("a free slot");
+/// let into = reach.allocate(4096);
+/// let posted = reach.get(Get { key, offset: 0, into, len: 4096, token: 7 });
+/// assert!(matches!(posted, Ok(Posted::Done(done)) if done.result == Ok(4096)));
+/// # Ok::<(), chare_lrts::LrtsError>(())
+/// ```
 pub struct Reach {
     regions: Arc<Regions>,
     /// By node.

@@ -157,15 +157,22 @@ impl Mesh {
     fn accept(&mut self) {
         let Some(listener) = &self.listener else { return };
         let until = Instant::now() + HANDSHAKE_PATIENCE;
-        // Other errors concern one connection, or pass (no descriptors: rule 3 frees some).
-        while let Ok(socket) =
-            rustix::net::accept_with(listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK)
-        {
-            if self.half_open.len() == HALF_OPEN_MAX {
-                self.half_open.pop_front();
-                self.strangers += 1;
+        loop {
+            match rustix::net::accept_with(listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+                Ok(socket) => {
+                    if self.half_open.len() == HALF_OPEN_MAX {
+                        self.half_open.pop_front();
+                        self.strangers += 1;
+                    }
+                    self.half_open.push_back(HalfOpen { socket, acceptor: Acceptor::new(), until });
+                }
+                // No descriptors: strangers give theirs back.
+                Err(Errno::MFILE | Errno::NFILE) if self.half_open.pop_front().is_some() => {
+                    self.strangers += 1;
+                }
+                // Other errors concern one connection, or say that none waits.
+                Err(_) => return,
             }
-            self.half_open.push_back(HalfOpen { socket, acceptor: Acceptor::new(), until });
         }
     }
 

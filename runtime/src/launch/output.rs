@@ -156,7 +156,8 @@ mod tests {
                 for piece in pieces {
                     tokio::io::AsyncWriteExt::write_all(&mut writer, piece).await.unwrap();
                 }
-                drop(writer);
+                // Dropping one end of this pipe does not tell the other.
+                tokio::io::AsyncWriteExt::shutdown(&mut writer).await.unwrap();
             };
             tokio::join!(forward, write);
             let mut lines = Vec::new();

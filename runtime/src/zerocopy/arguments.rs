@@ -277,8 +277,8 @@ impl PostSlot {
 }
 
 impl Posts {
-    pub(crate) fn new(slots: &[Rc<PostSlot>]) -> Self {
-        Self(slots.to_vec().into_iter())
+    pub(crate) fn new(slots: Vec<Rc<PostSlot>>) -> Self {
+        Self(slots.into_iter())
     }
 
     /// The next posted parameter's slot.

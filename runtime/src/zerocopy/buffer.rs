@@ -1,4 +1,7 @@
-#![expect(unsafe_code, reason = "turns the heap block of a vector into memory that transfers may touch, and back")]
+#![expect(
+    unsafe_code,
+    reason = "turns the heap block of a vector into memory that transfers may touch, and back"
+)]
 //! Typed memory for transfers: [`BufferMut`] is written by one, [`Buffer`] is read by many.
 //!
 //! Both are thin types over the raw memory of LRTS. Elements are plain old data, so bytes that arrive are
@@ -118,7 +121,9 @@ impl<T: Element> Buffer<T> {
 }
 
 fn fits<T: Element>(address: *const u8, len: usize) -> bool {
-    size_of::<T>() != 0 && len.is_multiple_of(size_of::<T>()) && (len == 0 || address.cast::<T>().is_aligned())
+    size_of::<T>() != 0
+        && len.is_multiple_of(size_of::<T>())
+        && (len == 0 || address.cast::<T>().is_aligned())
 }
 
 impl<T: Element> From<Vec<T>> for BufferMut<T> {

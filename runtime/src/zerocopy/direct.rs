@@ -55,14 +55,21 @@ impl Place {
 
     fn slice(self, range: Range<usize>) -> Self {
         let (start, end) = (range.start as u64, range.end as u64);
-        assert!(start <= end && end <= self.len, "elements {start}..{end} of a handle to {} elements", self.len);
+        assert!(
+            start <= end && end <= self.len,
+            "elements {start}..{end} of a handle to {} elements",
+            self.len
+        );
         Self { start: self.start + start, len: end - start, ..self }
     }
 
     fn bytes<T>(self) -> (u64, usize) {
         let size = size_of::<T>() as u64;
         // A handle from a peer is an allegation; what overflows is out of range, which the region's table refuses.
-        (self.start.saturating_mul(size), usize::try_from(self.len.saturating_mul(size)).unwrap_or(usize::MAX))
+        (
+            self.start.saturating_mul(size),
+            usize::try_from(self.len.saturating_mul(size)).unwrap_or(usize::MAX),
+        )
     }
 }
 
@@ -98,7 +105,11 @@ macro_rules! handle {
 
         impl<T> fmt::Debug for $handle<T> {
             fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(out, concat!(stringify!($handle), "({} elements on {})"), self.place.len, self.place.key.node)
+                write!(
+                    out,
+                    concat!(stringify!($handle), "({} elements on {})"),
+                    self.place.len, self.place.key.node
+                )
             }
         }
     };
@@ -184,7 +195,10 @@ impl<T: Element> RegisteredSource<T> {
 
     /// What peers need.
     pub fn handle(&self) -> SourceHandle<T> {
-        SourceHandle { place: Place::new(self.registration.key, size_of::<T>(), self.notify), elements: PhantomData }
+        SourceHandle {
+            place: Place::new(self.registration.key, size_of::<T>(), self.notify),
+            elements: PhantomData,
+        }
     }
 
     /// Ends the registration; handles are stale from here on.
@@ -226,7 +240,10 @@ impl<T: Element> RegisteredTarget<T> {
 
     /// What peers need.
     pub fn handle(&self) -> TargetHandle<T> {
-        TargetHandle { place: Place::new(self.registration.key, size_of::<T>(), self.notify), elements: PhantomData }
+        TargetHandle {
+            place: Place::new(self.registration.key, size_of::<T>(), self.notify),
+            elements: PhantomData,
+        }
     }
 
     /// Looks at the elements, unless a put is under way.
@@ -269,7 +286,12 @@ pub fn rget<T: Element>(
     let place = from.place;
     if (into.len() as u64) < place.len {
         let (have, need) = (into.len(), place.len as usize);
-        return Err(Misfit { buffer: into, have, need, cure: "use a longer buffer or a slice of the handle" });
+        return Err(Misfit {
+            buffer: into,
+            have,
+            need,
+            cure: "use a longer buffer or a slice of the handle",
+        });
     }
     let node = Pe::current(|pe| Arc::clone(&pe.node));
     let (offset, bytes) = place.bytes::<T>();
@@ -302,7 +324,12 @@ pub fn rput<T: Element>(
     let (from, place) = (from.into(), to.place);
     if from.len() as u64 > place.len {
         let (have, need) = (from.len(), place.len as usize);
-        return Err(Misfit { buffer: from, have, need, cure: "use a shorter buffer or a handle to more elements" });
+        return Err(Misfit {
+            buffer: from,
+            have,
+            need,
+            cure: "use a shorter buffer or a handle to more elements",
+        });
     }
     let node = Pe::current(|pe| Arc::clone(&pe.node));
     let (offset, _) = place.bytes::<T>();

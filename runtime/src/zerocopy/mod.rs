@@ -16,9 +16,7 @@ pub(crate) mod send;
 mod transfers;
 
 pub(crate) use arguments::{Arrived, Given, Leaving, PostSlot, Release};
-pub use arguments::{
-    NocopyArguments, NocopyParameter, Outgoing, Post, Posted, Posts, Received, SendBuffer,
-};
+pub use arguments::{NocopyArguments, NocopyParameter, Outgoing, Post, Posted, Posts, Received, SendBuffer};
 pub use buffer::{Buffer, BufferMut, Element};
 pub(crate) use closing::Closing;
 pub use transfers::Status;

@@ -43,7 +43,11 @@ pub(crate) fn post_slots(call: &Call) -> Vec<Rc<PostSlot>> {
         Nocopy::Arrived(_) => Vec::new(),
     };
     let kinds = call.entry.nocopy.iter();
-    kinds.zip(bytes).filter(|(kind, _)| **kind == NocopyKind::Posted).map(|(_, bytes)| PostSlot::new(bytes)).collect()
+    kinds
+        .zip(bytes)
+        .filter(|(kind, _)| **kind == NocopyKind::Posted)
+        .map(|(_, bytes)| PostSlot::new(bytes))
+        .collect()
 }
 
 /// Brings a call's nocopy arguments in, posted ones into what `slots` were given. Returns the call when it is

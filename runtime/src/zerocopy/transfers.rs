@@ -1,7 +1,9 @@
 //! The transfers of one node: memory lent to other nodes, gets and puts under way, and those that found no room.
 
 use super::Release;
-use chare_lrts::{Completion, Get, Held, Lrts, Memory, MemoryMut, Posted, Put, Refused, RegionKey, Regions, Token};
+use chare_lrts::{
+    Completion, Get, Held, Lrts, Memory, MemoryMut, Posted, Put, Refused, RegionKey, Regions, Token,
+};
 use parking_lot::Mutex;
 use slab::Slab;
 use std::collections::VecDeque;

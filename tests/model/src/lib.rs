@@ -1,0 +1,113 @@
+//! The runtime's lock-free protocols, compiled with loom's atomics and run in every order that the memory model allows.
+//!
+//! The files are the runtime's own, included by path; only `crate::sync` differs.
+#![cfg(test)]
+
+mod sync {
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering, fence};
+}
+
+#[path = "../../../runtime/src/sleep.rs"]
+#[expect(dead_code, reason = "each model uses a part of the protocol")]
+mod sleep;
+#[path = "../../../runtime/src/watch.rs"]
+#[expect(dead_code, reason = "each model uses a part of the protocol")]
+mod watch;
+
+use loom::thread;
+use sleep::{Sleep, Sleeper};
+use std::sync::Arc;
+use sync::{AtomicBool, AtomicUsize, Ordering};
+use watch::Watch;
+
+/// Work that is left just before a PE falls asleep is found, or the PE is woken.
+#[test]
+fn a_sleeper_never_misses_work() {
+    loom::model(|| {
+        let (work, sleep) = (Arc::new(AtomicBool::new(false)), Arc::new(Sleep::new()));
+        let pusher = {
+            let (work, sleep) = (Arc::clone(&work), Arc::clone(&sleep));
+            thread::spawn(move || {
+                work.store(true, Ordering::Relaxed);
+                sleep.interrupt() == Some(Sleeper::Thread)
+            })
+        };
+        sleep.announce(Sleeper::Thread);
+        let found = work.load(Ordering::Relaxed);
+        let woken = pusher.join().unwrap();
+        assert!(found || woken, "the PE sleeps beside its work");
+    });
+}
+
+/// Two who leave work at once wake a sleeper once.
+#[test]
+fn a_sleep_is_ended_once() {
+    loom::model(|| {
+        let sleep = Arc::new(Sleep::new());
+        sleep.announce(Sleeper::Network);
+        let other = {
+            let sleep = Arc::clone(&sleep);
+            thread::spawn(move || usize::from(sleep.interrupt().is_some()))
+        };
+        let mine = usize::from(sleep.interrupt().is_some());
+        assert_eq!(mine + other.join().unwrap(), 1);
+    });
+}
+
+/// A PE that starts to spin and one that becomes the watcher at the same time: the watcher is woken, or steps back.
+#[test]
+fn a_spinner_and_a_watcher_see_each_other() {
+    loom::model(|| {
+        let watch = Arc::new(Watch::new());
+        let spinner = {
+            let watch = Arc::clone(&watch);
+            thread::spawn(move || watch.start_spinning())
+        };
+        let watches = watch.try_enter();
+        let wakes = spinner.join().unwrap();
+        assert!(!watches || wakes, "a watcher sleeps while a spinner takes its arming back");
+    });
+}
+
+/// A busy PE looks at the network while another becomes the watcher: it sees the watcher before or after its look, or the
+/// look came before the arming.
+#[test]
+fn a_look_that_undid_the_arming_is_noticed() {
+    loom::model(|| {
+        let (watch, armed) = (Arc::new(Watch::new()), Arc::new(AtomicBool::new(false)));
+        let undone = Arc::new(AtomicUsize::new(0));
+        let busy = {
+            let (watch, armed, undone) = (Arc::clone(&watch), Arc::clone(&armed), Arc::clone(&undone));
+            thread::spawn(move || {
+                if watch.has_watcher() {
+                    return false;
+                }
+                if armed.swap(false, Ordering::AcqRel) {
+                    undone.store(1, Ordering::Relaxed);
+                }
+                watch.has_watcher()
+            })
+        };
+        assert!(watch.try_enter());
+        armed.store(true, Ordering::Release);
+        let wakes = busy.join().unwrap();
+        assert!(
+            undone.load(Ordering::Relaxed) == 0 || wakes,
+            "the watcher's arming is gone and nobody tells it"
+        );
+    });
+}
+
+/// Two PEs never both become the watcher.
+#[test]
+fn there_is_one_watcher() {
+    loom::model(|| {
+        let watch = Arc::new(Watch::new());
+        let other = {
+            let watch = Arc::clone(&watch);
+            thread::spawn(move || watch.try_enter())
+        };
+        let mine = watch.try_enter();
+        assert!(!(mine && other.join().unwrap()));
+    });
+}
