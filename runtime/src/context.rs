@@ -37,6 +37,17 @@ pub fn nodes() -> u32 {
     Pe::current(|pe| pe.node.layout.nodes())
 }
 
+/// The paths from the caller's node to another, in words for humans: what carries messages, what carries memory.
+///
+/// # Panics
+/// If the job has no such node.
+pub fn path_to(node: NodeId) -> String {
+    Pe::current(|pe| {
+        assert!(node.0 < pe.node.layout.nodes(), "there is no {node}: the job has {} nodes", pe.node.layout.nodes());
+        pe.node.network.path(node)
+    })
+}
+
 /// The reference number of the callback that led to the running entry; 0 if none did.
 pub fn reference() -> u64 {
     Pe::current(|pe| pe.running.borrow().reference)

@@ -35,7 +35,11 @@ pub(crate) fn process(pe: &Rc<Pe>, work: Work) {
     let outcome = match work {
         Work::Task(key) => {
             if let Some(running) = pe.tasks.running(key) {
+                let identity = running.identity.clone();
                 pe.run_as(running, || pe.tasks.poll(key));
+                if let Some(identity) = identity {
+                    remove_if_destroyed(pe, &identity);
+                }
             }
             Outcome::Processed
         }
@@ -131,8 +135,15 @@ fn invoke(
     if let Err(error) = result {
         fail(pe, format!("{}::{}", entry.chare, entry.name), error);
     }
+    remove_if_destroyed(pe, identity);
+}
+
+/// Removes a chare that asked for it, after the step of an entry in which it did.
+fn remove_if_destroyed(pe: &Pe, identity: &Identity) {
     if identity.destroyed.get() {
-        pe.chares.borrow_mut().remove(&identity.target);
+        // Dropped after the borrow: the chare's state may run code of the user.
+        let removed = pe.chares.borrow_mut().remove(&identity.target);
+        drop(removed);
     }
 }
 
@@ -141,7 +152,9 @@ fn construct(pe: &Rc<Pe>, target: Target, chare: &'static ChareRegistration, arg
     let running = Running { identity: Some(Rc::clone(&identity)), entry: "constructor", reference: 0 };
     match pe.run_as(running, || (chare.construct)(identity, arguments)) {
         Ok(made) => {
+            let identity = Rc::clone(made.identity());
             pe.chares.borrow_mut().insert(target, made);
+            remove_if_destroyed(pe, &identity);
         }
         Err(error) => fail(pe, format!("the constructor of {}", chare.name), error),
     }

@@ -181,6 +181,7 @@ pub(crate) fn close(node: &Arc<Node>) {
             node.network.wait(Some(Duration::from_millis(1)));
         }
     }
+    node.transfers.clear();
 }
 
 /// A job whose nodes are threads of the calling process: for tests, and for programs that embed a job.

@@ -90,7 +90,7 @@ pub use chare_macros::{chare, entry, post};
 pub use chare::This;
 pub use collection::{ArrayOptions, Placement};
 pub use context::{
-    destroy, exit, future, my_node, my_pe, nodes, on_quiescence, pes, quiescence, readonly, reference, set_readonly,
+    destroy, exit, future, my_node, my_pe, nodes, on_quiescence, path_to, pes, quiescence, readonly, reference, set_readonly,
 };
 pub use error::JobError;
 pub use future::Future;

@@ -4,6 +4,7 @@
 
 use crate::codec::{self, CodecError};
 use crate::message::{Arguments, Message};
+use crate::zerocopy::BufferMut;
 use parking_lot::Mutex;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -63,7 +64,8 @@ impl ReadonlyValues {
                 Value::Encoded(encoded) => bytes.clone_from(encoded),
                 Value::Typed { original, .. } => original.encode_into(&mut bytes)?,
             }
-            encoded.insert(name.clone(), bytes);
+            // As a buffer, because serde takes a `Vec<u8>` byte by byte.
+            encoded.insert(name.clone(), BufferMut::from(bytes));
         }
         let mut bytes = Vec::new();
         codec::encode_into(&encoded, &mut bytes)?;
@@ -75,8 +77,8 @@ impl ReadonlyValues {
     /// # Errors
     /// When the bytes are no such values.
     pub(crate) fn accept(&self, bytes: &[u8]) -> Result<(), CodecError> {
-        let encoded: BTreeMap<String, Vec<u8>> = codec::decode(bytes)?;
-        self.0.lock().extend(encoded.into_iter().map(|(name, bytes)| (name, Value::Encoded(bytes))));
+        let encoded: BTreeMap<String, BufferMut<u8>> = codec::decode(bytes)?;
+        self.0.lock().extend(encoded.into_iter().map(|(name, bytes)| (name, Value::Encoded(bytes.into_vec()))));
         Ok(())
     }
 }

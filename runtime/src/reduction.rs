@@ -12,6 +12,7 @@ use crate::callback::ErasedCallback;
 use crate::codec::{self, CodecError};
 use crate::ids::{CollectionId, Index};
 use crate::message::{Arguments, Message};
+use crate::zerocopy::BufferMut;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -224,7 +225,8 @@ pub(crate) struct EncodedPartial {
 enum EncodedData {
     Nothing,
     Numbers { fold: Fold, scalar: bool, values: Numbers },
-    Pieces(Vec<(Index, Vec<u8>)>),
+    /// As buffers, because serde takes a `Vec<u8>` byte by byte.
+    Pieces(Vec<(Index, BufferMut<u8>)>),
 }
 
 impl Partial {
@@ -289,7 +291,7 @@ impl Partial {
                     .into_iter()
                     .map(|(index, piece)| {
                         let mut bytes = Vec::new();
-                        piece.encode_into(&mut bytes).map(|()| (index, bytes))
+                        piece.encode_into(&mut bytes).map(|()| (index, bytes.into()))
                     })
                     .collect::<Result<_, _>>()?,
             ),
@@ -305,7 +307,7 @@ impl From<EncodedPartial> for Partial {
             EncodedData::Nothing => Data::Nothing,
             EncodedData::Numbers { fold, scalar, values } => Data::Numbers { fold, scalar, values },
             EncodedData::Pieces(pieces) => Data::Pieces(
-                pieces.into_iter().map(|(index, bytes)| (index, Arguments::encoded(bytes))).collect(),
+                pieces.into_iter().map(|(index, bytes)| (index, Arguments::encoded(bytes.into_vec()))).collect(),
             ),
         };
         let EncodedPartial { collection, number, members, callback, .. } = encoded;

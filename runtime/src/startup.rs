@@ -98,6 +98,11 @@ impl Program {
         self.config.nodes
     }
 
+    /// Whether a launcher started this process as one node of its job; [`Program::nodes`] is then the launcher's business.
+    pub fn is_launched(&self) -> bool {
+        std::env::var_os(chare_lrts::bootstrap::launched::VARIABLE).is_some()
+    }
+
     /// Chooses the paths between nodes instead of the options.
     pub fn network(mut self, network: ReachOptions) -> Self {
         self.network = network;

@@ -2,6 +2,7 @@
 
 use chare::prelude::*;
 use chare::{CallOptions, Job, JobError, Placement, Priority};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 struct Adder {
     total: u64,
@@ -58,6 +59,56 @@ fn a_panic_names_chare_entry_pe_node_and_cause() {
         assert!(text.contains(part), "`{part}` in: {text}");
     }
     assert!(matches!(error, JobError::Panic { .. }));
+}
+
+static MAYFLIES: AtomicU32 = AtomicU32::new(0);
+
+struct Mayfly;
+
+impl Drop for Mayfly {
+    fn drop(&mut self) {
+        MAYFLIES.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[chare]
+impl Mayfly {
+    #[entry]
+    fn new(live: bool) -> Self {
+        MAYFLIES.fetch_add(1, Ordering::Relaxed);
+        if !live {
+            chare::destroy();
+        }
+        Self
+    }
+
+    #[entry]
+    fn die(&mut self) {
+        chare::destroy();
+    }
+
+    #[entry]
+    async fn die_later(_this: This<Self>) {
+        let (value, callback) = chare::future::<()>();
+        callback.send(());
+        value.await;
+        chare::destroy();
+    }
+}
+
+#[test]
+fn a_singleton_is_gone_after_it_asked_for_it_in_any_kind_of_entry() {
+    let code = Job::in_process(1, 2).run(|| async {
+        for pe in [PeId(0), PeId(1)] {
+            MayflyProxy::create_on(pe, false);
+            MayflyProxy::create_on(pe, true).die();
+            MayflyProxy::create_on(pe, true).die_later();
+        }
+        chare::quiescence().await;
+        // Six came and all of them went, while the job still runs.
+        assert_eq!(MAYFLIES.load(Ordering::Relaxed), 0);
+    });
+    assert_eq!(code.unwrap(), 0);
 }
 
 struct Member {

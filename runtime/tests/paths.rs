@@ -289,3 +289,87 @@ fn a_panic_on_another_node_is_told_once_with_its_place() {
         );
     }
 }
+
+struct Hub {
+    heard: Vec<(u64, u64)>,
+}
+
+#[chare(nodegroup)]
+impl Hub {
+    #[entry]
+    fn new() -> Self {
+        Self { heard: Vec::new() }
+    }
+
+    #[entry]
+    fn hear(&mut self, what: u64) {
+        self.heard.push((chare::reference(), what));
+    }
+
+    #[entry]
+    fn reflect(&mut self, callback: Callback<u64>, value: u64) {
+        callback.send(value);
+    }
+
+    #[entry]
+    fn tell(&mut self, to: Callback<Vec<Vec<(u64, u64)>>>) {
+        let heard = std::mem::take(&mut self.heard);
+        self.contribute(concat(heard), to);
+    }
+
+    /// Creates a collection of its own and passes its proxy on before anybody can have heard of it.
+    #[entry]
+    fn found(&mut self, done: Callback<u64>) {
+        let cells = CellProxy::create(5, 1);
+        let next = NodeId((chare::my_node().0 + 1) % chare::nodes());
+        self.this_collection().on(next).visit(cells, done);
+    }
+
+    #[entry]
+    fn visit(&mut self, cells: CellProxy, done: Callback<u64>) {
+        cells.at(4).add(100);
+        cells.at(0).add(10);
+        cells.with(chare::CallOptions::new().priority(chare::Priority::Integer(100))).sum_up(done);
+    }
+}
+
+#[test]
+fn callbacks_of_every_kind_reflected_off_every_node() {
+    on_every_path(&SHAPES, || async {
+        let hubs = HubProxy::create();
+        let nodes = u64::from(chare::nodes());
+        for node in (0..chare::nodes()).map(NodeId) {
+            let (value, callback) = chare::future();
+            hubs.on(node).reflect(callback, 5);
+            assert_eq!(value.await, 5);
+            hubs.on(node).reflect(hubs.on(NodeId(0)).hear_callback().with_reference(7), 6);
+            hubs.on(node).reflect(hubs.hear_callback().with_reference(8), 9);
+            hubs.on(node).reflect(Callback::ignore(), 10);
+        }
+        chare::quiescence().await;
+        let (told, callback) = chare::future();
+        hubs.tell(callback);
+        for (node, heard) in (0u64..).zip(told.await) {
+            let at_zero = heard.iter().filter(|heard| **heard == (7, 6)).count() as u64;
+            let everywhere = heard.iter().filter(|heard| **heard == (8, 9)).count() as u64;
+            assert_eq!((at_zero, everywhere), (if node == 0 { nodes } else { 0 }, nodes), "node {node}");
+            assert_eq!(heard.len() as u64, at_zero + everywhere);
+        }
+        hubs.on(NodeId(chare::nodes() - 1)).reflect(Callback::exit(), 0);
+        chare::future::<()>().0.await;
+    });
+}
+
+#[test]
+fn collections_are_created_from_anywhere_and_used_before_they_are_known() {
+    on_every_path(&SHAPES, || async {
+        let hubs = HubProxy::create();
+        for node in (0..chare::nodes()).map(NodeId) {
+            let (total, done) = chare::future();
+            hubs.on(node).found(done);
+            // Calls overtake each other, so the sum may miss what `visit` added; quiescence makes sure of the rest.
+            let total = total.await;
+            assert!([10, 20, 110, 120].contains(&total), "{total}");
+        }
+    });
+}

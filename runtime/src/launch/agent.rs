@@ -1,24 +1,23 @@
 //! Starts and keeps the nodes of one host: in the launcher's own process, or at the far end of a remote shell.
 //!
-//! 1. A node that greets is welcomed and gets one half of a fresh socket pair for every node of the host that greeted
-//!    before it, which gets the other half. So few descriptors are under way at any time.
+//! 1. A node that greets is welcomed and introduced to all nodes of the host that greeted before it.
 //! 2. At the job's end, nodes that joined are told, others get SIGTERM; after [`FORCE_AFTER`] SIGKILL goes to
 //!    whole process groups. A launcher that is gone is a job's end.
 //! 3. The agent itself ends when all nodes are reaped and their output is on its way.
 
 use super::exit::Exit;
+use super::introduce::{Strangers, introduce};
 use super::message::{CREDIT_BYTES, FromAgent, GREETING, Start, ToAgent};
 use super::node::Node;
 use chare_lrts::NodeId;
 use chare_lrts::bootstrap::control::{FromNode, PROTOCOL, ToNode, Welcome};
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use rustix::io::Errno;
 use rustix::process::Signal;
-use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, spawn_local};
 use tokio::time::Instant;
 
 /// How long nodes have to end by themselves.
@@ -74,6 +73,7 @@ struct Agent {
     nodes: Vec<Option<Node>>,
     joined: Vec<NodeId>,
     credit: Rc<Semaphore>,
+    strangers: UnboundedSender<Strangers>,
     is_ending: bool,
     force_at: Option<Instant>,
 }
@@ -86,13 +86,20 @@ impl Agent {
                 let node = NodeId(node);
                 Node::start(node, &start.program, &credit, events, tasks)
                     .map_err(|cause| {
-                        let cause = format!("`{}`: {cause}", String::from_utf8_lossy(&start.program.file));
-                        let _ = events.send(FromAgent::Exited { node, exit: Exit::NotStarted(cause) });
+                        let cure = match cause.raw_os_error() == Some(Errno::MFILE.raw_os_error()) {
+                            true => "; raise `ulimit -n`",
+                            false => "",
+                        };
+                        let file = String::from_utf8_lossy(&start.program.file);
+                        let exit = Exit::NotStarted(format!("`{file}`: {cause}{cure}"));
+                        let _ = events.send(FromAgent::Exited { node, exit });
                     })
                     .ok()
             })
             .collect();
-        Self { start, nodes, joined: Vec::new(), credit, is_ending: false, force_at: None }
+        let (strangers, pairs) = unbounded_channel();
+        spawn_local(introduce(pairs, events.downgrade()));
+        Self { start, nodes, joined: Vec::new(), credit, strangers, is_ending: false, force_at: None }
     }
 
     fn node(&self, id: NodeId) -> Option<&Node> {
@@ -106,7 +113,7 @@ impl Agent {
             ToAgent::Start(_) => {}
             ToAgent::Gathered { round, first, values } => {
                 for node in self.nodes.iter().flatten() {
-                    node.tell(ToNode::Gathered { round, first, values: values.clone() }, None);
+                    node.tell(ToNode::Gathered { round, first, values: values.clone() });
                 }
             }
             ToAgent::Signal(number) => self.signal(number),
@@ -140,11 +147,12 @@ impl Agent {
         if self.joined.contains(&node) {
             return Err((node, "it greeted twice".into()));
         }
-        self.welcome(node).map_err(|cause| (node, format!("no sockets to its neighbours: {cause}")))
+        self.welcome(node);
+        Ok(())
     }
 
-    fn welcome(&mut self, id: NodeId) -> io::Result<()> {
-        let Some(node) = self.node(id) else { return Ok(()) };
+    fn welcome(&mut self, id: NodeId) {
+        let Some(node) = self.node(id) else { return };
         let welcome = Welcome {
             node: id,
             nodes: self.start.nodes,
@@ -153,17 +161,13 @@ impl Agent {
             neighbours: self.start.count - 1,
             patience_ms: self.start.patience_ms,
         };
-        node.tell(ToNode::Welcome(welcome), None);
+        node.tell(ToNode::Welcome(welcome));
         for &earlier in &self.joined {
             let Some(neighbour) = self.node(earlier) else { continue };
-            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-            let (one, other) =
-                rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
-            node.tell(ToNode::Neighbour(earlier), Some(one));
-            neighbour.tell(ToNode::Neighbour(id), Some(other));
+            // The other end lives as long as this agent.
+            let _ = self.strangers.send([(id, node.orders()), (earlier, neighbour.orders())]);
         }
         self.joined.push(id);
-        Ok(())
     }
 
     fn end(&mut self, message: &str) {
@@ -175,7 +179,7 @@ impl Agent {
         for (id, node) in (self.start.first..).map(NodeId).zip(&self.nodes) {
             let Some(node) = node else { continue };
             if self.joined.contains(&id) {
-                node.tell(ToNode::Abort { message: message.to_owned() }, None);
+                node.tell(ToNode::Abort { message: message.to_owned() });
             } else {
                 node.target().signal_group(Signal::TERM);
             }

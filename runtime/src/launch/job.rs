@@ -236,7 +236,7 @@ impl Job {
             FromNode::Gather { round, value } => match self.rounds.accept(node, round, value, now) {
                 Ok(orders) => self.orders.extend(orders),
                 Err(message) => {
-                    self.hear(self.nodes[node.index()].host, FromAgent::Broke { node, message }, now)
+                    self.hear(self.nodes[node.index()].host, FromAgent::Broke { node, message }, now);
                 }
             },
             FromNode::Failed { message } => {

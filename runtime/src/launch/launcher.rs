@@ -5,6 +5,7 @@
 //! 2. It returns when every node is reaped and all output is printed, or when a job that failed has had its time.
 
 use super::exit::signal_code;
+use super::introduce::UNDER_WAY_MAX;
 use super::job::{HostState, Job};
 use super::message::{FromAgent, Start, Stream, ToAgent};
 use super::output::{Print, Printer};
@@ -21,9 +22,11 @@ use tokio::task::{JoinSet, LocalSet, spawn_local};
 /// How long a failed job's output and remote shells have to come to an end.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// How many descriptors a node costs its launcher: a socket, two pipes, and one to wait for its end; rounded up for the
-/// sockets on their way to neighbours.
-const DESCRIPTORS_PER_NODE: u64 = 8;
+/// How many descriptors a node costs its launcher: a socket, two pipes, one to wait for its end, and one to spare.
+const DESCRIPTORS_PER_NODE: u64 = 5;
+
+/// How many the launcher needs for itself: the runtime's, and those of starting a process.
+const DESCRIPTORS_OWN: u64 = 64;
 
 /// Launches a job and returns its exit code: zero, or that of the first node which failed.
 ///
@@ -223,7 +226,7 @@ async fn at(moment: Option<Instant>) {
 fn allow_descriptors(shares: &[Share]) {
     let local =
         shares.iter().filter(|share| share.name.is_none()).map(|share| u64::from(share.count)).sum::<u64>();
-    let needed = 64 + local * DESCRIPTORS_PER_NODE;
+    let needed = DESCRIPTORS_OWN + UNDER_WAY_MAX as u64 + local * DESCRIPTORS_PER_NODE;
     let mut limit = rustix::process::getrlimit(Resource::Nofile);
     if limit.current.is_some_and(|current| current < needed) {
         limit.current = Some(limit.maximum.map_or(needed, |maximum| maximum.min(needed)));

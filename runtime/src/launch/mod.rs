@@ -9,7 +9,7 @@
 //!                                     (chare-run --agent) └─ ...  node 3
 //! ```
 //!
-//! `plan` says what to start and where; `agent`, `node` and `process` start it on a host; `message` and `remote` carry
+//! `plan` says what to start and where; `agent`, `node`, `process` and `introduce` start it on a host; `message` and `remote` carry
 //! what the two sides say; `job` (with `gather` and `cause`) decides; `launcher` runs it all; `output` prints.
 //! What a node says to its agent is `chare_lrts::bootstrap::control`.
 //!
@@ -23,6 +23,7 @@ mod agent;
 mod cause;
 mod exit;
 mod gather;
+mod introduce;
 mod job;
 mod launcher;
 mod message;

@@ -7,21 +7,34 @@ use super::process::{self, Target};
 use chare_lrts::NodeId;
 use chare_lrts::bootstrap::control::{self, FromNode, ToNode};
 use rustix::fd::OwnedFd;
+use rustix::io::Errno;
 use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::unix::AsyncFd;
 use tokio::process::Child;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet, spawn_local};
 
 /// How long a node's end waits for its last words: they are in the pipe already unless a descendant holds it open.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
+/// How long to wait when nodes have too many unread descriptors for the kernel's taste.
+const CROWDED: Duration = Duration::from_millis(10);
+
+/// A message for a node, with a descriptor where it stands for one, and the room that this takes.
+pub(super) struct Order {
+    pub(super) message: ToNode,
+    pub(super) descriptor: Option<(OwnedFd, Option<OwnedSemaphorePermit>)>,
+}
+
+/// A queue of messages for a node.
+pub(super) type Orders = UnboundedSender<Order>;
+
 /// A started node.
 pub(super) struct Node {
-    orders: UnboundedSender<(ToNode, Option<OwnedFd>)>,
+    orders: Orders,
     target: Target,
 }
 
@@ -57,7 +70,7 @@ impl Node {
             outputs.push(spawn_local(output::forward(pipe, (id, Stream::Error), ends, credit, events)));
         }
         let (orders, to_send) = unbounded_channel();
-        spawn_local(speak(Rc::clone(&socket), to_send));
+        spawn_local(speak(id, Rc::clone(&socket), to_send, events.downgrade()));
         let keeper =
             Keeper { id, child, socket, target: target.clone(), ended, outputs, events: events.clone() };
         tasks.spawn_local(keeper.attend());
@@ -65,9 +78,14 @@ impl Node {
     }
 
     /// Queues a message to the node.
-    pub(super) fn tell(&self, message: ToNode, descriptor: Option<OwnedFd>) {
+    pub(super) fn tell(&self, message: ToNode) {
         // It fails when the node's socket broke: its end is on the way.
-        let _ = self.orders.send((message, descriptor));
+        let _ = self.orders.send(Order { message, descriptor: None });
+    }
+
+    /// The queue, for whoever else has messages.
+    pub(super) fn orders(&self) -> Orders {
+        self.orders.clone()
     }
 
     /// Its process, to signal it.
@@ -77,15 +95,33 @@ impl Node {
 }
 
 /// Sends what is queued, in order, as fast as the node takes it.
-async fn speak(socket: Rc<AsyncFd<OwnedFd>>, mut to_send: UnboundedReceiver<(ToNode, Option<OwnedFd>)>) {
-    while let Some((message, descriptor)) = to_send.recv().await {
+async fn speak(
+    node: NodeId,
+    socket: Rc<AsyncFd<OwnedFd>>,
+    mut to_send: UnboundedReceiver<Order>,
+    events: WeakUnboundedSender<FromAgent>,
+) {
+    while let Some(Order { message, descriptor }) = to_send.recv().await {
+        let descriptor = descriptor.as_ref().map(|(descriptor, _)| descriptor);
         loop {
             let Ok(mut room) = socket.writable().await else { return };
-            match room.try_io(|socket| control::send(socket.get_ref(), &message, descriptor.as_ref())) {
-                Ok(Ok(())) => break,
+            let Ok(sent) = room.try_io(|socket| control::send(socket.get_ref(), &message, descriptor)) else {
+                continue;
+            };
+            match sent {
+                Ok(()) => break,
+                Err(cause) if cause.raw_os_error() == Some(Errno::TOOMANYREFS.raw_os_error()) => {
+                    tokio::time::sleep(CROWDED).await;
+                }
                 // The node is gone, and its keeper sees it; what it would have been told is moot.
-                Ok(Err(_)) => return,
-                Err(_no_room) => {}
+                Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => return,
+                Err(cause) => {
+                    let message = format!("it cannot be told its orders: {cause}");
+                    if let Some(events) = events.upgrade() {
+                        let _ = events.send(FromAgent::Broke { node, message });
+                    }
+                    return;
+                }
             }
         }
     }

@@ -149,7 +149,7 @@ mod tests {
         runtime.block_on(async {
             let (said, mut hears) = tokio::sync::mpsc::unbounded_channel();
             let (_ended, ends) = watch::channel(false);
-            let (reader, mut writer) = tokio::io::simplex(1);
+            let (reader, mut writer) = tokio::io::duplex(1);
             let credit = Rc::new(Semaphore::new(CREDIT_BYTES));
             let forward = forward(reader, (NodeId(3), Stream::Output), ends, credit, said);
             let write = async {

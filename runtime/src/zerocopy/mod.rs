@@ -28,8 +28,8 @@ use serde::{Deserialize, Serialize};
 /// A nocopy argument between processes.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Descriptor {
-    /// The bytes themselves.
-    Inline(Vec<u8>),
+    /// The bytes themselves; as a buffer, because serde takes a `Vec<u8>` byte by byte.
+    Inline(BufferMut<u8>),
     /// Where to fetch them, and what to say afterwards.
     Lent { key: RegionKey, token: u64 },
 }

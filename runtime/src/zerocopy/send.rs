@@ -40,7 +40,7 @@ fn describe_one(node: &Node, Leaving { memory, release }: Leaving) -> Result<Des
         let bytes = memory.as_slice().to_vec();
         drop(memory);
         drop(release);
-        return Ok(Descriptor::Inline(bytes));
+        return Ok(Descriptor::Inline(bytes.into()));
     }
     let (key, token) = node.transfers.lend(node.network.regions(), memory, release)?;
     Ok(Descriptor::Lent { key, token })
@@ -49,6 +49,9 @@ fn describe_one(node: &Node, Leaving { memory, release }: Leaving) -> Result<Des
 /// Fires a callback from outside any PE's entries: a future of this node at once, anything else through a
 /// PE, which knows all the ways out.
 pub(crate) fn fire(node: &Node, callback: ErasedCallback, value: Arguments) {
+    if node.has_ended() {
+        return;
+    }
     let (to, body) = match callback.goal {
         Goal::Ignore => return,
         Goal::Resolve(future) if node.is_here(future.pe) => (future.pe, Body::Resolve { future, value }),

@@ -139,6 +139,14 @@ impl Transfers {
         self.refused_count.load(Ordering::Relaxed) < before
     }
 
+    /// Drops what will never complete, when the job is over: what waits here holds on to its node.
+    pub(crate) fn clear(&self) {
+        let (lent, running) = (std::mem::take(&mut *self.lent.lock()), std::mem::take(&mut *self.running.lock()));
+        let refused = std::mem::take(&mut *self.refused.lock());
+        self.refused_count.store(0, Ordering::Relaxed);
+        drop((lent, running, refused));
+    }
+
     /// Whether an operation waits for room.
     pub(crate) fn has_refused(&self) -> bool {
         self.refused_count.load(Ordering::Relaxed) > 0
