@@ -91,7 +91,7 @@ fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> 
             if root.0 >= node.layout.nodes() {
                 return Err(format!("a broadcast from {root}, which does not exist"));
             }
-            let children = node.post_to_children(root, bytes);
+            let children = node.post_to_children(&node.outside, root, bytes);
             node.outside.sent.add_shared(children);
             expand(node, spread, rest)?;
             node.outside.processed.add_shared(1);

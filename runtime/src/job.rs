@@ -158,7 +158,7 @@ fn open_all(pe: &Pe) {
             match envelope::encode(&header, None) {
                 Ok(mut bytes) => {
                     bytes.extend_from_slice(&values);
-                    pe.counters().sent.add(node.post_to_children(node.id, &bytes));
+                    pe.counters().sent.add(node.post_to_children(pe.counters(), node.id, &bytes));
                     node.open();
                 }
                 Err(cause) => unreachable!("a header encodes: {cause}"),

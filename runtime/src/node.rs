@@ -100,14 +100,14 @@ impl Node {
         self.deliver(pe, Work::Message(envelope));
     }
 
-    /// Queues a message for another node. Order between two calls of one thread to one node is kept.
-    pub(crate) fn post(&self, peer: NodeId, bytes: Vec<u8>) {
+    /// Queues a message for another node; its bytes go to the sender's `counters`. Order between two calls of one thread to one node is kept.
+    pub(crate) fn post(&self, counters: &Counters, peer: NodeId, bytes: Vec<u8>) {
         debug_assert_ne!(peer, self.id, "messages inside a node are delivered");
+        counters.bytes.add_shared(bytes.len() as u64);
         let bytes = match self.shorten(bytes) {
             Ok(bytes) => bytes,
             Err(error) => return self.fail(error),
         };
-        self.outside.bytes.add_shared(bytes.len() as u64);
         let frame = Frame::runtime(bytes);
         let mut outgoing = self.outgoing[peer.index()].lock();
         let frame = if outgoing.is_empty() {
@@ -194,15 +194,15 @@ impl Node {
     fn spread_exit(&self, code: i32, error: Option<String>) {
         let header = Header::Spread { root: self.id, spread: Spread::Exit { code, error } };
         if let Ok(bytes) = envelope::encode(&header, None) {
-            self.post_to_children(self.id, &bytes);
+            self.post_to_children(&self.outside, self.id, &bytes);
         }
     }
 
     /// Passes a frame on to the nodes below this one.
-    pub(crate) fn post_to_children(&self, root: NodeId, bytes: &[u8]) -> u64 {
+    pub(crate) fn post_to_children(&self, counters: &Counters, root: NodeId, bytes: &[u8]) -> u64 {
         let mut children = 0;
         for child in self.layout.children(self.id, root) {
-            self.post(child, bytes.to_vec());
+            self.post(counters, child, bytes.to_vec());
             children += 1;
         }
         children

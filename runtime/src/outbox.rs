@@ -44,7 +44,7 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
         pe.node.deliver(to, Work::Message(envelope));
     } else {
         match encode(pe, to, envelope) {
-            Ok(bytes) => pe.node.post(pe.node.layout.node_of(to), bytes),
+            Ok(bytes) => pe.node.post(pe.counters(), pe.node.layout.node_of(to), bytes),
             Err(error) => pe.node.fail(error),
         }
     }
@@ -118,7 +118,7 @@ pub(crate) fn spread(pe: &Pe, arguments: &crate::message::Arguments, spread: imp
     pe.counters().encodes.add(1);
     match envelope::encode(&Header::Spread { root: node.id, spread: spread() }, Some(arguments)) {
         Ok(bytes) => {
-            let children = node.post_to_children(node.id, &bytes);
+            let children = node.post_to_children(pe.counters(), node.id, &bytes);
             pe.counters().sent.add(children);
         }
         Err(cause) => {

@@ -253,7 +253,8 @@ fn describe(node: &Node) -> String {
     text += &node.outside.describe(&node.id.to_string(), lifetime_ns);
     text.push('\n');
     for peer in (0..node.layout.nodes()).map(NodeId).filter(|peer| *peer != node.id) {
-        text += &format!("{} -> {peer}: {}\n", node.id, node.network.path(peer));
+        let (path, used) = (node.network.path(peer), node.network.usage(peer));
+        text += &format!("{} -> {peer}: {path}; used: {used}\n", node.id);
     }
     text
 }

@@ -64,15 +64,35 @@ async fn drive(plan: &Plan) -> Result<u8, PlanError> {
     let printers = Printers::start(plan.prefix, &hosts, &broke)?;
     let mut launcher = Launcher { job, hosts, printers, events };
     launcher.run(&mut signals, &mut broken).await;
-    let Launcher { job, hosts, printers, events } = launcher;
+    let Launcher { mut job, hosts, printers, events } = launcher;
     // The end of their orders is the end of agents that are still there.
     drop(hosts);
     drop(events);
-    let has_failed = job.has_failed();
     let shells = async { while tasks.join_next().await.is_some() {} };
     let _ = tokio::time::timeout(LAST_WORDS, shells).await;
-    printers.finish(has_failed.then_some(LAST_WORDS)).await;
+    let patience = job.has_failed().then_some(LAST_WORDS);
+    let Printers { output, error } = printers;
+    output.finish(patience).await;
+    // The reader may have been lost over the last of the output.
+    if let Ok(cause) = broken.try_recv() {
+        lose_reader(&mut job, &cause);
+    }
+    if let Some(line) = job.take_line() {
+        error.print(Print::Own(line));
+    }
+    error.finish(patience).await;
     Ok(job.code())
+}
+
+/// Nobody reads what the job prints: it ends, with the code of a program that a closed pipe ends.
+fn lose_reader(job: &mut Job, cause: &io::Error) {
+    let (text, code) = match cause.kind() {
+        io::ErrorKind::BrokenPipe => {
+            ("standard output was closed; the job ends".to_owned(), signal_code(Signal::PIPE.as_raw()))
+        }
+        _ => (format!("standard output cannot be written: {cause}"), 1),
+    };
+    job.give_up(text, code, Instant::now());
 }
 
 struct Launcher {
@@ -89,7 +109,7 @@ impl Launcher {
             tokio::select! {
                 Some((host, event)) = self.events.recv() => self.hear(host, event),
                 Some(signal) = signals.recv() => self.job.signal(signal, Instant::now()),
-                Some(cause) = broken.recv() => self.lose_reader(&cause),
+                Some(cause) = broken.recv() => lose_reader(&mut self.job, &cause),
                 () = at(deadline) => self.job.tick(Instant::now()),
             }
             for order in self.job.take_orders() {
@@ -116,17 +136,6 @@ impl Launcher {
             Ok(event) => self.job.hear(host, event, Instant::now()),
             Err(cause) => self.job.lose_host(host, cause, Instant::now()),
         }
-    }
-
-    /// Nobody reads what the job prints: it ends, with the code of a program that a closed pipe ends.
-    fn lose_reader(&mut self, cause: &io::Error) {
-        let (text, code) = match cause.kind() {
-            io::ErrorKind::BrokenPipe => {
-                ("standard output was closed; the job ends".to_owned(), signal_code(Signal::PIPE.as_raw()))
-            }
-            _ => (format!("standard output cannot be written: {cause}"), 1),
-        };
-        self.job.give_up(text, code, Instant::now());
     }
 }
 
@@ -158,11 +167,6 @@ impl Printers {
             // There is nowhere left to complain about it.
             error: Printer::start(io::stderr(), has_prefix, taken(), drop)?,
         })
-    }
-
-    async fn finish(self, patience: Option<Duration>) {
-        self.output.finish(patience).await;
-        self.error.finish(patience).await;
     }
 }
 

@@ -366,7 +366,7 @@ fn settle(
         send::fire(node, callback, Arguments::new(bytes));
     } else if let Ok(frame) = envelope::encode(&Header::Notify { callback, bytes }, None) {
         node.outside.sent.add_shared(1);
-        node.post(place.key.node, frame);
+        node.post(&node.outside, place.key.node, frame);
     }
     Some(moved)
 }

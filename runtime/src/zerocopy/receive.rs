@@ -145,7 +145,7 @@ pub(crate) fn send_release(node: &Node, lender: NodeId, token: u64) {
     match envelope::encode(&Header::Released { token }, None) {
         Ok(bytes) => {
             node.outside.sent.add_shared(1);
-            node.post(lender, bytes);
+            node.post(&node.outside, lender, bytes);
         }
         Err(cause) => unreachable!("a token encodes: {cause}"),
     }
