@@ -13,13 +13,13 @@ mod sync;
 
 pub mod backends;
 pub mod bootstrap;
+pub mod cma;
 pub mod emulated;
 pub mod host;
 pub mod memcpy;
-pub mod shm;
-pub mod cma;
-pub mod tcp;
 pub mod reach;
+pub mod shm;
+pub mod tcp;
 
 pub use capabilities::Capabilities;
 pub use error::{LrtsError, TransferError};

@@ -43,7 +43,11 @@ pub fn nodes() -> u32 {
 /// If the job has no such node.
 pub fn path_to(node: NodeId) -> String {
     Pe::current(|pe| {
-        assert!(node.0 < pe.node.layout.nodes(), "there is no {node}: the job has {} nodes", pe.node.layout.nodes());
+        assert!(
+            node.0 < pe.node.layout.nodes(),
+            "there is no {node}: the job has {} nodes",
+            pe.node.layout.nodes()
+        );
         pe.node.network.path(node)
     })
 }
@@ -83,6 +87,14 @@ pub fn quiescence() -> Future<()> {
 }
 
 /// Sets a readonly value, which every PE reads by its type; only in `main`, before its first `.await`.
+///
+/// ```
+/// let code = chare::Job::in_process(2, 1).run(|| async {
+///     chare::set_readonly(vec![1.0, 2.0]);
+///     assert_eq!(chare::readonly::<Vec<f64>>().len(), 2);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
 ///
 /// # Panics
 /// Later, or if the type has a value already.

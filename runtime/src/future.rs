@@ -19,6 +19,15 @@ struct Slot {
 /// One value that a callback will bring. Await it in an `async` entry or in `main`; it stays on its PE.
 ///
 /// Dropping it unresolved is fine: the value is then dropped when it comes.
+///
+/// ```
+/// let code = chare::Job::in_process(1, 1).run(|| async {
+///     let (answer, callback) = chare::future::<u32>();
+///     callback.send(42);
+///     assert_eq!(answer.await, 42);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
 #[must_use = "a future does nothing unless awaited"]
 pub struct Future<T> {
     slot: Rc<RefCell<Slot>>,

@@ -63,9 +63,9 @@ mod job;
 pub mod launch;
 mod layout;
 mod location;
-mod mailbox;
 #[doc(hidden)]
 pub mod macro_support;
+mod mailbox;
 mod message;
 mod node;
 mod outbox;
@@ -78,25 +78,26 @@ mod readonly;
 mod reduction;
 mod registry;
 mod scheduler;
-mod startup;
 mod sleep;
+mod startup;
 mod stats;
 mod sync;
 mod watch;
 mod zerocopy;
 
 pub use callback::Callback;
-pub use chare_macros::{chare, entry, post};
 pub use chare::This;
+pub use chare_lrts::reach::ReachOptions;
+pub use chare_macros::{chare, entry, post};
 pub use collection::{ArrayOptions, Placement};
 pub use context::{
-    destroy, exit, future, my_node, my_pe, nodes, on_quiescence, path_to, pes, quiescence, readonly, reference, set_readonly,
+    destroy, exit, future, my_node, my_pe, nodes, on_quiescence, path_to, pes, quiescence, readonly,
+    reference, set_readonly,
 };
 pub use error::JobError;
 pub use future::Future;
-pub use chare_lrts::reach::ReachOptions;
-pub use job::Job;
 pub use ids::{NodeId, PeId};
+pub use job::Job;
 pub use message::Message;
 pub use proxy::{ThisChare, ThisMember, this_index};
 pub use queue::{CallOptions, Priority};

@@ -122,7 +122,7 @@ pub(crate) fn spread(pe: &Pe, arguments: &crate::message::Arguments, spread: imp
             pe.counters().sent.add(children);
         }
         Err(cause) => {
-            node.fail(JobError::Delivery { what: "a broadcast".to_owned(), pe: pe.id, node: node.id, cause })
+            node.fail(JobError::Delivery { what: "a broadcast".to_owned(), pe: pe.id, node: node.id, cause });
         }
     }
 }

@@ -78,7 +78,9 @@ impl ReadonlyValues {
     /// When the bytes are no such values.
     pub(crate) fn accept(&self, bytes: &[u8]) -> Result<(), CodecError> {
         let encoded: BTreeMap<String, BufferMut<u8>> = codec::decode(bytes)?;
-        self.0.lock().extend(encoded.into_iter().map(|(name, bytes)| (name, Value::Encoded(bytes.into_vec()))));
+        self.0
+            .lock()
+            .extend(encoded.into_iter().map(|(name, bytes)| (name, Value::Encoded(bytes.into_vec()))));
         Ok(())
     }
 }

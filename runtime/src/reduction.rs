@@ -224,7 +224,11 @@ pub(crate) struct EncodedPartial {
 #[derive(Serialize, Deserialize)]
 enum EncodedData {
     Nothing,
-    Numbers { fold: Fold, scalar: bool, values: Numbers },
+    Numbers {
+        fold: Fold,
+        scalar: bool,
+        values: Numbers,
+    },
     /// As buffers, because serde takes a `Vec<u8>` byte by byte.
     Pieces(Vec<(Index, BufferMut<u8>)>),
 }
@@ -307,7 +311,10 @@ impl From<EncodedPartial> for Partial {
             EncodedData::Nothing => Data::Nothing,
             EncodedData::Numbers { fold, scalar, values } => Data::Numbers { fold, scalar, values },
             EncodedData::Pieces(pieces) => Data::Pieces(
-                pieces.into_iter().map(|(index, bytes)| (index, Arguments::encoded(bytes.into_vec()))).collect(),
+                pieces
+                    .into_iter()
+                    .map(|(index, bytes)| (index, Arguments::encoded(bytes.into_vec())))
+                    .collect(),
             ),
         };
         let EncodedPartial { collection, number, members, callback, .. } = encoded;

@@ -5,6 +5,9 @@
 //! 2. A [`RegisteredTarget`] belongs to the runtime while it is registered; its owner looks at it through
 //!    [`RegisteredTarget::read`], which a put under way makes fail, and gets it back by closing it.
 //! 3. The local side of a transfer moves into it and comes back through the callback.
+//!
+//! The idea is Charm++'s Zero Copy Direct API (`CkNcpyBuffer`, manual section "Zero Copy Messaging API"), with ownership in place
+//! of raw pointers.
 
 use super::buffer::{Buffer, BufferMut, Element};
 use super::{Status, send};
@@ -170,6 +173,37 @@ impl Drop for Registration {
 }
 
 /// Elements that peers may read with [`rget`]; registered until dropped.
+///
+/// ```
+/// use chare::prelude::*;
+/// use chare::{RegisteredSource, SourceHandle, rget};
+///
+/// struct Reader;
+///
+/// #[chare]
+/// impl Reader {
+///     #[entry]
+///     fn new() -> Self {
+///         Self
+///     }
+///
+///     #[entry]
+///     async fn read(_this: This<Self>, source: SourceHandle<f64>, done: Callback<f64>) {
+///         let (filled, callback) = chare::future();
+///         rget(&source, BufferMut::zeroed(source.len()), callback).expect("it is as long");
+///         done.send(filled.await.iter().sum());
+///     }
+/// }
+///
+/// // Two nodes; the second reads the first one's memory.
+/// let code = chare::Job::in_process(2, 1).run(|| async {
+///     let source = RegisteredSource::register(vec![0.5; 1000]);
+///     let (total, done) = chare::future();
+///     ReaderProxy::create_on(PeId(1)).read(source.handle(), done);
+///     assert_eq!(total.await, 500.0);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
 pub struct RegisteredSource<T: Element> {
     registration: Registration,
     buffer: Buffer<T>,

@@ -141,7 +141,8 @@ impl Transfers {
 
     /// Drops what will never complete, when the job is over: what waits here holds on to its node.
     pub(crate) fn clear(&self) {
-        let (lent, running) = (std::mem::take(&mut *self.lent.lock()), std::mem::take(&mut *self.running.lock()));
+        let (lent, running) =
+            (std::mem::take(&mut *self.lent.lock()), std::mem::take(&mut *self.running.lock()));
         let refused = std::mem::take(&mut *self.refused.lock());
         self.refused_count.store(0, Ordering::Relaxed);
         drop((lent, running, refused));

@@ -1,0 +1,147 @@
+//! Every example, run as a user runs it: in one process and in several, and with mistakes on the command line.
+
+mod run;
+
+use run::{pass, run};
+
+/// One process and several, one PE and several, fewer and more PEs than any machine of ours has cores.
+const SHAPES: [&str; 5] = ["", "+p 3", "+n 2", "+n 2 +p 2", "+n 4 +p 3"];
+
+#[test]
+fn hello_greets_from_every_pe() {
+    for (shape, pes) in SHAPES.into_iter().zip([1, 3, 2, 4, 12]) {
+        let said = pass("hello", shape);
+        for pe in 0..pes {
+            let greeting = format!("Hello from PE {pe} on node");
+            assert_eq!(said.lines().filter(|line| line.starts_with(&greeting)).count(), 1, "{shape}: {said}");
+        }
+        assert!(said.contains(&format!("{pes} of {pes} PEs said hello")), "{shape}: {said}");
+    }
+}
+
+#[test]
+fn ring_counts_every_hop() {
+    for shape in SHAPES {
+        let said = pass("ring", &format!("--elements 7 --rounds 50 {shape}"));
+        assert!(said.contains("350 hops over 7 elements"), "{shape}: {said}");
+        assert!(said.contains("visited 50 to 50 times"), "{shape}: {said}");
+    }
+}
+
+#[test]
+fn fib_computes_the_number() {
+    for shape in SHAPES {
+        let said = pass("fib", &format!("--n 20 --grain 12 {shape}"));
+        assert!(said.contains("fib(20) = 6765,"), "{shape}: {said}");
+    }
+    assert!(pass("fib", "--n 0").contains("fib(0) = 0,"));
+}
+
+#[test]
+fn jacobi2d_converges_whatever_the_number_of_blocks() {
+    for shape in SHAPES {
+        for blocks in [1, 2, 3, 7] {
+            let said = pass("jacobi2d", &format!("--columns 30 --rows 12 --blocks {blocks} {shape}"));
+            assert!(said.contains("largest error"), "{blocks} blocks, {shape}: {said}");
+        }
+    }
+}
+
+#[test]
+fn jacobi2d_takes_as_many_iterations_over_every_path() {
+    // Edges of 300 points are fetched instead of travelling with their message.
+    let iterations = |path: &str| {
+        let said = pass("jacobi2d", &format!("--columns 600 --rows 6 --blocks 2 {path}"));
+        said.lines().find_map(|line| Some(line.split_once(" iterations")?.0.to_owned())).expect("it says so")
+    };
+    let alone = iterations("");
+    for path in ["+p 2", "+n 2", "+n 2 +nocma", "+n 2 +noshm", "+n 2 +nolocal", "+n 2 +lrts emulated"] {
+        assert_eq!(iterations(path), alone, "{path}");
+    }
+}
+
+/// Whether the kernel lets processes of this machine copy each other's memory.
+fn kernel_copies() -> bool {
+    let outcome = run("hello", "+n 2 +lrts cma");
+    if outcome.code != Some(0) {
+        println!("skipped: pingpong over CMA: {}", outcome.stderr.trim());
+    }
+    outcome.code == Some(0)
+}
+
+#[test]
+fn pingpong_verifies_every_path() {
+    let kernel_copies = kernel_copies();
+    let paths = [
+        ("--path memcpy", "both players on PE 0"),
+        ("--path memcpy +p 2", "used: same process"),
+        ("--path shm +n 2", "used: messages by shm, memory by shared mapping"),
+        ("--path cma +n 2 +p 2", "used: messages by shm, memory by CMA"),
+        ("--path tcp +n 2", "used: messages by tcp, memory by emulated over tcp"),
+        ("--path emulated +n 3", "used: messages by shm, memory by emulated over shm"),
+        ("+n 2 +nolocal", "path default: PE 0 on node 0 and PE 1 on node 1"),
+    ];
+    for (path, used) in paths {
+        if path.contains("cma") && !kernel_copies {
+            continue;
+        }
+        let said = pass("pingpong", &format!("{path} --verify --min 1 --max 256KiB --iterations 4"));
+        assert!(said.contains(used), "{path}: {said}");
+        // 19 sizes of 6 ways, each with 5 round trips, the warm-up included.
+        assert!(said.contains("verified 1140 transfers"), "{path}: {said}");
+    }
+}
+
+#[test]
+fn pingpong_without_a_path_plays_over_all() {
+    let outcome = run("pingpong", "--csv --max 4KiB --iterations 2");
+    let measured = 4 + usize::from(kernel_copies());
+    assert_eq!(outcome.code == Some(0), measured == 5, "{outcome:?}");
+    let rows = outcome.stdout.lines().filter(|line| line.split(',').count() == 8 && line.contains(",4096,"));
+    assert_eq!(rows.count(), measured, "{outcome:?}");
+    for path in ["memcpy", "shm", "cma", "tcp", "emulated"] {
+        assert!(
+            outcome.stderr.lines().any(|line| line.trim_start().starts_with(path)),
+            "{path}: {outcome:?}"
+        );
+    }
+}
+
+#[test]
+fn pingpong_draws_its_times() {
+    let file = format!("{}/times.svg", env!("CARGO_TARGET_TMPDIR"));
+    pass("pingpong", &format!("--path memcpy --max 16KiB --iterations 2 --plot {file}"));
+    let picture = std::fs::read_to_string(&file).expect("it was drawn");
+    assert!(picture.starts_with("<svg"), "{picture}");
+    for word in ["16 KiB", "regular+recv", "put", "one-way microseconds"] {
+        assert!(picture.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn mistakes_are_answered_in_plain_words() {
+    let mistakes = [
+        ("ring", "--elements 0", "'--elements <ELEMENTS>': 0 is not in 1.."),
+        ("ring", "--round 3", "'--rounds'"),
+        ("fib", "--n 200", "200 is not in 0..=50"),
+        ("jacobi2d", "--blocks 100", "a block needs a point"),
+        ("jacobi2d", "--accuracy zero", "invalid float literal"),
+        ("pingpong", "--path shm", "add +n 2"),
+        ("pingpong", "--path memcpy +n 2", "leave +n away"),
+        ("pingpong", "--path carrier-pigeon", "possible values: memcpy, shm, cma, tcp, emulated"),
+        ("pingpong", "--min 4M --max 2M", "--min 4194304 is more than --max 2097152 bytes"),
+        ("pingpong", "--max 3parsec", "`parsec` is no unit"),
+        ("pingpong", "--max KiB", "a size is a number"),
+        ("pingpong", "--max 1000G", "between 1 and"),
+    ];
+    for (example, arguments, answer) in mistakes {
+        let outcome = run(example, arguments);
+        assert_eq!(outcome.code, Some(2), "`{example} {arguments}`: {outcome:?}");
+        assert!(outcome.stderr.contains(answer), "`{example} {arguments}`: {outcome:?}");
+        assert_eq!(outcome.stdout, "", "`{example} {arguments}`");
+    }
+    let unwritable =
+        run("pingpong", "--path memcpy --max 2KiB --iterations 1 --plot /no-such-place/times.svg");
+    assert_eq!(unwritable.code, Some(1), "{unwritable:?}");
+    assert!(unwritable.stderr.contains("cannot write /no-such-place/times.svg"), "{unwritable:?}");
+}
