@@ -1,0 +1,92 @@
+//! How are chares created on the fly, and how do they answer? A Fibonacci number by divide and conquer: each chare creates two
+//! more on random PEs, waits for their answers, answers itself, and is gone. Below a grain it computes by itself.
+//!
+//! ```text
+//! cargo run --release --example fib -- --n 32 --grain 16 +n 2 +p 2
+//! ```
+
+use chare::Program;
+use chare::prelude::*;
+use clap::Parser;
+use serde::{Deserialize, Serialize};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Computes a Fibonacci number with a tree of short-lived chares.
+#[derive(Parser, Clone, Debug)]
+#[command(name = "fib", no_binary_name = true)]
+struct Options {
+    /// Which Fibonacci number
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(0..=50))]
+    n: u32,
+    /// Numbers below this one are computed without further chares
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..=50))]
+    grain: u32,
+}
+
+/// Every PE reads it, nobody changes it.
+#[derive(Clone, Serialize, Deserialize)]
+struct Grain(u32);
+
+struct Fib;
+
+#[chare]
+impl Fib {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    /// Answers with the number and how many chares it took; then this chare is gone.
+    #[entry]
+    async fn compute(_this: This<Self>, n: u32, answer: Callback<(u64, u64)>) {
+        if n < chare::readonly::<Grain>().0 {
+            answer.send((by_recursion(n), 1));
+        } else {
+            let ((left, to_left), (right, to_right)) = (chare::future(), chare::future());
+            FibProxy::create().compute(n - 1, to_left);
+            FibProxy::create().compute(n - 2, to_right);
+            let ((left, left_chares), (right, right_chares)) = (left.await, right.await);
+            answer.send((left + right, left_chares + right_chares + 1));
+        }
+        chare::destroy();
+    }
+}
+
+/// Slow on purpose: it stands for the work of a leaf.
+fn by_recursion(n: u32) -> u64 {
+    if n < 2 { u64::from(n) } else { by_recursion(n - 1) + by_recursion(n - 2) }
+}
+
+/// What the answer must be.
+fn by_iteration(n: u32) -> u64 {
+    (0..n).fold((0, 1), |(current, next), _| (next, current + next)).0
+}
+
+async fn run(options: Options) -> bool {
+    let n = options.n;
+    chare::set_readonly(Grain(options.grain));
+    let start = Instant::now();
+    let (answer, callback) = chare::future();
+    FibProxy::create().compute(n, callback);
+    let (value, chares) = answer.await;
+    let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+    let expected = by_iteration(n);
+    println!(
+        "fib({n}) = {value}, {expected} expected; {chares} chares on {} PEs, {milliseconds:.1} ms",
+        chare::pes()
+    );
+    value == expected
+}
+
+fn main() -> ExitCode {
+    let program = match Program::from_environment() {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    let options = Options::parse_from(program.arguments());
+    program.run(|_arguments| async {
+        let passed = run(options).await;
+        chare::exit(i32::from(!passed));
+    })
+}

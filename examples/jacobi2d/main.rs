@@ -1,0 +1,89 @@
+//! How does a stencil code exchange halos without copying them twice? Laplace's equation on a rectangle by Jacobi's method, cut into
+//! blocks; each block posts the buffers that its neighbours' edges land in.
+//!
+//! ```text
+//! cargo run --release --example jacobi2d -- --columns 64 --rows 64 --blocks 4 --accuracy 1e-3 +n 2 +p 2
+//! ```
+//! The boundary is x² - y², which is harmonic also for the five-point stencil, so the solution is known in every point.
+
+mod block;
+mod grid;
+
+use block::{BlockProxy, Problem, Side};
+use chare::Program;
+use clap::Parser;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Solves Laplace's equation on a rectangle and compares with the exact solution.
+#[derive(Parser, Clone, Debug)]
+#[command(name = "jacobi2d", no_binary_name = true)]
+struct Options {
+    /// Unknowns from left to right
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=16_384))]
+    columns: u64,
+    /// Unknowns from bottom to top
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u64).range(1..=16_384))]
+    rows: u64,
+    /// Blocks in each direction
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    blocks: u64,
+    /// The largest distance from the exact solution, which lies between -1 and 1
+    #[arg(long, default_value_t = 1e-3, value_parser = parse_accuracy)]
+    accuracy: f64,
+}
+
+impl Options {
+    /// No point may change by more than this in the last iteration.
+    ///
+    /// When no point changes by more than `c`, the error is the solution of the same equations with sources of at most `c`, which
+    /// lies below `c` times the parabola `2 i (n + 1 - i)` across the shorter side `n`, and so below `c (n + 1)² / 2`. No later iteration makes
+    /// the error larger.
+    fn tolerance(&self) -> f64 {
+        2.0 * self.accuracy / (self.columns.min(self.rows) + 1).pow(2) as f64
+    }
+}
+
+/// Rounding keeps points from coming closer than some limit, which no request may lie below.
+fn parse_accuracy(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(accuracy) if (1e-6..=0.1).contains(&accuracy) => Ok(accuracy),
+        Ok(_) => Err("it must lie between 1e-6 and 0.1".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+async fn run(options: Options) -> bool {
+    let Options { columns, rows, blocks, accuracy } = options;
+    let tolerance = options.tolerance();
+    let ((iterations, to_iterations), (error, to_error)) = (chare::future(), chare::future());
+    let problem = Problem { columns, rows, blocks, tolerance, iterations: to_iterations, error: to_error };
+    let start = Instant::now();
+    BlockProxy::create(blocks * blocks, problem).start();
+    let (iterations, error) = (iterations.await, error.await);
+    let seconds = start.elapsed().as_secs_f64();
+
+    println!("{columns} x {rows} points in {blocks} x {blocks} blocks on {} PEs", chare::pes());
+    println!(
+        "{iterations} iterations in {seconds:.2} s, until no point changed by more than {tolerance:.3e}"
+    );
+    println!("largest error {error:.3e}, at most {accuracy:e} expected");
+    error <= accuracy
+}
+
+fn main() -> ExitCode {
+    let program = match Program::from_environment() {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    let options = Options::parse_from(program.arguments());
+    let points = options.columns.min(options.rows);
+    if options.blocks > points {
+        eprintln!("--blocks {} in a direction of {points} points: a block needs a point", options.blocks);
+        return ExitCode::from(2);
+    }
+    program.run(|_arguments| async {
+        let passed = run(options).await;
+        chare::exit(i32::from(!passed));
+    })
+}

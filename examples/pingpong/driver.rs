@@ -1,0 +1,54 @@
+//! Runs this program once per path, in a process of its own each, with the layout that the path needs.
+
+use crate::options::{Options, Path};
+use clap::ValueEnum;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+/// Prints every path's table and, at the end, how each run went.
+pub(crate) fn run_every_path(options: &Options) -> ExitCode {
+    let program = match std::env::current_exe() {
+        Ok(program) => program,
+        Err(error) => {
+            eprintln!("this program's own file cannot be found, so it cannot run itself: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let outcomes: Vec<(Path, Result<(), String>)> =
+        Path::value_variants().iter().map(|path| (*path, run(&program, *path, options))).collect();
+    // Not on standard output, where comma-separated values may be what somebody reads.
+    eprintln!("paths:");
+    for (path, outcome) in &outcomes {
+        let outcome = outcome.as_ref().map_or_else(String::as_str, |()| "measured");
+        eprintln!("  {:<9} {outcome}", path.name());
+    }
+    if outcomes.iter().all(|(_, outcome)| outcome.is_ok()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn run(program: &PathBuf, path: Path, options: &Options) -> Result<(), String> {
+    let mut command = Command::new(program);
+    command.args(["--path", path.name()]).args(path.layout());
+    command.args(["--min", &options.min.to_string(), "--max", &options.max.to_string()]);
+    command.args(["--iterations", &options.iterations.to_string()]);
+    if options.verify {
+        command.arg("--verify");
+    }
+    if options.csv {
+        command.arg("--csv");
+    }
+    if let Some(plot) = &options.plot {
+        command.arg("--plot").arg(plot_of(plot, path));
+    }
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("failed: {status}")),
+        Err(error) => Err(format!("could not be started: {error}")),
+    }
+}
+
+/// `times.svg` becomes `times-shm.svg`.
+fn plot_of(plot: &std::path::Path, path: Path) -> PathBuf {
+    let mut name = plot.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{}.svg", path.name()));
+    plot.with_file_name(name)
+}

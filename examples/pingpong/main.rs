@@ -1,0 +1,65 @@
+//! How long does a buffer take from one PE to another, by every way there is? Two chares play ping-pong with buffers of growing
+//! size; the program prints one-way times: half of the median round trip.
+//!
+//! ```text
+//! cargo run --release --example pingpong                                   every path in turn
+//! cargo run --release --example pingpong -- +n 2 --path shm --verify       one path, every byte checked
+//! cargo run --release --example pingpong -- +p 2 --path memcpy --csv       between two PEs of one process
+//! cargo run --release --example pingpong -- +n 2 +nolocal                  whatever path the `+options` lead to
+//! ```
+//! With several nodes the players are PE 0 and the first PE of node 1; in one process PE 0 and PE 1, if there are two.
+//!
+//! | file | job |
+//! |---|---|
+//! | `options` | the command line, and which paths there are |
+//! | `driver` | runs this program once per path |
+//! | `measure` | all sizes, all ways of sending: who plays, how often, the median |
+//! | `player` | the two chares, and the ways of sending |
+//! | `pattern` | bytes that show whether they are the right ones |
+//! | `report`, `plot` | table, CSV, SVG |
+
+mod driver;
+mod measure;
+mod options;
+mod pattern;
+mod player;
+mod plot;
+mod report;
+
+use chare::Program;
+use options::Options;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let program = match Program::from_environment() {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    let options = Options::from_arguments(program.arguments());
+    let Some(path) = options.path else {
+        // Launched nodes measure: their launcher has decided who they are.
+        return if program.nodes() == 1 && !program.is_launched() {
+            driver::run_every_path(&options)
+        } else {
+            play(program, options)
+        };
+    };
+    if !program.is_launched()
+        && let Err(cause) = path.check_layout(program.nodes())
+    {
+        eprintln!("{cause}");
+        return ExitCode::from(2);
+    }
+    play(program.network(path.network()), options)
+}
+
+fn play(program: Program, options: Options) -> ExitCode {
+    program.run(|_arguments| async move {
+        if let Err(error) = measure::run(&options).await {
+            eprintln!("{error}");
+            chare::exit(1);
+        } else {
+            chare::exit(0);
+        }
+    })
+}

@@ -1,0 +1,254 @@
+//! The two chares, and the six ways in which they send a buffer to each other.
+//!
+//! 1. `prepare` gives both players their buffers for a round; both know the other's put target when the barrier is over.
+//! 2. Player 0 `play`s; whoever has received plays back; player 0 takes the time from its play to its receipt.
+//! 3. The message-driven loop is the measurement: a future per receipt would add a wake-up to each round trip.
+//!
+//! What counts as received differs, as the ways do: a `#[nocopy]` argument may be the sender's own memory, read in place; a
+//! posted one, a get and a put have landed in a buffer of the receiver.
+
+use crate::pattern::Transfer;
+use chare::prelude::*;
+use chare::{RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// A way of sending, in the order of the table's columns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum Way {
+    /// An ordinary argument: moved inside a process, encoded and decoded outside.
+    Regular,
+    /// A `#[nocopy]` argument.
+    Entry,
+    /// An ordinary argument, copied into the receiver's buffer by the receiver.
+    RegularReceive,
+    /// A `#[nocopy(post)]` argument, which lands in the receiver's buffer.
+    EntryReceive,
+    /// A message with a handle, and `rget` by the receiver.
+    Get,
+    /// `rput` by the sender, and the notice that it is done.
+    Put,
+}
+
+impl Way {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Regular, Self::Entry, Self::RegularReceive, Self::EntryReceive, Self::Get, Self::Put];
+}
+
+/// What is played.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Round {
+    pub(crate) way: Way,
+    /// Bytes of a buffer.
+    pub(crate) size: usize,
+    pub(crate) iterations: u32,
+    /// Whether every transfer has a pattern of its own, checked on arrival.
+    pub(crate) verify: bool,
+    /// Whether buffers live in memory that other processes may map, or on the heap.
+    pub(crate) shareable: bool,
+}
+
+impl Round {
+    fn buffer(&self) -> BufferMut<u8> {
+        if self.shareable { BufferMut::zeroed(self.size) } else { vec![0; self.size].into() }
+    }
+}
+
+/// A player within a round.
+pub(crate) struct Player {
+    round: Round,
+    /// Travels to and fro as an ordinary argument. (A `Vec<u8>` would do, but serde encodes it byte by byte.)
+    argument: Option<BufferMut<u8>>,
+    /// What is sent otherwise.
+    source: Buffer<u8>,
+    registered_source: Option<RegisteredSource<u8>>,
+    /// Where a copy, a posted argument or a get lands; out while the runtime fills it.
+    landing: Option<BufferMut<u8>>,
+    /// Where a put lands.
+    target: Option<RegisteredTarget<u8>>,
+    others_target: Option<TargetHandle<u8>>,
+    sent: u32,
+    received: u32,
+    begun: Instant,
+    round_trips_ns: Vec<u64>,
+    done: Callback<Vec<u64>>,
+}
+
+#[chare(array)]
+impl Player {
+    #[entry]
+    pub(crate) fn new() -> Self {
+        let round = Round { way: Way::Regular, size: 0, iterations: 0, verify: false, shareable: false };
+        Self {
+            round,
+            argument: None,
+            source: Vec::new().into(),
+            registered_source: None,
+            landing: None,
+            target: None,
+            others_target: None,
+            sent: 0,
+            received: 0,
+            begun: Instant::now(),
+            round_trips_ns: Vec::new(),
+            done: Callback::ignore(),
+        }
+    }
+
+    /// Makes the buffers of a round; a broadcast. `ready` learns when both players can begin.
+    #[entry]
+    pub(crate) fn prepare(&mut self, round: Round, ready: Callback<()>) {
+        // The buffers of the round before go first: the largest need not be there twice.
+        (self.registered_source, self.landing, self.target) = (None, None, None);
+        (self.argument, self.source) = (None, Vec::new().into());
+        (self.round, self.sent, self.received) = (round, 0, 0);
+        match round.way {
+            Way::Regular | Way::RegularReceive => self.argument = Some(vec![0; round.size].into()),
+            Way::Entry | Way::EntryReceive | Way::Get | Way::Put => self.renew_source(round.buffer()),
+        }
+        match round.way {
+            Way::RegularReceive | Way::EntryReceive | Way::Get => self.landing = Some(round.buffer()),
+            Way::Regular | Way::Entry | Way::Put => {}
+        }
+        if round.way == Way::Put {
+            let notice = self.this_chare().receive_put_callback();
+            self.target = Some(RegisteredTarget::register(round.buffer()).notify(notice));
+        }
+        self.other().meet(self.target.as_ref().map(RegisteredTarget::handle), ready);
+    }
+
+    /// The other player is prepared. May overtake this player's own `prepare`.
+    #[entry]
+    fn meet(&mut self, others_target: Option<TargetHandle<u8>>, ready: Callback<()>) {
+        self.others_target = others_target;
+        self.contribute(barrier(), ready);
+    }
+
+    /// Begins a prepared round; `done` receives the round trips in nanoseconds.
+    #[entry]
+    pub(crate) fn begin(&mut self, done: Callback<Vec<u64>>) {
+        self.done = done;
+        self.play();
+    }
+
+    #[entry]
+    fn receive_regular(&mut self, argument: BufferMut<u8>) {
+        if let Some(landing) = &mut self.landing {
+            landing.copy_from_slice(&argument);
+        }
+        self.check(self.landing.as_ref().unwrap_or(&argument));
+        self.argument = Some(argument);
+        self.go_on();
+    }
+
+    #[entry]
+    fn receive_entry(&mut self, #[nocopy] data: Received<u8>) {
+        self.check(&data);
+        drop(data);
+        self.go_on();
+    }
+
+    #[entry]
+    fn receive_posted(&mut self, #[nocopy(post)] data: Posted<u8>) {
+        self.check(&data);
+        self.landing = Some(data.into_buffer());
+        self.go_on();
+    }
+
+    #[post(receive_posted)]
+    fn post_landing(&mut self, data: Post<u8>) {
+        data.post(self.landing.take().expect("one transfer at a time"));
+    }
+
+    /// The other player offers its source.
+    #[entry]
+    fn fetch(&mut self, source: SourceHandle<u8>) {
+        let landing = self.landing.take().expect("one transfer at a time");
+        rget(&source, landing, self.this_chare().fetched_callback())
+            .expect("both buffers have the round's size");
+    }
+
+    #[entry]
+    fn fetched(&mut self, landing: BufferMut<u8>) {
+        self.check(&landing);
+        self.landing = Some(landing);
+        self.go_on();
+    }
+
+    /// The other player's put is in the target.
+    #[entry]
+    fn receive_put(&mut self, _bytes: u64) {
+        let target = self.target.as_ref().expect("prepared with a target");
+        target.read(|bytes| self.check(bytes)).expect("no put is under way");
+        self.go_on();
+    }
+
+    fn other(&self) -> PlayerElementProxy {
+        self.this_collection().at(1 - self.this_index())
+    }
+
+    fn check(&self, bytes: &[u8]) {
+        if self.round.verify {
+            Transfer { sender: 1 - self.this_index(), number: self.received, size: self.round.size }
+                .check(bytes);
+        }
+    }
+
+    fn go_on(&mut self) {
+        self.received += 1;
+        if self.this_index() == 0 {
+            self.round_trips_ns.push(self.begun.elapsed().as_nanos() as u64);
+            if self.received == self.round.iterations {
+                self.done.send(std::mem::take(&mut self.round_trips_ns));
+                return;
+            }
+        }
+        self.play();
+    }
+
+    fn play(&mut self) {
+        self.begun = Instant::now();
+        if self.round.verify {
+            self.write_pattern();
+        }
+        self.sent += 1;
+        let other = self.other();
+        match self.round.way {
+            Way::Regular | Way::RegularReceive => {
+                other.receive_regular(self.argument.take().expect("prepared with an argument"));
+            }
+            Way::Entry => other.receive_entry(self.source.clone()),
+            Way::EntryReceive => other.receive_posted(self.source.clone()),
+            Way::Get => {
+                other.fetch(self.registered_source.as_ref().expect("prepared with a source").handle());
+            }
+            Way::Put => {
+                let target = self.others_target.expect("prepared with the other's target");
+                rput(self.source.clone(), &target, Callback::ignore())
+                    .expect("both buffers have the round's size");
+            }
+        }
+    }
+
+    /// Writes this transfer's pattern into what is sent: in place where this player owns it, else into a new buffer, because the
+    /// other player may still hold the last one.
+    fn write_pattern(&mut self) {
+        let transfer = Transfer { sender: self.this_index(), number: self.sent, size: self.round.size };
+        match self.round.way {
+            Way::Regular | Way::RegularReceive => {
+                transfer.fill(self.argument.as_mut().expect("prepared with an argument"));
+            }
+            Way::Entry | Way::EntryReceive | Way::Get | Way::Put => {
+                let mut source = self.round.buffer();
+                transfer.fill(&mut source);
+                self.renew_source(source);
+            }
+        }
+    }
+
+    fn renew_source(&mut self, source: BufferMut<u8>) {
+        self.source = source.freeze();
+        self.registered_source =
+            (self.round.way == Way::Get).then(|| RegisteredSource::register(self.source.clone()));
+    }
+}

@@ -1,0 +1,134 @@
+//! The table and the comma-separated values. A row is written as soon as it is measured.
+
+use crate::player::Way;
+use chare::{NodeId, PeId};
+use std::io::{self, Write};
+
+/// The columns' names, in the order of [`Way::ALL`].
+pub(crate) const COLUMNS: [&str; Way::ALL.len()] =
+    ["regular", "entry", "regular+recv", "entry+recv", "get", "put"];
+
+/// What is measured, for the head of the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Header<'a> {
+    /// What was asked for.
+    pub(crate) path_name: &'a str,
+    /// What the runtime says that it uses.
+    pub(crate) path: &'a str,
+    pub(crate) partner: PeId,
+    pub(crate) partner_node: NodeId,
+    pub(crate) shareable: bool,
+    pub(crate) verify: bool,
+    pub(crate) csv: bool,
+}
+
+/// The times of one buffer size.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub(crate) size: usize,
+    pub(crate) one_way_us: [f64; Way::ALL.len()],
+}
+
+/// Writes to standard output; what it returns tells when nobody listens any more.
+#[derive(Debug)]
+pub(crate) struct Report<'a> {
+    header: Header<'a>,
+    transfers: u64,
+    bytes: u128,
+}
+
+impl<'a> Report<'a> {
+    /// Writes the head.
+    ///
+    /// # Errors
+    /// When standard output is closed or full.
+    pub(crate) fn begin(header: Header<'a>) -> io::Result<Self> {
+        let mark = if header.csv { "# " } else { "" };
+        let Header { path_name, path, partner, partner_node, shareable, verify, .. } = header;
+        let players = match partner {
+            PeId(0) => "both players on PE 0".to_owned(),
+            _ => format!("PE 0 on node 0 and {partner} on {partner_node}"),
+        };
+        let memory = if shareable { "allocated by the runtime" } else { "from the heap" };
+        let mut lines = vec![
+            format!("path {path_name}: {players}"),
+            format!("used: {path}; buffers {memory}"),
+            "one-way microseconds: half of the median round trip".to_owned(),
+            "entry: the sender's own memory where the path leads to it, so that nothing is copied".to_owned(),
+        ];
+        if verify {
+            lines.push("every byte is written and checked, and the times include that".to_owned());
+        }
+        if cfg!(debug_assertions) {
+            lines.push("built without optimisation: the times say little; use --release".to_owned());
+        }
+        let mut out = io::stdout().lock();
+        for line in lines {
+            writeln!(out, "{mark}{line}")?;
+        }
+        if header.csv {
+            writeln!(out, "path,bytes,{}", COLUMNS.join(","))?;
+        } else {
+            write!(out, "{:>9}", "size")?;
+            for column in COLUMNS {
+                write!(out, " {column:>12}")?;
+            }
+            writeln!(out)?;
+        }
+        out.flush()?;
+        Ok(Self { header, transfers: 0, bytes: 0 })
+    }
+
+    /// Notes transfers for the closing line.
+    pub(crate) fn count(&mut self, transfers: u64, size: usize) {
+        self.transfers += transfers;
+        self.bytes += u128::from(transfers) * size as u128;
+    }
+
+    /// Writes a row.
+    ///
+    /// # Errors
+    /// When standard output is closed or full.
+    pub(crate) fn row(&self, row: &Row) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        if self.header.csv {
+            write!(out, "{},{}", self.header.path_name, row.size)?;
+            for time_us in row.one_way_us {
+                write!(out, ",{time_us:.3}")?;
+            }
+        } else {
+            write!(out, "{:>9}", describe_size(row.size))?;
+            for time_us in row.one_way_us {
+                write!(out, " {time_us:>12.2}")?;
+            }
+        }
+        writeln!(out)?;
+        out.flush()
+    }
+
+    /// Writes the closing lines; `path` is what the runtime uses now, if that has changed.
+    ///
+    /// # Errors
+    /// When standard output is closed or full.
+    pub(crate) fn end(&self, path: Option<&String>) -> io::Result<()> {
+        let mark = if self.header.csv { "# " } else { "" };
+        let mut out = io::stdout().lock();
+        if let Some(path) = path {
+            writeln!(out, "{mark}the path changed on the way; used in the end: {path}")?;
+        }
+        if self.header.verify {
+            writeln!(out, "{mark}verified {} transfers, {} bytes", self.transfers, self.bytes)?;
+        }
+        if !self.header.csv {
+            writeln!(out)?;
+        }
+        out.flush()
+    }
+}
+
+/// `2 KiB`, `64 MiB`; odd sizes in bytes.
+pub(crate) fn describe_size(size: usize) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let unit = units.into_iter().find(|(shift, _)| size != 0 && size.is_multiple_of(1 << shift));
+    unit.map_or_else(|| format!("{size} B"), |(shift, unit)| format!("{} {unit}", size >> shift))
+}
