@@ -14,7 +14,7 @@ use crate::queue::CallOptions;
 use crate::reduction::Partial;
 use crate::zerocopy::receive::{self, Destination};
 use crate::zerocopy::{Descriptor, Nocopy, send};
-use chare_lrts::{Channel, Completion, Lrts, LrtsError, MemoryMut, NodeId, RegionKey, Sink};
+use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, RegionKey, Sink};
 use std::sync::Arc;
 
 /// Polls the network and everything that waits for it. Returns whether anything happened.
@@ -209,7 +209,7 @@ fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Resu
         }
         (Ok(_), None) => unreachable!("a get hands its memory back"),
     };
-    node.transfers.get(&node.network, (key, 0), (MemoryMut::heap_zeroed(bytes), bytes), Box::new(then));
+    node.transfers.get(&node.network, (key, 0), (node.network.allocate(bytes), bytes), Box::new(then));
     Ok(())
 }
 
