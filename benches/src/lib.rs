@@ -1,1 +1,16 @@
-//! Placeholder.
+//! Measured comparisons: a side of ours beside a peer that does the least which the machine allows.
+//!
+//! 1. A *side* is a process of its own that measures one thing and prints its samples; so sides share no memory, no caches that
+//!    live longer than they, and no scheduler.
+//! 2. A *comparison* runs its sides in turn, round after round: what disturbs the machine disturbs both.
+//! 3. What is reported is the median of all samples of a side and the quartiles around it. Nothing here passes or fails.
+
+mod comparison;
+mod sample;
+mod seat;
+mod spread;
+
+pub use comparison::{Comparison, Side, compare};
+pub use sample::Batches;
+pub use seat::{processor, take_seat};
+pub use spread::Spread;

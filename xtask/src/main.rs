@@ -4,6 +4,9 @@
 //! those before them; the end is a table (`report`) and an exit code.
 
 mod bench;
+mod family;
+#[cfg(test)]
+mod readme;
 mod report;
 mod sanitize;
 mod setup;

@@ -1,10 +1,16 @@
 //! One step: a program that runs to its end while its output goes by, and what became of it.
 
+use crate::family;
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
 use std::time::{Duration, Instant};
+
+/// A step that takes longer hangs, and is ended. The longest takes a third of it on two cores, building everything.
+const WATCHDOG: Duration = Duration::from_secs(15 * 60);
 
 /// What became of a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -73,11 +79,9 @@ impl Step {
         println!("\n=== {} ===", self.name);
         let began = Instant::now();
         let mut output = Vec::new();
-        let outcome = match stream(&mut self.command, &mut output) {
-            Ok(status) if status.success() => Outcome::Passed,
-            Ok(status) => Outcome::Failed(status.to_string()),
-            Err(error) => Outcome::Failed(format!("{}: {error}", self.command.get_program().display())),
-        };
+        let outcome = stream(&mut self.command, &mut output).unwrap_or_else(|error| {
+            Outcome::Failed(format!("{}: {error}", self.command.get_program().display()))
+        });
         Finished { name: self.name, outcome, elapsed: began.elapsed(), output }
     }
 
@@ -93,14 +97,28 @@ impl Step {
 }
 
 /// Shows a program's standard output as it comes, and keeps it.
-fn stream(command: &mut Command, output: &mut Vec<String>) -> io::Result<std::process::ExitStatus> {
+fn stream(command: &mut Command, output: &mut Vec<String>) -> io::Result<Outcome> {
     let mut child = command.stdout(Stdio::piped()).spawn()?;
-    let lines = BufReader::new(child.stdout.take().expect("it is piped"));
-    for line in lines.split(b'\n') {
-        let line = String::from_utf8_lossy(&line?).into_owned();
-        // Nobody may be reading any more; the step and its result still count.
-        let _ = writeln!(io::stdout(), "{line}");
-        output.push(line);
+    let reader = BufReader::new(child.stdout.take().expect("it is piped"));
+    let (heard, lines) = channel();
+    thread::spawn(move || reader.split(b'\n').map_while(Result::ok).try_for_each(|line| heard.send(line)));
+    let deadline = Instant::now() + WATCHDOG;
+    loop {
+        match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(line) => {
+                let line = String::from_utf8_lossy(&line).into_owned();
+                // Nobody may be reading any more; the step and its result still count.
+                let _ = writeln!(io::stdout(), "{line}");
+                output.push(line);
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                family::end(child.id());
+                child.wait()?;
+                return Ok(Outcome::Failed(format!("no end after {} s", WATCHDOG.as_secs())));
+            }
+        }
     }
-    child.wait()
+    let status = child.wait()?;
+    Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(status.to_string()) })
 }

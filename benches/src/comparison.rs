@@ -1,0 +1,66 @@
+//! Runs the sides of comparisons in turn and prints one row for each comparison.
+
+use crate::sample;
+use crate::spread::Spread;
+use std::collections::BTreeMap;
+use std::io;
+use std::process::{Command, Stdio};
+
+/// A side: this program, started again with these arguments.
+pub type Side = &'static [&'static str];
+
+/// A side of ours beside a peer.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison {
+    /// What is measured.
+    pub name: &'static str,
+    /// How we do it.
+    pub ours: Side,
+    /// What the peer is.
+    pub against: &'static str,
+    /// How the peer does it.
+    pub peer: Side,
+}
+
+/// Runs all sides of all comparisons for `rounds` rounds and prints the table. A side that serves several comparisons runs
+/// once a round.
+///
+/// # Errors
+/// When a side cannot be started, fails or tells no sample; the message names it.
+pub fn compare(comparisons: &[Comparison], rounds: u32) -> io::Result<()> {
+    let mut samples: BTreeMap<Side, Vec<f64>> = BTreeMap::new();
+    for round in 1..=rounds {
+        eprint!("\rround {round} of {rounds} ");
+        let mut done: Vec<Side> = Vec::new();
+        for side in comparisons.iter().flat_map(|comparison| [comparison.ours, comparison.peer]) {
+            if !done.contains(&side) {
+                samples.entry(side).or_default().extend(measure(side)?);
+                done.push(side);
+            }
+        }
+    }
+    eprintln!();
+    println!("nanoseconds: median (quartiles)");
+    println!("{:<34} {:>28}   {:<34} {:>28} {:>7}", "call", "ours", "against", "peer", "ratio");
+    for Comparison { name, ours, against, peer } in comparisons {
+        let (Some(ours), Some(peer)) = (Spread::of(&samples[ours]), Spread::of(&samples[peer])) else {
+            continue;
+        };
+        let ratio = ours.median / peer.median;
+        println!("{name:<34} {ours:>28}   {against:<34} {peer:>28} {ratio:>7.2}");
+    }
+    Ok(())
+}
+
+/// One run of a side.
+fn measure(side: Side) -> io::Result<Vec<f64>> {
+    let failed = |why: String| io::Error::other(format!("`{}`: {why}", side.join(" ")));
+    let child = Command::new(std::env::current_exe()?).args(side).stderr(Stdio::inherit()).output()?;
+    let text = String::from_utf8_lossy(&child.stdout);
+    let samples: Vec<f64> = text.lines().filter_map(sample::parse).collect();
+    match (child.status.success(), samples.is_empty()) {
+        (true, false) => Ok(samples),
+        (true, true) => Err(failed("no sample".to_owned())),
+        (false, _) => Err(failed(child.status.to_string())),
+    }
+}

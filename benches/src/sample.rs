@@ -1,0 +1,54 @@
+//! How a side takes its samples, and how it tells them: one line each on standard output.
+
+use std::time::Duration;
+
+/// What a line with a sample begins with.
+const MARK: &str = "sample_ns ";
+
+/// How much a side does. The first batch warms up and is not told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Batches {
+    /// Operations timed together, so that a look at the clock weighs nothing. Even.
+    pub operations: u64,
+    /// Batches told.
+    pub count: u32,
+}
+
+impl Batches {
+    /// Tells the time per operation of each batch; `batch` runs the given number of operations and times them.
+    pub fn run(self, mut batch: impl FnMut(u64) -> Duration) {
+        batch(self.operations);
+        for _ in 0..self.count {
+            self.tell(batch(self.operations));
+        }
+    }
+
+    /// As [`Batches::run`], for batches that wait.
+    pub async fn run_async(self, mut batch: impl AsyncFnMut(u64) -> Duration) {
+        batch(self.operations).await;
+        for _ in 0..self.count {
+            self.tell(batch(self.operations).await);
+        }
+    }
+
+    fn tell(self, elapsed: Duration) {
+        println!("{MARK}{}", elapsed.as_nanos() as f64 / self.operations as f64);
+    }
+}
+
+/// The sample that a line tells, if it is such a line.
+pub(crate) fn parse(line: &str) -> Option<f64> {
+    line.strip_prefix(MARK)?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    #[test]
+    fn other_lines_are_no_samples() {
+        assert_eq!(parse("sample_ns 12.5"), Some(12.5));
+        assert_eq!(parse("sample_ns many"), None);
+        assert_eq!(parse("PE 0 sent 5"), None);
+    }
+}
