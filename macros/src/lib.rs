@@ -49,8 +49,7 @@ use proc_macro2::TokenStream;
 /// nocopy parameters, such as `step`, the proxies also have `step_callback`. What is generated refers to the crate `::chare`,
 /// so a dependency on it keeps that name.
 ///
-/// An example, which the crate `chare` shows running:
-/// ```ignore
+/// ```
 /// use chare::prelude::*;
 ///
 /// struct Cell {
@@ -76,11 +75,12 @@ use proc_macro2::TokenStream;
 ///     }
 /// }
 ///
-/// fn start() {
+/// let code = chare::Job::in_process(1, 2).run(|| async {
 ///     let cells = CellProxy::create(100, 16); // 100 elements, each with `Cell::new(16)`
 ///     cells.add(1.0); // all of them
 ///     cells.at(7).replace(vec![2.0; 16]); // one of them
-/// }
+/// });
+/// assert_eq!(code.unwrap(), 0);
 /// ```
 ///
 /// # Errors

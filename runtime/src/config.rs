@@ -104,7 +104,7 @@ struct Options {
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(NODES_PER_HOST_MAX)))]
     n: u32,
-    /// The backend between nodes that do not share a host
+    /// One backend instead of the nearest path to each node
     #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     lrts: Option<String>,
     /// Treat nodes of this host as if each had a host of its own

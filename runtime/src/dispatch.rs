@@ -319,7 +319,7 @@ fn send_wave(pe: &Pe, to: PeId, wave: Wave) {
 
 /// Processed before sent: what is sent meanwhile can only make the sums unequal.
 fn sums(pe: &Pe) -> Sums {
-    let all = || pe.node.counters.iter().chain([&pe.node.outside]);
+    let all = || pe.node.counters.iter().map(|counters| &**counters).chain([&pe.node.outside]);
     let processed = all().fold(0u64, |sum, counters| sum.wrapping_add(counters.processed.read()));
     let sent =
         all().fold(0u64, |sum, counters| sum.wrapping_add(counters.sent.read() + counters.woken.read()));

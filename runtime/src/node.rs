@@ -11,6 +11,7 @@ use crate::watch::Watch;
 use crate::zerocopy::{Closing, Descriptor, Transfers};
 use chare_lrts::reach::Reach;
 use chare_lrts::{Frame, Lrts, MemoryMut, Refused};
+use crossbeam::utils::CachePadded;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -32,11 +33,11 @@ pub(crate) struct Node {
     pub(crate) closing: Closing,
     pub(crate) readonly: ReadonlyValues,
     /// One per PE of this node.
-    pub(crate) counters: Vec<Counters>,
+    pub(crate) counters: Vec<CachePadded<Counters>>,
     /// For what happens outside entries, from any thread.
     pub(crate) outside: Counters,
     pub(crate) started: Instant,
-    mailboxes: Vec<Mailbox>,
+    mailboxes: Vec<CachePadded<Mailbox>>,
     /// Frames that found no room, per node, oldest first.
     outgoing: Vec<Mutex<VecDeque<Frame>>>,
     outgoing_count: AtomicUsize,
@@ -60,10 +61,10 @@ impl Node {
             transfers: Transfers::default(),
             closing: Closing::default(),
             readonly: ReadonlyValues::default(),
-            counters: (0..pes).map(|_| Counters::default()).collect(),
+            counters: (0..pes).map(|_| CachePadded::default()).collect(),
             outside: Counters::default(),
             started: Instant::now(),
-            mailboxes: (0..pes).map(|_| Mailbox::new()).collect(),
+            mailboxes: (0..pes).map(|_| CachePadded::new(Mailbox::new())).collect(),
             outgoing: (0..layout.nodes()).map(|_| Mutex::default()).collect(),
             outgoing_count: AtomicUsize::new(0),
             frame_bytes_max,
@@ -255,7 +256,7 @@ impl Node {
     /// Wakes one parked PE, to watch the network while the caller is busy.
     pub(crate) fn hand_over_network(&self) {
         if self.layout.nodes() > 1 {
-            self.mailboxes.iter().any(Mailbox::wake_parked);
+            self.mailboxes.iter().any(|mailbox| mailbox.wake_parked());
         }
     }
 }
