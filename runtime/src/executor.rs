@@ -4,10 +4,10 @@
 //! 2. Its waker may be used from any thread; it leaves the task's key in the PE's mailbox, at most once until the task runs again.
 //! 3. A wake-up is counted like a message, so that quiescence waits for it.
 
-use crate::ids::PeId;
+use crate::ids::{PeId, TaskKey};
 use crate::mailbox::Work;
 use crate::node::Node;
-use crate::pe::Running;
+use crate::running::Running;
 use slab::Slab;
 use std::cell::RefCell;
 use std::future::Future;
@@ -15,13 +15,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-
-/// A task of a PE; stale once the task is over.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct TaskKey {
-    slot: u32,
-    generation: u32,
-}
 
 struct TaskWaker {
     node: Arc<Node>,

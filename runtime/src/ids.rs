@@ -68,3 +68,10 @@ pub(crate) struct EntryId {
     /// Which one.
     pub index: u16,
 }
+
+/// A task of a PE; stale once the task is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct TaskKey {
+    pub(crate) slot: u32,
+    pub(crate) generation: u32,
+}

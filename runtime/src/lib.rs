@@ -77,6 +77,7 @@ mod quiescence;
 mod readonly;
 mod reduction;
 mod registry;
+mod running;
 mod scheduler;
 mod sleep;
 mod startup;

@@ -1,7 +1,7 @@
 //! What other threads leave for a PE, and how they wake it: a queue with [`crate::sleep`] beside it.
 
 use crate::envelope::Envelope;
-use crate::executor::TaskKey;
+use crate::ids::TaskKey;
 use crate::sleep::{Sleep, Sleeper};
 use crossbeam::queue::SegQueue;
 use std::sync::OnceLock;

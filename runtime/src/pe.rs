@@ -14,32 +14,12 @@ use crate::node::Node;
 use crate::queue::RunQueue;
 use crate::quiescence::Quiescence;
 use crate::reduction::Partials;
+use crate::running::Running;
 use crate::stats::Counters;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// What is running on a PE right now.
-#[derive(Clone, Default)]
-pub(crate) struct Running {
-    /// The chare, if it is an entry of one.
-    pub(crate) identity: Option<Rc<Identity>>,
-    /// The entry's name.
-    pub(crate) entry: &'static str,
-    /// The reference number that came with the call.
-    pub(crate) reference: u64,
-}
-
-impl Running {
-    /// Chare and entry, for messages to humans.
-    pub(crate) fn describe(&self) -> String {
-        match &self.identity {
-            Some(identity) => format!("{}::{} of {}", identity.name, self.entry, identity.target),
-            None => self.entry.to_owned(),
-        }
-    }
-}
 
 /// What a PE knows of a collection.
 pub(crate) struct LocalCollection {
