@@ -74,7 +74,8 @@ fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> 
             check_count(nocopy.len(), entry)?;
             nocopy.iter().try_for_each(|descriptor| check_owner(source, descriptor))?;
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
-            let call = Call { target, entry, arguments, nocopy: Nocopy::Described(nocopy), reference };
+            let nocopy = (!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy)));
+            let call = Call { target, entry, arguments, nocopy, reference };
             call_arrived(node, Destination { pe: here(node, to)?, options }, call)
         }
         Header::Create { id, chare, options } => {
@@ -83,13 +84,15 @@ fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> 
             deliver(node, id.home, options, Body::Create(Create { id, chare, arguments }))
         }
         Header::Contribution { to, partial } => {
-            deliver(node, to, CallOptions::new(), Body::Contribution(Partial::from(partial)))
+            deliver(node, to, CallOptions::new(), Body::Contribution(Box::new(Partial::from(partial))))
         }
         Header::Resolve { future } => {
             let value = Arguments::encoded(rest.to_vec());
             deliver(node, future.pe, CallOptions::new(), Body::Resolve { future, value })
         }
-        Header::Quiescence { to, wave } => deliver(node, to, CallOptions::new(), Body::Quiescence(wave)),
+        Header::Quiescence { to, wave } => {
+            deliver(node, to, CallOptions::new(), Body::Quiescence(Box::new(wave)))
+        }
         Header::Spread { root, spread } => {
             if root.0 >= node.layout.nodes() {
                 return Err(format!("a broadcast from {root}, which does not exist"));
@@ -235,7 +238,7 @@ fn tell_members(
     tell_pes(node, &call.options, || {
         let &CallOfAll { collection, reference, .. } = call;
         let (arguments, nocopy) = (arguments.clone(), nocopy.clone());
-        Body::Broadcast(Broadcast { collection, entry, arguments, nocopy, reference })
+        Body::Broadcast(Box::new(Broadcast { collection, entry, arguments, nocopy, reference }))
     });
 }
 
