@@ -4,7 +4,6 @@
 //! between processes. What arrives is an allegation until [`decode`] has checked it against the registry.
 
 use crate::callback::{ErasedCallback, FutureId};
-use crate::codec;
 use crate::collection::{CollectionInfo, Placement};
 use crate::ids::{ChareId, ChareTypeId, CollectionId, EntryId, PeId, Target};
 use crate::message::Arguments;
@@ -14,6 +13,7 @@ use crate::reduction::{EncodedPartial, Partial};
 use crate::registry::{ChareRegistration, EntryRegistration, registry};
 use crate::zerocopy::{Descriptor, Leaving, Nocopy};
 use chare_lrts::NodeId;
+use chare_lrts::codec;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -48,7 +48,6 @@
 mod affinity;
 mod callback;
 mod chare;
-mod codec;
 mod collection;
 pub mod config;
 mod context;

@@ -2,7 +2,7 @@
 //!
 //! A value is boxed once by the caller. Inside a process the box itself travels; it is encoded only when it leaves the process, and decoded once on arrival.
 
-use crate::codec::{self, CodecError};
+use chare_lrts::codec::{self, CodecError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::any::Any;

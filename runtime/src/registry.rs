@@ -3,10 +3,10 @@
 //! The registry is what the program *is*, not what a job does: it is the only process-wide table, read-only from its first use.
 
 use crate::chare::{AnyChare, Identity, This};
-use crate::codec::CodecError;
 use crate::ids::{ChareTypeId, EntryId};
 use crate::message::{Arguments, Message};
 use crate::zerocopy::{NocopyArguments, Posts};
+use chare_lrts::codec::CodecError;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::OnceLock;
