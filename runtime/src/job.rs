@@ -1,6 +1,7 @@
 //! A node's life: meet the others, open the network, run the PEs, say goodbye.
 
 use crate::affinity::{self, Seat};
+use crate::codec;
 use crate::context;
 use crate::envelope::{self, Header, Spread};
 use crate::error::JobError;
@@ -14,7 +15,6 @@ use crate::running::Running;
 use crate::scheduler;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
-use chare_lrts::codec;
 use chare_lrts::reach::{Reach, ReachOptions};
 use chare_lrts::{Lrts, LrtsError};
 use serde::{Deserialize, Serialize};

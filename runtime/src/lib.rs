@@ -42,7 +42,7 @@
 //! in    the network -> inbox -> mailbox, queue -> scheduler -> dispatch -> the entry method
 //! ```
 //!
-//! Inside a process the arguments themselves travel, boxed once by the caller; they are encoded when they leave it. Each
+//! Inside a process the arguments themselves travel; they are encoded when they leave it. Each
 //! file of the way opens with its place in it.
 
 mod affinity;
@@ -53,6 +53,7 @@ pub mod config;
 mod context;
 mod dispatch;
 mod envelope;
+mod erased;
 mod error;
 mod executor;
 mod future;
@@ -107,3 +108,6 @@ pub use zerocopy::direct::{
     Misfit, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput,
 };
 pub use zerocopy::{Buffer, BufferMut, Element, Post, Posted, Received, SendBuffer, Status};
+
+/// What turns arguments into bytes; the packets below are written in it too.
+use chare_lrts::codec;

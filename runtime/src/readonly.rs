@@ -2,9 +2,9 @@
 //!
 //! `main` sets them before its first `.await`; they reach every node before any entry runs there.
 
+use crate::codec::{self, CodecError};
 use crate::message::{Arguments, Message};
 use crate::zerocopy::BufferMut;
-use chare_lrts::codec::{self, CodecError};
 use parking_lot::Mutex;
 use std::any::Any;
 use std::collections::BTreeMap;

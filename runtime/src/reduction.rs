@@ -9,10 +9,10 @@
 //! This file is the fold and its bookkeeping; sending stands in [`crate::collection`].
 
 use crate::callback::ErasedCallback;
+use crate::codec::{self, CodecError};
 use crate::ids::{CollectionId, Index};
 use crate::message::{Arguments, Message};
 use crate::zerocopy::BufferMut;
-use chare_lrts::codec::{self, CodecError};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
