@@ -22,14 +22,14 @@ pub(crate) enum Outcome {
 
 /// A program to run.
 pub(crate) struct Step {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     command: Command,
     patience: Duration,
 }
 
 /// A finished step.
 pub(crate) struct Finished {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) outcome: Outcome,
     pub(crate) elapsed: Duration,
     /// What it wrote to its standard output.
@@ -57,10 +57,10 @@ pub(crate) fn flags_with(flag: &str) -> OsString {
 
 impl Step {
     /// `cargo` with arguments that are separated by blanks, in the root of the workspace.
-    pub(crate) fn cargo(name: &'static str, arguments: &str) -> Self {
+    pub(crate) fn cargo(name: &str, arguments: &str) -> Self {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.args(arguments.split_whitespace()).current_dir(root());
-        Self { name, command, patience: WATCHDOG }
+        Self { name: name.to_owned(), command, patience: WATCHDOG }
     }
 
     /// Sets a variable of the step's environment.
