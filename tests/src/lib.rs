@@ -1,1 +1,3 @@
-//! Placeholder.
+//! What several tests and `cargo xtask` share.
+
+pub mod chaos;
