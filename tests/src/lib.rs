@@ -1,1 +1,5 @@
-//! Placeholder.
+//! What tests that run whole programs share.
+
+mod program;
+
+pub use program::{Outcome, Program};
