@@ -10,3 +10,5 @@
 //!
 //! Run one with `cargo run --release --example hello -- +n 2 +p 3`: two processes with three PEs each. A program exits with 0
 //! only if its check passes.
+
+pub mod ports;
