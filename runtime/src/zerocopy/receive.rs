@@ -37,10 +37,10 @@ struct Fetch {
 
 /// Slots for the posts of a call, in declaration order, each knowing what the sender offers.
 pub(crate) fn post_slots(call: &Call) -> Vec<Rc<PostSlot>> {
-    let bytes: Vec<usize> = match &call.nocopy {
-        Nocopy::Leaving(leaving) => leaving.iter().map(|one| one.memory.len()).collect(),
-        Nocopy::Described(descriptors) => descriptors.iter().map(Descriptor::bytes).collect(),
-        Nocopy::Arrived(_) => Vec::new(),
+    let bytes: Vec<usize> = match call.nocopy.as_deref() {
+        Some(Nocopy::Leaving(leaving)) => leaving.iter().map(|one| one.memory.len()).collect(),
+        Some(Nocopy::Described(descriptors)) => descriptors.iter().map(Descriptor::bytes).collect(),
+        Some(Nocopy::Arrived(_)) | None => Vec::new(),
     };
     let kinds = call.entry.nocopy.iter();
     kinds
@@ -67,7 +67,8 @@ pub(crate) fn land(
         NocopyKind::Posted => slots.next().map(|slot| slot.take()).transpose(),
         NocopyKind::Received => Ok(None),
     };
-    let plans: Vec<Plan> = match std::mem::replace(&mut call.nocopy, Nocopy::Arrived(Vec::new())) {
+    let Some(nocopy) = call.nocopy.take() else { return Ok(Some(call)) };
+    let plans: Vec<Plan> = match *nocopy {
         Nocopy::Arrived(arrived) => arrived.into_iter().map(Plan::Ready).collect(),
         Nocopy::Leaving(leaving) => kinds
             .zip(leaving)
@@ -226,7 +227,7 @@ impl Assembly {
 
     fn finish(self) -> (Destination, Call) {
         let Self { destination, mut call, slots, .. } = self;
-        call.nocopy = Nocopy::Arrived(slots.into_iter().flatten().collect());
+        call.nocopy = Some(Box::new(Nocopy::Arrived(slots.into_iter().flatten().collect())));
         (destination, call)
     }
 }
