@@ -1,6 +1,6 @@
 //! What the ports of Charm++'s zero-copy tests and examples share: their start, their numbers, their checks.
 
-use chare::Program;
+use chare::{ArrayOptions, PeId, Placement, Program};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -57,4 +57,25 @@ pub fn assert_indices(values: &[i32], first: usize) {
 pub fn assert_constant<T: PartialEq + std::fmt::Debug>(values: &[T], constant: T) {
     let wrong = values.iter().find(|value| **value != constant);
     assert_eq!(wrong, None, "among {} values that were to be {constant:?}", values.len());
+}
+
+/// Numbers between 1 and 100 without a visible order.
+pub fn integers(len: usize) -> Vec<i32> {
+    (0..len).map(|position| (position * 7919 % 100) as i32 + 1).collect()
+}
+
+/// As [`integers`], halved.
+pub fn doubles(len: usize) -> Vec<f64> {
+    integers(len).into_iter().map(|integer| f64::from(integer) / 2.0).collect()
+}
+
+/// As [`integers`], as characters.
+pub fn characters(len: usize) -> Vec<u8> {
+    integers(len).into_iter().map(|integer| integer as u8).collect()
+}
+
+/// Two elements on the first and on the last PE, which live on different nodes if there are several.
+pub fn both_ends() -> ArrayOptions {
+    let last = PeId(chare::pes() - 1);
+    ArrayOptions::new(2).placement(Placement::by(2, |index| if index == 0 { PeId(0) } else { last }))
 }

@@ -8,9 +8,7 @@
 //! ```
 
 use chare::prelude::*;
-use chare::{
-    ArrayOptions, Placement, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput,
-};
+use chare::{RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
 use chare_examples::ports::{self, assert_constant};
 use clap::Parser;
 use std::process::ExitCode;
@@ -112,10 +110,7 @@ impl Ping {
 fn main() -> ExitCode {
     ports::run(|Options { bytes }| async move {
         let (all_done, done) = chare::future();
-        // On the first and on the last PE, which live on different nodes if there are several.
-        let last = PeId(chare::pes() - 1);
-        let ends = Placement::by(2, |index| if index == 0 { PeId(0) } else { last });
-        PingProxy::create(ArrayOptions::new(2).placement(ends), bytes, done).at(0).start();
+        PingProxy::create(ports::both_ends(), bytes, done).at(0).start();
         all_done.await;
     })
 }

@@ -52,10 +52,30 @@ macro_rules! ported_tests {
     };
 }
 
+macro_rules! ported_examples {
+    ($($name:ident: $arguments:literal => $expected:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            pass_everywhere(&Program::example(stringify!($name)), $arguments, $expected);
+        })*
+    };
+}
+
 ported_tests! {
     bcast_nonzero_root: "" => "source PEs completed";
     direct_api: "60" => "Test 1 (direct API with a smaller source, get and put) completed";
     large_bcast: "200000 10" => "All recipients have received the data";
     large_p2p: "1000000" => "large put done";
     zerocopy_with_qd: "10 --readonly 300000" => "Quiescence has been reached for a broadcast that is posted";
+}
+
+ported_examples! {
+    get_put_pingpong: "20" => "Result validated!";
+    large_readonly: "300000" => "Verified successful readonly transfer";
+    simple_bcast: "--len 100000" => "All operations completed";
+    simple_bcast_post: "" => "All operations completed";
+    simple_get: "20" => "Get validated!";
+    simple_put: "20" => "Put validated!";
+    simple_vec: "32" => "All sending and receiving of vectors is complete";
+    zcpy_immediate: "20" => "All gets and puts have completed";
 }
