@@ -17,6 +17,7 @@
 //! | `zcpy_immediate` | Who may be told that a transfer is over? |
 //! | `simple_vec` | How are vectors sent without a copy, and how do they come back? |
 //! | `simple_bcast`, `simple_bcast_post` | How does one buffer reach a whole collection, or land in its buffers? |
+//! | `stencil3d` | How does a stencil code in three dimensions send its faces without copying them? |
 //! | `large_readonly` | How do large values that never change reach every process? |
 //!
 //! Run one with `cargo run --release --example hello -- +n 2 +p 3`: two processes with three PEs each. A program exits with 0

@@ -77,5 +77,6 @@ ported_examples! {
     simple_get: "20" => "Get validated!";
     simple_put: "20" => "Put validated!";
     simple_vec: "32" => "All sending and receiving of vectors is complete";
+    stencil3d: "16 24 32 8 8 16 --iterations 10" => "Every block is what one process alone computes";
     zcpy_immediate: "20" => "All gets and puts have completed";
 }
