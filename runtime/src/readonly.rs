@@ -23,8 +23,10 @@ use std::any::{Any, type_name};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// From here on a vector or buffer is lent instead of copied.
-const LENDING_THRESHOLD_BYTES: usize = 1 << 20;
+/// From here on a vector or buffer is lent instead of copied. From the first `set_readonly` until all of four processes have
+/// read a value, over shm and tcp: 4 KiB no difference, 16 KiB 0.5-1.0 ms either way, 64 KiB 0.7-1.1 ms lent against 1.2-1.9 ms,
+/// 4 MiB 2-13 ms against 39-50 ms.
+const LENDING_THRESHOLD_BYTES: usize = 16 << 10;
 
 /// A value, its type known to its setter and its readers.
 type Shared = Arc<dyn Any + Send + Sync>;
