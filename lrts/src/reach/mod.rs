@@ -29,7 +29,7 @@ use crate::error::{LrtsError, TransferError};
 use crate::frame::Frame;
 use crate::host::{ArenaError, Arenas};
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Get, Lrts, Posted, Put, Refused, Sink};
+use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memcpy::copy;
 use crate::memory::{Memory, MemoryMut};
 use crate::region::{RegionKey, Regions};
@@ -375,8 +375,8 @@ impl Lrts for Reach {
 
     /// # Panics
     /// If the frame is too long or the target is this node.
-    fn send(&self, target: NodeId, frame: Frame) -> Result<(), Refused<Frame>> {
-        let len = frame.bytes.len();
+    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+        let len = frame.len();
         assert!(len <= self.capabilities().frame_bytes_max, "frame of {len} bytes");
         let carrier = self.carrier(target).expect("messages to the own node never reach the network");
         carrier.send(target, frame)?;
