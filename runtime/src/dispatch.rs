@@ -17,7 +17,7 @@ use crate::reduction::Partial;
 use crate::registry::{ChareRegistration, EntryRegistration};
 use crate::running::Running;
 use crate::zerocopy::receive::{self, Destination};
-use crate::zerocopy::{Nocopy, NocopyArguments, Posts};
+use crate::zerocopy::{Nocopy, NocopyArguments, Waiting};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -103,22 +103,25 @@ fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
     Outcome::Processed
 }
 
-/// Runs the post method, if there is one, and brings nocopy arguments in; `None` when they have to be fetched.
+/// Runs the post method, if there is one, and brings nocopy arguments in; `None` when they have to be waited for.
 fn bring_in(pe: &Rc<Pe>, chare: &Rc<dyn AnyChare>, destination: Destination, call: Call) -> Option<Call> {
     let entry = call.entry;
-    let slots = receive::post_slots(&call);
+    let fail = |cause| {
+        fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
+        None
+    };
     if entry.has_posts() {
+        let (waiting, posts) = Waiting::open(&pe.node, pe.id, &call);
         let running = Running {
             identity: Some(Rc::clone(chare.identity())),
             entry: entry.name,
             reference: call.reference,
         };
-        pe.run_as(running, || (entry.post)(chare, &call.arguments, Posts::new(slots.clone())));
+        pe.run_as(running, || (entry.post)(chare, &call.arguments, posts));
+        let (destination, call, given) = waiting.enter(destination, call)?;
+        return receive::land(&pe.node, destination, call, given).unwrap_or_else(fail);
     }
-    receive::land(&pe.node, destination, call, &slots).unwrap_or_else(|cause| {
-        fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
-        None
-    })
+    receive::land(&pe.node, destination, call, Vec::new()).unwrap_or_else(fail)
 }
 
 fn invoke(

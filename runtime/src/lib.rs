@@ -107,4 +107,8 @@ pub use startup::{Program, run};
 pub use zerocopy::direct::{
     Misfit, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput,
 };
-pub use zerocopy::{Buffer, BufferMut, Element, Post, Posted, Received, SendBuffer, Status};
+pub use zerocopy::tags::{PostError, cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
+pub use zerocopy::{
+    Buffer, BufferMut, Completion, Element, Landing, MatchError, Post, PostRefusal, Posted, Received,
+    SendBuffer, Sent, Status,
+};

@@ -57,9 +57,8 @@ fn encode(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Vec<u8>, JobError> {
         Body::Call(call) => {
             let what = format!("sending a call of {}::{}", call.entry.chare, call.entry.name);
             let nocopy = match call.nocopy {
-                Nocopy::Leaving(leaving) => {
-                    send::describe(&pe.node, leaving).map_err(|cause| failed(what.clone(), cause))?
-                }
+                Nocopy::Leaving(leaving) => send::describe(&pe.node, call.entry.nocopy, leaving)
+                    .map_err(|cause| failed(what.clone(), cause))?,
                 Nocopy::Described(descriptors) => descriptors,
                 Nocopy::Arrived(arrived) => {
                     debug_assert!(arrived.is_empty(), "arrived arguments are where they belong");

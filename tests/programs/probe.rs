@@ -64,7 +64,7 @@ impl Member {
     #[post(land)]
     fn post_land(&mut self, values: Post<u64>) {
         let len = values.len();
-        values.post(vec![0; len]);
+        values.post(vec![0; len]).expect("it is as long");
     }
 
     #[entry]

@@ -25,7 +25,8 @@ pub enum Status {
 struct Lent {
     /// Half of the token: a released token is never valid again.
     nonce: u32,
-    key: RegionKey,
+    /// `None` if the bytes travelled with the message.
+    key: Option<RegionKey>,
     release: Option<Arc<Release>>,
 }
 
@@ -58,16 +59,25 @@ impl Transfers {
         let key = regions.register(Held::Source(memory)).map_err(|_| {
             "more than 65,536 buffers are registered at once; wait for earlier sends to complete".to_owned()
         })?;
-        let nonce: u32 = rand::random();
-        let slot = self.lent.lock().insert(Lent { nonce, key, release });
-        Ok((key, u64::from(nonce) << 32 | slot as u64))
+        Ok((key, self.expect_release(Some(key), release)))
     }
 
-    /// The receiver of lent memory is done with it: its registration ends, then its sender learns.
+    /// Waits for one receiver to say how much it took of what travelled with its message.
+    pub(crate) fn await_release(&self, release: Arc<Release>) -> Token {
+        self.expect_release(None, Some(release))
+    }
+
+    fn expect_release(&self, key: Option<RegionKey>, release: Option<Arc<Release>>) -> Token {
+        let nonce: u32 = rand::random();
+        let slot = self.lent.lock().insert(Lent { nonce, key, release });
+        u64::from(nonce) << 32 | slot as u64
+    }
+
+    /// The receiver of lent memory is done with it and took its first `bytes`: its registration ends, then its sender learns.
     ///
     /// # Errors
     /// A token that is not out, in words.
-    pub(crate) fn release(&self, regions: &Regions, token: Token) -> Result<(), String> {
+    pub(crate) fn release(&self, regions: &Regions, token: Token, bytes: u64) -> Result<(), String> {
         let slot = (token & u64::from(u32::MAX)) as usize;
         let mut lent = self.lent.lock();
         if lent.get(slot).is_none_or(|entry| u64::from(entry.nonce) != token >> 32) {
@@ -75,8 +85,12 @@ impl Transfers {
         }
         let Lent { key, release, .. } = lent.remove(slot);
         drop(lent);
-        drop(regions.deregister(&key).map_err(|error| error.to_string())?);
-        drop(release);
+        if let Some(key) = key {
+            drop(regions.deregister(&key).map_err(|error| error.to_string())?);
+        }
+        if let Some(release) = release {
+            release.take(bytes);
+        }
         Ok(())
     }
 
