@@ -48,21 +48,21 @@ pub(crate) fn process(pe: &Rc<Pe>, work: Work) {
             Body::Call(call) => run_call(pe, options, call),
             Body::Create(create) => create_chare(pe, create),
             Body::CreateMembers { info, arguments } => create_members(pe, info, &arguments),
-            Body::Broadcast(broadcast) => run_broadcast(pe, options, broadcast),
+            Body::Broadcast(broadcast) => run_broadcast(pe, options, *broadcast),
             Body::Contribution(partial) => {
-                fold_on_node(pe, partial);
+                fold_on_node(pe, *partial);
                 Outcome::Processed
             }
             Body::Resolve { future, value } => {
                 pe.futures.borrow_mut().resolve(future, value);
                 Outcome::Processed
             }
-            Body::Callback { callback, value } => {
-                context::fire(pe, callback, value);
+            Body::Callback(fired) => {
+                context::fire(pe, fired.callback, fired.value);
                 Outcome::Processed
             }
             Body::Quiescence(wave) => {
-                detect_quiescence(pe, wave);
+                detect_quiescence(pe, *wave);
                 Outcome::NotCounted
             }
         },
@@ -91,14 +91,18 @@ fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
         };
         return keep_for(pe, awaited, options, Body::Call(call));
     };
-    if !matches!(call.nocopy, Nocopy::Arrived(_)) {
+    if call.nocopy.as_deref().is_some_and(|nocopy| !matches!(nocopy, Nocopy::Arrived(_))) {
         let destination = Destination { pe: pe.id, options };
         match bring_in(pe, &chare, destination, call) {
             Some(ready) => call = ready,
             None => return Outcome::NotCounted,
         }
     }
-    let Nocopy::Arrived(arrived) = call.nocopy else { unreachable!("brought in above") };
+    let arrived = match call.nocopy.map(|nocopy| *nocopy) {
+        None => Vec::new(),
+        Some(Nocopy::Arrived(arrived)) => arrived,
+        Some(_) => unreachable!("brought in above"),
+    };
     invoke(pe, &chare, call.entry, call.arguments, NocopyArguments::new(arrived), call.reference);
     Outcome::Processed
 }
@@ -204,7 +208,8 @@ fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Out
     let Broadcast { collection, entry, arguments, nocopy, reference } = broadcast;
     let members = pe.collections.borrow().get(&collection).map(|local| Rc::clone(&local.members));
     let Some(members) = members else {
-        let body = Body::Broadcast(Broadcast { collection, entry, arguments, nocopy, reference });
+        let broadcast = Broadcast { collection, entry, arguments, nocopy, reference };
+        let body = Body::Broadcast(Box::new(broadcast));
         return keep_for(pe, Awaited::Collection(collection), options, body);
     };
     if !nocopy.is_empty() {
@@ -231,7 +236,7 @@ fn call_each(pe: &Pe, options: &CallOptions, broadcast: &Broadcast) {
             target: Target::Member(broadcast.collection, index),
             entry: broadcast.entry,
             arguments: broadcast.arguments.clone(),
-            nocopy: Nocopy::Leaving(broadcast.nocopy.clone()),
+            nocopy: Some(Box::new(Nocopy::Leaving(broadcast.nocopy.clone()))),
             reference: broadcast.reference,
         };
         outbox::send_call(pe, options.clone(), call);
@@ -247,7 +252,8 @@ pub(crate) fn contribute(pe: &Pe, partial: Partial) {
     match whole {
         Ok(None) => {}
         Ok(Some(whole)) => {
-            let envelope = Envelope { options: CallOptions::new(), body: Body::Contribution(whole) };
+            let envelope =
+                Envelope { options: CallOptions::new(), body: Body::Contribution(Box::new(whole)) };
             outbox::send(pe, outbox::first_pe(pe, pe.node.id), envelope);
         }
         Err(cause) => fail(pe, format!("a reduction over {}", info.chare.name), cause),
@@ -260,7 +266,7 @@ fn fold_on_node(pe: &Pe, partial: Partial) {
         // The nodes below were faster than the news of the collection.
         let awaited = Awaited::Collection(partial.collection);
         pe.counters().sent.add(1);
-        keep_for(pe, awaited, CallOptions::new(), Body::Contribution(partial));
+        keep_for(pe, awaited, CallOptions::new(), Body::Contribution(Box::new(partial)));
         return;
     };
     let node = &pe.node;
@@ -270,7 +276,8 @@ fn fold_on_node(pe: &Pe, partial: Partial) {
         Ok(None) => {}
         Ok(Some(whole)) => match node.layout.parent(node.id, info.root()) {
             Some(parent) => {
-                let envelope = Envelope { options: CallOptions::new(), body: Body::Contribution(whole) };
+                let envelope =
+                    Envelope { options: CallOptions::new(), body: Body::Contribution(Box::new(whole)) };
                 outbox::send(pe, outbox::first_pe(pe, parent), envelope);
             }
             None => {
@@ -322,7 +329,7 @@ pub(crate) fn start_due_wave(pe: &Pe) -> bool {
 }
 
 fn send_wave(pe: &Pe, to: PeId, wave: Wave) {
-    outbox::send(pe, to, Envelope { options: CallOptions::new(), body: Body::Quiescence(wave) });
+    outbox::send(pe, to, Envelope { options: CallOptions::new(), body: Body::Quiescence(Box::new(wave)) });
 }
 
 /// Processed before sent: what is sent meanwhile can only make the sums unequal.

@@ -23,7 +23,7 @@ pub(crate) struct Envelope {
     pub(crate) body: Body,
 }
 
-/// What a message asks of a PE.
+/// What a message asks of a PE. Moved several times on its way, so what is rare and large stands in a box.
 pub(crate) enum Body {
     Call(Call),
     Create(Create),
@@ -31,18 +31,15 @@ pub(crate) enum Body {
         info: Arc<CollectionInfo>,
         arguments: Arguments,
     },
-    Broadcast(Broadcast),
-    Contribution(Partial),
+    Broadcast(Box<Broadcast>),
+    Contribution(Box<Partial>),
     Resolve {
         future: FutureId,
         value: Arguments,
     },
     /// A callback that fires outside any entry; stays on its node.
-    Callback {
-        callback: ErasedCallback,
-        value: Arguments,
-    },
-    Quiescence(Wave),
+    Callback(Box<Fired>),
+    Quiescence(Box<Wave>),
 }
 
 /// A call of one entry of one chare.
@@ -50,8 +47,15 @@ pub(crate) struct Call {
     pub(crate) target: Target,
     pub(crate) entry: &'static EntryRegistration,
     pub(crate) arguments: Arguments,
-    pub(crate) nocopy: Nocopy,
+    /// Nothing where the entry has no nocopy parameters.
+    pub(crate) nocopy: Option<Box<Nocopy>>,
     pub(crate) reference: u64,
+}
+
+/// A callback and the value it fires with.
+pub(crate) struct Fired {
+    pub(crate) callback: ErasedCallback,
+    pub(crate) value: Arguments,
 }
 
 /// The creation of a singleton.

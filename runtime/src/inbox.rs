@@ -71,7 +71,8 @@ fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> 
             let entry = envelope::find_entry(entry)?;
             check_descriptors(source, &nocopy, entry.nocopy.len())?;
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
-            let call = Call { target, entry, arguments, nocopy: Nocopy::Described(nocopy), reference };
+            let nocopy = (!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy)));
+            let call = Call { target, entry, arguments, nocopy, reference };
             call_arrived(node, Destination { pe: here(node, to)?, options }, call)
         }
         Header::Create { id, chare, options } => {
@@ -80,13 +81,15 @@ fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> 
             deliver(node, id.home, options, Body::Create(Create { id, chare, arguments }))
         }
         Header::Contribution { to, partial } => {
-            deliver(node, to, CallOptions::new(), Body::Contribution(Partial::from(partial)))
+            deliver(node, to, CallOptions::new(), Body::Contribution(Box::new(Partial::from(partial))))
         }
         Header::Resolve { future } => {
             let value = Arguments::encoded(rest.to_vec());
             deliver(node, future.pe, CallOptions::new(), Body::Resolve { future, value })
         }
-        Header::Quiescence { to, wave } => deliver(node, to, CallOptions::new(), Body::Quiescence(wave)),
+        Header::Quiescence { to, wave } => {
+            deliver(node, to, CallOptions::new(), Body::Quiescence(Box::new(wave)))
+        }
         Header::Spread { root, spread } => {
             if root.0 >= node.layout.nodes() {
                 return Err(format!("a broadcast from {root}, which does not exist"));
@@ -177,7 +180,8 @@ fn expand(node: &Arc<Node>, spread: Spread, rest: &[u8]) -> Result<(), String> {
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
             for_each_pe(&options, &|| {
                 let arguments = arguments.clone();
-                Body::Broadcast(Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference })
+                let own = Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference };
+                Body::Broadcast(Box::new(own))
             });
         }
         Spread::Readonly => {

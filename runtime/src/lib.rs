@@ -42,7 +42,7 @@
 //! in    the network -> inbox -> mailbox, queue -> scheduler -> dispatch -> the entry method
 //! ```
 //!
-//! Inside a process the arguments themselves travel, boxed once by the caller; they are encoded when they leave it. Each
+//! Inside a process the arguments themselves travel; they are encoded when they leave it. Each
 //! file of the way opens with its place in it.
 
 mod affinity;
@@ -54,6 +54,7 @@ pub mod config;
 mod context;
 mod dispatch;
 mod envelope;
+mod erased;
 mod error;
 mod executor;
 mod future;

@@ -56,14 +56,12 @@ fn encode(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Vec<u8>, JobError> {
     let (header, arguments, what) = match envelope.body {
         Body::Call(call) => {
             let what = format!("sending a call of {}::{}", call.entry.chare, call.entry.name);
-            let nocopy = match call.nocopy {
-                Nocopy::Leaving(leaving) => send::describe(&pe.node, call.entry.nocopy, leaving)
+            let nocopy = match call.nocopy.map(|nocopy| *nocopy) {
+                None => Vec::new(),
+                Some(Nocopy::Leaving(leaving)) => send::describe(&pe.node, call.entry.nocopy, leaving)
                     .map_err(|cause| failed(what.clone(), cause))?,
-                Nocopy::Described(descriptors) => descriptors,
-                Nocopy::Arrived(arrived) => {
-                    debug_assert!(arrived.is_empty(), "arrived arguments are where they belong");
-                    Vec::new()
-                }
+                Some(Nocopy::Described(descriptors)) => descriptors,
+                Some(Nocopy::Arrived(_)) => unreachable!("arrived arguments are where they belong"),
             };
             let Call { target, entry, arguments, reference, .. } = call;
             (Header::Call { to, target, entry: entry.id, options, reference, nocopy }, Some(arguments), what)
@@ -80,8 +78,10 @@ fn encode(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Vec<u8>, JobError> {
             let partial = partial.encode().map_err(|error| failed(what.clone(), error.to_string()))?;
             (Header::Contribution { to, partial }, None, what)
         }
-        Body::Quiescence(wave) => (Header::Quiescence { to, wave }, None, "quiescence detection".to_owned()),
-        Body::CreateMembers { .. } | Body::Broadcast(_) | Body::Callback { .. } => {
+        Body::Quiescence(wave) => {
+            (Header::Quiescence { to, wave: *wave }, None, "quiescence detection".to_owned())
+        }
+        Body::CreateMembers { .. } | Body::Broadcast(_) | Body::Callback(_) => {
             unreachable!("these are spread over nodes or stay on theirs, they are never sent to another")
         }
     };
@@ -103,8 +103,8 @@ pub(crate) fn broadcast(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
     });
     for to in pe.node.pes() {
         let arguments = broadcast.arguments.clone();
-        let body = Body::Broadcast(Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference });
-        send(pe, to, Envelope { options: options.clone(), body });
+        let own = Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference };
+        send(pe, to, Envelope { options: options.clone(), body: Body::Broadcast(Box::new(own)) });
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::callback::{Callback, Goal};
 use crate::chare::{Identity, This};
 use crate::collection::{ArrayOptions, CollectionInfo, Placement};
-use crate::context::{default_options, my_node, my_pe};
+use crate::context::{my_node, my_pe};
 use crate::dispatch;
 use crate::envelope::{Body, Broadcast, Call, Create, Envelope, Spread};
 use crate::ids::{ChareId, CollectionId, Index, NodeId, PeId, Target};
@@ -41,7 +41,7 @@ pub struct CollectionHandle<C> {
 }
 
 fn options_for(given: Option<&CallOptions>, entry: &EntryRegistration) -> CallOptions {
-    given.cloned().unwrap_or_else(|| default_options(entry))
+    given.unwrap_or(&entry.options).clone()
 }
 
 impl<C: Chare> ElementHandle<C> {
@@ -77,16 +77,17 @@ impl<C: Chare> ElementHandle<C> {
 
     /// Calls an entry. One message.
     pub fn call<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
-        self.send(registry::entry::<E>(), Arguments::new(arguments), Nocopy::Arrived(Vec::new()));
+        self.send(registry::entry::<E>(), Arguments::new(arguments), None);
     }
 
     /// Calls an entry with nocopy parameters, in declaration order. One message; the buffers do not travel with it
     /// unless they are small.
     pub fn call_nocopy<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Outgoing>) {
-        self.send(registry::entry::<E>(), Arguments::new(arguments), Nocopy::Leaving(leave(nocopy)));
+        let nocopy = Some(Box::new(Nocopy::Leaving(leave(nocopy))));
+        self.send(registry::entry::<E>(), Arguments::new(arguments), nocopy);
     }
 
-    fn send(&self, entry: &'static EntryRegistration, arguments: Arguments, nocopy: Nocopy) {
+    fn send(&self, entry: &'static EntryRegistration, arguments: Arguments, nocopy: Option<Box<Nocopy>>) {
         let options = options_for(self.options.as_ref(), entry);
         let call = Call { target: self.target, entry, arguments, nocopy, reference: 0 };
         Pe::current(|pe| outbox::send_call(pe, options, call));
@@ -198,7 +199,7 @@ impl<C: Chare> CollectionHandle<C> {
         let options = options_for(self.options.as_ref(), entry);
         let (arguments, nocopy) = (Arguments::new(arguments), leave(nocopy));
         let broadcast = Broadcast { collection: self.id, entry, arguments, nocopy, reference: 0 };
-        let envelope = Envelope { options, body: Body::Broadcast(broadcast) };
+        let envelope = Envelope { options, body: Body::Broadcast(Box::new(broadcast)) };
         Pe::current(|pe| outbox::send(pe, pe.id, envelope));
     }
 

@@ -15,9 +15,13 @@ use std::sync::Arc;
 pub enum Priority {
     /// An integer; 0 is the default.
     Integer(i32),
-    /// Words of a bit vector, most significant first.
-    Bits(Arc<[u32]>),
+    /// Words of a bit vector, most significant first; made by [`Priority::bits`].
+    Bits(BitVector),
 }
+
+/// The words of a bit-vector priority. Cheap to clone; one pointer, because nearly every message carries none.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct BitVector(Arc<Vec<u32>>);
 
 impl Priority {
     /// What messages have that name none.
@@ -25,11 +29,7 @@ impl Priority {
 
     /// A bit-vector priority from its words.
     pub fn bits(words: &[u32]) -> Self {
-        Self::Bits(words.into())
-    }
-
-    fn is_default(&self) -> bool {
-        matches!(self, Self::Integer(0))
+        Self::Bits(BitVector(Arc::new(words.to_vec())))
     }
 }
 
@@ -44,8 +44,8 @@ impl Ord for Priority {
         let bias = |integer: i32| [integer as u32 ^ (1 << 31)];
         match (self, other) {
             (Self::Integer(one), Self::Integer(two)) => one.cmp(two),
-            (Self::Integer(one), Self::Bits(two)) => bias(*one)[..].cmp(two),
-            (Self::Bits(one), Self::Integer(two)) => one[..].cmp(&bias(*two)),
+            (Self::Integer(one), Self::Bits(two)) => bias(*one)[..].cmp(&two.0),
+            (Self::Bits(one), Self::Integer(two)) => one.0[..].cmp(&bias(*two)),
             (Self::Bits(one), Self::Bits(two)) => one.cmp(two),
         }
     }
@@ -67,9 +67,12 @@ impl PartialOrd for Priority {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallOptions {
-    pub(crate) priority: Priority,
-    pub(crate) last_in_first_out: bool,
-    pub(crate) expedited: bool,
+    // Every message carries these: a number and two flags in one word, and a pointer that is hardly ever there.
+    integer: i32,
+    last_in_first_out: bool,
+    expedited: bool,
+    /// Instead of the integer.
+    bits: Option<BitVector>,
 }
 
 impl CallOptions {
@@ -78,9 +81,17 @@ impl CallOptions {
         Self::default()
     }
 
+    /// How calls of an entry are queued when the caller does not say.
+    pub(crate) const fn of_entry(priority: i32, expedited: bool) -> Self {
+        Self { integer: priority, last_in_first_out: false, expedited, bits: None }
+    }
+
     /// Runs before calls of larger priority.
     pub fn priority(mut self, priority: Priority) -> Self {
-        self.priority = priority;
+        (self.integer, self.bits) = match priority {
+            Priority::Integer(integer) => (integer, None),
+            Priority::Bits(bits) => (0, Some(bits)),
+        };
         self
     }
 
@@ -94,6 +105,17 @@ impl CallOptions {
     pub fn expedited(mut self) -> Self {
         self.expedited = true;
         self
+    }
+
+    fn ranks(&self) -> bool {
+        self.integer != 0 || self.bits.is_some()
+    }
+
+    fn rank(&self) -> Priority {
+        match &self.bits {
+            Some(bits) => Priority::Bits(bits.clone()),
+            None => Priority::Integer(self.integer),
+        }
     }
 }
 
@@ -141,10 +163,10 @@ impl<T> RunQueue<T> {
     pub(crate) fn push(&mut self, options: &CallOptions, item: T) {
         if options.expedited {
             self.expedited.push_back(item);
-        } else if !options.priority.is_default() {
+        } else if options.ranks() {
             self.turns += 1;
             let turn = if options.last_in_first_out { -self.turns } else { self.turns };
-            self.ranked.push(Ranked { priority: options.priority.clone(), turn, item });
+            self.ranked.push(Ranked { priority: options.rank(), turn, item });
         } else if options.last_in_first_out {
             self.normal.push_front(item);
         } else {

@@ -6,6 +6,7 @@ use crate::chare::{AnyChare, Identity, This};
 use crate::codec::CodecError;
 use crate::ids::{ChareTypeId, EntryId};
 use crate::message::{Arguments, Message};
+use crate::queue::CallOptions;
 use crate::zerocopy::{NocopyArguments, Posts};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -120,8 +121,8 @@ pub struct EntryRegistration {
     pub(crate) chare: &'static str,
     pub(crate) name: &'static str,
     pub(crate) id: EntryId,
-    pub(crate) expedited: bool,
-    pub(crate) priority: i32,
+    /// How calls are queued when the caller does not say.
+    pub(crate) options: CallOptions,
     pub(crate) nocopy: &'static [NocopyKind],
     signature: &'static str,
     pub(crate) decode: fn(&[u8]) -> Result<Arguments, CodecError>,
@@ -136,8 +137,7 @@ impl EntryRegistration {
             chare: E::Chare::NAME,
             name: E::NAME,
             id: EntryId { chare_type: type_id(E::Chare::NAME), index: E::INDEX },
-            expedited: E::EXPEDITED,
-            priority: E::PRIORITY,
+            options: CallOptions::of_entry(E::PRIORITY, E::EXPEDITED),
             nocopy: E::NOCOPY,
             signature: E::SIGNATURE,
             decode: Arguments::decode::<E::Arguments>,

@@ -59,12 +59,12 @@ pub(crate) struct Lender {
     pub(crate) token: Token,
 }
 
-/// The nocopy arguments of a call, as far as they have come.
+/// The nocopy arguments of a call that has any, as far as they have come.
 pub(crate) enum Nocopy {
     /// Still in the sender's process.
     Leaving(Vec<Leaving>),
     /// In another process, to be fetched.
     Described(Vec<Descriptor>),
-    /// Ready for the entry. A call without nocopy arguments starts here.
+    /// Ready for the entry.
     Arrived(Vec<Arrived>),
 }

@@ -253,10 +253,10 @@ struct State {
 impl Waiting {
     /// What the posts of a call, about to be handed to its post method on `pe`, will wait in.
     pub(crate) fn open(node: &Arc<Node>, pe: PeId, call: &Call) -> (Arc<Self>, Posts) {
-        let bytes: Vec<usize> = match &call.nocopy {
-            Nocopy::Leaving(leaving) => leaving.iter().map(|one| one.memory.len()).collect(),
-            Nocopy::Described(descriptors) => descriptors.iter().map(Descriptor::bytes).collect(),
-            Nocopy::Arrived(_) => Vec::new(),
+        let bytes: Vec<usize> = match call.nocopy.as_deref() {
+            Some(Nocopy::Leaving(leaving)) => leaving.iter().map(|one| one.memory.len()).collect(),
+            Some(Nocopy::Described(descriptors)) => descriptors.iter().map(Descriptor::bytes).collect(),
+            Some(Nocopy::Arrived(_)) | None => Vec::new(),
         };
         let kinds = call.entry.nocopy.iter();
         let posted = kinds.zip(bytes).filter(|(kind, _)| **kind == NocopyKind::Posted);

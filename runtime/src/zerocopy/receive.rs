@@ -57,7 +57,8 @@ pub(crate) fn land(
         NocopyKind::Posted => posted.next(),
         NocopyKind::Received => None,
     };
-    let plans: Vec<Plan> = match std::mem::replace(&mut call.nocopy, Nocopy::Arrived(Vec::new())) {
+    let Some(nocopy) = call.nocopy.take() else { return Ok(Some(call)) };
+    let plans: Vec<Plan> = match *nocopy {
         Nocopy::Arrived(arrived) => arrived.into_iter().map(Plan::Ready).collect(),
         Nocopy::Leaving(leaving) => kinds
             .zip(leaving)
@@ -227,7 +228,7 @@ impl Assembly {
 
     fn finish(self) -> (Destination, Call) {
         let Self { destination, mut call, slots, .. } = self;
-        call.nocopy = Nocopy::Arrived(slots.into_iter().flatten().collect());
+        call.nocopy = Some(Box::new(Nocopy::Arrived(slots.into_iter().flatten().collect())));
         (destination, call)
     }
 }
