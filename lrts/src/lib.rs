@@ -3,6 +3,7 @@
 pub mod bell;
 mod capabilities;
 pub mod claim;
+pub mod codec;
 mod error;
 mod frame;
 mod ids;

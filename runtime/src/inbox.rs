@@ -206,7 +206,8 @@ fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Resu
         take_large(node, source, (key, token), memory.as_slice());
         return Ok(());
     }
-    let bytes = usize::try_from(key.len).map_err(|_| format!("{} bytes do not fit this machine", key.len))?;
+    let into = receive::allocate(node, &key)?;
+    let bytes = into.len();
     let then_node = Arc::clone(node);
     let then = move |completion: Completion| match (completion.result, completion.memory) {
         (Ok(_), Some(memory)) => take_large(&then_node, source, (key, token), memory.as_slice()),
@@ -216,7 +217,7 @@ fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Resu
         }
         (Ok(_), None) => unreachable!("a get hands its memory back"),
     };
-    node.transfers.get(&node.network, (key, 0), (node.network.allocate(bytes), bytes), Box::new(then));
+    node.transfers.get(&node.network, (key, 0), (into, bytes), Box::new(then));
     Ok(())
 }
 

@@ -253,7 +253,7 @@ where
 {
     /// A proxy of this chare.
     fn this_chare(&self) -> Self::Element {
-        ElementHandle::new(Pe::current(|pe| pe.running_identity()).target).into()
+        ElementHandle::new(with_running(|identity| identity.target)).into()
     }
 }
 
@@ -278,8 +278,7 @@ where
     /// Adds this member's share to the collection's next reduction; `callback` receives the result once every member has contributed.
     /// All members must name equal callbacks.
     fn contribute<T>(&self, contribution: Contribution<T>, callback: Callback<T>) {
-        let identity = Pe::current(|pe| pe.running_identity());
-        contribute_as(&identity, contribution, callback);
+        with_running(|identity| contribute_as(identity, contribution, callback));
     }
 }
 
@@ -298,8 +297,12 @@ pub fn this_index() -> u64 {
     my_place().1.0
 }
 
+fn with_running<R>(body: impl FnOnce(&Identity) -> R) -> R {
+    Pe::current(|pe| pe.with_running(body))
+}
+
 fn my_place() -> (CollectionId, Index) {
-    place_of(&Pe::current(|pe| pe.running_identity()))
+    with_running(place_of)
 }
 
 fn place_of(identity: &Identity) -> (CollectionId, Index) {

@@ -224,10 +224,7 @@ impl Drop for Slot {
         if let Some(waiting) = self.waiting.take()
             && !std::thread::panicking()
         {
-            waiting.fail(
-                "its post method left a `Post` without a buffer; call `Post::post` or `Post::match_tag`"
-                    .to_owned(),
-            );
+            waiting.abandon();
         }
     }
 }
@@ -246,9 +243,14 @@ struct State {
     /// By position among the posted parameters.
     given: Vec<Option<Given>>,
     missing: usize,
+    /// Whether a post was dropped unused.
+    abandoned: bool,
     /// Set when the post method has returned.
     call: Option<(Destination, Call)>,
 }
+
+const ABANDONED: &str =
+    "its post method left a `Post` without a buffer; call `Post::post` or `Post::match_tag`";
 
 impl Waiting {
     /// What the posts of a call, about to be handed to its post method on `pe`, will wait in.
@@ -262,7 +264,7 @@ impl Waiting {
         let posted = kinds.zip(bytes).filter(|(kind, _)| **kind == NocopyKind::Posted);
         let offered: Vec<usize> = posted.map(|(_, bytes)| bytes).collect();
         let given = offered.iter().map(|_| None).collect();
-        let state = Mutex::new(State { given, missing: offered.len(), call: None });
+        let state = Mutex::new(State { given, missing: offered.len(), abandoned: false, call: None });
         let waiting = Arc::new(Self { node: Arc::clone(node), pe, entry: call.entry, offered, state });
         let slot = |position| Slot { waiting: Some(Arc::clone(&waiting)), position };
         let slots: Vec<Slot> = (0..waiting.offered.len()).map(slot).collect();
@@ -270,14 +272,31 @@ impl Waiting {
     }
 
     /// Takes the call in after its post method. Gives it back at once, with its buffers, if all are there.
+    ///
+    /// # Errors
+    /// When the post method dropped a post, in words.
     pub(crate) fn enter(
         &self,
         destination: Destination,
         call: Call,
-    ) -> Option<(Destination, Call, Vec<Given>)> {
+    ) -> Result<Option<(Destination, Call, Vec<Given>)>, String> {
         let mut state = self.state.lock();
+        if state.abandoned {
+            return Err(ABANDONED.to_owned());
+        }
         state.call = Some((destination, call));
-        state.take_complete()
+        Ok(state.take_complete())
+    }
+
+    /// A post was dropped unused: the call cannot run. While its post method runs, whoever runs it is told.
+    fn abandon(&self) {
+        let mut state = self.state.lock();
+        state.abandoned = true;
+        let parked = state.call.take();
+        drop(state);
+        if parked.is_some() {
+            self.fail(ABANDONED.to_owned());
+        }
     }
 
     fn give(&self, position: usize, given: Given) {

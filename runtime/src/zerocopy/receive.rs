@@ -125,9 +125,17 @@ fn plan(
         let release = Release::new(key.len, move |taken| send_release(&node, lender, taken));
         return Ok(Plan::Ready(Arrived::Received { memory, release: Some(release) }));
     }
-    let bytes = usize::try_from(key.len).map_err(|_| format!("{} bytes do not fit this machine", key.len))?;
-    let into = node.network.allocate(bytes);
-    Ok(Plan::Fetch(Fetch { kind, key, token, into, bytes }))
+    let into = allocate(node, &key)?;
+    Ok(Plan::Fetch(Fetch { kind, key, token, bytes: into.len(), into }))
+}
+
+/// Memory for what a peer lends.
+///
+/// # Errors
+/// When the peer announces more than this node has memory for, in words.
+pub(crate) fn allocate(node: &Node, key: &RegionKey) -> Result<MemoryMut, String> {
+    let none = || format!("{} announces {} bytes, which {} has no memory for", key.node, key.len, node.id);
+    node.network.allocate_announced(key.len).ok_or_else(none)
 }
 
 /// The whole of a lent region in place, where it can be mapped.

@@ -202,7 +202,7 @@ impl<T: Element> Post<T> {
 /// }
 ///
 /// let code = chare::Job::in_process(1, 1).run(|| async {
-///     chare::post_buffer(7, vec![9; 5]).expect("the tag is free");
+///     chare::post_buffer(7, vec![9u32; 5]).expect("the tag is free");
 ///     let (landed, done) = chare::future();
 ///     SinkProxy::create().on(PeId(0)).land(7, vec![1, 2, 3, 4, 5, 6], done);
 ///     assert_eq!(landed.await, [1, 2, 3, 4, 5]);
