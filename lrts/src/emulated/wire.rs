@@ -2,7 +2,6 @@
 
 use crate::codec;
 use crate::error::TransferError;
-use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +57,19 @@ impl Reason {
     }
 }
 
+/// A header's bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Encoded {
+    bytes: [u8; HEADER_BYTES_MAX],
+    len: usize,
+}
+
+impl Encoded {
+    pub(super) fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
 /// The header of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Header {
@@ -78,17 +90,12 @@ pub(super) enum Header {
 }
 
 impl Header {
-    /// A frame of this header and `data_len` bytes, which `fill` appends.
-    pub(super) fn frame(self, data_len: usize, fill: impl FnOnce(&mut Vec<u8>)) -> Frame {
-        let mut bytes = Vec::with_capacity(HEADER_BYTES_MAX + data_len);
-        codec::encode_into(&self, &mut bytes).expect("a header is plain data");
-        fill(&mut bytes);
-        Frame { channel: Channel::Emulated, bytes }
-    }
-
-    /// A frame of this header alone.
-    pub(super) fn alone(self) -> Frame {
-        self.frame(0, |_| ())
+    /// Its bytes.
+    pub(super) fn encode(self) -> Encoded {
+        let mut bytes = [0; HEADER_BYTES_MAX];
+        let len =
+            codec::encode_to_slice(&self, &mut bytes).expect("the bound was counted from the longest header");
+        Encoded { bytes, len }
     }
 
     /// Splits a frame into header and data.
@@ -121,19 +128,18 @@ mod tests {
             Header::Done { id: 3 },
             Header::Failed { id: 4, reason: Reason::OutOfRange { region_len: u64::MAX } },
         ] {
-            let frame = header.alone();
-            assert!(frame.bytes.len() <= HEADER_BYTES_MAX);
-            assert_eq!(Header::decode(&frame.bytes), Ok((header, &[][..])));
+            assert_eq!(Header::decode(header.encode().as_slice()), Ok((header, &[][..])));
         }
     }
 
     #[test]
     fn truncated_unknown_and_overlong_headers_are_errors() {
-        let frame = Header::Done { id: 7 }.alone();
-        for len in 0..frame.bytes.len() {
-            assert!(Header::decode(&frame.bytes[..len]).is_err());
+        let encoded = Header::Done { id: 7 }.encode();
+        let bytes = encoded.as_slice();
+        for len in 0..bytes.len() {
+            assert!(Header::decode(&bytes[..len]).is_err());
         }
-        assert!(Header::decode(&[&frame.bytes[..], &[0]].concat()).is_err());
+        assert!(Header::decode(&[bytes, &[0]].concat()).is_err());
         assert!(Header::decode(&[0xff; 64]).is_err());
     }
 }

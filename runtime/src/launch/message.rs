@@ -24,7 +24,7 @@ pub(super) const FRAME_BYTES_MAX: usize = 4 << 20;
 pub(super) const CREDIT_BYTES: usize = 1 << 20;
 
 /// Says which messages a build understands, and that this is an agent at all.
-pub(super) const GREETING: &str = concat!("chare agent ", env!("CARGO_PKG_VERSION"), " protocol 1");
+pub(super) const GREETING: &str = concat!("chare agent ", env!("CARGO_PKG_VERSION"), " protocol 2");
 
 /// From the launcher.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -54,6 +54,8 @@ pub(super) enum FromAgent {
     Broke { node: NodeId, message: String },
     /// A node printed whole lines.
     Output { node: NodeId, stream: Stream, bytes: Vec<u8> },
+    /// A node's process was stopped by this signal, or goes on.
+    Stopped { node: NodeId, signal: Option<i32> },
     /// A node ended.
     Exited { node: NodeId, exit: Exit },
     /// All nodes have ended.

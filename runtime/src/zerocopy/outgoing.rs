@@ -123,9 +123,9 @@ impl<T: Element> Sent<T> {
 }
 
 impl<T: Element> Deref for Sent<T> {
-    type Target = Buffer<T>;
+    type Target = [T];
 
-    fn deref(&self) -> &Buffer<T> {
+    fn deref(&self) -> &[T] {
         &self.buffer
     }
 }

@@ -110,9 +110,8 @@ fn plan(
             return Ok(Plan::Ready(arrived));
         }
         (Descriptor::Inline { bytes, .. }, None) => {
-            let mut memory = MemoryMut::heap_zeroed(bytes.len());
-            memory.as_mut_slice().copy_from_slice(&bytes);
-            return Ok(Plan::Ready(Arrived::Received { memory: memory.freeze(), release: None }));
+            let memory = land_along(&bytes, None)?;
+            return Ok(Plan::Ready(Arrived::Received { memory, release: None }));
         }
         (Descriptor::Lent { key, token }, Some(Given { memory, bytes })) => {
             return Ok(Plan::Fetch(Fetch { kind, key, token, into: memory, bytes }));
@@ -125,17 +124,55 @@ fn plan(
         let release = Release::new(key.len, move |taken| send_release(&node, lender, taken));
         return Ok(Plan::Ready(Arrived::Received { memory, release: Some(release) }));
     }
-    let into = allocate(node, &key)?;
-    Ok(Plan::Fetch(Fetch { kind, key, token, bytes: into.len(), into }))
+    let into = landing(node, &key, None)?;
+    let bytes = into.len();
+    Ok(Plan::Fetch(Fetch { kind, key, token, into, bytes }))
 }
 
-/// Memory for what a peer lends.
+/// Memory made of bytes that came along with a message.
 ///
 /// # Errors
-/// When the peer announces more than this node has memory for, in words.
-pub(crate) fn allocate(node: &Node, key: &RegionKey) -> Result<MemoryMut, String> {
+/// Memory of another length to land in, in words.
+pub(crate) fn land_along(bytes: &[u8], into: Option<MemoryMut>) -> Result<Memory, String> {
+    let mut memory = into.unwrap_or_else(|| MemoryMut::heap_zeroed(bytes.len()));
+    if memory.len() != bytes.len() {
+        return Err(format!("{} bytes for a value of {}", bytes.len(), memory.len()));
+    }
+    memory.as_mut_slice().copy_from_slice(bytes);
+    Ok(memory.freeze())
+}
+
+/// Memory for the whole of a region: `into`, or the runtime's.
+///
+/// # Errors
+/// A length that does not fit, in words.
+pub(crate) fn landing(node: &Node, key: &RegionKey, into: Option<MemoryMut>) -> Result<MemoryMut, String> {
     let none = || format!("{} announces {} bytes, which {} has no memory for", key.node, key.len, node.id);
-    node.network.allocate_announced(key.len).ok_or_else(none)
+    match into {
+        Some(into) if into.len() as u64 != key.len => {
+            Err(format!("{} bytes for a value of {}", key.len, into.len()))
+        }
+        Some(into) => Ok(into),
+        None => node.network.allocate_announced(key.len).ok_or_else(none),
+    }
+}
+
+/// Fills `into` from a region, then runs `then` with it; a transfer that fails ends the job. `what` is for that error.
+pub(crate) fn fetch(
+    node: &Arc<Node>,
+    what: String,
+    key: RegionKey,
+    into: MemoryMut,
+    then: impl FnOnce(&Arc<Node>, MemoryMut) + Send + 'static,
+) {
+    let bytes = into.len();
+    let then_node = Arc::clone(node);
+    let then = move |completion: Completion| match (completion.result, completion.memory) {
+        (Ok(_), Some(memory)) => then(&then_node, memory),
+        (Err(cause), _) => then_node.fail(JobError::Transfer { what, node: then_node.id, cause }),
+        (Ok(_), None) => unreachable!("a get hands its memory back"),
+    };
+    node.transfers.get(&node.network, (key, 0), (into, bytes), Box::new(then));
 }
 
 /// The whole of a lent region in place, where it can be mapped.

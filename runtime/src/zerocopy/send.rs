@@ -51,7 +51,7 @@ fn describe_one(
         drop(memory);
         let awaited = release.filter(|_| kind == NocopyKind::Posted);
         let lender =
-            awaited.map(|release| Lender { node: node.id, token: node.transfers.await_release(release) });
+            awaited.map(|release| Lender { node: node.id, token: node.transfers.relay(Some(release)) });
         return Ok(Descriptor::Inline { bytes: bytes.into(), lender });
     }
     let (key, token) = node.transfers.lend(node.network.regions(), memory, release)?;

@@ -25,7 +25,7 @@ pub enum Status {
 struct Lent {
     /// Half of the token: a released token is never valid again.
     nonce: u32,
-    /// `None` if the bytes travelled with the message.
+    /// `None`: the bytes travelled with the message, or are another node's, which keeps them registered.
     key: Option<RegionKey>,
     release: Option<Arc<Release>>,
 }
@@ -59,15 +59,16 @@ impl Transfers {
         let key = regions.register(Held::Source(memory)).map_err(|_| {
             "more than 65,536 buffers are registered at once; wait for earlier sends to complete".to_owned()
         })?;
-        Ok((key, self.expect_release(Some(key), release)))
+        Ok((key, self.give_out(Some(key), release)))
     }
 
-    /// Waits for one receiver to say how much it took of what travelled with its message.
-    pub(crate) fn await_release(&self, release: Arc<Release>) -> Token {
-        self.expect_release(None, Some(release))
+    /// Gives out what needs no registration here: bytes that travel with the message, or memory that another node has lent to
+    /// this one. Returns what the receiver needs to release it.
+    pub(crate) fn relay(&self, release: Option<Arc<Release>>) -> Token {
+        self.give_out(None, release)
     }
 
-    fn expect_release(&self, key: Option<RegionKey>, release: Option<Arc<Release>>) -> Token {
+    fn give_out(&self, key: Option<RegionKey>, release: Option<Arc<Release>>) -> Token {
         let nonce: u32 = rand::random();
         let slot = self.lent.lock().insert(Lent { nonce, key, release });
         u64::from(nonce) << 32 | slot as u64
