@@ -1,6 +1,6 @@
 //! The one fork of a message's way out: this PE, another PE of this node, another node. `location -> **outbox** -> Lrts::send`
 
-use crate::envelope::{self, Body, Broadcast, Call, CallOfAll, Envelope, Header, Spread};
+use crate::envelope::{Body, Broadcast, Call, CallOfAll, Envelope, Header, Packed, Spread};
 use crate::error::JobError;
 use crate::ids::{NodeId, PeId};
 use crate::location::{Location, locate};
@@ -45,14 +45,14 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
     } else if pe.node.is_here(to) {
         pe.node.deliver(to, Work::Message(envelope));
     } else {
-        match encode(pe, to, envelope) {
-            Ok(bytes) => pe.node.post(pe.counters(), pe.node.layout.node_of(to), bytes),
+        match pack(pe, to, envelope) {
+            Ok(packed) => pe.node.post_packed(pe.counters(), pe.node.layout.node_of(to), packed),
             Err(error) => pe.node.fail(error),
         }
     }
 }
 
-fn encode(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Vec<u8>, JobError> {
+fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
     let failed = |what: String, cause| JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause };
     let options = envelope.options;
     let (header, arguments, what) = match envelope.body {
@@ -90,8 +90,7 @@ fn encode(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Vec<u8>, JobError> {
     if arguments.is_some() {
         pe.counters().encodes.add(1);
     }
-    let bytes = envelope::encode(&header, arguments.as_ref()).map_err(|cause| failed(what, cause))?;
-    Ok(bytes)
+    pe.node.pack(&header, arguments.as_ref()).map_err(|cause| failed(what, cause))
 }
 
 /// Calls an entry of every member of a collection. Nocopy arguments go down the tree by [`broadcast::pass_on`], and the members

@@ -158,25 +158,30 @@ unsafe fn retype<A, B>(value: A) -> B {
     unsafe { std::mem::transmute_copy::<ManuallyDrop<A>, B>(&value) }
 }
 
-/// Appends what `write` writes: into the room `out` has, else after making as much as it needs.
-pub(super) fn append(
+/// Appends what `write` writes, unless it is longer than `bytes_max`: into the room `out` has, else after making as much as it needs.
+/// Returns the length; the two lengths, if the second call of `write` needed another than the first.
+pub(super) fn append<E>(
     out: &mut Vec<u8>,
-    mut write: impl for<'r> FnMut(&'r mut [MaybeUninit<u8>]) -> Result<Encoder<'r>, Fault>,
-) -> Result<(), Fault> {
-    let mut needed = 0;
+    bytes_max: usize,
+    mut write: impl for<'r> FnMut(&'r mut [MaybeUninit<u8>]) -> Result<Encoder<'r>, E>,
+) -> Result<Result<usize, (usize, usize)>, E> {
+    let mut expected = None;
     loop {
-        let before = needed;
-        out.reserve(before);
         let written = write(out.spare_capacity_mut())?;
-        needed = written.len();
+        let len = written.len();
+        if expected.is_some_and(|expected| expected != len) {
+            return Ok(Err((expected.unwrap_or(0), len)));
+        }
+        if len > bytes_max {
+            return Ok(Ok(len));
+        }
         if written.written().is_some() {
-            // SAFETY: the encoder says that its room, the spare capacity, holds so many initialised bytes.
-            unsafe { out.set_len(out.len() + needed) };
-            return Ok(());
+            // SAFETY: the encoder says that its room, the spare capacity, begins with so many initialised bytes.
+            unsafe { out.set_len(out.len() + len) };
+            return Ok(Ok(len));
         }
-        if before != 0 {
-            return Err(What::Unsteady { before, after: needed }.into());
-        }
+        out.reserve(len);
+        expected = Some(len);
     }
 }
 
