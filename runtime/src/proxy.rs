@@ -2,6 +2,7 @@
 //!
 //! A handle is what a proxy is made of: small, serializable, typed by its chare.
 
+use crate::broadcast;
 use crate::callback::{Callback, Goal};
 use crate::chare::{Identity, This};
 use crate::collection::{ArrayOptions, CollectionInfo, Placement};
@@ -127,7 +128,7 @@ impl<C: Chare> CollectionHandle<C> {
             let id = CollectionId { creator: pe.id, serial: pe.next_serial() };
             let chare = registration::<C>();
             let arguments = Arguments::new(arguments);
-            outbox::spread(pe, &arguments, &[], |_| Spread::Members {
+            broadcast::tell_nodes(pe, &arguments, &[], |_| Spread::Members {
                 id,
                 chare: chare.id,
                 len,
@@ -194,7 +195,7 @@ impl<C: Chare> CollectionHandle<C> {
         let options = options_for(self.options.as_ref(), entry);
         let arguments = Arguments::new(arguments);
         let broadcast = Broadcast { collection: self.id, entry, arguments, nocopy, reference: 0 };
-        Pe::current(|pe| outbox::broadcast(pe, options, broadcast));
+        Pe::current(|pe| broadcast::call_all(pe, options, broadcast));
     }
 
     /// A callback that calls an entry of all members.

@@ -14,6 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 /// What the elements of a nocopy buffer must be: plain old data that any thread may hold.
 #[diagnostic::on_unimplemented(
@@ -135,6 +136,14 @@ impl<T: Element> From<Vec<T>> for BufferMut<T> {
         let memory = unsafe { MemoryMut::from_raw_parts(address, len, None, Box::new(vector)) };
         Self { memory, elements: PhantomData }
     }
+}
+
+/// The elements of a shared vector. Copies nothing.
+pub(crate) fn lend_vector<T: Element>(vector: Arc<Vec<T>>) -> Memory {
+    let (address, len) = (vector.as_ptr().cast(), size_of_val(vector.as_slice()));
+    // SAFETY: the owner is a handle of the vector. While it lives, nobody else has the only one, so nobody writes, grows
+    // or drops the vector; plain old data have no insides that are written behind a shared reference.
+    unsafe { Memory::lent(address, len, Box::new(vector)) }
 }
 
 impl<T: Element> From<Vec<T>> for Buffer<T> {

@@ -6,11 +6,11 @@
 //!    runtime or into what the post method gave. Only then does the entry run.
 //! 3. When the receiver no longer needs the region it says `Released` to the node that sent the descriptor; the sender ends
 //!    the registration and hands the buffer back.
-//! 4. A broadcast's arguments go down a tree of nodes, see [`broadcast`].
+//! 4. A broadcast's arguments go down a tree of nodes, see [`carry`].
 
 mod arguments;
-pub(crate) mod broadcast;
 mod buffer;
+pub(crate) mod carry;
 mod closing;
 pub(crate) mod direct;
 pub(crate) mod receive;
@@ -19,6 +19,7 @@ mod transfers;
 
 pub(crate) use arguments::{Arrived, Given, Leaving, PostSlot, Release};
 pub use arguments::{NocopyArguments, NocopyParameter, Outgoing, Post, Posted, Posts, Received, SendBuffer};
+pub(crate) use buffer::lend_vector;
 pub use buffer::{Buffer, BufferMut, Element};
 pub(crate) use closing::Closing;
 pub use transfers::Status;
