@@ -15,7 +15,13 @@ use crate::reduction::Partial;
 use crate::zerocopy::receive::{self, Destination};
 use crate::zerocopy::{Descriptor, Nocopy, send};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, RegionKey, Sink};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+/// Memory of this machine. A property of the machine, not of a job.
+static MACHINE_BYTES: LazyLock<u64> = LazyLock::new(|| {
+    let system = rustix::system::sysinfo();
+    (system.totalram as u64).saturating_mul(u64::from(system.mem_unit))
+});
 
 /// Polls the network and everything that waits for it. Returns whether anything happened.
 pub(crate) fn progress(node: &Arc<Node>) -> bool {
@@ -64,7 +70,11 @@ fn receive(node: &Arc<Node>, source: NodeId, bytes: &[u8]) {
     }
 }
 
-fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> {
+/// Checks one message from another node and leaves it with whoever it is for.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub(crate) fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> {
     let (header, rest) = envelope::decode(bytes)?;
     match header {
         Header::Call { to, target, entry, options, reference, nocopy } => {
@@ -127,14 +137,17 @@ fn check_descriptors(source: NodeId, descriptors: &[Descriptor], expected: usize
     if descriptors.len() != expected {
         return Err(format!("{} nocopy arguments for {expected} parameters", descriptors.len()));
     }
-    descriptors.iter().try_for_each(|descriptor| check_owner(source, descriptor))
+    descriptors.iter().try_for_each(|descriptor| check_lent(source, descriptor))
 }
 
-/// Memory is lent by its owner alone.
-fn check_owner(source: NodeId, descriptor: &Descriptor) -> Result<(), String> {
+/// Memory is lent by its owner alone, and not more than a machine has: room for it is made before the owner is asked.
+fn check_lent(source: NodeId, descriptor: &Descriptor) -> Result<(), String> {
     match descriptor {
         Descriptor::Lent { key, .. } if key.node != source => {
             Err(format!("{source} lends memory of {}", key.node))
+        }
+        Descriptor::Lent { key, .. } if key.len > *MACHINE_BYTES => {
+            Err(format!("{source} lends {} bytes, this machine has {}", key.len, *MACHINE_BYTES))
         }
         _ => Ok(()),
     }
@@ -195,7 +208,7 @@ fn expand(node: &Arc<Node>, spread: Spread, rest: &[u8]) -> Result<(), String> {
 
 /// A message that was too long for a frame: read in place or fetched, then taken like any other.
 fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Result<(), String> {
-    check_owner(source, &descriptor)?;
+    check_lent(source, &descriptor)?;
     let Descriptor::Lent { key, token } = descriptor else {
         return Err("a large message that is not lent".to_owned());
     };
@@ -218,6 +231,11 @@ fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Resu
 }
 
 fn take_large(node: &Arc<Node>, source: NodeId, (key, token): (RegionKey, u64), bytes: &[u8]) {
+    if let Ok((Header::Large { .. }, _)) = envelope::decode(bytes) {
+        // One that leads to itself would never end.
+        let cause = "a large message that consists of a large message".to_owned();
+        return node.fail(JobError::Undecodable { peer: source, node: node.id, cause });
+    }
     receive(node, source, bytes);
     receive::send_release(node, key.node, token);
 }

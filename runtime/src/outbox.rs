@@ -42,6 +42,11 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
         pe.queue.borrow_mut().push(&options, Work::Message(envelope));
     } else if pe.node.is_here(to) {
         pe.node.deliver(to, Work::Message(envelope));
+    } else if to.0 >= pe.node.layout.pes() {
+        // Whoever made the proxy or callback that leads there: another node may have.
+        let cause = format!("there is no {to}: the job has {} PEs", pe.node.layout.pes());
+        let what = "sending a message".to_owned();
+        pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
     } else {
         match encode(pe, to, envelope) {
             Ok(bytes) => pe.node.post(pe.counters(), pe.node.layout.node_of(to), bytes),
@@ -79,7 +84,9 @@ fn encode(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Vec<u8>, JobError> {
             let partial = partial.encode().map_err(|error| failed(what.clone(), error.to_string()))?;
             (Header::Contribution { to, partial }, None, what)
         }
-        Body::Quiescence(wave) => (Header::Quiescence { to, wave: *wave }, None, "quiescence detection".to_owned()),
+        Body::Quiescence(wave) => {
+            (Header::Quiescence { to, wave: *wave }, None, "quiescence detection".to_owned())
+        }
         Body::CreateMembers { .. } | Body::Broadcast(_) | Body::Callback(_) => {
             unreachable!("these are spread over nodes or stay on theirs, they are never sent to another")
         }
