@@ -103,7 +103,7 @@ impl Scene {
 
     fn say(&self, bytes: &[u8], heard: &mut Heard) {
         // One that is refused for want of room changes nothing.
-        let _ = self.hostile.send(NodeId(0), Frame { channel: Channel::Emulated, bytes: bytes.to_vec() });
+        let _ = self.hostile.send(NodeId(0), Frame { channel: Channel::Emulated, head: bytes, body: &[] });
         self.honest.progress(heard);
     }
 

@@ -1,7 +1,34 @@
 //! Killed, stopped and orphaned nodes: the job ends as it must, soon, with nothing left behind. `cargo xtask chaos` runs
 //! many more.
 
+use crate::run::{Running, probe};
 use chare_tests::chaos::campaign::Campaign;
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Starts a flood between six processes over `path`, kills one in that round, and checks how the job ends.
+fn kill_one(path: &str, (victim, round): (u32, u32)) {
+    let context = format!("node {victim} of 6 killed in round {round} over `{path}`");
+    let mut job = Running::start(probe(&format!("flood +n 6 {path}")));
+    let mut processes = BTreeMap::new();
+    while processes.len() < 6 {
+        let (node, pid) = job.wait_for("introduction", |line| {
+            let (node, pid) = line.strip_prefix("node ")?.split_once(" has process ")?;
+            Some((node.parse::<u32>().ok()?, pid.parse::<i32>().ok()?))
+        });
+        processes.insert(node, pid);
+    }
+    if round > 0 {
+        let round = format!("round {round}");
+        job.wait_for("round", |line| (line == round).then_some(()));
+    }
+    kill_process(Pid::from_raw(processes[&victim]).unwrap(), Signal::KILL).unwrap();
+    let outcome = job.finish_within(Duration::from_secs(10));
+    assert!(!outcome.status.success(), "{context}: {outcome:?}");
+    assert!(outcome.stderr.contains(&format!("node {victim}")), "{context}: {}", outcome.stderr);
+    assert_eq!(outcome.stderr.trim().lines().count(), 1, "{context}: one message: {}", outcome.stderr);
+}
 
 #[test]
 fn fifty_broken_jobs_end_as_they_must() {
@@ -10,4 +37,13 @@ fn fifty_broken_jobs_end_as_they_must() {
     let summary = campaign.run(|| ());
     println!("{summary}");
     assert!(summary.failures.is_empty(), "{summary}");
+}
+
+#[test]
+fn a_lost_node_of_a_broadcast_tree_ends_the_job_wherever_it_stands() {
+    // The node between the root and a leaf, a leaf, the root, and another leaf.
+    kill_one("", (1, 0));
+    kill_one("+lrts cma", (5, 3));
+    kill_one("+nolocal", (0, 2));
+    kill_one("+lrts emulated", (2, 1));
 }

@@ -11,6 +11,7 @@
 use super::exit::Exit;
 use chare_lrts::NodeId;
 use chare_lrts::bootstrap::control::FromNode;
+use chare_lrts::codec;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
@@ -104,12 +105,13 @@ pub(super) enum Stream {
 
 /// Writes one message and sees it off.
 pub(super) fn write_message<T: Serialize>(to: &mut impl Write, message: &T) -> io::Result<()> {
-    let encoded =
-        bincode::serde::encode_to_vec(message, encoding()).map_err(|cause| invalid(cause.to_string()))?;
-    let length = u32::try_from(encoded.len()).ok().filter(|length| *length as usize <= FRAME_BYTES_MAX);
-    let length =
-        length.ok_or_else(|| invalid(format!("a message of {} bytes is too long", encoded.len())))?;
-    to.write_all(&[&length.to_le_bytes(), encoded.as_slice()].concat())?;
+    let mut frame = vec![0; 4];
+    codec::encode_into(message, &mut frame).map_err(|cause| invalid(cause.to_string()))?;
+    let encoded = frame.len() - 4;
+    let length = u32::try_from(encoded).ok().filter(|length| *length as usize <= FRAME_BYTES_MAX);
+    let length = length.ok_or_else(|| invalid(format!("a message of {encoded} bytes is too long")))?;
+    frame[..4].copy_from_slice(&length.to_le_bytes());
+    to.write_all(&frame)?;
     to.flush()
 }
 
@@ -129,20 +131,11 @@ pub(super) fn read_message<T: DeserializeOwned>(from: &mut impl Read) -> io::Res
     }
     let mut frame = vec![0; announced];
     from.read_exact(&mut frame)?;
-    let (message, used) =
-        bincode::serde::decode_from_slice(&frame, encoding()).map_err(|cause| invalid(cause.to_string()))?;
-    if used != announced {
-        return Err(invalid(format!("a message has {} bytes too many", announced - used)));
-    }
-    Ok(Some(message))
+    codec::decode(&frame).map(Some).map_err(|cause| invalid(cause.to_string()))
 }
 
 fn invalid(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
-}
-
-fn encoding() -> impl bincode::config::Config {
-    bincode::config::standard().with_fixed_int_encoding().with_limit::<FRAME_BYTES_MAX>()
 }
 
 #[cfg(test)]
