@@ -16,6 +16,9 @@ pub mod backends;
 pub mod bootstrap;
 pub mod cma;
 pub mod emulated;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod host;
 pub mod memcpy;
 pub mod reach;

@@ -136,7 +136,7 @@ impl ReadyNode {
 }
 
 /// Runs `main` up to its first wait, then lets entries run everywhere.
-fn run_main(pe: &Rc<Pe>, main: Main) {
+pub(crate) fn run_main(pe: &Rc<Pe>, main: Main) {
     let body = async move {
         main().await;
         context::quiescence().await;

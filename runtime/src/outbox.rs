@@ -42,6 +42,11 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
         pe.queue.borrow_mut().push(&options, Work::Message(envelope));
     } else if pe.node.is_here(to) {
         pe.node.deliver(to, Work::Message(envelope));
+    } else if to.0 >= pe.node.layout.pes() {
+        // Whoever made the proxy or callback that leads there: another node may have.
+        let cause = format!("there is no {to}: the job has {} PEs", pe.node.layout.pes());
+        let what = "sending a message".to_owned();
+        pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
     } else {
         match pack(pe, to, envelope) {
             Ok(packed) => pe.node.post_packed(pe.counters(), pe.node.layout.node_of(to), packed),

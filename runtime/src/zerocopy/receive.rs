@@ -13,7 +13,7 @@ use crate::registry::NocopyKind;
 use chare_lrts::{Completion, Lrts, Memory, MemoryMut, NodeId, RegionKey};
 use parking_lot::Mutex;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Where a call is going.
 pub(crate) struct Destination {
@@ -141,12 +141,19 @@ pub(crate) fn land_along(bytes: &[u8], into: Option<MemoryMut>) -> Result<Memory
     Ok(memory.freeze())
 }
 
-/// Memory for the whole of a region: `into`, or the runtime's.
+/// Memory of this machine. A property of the machine, not of a job.
+static MACHINE_BYTES: LazyLock<u64> = LazyLock::new(|| {
+    let system = rustix::system::sysinfo();
+    (system.totalram as u64).saturating_mul(u64::from(system.mem_unit))
+});
+
+/// Memory for the whole of a region: `into`, or the runtime's. Made before the owner is asked, so the length is an allegation.
 ///
 /// # Errors
 /// A length that does not fit, in words.
 pub(crate) fn landing(node: &Node, key: &RegionKey, into: Option<MemoryMut>) -> Result<MemoryMut, String> {
-    let bytes = usize::try_from(key.len).map_err(|_| format!("{} bytes do not fit this machine", key.len))?;
+    let bytes = usize::try_from(key.len).ok().filter(|_| key.len <= *MACHINE_BYTES);
+    let bytes = bytes.ok_or_else(|| format!("{} bytes do not fit this machine", key.len))?;
     match into {
         Some(into) if into.len() != bytes => Err(format!("{bytes} bytes for a value of {}", into.len())),
         Some(into) => Ok(into),
