@@ -4,6 +4,7 @@ pub mod bell;
 mod brief;
 mod capabilities;
 pub mod claim;
+pub mod codec;
 mod error;
 mod frame;
 mod ids;
@@ -17,6 +18,9 @@ pub mod backends;
 pub mod bootstrap;
 pub mod cma;
 pub mod emulated;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod host;
 pub mod memcpy;
 pub mod reach;

@@ -1,5 +1,6 @@
 //! What an entry method can ask of the runtime without naming it: where am I, callbacks, futures, exit.
 
+use crate::broadcast;
 use crate::callback::{Callback, ErasedCallback, Goal};
 use crate::envelope::{self, Body, Broadcast, Call, Envelope};
 use crate::error::JobError;
@@ -8,10 +9,10 @@ use crate::ids::{EntryId, NodeId, PeId, Target};
 use crate::message::{Arguments, Message};
 use crate::outbox;
 use crate::pe::Pe;
-use crate::queue::{CallOptions, Priority};
+use crate::queue::CallOptions;
 use crate::quiescence::{COORDINATOR, Wave};
 use crate::registry::EntryRegistration;
-use crate::zerocopy::{BufferMut, Element, Nocopy};
+use crate::zerocopy::{BufferMut, Element};
 use std::sync::Arc;
 
 /// The PE that runs the caller.
@@ -74,7 +75,7 @@ pub fn future<T: Message>() -> (Future<T>, Callback<T>) {
 /// wake-ups of async entries count as messages.
 pub fn on_quiescence(callback: Callback<()>) {
     Pe::current(|pe| {
-        let body = Body::Quiescence(Wave::Request { callback: callback.erase() });
+        let body = Body::Quiescence(Box::new(Wave::Request { callback: callback.erase() }));
         outbox::send(pe, COORDINATOR, Envelope { options: CallOptions::new(), body });
     });
 }
@@ -123,13 +124,16 @@ pub fn readonly<T: Message + Sync>() -> Arc<T> {
 /// # Panics
 /// Outside an entry of a singleton.
 pub fn destroy() {
-    let identity = Pe::current(|pe| pe.running_identity());
-    assert!(
-        matches!(identity.target, Target::Chare(_)),
-        "{} is a member of a collection; only singletons are destroyed one by one",
-        identity.name
-    );
-    identity.destroyed.set(true);
+    Pe::current(|pe| {
+        pe.with_running(|identity| {
+            assert!(
+                matches!(identity.target, Target::Chare(_)),
+                "{} is a member of a collection; only singletons are destroyed one by one",
+                identity.name
+            );
+        });
+        pe.destroyed.set(true);
+    });
 }
 
 impl<T: Element> BufferMut<T> {
@@ -177,9 +181,14 @@ pub(crate) fn fire(pe: &Pe, callback: ErasedCallback, value: Arguments) {
         }
         Goal::Call { target, entry } => match typed(entry, value) {
             Ok((entry, arguments)) => {
-                let nocopy = Nocopy::Arrived(Vec::new());
-                let call = Call { target, entry, arguments, nocopy, reference: callback.reference };
-                outbox::send_call(pe, default_options(entry), call);
+                let reference = callback.reference;
+                outbox::send_call(pe, &entry.options, target, || Call {
+                    target,
+                    entry,
+                    arguments,
+                    nocopy: None,
+                    reference,
+                });
             }
             Err(cause) => fail(cause),
         },
@@ -187,7 +196,7 @@ pub(crate) fn fire(pe: &Pe, callback: ErasedCallback, value: Arguments) {
             Ok((entry, arguments)) => {
                 let reference = callback.reference;
                 let broadcast = Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference };
-                outbox::broadcast(pe, default_options(entry), broadcast);
+                broadcast::call_all(pe, entry.options.clone(), broadcast);
             }
             Err(cause) => fail(cause),
         },
@@ -201,10 +210,4 @@ fn typed(entry: EntryId, value: Arguments) -> Result<(&'static EntryRegistration
         Some(bytes) => (entry.decode)(bytes).map(|value| (entry, value)).map_err(|error| error.to_string()),
         None => Ok((entry, value)),
     }
-}
-
-/// How calls of an entry are queued when the caller does not say.
-pub(crate) fn default_options(entry: &EntryRegistration) -> CallOptions {
-    let options = CallOptions::new().priority(Priority::Integer(entry.priority));
-    if entry.expedited { options.expedited() } else { options }
 }

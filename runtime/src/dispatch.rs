@@ -5,7 +5,7 @@ use crate::collection::CollectionInfo;
 use crate::context;
 use crate::envelope::{Body, Broadcast, Call, Create, Envelope};
 use crate::error::JobError;
-use crate::ids::{CollectionId, Index, NodeId, PeId, Target};
+use crate::ids::{CollectionId, NodeId, PeId, Target};
 use crate::location::{Location, locate};
 use crate::mailbox::Work;
 use crate::message::Arguments;
@@ -31,16 +31,39 @@ enum Outcome {
     NotCounted,
 }
 
-/// Does one piece of work.
-pub(crate) fn process(pe: &Rc<Pe>, work: Work) {
+/// Does one piece of work; what is left of it is worth nothing.
+#[inline]
+pub(crate) fn process(pe: &Rc<Pe>, work: &mut Work) {
     let outcome = match work {
+        Work::Message(Envelope { body: Body::Call(call), .. }) if call.nocopy.is_none() => {
+            match call_here(pe, call) {
+                Some(outcome) => outcome,
+                None => process_other(pe, std::mem::take(work)),
+            }
+        }
+        work => process_other(pe, std::mem::take(work)),
+    };
+    if outcome == Outcome::Processed {
+        pe.counters().processed.add(1);
+    }
+}
+
+/// The way of nearly every message: a call of a chare that is here, without nocopy arguments. `None`: another way.
+#[inline]
+fn call_here(pe: &Pe, call: &mut Call) -> Option<Outcome> {
+    let chare = pe.places.borrow_mut().find(call.target)?;
+    invoke(pe, chare, call.entry, &mut call.arguments, NocopyArguments::none(), call.reference);
+    Some(Outcome::Processed)
+}
+
+fn process_other(pe: &Rc<Pe>, work: Work) -> Outcome {
+    match work {
+        Work::Done => Outcome::NotCounted,
         Work::Task(key) => {
             if let Some(running) = pe.tasks.running(key) {
-                let identity = running.identity.clone();
+                let target = running.identity().map(|identity| identity.target);
                 pe.run_as(running, || pe.tasks.poll(key));
-                if let Some(identity) = identity {
-                    remove_if_destroyed(pe, &identity);
-                }
+                target.inspect(|target| remove_if_destroyed(pe, *target));
             }
             Outcome::Processed
         }
@@ -48,27 +71,24 @@ pub(crate) fn process(pe: &Rc<Pe>, work: Work) {
             Body::Call(call) => run_call(pe, options, call),
             Body::Create(create) => create_chare(pe, create),
             Body::CreateMembers { info, arguments } => create_members(pe, info, &arguments),
-            Body::Broadcast(broadcast) => run_broadcast(pe, options, broadcast),
+            Body::Broadcast(broadcast) => run_broadcast(pe, options, *broadcast),
             Body::Contribution(partial) => {
-                fold_on_node(pe, partial);
+                fold_on_node(pe, *partial);
                 Outcome::Processed
             }
             Body::Resolve { future, value } => {
                 pe.futures.borrow_mut().resolve(future, value);
                 Outcome::Processed
             }
-            Body::Callback { callback, value } => {
-                context::fire(pe, callback, value);
+            Body::Callback(fired) => {
+                context::fire(pe, fired.callback, fired.value);
                 Outcome::Processed
             }
             Body::Quiescence(wave) => {
-                detect_quiescence(pe, wave);
+                detect_quiescence(pe, *wave);
                 Outcome::NotCounted
             }
         },
-    };
-    if outcome == Outcome::Processed {
-        pe.counters().processed.add(1);
     }
 }
 
@@ -83,23 +103,26 @@ fn keep_for(pe: &Pe, awaited: Awaited, options: CallOptions, body: Body) -> Outc
 }
 
 fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
-    let chare = pe.chares.borrow().get(&call.target).map(Rc::clone);
-    let Some(chare) = chare else {
+    let Some(chare) = pe.places.borrow_mut().find(call.target) else {
         let awaited = match call.target {
             Target::Chare(id) => Awaited::Chare(id),
             Target::Member(collection, _) => Awaited::Collection(collection),
         };
         return keep_for(pe, awaited, options, Body::Call(call));
     };
-    if !matches!(call.nocopy, Nocopy::Arrived(_)) {
+    if call.nocopy.as_deref().is_some_and(|nocopy| !matches!(nocopy, Nocopy::Arrived(_))) {
         let destination = Destination { pe: pe.id, options };
         match bring_in(pe, &chare, destination, call) {
             Some(ready) => call = ready,
             None => return Outcome::NotCounted,
         }
     }
-    let Nocopy::Arrived(arrived) = call.nocopy else { unreachable!("brought in above") };
-    invoke(pe, &chare, call.entry, call.arguments, NocopyArguments::new(arrived), call.reference);
+    let nocopy = match call.nocopy.map(|nocopy| *nocopy) {
+        None => NocopyArguments::none(),
+        Some(Nocopy::Arrived(arrived)) => NocopyArguments::new(arrived),
+        Some(_) => unreachable!("brought in above"),
+    };
+    invoke(pe, chare, call.entry, &mut call.arguments, nocopy, call.reference);
     Outcome::Processed
 }
 
@@ -108,12 +131,13 @@ fn bring_in(pe: &Rc<Pe>, chare: &Rc<dyn AnyChare>, destination: Destination, cal
     let entry = call.entry;
     let slots = receive::post_slots(&call);
     if entry.has_posts() {
-        let running = Running {
-            identity: Some(Rc::clone(chare.identity())),
-            entry: entry.name,
-            reference: call.reference,
-        };
-        pe.run_as(running, || (entry.post)(chare, &call.arguments, Posts::new(slots.clone())));
+        let posted = pe.run_entry(Rc::clone(chare), entry.name, call.reference, |chare| {
+            (entry.post)(chare, &call.arguments, Posts::new(slots.clone()))
+        });
+        if let Err(cause) = posted {
+            fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
+            return None;
+        }
     }
     receive::land(&pe.node, destination, call, &slots).unwrap_or_else(|cause| {
         fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
@@ -121,41 +145,42 @@ fn bring_in(pe: &Rc<Pe>, chare: &Rc<dyn AnyChare>, destination: Destination, cal
     })
 }
 
+#[inline]
 fn invoke(
-    pe: &Rc<Pe>,
-    chare: &Rc<dyn AnyChare>,
+    pe: &Pe,
+    chare: Rc<dyn AnyChare>,
     entry: &'static EntryRegistration,
-    arguments: Arguments,
+    arguments: &mut Arguments,
     nocopy: NocopyArguments,
     reference: u64,
 ) {
     pe.counters().entries.add(1);
-    let identity = chare.identity();
-    let running = Running { identity: Some(Rc::clone(identity)), entry: entry.name, reference };
-    let result = pe.run_as(running, || (entry.invoke)(chare, arguments, nocopy));
-    if let Err(error) = result {
-        fail(pe, format!("{}::{}", entry.chare, entry.name), error);
+    let (result, target) = pe.run_entry(chare, entry.name, reference, |chare| {
+        let result = (entry.invoke)(chare, arguments, nocopy);
+        (result, pe.destroyed.get().then(|| chare.identity().target))
+    });
+    if let Err(cause) = result {
+        fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
     }
-    remove_if_destroyed(pe, identity);
+    target.inspect(|target| remove_if_destroyed(pe, *target));
 }
 
 /// Removes a chare that asked for it, after the step of an entry in which it did.
-fn remove_if_destroyed(pe: &Pe, identity: &Identity) {
-    if identity.destroyed.get() {
+fn remove_if_destroyed(pe: &Pe, target: Target) {
+    if pe.destroyed.take() {
         // Dropped after the borrow: the chare's state may run code of the user.
-        let removed = pe.chares.borrow_mut().remove(&identity.target);
+        let removed = pe.places.borrow_mut().remove(target);
         drop(removed);
     }
 }
 
 fn construct(pe: &Rc<Pe>, target: Target, chare: &'static ChareRegistration, arguments: Arguments) {
-    let identity = Identity::new(target, chare.name);
-    let running = Running { identity: Some(Rc::clone(&identity)), entry: "constructor", reference: 0 };
-    match pe.run_as(running, || (chare.construct)(identity, arguments)) {
+    let identity = Rc::new(Identity::new(target, chare.name));
+    let running = Running { unborn: Some(Rc::clone(&identity)), ..Running::named("constructor") };
+    match pe.run_as(running, || (chare.construct)(&identity, arguments)) {
         Ok(made) => {
-            let identity = Rc::clone(made.identity());
-            pe.chares.borrow_mut().insert(target, made);
-            remove_if_destroyed(pe, &identity);
+            pe.places.borrow_mut().insert(target, made);
+            remove_if_destroyed(pe, target);
         }
         Err(error) => fail(pe, format!("the constructor of {}", chare.name), error),
     }
@@ -171,6 +196,7 @@ fn create_members(pe: &Rc<Pe>, info: Arc<CollectionInfo>, arguments: &Arguments)
     let (id, chare) = (info.id, info.chare);
     let members: Rc<[_]> = info.members_on(pe.id).into();
     pe.collections.borrow_mut().insert(id, LocalCollection { info, members: Rc::clone(&members) });
+    pe.places.borrow_mut().reserve(members.len());
     for index in members.iter() {
         construct(pe, Target::Member(id, *index), chare, arguments.clone());
     }
@@ -201,38 +227,31 @@ fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Out
     let Broadcast { collection, entry, arguments, nocopy, reference } = broadcast;
     let members = pe.collections.borrow().get(&collection).map(|local| Rc::clone(&local.members));
     let Some(members) = members else {
-        let body = Body::Broadcast(Broadcast { collection, entry, arguments, nocopy, reference });
+        let broadcast = Broadcast { collection, entry, arguments, nocopy, reference };
+        let body = Body::Broadcast(Box::new(broadcast));
         return keep_for(pe, Awaited::Collection(collection), options, body);
     };
-    if !nocopy.is_empty() {
-        call_each(pe, &options, &Broadcast { collection, entry, arguments, nocopy, reference });
-        return Outcome::Processed;
-    }
     let mut arguments = Some(arguments);
     for (position, index) in members.iter().enumerate() {
-        let chare = pe.chares.borrow().get(&Target::Member(collection, *index)).map(Rc::clone);
+        let target = Target::Member(collection, *index);
         let is_last = position + 1 == members.len();
-        let own = if is_last { arguments.take() } else { arguments.clone() };
-        if let (Some(chare), Some(own)) = (chare, own) {
-            invoke(pe, &chare, entry, own, NocopyArguments::new(Vec::new()), reference);
+        let Some(mut own) = (if is_last { arguments.take() } else { arguments.clone() }) else { break };
+        if !nocopy.is_empty() {
+            // A message of its own: a posted one may wait for its buffers.
+            pe.counters().sent.add(1);
+            let nocopy = Some(Box::new(Nocopy::Leaving(nocopy.clone())));
+            let call = Call { target, entry, arguments: own, nocopy, reference };
+            if run_call(pe, options.clone(), call) == Outcome::Processed {
+                pe.counters().processed.add(1);
+            }
+            continue;
+        }
+        let chare = pe.places.borrow().look_up(target);
+        if let Some(chare) = chare {
+            invoke(pe, chare, entry, &mut own, NocopyArguments::none(), reference);
         }
     }
     Outcome::Processed
-}
-
-/// A broadcast with nocopy arguments: every member is called by itself, all share the sender's memory.
-fn call_each(pe: &Pe, options: &CallOptions, broadcast: &Broadcast) {
-    let len = find_collection(pe, broadcast.collection).map_or(0, |info| info.len);
-    for index in (0..len).map(Index) {
-        let call = Call {
-            target: Target::Member(broadcast.collection, index),
-            entry: broadcast.entry,
-            arguments: broadcast.arguments.clone(),
-            nocopy: Nocopy::Leaving(broadcast.nocopy.clone()),
-            reference: broadcast.reference,
-        };
-        outbox::send_call(pe, options.clone(), call);
-    }
 }
 
 /// A member contributed: folds it into its PE's partial.
@@ -244,7 +263,8 @@ pub(crate) fn contribute(pe: &Pe, partial: Partial) {
     match whole {
         Ok(None) => {}
         Ok(Some(whole)) => {
-            let envelope = Envelope { options: CallOptions::new(), body: Body::Contribution(whole) };
+            let envelope =
+                Envelope { options: CallOptions::new(), body: Body::Contribution(Box::new(whole)) };
             outbox::send(pe, outbox::first_pe(pe, pe.node.id), envelope);
         }
         Err(cause) => fail(pe, format!("a reduction over {}", info.chare.name), cause),
@@ -257,7 +277,7 @@ fn fold_on_node(pe: &Pe, partial: Partial) {
         // The nodes below were faster than the news of the collection.
         let awaited = Awaited::Collection(partial.collection);
         pe.counters().sent.add(1);
-        keep_for(pe, awaited, CallOptions::new(), Body::Contribution(partial));
+        keep_for(pe, awaited, CallOptions::new(), Body::Contribution(Box::new(partial)));
         return;
     };
     let node = &pe.node;
@@ -267,7 +287,8 @@ fn fold_on_node(pe: &Pe, partial: Partial) {
         Ok(None) => {}
         Ok(Some(whole)) => match node.layout.parent(node.id, info.root()) {
             Some(parent) => {
-                let envelope = Envelope { options: CallOptions::new(), body: Body::Contribution(whole) };
+                let envelope =
+                    Envelope { options: CallOptions::new(), body: Body::Contribution(Box::new(whole)) };
                 outbox::send(pe, outbox::first_pe(pe, parent), envelope);
             }
             None => {
@@ -319,7 +340,7 @@ pub(crate) fn start_due_wave(pe: &Pe) -> bool {
 }
 
 fn send_wave(pe: &Pe, to: PeId, wave: Wave) {
-    outbox::send(pe, to, Envelope { options: CallOptions::new(), body: Body::Quiescence(wave) });
+    outbox::send(pe, to, Envelope { options: CallOptions::new(), body: Body::Quiescence(Box::new(wave)) });
 }
 
 /// Processed before sent: what is sent meanwhile can only make the sums unequal.

@@ -42,21 +42,25 @@
 //! in    the network -> inbox -> mailbox, queue -> scheduler -> dispatch -> the entry method
 //! ```
 //!
-//! Inside a process the arguments themselves travel, boxed once by the caller; they are encoded when they leave it. Each
+//! Inside a process the arguments themselves travel; they are encoded when they leave it. Each
 //! file of the way opens with its place in it.
 
 mod affinity;
+mod broadcast;
 mod callback;
 mod chare;
-mod codec;
 mod collection;
 pub mod config;
 mod context;
 mod dispatch;
 mod envelope;
+mod erased;
 mod error;
 mod executor;
 mod future;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod ids;
 mod inbox;
 mod job;
@@ -108,3 +112,6 @@ pub use zerocopy::direct::{
     Misfit, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput,
 };
 pub use zerocopy::{Buffer, BufferMut, Element, Post, Posted, Received, SendBuffer, Status};
+
+/// What turns arguments into bytes; the packets below are written in it too.
+use chare_lrts::codec;

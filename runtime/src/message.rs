@@ -1,16 +1,22 @@
 //! What travels between chares: any serializable, cloneable value; and its type-erased form.
 //!
-//! A value is boxed once by the caller. Inside a process the box itself travels; it is encoded only when it leaves the process, and decoded once on arrival.
+//! Inside a process the value itself travels, in place of the envelope if it is small (see [`crate::erased`]); it is encoded
+//! only when it leaves the process, and decoded once on arrival.
 
-use crate::codec::{self, CodecError};
+use crate::codec::{self, CodecError, Writer};
+use crate::erased::{Content, Erased};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::any::Any;
+use std::any::type_name;
 
 /// What an argument of an entry method, the value of a callback or a readonly value must be.
 ///
 /// Implemented by every type that is serializable, cloneable (broadcasts clone inside a process), `Send` and
 /// owns its contents.
+///
+/// Inside a process the value is moved. Between processes it is encoded: at the speed of a copy for vectors and slices of numbers and of
+/// short arrays of them (`Vec<f64>`, `Box<[[f32; 3]]>`), wherever they are inside the value; field by field for all else. A vector of
+/// structs that are plain old data is best a [`Buffer`](crate::Buffer), which is copied whole, too. Values nest at most 256 deep.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of an entry method",
     note = "arguments may leave the process: derive `Clone`, `serde::Serialize` and `serde::Deserialize`, and hold no borrows"
@@ -19,41 +25,37 @@ pub trait Message: Serialize + DeserializeOwned + Clone + Send + 'static {}
 
 impl<T: Serialize + DeserializeOwned + Clone + Send + 'static> Message for T {}
 
-/// A boxed message whose type only its sender and its receiver know.
-trait Erased: Any + Send {
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError>;
-    fn clone_boxed(&self) -> Box<dyn Erased>;
-}
-
-impl<T: Message> Erased for T {
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        codec::encode_into(self, out)
-    }
-
-    fn clone_boxed(&self) -> Box<dyn Erased> {
-        Box::new(self.clone())
+impl<T: Message> Content for T {
+    fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        out.write(self)
     }
 }
 
-/// The arguments of a call in flight.
-pub(crate) struct Arguments(Form);
+/// A value from another process whose type is known only where it will be taken.
+#[derive(Clone)]
+struct Encoded(Vec<u8>);
 
-enum Form {
-    /// The caller's own value.
-    Typed(Box<dyn Erased>),
-    /// A value from another process whose type is known only where it will be taken.
-    Encoded(Vec<u8>),
+impl Content for Encoded {
+    fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        out.write_encoded(&self.0);
+        Ok(())
+    }
 }
+
+/// The arguments of a call in flight: the caller's own value, or one that is still [`Encoded`].
+#[derive(Clone)]
+pub(crate) struct Arguments(Erased);
 
 impl Arguments {
-    /// Boxes a value: the one allocation of a call.
+    /// Erases a value's type; a small value costs no allocation.
+    #[inline]
     pub(crate) fn new<T: Message>(value: T) -> Self {
-        Self(Form::Typed(Box::new(value)))
+        Self(Erased::new(value))
     }
 
     /// Keeps a value's encoding until somebody who knows the type takes it.
     pub(crate) fn encoded(bytes: Vec<u8>) -> Self {
-        Self(Form::Encoded(bytes))
+        Self(Erased::new(Encoded(bytes)))
     }
 
     /// Decodes a value of a known type.
@@ -64,43 +66,45 @@ impl Arguments {
         codec::decode::<T>(bytes).map(Self::new)
     }
 
-    /// Unboxes the value.
+    /// Gives the value.
     ///
     /// # Errors
     /// When an encoded value is none of this type.
     ///
     /// # Panics
-    /// If the value was boxed as another type: a bug in generated code.
-    pub(crate) fn take<T: Message>(self) -> Result<T, CodecError> {
-        match self.0 {
-            Form::Typed(boxed) => {
-                let boxed: Box<dyn Any> = boxed;
-                Ok(*boxed.downcast::<T>().expect("arguments have the type of their entry"))
-            }
-            Form::Encoded(bytes) => codec::decode(&bytes),
+    /// If the value is of another type: a bug in generated code.
+    pub(crate) fn take<T: Message>(mut self) -> Result<T, CodecError> {
+        self.take_in_place()
+    }
+
+    /// The same; leaves the shell where it is.
+    #[inline]
+    pub(crate) fn take_in_place<T: Message>(&mut self) -> Result<T, CodecError> {
+        match self.0.take::<T>() {
+            Some(value) => Ok(value),
+            None => self.decode_in_place(),
         }
+    }
+
+    #[cold]
+    fn decode_in_place<T: Message>(&mut self) -> Result<T, CodecError> {
+        let Encoded(bytes) = self.0.take().unwrap_or_else(|| {
+            panic!("these arguments are no `{}`, as their entry takes", type_name::<T>());
+        });
+        codec::decode(&bytes)
     }
 
     /// Looks at the value.
     ///
     /// # Panics
-    /// If the value is encoded or was boxed as another type: entry arguments are decoded on arrival.
+    /// If the value is encoded or of another type: entry arguments are decoded on arrival.
     pub(crate) fn peek<T: Message>(&self) -> &T {
-        match &self.0 {
-            Form::Typed(boxed) => {
-                let any: &dyn Any = &**boxed;
-                any.downcast_ref::<T>().expect("arguments have the type of their entry")
-            }
-            Form::Encoded(_) => unreachable!("entry arguments are decoded on arrival"),
-        }
+        self.0.peek::<T>().expect("arguments have the type of their entry and are decoded on arrival")
     }
 
     /// The encoding of a value that came from another process and has not been taken.
     pub(crate) fn as_encoded(&self) -> Option<&[u8]> {
-        match &self.0 {
-            Form::Typed(_) => None,
-            Form::Encoded(bytes) => Some(bytes),
-        }
+        self.0.peek::<Encoded>().map(|Encoded(bytes)| &bytes[..])
     }
 
     /// Appends the value's encoding; it stays what it is.
@@ -108,22 +112,15 @@ impl Arguments {
     /// # Errors
     /// When the type's serialization refuses.
     pub(crate) fn encode_into(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        match &self.0 {
-            Form::Typed(boxed) => boxed.encode(out),
-            Form::Encoded(bytes) => {
-                out.extend_from_slice(bytes);
-                Ok(())
-            }
-        }
+        codec::append(out, |writer| self.encode(writer))
     }
-}
 
-impl Clone for Arguments {
-    fn clone(&self) -> Self {
-        Self(match &self.0 {
-            Form::Typed(boxed) => Form::Typed(boxed.clone_boxed()),
-            Form::Encoded(bytes) => Form::Encoded(bytes.clone()),
-        })
+    /// Writes the value's encoding; it stays what it is.
+    ///
+    /// # Errors
+    /// When the type's serialization refuses.
+    pub(crate) fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        self.0.encode(out)
     }
 }
 

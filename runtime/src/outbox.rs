@@ -1,16 +1,29 @@
 //! The one fork of a message's way out: this PE, another PE of this node, another node. `location -> **outbox** -> Lrts::send`
 
-use crate::envelope::{self, Body, Broadcast, Call, Envelope, Header, Spread};
+use crate::envelope::{Body, Call, Envelope, Header, Packed};
 use crate::error::JobError;
-use crate::ids::{NodeId, PeId};
-use crate::location::{Location, locate};
+use crate::ids::{NodeId, PeId, Target};
+use crate::location::{Location, locate, recall};
 use crate::mailbox::Work;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::zerocopy::{Nocopy, send};
 
-/// Sends a call to wherever its chare lives.
-pub(crate) fn send_call(pe: &Pe, options: CallOptions, call: Call) {
+/// Sends a call to wherever its chare lives. `options` says how it is queued; `make` makes the call, in its place in the queue
+/// if that is here; it must run no code of the user, who might send in turn.
+#[inline]
+pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: Target, make: impl FnOnce() -> Call) {
+    if recall(pe, target) == Some(pe.id) {
+        pe.counters().sent.add(1);
+        let own = options.clone();
+        let envelope = || Work::Message(Envelope { options: own, body: Body::Call(make()) });
+        pe.queue.borrow_mut().push_made(options, envelope);
+    } else {
+        send_away(pe, options.clone(), make());
+    }
+}
+
+fn send_away(pe: &Pe, options: CallOptions, call: Call) {
     match locate(pe, call.target) {
         Location::At(to) => send(pe, to, Envelope { options, body: Body::Call(call) }),
         Location::Unknown(awaited) => {
@@ -42,29 +55,32 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
         pe.queue.borrow_mut().push(&options, Work::Message(envelope));
     } else if pe.node.is_here(to) {
         pe.node.deliver(to, Work::Message(envelope));
+    } else if to.0 >= pe.node.layout.pes() {
+        // Whoever made the proxy or callback that leads there: another node may have.
+        let cause = format!("there is no {to}: the job has {} PEs", pe.node.layout.pes());
+        let what = "sending a message".to_owned();
+        pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
     } else {
-        match encode(pe, to, envelope) {
-            Ok(bytes) => pe.node.post(pe.counters(), pe.node.layout.node_of(to), bytes),
+        match pack(pe, to, envelope) {
+            Ok(packed) => pe.node.post_packed(pe.counters(), pe.node.layout.node_of(to), packed),
             Err(error) => pe.node.fail(error),
         }
     }
 }
 
-fn encode(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Vec<u8>, JobError> {
+fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
     let failed = |what: String, cause| JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause };
     let options = envelope.options;
     let (header, arguments, what) = match envelope.body {
         Body::Call(call) => {
             let what = format!("sending a call of {}::{}", call.entry.chare, call.entry.name);
-            let nocopy = match call.nocopy {
-                Nocopy::Leaving(leaving) => {
+            let nocopy = match call.nocopy.map(|nocopy| *nocopy) {
+                None => Vec::new(),
+                Some(Nocopy::Leaving(leaving)) => {
                     send::describe(&pe.node, leaving).map_err(|cause| failed(what.clone(), cause))?
                 }
-                Nocopy::Described(descriptors) => descriptors,
-                Nocopy::Arrived(arrived) => {
-                    debug_assert!(arrived.is_empty(), "arrived arguments are where they belong");
-                    Vec::new()
-                }
+                Some(Nocopy::Described(descriptors)) => descriptors,
+                Some(Nocopy::Arrived(_)) => unreachable!("arrived arguments are where they belong"),
             };
             let Call { target, entry, arguments, reference, .. } = call;
             (Header::Call { to, target, entry: entry.id, options, reference, nocopy }, Some(arguments), what)
@@ -81,50 +97,17 @@ fn encode(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Vec<u8>, JobError> {
             let partial = partial.encode().map_err(|error| failed(what.clone(), error.to_string()))?;
             (Header::Contribution { to, partial }, None, what)
         }
-        Body::Quiescence(wave) => (Header::Quiescence { to, wave }, None, "quiescence detection".to_owned()),
-        Body::CreateMembers { .. } | Body::Broadcast(_) | Body::Callback { .. } => {
+        Body::Quiescence(wave) => {
+            (Header::Quiescence { to, wave: *wave }, None, "quiescence detection".to_owned())
+        }
+        Body::CreateMembers { .. } | Body::Broadcast(_) | Body::Callback(_) => {
             unreachable!("these are spread over nodes or stay on theirs, they are never sent to another")
         }
     };
     if arguments.is_some() {
         pe.counters().encodes.add(1);
     }
-    let bytes = envelope::encode(&header, arguments.as_ref()).map_err(|cause| failed(what, cause))?;
-    Ok(bytes)
-}
-
-/// Calls an entry of every member of a collection.
-pub(crate) fn broadcast(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
-    let Broadcast { collection, entry, reference, .. } = broadcast;
-    spread(pe, &broadcast.arguments, || Spread::Broadcast {
-        collection,
-        entry: entry.id,
-        options: options.clone(),
-        reference,
-    });
-    for to in pe.node.pes() {
-        let arguments = broadcast.arguments.clone();
-        let body = Body::Broadcast(Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference });
-        send(pe, to, Envelope { options: options.clone(), body });
-    }
-}
-
-/// Sends to all other nodes, down the tree below this one.
-pub(crate) fn spread(pe: &Pe, arguments: &crate::message::Arguments, spread: impl FnOnce() -> Spread) {
-    let node = &pe.node;
-    if node.layout.nodes() == 1 {
-        return;
-    }
-    pe.counters().encodes.add(1);
-    match envelope::encode(&Header::Spread { root: node.id, spread: spread() }, Some(arguments)) {
-        Ok(bytes) => {
-            let children = node.post_to_children(pe.counters(), node.id, &bytes);
-            pe.counters().sent.add(children);
-        }
-        Err(cause) => {
-            node.fail(JobError::Delivery { what: "a broadcast".to_owned(), pe: pe.id, node: node.id, cause });
-        }
-    }
+    pe.node.pack(&header, arguments.as_ref()).map_err(|cause| failed(what, cause))
 }
 
 /// The first PE of a node: where a node's share of collective work is done.

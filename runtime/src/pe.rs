@@ -8,7 +8,8 @@ use crate::collection::CollectionInfo;
 use crate::envelope::Envelope;
 use crate::executor::Tasks;
 use crate::future::Futures;
-use crate::ids::{ChareId, CollectionId, Index, PeId, Target};
+use crate::ids::{ChareId, CollectionId, Index, PeId};
+use crate::location::Places;
 use crate::mailbox::Work;
 use crate::node::Node;
 use crate::queue::RunQueue;
@@ -38,9 +39,11 @@ pub(crate) enum Awaited {
 /// See the file's head.
 pub(crate) struct Pe {
     pub(crate) id: PeId,
+    /// Its position within its node.
+    rank: usize,
     pub(crate) node: Arc<Node>,
     pub(crate) queue: RefCell<RunQueue<Work>>,
-    pub(crate) chares: RefCell<FxHashMap<Target, Rc<dyn AnyChare>>>,
+    pub(crate) places: RefCell<Places>,
     pub(crate) collections: RefCell<FxHashMap<CollectionId, LocalCollection>>,
     pub(crate) early: RefCell<FxHashMap<Awaited, Vec<Envelope>>>,
     pub(crate) futures: RefCell<Futures>,
@@ -52,6 +55,8 @@ pub(crate) struct Pe {
     /// On the coordinator.
     pub(crate) quiescence: RefCell<Quiescence>,
     pub(crate) running: RefCell<Running>,
+    /// Whether the chare that runs asked to be removed.
+    pub(crate) destroyed: Cell<bool>,
     pub(crate) steps: Cell<u32>,
     created: Cell<u32>,
 }
@@ -64,9 +69,10 @@ impl Pe {
     pub(crate) fn new(id: PeId, node: Arc<Node>) -> Rc<Self> {
         Rc::new(Self {
             id,
+            rank: node.layout.rank_of(id),
             node,
             queue: RefCell::new(RunQueue::new()),
-            chares: RefCell::default(),
+            places: RefCell::default(),
             collections: RefCell::default(),
             early: RefCell::default(),
             futures: RefCell::default(),
@@ -75,6 +81,7 @@ impl Pe {
             node_partials: RefCell::default(),
             quiescence: RefCell::default(),
             running: RefCell::default(),
+            destroyed: Cell::new(false),
             steps: Cell::new(0),
             created: Cell::new(0),
         })
@@ -96,20 +103,31 @@ impl Pe {
     ///
     /// # Panics
     /// Outside a job's entries.
+    #[inline]
     pub(crate) fn current<R>(body: impl FnOnce(&Rc<Self>) -> R) -> R {
         Self::try_current(body).expect(
             "this needs a PE: call it from an entry method, from an async entry or from the closure given to `chare::run`",
         )
     }
 
+    /// The ambient PE itself, for the way of a call: what a closure would have to carry costs more than the handle.
+    ///
+    /// # Panics
+    /// As [`Pe::current`].
+    pub(crate) fn ambient() -> Rc<Self> {
+        Self::current(Rc::clone)
+    }
+
     /// The same; `None` outside.
+    #[inline]
     pub(crate) fn try_current<R>(body: impl FnOnce(&Rc<Self>) -> R) -> Option<R> {
         CURRENT.with_borrow(|current| current.as_ref().map(body))
     }
 
     /// What this PE counts.
+    #[inline]
     pub(crate) fn counters(&self) -> &Counters {
-        &self.node.counters[self.node.layout.rank_of(self.id)]
+        &self.node.counters[self.rank]
     }
 
     /// A number for something this PE creates.
@@ -119,37 +137,62 @@ impl Pe {
         serial
     }
 
-    /// Sets what is running while `body` runs.
+    /// Says what runs while `body` does. Entries do not run inside each other. After a panic it stays said: the scheduler
+    /// names what failed.
     pub(crate) fn run_as<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
-        let before = self.running.replace(running);
+        self.running.replace(running);
         let result = body();
-        // Not restored when `body` panics: the scheduler reads it to name what failed.
-        self.running.replace(before);
+        self.running.take();
         result
     }
 
-    /// The chare that is running.
+    /// The same for an entry of a chare, which nearly everything is: writes no more than changes.
+    #[inline]
+    pub(crate) fn run_entry<R>(
+        &self,
+        chare: Rc<dyn AnyChare>,
+        entry: &'static str,
+        reference: u64,
+        body: impl FnOnce(&Rc<dyn AnyChare>) -> R,
+    ) -> R {
+        {
+            let mut running = self.running.borrow_mut();
+            running.chare = Some(chare);
+            running.entry = entry;
+            running.reference = reference;
+        }
+        let result = {
+            let running = self.running.borrow();
+            body(running.chare.as_ref().expect("said above"))
+        };
+        self.running.borrow_mut().chare = None;
+        result
+    }
+
+    /// Runs `body` with the chare that is running.
     ///
     /// # Panics
     /// If none is: in `main`.
-    pub(crate) fn running_identity(&self) -> Rc<Identity> {
-        self.running.borrow().identity.clone().expect("this needs a chare: call it from an entry method")
+    pub(crate) fn with_running<R>(&self, body: impl FnOnce(&Identity) -> R) -> R {
+        body(self.running.borrow().identity().expect("this needs a chare: call it from an entry method"))
     }
 
     /// Drops everything user code may own, in an order in which it can still reach the PE.
     pub(crate) fn clear(&self) {
         self.tasks.clear();
-        let chares = std::mem::take(&mut *self.chares.borrow_mut());
-        drop(chares);
+        let places = self.places.take();
+        drop(places);
         let early = std::mem::take(&mut *self.early.borrow_mut());
         drop(early);
         while let Some(work) = self.take_queued() {
             drop(work);
         }
+        while let Some(work) = self.node.mailbox(self.id).pop() {
+            drop(work);
+        }
     }
 
-    fn take_queued(&self) -> Option<Work> {
-        let queued = self.queue.borrow_mut().pop();
-        queued.or_else(|| self.node.mailbox(self.id).pop())
+    fn take_queued(&self) -> Option<Box<Work>> {
+        self.queue.borrow_mut().pop()
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! A handle is what a proxy is made of: small, serializable, typed by its chare.
 
+use crate::broadcast;
 use crate::callback::{Callback, Goal};
 use crate::chare::{Identity, This};
 use crate::collection::{ArrayOptions, CollectionInfo, Placement};
-use crate::context::{default_options, my_node, my_pe};
+use crate::context::{my_node, my_pe};
 use crate::dispatch;
 use crate::envelope::{Body, Broadcast, Call, Create, Envelope, Spread};
 use crate::ids::{ChareId, CollectionId, Index, NodeId, PeId, Target};
@@ -14,7 +15,7 @@ use crate::outbox;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::reduction::{Contribution, Partial};
-use crate::registry::{self, Chare, Constructor, EntryMethod, EntryRegistration, kind, registry};
+use crate::registry::{self, Chare, Constructor, EntryMethod, kind, registry};
 use crate::zerocopy::{Leaving, Nocopy, Outgoing, send};
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
@@ -38,10 +39,6 @@ pub struct CollectionHandle<C> {
     id: CollectionId,
     options: Option<CallOptions>,
     chare: PhantomData<fn() -> C>,
-}
-
-fn options_for(given: Option<&CallOptions>, entry: &EntryRegistration) -> CallOptions {
-    given.cloned().unwrap_or_else(|| default_options(entry))
 }
 
 impl<C: Chare> ElementHandle<C> {
@@ -77,19 +74,26 @@ impl<C: Chare> ElementHandle<C> {
 
     /// Calls an entry. One message.
     pub fn call<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
-        self.send(registry::entry::<E>(), Arguments::new(arguments), Nocopy::Arrived(Vec::new()));
+        self.send::<E>(arguments, None);
     }
 
     /// Calls an entry with nocopy parameters, in declaration order. One message; the buffers do not travel with it
     /// unless they are small.
     pub fn call_nocopy<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Outgoing>) {
-        self.send(registry::entry::<E>(), Arguments::new(arguments), Nocopy::Leaving(leave(nocopy)));
+        self.send::<E>(arguments, Some(Box::new(Nocopy::Leaving(leave(nocopy)))));
     }
 
-    fn send(&self, entry: &'static EntryRegistration, arguments: Arguments, nocopy: Nocopy) {
-        let options = options_for(self.options.as_ref(), entry);
-        let call = Call { target: self.target, entry, arguments, nocopy, reference: 0 };
-        Pe::current(|pe| outbox::send_call(pe, options, call));
+    #[inline]
+    fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Option<Box<Nocopy>>) {
+        let (target, entry) = (self.target, registry::entry::<E>());
+        let options = self.options.as_ref().unwrap_or(&entry.options);
+        outbox::send_call(&Pe::ambient(), options, target, || Call {
+            target,
+            entry,
+            arguments: Arguments::new(arguments),
+            nocopy,
+            reference: 0,
+        });
     }
 
     /// A callback that calls an entry.
@@ -126,7 +130,7 @@ impl<C: Chare> CollectionHandle<C> {
             let id = CollectionId { creator: pe.id, serial: pe.next_serial() };
             let chare = registration::<C>();
             let arguments = Arguments::new(arguments);
-            outbox::spread(pe, &arguments, || Spread::Members {
+            broadcast::tell_nodes(pe, &arguments, &[], |_| Spread::Members {
                 id,
                 chare: chare.id,
                 len,
@@ -175,31 +179,25 @@ impl<C: Chare> CollectionHandle<C> {
 
     /// Calls an entry of all members. One message to each node, down a tree; encoded once; cloned for each member.
     pub fn broadcast<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
-        let entry = registry::entry::<E>();
-        let options = options_for(self.options.as_ref(), entry);
-        let broadcast = Broadcast {
-            collection: self.id,
-            entry,
-            arguments: Arguments::new(arguments),
-            nocopy: Vec::new(),
-            reference: 0,
-        };
-        Pe::current(|pe| outbox::broadcast(pe, options, broadcast));
+        self.send::<E>(arguments, Vec::new());
     }
 
-    /// Calls an entry with nocopy parameters of all members, each by a message of its own; all share the caller's memory,
-    /// which is free again when the last of them has released it.
+    /// Calls an entry with nocopy parameters of all members. Large buffers go down the same tree, once into each node that
+    /// cannot read its parent's memory in place, and are shared by the node's members; small ones travel with the message.
     pub fn broadcast_nocopy<E: EntryMethod<Chare = C>>(
         &self,
         arguments: E::Arguments,
         nocopy: Vec<Outgoing>,
     ) {
+        self.send::<E>(arguments, leave(nocopy));
+    }
+
+    fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {
         let entry = registry::entry::<E>();
-        let options = options_for(self.options.as_ref(), entry);
-        let (arguments, nocopy) = (Arguments::new(arguments), leave(nocopy));
+        let options = self.options.as_ref().unwrap_or(&entry.options).clone();
+        let arguments = Arguments::new(arguments);
         let broadcast = Broadcast { collection: self.id, entry, arguments, nocopy, reference: 0 };
-        let envelope = Envelope { options, body: Body::Broadcast(broadcast) };
-        Pe::current(|pe| outbox::send(pe, pe.id, envelope));
+        Pe::current(|pe| broadcast::call_all(pe, options, broadcast));
     }
 
     /// A callback that calls an entry of all members.
@@ -252,7 +250,7 @@ where
 {
     /// A proxy of this chare.
     fn this_chare(&self) -> Self::Element {
-        ElementHandle::new(Pe::current(|pe| pe.running_identity()).target).into()
+        ElementHandle::new(with_running(|identity| identity.target)).into()
     }
 }
 
@@ -277,8 +275,7 @@ where
     /// Adds this member's share to the collection's next reduction; `callback` receives the result once every member has contributed.
     /// All members must name equal callbacks.
     fn contribute<T>(&self, contribution: Contribution<T>, callback: Callback<T>) {
-        let identity = Pe::current(|pe| pe.running_identity());
-        contribute_as(&identity, contribution, callback);
+        with_running(|identity| contribute_as(identity, contribution, callback));
     }
 }
 
@@ -297,8 +294,12 @@ pub fn this_index() -> u64 {
     my_place().1.0
 }
 
+fn with_running<R>(body: impl FnOnce(&Identity) -> R) -> R {
+    Pe::current(|pe| pe.with_running(body))
+}
+
 fn my_place() -> (CollectionId, Index) {
-    place_of(&Pe::current(|pe| pe.running_identity()))
+    with_running(place_of)
 }
 
 fn place_of(identity: &Identity) -> (CollectionId, Index) {

@@ -3,6 +3,9 @@
 //! Three lanes: expedited calls first; then whatever has a priority before the default's, by priority; then the default
 //! lane, a plain deque, because nearly every message is there; then the rest by priority. Equal priorities run
 //! first in first out, unless the sender asked for last in first out. Across PEs order is only rough.
+//!
+//! Items stand in boxes that are used again, so that an item is written once, where it is later read: moving a message
+//! costs more than queueing it.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -15,9 +18,13 @@ use std::sync::Arc;
 pub enum Priority {
     /// An integer; 0 is the default.
     Integer(i32),
-    /// Words of a bit vector, most significant first.
-    Bits(Arc<[u32]>),
+    /// Words of a bit vector, most significant first; made by [`Priority::bits`].
+    Bits(BitVector),
 }
+
+/// The words of a bit-vector priority. Cheap to clone; one pointer, because nearly every message carries none.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct BitVector(Arc<Vec<u32>>);
 
 impl Priority {
     /// What messages have that name none.
@@ -25,11 +32,7 @@ impl Priority {
 
     /// A bit-vector priority from its words.
     pub fn bits(words: &[u32]) -> Self {
-        Self::Bits(words.into())
-    }
-
-    fn is_default(&self) -> bool {
-        matches!(self, Self::Integer(0))
+        Self::Bits(BitVector(Arc::new(words.to_vec())))
     }
 }
 
@@ -44,8 +47,8 @@ impl Ord for Priority {
         let bias = |integer: i32| [integer as u32 ^ (1 << 31)];
         match (self, other) {
             (Self::Integer(one), Self::Integer(two)) => one.cmp(two),
-            (Self::Integer(one), Self::Bits(two)) => bias(*one)[..].cmp(two),
-            (Self::Bits(one), Self::Integer(two)) => one[..].cmp(&bias(*two)),
+            (Self::Integer(one), Self::Bits(two)) => bias(*one)[..].cmp(&two.0),
+            (Self::Bits(one), Self::Integer(two)) => one.0[..].cmp(&bias(*two)),
             (Self::Bits(one), Self::Bits(two)) => one.cmp(two),
         }
     }
@@ -67,9 +70,12 @@ impl PartialOrd for Priority {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallOptions {
-    pub(crate) priority: Priority,
-    pub(crate) last_in_first_out: bool,
-    pub(crate) expedited: bool,
+    // Every message carries these: a number and two flags in one word, and a pointer that is hardly ever there.
+    integer: i32,
+    last_in_first_out: bool,
+    expedited: bool,
+    /// Instead of the integer.
+    bits: Option<BitVector>,
 }
 
 impl CallOptions {
@@ -78,9 +84,17 @@ impl CallOptions {
         Self::default()
     }
 
+    /// How calls of an entry are queued when the caller does not say.
+    pub(crate) const fn of_entry(priority: i32, expedited: bool) -> Self {
+        Self { integer: priority, last_in_first_out: false, expedited, bits: None }
+    }
+
     /// Runs before calls of larger priority.
     pub fn priority(mut self, priority: Priority) -> Self {
-        self.priority = priority;
+        (self.integer, self.bits) = match priority {
+            Priority::Integer(integer) => (integer, None),
+            Priority::Bits(bits) => (0, Some(bits)),
+        };
         self
     }
 
@@ -94,6 +108,22 @@ impl CallOptions {
     pub fn expedited(mut self) -> Self {
         self.expedited = true;
         self
+    }
+
+    #[inline]
+    fn is_default(&self) -> bool {
+        self.integer == 0 && !self.last_in_first_out && !self.expedited && self.bits.is_none()
+    }
+
+    fn ranks(&self) -> bool {
+        self.integer != 0 || self.bits.is_some()
+    }
+
+    fn rank(&self) -> Priority {
+        match &self.bits {
+            Some(bits) => Priority::Bits(bits.clone()),
+            None => Priority::Integer(self.integer),
+        }
     }
 }
 
@@ -125,34 +155,73 @@ impl<T> PartialEq for Ranked<T> {
 
 impl<T> Eq for Ranked<T> {}
 
-/// The lanes of one PE.
+/// Boxes kept to be used again: as many as an entry may fill at once before memory is asked for.
+const SPARE_BOXES: usize = 256;
+
+/// The lanes of one PE. An item's default is what a box holds that waits to be used again; it must need no drop.
 pub(crate) struct RunQueue<T> {
-    expedited: VecDeque<T>,
-    normal: VecDeque<T>,
-    ranked: BinaryHeap<Ranked<T>>,
+    expedited: VecDeque<Box<T>>,
+    normal: VecDeque<Box<T>>,
+    ranked: BinaryHeap<Ranked<Box<T>>>,
     turns: i64,
+    spare: Vec<Box<T>>,
 }
 
-impl<T> RunQueue<T> {
+impl<T: Default> RunQueue<T> {
     pub(crate) fn new() -> Self {
-        Self { expedited: VecDeque::new(), normal: VecDeque::new(), ranked: BinaryHeap::new(), turns: 0 }
-    }
-
-    pub(crate) fn push(&mut self, options: &CallOptions, item: T) {
-        if options.expedited {
-            self.expedited.push_back(item);
-        } else if !options.priority.is_default() {
-            self.turns += 1;
-            let turn = if options.last_in_first_out { -self.turns } else { self.turns };
-            self.ranked.push(Ranked { priority: options.priority.clone(), turn, item });
-        } else if options.last_in_first_out {
-            self.normal.push_front(item);
-        } else {
-            self.normal.push_back(item);
+        Self {
+            expedited: VecDeque::new(),
+            normal: VecDeque::new(),
+            ranked: BinaryHeap::new(),
+            turns: 0,
+            spare: Vec::with_capacity(SPARE_BOXES),
         }
     }
 
-    pub(crate) fn pop(&mut self) -> Option<T> {
+    pub(crate) fn push(&mut self, options: &CallOptions, item: T) {
+        self.push_made(options, || item);
+    }
+
+    /// Queues what `make` makes; it is made in its box.
+    #[inline]
+    pub(crate) fn push_made(&mut self, options: &CallOptions, make: impl FnOnce() -> T) {
+        let item = match self.spare.pop() {
+            Some(mut room) => {
+                // What a spare box holds needs no drop; saying so spares the look.
+                std::mem::forget(std::mem::replace(&mut *room, make()));
+                room
+            }
+            None => Box::new(make()),
+        };
+        if options.is_default() {
+            self.normal.push_back(item);
+        } else {
+            self.push_aside(options, item);
+        }
+    }
+
+    fn push_aside(&mut self, options: &CallOptions, item: Box<T>) {
+        if options.expedited {
+            self.expedited.push_back(item);
+        } else if options.ranks() {
+            self.turns += 1;
+            let turn = if options.last_in_first_out { -self.turns } else { self.turns };
+            self.ranked.push(Ranked { priority: options.rank(), turn, item });
+        } else {
+            self.normal.push_front(item);
+        }
+    }
+
+    /// The next item. Its box comes back by [`RunQueue::give_back`].
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Box<T>> {
+        if self.expedited.is_empty() && self.ranked.is_empty() {
+            return self.normal.pop_front();
+        }
+        self.pop_ranked()
+    }
+
+    fn pop_ranked(&mut self) -> Option<Box<T>> {
         if let Some(item) = self.expedited.pop_front() {
             return Some(item);
         }
@@ -163,6 +232,15 @@ impl<T> RunQueue<T> {
         }
         self.normal.pop_front()
     }
+
+    /// Takes back the box of an item that is over.
+    #[inline]
+    pub(crate) fn give_back(&mut self, mut emptied: Box<T>) {
+        *emptied = T::default();
+        if self.spare.len() < SPARE_BOXES {
+            self.spare.push(emptied);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -170,7 +248,7 @@ mod tests {
     use super::*;
 
     fn drain(queue: &mut RunQueue<u32>) -> Vec<u32> {
-        std::iter::from_fn(|| queue.pop()).collect()
+        std::iter::from_fn(|| queue.pop().map(|item| *item)).collect()
     }
 
     #[test]

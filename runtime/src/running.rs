@@ -1,13 +1,15 @@
 //! What runs on a PE: kept beside entries and tasks, so that failures can name them.
 
-use crate::chare::Identity;
+use crate::chare::{AnyChare, Identity};
 use std::rc::Rc;
 
 /// What is running on a PE right now.
 #[derive(Clone, Default)]
 pub(crate) struct Running {
-    /// The chare, if it is an entry of one.
-    pub(crate) identity: Option<Rc<Identity>>,
+    /// Whose entry runs, if it is a chare's.
+    pub(crate) chare: Option<Rc<dyn AnyChare>>,
+    /// Whose constructor runs.
+    pub(crate) unborn: Option<Rc<Identity>>,
     /// The entry's name.
     pub(crate) entry: &'static str,
     /// The reference number that came with the call.
@@ -15,9 +17,19 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    /// Something that is no chare's.
+    pub(crate) fn named(entry: &'static str) -> Self {
+        Self { entry, ..Self::default() }
+    }
+
+    /// The chare, if there is or will be one.
+    pub(crate) fn identity(&self) -> Option<&Identity> {
+        self.chare.as_ref().map(|chare| chare.identity()).or(self.unborn.as_deref())
+    }
+
     /// Chare and entry, for messages to humans.
     pub(crate) fn describe(&self) -> String {
-        match &self.identity {
+        match self.identity() {
             Some(identity) => format!("{}::{} of {}", identity.name, self.entry, identity.target),
             None => self.entry.to_owned(),
         }

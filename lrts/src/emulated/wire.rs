@@ -1,18 +1,12 @@
 //! What travels on [`Channel::Emulated`]: a small header of fixed-width little-endian fields, then data.
 
+use crate::codec;
 use crate::error::TransferError;
 use crate::ids::NodeId;
-use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
 use serde::{Deserialize, Serialize};
 
 /// More bytes than any header takes: 4 for the kind and at most 40 for its fields.
 pub(super) const HEADER_BYTES_MAX: usize = 64;
-
-const CONFIGURATION: Configuration<LittleEndian, Fixint, Limit<HEADER_BYTES_MAX>> =
-    bincode::config::standard()
-        .with_little_endian()
-        .with_fixed_int_encoding()
-        .with_limit::<HEADER_BYTES_MAX>();
 
 /// Operations one node may have open at another. Enough to keep any network busy with chunks.
 pub(super) const OPERATIONS_MAX: usize = 64;
@@ -99,8 +93,8 @@ impl Header {
     /// Its bytes.
     pub(super) fn encode(self) -> Encoded {
         let mut bytes = [0; HEADER_BYTES_MAX];
-        let len = bincode::serde::encode_into_slice(self, &mut bytes, CONFIGURATION)
-            .expect("the bound was counted from the longest header");
+        let len =
+            codec::encode_to_slice(&self, &mut bytes).expect("the bound was counted from the longest header");
         Encoded { bytes, len }
     }
 
@@ -109,9 +103,7 @@ impl Header {
     /// # Errors
     /// What is wrong with it, in words.
     pub(super) fn decode(bytes: &[u8]) -> Result<(Self, &[u8]), String> {
-        let (header, used): (Self, usize) =
-            bincode::serde::decode_from_slice(bytes, CONFIGURATION).map_err(|error| error.to_string())?;
-        let data = &bytes[used..];
+        let (header, data) = codec::decode_front::<Self>(bytes).map_err(|error| error.to_string())?;
         let may_carry = matches!(header, Self::Put { .. } | Self::GetChunk { .. } | Self::PutChunk { .. });
         if !may_carry && !data.is_empty() {
             return Err(format!("{} bytes follow {header:?}", data.len()));

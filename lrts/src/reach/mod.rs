@@ -205,6 +205,15 @@ impl Reach {
         format!("messages by {carrier}, memory by {}", memory.join(" or "))
     }
 
+    /// Whether shareable memory of a peer's host is mapped here, and so there too: what this node reads in place, the peer
+    /// can.
+    ///
+    /// # Panics
+    /// If the job has no such node.
+    pub fn maps(&self, peer: NodeId) -> bool {
+        self.peers[peer.index()].mapping.load(Ordering::Relaxed)
+    }
+
     /// How the paths to a peer were used so far.
     ///
     /// # Panics

@@ -11,6 +11,8 @@
 //!
 //! Get and put are those of [`Emulated`](crate::emulated::Emulated).
 
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod handshake;
 mod header;
 mod inbound;

@@ -2,7 +2,7 @@
 
 use super::{Descriptor, Leaving, Outgoing, Release};
 use crate::callback::{ErasedCallback, Goal};
-use crate::envelope::{Body, Envelope};
+use crate::envelope::{Body, Envelope, Fired};
 use crate::message::Arguments;
 use crate::node::Node;
 use crate::queue::CallOptions;
@@ -55,7 +55,7 @@ pub(crate) fn fire(node: &Node, callback: ErasedCallback, value: Arguments) {
     let (to, body) = match callback.goal {
         Goal::Ignore => return,
         Goal::Resolve(future) if node.is_here(future.pe) => (future.pe, Body::Resolve { future, value }),
-        _ => (node.layout.pe(node.id, 0), Body::Callback { callback, value }),
+        _ => (node.layout.pe(node.id, 0), Body::Callback(Box::new(Fired { callback, value }))),
     };
     node.deliver_counted(to, Envelope { options: CallOptions::new(), body });
 }

@@ -1,0 +1,300 @@
+//! One value of any type in a room of one size: in place if it is small, else in a box.
+//!
+//! A message's arguments travel in this form, so that a call of small arguments allocates nothing.
+//!
+//! 1. [`Operations`] of a type and a place filled by [`Erased::new`] of the same type are kept together, and nothing
+//!    exchanges one without the other. All `unsafe` here rests on that.
+//! 2. Whether a value stands in its place or in a box follows from its type alone: [`fits`].
+//! 3. The value leaves by [`Erased::take`] or is dropped, never both: what is taken from holds [`Nothing`] afterwards.
+
+#![expect(unsafe_code, reason = "storage in place of a type that only its two ends know")]
+
+use crate::codec::{CodecError, Writer};
+use std::any::TypeId;
+use std::mem::{MaybeUninit, needs_drop};
+
+/// Room in place, in words: four numbers, or a `Vec` and one more. A larger value costs an allocation; a larger room
+/// would cost every message's move.
+const WORDS: usize = 4;
+
+type Place = MaybeUninit<[u64; WORDS]>;
+
+/// What can be erased.
+pub(crate) trait Content: Clone + Send + 'static {
+    /// Writes the value's encoding.
+    ///
+    /// # Errors
+    /// When the type's serialization refuses.
+    fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError>;
+}
+
+/// What can be done to a value without knowing its type. Each is called with a place that holds a value of the type.
+struct Operations {
+    type_id: TypeId,
+    encode: unsafe fn(&Place, &mut Writer<'_>) -> Result<(), CodecError>,
+    clone: unsafe fn(&Place) -> Erased,
+    /// Ends the place's value; the place is empty after it. `None` where there is nothing to end.
+    drop: Option<unsafe fn(&mut Place)>,
+}
+
+/// What is left when a value was taken.
+#[derive(Clone)]
+struct Nothing;
+
+impl Content for Nothing {
+    fn encode(&self, _: &mut Writer<'_>) -> Result<(), CodecError> {
+        Ok(())
+    }
+}
+
+/// A value whose type only its maker and its taker know.
+pub(crate) struct Erased {
+    operations: &'static Operations,
+    place: Place,
+}
+
+// SAFETY: the only value inside is a `Content`, which is `Send`; the operations are plain functions.
+unsafe impl Send for Erased {}
+
+/// Whether values of a type stand in place.
+const fn fits<T>() -> bool {
+    size_of::<T>() <= size_of::<Place>() && align_of::<T>() <= align_of::<Place>()
+}
+
+/// Where the value is: in the place, or where the box in the place points.
+///
+/// # Safety
+/// The place holds a value of type `T`.
+unsafe fn find<T>(place: &Place) -> *const T {
+    if fits::<T>() {
+        place.as_ptr().cast()
+    } else {
+        // SAFETY: `new` wrote the pointer of a box of `T` into a place of a `T` that does not fit; the place is
+        // aligned for it.
+        unsafe { place.as_ptr().cast::<*const T>().read() }
+    }
+}
+
+/// Moves the value out; the place is empty after it.
+///
+/// # Safety
+/// The place holds a value of type `T`.
+unsafe fn move_out<T>(place: &mut Place) -> T {
+    if fits::<T>() {
+        // SAFETY: the place holds a `T`, in place because it fits; the caller treats the place as empty from now on.
+        unsafe { place.as_ptr().cast::<T>().read() }
+    } else {
+        // SAFETY: the place holds the pointer that `Box::into_raw` gave for a `T`; it becomes a box again once, because
+        // the caller treats the place as empty from now on.
+        unsafe { *Box::from_raw(place.as_ptr().cast::<*mut T>().read()) }
+    }
+}
+
+/// # Safety
+/// The place holds a value of type `T`.
+unsafe fn encode<T: Content>(place: &Place, out: &mut Writer<'_>) -> Result<(), CodecError> {
+    // SAFETY: it points to a live `T`, borrowed no longer than the place.
+    let value: &T = unsafe { &*find(place) };
+    value.encode(out)
+}
+
+/// # Safety
+/// The place holds a value of type `T`.
+unsafe fn clone<T: Content>(place: &Place) -> Erased {
+    // SAFETY: it points to a live `T`, borrowed no longer than the place.
+    let value: &T = unsafe { &*find(place) };
+    Erased::new(value.clone())
+}
+
+/// # Safety
+/// The place holds a value of type `T`; it is empty after this.
+unsafe fn drop_in<T: Content>(place: &mut Place) {
+    if fits::<T>() {
+        // SAFETY: the place holds a `T` of its own, in place because it fits.
+        unsafe { place.as_mut_ptr().cast::<T>().drop_in_place() };
+    } else {
+        // SAFETY: the place holds the pointer that `Box::into_raw` gave for a `T`; it becomes a box again once.
+        drop(unsafe { Box::from_raw(place.as_ptr().cast::<*mut T>().read()) });
+    }
+}
+
+struct OperationsOf<T>(T);
+
+impl<T: Content> OperationsOf<T> {
+    const TABLE: &'static Operations = &Operations {
+        type_id: TypeId::of::<T>(),
+        encode: encode::<T>,
+        clone: clone::<T>,
+        drop: if fits::<T>() && !needs_drop::<T>() { None } else { Some(drop_in::<T>) },
+    };
+}
+
+impl Erased {
+    /// Takes a value in: without an allocation if it is small.
+    #[inline]
+    pub(crate) fn new<T: Content>(value: T) -> Self {
+        let mut place = Place::uninit();
+        if fits::<T>() {
+            // SAFETY: the place is large enough and aligned for a `T`, and empty.
+            unsafe { place.as_mut_ptr().cast::<T>().write(value) };
+        } else {
+            // SAFETY: the place is large enough and aligned for a pointer, and empty.
+            unsafe { place.as_mut_ptr().cast::<*mut T>().write(Box::into_raw(Box::new(value))) };
+        }
+        Self { operations: OperationsOf::<T>::TABLE, place }
+    }
+
+    #[inline]
+    fn is<T: Content>(&self) -> bool {
+        self.operations.type_id == TypeId::of::<T>()
+    }
+
+    /// Gives the value, if it is a `T`; nothing is left then. Else the value stays.
+    #[inline]
+    pub(crate) fn take<T: Content>(&mut self) -> Option<T> {
+        if !self.is::<T>() {
+            return None;
+        }
+        self.operations = OperationsOf::<Nothing>::TABLE;
+        // SAFETY: the type was compared; from now on the place counts as one of `Nothing`, which needs no bytes.
+        Some(unsafe { move_out::<T>(&mut self.place) })
+    }
+
+    /// Looks at the value, if it is a `T`.
+    pub(crate) fn peek<T: Content>(&self) -> Option<&T> {
+        // SAFETY: the type was compared; the value lives as long as the borrow of `self`.
+        self.is::<T>().then(|| unsafe { &*find::<T>(&self.place) })
+    }
+
+    /// Writes the value's encoding.
+    ///
+    /// # Errors
+    /// When the type's serialization refuses.
+    pub(crate) fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        // SAFETY: the operations are those of the value's type.
+        unsafe { (self.operations.encode)(&self.place, out) }
+    }
+}
+
+impl Clone for Erased {
+    fn clone(&self) -> Self {
+        // SAFETY: the operations are those of the value's type.
+        unsafe { (self.operations.clone)(&self.place) }
+    }
+}
+
+impl Drop for Erased {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(drop) = self.operations.drop {
+            // SAFETY: the operations are those of the value's type; the place is not looked at after a drop.
+            unsafe { drop(&mut self.place) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec;
+    use std::sync::Arc;
+
+    /// Counts its living copies by the strong count of an `Arc`; as large and as aligned as the test likes.
+    #[derive(Clone)]
+    struct Counted<Rest>(Arc<()>, Rest);
+
+    impl<Rest: Clone + Send + 'static> Content for Counted<Rest> {
+        fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+            out.write(&7u8)
+        }
+    }
+
+    fn lives<Rest: Clone + Send + PartialEq + std::fmt::Debug + 'static>(rest: Rest, in_place: bool) {
+        assert_eq!(fits::<Counted<Rest>>(), in_place);
+        let living = Arc::new(());
+        let erased = Erased::new(Counted(Arc::clone(&living), rest.clone()));
+        let copy = erased.clone();
+        assert_eq!(Arc::strong_count(&living), 3, "the value and its copy");
+        let mut bytes = Vec::new();
+        codec::append(&mut bytes, |writer| copy.encode(writer)).unwrap();
+        assert_eq!(bytes, [7]);
+        assert_eq!(copy.peek::<Counted<Rest>>().unwrap().1, rest);
+        drop(copy);
+        assert_eq!(Arc::strong_count(&living), 2, "dropped once");
+        let mut moved = vec![erased].pop().unwrap();
+        let value = moved.take::<Counted<Rest>>().expect("its own type");
+        assert!(moved.take::<Counted<Rest>>().is_none() && moved.peek::<Counted<Rest>>().is_none());
+        drop(moved);
+        assert_eq!((Arc::strong_count(&living), value.1), (2, rest), "moved, not copied");
+        drop(value.0);
+        assert_eq!(Arc::strong_count(&living), 1, "nothing is left behind");
+    }
+
+    #[test]
+    fn a_value_lives_once_in_place_and_in_a_box() {
+        lives((), true);
+        lives([1u64, 2, 3], true);
+        lives([1u64, 2, 3, 4], false);
+        lives([9u8; 1000], false);
+    }
+
+    #[derive(Clone, Debug, PartialEq)]
+    #[repr(align(16))]
+    struct Wide(u8);
+
+    #[derive(Clone, Debug, PartialEq)]
+    #[repr(align(64))]
+    struct CacheLine;
+
+    #[test]
+    fn alignment_beyond_the_place_goes_into_a_box() {
+        lives(Wide(3), false);
+        lives(CacheLine, false);
+    }
+
+    impl Content for CacheLine {
+        fn encode(&self, _: &mut Writer<'_>) -> Result<(), CodecError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn values_without_size_come_and_go() {
+        assert!(Erased::new(Nothing).take::<Nothing>().is_some());
+        let aligned = Erased::new(CacheLine);
+        let address = std::ptr::from_ref(aligned.peek::<CacheLine>().unwrap()) as usize;
+        assert_eq!(address % 64, 0, "even nothing is aligned");
+        assert!(aligned.clone().take::<CacheLine>().is_some());
+    }
+
+    #[test]
+    fn another_type_is_not_given_and_nothing_is_lost() {
+        let living = Arc::new(());
+        let mut erased = Erased::new(Counted(Arc::clone(&living), 1u8));
+        assert!(erased.peek::<Counted<u16>>().is_none());
+        assert!(erased.take::<Counted<u16>>().is_none());
+        assert_eq!(Arc::strong_count(&living), 2);
+        drop(erased);
+        assert_eq!(Arc::strong_count(&living), 1);
+    }
+
+    #[test]
+    fn a_panic_while_cloning_loses_nothing() {
+        struct Refuses(Arc<()>);
+        impl Clone for Refuses {
+            fn clone(&self) -> Self {
+                panic!("it refuses")
+            }
+        }
+        impl Content for Refuses {
+            fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+                out.write(&Arc::strong_count(&self.0))
+            }
+        }
+        let living = Arc::new(());
+        let erased = Erased::new(Refuses(Arc::clone(&living)));
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| erased.clone())).is_err());
+        drop(erased);
+        assert_eq!(Arc::strong_count(&living), 1);
+    }
+}
