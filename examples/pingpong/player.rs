@@ -15,6 +15,9 @@ use chare::{
 };
 use std::time::Instant;
 
+/// Under which a post and a buffer meet; both players may be on one PE, but never have a transfer under way at once.
+const TAG: u64 = 200;
+
 /// A player within a round.
 struct Player {
     round: Round,
@@ -117,7 +120,12 @@ impl Player {
     #[post(receive_posted)]
     fn post_landing(&mut self, data: Post<u8>) {
         let landing = self.landing.take().expect("one transfer at a time");
-        data.post(landing).expect("both buffers have the round's size");
+        if self.round.way == Way::Matched {
+            data.match_tag(TAG).expect("one transfer at a time");
+            chare::post_buffer(TAG, landing).expect("both buffers have the round's size");
+        } else {
+            data.post(landing).expect("both buffers have the round's size");
+        }
     }
 
     /// The other player offers its source.
@@ -189,7 +197,7 @@ impl Player {
                 other.receive_regular(self.argument.take().expect("prepared with an argument"));
             }
             Way::Entry | Way::EntryCopy => other.receive_entry(self.source.clone()),
-            Way::Posted => other.receive_posted(self.source.clone()),
+            Way::Posted | Way::Matched => other.receive_posted(self.source.clone()),
             Way::Get | Way::GetRenewed => {
                 other.fetch(self.registered_source.as_ref().expect("prepared with a source").handle());
             }

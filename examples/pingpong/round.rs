@@ -17,6 +17,8 @@ pub(crate) enum Way {
     EntryCopy,
     /// A `#[nocopy(post)]` argument, which lands in the buffer that the receiver's post method gives.
     Posted,
+    /// A `#[nocopy(post)]` argument, which lands in a buffer that matches by tag.
+    Matched,
     /// A message with a handle, and `rget` by the receiver.
     Get,
     /// As [`Way::Get`]; player 0 registers its source anew for each transfer.

@@ -68,7 +68,8 @@ impl Receiver {
 
     #[post(receive_posted)]
     fn post(&mut self, data: Post<u8>, _done: &Callback<()>) {
-        data.post(std::mem::replace(&mut self.landing, Vec::new().into()));
+        let landing = std::mem::replace(&mut self.landing, Vec::new().into());
+        data.post(landing).expect("it is as long");
     }
 
     fn take(&mut self, data: &[u8], copy: bool, done: Callback<()>) {

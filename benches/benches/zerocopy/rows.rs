@@ -67,7 +67,7 @@ fn pingpong(rows: &mut Vec<Comparison>, (bytes, size): (usize, &str), (path, lay
 fn broadcast(rows: &mut Vec<Comparison>, (bytes, size): (usize, &str), (path, layout): (&str, &str)) {
     let ways = [
         ("send", "send", "regular", "regular"),
-        ("send with copy", "send-copy", "regular with copy", "regular-copy"),
+        ("send+copy", "send-copy", "regular with copy", "regular-copy"),
         ("post", "post", "regular with copy", "regular-copy"),
     ];
     let play = |way, mode| side(format!("broadcast {way} {mode} {bytes} {layout}"));
