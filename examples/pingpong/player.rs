@@ -114,7 +114,8 @@ impl Player {
 
     #[post(receive_posted)]
     fn post_landing(&mut self, data: Post<u8>) {
-        data.post(self.landing.take().expect("one transfer at a time"));
+        let landing = self.landing.take().expect("one transfer at a time");
+        data.post(landing).expect("both buffers have the round's size");
     }
 
     /// The other player offers its source.

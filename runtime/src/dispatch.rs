@@ -17,7 +17,7 @@ use crate::reduction::Partial;
 use crate::registry::{ChareRegistration, EntryRegistration};
 use crate::running::{Running, Subject};
 use crate::zerocopy::receive::{self, Destination};
-use crate::zerocopy::{Nocopy, NocopyArguments, Posts};
+use crate::zerocopy::{Nocopy, NocopyArguments, Waiting};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -104,24 +104,29 @@ fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
     Outcome::Processed
 }
 
-/// Runs the post method, if there is one, and brings nocopy arguments in; `None` when they have to be fetched.
+/// Runs the post method, if there is one, and brings nocopy arguments in; `None` when they have to be waited for.
 fn bring_in(pe: &Rc<Pe>, chare: &Rc<dyn AnyChare>, destination: Destination, call: Call) -> Option<Call> {
     let entry = call.entry;
-    let slots = receive::post_slots(&call);
-    if entry.has_posts() {
-        let subject = Subject::Chare(Rc::clone(chare));
-        let running = Running { subject, entry: entry.name, reference: call.reference };
-        let posts = Posts::new(slots.clone());
-        let posted = pe.run_as(running, |_| (entry.post)(chare, &call.arguments, posts));
-        if let Err(cause) = posted {
-            fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
-            return None;
-        }
-    }
-    receive::land(&pe.node, destination, call, &slots).unwrap_or_else(|cause| {
+    let fail = |cause| {
         fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
         None
-    })
+    };
+    if entry.has_posts() {
+        let (waiting, posts) = Waiting::open(&pe.node, pe.id, &call);
+        let subject = Subject::Chare(Rc::clone(chare));
+        let running = Running { subject, entry: entry.name, reference: call.reference };
+        if let Err(cause) = pe.run_as(running, |_| (entry.post)(chare, &call.arguments, posts)) {
+            return fail(cause.to_string());
+        }
+        return match waiting.enter(destination, call) {
+            Ok(None) => None,
+            Ok(Some((destination, call, given))) => {
+                receive::land(&pe.node, destination, call, given).unwrap_or_else(fail)
+            }
+            Err(cause) => fail(cause),
+        };
+    }
+    receive::land(&pe.node, destination, call, Vec::new()).unwrap_or_else(fail)
 }
 
 fn invoke(

@@ -15,7 +15,7 @@ use crate::reduction::Partial;
 use crate::registry::EntryRegistration;
 use crate::zerocopy::broadcast::{self, Carried, Wanted};
 use crate::zerocopy::receive::{self, Destination};
-use crate::zerocopy::{Descriptor, Leaving, Nocopy, send};
+use crate::zerocopy::{Descriptor, Leaving, Lender, Nocopy, send};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, RegionKey, Sink};
 use std::sync::Arc;
 
@@ -111,8 +111,8 @@ fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> 
             }
         }
         Header::Large { descriptor } => fetch_large(node, source, descriptor),
-        Header::Released { token } => {
-            node.transfers.release(node.network.regions(), token)?;
+        Header::Released { token, bytes } => {
+            node.transfers.release(node.network.regions(), token, bytes)?;
             node.outside.processed.add_shared(1);
             Ok(())
         }
@@ -144,8 +144,11 @@ fn check_count(given: usize, entry: &EntryRegistration) -> Result<(), String> {
 /// A call's memory is lent by its owner alone.
 fn check_owner(source: NodeId, descriptor: &Descriptor) -> Result<(), String> {
     match descriptor {
-        Descriptor::Lent { key, .. } if key.node != source => {
-            Err(format!("{source} lends memory of {}", key.node))
+        Descriptor::Lent { key: RegionKey { node, .. }, .. }
+        | Descriptor::Inline { lender: Some(Lender { node, .. }), .. }
+            if *node != source =>
+        {
+            Err(format!("{source} lends memory of {node}"))
         }
         _ => Ok(()),
     }
@@ -158,7 +161,7 @@ fn call_arrived(node: &Arc<Node>, destination: Destination, call: Call) -> Resul
         Some(call)
     } else {
         let destination = Destination { pe, options: options.clone() };
-        receive::land(node, destination, call, &[])?
+        receive::land(node, destination, call, Vec::new())?
     };
     if let Some(call) = ready {
         node.deliver(pe, Work::Message(Envelope { options, body: Body::Call(call) }));
@@ -267,5 +270,5 @@ fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Resu
 
 fn take_large(node: &Arc<Node>, source: NodeId, (key, token): (RegionKey, u64), bytes: &[u8]) {
     receive(node, source, bytes);
-    receive::send_release(node, key.node, token);
+    receive::send_release(node, Lender { node: key.node, token }, key.len);
 }

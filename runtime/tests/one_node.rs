@@ -1,7 +1,7 @@
 //! What a user sees of a job of one process.
 
 use chare::prelude::*;
-use chare::{CallOptions, Job, JobError, Placement, Priority};
+use chare::{CallOptions, Job, JobError, Landing, Placement, Priority};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 struct Adder {
@@ -292,7 +292,7 @@ impl Receiver {
         let landing = self.landing.take().expect("one landing at a time");
         self.address = landing.as_ptr() as usize;
         let len = data.len();
-        data.post_first(len, landing);
+        data.post(Landing::first(len, landing)).expect("it is long enough");
     }
 }
 
@@ -305,7 +305,9 @@ fn nocopy_arguments_are_handed_over_and_come_back() {
         let ((total, done), (back, sent)) = (chare::future(), chare::future());
         receiver.take(address, SendBuffer::from(data).on_sent(sent), done);
         assert_eq!(total.await, 50.0);
-        let back: Buffer<f64> = back.await;
+        let back: Sent<f64> = back.await;
+        assert_eq!((back.len(), back.transferred()), (100, 100));
+        let back = back.into_buffer();
         assert_eq!(back.as_ptr() as usize, address);
         let ((total, done), (again, sent)) = (chare::future(), chare::future());
         receiver.land(2.0, SendBuffer::from(back).on_sent(sent), done);
