@@ -105,6 +105,13 @@ fn keep_for(pe: &Pe, awaited: Awaited, options: CallOptions, body: Body) -> Outc
 fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
     let Some(chare) = pe.places.borrow_mut().find(call.target) else {
         let awaited = match call.target {
+            Target::Chare(id) if pe.births.borrow().include(id) => {
+                let cause =
+                    "it was destroyed before, as it asked by `chare::destroy`; call it no more after that";
+                let Call { target, entry, .. } = call;
+                fail(pe, format!("a call of {}::{} ({target})", entry.chare, entry.name), cause);
+                return Outcome::Processed;
+            }
             Target::Chare(id) => Awaited::Chare(id),
             Target::Member(collection, _) => Awaited::Collection(collection),
         };
@@ -194,6 +201,10 @@ fn construct(pe: &Rc<Pe>, target: Target, chare: &'static ChareRegistration, arg
 }
 
 fn create_chare(pe: &Rc<Pe>, Create { id, chare, arguments }: Create) -> Outcome {
+    if !pe.births.borrow_mut().note(id) {
+        fail(pe, format!("creating {}", chare.name), format!("{} was created before", Target::Chare(id)));
+        return Outcome::Processed;
+    }
     construct(pe, Target::Chare(id), chare, arguments);
     release_early(pe, Awaited::Chare(id));
     Outcome::Processed

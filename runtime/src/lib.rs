@@ -46,6 +46,7 @@
 //! file of the way opens with its place in it.
 
 mod affinity;
+mod births;
 mod broadcast;
 mod callback;
 mod chare;
