@@ -181,8 +181,14 @@ pub(crate) fn fire(pe: &Pe, callback: ErasedCallback, value: Arguments) {
         }
         Goal::Call { target, entry } => match typed(entry, value) {
             Ok((entry, arguments)) => {
-                let call = Call { target, entry, arguments, nocopy: None, reference: callback.reference };
-                outbox::send_call(pe, entry.options.clone(), call);
+                let reference = callback.reference;
+                outbox::send_call(pe, &entry.options, target, || Call {
+                    target,
+                    entry,
+                    arguments,
+                    nocopy: None,
+                    reference,
+                });
             }
             Err(cause) => fail(cause),
         },

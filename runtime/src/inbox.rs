@@ -64,7 +64,11 @@ fn receive(node: &Arc<Node>, source: NodeId, bytes: &[u8]) {
     }
 }
 
-fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> {
+/// Checks one message from another node and leaves it with whoever it is for.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub(crate) fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> {
     let (header, rest) = envelope::decode(bytes)?;
     match header {
         Header::Call { to, target, entry, options, reference, nocopy } => {
@@ -163,6 +167,11 @@ fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Resu
 }
 
 fn take_large(node: &Arc<Node>, source: NodeId, (key, token): (RegionKey, u64), bytes: &[u8]) {
+    if let Ok((Header::Large { .. }, _)) = envelope::decode(bytes) {
+        // One that leads to itself would never end.
+        let cause = "a large message that consists of a large message".to_owned();
+        return node.fail(JobError::Undecodable { peer: source, node: node.id, cause });
+    }
     receive(node, source, bytes);
     receive::send_release(node, Lender { node: key.node, token }, key.len);
 }

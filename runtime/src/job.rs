@@ -11,7 +11,7 @@ use crate::layout::Layout;
 use crate::node::{Ending, Node};
 use crate::pe::Pe;
 use crate::registry::registry;
-use crate::running::{Running, Subject};
+use crate::running::Running;
 use crate::scheduler;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
@@ -136,17 +136,15 @@ impl ReadyNode {
 }
 
 /// Runs `main` up to its first wait, then lets entries run everywhere.
-fn run_main(pe: &Rc<Pe>, main: Main) {
+pub(crate) fn run_main(pe: &Rc<Pe>, main: Main) {
     let body = async move {
         main().await;
         context::quiescence().await;
         context::exit(0);
     };
-    let running = Running { subject: Subject::Nobody, entry: "main", reference: 0 };
-    pe.run_as(running.clone(), |_| {
-        let key = pe.tasks.add(&pe.node, pe.id, running, body);
-        pe.tasks.poll(key);
-    });
+    let running = Running::named("main");
+    let key = pe.tasks.add(&pe.node, pe.id, running.clone(), body);
+    pe.run_as(running, || pe.tasks.poll(key));
     broadcast::open_all(pe);
 }
 

@@ -59,6 +59,9 @@ mod erased;
 mod error;
 mod executor;
 mod future;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod ids;
 mod inbox;
 mod job;

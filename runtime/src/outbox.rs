@@ -2,15 +2,28 @@
 
 use crate::envelope::{Body, Call, Envelope, Header, Packed};
 use crate::error::JobError;
-use crate::ids::{NodeId, PeId};
-use crate::location::{Location, locate};
+use crate::ids::{NodeId, PeId, Target};
+use crate::location::{Location, locate, recall};
 use crate::mailbox::Work;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::zerocopy::{Nocopy, send};
 
-/// Sends a call to wherever its chare lives.
-pub(crate) fn send_call(pe: &Pe, options: CallOptions, call: Call) {
+/// Sends a call to wherever its chare lives. `options` says how it is queued; `make` makes the call, in its place in the queue
+/// if that is here; it must run no code of the user, who might send in turn.
+#[inline]
+pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: Target, make: impl FnOnce() -> Call) {
+    if recall(pe, target) == Some(pe.id) {
+        pe.counters().sent.add(1);
+        let own = options.clone();
+        let envelope = || Work::Message(Envelope { options: own, body: Body::Call(make()) });
+        pe.queue.borrow_mut().push_made(options, envelope);
+    } else {
+        send_away(pe, options.clone(), make());
+    }
+}
+
+fn send_away(pe: &Pe, options: CallOptions, call: Call) {
     match locate(pe, call.target) {
         Location::At(to) => send(pe, to, Envelope { options, body: Body::Call(call) }),
         Location::Unknown(awaited) => {
@@ -42,6 +55,11 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
         pe.queue.borrow_mut().push(&options, Work::Message(envelope));
     } else if pe.node.is_here(to) {
         pe.node.deliver(to, Work::Message(envelope));
+    } else if to.0 >= pe.node.layout.pes() {
+        // Whoever made the proxy or callback that leads there: another node may have.
+        let cause = format!("there is no {to}: the job has {} PEs", pe.node.layout.pes());
+        let what = "sending a message".to_owned();
+        pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
     } else {
         match pack(pe, to, envelope) {
             Ok(packed) => pe.node.post_packed(pe.counters(), pe.node.layout.node_of(to), packed),

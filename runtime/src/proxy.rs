@@ -15,7 +15,7 @@ use crate::outbox;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::reduction::{Contribution, Partial};
-use crate::registry::{self, Chare, Constructor, EntryMethod, EntryRegistration, kind, registry};
+use crate::registry::{self, Chare, Constructor, EntryMethod, kind, registry};
 use crate::zerocopy::{Leaving, Nocopy, Outgoing, send};
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
@@ -39,10 +39,6 @@ pub struct CollectionHandle<C> {
     id: CollectionId,
     options: Option<CallOptions>,
     chare: PhantomData<fn() -> C>,
-}
-
-fn options_for(given: Option<&CallOptions>, entry: &EntryRegistration) -> CallOptions {
-    given.unwrap_or(&entry.options).clone()
 }
 
 impl<C: Chare> ElementHandle<C> {
@@ -78,20 +74,26 @@ impl<C: Chare> ElementHandle<C> {
 
     /// Calls an entry. One message.
     pub fn call<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
-        self.send(registry::entry::<E>(), Arguments::new(arguments), None);
+        self.send::<E>(arguments, None);
     }
 
     /// Calls an entry with nocopy parameters, in declaration order. One message; the buffers do not travel with it
     /// unless they are small.
     pub fn call_nocopy<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Outgoing>) {
-        let nocopy = Some(Box::new(Nocopy::Leaving(leave(nocopy))));
-        self.send(registry::entry::<E>(), Arguments::new(arguments), nocopy);
+        self.send::<E>(arguments, Some(Box::new(Nocopy::Leaving(leave(nocopy)))));
     }
 
-    fn send(&self, entry: &'static EntryRegistration, arguments: Arguments, nocopy: Option<Box<Nocopy>>) {
-        let options = options_for(self.options.as_ref(), entry);
-        let call = Call { target: self.target, entry, arguments, nocopy, reference: 0 };
-        Pe::current(|pe| outbox::send_call(pe, options, call));
+    #[inline]
+    fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Option<Box<Nocopy>>) {
+        let (target, entry) = (self.target, registry::entry::<E>());
+        let options = self.options.as_ref().unwrap_or(&entry.options);
+        outbox::send_call(&Pe::ambient(), options, target, || Call {
+            target,
+            entry,
+            arguments: Arguments::new(arguments),
+            nocopy,
+            reference: 0,
+        });
     }
 
     /// A callback that calls an entry.
@@ -192,7 +194,7 @@ impl<C: Chare> CollectionHandle<C> {
 
     fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {
         let entry = registry::entry::<E>();
-        let options = options_for(self.options.as_ref(), entry);
+        let options = self.options.as_ref().unwrap_or(&entry.options).clone();
         let arguments = Arguments::new(arguments);
         let broadcast = Broadcast { collection: self.id, entry, arguments, nocopy, reference: 0 };
         Pe::current(|pe| broadcast::call_all(pe, options, broadcast));
