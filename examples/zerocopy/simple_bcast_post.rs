@@ -45,7 +45,7 @@ macro_rules! receiver {
 
             #[post(receive)]
             fn post(&mut self, data: Post<i32>, _done: &Callback<()>) {
-                data.post(std::mem::replace(&mut self.buffer, Vec::new().into()));
+                data.post(std::mem::replace(&mut self.buffer, Vec::new().into())).expect("it is as long");
             }
         }
     };

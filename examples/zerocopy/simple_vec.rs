@@ -54,7 +54,7 @@ impl Element {
     }
 
     #[entry]
-    fn sent(&mut self, buffer: Buffer<i32>) {
+    fn sent(&mut self, buffer: Sent<i32>) {
         match chare::reference() {
             DROPPED => drop(buffer),
             KEPT => self.kept = buffer.into_vec(),

@@ -119,7 +119,7 @@ pub fn readonly<T: Message + Sync>() -> Arc<T> {
     }
 }
 
-/// Asks for the removal of the running singleton when its entry ends; messages to it that arrive later wait in vain.
+/// Asks for the removal of the running singleton when its entry ends. A call of it that comes later ends the job with an error.
 ///
 /// # Panics
 /// Outside an entry of a singleton.

@@ -17,7 +17,7 @@ use crate::reduction::Partial;
 use crate::registry::{ChareRegistration, EntryRegistration};
 use crate::running::Running;
 use crate::zerocopy::receive::{self, Destination};
-use crate::zerocopy::{Nocopy, NocopyArguments, Posts};
+use crate::zerocopy::{Nocopy, NocopyArguments, Waiting};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -105,6 +105,13 @@ fn keep_for(pe: &Pe, awaited: Awaited, options: CallOptions, body: Body) -> Outc
 fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
     let Some(chare) = pe.places.borrow_mut().find(call.target) else {
         let awaited = match call.target {
+            Target::Chare(id) if pe.births.borrow().include(id) => {
+                let cause =
+                    "it was destroyed before, as it asked by `chare::destroy`; call it no more after that";
+                let Call { target, entry, .. } = call;
+                fail(pe, format!("a call of {}::{} ({target})", entry.chare, entry.name), cause);
+                return Outcome::Processed;
+            }
             Target::Chare(id) => Awaited::Chare(id),
             Target::Member(collection, _) => Awaited::Collection(collection),
         };
@@ -126,23 +133,30 @@ fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
     Outcome::Processed
 }
 
-/// Runs the post method, if there is one, and brings nocopy arguments in; `None` when they have to be fetched.
+/// Runs the post method, if there is one, and brings nocopy arguments in; `None` when they have to be waited for.
 fn bring_in(pe: &Rc<Pe>, chare: &Rc<dyn AnyChare>, destination: Destination, call: Call) -> Option<Call> {
     let entry = call.entry;
-    let slots = receive::post_slots(&call);
-    if entry.has_posts() {
-        let posted = pe.run_entry(Rc::clone(chare), entry.name, call.reference, |chare| {
-            (entry.post)(chare, &call.arguments, Posts::new(slots.clone()))
-        });
-        if let Err(cause) = posted {
-            fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
-            return None;
-        }
-    }
-    receive::land(&pe.node, destination, call, &slots).unwrap_or_else(|cause| {
+    let fail = |cause| {
         fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
         None
-    })
+    };
+    if entry.has_posts() {
+        let (waiting, posts) = Waiting::open(&pe.node, pe.id, &call);
+        let posted = pe.run_entry(Rc::clone(chare), entry.name, call.reference, |chare| {
+            (entry.post)(chare, &call.arguments, posts)
+        });
+        if let Err(cause) = posted {
+            return fail(cause.to_string());
+        }
+        return match waiting.enter(destination, call) {
+            Ok(None) => None,
+            Ok(Some((destination, call, given))) => {
+                receive::land(&pe.node, destination, call, given).unwrap_or_else(fail)
+            }
+            Err(cause) => fail(cause),
+        };
+    }
+    receive::land(&pe.node, destination, call, Vec::new()).unwrap_or_else(fail)
 }
 
 #[inline]
@@ -187,6 +201,10 @@ fn construct(pe: &Rc<Pe>, target: Target, chare: &'static ChareRegistration, arg
 }
 
 fn create_chare(pe: &Rc<Pe>, Create { id, chare, arguments }: Create) -> Outcome {
+    if !pe.births.borrow_mut().note(id) {
+        fail(pe, format!("creating {}", chare.name), format!("{} was created before", Target::Chare(id)));
+        return Outcome::Processed;
+    }
     construct(pe, Target::Chare(id), chare, arguments);
     release_early(pe, Awaited::Chare(id));
     Outcome::Processed

@@ -100,8 +100,8 @@ pub(crate) enum Header {
     Spread { root: NodeId, spread: Spread },
     /// The sender of these bytes keeps a larger message at this descriptor; fetch it, then read it as a frame.
     Large { descriptor: Descriptor },
-    /// A buffer of the receiving node is free again.
-    Released { token: u64 },
+    /// A buffer of the receiving node is free again; its first `bytes` were taken.
+    Released { token: u64, bytes: u64 },
     /// The callback is for whoever registered it on this node.
     Notify { callback: ErasedCallback, bytes: u64 },
 }

@@ -13,7 +13,7 @@ use crate::node::Node;
 use crate::queue::CallOptions;
 use crate::reduction::Partial;
 use crate::zerocopy::receive::{self, Destination};
-use crate::zerocopy::{Descriptor, Nocopy, send};
+use crate::zerocopy::{Descriptor, Lender, Nocopy, send};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, RegionKey, Sink};
 use std::sync::Arc;
 
@@ -99,8 +99,8 @@ pub(crate) fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(
             broadcast::accept(node, Origin { parent: source, root }, spread, bytes, rest)
         }
         Header::Large { descriptor } => fetch_large(node, source, descriptor),
-        Header::Released { token } => {
-            node.transfers.release(node.network.regions(), token)?;
+        Header::Released { token, bytes } => {
+            node.transfers.release(node.network.regions(), token, bytes)?;
             node.outside.processed.add_shared(1);
             Ok(())
         }
@@ -124,8 +124,11 @@ fn deliver(node: &Node, to: PeId, options: CallOptions, body: Body) -> Result<()
 /// A call's memory is lent by its owner alone.
 fn check_owner(source: NodeId, descriptor: &Descriptor) -> Result<(), String> {
     match descriptor {
-        Descriptor::Lent { key, .. } if key.node != source => {
-            Err(format!("{source} lends memory of {}", key.node))
+        Descriptor::Lent { key: RegionKey { node, .. }, .. }
+        | Descriptor::Inline { lender: Some(Lender { node, .. }), .. }
+            if *node != source =>
+        {
+            Err(format!("{source} lends memory of {node}"))
         }
         _ => Ok(()),
     }
@@ -138,7 +141,7 @@ fn call_arrived(node: &Arc<Node>, destination: Destination, call: Call) -> Resul
         Some(call)
     } else {
         let destination = Destination { pe, options: options.clone() };
-        receive::land(node, destination, call, &[])?
+        receive::land(node, destination, call, Vec::new())?
     };
     if let Some(call) = ready {
         node.deliver(pe, Work::Message(Envelope { options, body: Body::Call(call) }));
@@ -170,5 +173,5 @@ fn take_large(node: &Arc<Node>, source: NodeId, (key, token): (RegionKey, u64), 
         return node.fail(JobError::Undecodable { peer: source, node: node.id, cause });
     }
     receive(node, source, bytes);
-    receive::send_release(node, key.node, token);
+    receive::send_release(node, Lender { node: key.node, token }, key.len);
 }

@@ -163,6 +163,7 @@ pub(crate) fn close(node: &Arc<Node>) {
     }
     node.transfers.clear();
     node.readonly.clear();
+    node.tags.clear();
 }
 
 /// A job whose nodes are threads of the calling process: for tests, and for programs that embed a job.

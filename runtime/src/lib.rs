@@ -46,6 +46,7 @@
 //! file of the way opens with its place in it.
 
 mod affinity;
+mod births;
 mod broadcast;
 mod callback;
 mod chare;
@@ -108,10 +109,12 @@ pub use proxy::{ThisChare, ThisMember, this_index};
 pub use queue::{CallOptions, Priority};
 pub use reduction::{Contribution, Number, Summable, barrier, concat, max, min, sum};
 pub use startup::{Program, run};
-pub use zerocopy::direct::{
-    Misfit, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput,
+pub use zerocopy::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
+pub use zerocopy::tags::{PostError, cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
+pub use zerocopy::{
+    Buffer, BufferMut, Completion, Element, Landing, MatchError, Post, PostRefusal, Posted, Received,
+    RegisteredSource, RegisteredTarget, SendBuffer, Sent, SourceHandle, Status, TargetHandle,
 };
-pub use zerocopy::{Buffer, BufferMut, Element, Post, Posted, Received, SendBuffer, Status};
 
 /// What turns arguments into bytes; the packets below are written in it too.
 use chare_lrts::codec;

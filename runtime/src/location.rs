@@ -58,7 +58,7 @@ impl Default for Places {
 #[inline]
 fn slot(target: Target) -> usize {
     let number = match target {
-        Target::Chare(id) => u64::from(id.serial),
+        Target::Chare(id) => u64::from(id.serial).wrapping_add(u64::from(id.home.0) << 5),
         Target::Member(collection, index) => index.0.wrapping_add(u64::from(collection.serial) << 5),
     };
     number as usize % REMEMBERED

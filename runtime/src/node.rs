@@ -9,6 +9,7 @@ use crate::message::Arguments;
 use crate::readonly::ReadonlyValues;
 use crate::stats::Counters;
 use crate::watch::Watch;
+use crate::zerocopy::tags::Tags;
 use crate::zerocopy::{Closing, Descriptor, Transfers};
 use chare_lrts::reach::Reach;
 use chare_lrts::{Frame, Lrts, Memory, MemoryMut};
@@ -32,6 +33,7 @@ pub(crate) struct Node {
     pub(crate) network: Reach,
     pub(crate) transfers: Transfers,
     pub(crate) closing: Closing,
+    pub(crate) tags: Tags,
     pub(crate) readonly: ReadonlyValues,
     /// One per PE of this node.
     pub(crate) counters: Vec<CachePadded<Counters>>,
@@ -61,6 +63,7 @@ impl Node {
             network,
             transfers: Transfers::default(),
             closing: Closing::default(),
+            tags: Tags::default(),
             readonly: ReadonlyValues::default(),
             counters: (0..pes).map(|_| CachePadded::default()).collect(),
             outside: Counters::default(),

@@ -3,6 +3,7 @@
 //! The one ambient thing of the runtime is the PE that is running an entry, set around every step; it lets
 //! `proxy.call(arguments)` do without a context argument.
 
+use crate::births::Births;
 use crate::chare::{AnyChare, Identity};
 use crate::collection::CollectionInfo;
 use crate::envelope::Envelope;
@@ -58,7 +59,11 @@ pub(crate) struct Pe {
     /// Whether the chare that runs asked to be removed.
     pub(crate) destroyed: Cell<bool>,
     pub(crate) steps: Cell<u32>,
+    /// The singletons that were created here.
+    pub(crate) births: RefCell<Births>,
     created: Cell<u32>,
+    /// How many singletons this PE has created, by their home.
+    created_on: RefCell<FxHashMap<PeId, u32>>,
 }
 
 thread_local! {
@@ -83,7 +88,9 @@ impl Pe {
             running: RefCell::default(),
             destroyed: Cell::new(false),
             steps: Cell::new(0),
+            births: RefCell::default(),
             created: Cell::new(0),
+            created_on: RefCell::default(),
         })
     }
 
@@ -130,10 +137,19 @@ impl Pe {
         &self.node.counters[self.rank]
     }
 
-    /// A number for something this PE creates.
+    /// A number for a collection this PE creates.
     pub(crate) fn next_serial(&self) -> u32 {
         let serial = self.created.get();
-        self.created.set(serial.checked_add(1).expect("a PE creates fewer than 2^32 chares and collections"));
+        self.created.set(serial.checked_add(1).expect("a PE creates fewer than 2^32 collections"));
+        serial
+    }
+
+    /// A number for a singleton this PE creates; they are counted for each home, which [`Births`] relies on.
+    pub(crate) fn next_serial_on(&self, home: PeId) -> u32 {
+        let mut created = self.created_on.borrow_mut();
+        let next = created.entry(home).or_insert(0);
+        let serial = *next;
+        *next = serial.checked_add(1).expect("a PE creates fewer than 2^32 singletons on another");
         serial
     }
 

@@ -59,7 +59,7 @@ impl<C: Chare> ElementHandle<C> {
         Pe::current(|pe| {
             let pes = pe.node.layout.pes();
             assert!(home.0 < pes, "{} cannot be created on {home}: the job has {pes} PEs", C::NAME);
-            let id = ChareId { home, creator: pe.id, serial: pe.next_serial() };
+            let id = ChareId { home, creator: pe.id, serial: pe.next_serial_on(home) };
             let create = Create { id, chare: registration::<C>(), arguments: Arguments::new(arguments) };
             let envelope = Envelope { options: CallOptions::new(), body: Body::Create(create) };
             outbox::send(pe, home, envelope);

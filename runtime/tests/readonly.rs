@@ -5,7 +5,7 @@ use chare::{Job, ReachOptions};
 use serde::{Deserialize, Serialize};
 
 /// Well above the size from which values are lent; 100 elements are below.
-const LARGE: usize = 400_000;
+const LARGE: usize = 30_000;
 
 /// A value of its own type, with buffers inside.
 #[derive(Clone, Serialize, Deserialize)]

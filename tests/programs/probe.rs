@@ -66,7 +66,7 @@ impl Member {
     #[post(land)]
     fn post_land(&mut self, values: Post<u64>) {
         let len = values.len();
-        values.post(vec![0; len]);
+        values.post(vec![0; len]).expect("it is as long");
     }
 
     #[entry]
@@ -94,7 +94,7 @@ impl Member {
     #[post(note)]
     fn post_note(&mut self, values: Post<u64>, _done: &Callback<()>) {
         let len = values.len();
-        values.post(vec![0; len]);
+        values.post(vec![0; len]).expect("it is as long");
     }
 
     #[entry]
@@ -112,7 +112,7 @@ impl Member {
                 assert!(read.await.iter().all(|value| *value == 7));
                 let _: usize = borrowed.await;
             }
-            let (heard, sent) = chare::future::<Buffer<u64>>();
+            let (heard, sent) = chare::future::<Sent<u64>>();
             let to_all = SendBuffer::from(BufferMut::from_fn(BULK, |_| 7)).on_sent(sent);
             all.hear(to_all, Callback::ignore());
             heard.await;
@@ -176,7 +176,7 @@ async fn lend(members: MemberProxy) {
 
 async fn proclaim(members: MemberProxy, kind: &str) {
     for _ in 0..10 {
-        let ((heard, done), (back, sent)) = (chare::future(), chare::future::<Buffer<u64>>());
+        let ((heard, done), (back, sent)) = (chare::future(), chare::future::<Sent<u64>>());
         let buffer = match kind {
             "plain" => vec![7; BULK].into(),
             "small" => vec![7; 5].into(),
@@ -184,12 +184,12 @@ async fn proclaim(members: MemberProxy, kind: &str) {
         };
         let buffer = SendBuffer::from(buffer).on_sent(sent);
         if kind == "posted" {
-            members.note(buffer, done)
+            members.note(buffer, done);
         } else {
-            members.hear(buffer, done)
+            members.hear(buffer, done);
         }
         heard.await;
-        assert!(back.await.try_into_mut().is_ok(), "nobody reads it any more");
+        assert!(back.await.into_buffer().try_into_mut().is_ok(), "nobody reads it any more");
     }
 }
 

@@ -46,7 +46,7 @@ macro_rules! member {
 
             #[post(receive_posted)]
             fn post(&mut self, data: Post<i32>, len: &usize, _done: &Callback<()>) {
-                data.post(vec![0; *len]);
+                data.post(vec![0; *len]).expect("it is as long");
             }
 
             fn check(&self, data: &[i32], len: usize, done: Callback<()>) {

@@ -86,7 +86,7 @@ async fn broadcast(Options { bytes, iterations }: Options) {
         let (sent, done) = chare::future();
         receivers.receive_nocopy(SendBuffer::from(buffer).on_sent(done), bytes as u64);
         // The very buffer: all nodes have let go of it.
-        buffer = sent.await;
+        buffer = sent.await.into_buffer();
         buffer = buffer.try_into_mut().expect("nobody reads it any more").freeze();
     }
     tell("nocopy", start, iterations);

@@ -113,7 +113,7 @@ impl Element {
     }
 
     #[entry]
-    fn sent(&mut self, _buffer: Buffer<u8>) {
+    fn sent(&mut self, _buffer: Sent<u8>) {
         self.sources_done += 1;
     }
 
@@ -143,7 +143,7 @@ impl Element {
     fn post(&mut self, _from: &u64, first: Post<u8>, second: Post<u8>, third: Post<u8>) {
         for post in [first, second, third] {
             let len = post.len();
-            post.post(vec![0; len]);
+            post.post(vec![0; len]).expect("it is as long");
         }
     }
 

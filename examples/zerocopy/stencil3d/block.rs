@@ -65,7 +65,7 @@ impl Block {
 
     /// A neighbour has let go of a face of this block.
     #[entry]
-    fn face_back(&mut self, _face: Buffer<f64>) {
+    fn face_back(&mut self, _face: Sent<f64>) {
         self.faces_back += 1;
         self.go_on();
     }

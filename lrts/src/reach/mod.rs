@@ -46,6 +46,10 @@ use std::time::Duration;
 use traffic::Traffic;
 use waker::Waker;
 
+/// What is allocated from arenas, which are backed at once, on a peer's word: more than most transfers, less than would
+/// hurt a host.
+const POOLED_BYTES_MAX: usize = 256 << 20;
+
 /// The longest frame where no backend carries any.
 const LONE_FRAME_BYTES_MAX: usize = 64 << 10;
 
@@ -171,6 +175,13 @@ impl Reach {
             }
             MemoryMut::heap_zeroed(len)
         })
+    }
+
+    /// Memory for `len` bytes that a peer says it has; `None` when so much cannot be had. Beyond [`POOLED_BYTES_MAX`] the kernel
+    /// backs it as the bytes arrive, so that a false length costs address space only.
+    pub fn allocate_announced(&self, len: u64) -> Option<MemoryMut> {
+        let len = usize::try_from(len).ok()?;
+        if len <= POOLED_BYTES_MAX { Some(self.allocate(len)) } else { MemoryMut::try_heap_zeroed(len) }
     }
 
     fn warn(&self, warning: String) {

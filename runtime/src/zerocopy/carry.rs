@@ -20,12 +20,12 @@
 
 use super::receive::{fetch, land_along, landing, send_release, view};
 use super::send::EAGER_LIMIT_BYTES;
-use super::{Descriptor, Leaving, Release};
+use super::{Descriptor, Leaving, Lender, Release};
 use crate::envelope::{self, Header, Spread};
 use crate::node::Node;
 use crate::registry::NocopyKind;
 use crate::stats::Counters;
-use chare_lrts::{Memory, MemoryMut, NodeId, RegionKey};
+use chare_lrts::{Memory, MemoryMut, NodeId, RegionKey, Token};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -71,7 +71,9 @@ impl Carried {
 
     fn describe(&self, node: &Node, child: NodeId) -> Result<Descriptor, String> {
         if self.is_eager() {
-            return Ok(Descriptor::Inline(self.memory.as_slice().to_vec().into()));
+            let token = |release: &Arc<Release>| node.transfers.relay(Some(Arc::clone(release)));
+            let lender = self.release.as_ref().map(|release| Lender { node: node.id, token: token(release) });
+            return Ok(Descriptor::Inline { bytes: self.memory.as_slice().to_vec().into(), lender });
         }
         let release = self.release.clone();
         let (key, token) = match self.place {
@@ -106,7 +108,7 @@ pub(crate) fn pass_on(
     let Some(first) = children.first() else { return Ok(0) };
     let (eager, lent): (Vec<_>, Vec<_>) = carried.iter().partition(|one| one.is_eager());
     eager.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
-    if lent.is_empty() {
+    if lent.is_empty() && eager.iter().all(|one| one.release.is_none()) {
         return Ok(node.post_to_children(counters, root, &frame(*first)?));
     }
     for child in &children {
@@ -148,18 +150,16 @@ pub(crate) fn bring_in(
     let mut slots = Vec::with_capacity(wanted.len());
     for (position, Wanted { descriptor, into }) in wanted.into_iter().enumerate() {
         let (key, token) = match descriptor {
-            Descriptor::Inline(bytes) => {
+            Descriptor::Inline { bytes, lender: told } => {
                 let memory = land_along(&bytes, into)?;
-                slots.push(Some(Carried { memory, place: Place::Copied, release: None }));
+                let release = told.map(|told| release_to(node, lender, told.token, memory.len() as u64));
+                slots.push(Some(Carried { memory, place: Place::Copied, release }));
                 continue;
             }
             Descriptor::Lent { key, token } => (key, token),
         };
         let in_place = if into.is_none() { view(node, &key)? } else { None };
-        let release = {
-            let node = Arc::clone(node);
-            Some(Release::new(move || send_release(&node, lender, token)))
-        };
+        let release = Some(release_to(node, lender, token, key.len));
         if let Some(memory) = in_place {
             slots.push(Some(Carried { memory, place: Place::Mapped(key), release }));
         } else {
@@ -182,6 +182,12 @@ pub(crate) fn bring_in(
         });
     }
     Ok(())
+}
+
+/// Tells `lender`, when the last holder is done, how much of `offered` bytes was taken.
+fn release_to(node: &Arc<Node>, lender: NodeId, token: Token, offered: u64) -> Arc<Release> {
+    let (node, lender) = (Arc::clone(node), Lender { node: lender, token });
+    Release::new(offered, move |taken| send_release(&node, lender, taken))
 }
 
 fn arrive(node: &Arc<Node>, gathering: &Mutex<Gathering>, position: usize, carried: Carried) {

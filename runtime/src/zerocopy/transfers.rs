@@ -25,7 +25,7 @@ pub enum Status {
 struct Lent {
     /// Half of the token: a released token is never valid again.
     nonce: u32,
-    /// `None`: another node's memory, which that node keeps registered.
+    /// `None`: the bytes travelled with the message, or are another node's, which keeps them registered.
     key: Option<RegionKey>,
     release: Option<Arc<Release>>,
 }
@@ -62,7 +62,8 @@ impl Transfers {
         Ok((key, self.give_out(Some(key), release)))
     }
 
-    /// Passes on memory that another node has lent to this one; returns what the receiver needs to release it.
+    /// Gives out what needs no registration here: bytes that travel with the message, or memory that another node has lent to
+    /// this one. Returns what the receiver needs to release it.
     pub(crate) fn relay(&self, release: Option<Arc<Release>>) -> Token {
         self.give_out(None, release)
     }
@@ -73,11 +74,11 @@ impl Transfers {
         u64::from(nonce) << 32 | slot as u64
     }
 
-    /// The receiver of lent memory is done with it: its registration ends, then its sender learns.
+    /// The receiver of lent memory is done with it and took its first `bytes`: its registration ends, then its sender learns.
     ///
     /// # Errors
     /// A token that is not out, in words.
-    pub(crate) fn release(&self, regions: &Regions, token: Token) -> Result<(), String> {
+    pub(crate) fn release(&self, regions: &Regions, token: Token, bytes: u64) -> Result<(), String> {
         let slot = (token & u64::from(u32::MAX)) as usize;
         let mut lent = self.lent.lock();
         if lent.get(slot).is_none_or(|entry| u64::from(entry.nonce) != token >> 32) {
@@ -88,7 +89,9 @@ impl Transfers {
         if let Some(key) = key {
             drop(regions.deregister(&key).map_err(|error| error.to_string())?);
         }
-        drop(release);
+        if let Some(release) = release {
+            release.take(bytes);
+        }
         Ok(())
     }
 
