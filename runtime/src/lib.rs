@@ -46,6 +46,7 @@
 //! file of the way opens with its place in it.
 
 mod affinity;
+mod barrier;
 mod callback;
 mod chare;
 mod codec;
@@ -78,6 +79,7 @@ mod quiescence;
 mod readonly;
 mod reduction;
 mod registry;
+mod ring;
 mod running;
 mod scheduler;
 mod sleep;
