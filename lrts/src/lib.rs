@@ -3,6 +3,7 @@
 pub mod bell;
 mod capabilities;
 pub mod claim;
+pub mod codec;
 mod error;
 mod frame;
 mod ids;
@@ -15,6 +16,9 @@ pub mod backends;
 pub mod bootstrap;
 pub mod cma;
 pub mod emulated;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod host;
 pub mod memcpy;
 pub mod reach;
@@ -25,7 +29,7 @@ pub use capabilities::Capabilities;
 pub use error::{LrtsError, TransferError};
 pub use frame::{Channel, Frame};
 pub use ids::NodeId;
-pub use lrts::{Completion, Get, Lrts, Posted, Put, Refused, Sink, Token};
+pub use lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink, Token};
 pub use memory::{Memory, MemoryMut, Owner, Share};
 pub use region::{Claim, ClaimError, Held, RegionKey, Regions, check_range};
 

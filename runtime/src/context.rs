@@ -1,5 +1,6 @@
 //! What an entry method can ask of the runtime without naming it: where am I, callbacks, futures, exit.
 
+use crate::broadcast;
 use crate::callback::{Callback, ErasedCallback, Goal};
 use crate::envelope::{self, Body, Broadcast, Call, Envelope};
 use crate::error::JobError;
@@ -195,7 +196,7 @@ pub(crate) fn fire(pe: &Pe, callback: ErasedCallback, value: Arguments) {
             Ok((entry, arguments)) => {
                 let reference = callback.reference;
                 let broadcast = Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference };
-                outbox::broadcast(pe, entry.options.clone(), broadcast);
+                broadcast::call_all(pe, entry.options.clone(), broadcast);
             }
             Err(cause) => fail(cause),
         },

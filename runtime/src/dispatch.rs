@@ -5,7 +5,7 @@ use crate::collection::CollectionInfo;
 use crate::context;
 use crate::envelope::{Body, Broadcast, Call, Create, Envelope};
 use crate::error::JobError;
-use crate::ids::{CollectionId, Index, NodeId, PeId, Target};
+use crate::ids::{CollectionId, NodeId, PeId, Target};
 use crate::location::{Location, locate};
 use crate::mailbox::Work;
 use crate::message::Arguments;
@@ -235,33 +235,27 @@ fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Out
         let body = Body::Broadcast(Box::new(broadcast));
         return keep_for(pe, Awaited::Collection(collection), options, body);
     };
-    if !nocopy.is_empty() {
-        call_each(pe, &options, &Broadcast { collection, entry, arguments, nocopy, reference });
-        return Outcome::Processed;
-    }
     let mut arguments = Some(arguments);
     for (position, index) in members.iter().enumerate() {
-        let chare = pe.places.borrow().look_up(Target::Member(collection, *index));
+        let target = Target::Member(collection, *index);
         let is_last = position + 1 == members.len();
-        let own = if is_last { arguments.take() } else { arguments.clone() };
-        if let (Some(chare), Some(mut own)) = (chare, own) {
+        let Some(mut own) = (if is_last { arguments.take() } else { arguments.clone() }) else { break };
+        if !nocopy.is_empty() {
+            // A message of its own: a posted one may wait for its buffers.
+            pe.counters().sent.add(1);
+            let nocopy = Some(Box::new(Nocopy::Leaving(nocopy.clone())));
+            let call = Call { target, entry, arguments: own, nocopy, reference };
+            if run_call(pe, options.clone(), call) == Outcome::Processed {
+                pe.counters().processed.add(1);
+            }
+            continue;
+        }
+        let chare = pe.places.borrow().look_up(target);
+        if let Some(chare) = chare {
             invoke(pe, chare, entry, &mut own, NocopyArguments::none(), reference);
         }
     }
     Outcome::Processed
-}
-
-/// A broadcast with nocopy arguments: every member is called by itself, all share the sender's memory.
-fn call_each(pe: &Pe, options: &CallOptions, broadcast: &Broadcast) {
-    let len = find_collection(pe, broadcast.collection).map_or(0, |info| info.len);
-    for index in (0..len).map(Index) {
-        let target = Target::Member(broadcast.collection, index);
-        let (entry, reference) = (broadcast.entry, broadcast.reference);
-        let arguments = broadcast.arguments.clone();
-        let nocopy = Some(Box::new(Nocopy::Leaving(broadcast.nocopy.clone())));
-        let call = Call { target, entry, arguments, nocopy, reference };
-        outbox::send_call(pe, options, target, || call);
-    }
 }
 
 /// A member contributed: folds it into its PE's partial.

@@ -9,7 +9,7 @@
 
 #![expect(unsafe_code, reason = "storage in place of a type that only its two ends know")]
 
-use crate::codec::CodecError;
+use crate::codec::{CodecError, Writer};
 use std::any::TypeId;
 use std::mem::{MaybeUninit, needs_drop};
 
@@ -21,17 +21,17 @@ type Place = MaybeUninit<[u64; WORDS]>;
 
 /// What can be erased.
 pub(crate) trait Content: Clone + Send + 'static {
-    /// Appends the value's encoding.
+    /// Writes the value's encoding.
     ///
     /// # Errors
     /// When the type's serialization refuses.
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError>;
+    fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError>;
 }
 
 /// What can be done to a value without knowing its type. Each is called with a place that holds a value of the type.
 struct Operations {
     type_id: TypeId,
-    encode: unsafe fn(&Place, &mut Vec<u8>) -> Result<(), CodecError>,
+    encode: unsafe fn(&Place, &mut Writer<'_>) -> Result<(), CodecError>,
     clone: unsafe fn(&Place) -> Erased,
     /// Ends the place's value; the place is empty after it. `None` where there is nothing to end.
     drop: Option<unsafe fn(&mut Place)>,
@@ -42,7 +42,7 @@ struct Operations {
 struct Nothing;
 
 impl Content for Nothing {
-    fn encode(&self, _: &mut Vec<u8>) -> Result<(), CodecError> {
+    fn encode(&self, _: &mut Writer<'_>) -> Result<(), CodecError> {
         Ok(())
     }
 }
@@ -92,7 +92,7 @@ unsafe fn move_out<T>(place: &mut Place) -> T {
 
 /// # Safety
 /// The place holds a value of type `T`.
-unsafe fn encode<T: Content>(place: &Place, out: &mut Vec<u8>) -> Result<(), CodecError> {
+unsafe fn encode<T: Content>(place: &Place, out: &mut Writer<'_>) -> Result<(), CodecError> {
     // SAFETY: it points to a live `T`, borrowed no longer than the place.
     let value: &T = unsafe { &*find(place) };
     value.encode(out)
@@ -166,11 +166,11 @@ impl Erased {
         self.is::<T>().then(|| unsafe { &*find::<T>(&self.place) })
     }
 
-    /// Appends the value's encoding.
+    /// Writes the value's encoding.
     ///
     /// # Errors
     /// When the type's serialization refuses.
-    pub(crate) fn encode_into(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    pub(crate) fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
         // SAFETY: the operations are those of the value's type.
         unsafe { (self.operations.encode)(&self.place, out) }
     }
@@ -196,6 +196,7 @@ impl Drop for Erased {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec;
     use std::sync::Arc;
 
     /// Counts its living copies by the strong count of an `Arc`; as large and as aligned as the test likes.
@@ -203,9 +204,8 @@ mod tests {
     struct Counted<Rest>(Arc<()>, Rest);
 
     impl<Rest: Clone + Send + 'static> Content for Counted<Rest> {
-        fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
-            out.push(7);
-            Ok(())
+        fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+            out.write(&7u8)
         }
     }
 
@@ -216,7 +216,7 @@ mod tests {
         let copy = erased.clone();
         assert_eq!(Arc::strong_count(&living), 3, "the value and its copy");
         let mut bytes = Vec::new();
-        copy.encode_into(&mut bytes).unwrap();
+        codec::append(&mut bytes, |writer| copy.encode(writer)).unwrap();
         assert_eq!(bytes, [7]);
         assert_eq!(copy.peek::<Counted<Rest>>().unwrap().1, rest);
         drop(copy);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     impl Content for CacheLine {
-        fn encode(&self, _: &mut Vec<u8>) -> Result<(), CodecError> {
+        fn encode(&self, _: &mut Writer<'_>) -> Result<(), CodecError> {
             Ok(())
         }
     }
@@ -287,9 +287,8 @@ mod tests {
             }
         }
         impl Content for Refuses {
-            fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
-                out.push(Arc::strong_count(&self.0) as u8);
-                Ok(())
+            fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+                out.write(&Arc::strong_count(&self.0))
             }
         }
         let living = Arc::new(());

@@ -3,13 +3,13 @@
 //! Runs on whichever PE polls the network. Nothing here trusts a byte before it is checked; what does not check ends
 //! the job with an error that names the sender.
 
-use crate::collection::CollectionInfo;
-use crate::envelope::{self, Body, Broadcast, Call, Create, Envelope, Header, Spread};
+use crate::broadcast::{self, Origin};
+use crate::envelope::{self, Body, Call, Create, Envelope, Header};
 use crate::error::JobError;
 use crate::ids::PeId;
 use crate::mailbox::Work;
 use crate::message::Arguments;
-use crate::node::{Ending, Node};
+use crate::node::Node;
 use crate::queue::CallOptions;
 use crate::reduction::Partial;
 use crate::zerocopy::receive::{self, Destination};
@@ -64,12 +64,17 @@ fn receive(node: &Arc<Node>, source: NodeId, bytes: &[u8]) {
     }
 }
 
-fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> {
+/// Checks one message from another node and leaves it with whoever it is for.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub(crate) fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> {
     let (header, rest) = envelope::decode(bytes)?;
     match header {
         Header::Call { to, target, entry, options, reference, nocopy } => {
             let entry = envelope::find_entry(entry)?;
-            check_descriptors(source, &nocopy, entry.nocopy.len())?;
+            envelope::check_count(nocopy.len(), entry)?;
+            nocopy.iter().try_for_each(|descriptor| check_owner(source, descriptor))?;
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
             let nocopy = (!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy)));
             let call = Call { target, entry, arguments, nocopy, reference };
@@ -91,14 +96,7 @@ fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> 
             deliver(node, to, CallOptions::new(), Body::Quiescence(Box::new(wave)))
         }
         Header::Spread { root, spread } => {
-            if root.0 >= node.layout.nodes() {
-                return Err(format!("a broadcast from {root}, which does not exist"));
-            }
-            let children = node.post_to_children(&node.outside, root, bytes);
-            node.outside.sent.add_shared(children);
-            expand(node, spread, rest)?;
-            node.outside.processed.add_shared(1);
-            Ok(())
+            broadcast::accept(node, Origin { parent: source, root }, spread, bytes, rest)
         }
         Header::Large { descriptor } => fetch_large(node, source, descriptor),
         Header::Released { token } => {
@@ -123,14 +121,7 @@ fn deliver(node: &Node, to: PeId, options: CallOptions, body: Body) -> Result<()
     Ok(())
 }
 
-fn check_descriptors(source: NodeId, descriptors: &[Descriptor], expected: usize) -> Result<(), String> {
-    if descriptors.len() != expected {
-        return Err(format!("{} nocopy arguments for {expected} parameters", descriptors.len()));
-    }
-    descriptors.iter().try_for_each(|descriptor| check_owner(source, descriptor))
-}
-
-/// Memory is lent by its owner alone.
+/// A call's memory is lent by its owner alone.
 fn check_owner(source: NodeId, descriptor: &Descriptor) -> Result<(), String> {
     match descriptor {
         Descriptor::Lent { key, .. } if key.node != source => {
@@ -155,44 +146,6 @@ fn call_arrived(node: &Arc<Node>, destination: Destination, call: Call) -> Resul
     Ok(())
 }
 
-/// What all nodes are told, told to the PEs of this one.
-fn expand(node: &Arc<Node>, spread: Spread, rest: &[u8]) -> Result<(), String> {
-    let for_each_pe = |options: &CallOptions, body: &dyn Fn() -> Body| {
-        for pe in node.pes() {
-            node.deliver_counted(pe, Envelope { options: options.clone(), body: body() });
-        }
-    };
-    match spread {
-        Spread::Members { id, chare, len, placement } => {
-            let chare = envelope::find_chare(chare)?;
-            let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
-            let info = Arc::new(CollectionInfo::new(id, chare, len, placement, node.layout)?);
-            for_each_pe(&CallOptions::new().expedited(), &|| Body::CreateMembers {
-                info: Arc::clone(&info),
-                arguments: arguments.clone(),
-            });
-        }
-        Spread::Broadcast { collection, entry, options, reference } => {
-            let entry = envelope::find_entry(entry)?;
-            let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
-            for_each_pe(&options, &|| {
-                let arguments = arguments.clone();
-                let own = Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference };
-                Body::Broadcast(Box::new(own))
-            });
-        }
-        Spread::Readonly => {
-            node.readonly.accept(rest).map_err(|error| error.to_string())?;
-            node.open();
-        }
-        Spread::Exit { code, error } => node.end(match error {
-            Some(message) => Ending::Error(JobError::Elsewhere(message)),
-            None => Ending::Code(code),
-        }),
-    }
-    Ok(())
-}
-
 /// A message that was too long for a frame: read in place or fetched, then taken like any other.
 fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Result<(), String> {
     check_owner(source, &descriptor)?;
@@ -203,21 +156,19 @@ fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Resu
         take_large(node, source, (key, token), memory.as_slice());
         return Ok(());
     }
-    let bytes = usize::try_from(key.len).map_err(|_| format!("{} bytes do not fit this machine", key.len))?;
-    let then_node = Arc::clone(node);
-    let then = move |completion: Completion| match (completion.result, completion.memory) {
-        (Ok(_), Some(memory)) => take_large(&then_node, source, (key, token), memory.as_slice()),
-        (Err(cause), _) => {
-            let what = "fetching a large message".to_owned();
-            then_node.fail(JobError::Transfer { what, node: then_node.id, cause });
-        }
-        (Ok(_), None) => unreachable!("a get hands its memory back"),
-    };
-    node.transfers.get(&node.network, (key, 0), (node.network.allocate(bytes), bytes), Box::new(then));
+    let into = receive::landing(node, &key, None)?;
+    receive::fetch(node, "fetching a large message".to_owned(), key, into, move |node, memory| {
+        take_large(node, source, (key, token), memory.as_slice());
+    });
     Ok(())
 }
 
 fn take_large(node: &Arc<Node>, source: NodeId, (key, token): (RegionKey, u64), bytes: &[u8]) {
+    if let Ok((Header::Large { .. }, _)) = envelope::decode(bytes) {
+        // One that leads to itself would never end.
+        let cause = "a large message that consists of a large message".to_owned();
+        return node.fail(JobError::Undecodable { peer: source, node: node.id, cause });
+    }
     receive(node, source, bytes);
     receive::send_release(node, key.node, token);
 }

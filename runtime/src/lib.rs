@@ -47,9 +47,9 @@
 
 mod affinity;
 mod barrier;
+mod broadcast;
 mod callback;
 mod chare;
-mod codec;
 mod collection;
 pub mod config;
 mod context;
@@ -59,6 +59,9 @@ mod erased;
 mod error;
 mod executor;
 mod future;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod ids;
 mod inbox;
 mod job;
@@ -111,3 +114,6 @@ pub use zerocopy::direct::{
     Misfit, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput,
 };
 pub use zerocopy::{Buffer, BufferMut, Element, Post, Posted, Received, SendBuffer, Status};
+
+/// What turns arguments into bytes; the packets below are written in it too.
+use chare_lrts::codec;

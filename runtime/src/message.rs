@@ -3,7 +3,7 @@
 //! Inside a process the value itself travels, in place of the envelope if it is small (see [`crate::erased`]); it is encoded
 //! only when it leaves the process, and decoded once on arrival.
 
-use crate::codec::{self, CodecError};
+use crate::codec::{self, CodecError, Writer};
 use crate::erased::{Content, Erased};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,6 +13,10 @@ use std::any::type_name;
 ///
 /// Implemented by every type that is serializable, cloneable (broadcasts clone inside a process), `Send` and
 /// owns its contents.
+///
+/// Inside a process the value is moved. Between processes it is encoded: at the speed of a copy for vectors and slices of numbers and of
+/// short arrays of them (`Vec<f64>`, `Box<[[f32; 3]]>`), wherever they are inside the value; field by field for all else. A vector of
+/// structs that are plain old data is best a [`Buffer`](crate::Buffer), which is copied whole, too. Values nest at most 256 deep.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of an entry method",
     note = "arguments may leave the process: derive `Clone`, `serde::Serialize` and `serde::Deserialize`, and hold no borrows"
@@ -22,8 +26,8 @@ pub trait Message: Serialize + DeserializeOwned + Clone + Send + 'static {}
 impl<T: Serialize + DeserializeOwned + Clone + Send + 'static> Message for T {}
 
 impl<T: Message> Content for T {
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        codec::encode_into(self, out)
+    fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        out.write(self)
     }
 }
 
@@ -32,8 +36,8 @@ impl<T: Message> Content for T {
 struct Encoded(Vec<u8>);
 
 impl Content for Encoded {
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        out.extend_from_slice(&self.0);
+    fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        out.write_encoded(&self.0);
         Ok(())
     }
 }
@@ -108,7 +112,15 @@ impl Arguments {
     /// # Errors
     /// When the type's serialization refuses.
     pub(crate) fn encode_into(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        self.0.encode_into(out)
+        codec::append(out, |writer| self.encode(writer))
+    }
+
+    /// Writes the value's encoding; it stays what it is.
+    ///
+    /// # Errors
+    /// When the type's serialization refuses.
+    pub(crate) fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        self.0.encode(out)
     }
 }
 

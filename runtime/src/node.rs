@@ -1,16 +1,17 @@
 //! One process of a job: what its PEs share. No chare lives here.
 
-use crate::envelope::{self, Envelope, Header, Spread};
+use crate::envelope::{self, Envelope, Header, Packed, Spread};
 use crate::error::JobError;
 use crate::ids::{NodeId, PeId};
 use crate::layout::Layout;
 use crate::mailbox::{Mailbox, Wake, Work};
+use crate::message::Arguments;
 use crate::readonly::ReadonlyValues;
 use crate::stats::Counters;
 use crate::watch::Watch;
 use crate::zerocopy::{Closing, Descriptor, Transfers};
 use chare_lrts::reach::Reach;
-use chare_lrts::{Frame, Lrts, MemoryMut, Refused};
+use chare_lrts::{Frame, Lrts, Memory, MemoryMut};
 use crossbeam::utils::CachePadded;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -40,7 +41,7 @@ pub(crate) struct Node {
     pub(crate) started: Instant,
     mailboxes: Vec<CachePadded<Mailbox>>,
     /// Frames that found no room, per node, oldest first.
-    outgoing: Vec<Mutex<VecDeque<Frame>>>,
+    outgoing: Vec<Mutex<VecDeque<Vec<u8>>>>,
     outgoing_count: AtomicUsize,
     frame_bytes_max: usize,
     /// Whether the readonly values are here, so that entries may run.
@@ -122,43 +123,61 @@ impl Node {
     /// Queues a message for another node; its bytes go to the sender's `counters`. Order between two calls of one thread to one node is kept.
     pub(crate) fn post(&self, counters: &Counters, peer: NodeId, bytes: Vec<u8>) {
         debug_assert_ne!(peer, self.id, "messages inside a node are delivered");
-        counters.bytes.add_shared(bytes.len() as u64);
-        let bytes = match self.shorten(bytes) {
-            Ok(bytes) => bytes,
-            Err(error) => return self.fail(error),
-        };
-        let frame = Frame::runtime(bytes);
-        let mut outgoing = self.outgoing[peer.index()].lock();
-        let frame = if outgoing.is_empty() {
-            match self.network.send(peer, frame) {
-                Ok(()) => return,
-                Err(Refused(frame)) => frame,
-            }
+        let packed = if bytes.len() <= self.frame_bytes_max {
+            Packed::Frame(bytes)
+        } else if let Some(mut memory) = self.allocate_large(bytes.len()) {
+            memory.as_mut_slice().copy_from_slice(&bytes);
+            Packed::Large(memory.freeze())
         } else {
-            frame
+            Packed::Large(MemoryMut::from_vec(bytes).freeze())
         };
-        outgoing.push_back(frame);
+        self.post_packed(counters, peer, packed);
+    }
+
+    /// Packs a message for [`Node::post_packed`].
+    ///
+    /// # Errors
+    /// When the arguments refuse to be encoded, in words.
+    pub(crate) fn pack(&self, header: &Header, arguments: Option<&Arguments>) -> Result<Packed, String> {
+        envelope::pack(header, arguments, self.frame_bytes_max, |len| self.allocate_large(len))
+    }
+
+    /// As [`Node::post`].
+    pub(crate) fn post_packed(&self, counters: &Counters, peer: NodeId, packed: Packed) {
+        let bytes = match packed {
+            Packed::Frame(bytes) => {
+                counters.bytes.add_shared(bytes.len() as u64);
+                bytes
+            }
+            Packed::Large(memory) => {
+                counters.bytes.add_shared(memory.len() as u64);
+                match self.lend_large(memory) {
+                    Ok(bytes) => bytes,
+                    Err(error) => return self.fail(error),
+                }
+            }
+        };
+        let mut outgoing = self.outgoing[peer.index()].lock();
+        if outgoing.is_empty() && self.network.send(peer, Frame::runtime(&bytes)).is_ok() {
+            return;
+        }
+        outgoing.push_back(bytes);
         self.outgoing_count.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Memory that stays warm and that receivers read in place, if there is such: writing a large message there saves the receiver a
+    /// copy, and both the page faults.
+    fn allocate_large(&self, len: usize) -> Option<MemoryMut> {
+        self.network.capabilities().view.then(|| self.network.allocate(len))
+    }
+
     /// A message too long for one frame stays here; a short one says where.
-    fn shorten(&self, bytes: Vec<u8>) -> Result<Vec<u8>, JobError> {
-        if bytes.len() <= self.frame_bytes_max {
-            return Ok(bytes);
-        }
+    fn lend_large(&self, memory: Memory) -> Result<Vec<u8>, JobError> {
         let error = |cause| JobError::Delivery {
             what: "sending a large message".to_owned(),
             pe: self.layout.pe(self.id, 0),
             node: self.id,
             cause,
-        };
-        let memory = if self.network.capabilities().view {
-            // One more copy into memory that stays warm saves the receiver its own, and both the page faults.
-            let mut memory = self.network.allocate(bytes.len());
-            memory.as_mut_slice().copy_from_slice(&bytes);
-            memory.freeze()
-        } else {
-            MemoryMut::from_vec(bytes).freeze()
         };
         let (key, token) = self.transfers.lend(self.network.regions(), memory, None).map_err(error)?;
         envelope::encode(&Header::Large { descriptor: Descriptor::Lent { key, token } }, None).map_err(error)
@@ -172,11 +191,10 @@ impl Node {
         let mut sent = 0;
         for (peer, outgoing) in (0..).map(NodeId).zip(&self.outgoing) {
             let mut outgoing = outgoing.lock();
-            while let Some(frame) = outgoing.pop_front() {
-                if let Err(Refused(frame)) = self.network.send(peer, frame) {
-                    outgoing.push_front(frame);
-                    break;
-                }
+            while let Some(bytes) = outgoing.front()
+                && self.network.send(peer, Frame::runtime(bytes)).is_ok()
+            {
+                outgoing.pop_front();
                 sent += 1;
             }
         }

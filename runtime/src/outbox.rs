@@ -1,6 +1,6 @@
 //! The one fork of a message's way out: this PE, another PE of this node, another node. `location -> **outbox** -> Lrts::send`
 
-use crate::envelope::{self, Body, Broadcast, Call, Envelope, Header, Spread};
+use crate::envelope::{Body, Call, Envelope, Header, Packed};
 use crate::error::JobError;
 use crate::ids::{NodeId, PeId, Target};
 use crate::location::{Location, locate, recall};
@@ -55,9 +55,14 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
         pe.queue.borrow_mut().push(&options, Work::Message(envelope));
     } else if let Some(rank) = pe.node.rank_here(to) {
         leave(pe, to, rank, Work::Message(envelope));
+    } else if to.0 >= pe.node.layout.pes() {
+        // Whoever made the proxy or callback that leads there: another node may have.
+        let cause = format!("there is no {to}: the job has {} PEs", pe.node.layout.pes());
+        let what = "sending a message".to_owned();
+        pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
     } else {
-        match encode(pe, to, envelope) {
-            Ok(bytes) => pe.node.post(pe.counters(), pe.node.layout.node_of(to), bytes),
+        match pack(pe, to, envelope) {
+            Ok(packed) => pe.node.post_packed(pe.counters(), pe.node.layout.node_of(to), packed),
             Err(error) => pe.node.fail(error),
         }
     }
@@ -77,7 +82,7 @@ fn leave(pe: &Pe, to: PeId, rank: usize, work: Work) {
     }
 }
 
-fn encode(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Vec<u8>, JobError> {
+fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
     let failed = |what: String, cause| JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause };
     let options = envelope.options;
     let (header, arguments, what) = match envelope.body {
@@ -116,42 +121,7 @@ fn encode(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Vec<u8>, JobError> {
     if arguments.is_some() {
         pe.counters().encodes.add(1);
     }
-    let bytes = envelope::encode(&header, arguments.as_ref()).map_err(|cause| failed(what, cause))?;
-    Ok(bytes)
-}
-
-/// Calls an entry of every member of a collection.
-pub(crate) fn broadcast(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
-    let Broadcast { collection, entry, reference, .. } = broadcast;
-    spread(pe, &broadcast.arguments, || Spread::Broadcast {
-        collection,
-        entry: entry.id,
-        options: options.clone(),
-        reference,
-    });
-    for to in pe.node.pes() {
-        let arguments = broadcast.arguments.clone();
-        let own = Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference };
-        send(pe, to, Envelope { options: options.clone(), body: Body::Broadcast(Box::new(own)) });
-    }
-}
-
-/// Sends to all other nodes, down the tree below this one.
-pub(crate) fn spread(pe: &Pe, arguments: &crate::message::Arguments, spread: impl FnOnce() -> Spread) {
-    let node = &pe.node;
-    if node.layout.nodes() == 1 {
-        return;
-    }
-    pe.counters().encodes.add(1);
-    match envelope::encode(&Header::Spread { root: node.id, spread: spread() }, Some(arguments)) {
-        Ok(bytes) => {
-            let children = node.post_to_children(pe.counters(), node.id, &bytes);
-            pe.counters().sent.add(children);
-        }
-        Err(cause) => {
-            node.fail(JobError::Delivery { what: "a broadcast".to_owned(), pe: pe.id, node: node.id, cause });
-        }
-    }
+    pe.node.pack(&header, arguments.as_ref()).map_err(|cause| failed(what, cause))
 }
 
 /// The first PE of a node: where a node's share of collective work is done.

@@ -2,6 +2,7 @@
 //!
 //! A handle is what a proxy is made of: small, serializable, typed by its chare.
 
+use crate::broadcast;
 use crate::callback::{Callback, Goal};
 use crate::chare::{Identity, This};
 use crate::collection::{ArrayOptions, CollectionInfo, Placement};
@@ -129,7 +130,7 @@ impl<C: Chare> CollectionHandle<C> {
             let id = CollectionId { creator: pe.id, serial: pe.next_serial() };
             let chare = registration::<C>();
             let arguments = Arguments::new(arguments);
-            outbox::spread(pe, &arguments, || Spread::Members {
+            broadcast::tell_nodes(pe, &arguments, &[], |_| Spread::Members {
                 id,
                 chare: chare.id,
                 len,
@@ -178,31 +179,25 @@ impl<C: Chare> CollectionHandle<C> {
 
     /// Calls an entry of all members. One message to each node, down a tree; encoded once; cloned for each member.
     pub fn broadcast<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
-        let entry = registry::entry::<E>();
-        let options = self.options.as_ref().unwrap_or(&entry.options).clone();
-        let broadcast = Broadcast {
-            collection: self.id,
-            entry,
-            arguments: Arguments::new(arguments),
-            nocopy: Vec::new(),
-            reference: 0,
-        };
-        Pe::current(|pe| outbox::broadcast(pe, options, broadcast));
+        self.send::<E>(arguments, Vec::new());
     }
 
-    /// Calls an entry with nocopy parameters of all members, each by a message of its own; all share the caller's memory,
-    /// which is free again when the last of them has released it.
+    /// Calls an entry with nocopy parameters of all members. Large buffers go down the same tree, once into each node that
+    /// cannot read its parent's memory in place, and are shared by the node's members; small ones travel with the message.
     pub fn broadcast_nocopy<E: EntryMethod<Chare = C>>(
         &self,
         arguments: E::Arguments,
         nocopy: Vec<Outgoing>,
     ) {
+        self.send::<E>(arguments, leave(nocopy));
+    }
+
+    fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {
         let entry = registry::entry::<E>();
         let options = self.options.as_ref().unwrap_or(&entry.options).clone();
-        let (arguments, nocopy) = (Arguments::new(arguments), leave(nocopy));
+        let arguments = Arguments::new(arguments);
         let broadcast = Broadcast { collection: self.id, entry, arguments, nocopy, reference: 0 };
-        let envelope = Envelope { options, body: Body::Broadcast(Box::new(broadcast)) };
-        Pe::current(|pe| outbox::send(pe, pe.id, envelope));
+        Pe::current(|pe| broadcast::call_all(pe, options, broadcast));
     }
 
     /// A callback that calls an entry of all members.

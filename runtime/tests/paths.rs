@@ -56,6 +56,11 @@ impl Cell {
     }
 
     #[entry]
+    fn meet(&mut self, done: Callback<()>) {
+        self.contribute(barrier(), done);
+    }
+
+    #[entry]
     fn echo(&mut self, values: Vec<u64>, to: Callback<Vec<u64>>) {
         to.send(values);
     }
@@ -133,6 +138,24 @@ fn broadcasts_reductions_and_quiescence() {
         cells.names(to_names);
         assert_eq!(total.await, 55 * 100 + 11 * 3 + 4);
         assert_eq!(names.await, (0..11).map(|index| index.to_string()).collect::<Vec<_>>());
+    });
+}
+
+/// Results of which the caller's process has not contributed a part.
+#[test]
+fn reductions_of_members_that_all_live_elsewhere() {
+    on_every_path(&[(2, 1), (3, 1)], || async {
+        let last = chare::pes() - 1;
+        let options = chare::ArrayOptions::new(5).placement(chare::Placement::by(5, |_| PeId(last)));
+        let cells = CellProxy::create(options, 100);
+        let (met, to_met) = chare::future();
+        let ((total, to_total), (names, to_names)) = (chare::future(), chare::future());
+        cells.meet(to_met);
+        cells.sum_up(to_total);
+        cells.names(to_names);
+        met.await;
+        assert_eq!(total.await, 10 * 100);
+        assert_eq!(names.await, ["0", "1", "2", "3", "4"]);
     });
 }
 

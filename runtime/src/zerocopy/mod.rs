@@ -4,11 +4,13 @@
 //!    region on the sender's memory (rendezvous).
 //! 2. The receiver reads a region in place where it can be mapped, else fetches it with one get, into memory of the
 //!    runtime or into what the post method gave. Only then does the entry run.
-//! 3. When the receiver no longer needs the region it says `Released`; the sender ends the registration and hands
-//!    the buffer back.
+//! 3. When the receiver no longer needs the region it says `Released` to the node that sent the descriptor; the sender ends
+//!    the registration and hands the buffer back.
+//! 4. A broadcast's arguments go down a tree of nodes, see [`carry`].
 
 mod arguments;
 mod buffer;
+pub(crate) mod carry;
 mod closing;
 pub(crate) mod direct;
 pub(crate) mod receive;
@@ -17,6 +19,7 @@ mod transfers;
 
 pub(crate) use arguments::{Arrived, Given, Leaving, PostSlot, Release};
 pub use arguments::{NocopyArguments, NocopyParameter, Outgoing, Post, Posted, Posts, Received, SendBuffer};
+pub(crate) use buffer::lend_vector;
 pub use buffer::{Buffer, BufferMut, Element};
 pub(crate) use closing::Closing;
 pub use transfers::Status;
