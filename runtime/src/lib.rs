@@ -46,6 +46,7 @@
 //! file of the way opens with its place in it.
 
 mod affinity;
+mod barrier;
 mod births;
 mod broadcast;
 mod callback;
@@ -82,6 +83,7 @@ mod quiescence;
 mod readonly;
 mod reduction;
 mod registry;
+mod ring;
 mod running;
 mod scheduler;
 mod sleep;

@@ -30,6 +30,7 @@ pub(crate) enum Ending {
 pub(crate) struct Node {
     pub(crate) id: NodeId,
     pub(crate) layout: Layout,
+    first_pe: PeId,
     pub(crate) network: Reach,
     pub(crate) transfers: Transfers,
     pub(crate) closing: Closing,
@@ -60,6 +61,7 @@ impl Node {
         Self {
             id,
             layout,
+            first_pe: layout.pe(id, 0),
             network,
             transfers: Transfers::default(),
             closing: Closing::default(),
@@ -80,8 +82,16 @@ impl Node {
         }
     }
 
+    #[inline]
     pub(crate) fn is_here(&self, pe: PeId) -> bool {
-        self.layout.node_of(pe) == self.id
+        self.rank_here(pe).is_some()
+    }
+
+    /// A PE's position within this node, if it belongs to it. Asked for every message, so it divides nothing.
+    #[inline]
+    pub(crate) fn rank_here(&self, pe: PeId) -> Option<usize> {
+        let rank = pe.0.wrapping_sub(self.first_pe.0) as usize;
+        (rank < self.mailboxes.len()).then_some(rank)
     }
 
     pub(crate) fn pes(&self) -> impl Iterator<Item = PeId> {
@@ -89,12 +99,20 @@ impl Node {
     }
 
     pub(crate) fn mailbox(&self, pe: PeId) -> &Mailbox {
-        &self.mailboxes[self.layout.rank_of(pe)]
+        &self.mailboxes[self.rank_here(pe).expect("the PE is of this node")]
     }
 
-    /// Leaves work for a PE of this node.
+    /// Leaves work for a PE of this node, from any thread; a PE does it by [`crate::outbox`], which is quicker.
     pub(crate) fn deliver(&self, pe: PeId, work: Work) {
         if self.mailbox(pe).push(work) == Wake::Network {
+            self.network.wake();
+        }
+    }
+
+    /// Wakes a PE of this node if it sleeps: work was left for it elsewhere than in its mailbox.
+    #[inline]
+    pub(crate) fn wake(&self, pe: PeId) {
+        if self.mailbox(pe).wake() == Wake::Network {
             self.network.wake();
         }
     }
