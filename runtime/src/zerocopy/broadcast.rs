@@ -19,8 +19,8 @@
 //! A member that has moved away is reached by forwarding its call, whose [`Leaving`] is then described anew.
 
 use super::receive::{fetch, land_along, landing, send_release, view};
-use super::send::EAGER_LIMIT_BYTES;
-use super::{Descriptor, Leaving, Lender, Release};
+use super::send::{EAGER_LIMIT_BYTES, lend_or_copy};
+use super::{Descriptor, Leaving, Lender, Registration, Release};
 use crate::envelope::{self, Header, Spread};
 use crate::node::Node;
 use crate::registry::NocopyKind;
@@ -33,6 +33,8 @@ use std::sync::Arc;
 pub(crate) struct Carried {
     pub(crate) memory: Memory,
     place: Place,
+    /// Whether it travels inside the message, whatever its length.
+    is_along: bool,
     /// Tells whoever lent it to this process.
     release: Option<Arc<Release>>,
 }
@@ -49,33 +51,34 @@ enum Place {
 
 impl Carried {
     /// What the sender gave.
-    pub(crate) fn sent(Leaving { memory, release }: Leaving) -> Self {
-        Self { memory, place: Place::Sent, release }
+    pub(crate) fn sent(Leaving { memory, release, terms, .. }: Leaving) -> Self {
+        Self { memory, place: Place::Sent, is_along: terms.registration == Registration::None, release }
     }
 
     /// What a member gets. One that reads this process's copy keeps nobody else waiting.
     pub(crate) fn for_member(&self, kind: NocopyKind) -> Leaving {
         let own_copy = matches!(self.place, Place::Copied) && kind == NocopyKind::Received;
         let release = if own_copy { None } else { self.release.clone() };
-        Leaving { memory: self.memory.clone(), release }
+        Leaving::plain(self.memory.clone(), release)
     }
 
     fn is_eager(&self) -> bool {
-        self.memory.len() <= EAGER_LIMIT_BYTES
+        self.is_along || self.memory.len() <= EAGER_LIMIT_BYTES
     }
 
-    fn describe(&self, node: &Node, child: NodeId) -> Result<Descriptor, String> {
+    fn describe(&self, node: &Node, child: NodeId) -> Descriptor {
         if self.is_eager() {
             let token = |release: &Arc<Release>| node.transfers.relay(Some(Arc::clone(release)));
             let lender = self.release.as_ref().map(|release| Lender { node: node.id, token: token(release) });
-            return Ok(Descriptor::Inline { bytes: self.memory.as_slice().to_vec().into(), lender });
+            return Descriptor::Inline { bytes: self.memory.as_slice().to_vec().into(), lender };
         }
         let release = self.release.clone();
-        let (key, token) = match self.place {
-            Place::Mapped(key) if node.network.maps(child) => (key, node.transfers.relay(release)),
-            _ => node.transfers.lend(node.network.regions(), self.memory.clone(), release)?,
-        };
-        Ok(Descriptor::Lent { key, token })
+        match self.place {
+            Place::Mapped(key) if node.network.maps(child) => {
+                Descriptor::Lent { key, token: node.transfers.relay(release) }
+            }
+            _ => lend_or_copy(node, Leaving::plain(self.memory.clone(), release)),
+        }
     }
 }
 
@@ -83,7 +86,7 @@ impl Carried {
 /// how many children there are.
 ///
 /// # Errors
-/// When no more memory can be registered or the header refuses to be encoded, in words.
+/// When the header refuses to be encoded, in words.
 pub(crate) fn pass_on(
     node: &Node,
     counters: &Counters,
@@ -93,8 +96,7 @@ pub(crate) fn pass_on(
     tail: &[u8],
 ) -> Result<u64, String> {
     let frame = |child| -> Result<Vec<u8>, String> {
-        let described = carried.iter().map(|one| one.describe(node, child));
-        let spread = spread(described.collect::<Result<_, _>>()?);
+        let spread = spread(carried.iter().map(|one| one.describe(node, child)).collect());
         let mut bytes = envelope::encode(&Header::Spread { root, spread }, None)?;
         bytes.extend_from_slice(tail);
         Ok(bytes)
@@ -148,7 +150,8 @@ pub(crate) fn bring_in(
             Descriptor::Inline { bytes, lender: told } => {
                 let memory = land_along(&bytes, into)?;
                 let release = told.map(|told| release_to(node, lender, told.token, memory.len() as u64));
-                slots.push(Some(Carried { memory, place: Place::Copied, release }));
+                let is_along = memory.len() > EAGER_LIMIT_BYTES;
+                slots.push(Some(Carried { memory, place: Place::Copied, is_along, release }));
                 continue;
             }
             Descriptor::Lent { key, token } => (key, token),
@@ -156,7 +159,7 @@ pub(crate) fn bring_in(
         let in_place = if into.is_none() { view(node, &key)? } else { None };
         let release = Some(release_to(node, lender, token, key.len));
         if let Some(memory) = in_place {
-            slots.push(Some(Carried { memory, place: Place::Mapped(key), release }));
+            slots.push(Some(Carried { memory, place: Place::Mapped(key), is_along: false, release }));
         } else {
             slots.push(None);
             fetches.push((position, key, landing(node, &key, into)?, release));
@@ -172,7 +175,7 @@ pub(crate) fn bring_in(
         let gathering = Arc::clone(&gathering);
         fetch(node, what.to_owned(), key, into, move |node, memory| {
             node.outside.count_copy(memory.len());
-            let carried = Carried { memory: memory.freeze(), place: Place::Copied, release };
+            let carried = Carried { memory: memory.freeze(), place: Place::Copied, is_along: false, release };
             arrive(node, &gathering, position, carried);
         });
     }

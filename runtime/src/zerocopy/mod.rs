@@ -11,6 +11,7 @@
 mod arguments;
 pub(crate) mod broadcast;
 mod buffer;
+mod cache;
 mod closing;
 mod completion;
 pub(crate) mod direct;
@@ -19,6 +20,7 @@ mod outgoing;
 mod posts;
 pub(crate) mod receive;
 mod registered;
+mod registration;
 pub(crate) mod send;
 pub(crate) mod tags;
 mod transfers;
@@ -33,7 +35,8 @@ pub(crate) use outgoing::{Leaving, Release};
 pub use outgoing::{Outgoing, SendBuffer, Sent};
 pub(crate) use posts::Waiting;
 pub use posts::{Landing, MatchError, Post, PostRefusal, Posts};
-pub use registered::{RegisteredSource, RegisteredTarget};
+pub use registered::{NotRegistered, RegisteredSource, RegisteredTarget};
+pub use registration::Registration;
 pub use transfers::Status;
 pub(crate) use transfers::Transfers;
 
