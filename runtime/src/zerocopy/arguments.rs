@@ -22,7 +22,7 @@ pub(crate) enum Arrived {
 }
 
 /// The arrived nocopy arguments of one call, taken in declaration order by generated code.
-pub struct NocopyArguments(pub(crate) std::vec::IntoIter<Arrived>);
+pub struct NocopyArguments(Option<Box<std::vec::IntoIter<Arrived>>>);
 
 /// A parameter type that `#[nocopy]` knows.
 pub trait NocopyParameter: Sized {
@@ -39,7 +39,12 @@ pub struct ArrivedArgument(Arrived);
 
 impl NocopyArguments {
     pub(crate) fn new(arrived: Vec<Arrived>) -> Self {
-        Self(arrived.into_iter())
+        Self(Some(Box::new(arrived.into_iter())))
+    }
+
+    /// The nocopy arguments of an entry that has none.
+    pub(crate) fn none() -> Self {
+        Self(None)
     }
 
     /// The next argument, as the parameter's type.
@@ -47,7 +52,8 @@ impl NocopyArguments {
     /// # Panics
     /// If the sender's elements do not fit the parameter's: the job ends and names the entry.
     pub fn take<P: NocopyParameter>(&mut self) -> P {
-        let arrived = self.0.next().expect("a call has as many nocopy arguments as its entry has parameters");
+        let next = self.0.as_mut().and_then(Iterator::next);
+        let arrived = next.expect("a call has as many nocopy arguments as its entry has parameters");
         match P::from_arrived(ArrivedArgument(arrived)) {
             Ok(parameter) => parameter,
             Err(cause) => panic!("a nocopy argument does not fit its parameter: {cause}"),

@@ -143,7 +143,7 @@ pub(crate) fn land_along(bytes: &[u8], into: Option<MemoryMut>) -> Result<Memory
     Ok(memory.freeze())
 }
 
-/// Memory for the whole of a region: `into`, or the runtime's.
+/// Memory for the whole of a region: `into`, or the runtime's. Made before the owner is asked, so the length is an allegation.
 ///
 /// # Errors
 /// A length that does not fit, in words.

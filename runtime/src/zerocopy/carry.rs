@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 /// A nocopy argument of a broadcast, as one process has it.
 pub(crate) struct Carried {
-    pub(crate) memory: Memory,
+    memory: Memory,
     place: Place,
     /// Whether it travels inside the message, whatever its length.
     is_along: bool,
@@ -53,6 +53,11 @@ impl Carried {
     /// What the sender gave.
     pub(crate) fn sent(Leaving { memory, release, terms, .. }: Leaving) -> Self {
         Self { memory, place: Place::Sent, is_along: terms.registration == Registration::None, release }
+    }
+
+    /// The same bytes by another handle.
+    pub(crate) fn map(self, handle: impl FnOnce(Memory) -> Option<Memory>) -> Option<Self> {
+        Some(Self { memory: handle(self.memory)?, ..self })
     }
 
     /// What a member gets. One that reads this process's copy keeps nobody else waiting.
