@@ -12,7 +12,7 @@ use crate::watch::Watch;
 use crate::zerocopy::tags::Tags;
 use crate::zerocopy::{Closing, Descriptor, Transfers};
 use chare_lrts::reach::Reach;
-use chare_lrts::{Frame, Lrts, Memory, MemoryMut};
+use chare_lrts::{Frame, Lrts, MemoryMut};
 use crossbeam::utils::CachePadded;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -42,8 +42,8 @@ pub(crate) struct Node {
     pub(crate) outside: Counters,
     pub(crate) started: Instant,
     mailboxes: Vec<CachePadded<Mailbox>>,
-    /// Frames that found no room, per node, oldest first.
-    outgoing: Vec<Mutex<VecDeque<Vec<u8>>>>,
+    /// Messages that found no room, per node, oldest first.
+    outgoing: Vec<Mutex<VecDeque<Packed>>>,
     outgoing_count: AtomicUsize,
     frame_bytes_max: usize,
     /// Whether the readonly values are here, so that entries may run.
@@ -147,43 +147,34 @@ impl Node {
 
     /// As [`Node::post`].
     pub(crate) fn post_packed(&self, counters: &Counters, peer: NodeId, packed: Packed) {
-        let bytes = match packed {
-            Packed::Frame(bytes) => {
-                counters.bytes.add_shared(bytes.len() as u64);
-                bytes
-            }
-            Packed::Large(memory) => {
-                counters.bytes.add_shared(memory.len() as u64);
-                match self.lend_large(memory) {
-                    Ok(bytes) => bytes,
-                    Err(error) => return self.fail(error),
-                }
-            }
-        };
+        counters.bytes.add_shared(packed.len() as u64);
         let mut outgoing = self.outgoing[peer.index()].lock();
-        if outgoing.is_empty() && self.network.send(peer, Frame::runtime(&bytes)).is_ok() {
-            return;
+        let waiting = if outgoing.is_empty() { self.send(peer, packed) } else { Some(packed) };
+        if let Some(packed) = waiting {
+            outgoing.push_back(packed);
+            self.outgoing_count.fetch_add(1, Ordering::Relaxed);
         }
-        outgoing.push_back(bytes);
-        self.outgoing_count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Sends a message; gives it back when it finds no room.
+    fn send(&self, peer: NodeId, packed: Packed) -> Option<Packed> {
+        let bytes = match packed {
+            Packed::Frame(bytes) => bytes,
+            Packed::Large(memory) => match self.transfers.lend_message(self.network.regions(), memory) {
+                Ok((key, token)) => {
+                    let header = Header::Large { descriptor: Descriptor::Lent { key, token } };
+                    envelope::encode(&header, None).expect("a descriptor encodes")
+                }
+                Err(memory) => return Some(Packed::Large(memory)),
+            },
+        };
+        self.network.send(peer, Frame::runtime(&bytes)).is_err().then_some(Packed::Frame(bytes))
     }
 
     /// Memory that stays warm and that receivers read in place, if there is such: writing a large message there saves the receiver a
     /// copy, and both the page faults.
     fn allocate_large(&self, len: usize) -> Option<MemoryMut> {
         self.network.capabilities().view.then(|| self.network.allocate(len))
-    }
-
-    /// A message too long for one frame stays here; a short one says where.
-    fn lend_large(&self, memory: Memory) -> Result<Vec<u8>, JobError> {
-        let error = |cause| JobError::Delivery {
-            what: "sending a large message".to_owned(),
-            pe: self.layout.pe(self.id, 0),
-            node: self.id,
-            cause,
-        };
-        let (key, token) = self.transfers.lend(self.network.regions(), memory, None).map_err(error)?;
-        envelope::encode(&Header::Large { descriptor: Descriptor::Lent { key, token } }, None).map_err(error)
     }
 
     /// Sends what found no room before. Returns whether anything went.
@@ -194,10 +185,11 @@ impl Node {
         let mut sent = 0;
         for (peer, outgoing) in (0..).map(NodeId).zip(&self.outgoing) {
             let mut outgoing = outgoing.lock();
-            while let Some(bytes) = outgoing.front()
-                && self.network.send(peer, Frame::runtime(bytes)).is_ok()
-            {
-                outgoing.pop_front();
+            while let Some(packed) = outgoing.pop_front() {
+                if let Some(waiting) = self.send(peer, packed) {
+                    outgoing.push_front(waiting);
+                    break;
+                }
                 sent += 1;
             }
         }
