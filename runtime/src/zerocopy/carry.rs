@@ -32,6 +32,7 @@ use std::sync::Arc;
 /// A nocopy argument of a broadcast, as one process has it.
 pub(crate) struct Carried {
     memory: Memory,
+    kind: NocopyKind,
     place: Place,
     /// Tells whoever lent it to this process.
     release: Option<Arc<Release>>,
@@ -49,8 +50,8 @@ enum Place {
 
 impl Carried {
     /// What the sender gave.
-    pub(crate) fn sent(Leaving { memory, release }: Leaving) -> Self {
-        Self { memory, place: Place::Sent, release }
+    pub(crate) fn sent(kind: NocopyKind, Leaving { memory, release }: Leaving) -> Self {
+        Self { memory, kind, place: Place::Sent, release }
     }
 
     /// The same bytes by another handle.
@@ -59,8 +60,8 @@ impl Carried {
     }
 
     /// What a member gets. One that reads this process's copy keeps nobody else waiting.
-    pub(crate) fn for_member(&self, kind: NocopyKind) -> Leaving {
-        let own_copy = matches!(self.place, Place::Copied) && kind == NocopyKind::Received;
+    pub(crate) fn for_member(&self) -> Leaving {
+        let own_copy = matches!(self.place, Place::Copied) && self.kind == NocopyKind::Received;
         let release = if own_copy { None } else { self.release.clone() };
         Leaving { memory: self.memory.clone(), release }
     }
@@ -69,10 +70,16 @@ impl Carried {
         self.memory.len() <= EAGER_LIMIT_BYTES
     }
 
+    /// What a child that got the bytes with the message still has to answer: a post may be shorter.
+    fn awaited(&self) -> Option<&Arc<Release>> {
+        self.release.as_ref().filter(|_| self.kind == NocopyKind::Posted)
+    }
+
     fn describe(&self, node: &Node, child: NodeId) -> Result<Descriptor, String> {
         if self.is_eager() {
-            let token = |release: &Arc<Release>| node.transfers.relay(Some(Arc::clone(release)));
-            let lender = self.release.as_ref().map(|release| Lender { node: node.id, token: token(release) });
+            let awaited = self.awaited().map(Arc::clone);
+            let lender =
+                awaited.map(|release| Lender { node: node.id, token: node.transfers.relay(Some(release)) });
             return Ok(Descriptor::Inline { bytes: self.memory.as_slice().to_vec().into(), lender });
         }
         let release = self.release.clone();
@@ -108,7 +115,7 @@ pub(crate) fn pass_on(
     let Some(first) = children.first() else { return Ok(0) };
     let (eager, lent): (Vec<_>, Vec<_>) = carried.iter().partition(|one| one.is_eager());
     eager.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
-    if lent.is_empty() && eager.iter().all(|one| one.release.is_none()) {
+    if lent.is_empty() && eager.iter().all(|one| one.awaited().is_none()) {
         return Ok(node.post_to_children(counters, root, &frame(*first)?));
     }
     for child in &children {
@@ -120,6 +127,7 @@ pub(crate) fn pass_on(
 /// An argument that is to come into this process.
 pub(crate) struct Wanted {
     pub(crate) descriptor: Descriptor,
+    pub(crate) kind: NocopyKind,
     /// Where it must land; `None`: wherever it costs least.
     pub(crate) into: Option<MemoryMut>,
 }
@@ -148,12 +156,12 @@ pub(crate) fn bring_in(
 ) -> Result<(), String> {
     let mut fetches = Vec::new();
     let mut slots = Vec::with_capacity(wanted.len());
-    for (position, Wanted { descriptor, into }) in wanted.into_iter().enumerate() {
+    for (position, Wanted { descriptor, kind, into }) in wanted.into_iter().enumerate() {
         let (key, token) = match descriptor {
             Descriptor::Inline { bytes, lender: told } => {
                 let memory = land_along(&bytes, into)?;
                 let release = told.map(|told| release_to(node, lender, told.token, memory.len() as u64));
-                slots.push(Some(Carried { memory, place: Place::Copied, release }));
+                slots.push(Some(Carried { memory, kind, place: Place::Copied, release }));
                 continue;
             }
             Descriptor::Lent { key, token } => (key, token),
@@ -161,10 +169,10 @@ pub(crate) fn bring_in(
         let in_place = if into.is_none() { view(node, &key)? } else { None };
         let release = Some(release_to(node, lender, token, key.len));
         if let Some(memory) = in_place {
-            slots.push(Some(Carried { memory, place: Place::Mapped(key), release }));
+            slots.push(Some(Carried { memory, kind, place: Place::Mapped(key), release }));
         } else {
             slots.push(None);
-            fetches.push((position, key, landing(node, &key, into)?, release));
+            fetches.push((position, kind, key, landing(node, &key, into)?, release));
         }
     }
     let (missing, then) = (fetches.len(), Box::new(then) as Then);
@@ -173,11 +181,11 @@ pub(crate) fn bring_in(
         return Ok(());
     }
     let gathering = Arc::new(Mutex::new(Gathering { slots, missing, then: Some(then) }));
-    for (position, key, into, release) in fetches {
+    for (position, kind, key, into, release) in fetches {
         let gathering = Arc::clone(&gathering);
         fetch(node, what.to_owned(), key, into, move |node, memory| {
             node.outside.count_copy(memory.len());
-            let carried = Carried { memory: memory.freeze(), place: Place::Copied, release };
+            let carried = Carried { memory: memory.freeze(), kind, place: Place::Copied, release };
             arrive(node, &gathering, position, carried);
         });
     }
