@@ -249,7 +249,8 @@ pub(crate) fn contribute(pe: &Pe, partial: Partial) {
     match whole {
         Ok(None) => {}
         Ok(Some(whole)) => {
-            let envelope = Envelope { options: CallOptions::new(), body: Body::Contribution(Box::new(whole)) };
+            let envelope =
+                Envelope { options: CallOptions::new(), body: Body::Contribution(Box::new(whole)) };
             outbox::send(pe, outbox::first_pe(pe, pe.node.id), envelope);
         }
         Err(cause) => fail(pe, format!("a reduction over {}", info.chare.name), cause),
@@ -272,7 +273,8 @@ fn fold_on_node(pe: &Pe, partial: Partial) {
         Ok(None) => {}
         Ok(Some(whole)) => match node.layout.parent(node.id, info.root()) {
             Some(parent) => {
-                let envelope = Envelope { options: CallOptions::new(), body: Body::Contribution(Box::new(whole)) };
+                let envelope =
+                    Envelope { options: CallOptions::new(), body: Body::Contribution(Box::new(whole)) };
                 outbox::send(pe, outbox::first_pe(pe, parent), envelope);
             }
             None => {

@@ -111,8 +111,12 @@ unsafe fn drop_in<T: Content>(place: &mut Place) {
 struct OperationsOf<T>(T);
 
 impl<T: Content> OperationsOf<T> {
-    const TABLE: &'static Operations =
-        &Operations { type_id: TypeId::of::<T>(), encode: encode::<T>, clone: clone::<T>, drop: drop_in::<T> };
+    const TABLE: &'static Operations = &Operations {
+        type_id: TypeId::of::<T>(),
+        encode: encode::<T>,
+        clone: clone::<T>,
+        drop: drop_in::<T>,
+    };
 }
 
 impl Erased {

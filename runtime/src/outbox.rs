@@ -79,7 +79,9 @@ fn encode(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Vec<u8>, JobError> {
             let partial = partial.encode().map_err(|error| failed(what.clone(), error.to_string()))?;
             (Header::Contribution { to, partial }, None, what)
         }
-        Body::Quiescence(wave) => (Header::Quiescence { to, wave: *wave }, None, "quiescence detection".to_owned()),
+        Body::Quiescence(wave) => {
+            (Header::Quiescence { to, wave: *wave }, None, "quiescence detection".to_owned())
+        }
         Body::CreateMembers { .. } | Body::Broadcast(_) | Body::Callback(_) => {
             unreachable!("these are spread over nodes or stay on theirs, they are never sent to another")
         }
