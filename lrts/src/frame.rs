@@ -1,4 +1,4 @@
-//! A frame: the bounded, owned run of bytes that one node sends to another.
+//! A frame: the bounded run of bytes that one node sends to another.
 
 /// Who reads a frame on the other side.
 ///
@@ -24,21 +24,39 @@ impl Channel {
     }
 }
 
-/// A message on its way out. Owned: a backend may keep it until the wire takes it.
+/// A message on its way out, in two parts that arrive as one, so that a header need not be copied together with what it
+/// announces. Borrowed: a backend that cannot pass it on at once copies what is left.
 ///
 /// At most [`Capabilities::frame_bytes_max`](crate::Capabilities::frame_bytes_max) bytes long;
 /// larger data travel by get.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Frame {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame<'a> {
     /// Who reads it.
     pub channel: Channel,
-    /// What it says.
-    pub bytes: Vec<u8>,
+    /// What it says first.
+    pub head: &'a [u8],
+    /// What it says next.
+    pub body: &'a [u8],
 }
 
-impl Frame {
-    /// A frame for the runtime above.
-    pub fn runtime(bytes: Vec<u8>) -> Self {
-        Self { channel: Channel::Runtime, bytes }
+impl<'a> Frame<'a> {
+    /// A frame for the runtime above, in one part.
+    pub fn runtime(bytes: &'a [u8]) -> Self {
+        Self { channel: Channel::Runtime, head: bytes, body: &[] }
+    }
+
+    /// Bytes of both parts.
+    pub fn len(&self) -> usize {
+        self.head.len() + self.body.len()
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Both parts together, for whoever has to keep them.
+    pub fn to_vec(&self) -> Vec<u8> {
+        [self.head, self.body].concat()
     }
 }

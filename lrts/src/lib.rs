@@ -3,6 +3,7 @@
 pub mod bell;
 mod capabilities;
 pub mod claim;
+pub mod codec;
 mod error;
 mod frame;
 mod ids;
@@ -25,7 +26,7 @@ pub use capabilities::Capabilities;
 pub use error::{LrtsError, TransferError};
 pub use frame::{Channel, Frame};
 pub use ids::NodeId;
-pub use lrts::{Completion, Get, Lrts, Posted, Put, Refused, Sink, Token};
+pub use lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink, Token};
 pub use memory::{Memory, MemoryMut, Owner, Share};
 pub use region::{Claim, ClaimError, Held, RegionKey, Regions, check_range};
 

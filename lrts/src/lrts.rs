@@ -16,6 +16,10 @@ pub type Token = u64;
 #[derive(Debug)]
 pub struct Refused<T>(pub T);
 
+/// A frame that the network has no room for now. Not an error.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NoRoom;
+
 /// Read `into.len()` bytes of a peer's region, from `offset` on, into memory of ours.
 #[derive(Debug)]
 pub struct Get {
@@ -92,12 +96,12 @@ pub trait Lrts: Send + Sync {
     /// `peer_lost` names the peer.
     ///
     /// # Errors
-    /// The frame itself when there is no room now.
+    /// [`NoRoom`]: nothing was taken. The event descriptor becomes readable when there may be room.
     ///
     /// # Panics
     /// If the frame is longer than `frame_bytes_max` or the backend has no messages: the caller asked
     /// `capabilities` first.
-    fn send(&self, target: NodeId, frame: Frame) -> Result<(), Refused<Frame>>;
+    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom>;
 
     /// Delivers arrivals and completions to `sink`, pushes what waits to go out.
     /// Returns whether anything happened.

@@ -80,9 +80,7 @@ impl Node {
     }
 
     fn send(&self, target: NodeId, bytes: &[u8]) {
-        let mut frame = Frame::runtime(bytes.to_vec());
-        while let Err(Refused(back)) = self.shm.send(target, frame) {
-            frame = back;
+        while self.shm.send(target, Frame::runtime(bytes)).is_err() {
             self.shm.progress(&mut Heard::default());
         }
     }

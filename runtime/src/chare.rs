@@ -5,37 +5,73 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// Who a chare is, and what its PE remembers about it. Exists before the constructor runs.
-#[derive(Debug)]
+/// Who a chare is, and what its PE remembers about it. Exists before the constructor runs. A million chares are nothing
+/// special, so this holds nothing that can stand elsewhere.
+#[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) target: Target,
     /// The chare type's name, for messages to humans.
     pub(crate) name: &'static str,
     /// How many reductions it has contributed to.
     pub(crate) contributions: Cell<u64>,
-    /// Set when the chare asked to be removed.
-    pub(crate) destroyed: Cell<bool>,
 }
 
 impl Identity {
-    pub(crate) fn new(target: Target, name: &'static str) -> Rc<Self> {
-        Rc::new(Self { target, name, contributions: Cell::new(0), destroyed: Cell::new(false) })
+    pub(crate) fn new(target: Target, name: &'static str) -> Self {
+        Self { target, name, contributions: Cell::new(0) }
     }
 }
 
 /// A chare of any type.
 pub(crate) trait AnyChare: Any {
-    fn identity(&self) -> &Rc<Identity>;
+    fn identity(&self) -> &Identity;
 }
 
+/// The one allocation of a chare.
 struct Body<C> {
-    identity: Rc<Identity>,
+    identity: Identity,
     state: RefCell<C>,
 }
 
 impl<C: 'static> AnyChare for Body<C> {
-    fn identity(&self) -> &Rc<Identity> {
+    fn identity(&self) -> &Identity {
         &self.identity
+    }
+}
+
+impl<C> Body<C> {
+    fn with<R>(&self, body: impl FnOnce(&mut C) -> R) -> R {
+        let mut state = self.state.try_borrow_mut().expect(
+            "this chare's state is already borrowed: do not call `This::with` inside `This::with` on the same chare",
+        );
+        body(&mut state)
+    }
+}
+
+/// A chare lent to one of its entries, for as long as the entry runs.
+pub struct ThisRef<'a, C> {
+    chare: &'a Rc<dyn AnyChare>,
+    body: &'a Body<C>,
+}
+
+impl<'a, C: 'static> ThisRef<'a, C> {
+    /// A chare from the table, if it is of this type.
+    #[inline]
+    pub(crate) fn of(chare: &'a Rc<dyn AnyChare>) -> Option<Self> {
+        let any: &dyn Any = &**chare;
+        any.downcast_ref().map(|body| Self { chare, body })
+    }
+
+    /// Borrows the chare's state for the length of a closure; see [`This::with`].
+    #[inline]
+    pub fn with<R>(&self, body: impl FnOnce(&mut C) -> R) -> R {
+        self.body.with(body)
+    }
+
+    /// The handle that an `async` entry keeps.
+    pub fn keep(&self) -> This<C> {
+        let chare: Rc<dyn Any> = Rc::clone(self.chare) as Rc<dyn Any>;
+        This(chare.downcast().expect("its type was looked at when it was lent"))
     }
 }
 
@@ -47,20 +83,11 @@ pub struct This<C>(Rc<Body<C>>);
 
 impl<C: 'static> This<C> {
     /// A chare for the table, from its constructed state.
-    pub(crate) fn seat(identity: Rc<Identity>, state: C) -> Rc<dyn AnyChare> {
+    pub(crate) fn seat(identity: Identity, state: C) -> Rc<dyn AnyChare> {
         Rc::new(Body { identity, state: RefCell::new(state) })
     }
 
-    /// The typed handle of a chare from the table.
-    ///
-    /// # Panics
-    /// If the chare is of another type: the table is keyed by ids that carry the type.
-    pub(crate) fn of(chare: &Rc<dyn AnyChare>) -> Self {
-        let chare: Rc<dyn Any> = Rc::clone(chare) as Rc<dyn Any>;
-        Self(chare.downcast::<Body<C>>().expect("a proxy's type is its chare's type"))
-    }
-
-    pub(crate) fn identity(&self) -> &Rc<Identity> {
+    pub(crate) fn identity(&self) -> &Identity {
         &self.0.identity
     }
 
@@ -69,10 +96,7 @@ impl<C: 'static> This<C> {
     /// # Panics
     /// If called inside itself for the same chare.
     pub fn with<R>(&self, body: impl FnOnce(&mut C) -> R) -> R {
-        let mut state = self.0.state.try_borrow_mut().expect(
-            "this chare's state is already borrowed: do not call `This::with` inside `This::with` on the same chare",
-        );
-        body(&mut state)
+        self.0.with(body)
     }
 }
 

@@ -123,13 +123,16 @@ pub fn readonly<T: Message + Sync>() -> Arc<T> {
 /// # Panics
 /// Outside an entry of a singleton.
 pub fn destroy() {
-    let identity = Pe::current(|pe| pe.running_identity());
-    assert!(
-        matches!(identity.target, Target::Chare(_)),
-        "{} is a member of a collection; only singletons are destroyed one by one",
-        identity.name
-    );
-    identity.destroyed.set(true);
+    Pe::current(|pe| {
+        pe.with_running(|identity| {
+            assert!(
+                matches!(identity.target, Target::Chare(_)),
+                "{} is a member of a collection; only singletons are destroyed one by one",
+                identity.name
+            );
+        });
+        pe.destroyed.set(true);
+    });
 }
 
 impl<T: Element> BufferMut<T> {

@@ -5,7 +5,7 @@ use crate::collection::CollectionInfo;
 use crate::context;
 use crate::envelope::{Body, Broadcast, Call, Create, Envelope};
 use crate::error::JobError;
-use crate::ids::{CollectionId, Index, NodeId, PeId, Target};
+use crate::ids::{CollectionId, NodeId, PeId, Target};
 use crate::location::{Location, locate};
 use crate::mailbox::Work;
 use crate::message::Arguments;
@@ -15,7 +15,7 @@ use crate::queue::CallOptions;
 use crate::quiescence::{COORDINATOR, Sums, Wave};
 use crate::reduction::Partial;
 use crate::registry::{ChareRegistration, EntryRegistration};
-use crate::running::Running;
+use crate::running::{Running, Subject};
 use crate::zerocopy::receive::{self, Destination};
 use crate::zerocopy::{Nocopy, NocopyArguments, Posts};
 use std::rc::Rc;
@@ -36,11 +36,9 @@ pub(crate) fn process(pe: &Rc<Pe>, work: Work) {
     let outcome = match work {
         Work::Task(key) => {
             if let Some(running) = pe.tasks.running(key) {
-                let identity = running.identity.clone();
-                pe.run_as(running, || pe.tasks.poll(key));
-                if let Some(identity) = identity {
-                    remove_if_destroyed(pe, &identity);
-                }
+                let target = running.subject.identity().map(|identity| identity.target);
+                pe.run_as(running, |_| pe.tasks.poll(key));
+                target.inspect(|target| remove_if_destroyed(pe, *target));
             }
             Outcome::Processed
         }
@@ -83,8 +81,7 @@ fn keep_for(pe: &Pe, awaited: Awaited, options: CallOptions, body: Body) -> Outc
 }
 
 fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
-    let chare = pe.chares.borrow().get(&call.target).map(Rc::clone);
-    let Some(chare) = chare else {
+    let Some(chare) = pe.places.borrow_mut().find(call.target) else {
         let awaited = match call.target {
             Target::Chare(id) => Awaited::Chare(id),
             Target::Member(collection, _) => Awaited::Collection(collection),
@@ -103,7 +100,7 @@ fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
         Some(Nocopy::Arrived(arrived)) => arrived,
         Some(_) => unreachable!("brought in above"),
     };
-    invoke(pe, &chare, call.entry, call.arguments, NocopyArguments::new(arrived), call.reference);
+    invoke(pe, chare, call.entry, call.arguments, NocopyArguments::new(arrived), call.reference);
     Outcome::Processed
 }
 
@@ -112,12 +109,14 @@ fn bring_in(pe: &Rc<Pe>, chare: &Rc<dyn AnyChare>, destination: Destination, cal
     let entry = call.entry;
     let slots = receive::post_slots(&call);
     if entry.has_posts() {
-        let running = Running {
-            identity: Some(Rc::clone(chare.identity())),
-            entry: entry.name,
-            reference: call.reference,
-        };
-        pe.run_as(running, || (entry.post)(chare, &call.arguments, Posts::new(slots.clone())));
+        let subject = Subject::Chare(Rc::clone(chare));
+        let running = Running { subject, entry: entry.name, reference: call.reference };
+        let posts = Posts::new(slots.clone());
+        let posted = pe.run_as(running, |_| (entry.post)(chare, &call.arguments, posts));
+        if let Err(cause) = posted {
+            fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
+            return None;
+        }
     }
     receive::land(&pe.node, destination, call, &slots).unwrap_or_else(|cause| {
         fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
@@ -126,40 +125,45 @@ fn bring_in(pe: &Rc<Pe>, chare: &Rc<dyn AnyChare>, destination: Destination, cal
 }
 
 fn invoke(
-    pe: &Rc<Pe>,
-    chare: &Rc<dyn AnyChare>,
+    pe: &Pe,
+    chare: Rc<dyn AnyChare>,
     entry: &'static EntryRegistration,
     arguments: Arguments,
     nocopy: NocopyArguments,
     reference: u64,
 ) {
     pe.counters().entries.add(1);
-    let identity = chare.identity();
-    let running = Running { identity: Some(Rc::clone(identity)), entry: entry.name, reference };
-    let result = pe.run_as(running, || (entry.invoke)(chare, arguments, nocopy));
-    if let Err(error) = result {
-        fail(pe, format!("{}::{}", entry.chare, entry.name), error);
-    }
-    remove_if_destroyed(pe, identity);
+    let running = Running { subject: Subject::Chare(chare), entry: entry.name, reference };
+    let target = pe.run_as(running, |subject| {
+        let Subject::Chare(chare) = subject else { unreachable!("said above") };
+        match (entry.invoke)(chare, arguments, nocopy) {
+            Ok(()) => pe.destroyed.get().then(|| chare.identity().target),
+            Err(cause) => {
+                fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
+                None
+            }
+        }
+    });
+    target.inspect(|target| remove_if_destroyed(pe, *target));
 }
 
 /// Removes a chare that asked for it, after the step of an entry in which it did.
-fn remove_if_destroyed(pe: &Pe, identity: &Identity) {
-    if identity.destroyed.get() {
+fn remove_if_destroyed(pe: &Pe, target: Target) {
+    if pe.destroyed.take() {
         // Dropped after the borrow: the chare's state may run code of the user.
-        let removed = pe.chares.borrow_mut().remove(&identity.target);
+        let removed = pe.places.borrow_mut().remove(target);
         drop(removed);
     }
 }
 
 fn construct(pe: &Rc<Pe>, target: Target, chare: &'static ChareRegistration, arguments: Arguments) {
-    let identity = Identity::new(target, chare.name);
-    let running = Running { identity: Some(Rc::clone(&identity)), entry: "constructor", reference: 0 };
-    match pe.run_as(running, || (chare.construct)(identity, arguments)) {
+    let identity = Rc::new(Identity::new(target, chare.name));
+    let subject = Subject::Unborn(Rc::clone(&identity));
+    let running = Running { subject, entry: "constructor", reference: 0 };
+    match pe.run_as(running, |_| (chare.construct)(&identity, arguments)) {
         Ok(made) => {
-            let identity = Rc::clone(made.identity());
-            pe.chares.borrow_mut().insert(target, made);
-            remove_if_destroyed(pe, &identity);
+            pe.places.borrow_mut().insert(target, made);
+            remove_if_destroyed(pe, target);
         }
         Err(error) => fail(pe, format!("the constructor of {}", chare.name), error),
     }
@@ -175,6 +179,7 @@ fn create_members(pe: &Rc<Pe>, info: Arc<CollectionInfo>, arguments: &Arguments)
     let (id, chare) = (info.id, info.chare);
     let members: Rc<[_]> = info.members_on(pe.id).into();
     pe.collections.borrow_mut().insert(id, LocalCollection { info, members: Rc::clone(&members) });
+    pe.places.borrow_mut().reserve(members.len());
     for index in members.iter() {
         construct(pe, Target::Member(id, *index), chare, arguments.clone());
     }
@@ -209,35 +214,27 @@ fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Out
         let body = Body::Broadcast(Box::new(broadcast));
         return keep_for(pe, Awaited::Collection(collection), options, body);
     };
-    if !nocopy.is_empty() {
-        call_each(pe, &options, &Broadcast { collection, entry, arguments, nocopy, reference });
-        return Outcome::Processed;
-    }
     let mut arguments = Some(arguments);
     for (position, index) in members.iter().enumerate() {
-        let chare = pe.chares.borrow().get(&Target::Member(collection, *index)).map(Rc::clone);
+        let target = Target::Member(collection, *index);
         let is_last = position + 1 == members.len();
-        let own = if is_last { arguments.take() } else { arguments.clone() };
-        if let (Some(chare), Some(own)) = (chare, own) {
-            invoke(pe, &chare, entry, own, NocopyArguments::new(Vec::new()), reference);
+        let Some(own) = (if is_last { arguments.take() } else { arguments.clone() }) else { break };
+        if !nocopy.is_empty() {
+            // A message of its own: a posted one may wait for its buffers.
+            pe.counters().sent.add(1);
+            let nocopy = Some(Box::new(Nocopy::Leaving(nocopy.clone())));
+            let call = Call { target, entry, arguments: own, nocopy, reference };
+            if run_call(pe, options.clone(), call) == Outcome::Processed {
+                pe.counters().processed.add(1);
+            }
+            continue;
+        }
+        let chare = pe.places.borrow().look_up(target);
+        if let Some(chare) = chare {
+            invoke(pe, chare, entry, own, NocopyArguments::new(Vec::new()), reference);
         }
     }
     Outcome::Processed
-}
-
-/// A broadcast with nocopy arguments: every member is called by itself, all share the sender's memory.
-fn call_each(pe: &Pe, options: &CallOptions, broadcast: &Broadcast) {
-    let len = find_collection(pe, broadcast.collection).map_or(0, |info| info.len);
-    for index in (0..len).map(Index) {
-        let call = Call {
-            target: Target::Member(broadcast.collection, index),
-            entry: broadcast.entry,
-            arguments: broadcast.arguments.clone(),
-            nocopy: Some(Box::new(Nocopy::Leaving(broadcast.nocopy.clone()))),
-            reference: broadcast.reference,
-        };
-        outbox::send_call(pe, options.clone(), call);
-    }
 }
 
 /// A member contributed: folds it into its PE's partial.

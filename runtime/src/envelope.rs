@@ -66,11 +66,12 @@ pub(crate) struct Create {
 }
 
 /// A call of one entry of every member.
+#[derive(Clone)]
 pub(crate) struct Broadcast {
     pub(crate) collection: CollectionId,
     pub(crate) entry: &'static EntryRegistration,
     pub(crate) arguments: Arguments,
-    /// Not empty only on the sender's PE, which then calls each member by itself.
+    /// What this process has of each; all members share it.
     pub(crate) nocopy: Vec<Leaving>,
     pub(crate) reference: u64,
 }
@@ -115,10 +116,9 @@ pub(crate) enum Spread {
         placement: Placement,
     },
     Broadcast {
-        collection: CollectionId,
-        entry: EntryId,
-        options: CallOptions,
-        reference: u64,
+        call: CallOfAll,
+        /// Lent by the node that sent the frame, whoever's memory it is.
+        nocopy: Vec<Descriptor>,
     },
     /// The readonly values; nothing runs on a node before they are here.
     Readonly,
@@ -126,6 +126,15 @@ pub(crate) enum Spread {
         code: i32,
         error: Option<String>,
     },
+}
+
+/// Which entry of which collection a broadcast calls, and how.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct CallOfAll {
+    pub(crate) collection: CollectionId,
+    pub(crate) entry: EntryId,
+    pub(crate) options: CallOptions,
+    pub(crate) reference: u64,
 }
 
 /// A frame of header and arguments.

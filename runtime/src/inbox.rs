@@ -4,7 +4,7 @@
 //! the job with an error that names the sender.
 
 use crate::collection::CollectionInfo;
-use crate::envelope::{self, Body, Broadcast, Call, Create, Envelope, Header, Spread};
+use crate::envelope::{self, Body, Broadcast, Call, CallOfAll, Create, Envelope, Header, Spread};
 use crate::error::JobError;
 use crate::ids::PeId;
 use crate::mailbox::Work;
@@ -12,8 +12,10 @@ use crate::message::Arguments;
 use crate::node::{Ending, Node};
 use crate::queue::CallOptions;
 use crate::reduction::Partial;
+use crate::registry::EntryRegistration;
+use crate::zerocopy::broadcast::{self, Carried, Wanted};
 use crate::zerocopy::receive::{self, Destination};
-use crate::zerocopy::{Descriptor, Nocopy, send};
+use crate::zerocopy::{Descriptor, Leaving, Nocopy, send};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, RegionKey, Sink};
 use std::sync::Arc;
 
@@ -69,7 +71,8 @@ fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> 
     match header {
         Header::Call { to, target, entry, options, reference, nocopy } => {
             let entry = envelope::find_entry(entry)?;
-            check_descriptors(source, &nocopy, entry.nocopy.len())?;
+            check_count(nocopy.len(), entry)?;
+            nocopy.iter().try_for_each(|descriptor| check_owner(source, descriptor))?;
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
             let nocopy = (!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy)));
             let call = Call { target, entry, arguments, nocopy, reference };
@@ -94,11 +97,18 @@ fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> 
             if root.0 >= node.layout.nodes() {
                 return Err(format!("a broadcast from {root}, which does not exist"));
             }
-            let children = node.post_to_children(&node.outside, root, bytes);
-            node.outside.sent.add_shared(children);
-            expand(node, spread, rest)?;
-            node.outside.processed.add_shared(1);
-            Ok(())
+            match spread {
+                Spread::Broadcast { call, nocopy } if !nocopy.is_empty() => {
+                    bring_broadcast_in(node, (source, root), call, nocopy, rest)
+                }
+                spread => {
+                    let children = node.post_to_children(&node.outside, root, bytes);
+                    node.outside.sent.add_shared(children);
+                    expand(node, spread, rest)?;
+                    node.outside.processed.add_shared(1);
+                    Ok(())
+                }
+            }
         }
         Header::Large { descriptor } => fetch_large(node, source, descriptor),
         Header::Released { token } => {
@@ -123,14 +133,15 @@ fn deliver(node: &Node, to: PeId, options: CallOptions, body: Body) -> Result<()
     Ok(())
 }
 
-fn check_descriptors(source: NodeId, descriptors: &[Descriptor], expected: usize) -> Result<(), String> {
-    if descriptors.len() != expected {
-        return Err(format!("{} nocopy arguments for {expected} parameters", descriptors.len()));
+fn check_count(given: usize, entry: &EntryRegistration) -> Result<(), String> {
+    let expected = entry.nocopy.len();
+    if given == expected {
+        return Ok(());
     }
-    descriptors.iter().try_for_each(|descriptor| check_owner(source, descriptor))
+    Err(format!("{given} nocopy arguments for the {expected} of {}::{}", entry.chare, entry.name))
 }
 
-/// Memory is lent by its owner alone.
+/// A call's memory is lent by its owner alone.
 fn check_owner(source: NodeId, descriptor: &Descriptor) -> Result<(), String> {
     match descriptor {
         Descriptor::Lent { key, .. } if key.node != source => {
@@ -157,29 +168,21 @@ fn call_arrived(node: &Arc<Node>, destination: Destination, call: Call) -> Resul
 
 /// What all nodes are told, told to the PEs of this one.
 fn expand(node: &Arc<Node>, spread: Spread, rest: &[u8]) -> Result<(), String> {
-    let for_each_pe = |options: &CallOptions, body: &dyn Fn() -> Body| {
-        for pe in node.pes() {
-            node.deliver_counted(pe, Envelope { options: options.clone(), body: body() });
-        }
-    };
     match spread {
         Spread::Members { id, chare, len, placement } => {
             let chare = envelope::find_chare(chare)?;
             let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
             let info = Arc::new(CollectionInfo::new(id, chare, len, placement, node.layout)?);
-            for_each_pe(&CallOptions::new().expedited(), &|| Body::CreateMembers {
+            tell_pes(node, &CallOptions::new().expedited(), || Body::CreateMembers {
                 info: Arc::clone(&info),
                 arguments: arguments.clone(),
             });
         }
-        Spread::Broadcast { collection, entry, options, reference } => {
-            let entry = envelope::find_entry(entry)?;
+        Spread::Broadcast { call, nocopy } => {
+            let entry = envelope::find_entry(call.entry)?;
+            check_count(nocopy.len(), entry)?;
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
-            for_each_pe(&options, &|| {
-                let arguments = arguments.clone();
-                let own = Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference };
-                Body::Broadcast(Box::new(own))
-            });
+            tell_members(node, &call, entry, &arguments, &[]);
         }
         Spread::Readonly => {
             node.readonly.accept(rest).map_err(|error| error.to_string())?;
@@ -193,6 +196,58 @@ fn expand(node: &Arc<Node>, spread: Spread, rest: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
+/// A broadcast with nocopy arguments: told to the children and to the PEs of this node when it has them.
+fn bring_broadcast_in(
+    node: &Arc<Node>,
+    (source, root): (NodeId, NodeId),
+    call: CallOfAll,
+    nocopy: Vec<Descriptor>,
+    rest: &[u8],
+) -> Result<(), String> {
+    let entry = envelope::find_entry(call.entry)?;
+    check_count(nocopy.len(), entry)?;
+    let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
+    let encoded = rest.to_vec();
+    let what = format!("fetching a nocopy argument of {}::{}", entry.chare, entry.name);
+    let wanted = nocopy.into_iter().map(|descriptor| Wanted { descriptor, into: None }).collect();
+    broadcast::bring_in(node, source, &what, wanted, move |node, carried| {
+        let spread = |nocopy| Spread::Broadcast { call: call.clone(), nocopy };
+        match broadcast::pass_on(node, &node.outside, root, &carried, spread, &encoded) {
+            Ok(children) => node.outside.sent.add_shared(children),
+            Err(cause) => {
+                let what = format!("passing on a broadcast of {}::{}", entry.chare, entry.name);
+                let pe = node.layout.pe(node.id, 0);
+                node.fail(JobError::Delivery { what, pe, node: node.id, cause });
+            }
+        }
+        tell_members(node, &call, entry, &arguments, &carried);
+        node.outside.processed.add_shared(1);
+    })
+}
+
+/// Leaves a broadcast with every PE of this node, for its members.
+fn tell_members(
+    node: &Node,
+    call: &CallOfAll,
+    entry: &'static EntryRegistration,
+    arguments: &Arguments,
+    carried: &[Carried],
+) {
+    let kinds = entry.nocopy.iter();
+    let nocopy: Vec<Leaving> = carried.iter().zip(kinds).map(|(one, kind)| one.for_member(*kind)).collect();
+    tell_pes(node, &call.options, || {
+        let &CallOfAll { collection, reference, .. } = call;
+        let (arguments, nocopy) = (arguments.clone(), nocopy.clone());
+        Body::Broadcast(Box::new(Broadcast { collection, entry, arguments, nocopy, reference }))
+    });
+}
+
+fn tell_pes(node: &Node, options: &CallOptions, body: impl Fn() -> Body) {
+    for pe in node.pes() {
+        node.deliver_counted(pe, Envelope { options: options.clone(), body: body() });
+    }
+}
+
 /// A message that was too long for a frame: read in place or fetched, then taken like any other.
 fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Result<(), String> {
     check_owner(source, &descriptor)?;
@@ -203,17 +258,10 @@ fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Resu
         take_large(node, source, (key, token), memory.as_slice());
         return Ok(());
     }
-    let bytes = usize::try_from(key.len).map_err(|_| format!("{} bytes do not fit this machine", key.len))?;
-    let then_node = Arc::clone(node);
-    let then = move |completion: Completion| match (completion.result, completion.memory) {
-        (Ok(_), Some(memory)) => take_large(&then_node, source, (key, token), memory.as_slice()),
-        (Err(cause), _) => {
-            let what = "fetching a large message".to_owned();
-            then_node.fail(JobError::Transfer { what, node: then_node.id, cause });
-        }
-        (Ok(_), None) => unreachable!("a get hands its memory back"),
-    };
-    node.transfers.get(&node.network, (key, 0), (node.network.allocate(bytes), bytes), Box::new(then));
+    let into = receive::landing(node, &key, None)?;
+    receive::fetch(node, "fetching a large message".to_owned(), key, into, move |node, memory| {
+        take_large(node, source, (key, token), memory.as_slice());
+    });
     Ok(())
 }
 

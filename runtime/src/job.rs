@@ -11,7 +11,7 @@ use crate::layout::Layout;
 use crate::node::{Ending, Node};
 use crate::pe::Pe;
 use crate::registry::registry;
-use crate::running::Running;
+use crate::running::{Running, Subject};
 use crate::scheduler;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
@@ -142,8 +142,8 @@ fn run_main(pe: &Rc<Pe>, main: Main) {
         context::quiescence().await;
         context::exit(0);
     };
-    let running = Running { identity: None, entry: "main", reference: 0 };
-    pe.run_as(running.clone(), || {
+    let running = Running { subject: Subject::Nobody, entry: "main", reference: 0 };
+    pe.run_as(running.clone(), |_| {
         let key = pe.tasks.add(&pe.node, pe.id, running, body);
         pe.tasks.poll(key);
     });

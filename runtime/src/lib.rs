@@ -48,7 +48,6 @@
 mod affinity;
 mod callback;
 mod chare;
-mod codec;
 mod collection;
 pub mod config;
 mod context;
@@ -109,3 +108,6 @@ pub use zerocopy::direct::{
     Misfit, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput,
 };
 pub use zerocopy::{Buffer, BufferMut, Element, Post, Posted, Received, SendBuffer, Status};
+
+/// What turns arguments into bytes; the packets below are written in it too.
+use chare_lrts::codec;

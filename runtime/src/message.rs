@@ -13,6 +13,10 @@ use std::any::type_name;
 ///
 /// Implemented by every type that is serializable, cloneable (broadcasts clone inside a process), `Send` and
 /// owns its contents.
+///
+/// Inside a process the value is moved. Between processes it is encoded: at the speed of a copy for vectors and slices of numbers and of
+/// short arrays of them (`Vec<f64>`, `Box<[[f32; 3]]>`), wherever they are inside the value; field by field for all else. A vector of
+/// structs that are plain old data is best a [`Buffer`](crate::Buffer), which is copied whole, too. Values nest at most 256 deep.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of an entry method",
     note = "arguments may leave the process: derive `Clone`, `serde::Serialize` and `serde::Deserialize`, and hold no borrows"

@@ -10,7 +10,7 @@ use crate::stats::Counters;
 use crate::watch::Watch;
 use crate::zerocopy::{Closing, Descriptor, Transfers};
 use chare_lrts::reach::Reach;
-use chare_lrts::{Frame, Lrts, MemoryMut, Refused};
+use chare_lrts::{Frame, Lrts, MemoryMut};
 use crossbeam::utils::CachePadded;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -39,7 +39,7 @@ pub(crate) struct Node {
     pub(crate) started: Instant,
     mailboxes: Vec<CachePadded<Mailbox>>,
     /// Frames that found no room, per node, oldest first.
-    outgoing: Vec<Mutex<VecDeque<Frame>>>,
+    outgoing: Vec<Mutex<VecDeque<Vec<u8>>>>,
     outgoing_count: AtomicUsize,
     frame_bytes_max: usize,
     /// Whether the readonly values are here, so that entries may run.
@@ -109,17 +109,11 @@ impl Node {
             Ok(bytes) => bytes,
             Err(error) => return self.fail(error),
         };
-        let frame = Frame::runtime(bytes);
         let mut outgoing = self.outgoing[peer.index()].lock();
-        let frame = if outgoing.is_empty() {
-            match self.network.send(peer, frame) {
-                Ok(()) => return,
-                Err(Refused(frame)) => frame,
-            }
-        } else {
-            frame
-        };
-        outgoing.push_back(frame);
+        if outgoing.is_empty() && self.network.send(peer, Frame::runtime(&bytes)).is_ok() {
+            return;
+        }
+        outgoing.push_back(bytes);
         self.outgoing_count.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -154,11 +148,10 @@ impl Node {
         let mut sent = 0;
         for (peer, outgoing) in (0..).map(NodeId).zip(&self.outgoing) {
             let mut outgoing = outgoing.lock();
-            while let Some(frame) = outgoing.pop_front() {
-                if let Err(Refused(frame)) = self.network.send(peer, frame) {
-                    outgoing.push_front(frame);
-                    break;
-                }
+            while let Some(bytes) = outgoing.front()
+                && self.network.send(peer, Frame::runtime(bytes)).is_ok()
+            {
+                outgoing.pop_front();
                 sent += 1;
             }
         }

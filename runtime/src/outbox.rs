@@ -1,13 +1,15 @@
 //! The one fork of a message's way out: this PE, another PE of this node, another node. `location -> **outbox** -> Lrts::send`
 
-use crate::envelope::{self, Body, Broadcast, Call, Envelope, Header, Spread};
+use crate::envelope::{self, Body, Broadcast, Call, CallOfAll, Envelope, Header, Spread};
 use crate::error::JobError;
 use crate::ids::{NodeId, PeId};
 use crate::location::{Location, locate};
 use crate::mailbox::Work;
+use crate::message::Arguments;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
-use crate::zerocopy::{Nocopy, send};
+use crate::zerocopy::broadcast::{self, Carried};
+use crate::zerocopy::{Descriptor, Nocopy, send};
 
 /// Sends a call to wherever its chare lives.
 pub(crate) fn send_call(pe: &Pe, options: CallOptions, call: Call) {
@@ -93,34 +95,39 @@ fn encode(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Vec<u8>, JobError> {
     Ok(bytes)
 }
 
-/// Calls an entry of every member of a collection.
+/// Calls an entry of every member of a collection. Nocopy arguments go down the tree by [`broadcast::pass_on`], and the members
+/// here read the caller's memory.
 pub(crate) fn broadcast(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
-    let Broadcast { collection, entry, reference, .. } = broadcast;
-    spread(pe, &broadcast.arguments, || Spread::Broadcast {
-        collection,
-        entry: entry.id,
-        options: options.clone(),
-        reference,
-    });
+    let Broadcast { collection, entry, ref nocopy, reference, .. } = broadcast;
+    let call = CallOfAll { collection, entry: entry.id, options, reference };
+    let carried: Vec<Carried> = nocopy.iter().cloned().map(Carried::sent).collect();
+    let spread_call = |nocopy| Spread::Broadcast { call: call.clone(), nocopy };
+    spread(pe, &broadcast.arguments, &carried, spread_call);
     for to in pe.node.pes() {
-        let arguments = broadcast.arguments.clone();
-        let own = Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference };
-        send(pe, to, Envelope { options: options.clone(), body: Body::Broadcast(Box::new(own)) });
+        let body = Body::Broadcast(Box::new(broadcast.clone()));
+        send(pe, to, Envelope { options: call.options.clone(), body });
     }
 }
 
 /// Sends to all other nodes, down the tree below this one.
-pub(crate) fn spread(pe: &Pe, arguments: &crate::message::Arguments, spread: impl FnOnce() -> Spread) {
+pub(crate) fn spread(
+    pe: &Pe,
+    arguments: &Arguments,
+    carried: &[Carried],
+    spread: impl Fn(Vec<Descriptor>) -> Spread,
+) {
     let node = &pe.node;
     if node.layout.nodes() == 1 {
         return;
     }
     pe.counters().encodes.add(1);
-    match envelope::encode(&Header::Spread { root: node.id, spread: spread() }, Some(arguments)) {
-        Ok(bytes) => {
-            let children = node.post_to_children(pe.counters(), node.id, &bytes);
-            pe.counters().sent.add(children);
-        }
+    let mut encoded = Vec::new();
+    let sent = arguments
+        .encode_into(&mut encoded)
+        .map_err(|error| error.to_string())
+        .and_then(|()| broadcast::pass_on(node, pe.counters(), node.id, carried, spread, &encoded));
+    match sent {
+        Ok(children) => pe.counters().sent.add(children),
         Err(cause) => {
             node.fail(JobError::Delivery { what: "a broadcast".to_owned(), pe: pe.id, node: node.id, cause });
         }

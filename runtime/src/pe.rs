@@ -3,18 +3,19 @@
 //! The one ambient thing of the runtime is the PE that is running an entry, set around every step; it lets
 //! `proxy.call(arguments)` do without a context argument.
 
-use crate::chare::{AnyChare, Identity};
+use crate::chare::Identity;
 use crate::collection::CollectionInfo;
 use crate::envelope::Envelope;
 use crate::executor::Tasks;
 use crate::future::Futures;
-use crate::ids::{ChareId, CollectionId, Index, PeId, Target};
+use crate::ids::{ChareId, CollectionId, Index, PeId};
+use crate::location::Places;
 use crate::mailbox::Work;
 use crate::node::Node;
 use crate::queue::RunQueue;
 use crate::quiescence::Quiescence;
 use crate::reduction::Partials;
-use crate::running::Running;
+use crate::running::{Running, Subject};
 use crate::stats::Counters;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -38,9 +39,11 @@ pub(crate) enum Awaited {
 /// See the file's head.
 pub(crate) struct Pe {
     pub(crate) id: PeId,
+    /// Its position within its node.
+    rank: usize,
     pub(crate) node: Arc<Node>,
     pub(crate) queue: RefCell<RunQueue<Work>>,
-    pub(crate) chares: RefCell<FxHashMap<Target, Rc<dyn AnyChare>>>,
+    pub(crate) places: RefCell<Places>,
     pub(crate) collections: RefCell<FxHashMap<CollectionId, LocalCollection>>,
     pub(crate) early: RefCell<FxHashMap<Awaited, Vec<Envelope>>>,
     pub(crate) futures: RefCell<Futures>,
@@ -52,6 +55,8 @@ pub(crate) struct Pe {
     /// On the coordinator.
     pub(crate) quiescence: RefCell<Quiescence>,
     pub(crate) running: RefCell<Running>,
+    /// Whether the chare that runs asked to be removed.
+    pub(crate) destroyed: Cell<bool>,
     pub(crate) steps: Cell<u32>,
     created: Cell<u32>,
 }
@@ -64,9 +69,10 @@ impl Pe {
     pub(crate) fn new(id: PeId, node: Arc<Node>) -> Rc<Self> {
         Rc::new(Self {
             id,
+            rank: node.layout.rank_of(id),
             node,
             queue: RefCell::new(RunQueue::new()),
-            chares: RefCell::default(),
+            places: RefCell::default(),
             collections: RefCell::default(),
             early: RefCell::default(),
             futures: RefCell::default(),
@@ -75,6 +81,7 @@ impl Pe {
             node_partials: RefCell::default(),
             quiescence: RefCell::default(),
             running: RefCell::default(),
+            destroyed: Cell::new(false),
             steps: Cell::new(0),
             created: Cell::new(0),
         })
@@ -109,7 +116,7 @@ impl Pe {
 
     /// What this PE counts.
     pub(crate) fn counters(&self) -> &Counters {
-        &self.node.counters[self.node.layout.rank_of(self.id)]
+        &self.node.counters[self.rank]
     }
 
     /// A number for something this PE creates.
@@ -119,28 +126,34 @@ impl Pe {
         serial
     }
 
-    /// Sets what is running while `body` runs.
-    pub(crate) fn run_as<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
-        let before = self.running.replace(running);
-        let result = body();
-        // Not restored when `body` panics: the scheduler reads it to name what failed.
-        self.running.replace(before);
+    /// Says what is running while `body` runs. Not said in turn: entries do not run inside each other.
+    pub(crate) fn run_as<R>(&self, running: Running, body: impl FnOnce(&Subject) -> R) -> R {
+        self.running.replace(running);
+        let result = body(&self.running.borrow().subject);
+        // Not taken back when `body` panics: the scheduler reads it to name what failed.
+        self.running.take();
         result
     }
 
-    /// The chare that is running.
+    /// Runs `body` with the chare that is running.
     ///
     /// # Panics
     /// If none is: in `main`.
-    pub(crate) fn running_identity(&self) -> Rc<Identity> {
-        self.running.borrow().identity.clone().expect("this needs a chare: call it from an entry method")
+    pub(crate) fn with_running<R>(&self, body: impl FnOnce(&Identity) -> R) -> R {
+        body(
+            self.running
+                .borrow()
+                .subject
+                .identity()
+                .expect("this needs a chare: call it from an entry method"),
+        )
     }
 
     /// Drops everything user code may own, in an order in which it can still reach the PE.
     pub(crate) fn clear(&self) {
         self.tasks.clear();
-        let chares = std::mem::take(&mut *self.chares.borrow_mut());
-        drop(chares);
+        let places = self.places.take();
+        drop(places);
         let early = std::mem::take(&mut *self.early.borrow_mut());
         drop(early);
         while let Some(work) = self.take_queued() {

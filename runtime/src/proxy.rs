@@ -127,7 +127,7 @@ impl<C: Chare> CollectionHandle<C> {
             let id = CollectionId { creator: pe.id, serial: pe.next_serial() };
             let chare = registration::<C>();
             let arguments = Arguments::new(arguments);
-            outbox::spread(pe, &arguments, || Spread::Members {
+            outbox::spread(pe, &arguments, &[], |_| Spread::Members {
                 id,
                 chare: chare.id,
                 len,
@@ -176,31 +176,25 @@ impl<C: Chare> CollectionHandle<C> {
 
     /// Calls an entry of all members. One message to each node, down a tree; encoded once; cloned for each member.
     pub fn broadcast<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
-        let entry = registry::entry::<E>();
-        let options = options_for(self.options.as_ref(), entry);
-        let broadcast = Broadcast {
-            collection: self.id,
-            entry,
-            arguments: Arguments::new(arguments),
-            nocopy: Vec::new(),
-            reference: 0,
-        };
-        Pe::current(|pe| outbox::broadcast(pe, options, broadcast));
+        self.send::<E>(arguments, Vec::new());
     }
 
-    /// Calls an entry with nocopy parameters of all members, each by a message of its own; all share the caller's memory,
-    /// which is free again when the last of them has released it.
+    /// Calls an entry with nocopy parameters of all members. Large buffers go down the same tree, once into each node that
+    /// cannot read its parent's memory in place, and are shared by the node's members; small ones travel with the message.
     pub fn broadcast_nocopy<E: EntryMethod<Chare = C>>(
         &self,
         arguments: E::Arguments,
         nocopy: Vec<Outgoing>,
     ) {
+        self.send::<E>(arguments, leave(nocopy));
+    }
+
+    fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {
         let entry = registry::entry::<E>();
         let options = options_for(self.options.as_ref(), entry);
-        let (arguments, nocopy) = (Arguments::new(arguments), leave(nocopy));
+        let arguments = Arguments::new(arguments);
         let broadcast = Broadcast { collection: self.id, entry, arguments, nocopy, reference: 0 };
-        let envelope = Envelope { options, body: Body::Broadcast(Box::new(broadcast)) };
-        Pe::current(|pe| outbox::send(pe, pe.id, envelope));
+        Pe::current(|pe| outbox::broadcast(pe, options, broadcast));
     }
 
     /// A callback that calls an entry of all members.
@@ -253,7 +247,7 @@ where
 {
     /// A proxy of this chare.
     fn this_chare(&self) -> Self::Element {
-        ElementHandle::new(Pe::current(|pe| pe.running_identity()).target).into()
+        ElementHandle::new(with_running(|identity| identity.target)).into()
     }
 }
 
@@ -278,8 +272,7 @@ where
     /// Adds this member's share to the collection's next reduction; `callback` receives the result once every member has contributed.
     /// All members must name equal callbacks.
     fn contribute<T>(&self, contribution: Contribution<T>, callback: Callback<T>) {
-        let identity = Pe::current(|pe| pe.running_identity());
-        contribute_as(&identity, contribution, callback);
+        with_running(|identity| contribute_as(identity, contribution, callback));
     }
 }
 
@@ -298,8 +291,12 @@ pub fn this_index() -> u64 {
     my_place().1.0
 }
 
+fn with_running<R>(body: impl FnOnce(&Identity) -> R) -> R {
+    Pe::current(|pe| pe.with_running(body))
+}
+
 fn my_place() -> (CollectionId, Index) {
-    place_of(&Pe::current(|pe| pe.running_identity()))
+    with_running(place_of)
 }
 
 fn place_of(identity: &Identity) -> (CollectionId, Index) {

@@ -2,7 +2,7 @@
 //!
 //! The registry is what the program *is*, not what a job does: it is the only process-wide table, read-only from its first use.
 
-use crate::chare::{AnyChare, Identity, This};
+use crate::chare::{AnyChare, Identity, This, ThisRef};
 use crate::codec::CodecError;
 use crate::ids::{ChareTypeId, EntryId};
 use crate::message::{Arguments, Message};
@@ -106,14 +106,31 @@ pub trait EntryMethod: 'static {
     /// Its nocopy parameters.
     const NOCOPY: &'static [NocopyKind] = &[];
     /// Runs it.
-    fn invoke(this: This<Self::Chare>, arguments: Self::Arguments, nocopy: NocopyArguments);
+    fn invoke(this: ThisRef<'_, Self::Chare>, arguments: Self::Arguments, nocopy: NocopyArguments);
     /// Runs its post method.
-    fn post(_this: This<Self::Chare>, _arguments: &Self::Arguments, _posts: Posts) {
+    fn post(_this: ThisRef<'_, Self::Chare>, _arguments: &Self::Arguments, _posts: Posts) {
         unreachable!("only entries with posted parameters have a post method")
     }
 }
 
-type Invoke = fn(&Rc<dyn AnyChare>, Arguments, NocopyArguments) -> Result<(), CodecError>;
+/// Why an entry was not called, in words.
+type Misdirected = String;
+
+type Invoke = fn(&Rc<dyn AnyChare>, Arguments, NocopyArguments) -> Result<(), Misdirected>;
+
+type Post = fn(&Rc<dyn AnyChare>, &Arguments, Posts) -> Result<(), Misdirected>;
+
+/// A chare as an entry of `E` sees it.
+///
+/// # Errors
+/// When it is of another type: the target of a message from another node is an allegation.
+#[inline]
+fn lend<E: EntryMethod>(chare: &Rc<dyn AnyChare>) -> Result<ThisRef<'_, E::Chare>, Misdirected> {
+    ThisRef::of(chare).ok_or_else(|| {
+        let identity = chare.identity();
+        format!("the call is for {}, which is a {} and no {}", identity.target, identity.name, E::Chare::NAME)
+    })
+}
 
 /// What the runtime keeps of an entry method.
 #[derive(Debug)]
@@ -127,7 +144,7 @@ pub struct EntryRegistration {
     signature: &'static str,
     pub(crate) decode: fn(&[u8]) -> Result<Arguments, CodecError>,
     pub(crate) invoke: Invoke,
-    pub(crate) post: fn(&Rc<dyn AnyChare>, &Arguments, Posts),
+    pub(crate) post: Post,
 }
 
 impl EntryRegistration {
@@ -142,10 +159,14 @@ impl EntryRegistration {
             signature: E::SIGNATURE,
             decode: Arguments::decode::<E::Arguments>,
             invoke: |chare, arguments, nocopy| {
-                E::invoke(This::of(chare), arguments.take::<E::Arguments>()?, nocopy);
+                let arguments = arguments.take::<E::Arguments>().map_err(|error| error.to_string())?;
+                E::invoke(lend::<E>(chare)?, arguments, nocopy);
                 Ok(())
             },
-            post: |chare, arguments, posts| E::post(This::of(chare), arguments.peek(), posts),
+            post: |chare, arguments, posts| {
+                E::post(lend::<E>(chare)?, arguments.peek(), posts);
+                Ok(())
+            },
         }
     }
 
@@ -160,7 +181,7 @@ pub(crate) fn entry<E: EntryMethod>() -> &'static EntryRegistration {
     &E::Chare::ENTRIES[E::INDEX as usize]
 }
 
-type Construct = fn(Rc<Identity>, Arguments) -> Result<Rc<dyn AnyChare>, CodecError>;
+type Construct = fn(&Identity, Arguments) -> Result<Rc<dyn AnyChare>, CodecError>;
 
 /// What the runtime keeps of a chare type.
 #[derive(Debug)]
@@ -183,7 +204,8 @@ impl ChareRegistration {
             constructor: C::Constructor::SIGNATURE,
             decode: Arguments::decode::<<C::Constructor as Constructor>::Arguments>,
             construct: |identity, arguments| {
-                Ok(This::seat(identity, C::Constructor::construct(arguments.take()?)))
+                let state = C::Constructor::construct(arguments.take()?);
+                Ok(This::seat(identity.clone(), state))
             },
         }
     }

@@ -43,3 +43,39 @@ fn without_a_mapping_the_same_buffers_are_copied_once_each() {
         assert_eq!(counters(&outcome, "copies").iter().sum::<u64>(), 10, "{path}: {outcome:?}");
     }
 }
+
+/// Copies in each of six processes by ten broadcasts: the sender's, its four children's, and that of the second's child.
+fn copies_of_broadcasts(kind: &str, path: &str) -> [u64; 6] {
+    let outcome = run(probe(&format!("proclaim {kind} +n 6 +p 2 +stats {path}")));
+    assert!(outcome.status.success(), "{kind} {path}: {outcome:?}");
+    let mut copies = [0; 6];
+    // Copies happen outside of entries: they stand in the line of the node, not in those of its PEs.
+    for line in outcome.stdout.lines().filter(|line| line.starts_with("node ") && line.contains(" entries "))
+    {
+        let mut words = line.split_whitespace();
+        let node: usize = words.nth(1).and_then(|word| word.parse().ok()).expect("node NUMBER");
+        let mut words = words.skip_while(|word| *word != "copies");
+        copies[node] = words.nth(1).and_then(|word| word.parse().ok()).expect("copies NUMBER");
+    }
+    let pes = counters(&outcome, "copies").iter().sum::<u64>() - copies.iter().sum::<u64>();
+    assert_eq!(pes, 0, "{outcome:?}");
+    copies
+}
+
+#[test]
+fn a_broadcast_is_copied_once_into_each_process_that_cannot_map_it() {
+    assert_eq!(copies_of_broadcasts("shareable", ""), [0; 6], "all map the sender's memory");
+    for path in ["+lrts cma", "+noshm", "+nolocal", "+lrts emulated"] {
+        for kind in ["shareable", "plain"] {
+            assert_eq!(copies_of_broadcasts(kind, path), [0, 10, 10, 10, 10, 10], "{kind} {path}");
+        }
+    }
+    assert_eq!(copies_of_broadcasts("plain", ""), [0, 10, 10, 10, 10, 0], "node 5 maps node 1's copy");
+}
+
+#[test]
+fn small_broadcasts_are_copied_into_one_frame_and_posted_ones_once_for_each_member() {
+    assert_eq!(copies_of_broadcasts("small", ""), [10, 10, 0, 0, 0, 0]);
+    assert_eq!(copies_of_broadcasts("posted", ""), [20; 6]);
+    assert_eq!(copies_of_broadcasts("posted", "+nolocal"), [20, 30, 30, 30, 30, 30]);
+}

@@ -107,7 +107,7 @@ pub(crate) fn play_role() -> Option<ExitCode> {
     while heard.lost.is_empty() && heard.closed.is_empty() && Instant::now() < deadline {
         if node.lrts.capabilities().messages {
             // Refused frames are made again: their content does not matter.
-            let _ = node.lrts.send(NodeId(0), Frame::runtime(vec![7; 1_000]));
+            let _ = node.lrts.send(NodeId(0), Frame::runtime(&[7; 1_000]));
         }
         node.lrts.progress(&mut heard);
     }

@@ -150,15 +150,8 @@ impl Group {
 
     /// Sends a frame, making progress while there is no room.
     pub(crate) fn send(&mut self, source: usize, target: usize, bytes: Vec<u8>) {
-        let mut frame = Some(Frame::runtime(bytes));
         self.until("room for a frame", |group| {
-            let Some(unsent) = frame.take() else { return true };
-            frame = group.nodes[source]
-                .lrts
-                .send(NodeId(target as u32), unsent)
-                .err()
-                .map(|Refused(frame)| frame);
-            frame.is_none()
+            group.nodes[source].lrts.send(NodeId(target as u32), Frame::runtime(&bytes)).is_ok()
         });
     }
 

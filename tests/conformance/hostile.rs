@@ -23,21 +23,21 @@ enum Kind {
 }
 
 /// A frame of a header with these fields, and data.
-fn frame(kind: Kind, fields: &[u64], data: &[u8]) -> Frame {
+fn frame(kind: Kind, fields: &[u64], data: &[u8]) -> Vec<u8> {
     let mut bytes = (kind as u32).to_le_bytes().to_vec();
     fields.iter().for_each(|field| bytes.extend(field.to_le_bytes()));
     bytes.extend(data);
-    Frame { channel: Channel::Emulated, bytes }
+    bytes
 }
 
 /// A get or put header: the slot has four bytes on the wire.
-fn request(kind: Kind, id: u64, key: &RegionKey, (offset, len): (u64, u64), data: &[u8]) -> Frame {
+fn request(kind: Kind, id: u64, key: &RegionKey, (offset, len): (u64, u64), data: &[u8]) -> Vec<u8> {
     let mut bytes = (kind as u32).to_le_bytes().to_vec();
     bytes.extend(id.to_le_bytes());
     bytes.extend(key.slot.to_le_bytes());
     [key.generation, offset, len].iter().for_each(|field| bytes.extend(field.to_le_bytes()));
     bytes.extend(data);
-    Frame { channel: Channel::Emulated, bytes }
+    bytes
 }
 
 const LEN: usize = 300_000;
@@ -61,7 +61,12 @@ impl Scene {
         Self { group: Group::new(nodes), target }
     }
 
-    fn say(&mut self, frame: Frame) {
+    fn say(&mut self, bytes: Vec<u8>) {
+        self.say_on(Channel::Emulated, &bytes);
+    }
+
+    fn say_on(&mut self, channel: Channel, bytes: &[u8]) {
+        let frame = Frame { channel, head: bytes, body: &[] };
         self.group.nodes[1].lrts.send(NodeId(0), frame).expect("there is room");
         self.group.nodes[0].lrts.progress(&mut self.group.heard[0]);
     }
@@ -85,7 +90,7 @@ impl Scene {
     /// The breach was noticed, once; whatever was open ended; all claims are back.
     fn assert_caught(mut self, what: &str, written: usize) {
         for _ in 0..3 {
-            self.say(Frame::runtime(vec![1, 2, 3]));
+            self.say_on(Channel::Runtime, &[1, 2, 3]);
             self.say(frame(Kind::Done, &[99], &[]));
         }
         let heard = &self.group.heard[0];
@@ -109,7 +114,7 @@ impl Scene {
 }
 
 fn headers_that_do_not_decode() -> Outcome {
-    let whole = frame(Kind::Done, &[1], &[]).bytes;
+    let whole = frame(Kind::Done, &[1], &[]);
     let mut wrong: Vec<Vec<u8>> = (0..whole.len()).map(|len| whole[..len].to_vec()).collect();
     wrong.push([&whole[..], &[0]].concat());
     wrong.push(vec![0xff; 64]);
@@ -117,7 +122,7 @@ fn headers_that_do_not_decode() -> Outcome {
     for bytes in wrong {
         let mut scene = Scene::open();
         let what = format!("{bytes:?}");
-        scene.say(Frame { channel: Channel::Emulated, bytes });
+        scene.say(bytes);
         scene.assert_caught(&what, 0);
     }
     Outcome::Passed
@@ -203,7 +208,7 @@ fn wrong_answers_to_a_put() -> Outcome {
 }
 
 /// What the hostile node says about a region, with some data at hand.
-type Story = fn(&RegionKey, &[u8]) -> Vec<Frame>;
+type Story = fn(&RegionKey, &[u8]) -> Vec<Vec<u8>>;
 
 fn wrong_requests() -> Outcome {
     let data = vec![1; 1_000];

@@ -13,7 +13,7 @@ pub(crate) fn goodbye_with_traffic_in_flight(backend: &dyn Backend) -> Outcome {
     let mut group = group!(backend, 2);
     let keys: Vec<_> = group.nodes.iter().map(|node| node.source(LEN, 3)).collect();
     let mut frames = 0;
-    while frames < 200 && group.nodes[0].lrts.send(NodeId(1), Frame::runtime(vec![1; 10_000])).is_ok() {
+    while frames < 200 && group.nodes[0].lrts.send(NodeId(1), Frame::runtime(&[1; 10_000])).is_ok() {
         frames += 1;
     }
     let mut pending = 0;
@@ -28,7 +28,7 @@ pub(crate) fn goodbye_with_traffic_in_flight(backend: &dyn Backend) -> Outcome {
         }
     }
     group.nodes.iter().for_each(|node| node.lrts.shutdown());
-    let late = group.nodes[0].lrts.send(NodeId(1), Frame::runtime(vec![]));
+    let late = group.nodes[0].lrts.send(NodeId(1), Frame::runtime(&[]));
     assert!(late.is_err(), "nothing is taken after shutdown");
     group.until("goodbyes", |group| group.nodes.iter().all(|node| node.lrts.is_closed()));
     assert_eq!(group.heard[1].frames.len(), frames, "frames accepted before the goodbye arrive");
@@ -76,11 +76,11 @@ pub(crate) fn a_sleeper_wakes(backend: &dyn Backend) -> Outcome {
         let mut sleeps = 0;
         for _ in 0..ROUNDS {
             if mine == 0 {
-                lrts.send(other, Frame::runtime(vec![1; 100])).expect("one frame finds room");
+                lrts.send(other, Frame::runtime(&[1; 100])).expect("one frame finds room");
             }
             sleeps += sleep_until_frame(lrts, &mut heard);
             if mine == 1 {
-                lrts.send(other, Frame::runtime(vec![2; 100])).expect("one frame finds room");
+                lrts.send(other, Frame::runtime(&[2; 100])).expect("one frame finds room");
             }
         }
         sleeps
@@ -168,7 +168,7 @@ pub(crate) fn a_killed_process_is_lost(backend: &dyn Backend) -> Outcome {
     assert_eq!(heard.completions.len() + over, posted, "every operation ends once");
     // The dead take any number of frames: nobody waits for them.
     for _ in 0..10_000 {
-        assert!(child.node.lrts.send(NodeId(1), Frame::runtime(vec![0; 1_000])).is_ok());
+        assert!(child.node.lrts.send(NodeId(1), Frame::runtime(&[0; 1_000])).is_ok());
     }
     child.node.lrts.shutdown();
     let mut rest = Heard::default();

@@ -30,7 +30,7 @@ const CHECKS: &[(&str, RunOn)] = &[
     ("a_frame_too_long_is_a_bug_of_the_caller", messages::a_frame_too_long_is_a_bug_of_the_caller),
     ("many_to_one", messages::many_to_one),
     ("both_directions_at_once", messages::both_directions_at_once),
-    ("a_refused_frame_comes_back_whole", messages::a_refused_frame_comes_back_whole),
+    ("a_refused_frame_leaves_no_trace", messages::a_refused_frame_leaves_no_trace),
     ("get_and_put_of_every_size", transfers::get_and_put_of_every_size),
     ("a_get_leaves_the_rest_of_its_memory_alone", transfers::a_get_leaves_the_rest_of_its_memory_alone),
     ("a_get_into_too_little_memory_fails", transfers::a_get_into_too_little_memory_fails),

@@ -92,6 +92,18 @@ fn a_killed_launcher_takes_its_nodes_along() {
     }
 }
 
+#[test]
+fn a_stopped_node_is_awaited_then_named() {
+    let running = Running::start(&mut run(2, &[], &[NODE, "wait"]));
+    let nodes: Vec<Pid> = (0..2).map(|_| waiting_node(&running.line())).collect();
+    rustix::process::kill_process(nodes[0], Signal::STOP).unwrap();
+    let ended = running.end_within(END);
+    assert_eq!(ended.code(), 1, "{ended:?}");
+    let words = format!("(pid {}) was stopped by signal 19 (SIGSTOP)", nodes[0]);
+    assert!(ended.complaint().contains(&words), "{ended:?}");
+    nodes.into_iter().for_each(await_death);
+}
+
 /// The process in a line such as `node 2 waits as 123`.
 pub(crate) fn waiting_node(line: &str) -> Pid {
     let pid = line.rsplit("waits as ").next().and_then(|pid| pid.parse().ok());

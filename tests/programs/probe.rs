@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `handover` | passes vectors and nocopy buffers between the PEs of one process |
 //! | `lend` | passes shareable buffers from node 0 to node 1 |
+//! | `proclaim KIND` | broadcasts ten buffers to all PEs: `shareable`, `plain`, `small`, or `posted` by each |
 //! | `idle` | does nothing, for ever |
 //! | `flood` | traffic of every kind between all nodes, until something ends it |
 //! | `panic PE` | panics on that PE |
@@ -68,6 +69,24 @@ impl Member {
     }
 
     #[entry]
+    fn hear(&mut self, #[nocopy] values: Received<u64>, done: Callback<()>) {
+        assert!(values.iter().all(|value| *value == 7));
+        self.contribute(barrier(), done);
+    }
+
+    #[entry]
+    fn note(&mut self, #[nocopy(post)] values: Posted<u64>, done: Callback<()>) {
+        assert!(values.iter().all(|value| *value == 7));
+        self.contribute(barrier(), done);
+    }
+
+    #[post(note)]
+    fn post_note(&mut self, values: Post<u64>, _done: &Callback<()>) {
+        let len = values.len();
+        values.post(vec![0; len]);
+    }
+
+    #[entry]
     async fn flood(this: This<Self>, others: Vec<SourceHandle<u64>>) {
         let (me, all) = (chare::my_pe(), this.collection());
         for round in 0.. {
@@ -82,6 +101,10 @@ impl Member {
                 assert!(read.await.iter().all(|value| *value == 7));
                 let _: usize = borrowed.await;
             }
+            let (heard, sent) = chare::future::<Buffer<u64>>();
+            let to_all = SendBuffer::from(BufferMut::from_fn(BULK, |_| 7)).on_sent(sent);
+            all.hear(to_all, Callback::ignore());
+            heard.await;
             if me == PeId(0) {
                 println!("round {round}");
             }
@@ -140,6 +163,25 @@ async fn lend(members: MemberProxy) {
     }
 }
 
+async fn proclaim(members: MemberProxy, kind: &str) {
+    for _ in 0..10 {
+        let ((heard, done), (back, sent)) = (chare::future(), chare::future::<Buffer<u64>>());
+        let buffer = match kind {
+            "plain" => vec![7; BULK].into(),
+            "small" => vec![7; 5].into(),
+            _ => BufferMut::from_fn(BULK, |_| 7).freeze(),
+        };
+        let buffer = SendBuffer::from(buffer).on_sent(sent);
+        if kind == "posted" {
+            members.note(buffer, done)
+        } else {
+            members.hear(buffer, done)
+        }
+        heard.await;
+        assert!(back.await.try_into_mut().is_ok(), "nobody reads it any more");
+    }
+}
+
 async fn flood(members: MemberProxy) {
     let (sources, to_sources) = chare::future();
     members.register(to_sources);
@@ -163,6 +205,7 @@ fn main() -> ExitCode {
         match arguments.first().map(String::as_str) {
             Some("handover") => handover(members).await,
             Some("lend") => lend(members).await,
+            Some("proclaim") => proclaim(members, arguments.get(1).map_or("", String::as_str)).await,
             Some("idle") => idle().await,
             Some("flood") => flood(members).await,
             Some("panic") => members.on(PeId(number(1))).fail(),

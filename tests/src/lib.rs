@@ -1,1 +1,6 @@
-//! Placeholder.
+//! What several tests and `cargo xtask` share.
+
+pub mod chaos;
+mod program;
+
+pub use program::{Outcome, Program};

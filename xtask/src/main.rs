@@ -1,9 +1,10 @@
-//! The project's commands: `cargo xtask test`, `bench`, `setup`, `sanitize`.
+//! The project's commands: `cargo xtask test`, `bench`, `setup`, `sanitize`, `chaos`.
 //!
 //! Each command is a list of steps (`step`); a step is one program with its arguments. All steps run, whatever became of
 //! those before them; the end is a table (`report`) and an exit code.
 
 mod bench;
+mod chaos;
 mod family;
 #[cfg(test)]
 mod readme;
@@ -45,6 +46,8 @@ enum Command {
         /// Which one
         sanitizer: sanitize::Sanitizer,
     },
+    /// Break many jobs, each at a random message, and check how each ends
+    Chaos(chaos::Options),
 }
 
 fn main() -> ExitCode {
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Command::Test { quick } => suite::run(quick, &mut report),
         Command::Bench { names } => bench::run(&names, &mut report),
         Command::Setup => drop(setup::prepare(&mut report)),
+        Command::Chaos(options) => chaos::run(options, &mut report),
         Command::Sanitize { sanitizer } => sanitize::run(sanitizer, &mut report),
     }
     report.print();

@@ -2,6 +2,7 @@
 
 use crate::report::Report;
 use crate::step::{Finished, Outcome, Step, root};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -24,14 +25,28 @@ impl Tools {
 /// Looks for all tools and installs those that are missing.
 pub(crate) fn prepare(report: &mut Report) -> Tools {
     Tools {
-        rustfmt: find_or_install("rustfmt", &["fmt", "--version"], report),
-        clippy: find_or_install("clippy", &["clippy", "--version"], report),
+        rustfmt: find_or_install("rustfmt", || answers("cargo", &["fmt", "--version"]), report),
+        clippy: find_or_install("clippy", || answers("cargo", &["clippy", "--version"]), report),
     }
 }
 
-fn find_or_install(component: &'static str, question: &[&str], report: &mut Report) -> Result<(), String> {
+/// Looks for the sources of the standard library and installs them if they are missing.
+pub(crate) fn find_standard_library(report: &mut Report) -> Result<(), String> {
+    let is_there = || {
+        let sysroot = Command::new("rustc").args(["--print", "sysroot"]).current_dir(root()).output();
+        let sysroot = sysroot.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        sysroot.is_ok_and(|path| Path::new(&path).join("lib/rustlib/src/rust/library/Cargo.lock").exists())
+    };
+    find_or_install("rust-src", is_there, report)
+}
+
+fn find_or_install(
+    component: &str,
+    is_there: impl FnOnce() -> bool,
+    report: &mut Report,
+) -> Result<(), String> {
     let began = Instant::now();
-    let result = match answers("cargo", question) {
+    let result = match is_there() {
         true => Ok(()),
         false if !answers("rustup", &["--version"]) => {
             Err(format!("{component} is missing and there is no rustup to install it"))
@@ -43,7 +58,12 @@ fn find_or_install(component: &'static str, question: &[&str], report: &mut Repo
         Ok(()) => Outcome::Passed,
         Err(why) => Outcome::Skipped(why.clone()),
     };
-    report.add(Finished { name: component, outcome, elapsed: began.elapsed(), output: Vec::new() });
+    report.add(Finished {
+        name: component.to_owned(),
+        outcome,
+        elapsed: began.elapsed(),
+        output: Vec::new(),
+    });
     result
 }
 

@@ -22,13 +22,14 @@ pub(crate) enum Outcome {
 
 /// A program to run.
 pub(crate) struct Step {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     command: Command,
+    patience: Duration,
 }
 
 /// A finished step.
 pub(crate) struct Finished {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) outcome: Outcome,
     pub(crate) elapsed: Duration,
     /// What it wrote to its standard output.
@@ -56,10 +57,10 @@ pub(crate) fn flags_with(flag: &str) -> OsString {
 
 impl Step {
     /// `cargo` with arguments that are separated by blanks, in the root of the workspace.
-    pub(crate) fn cargo(name: &'static str, arguments: &str) -> Self {
+    pub(crate) fn cargo(name: &str, arguments: &str) -> Self {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.args(arguments.split_whitespace()).current_dir(root());
-        Self { name, command }
+        Self { name: name.to_owned(), command, patience: WATCHDOG }
     }
 
     /// Sets a variable of the step's environment.
@@ -74,12 +75,18 @@ impl Step {
         self
     }
 
+    /// Lets it take longer than steps usually do.
+    pub(crate) fn within(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
     /// Runs it to its end.
     pub(crate) fn run(mut self) -> Finished {
         println!("\n=== {} ===", self.name);
         let began = Instant::now();
         let mut output = Vec::new();
-        let outcome = stream(&mut self.command, &mut output).unwrap_or_else(|error| {
+        let outcome = stream(&mut self.command, self.patience, &mut output).unwrap_or_else(|error| {
             Outcome::Failed(format!("{}: {error}", self.command.get_program().display()))
         });
         Finished { name: self.name, outcome, elapsed: began.elapsed(), output }
@@ -97,12 +104,12 @@ impl Step {
 }
 
 /// Shows a program's standard output as it comes, and keeps it.
-fn stream(command: &mut Command, output: &mut Vec<String>) -> io::Result<Outcome> {
+fn stream(command: &mut Command, patience: Duration, output: &mut Vec<String>) -> io::Result<Outcome> {
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let reader = BufReader::new(child.stdout.take().expect("it is piped"));
     let (heard, lines) = channel();
     thread::spawn(move || reader.split(b'\n').map_while(Result::ok).try_for_each(|line| heard.send(line)));
-    let deadline = Instant::now() + WATCHDOG;
+    let deadline = Instant::now() + patience;
     loop {
         match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(line) => {
@@ -115,7 +122,7 @@ fn stream(command: &mut Command, output: &mut Vec<String>) -> io::Result<Outcome
             Err(RecvTimeoutError::Timeout) => {
                 family::end(child.id());
                 child.wait()?;
-                return Ok(Outcome::Failed(format!("no end after {} s", WATCHDOG.as_secs())));
+                return Ok(Outcome::Failed(format!("no end after {} s", patience.as_secs())));
             }
         }
     }

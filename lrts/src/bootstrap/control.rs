@@ -10,6 +10,7 @@
 //! 4. `Abort` may come at any time; the node ends. So it does at the end of the stream: nobody starts it then.
 //! 5. `Failed` and `Lost` end the job. `Finished` is the last word of a node that ends as it should.
 
+use crate::codec;
 use crate::ids::NodeId;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
@@ -117,7 +118,8 @@ pub struct Welcome {
 /// # Errors
 /// The kernel's; `WouldBlock` on a non-blocking socket without room; invalid input for a message that is too long.
 pub fn send<T: Serialize>(socket: impl AsFd, message: &T, descriptor: Option<&OwnedFd>) -> io::Result<()> {
-    let packet = bincode::serde::encode_to_vec(message, encoding())
+    let mut packet = Vec::new();
+    codec::encode_into(message, &mut packet)
         .map_err(|cause| io::Error::new(io::ErrorKind::InvalidInput, cause.to_string()))?;
     if packet.len() > PACKET_BYTES_MAX {
         return Err(io::Error::new(
@@ -170,11 +172,8 @@ pub fn receive<T: DeserializeOwned>(socket: impl AsFd) -> io::Result<Option<(T, 
     if received.flags.contains(ReturnFlags::CTRUNC) {
         return Err(io::Error::other("no free descriptor for a socket to a neighbour; raise `ulimit -n`"));
     }
-    let (message, used) = bincode::serde::decode_from_slice(&packet[..received.bytes], encoding())
+    let message = codec::decode(&packet[..received.bytes])
         .map_err(|cause| invalid(format!("a control message does not decode: {cause}")))?;
-    if used != received.bytes {
-        return Err(invalid(format!("a control message has {} bytes too many", received.bytes - used)));
-    }
     Ok(Some((message, descriptor)))
 }
 
@@ -189,10 +188,6 @@ pub fn shorten(mut text: String) -> String {
 
 fn invalid(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
-}
-
-fn encoding() -> impl bincode::config::Config {
-    bincode::config::standard().with_fixed_int_encoding().with_limit::<PACKET_BYTES_MAX>()
 }
 
 #[cfg(test)]
@@ -232,9 +227,9 @@ mod tests {
         let full = ToNode::Gathered { round: 3, first: 16, values };
         send(&here, &full, None).unwrap();
         assert_eq!(receive::<ToNode>(&there).unwrap().unwrap().0, full);
-        let overhead = bincode::serde::encode_to_vec(FromNode::Failed { message: String::new() }, encoding())
-            .unwrap()
-            .len();
+        let mut empty = Vec::new();
+        codec::encode_into(&FromNode::Failed { message: String::new() }, &mut empty).unwrap();
+        let overhead = empty.len();
         let of = |bytes| FromNode::Failed { message: "x".repeat(bytes) };
         send(&here, &of(PACKET_BYTES_MAX - overhead), None).unwrap();
         assert!(send(&here, &of(PACKET_BYTES_MAX - overhead + 1), None).is_err());

@@ -18,7 +18,7 @@ use crate::error::TransferError;
 use crate::frame::Frame;
 use crate::host::{Neighbourhood, get_by, put_by};
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Get, Lrts, Posted, Put, Refused, Sink};
+use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::region::RegionKey;
 use permission::{Denial, probe};
@@ -104,11 +104,12 @@ impl Lrts for Cma {
 
     /// # Panics
     /// Always: this backend has no messages.
-    fn send(&self, target: NodeId, _frame: Frame) -> Result<(), Refused<Frame>> {
+    fn send(&self, target: NodeId, _frame: Frame<'_>) -> Result<(), NoRoom> {
         panic!("cma carries no messages (to {target}): capabilities().messages is false");
     }
 
     fn progress(&self, _sink: &mut dyn Sink) -> bool {
+        // Nothing of this backend arrives; arenas and deaths may.
         self.neighbourhood.read_links_if_due();
         false
     }

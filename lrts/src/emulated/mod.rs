@@ -4,7 +4,8 @@
 //! requests, chunks and answers (`wire`). For each peer there are two halves, what we posted (`poster`) and
 //! what we serve (`server`), and one queue of what waits to go out (`outgoing`).
 //!
-//! 1. Nothing blocks: what the wrapped backend refuses is kept and sent by a later progress.
+//! 1. Nothing blocks: what the wrapped backend has no room for is kept and sent by a later progress. Data are never
+//!    copied on their way out: chunks leave from the memory they are in.
 //! 2. A progress sends a bounded number of frames to each peer; operations of one peer take turns.
 //! 3. The target's range stays claimed from the first byte to the last, as with one-sided access.
 //! 4. The wrapped backend must deliver frames in the order in which they were handed to it under the peer's
@@ -23,11 +24,11 @@ use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
 use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Get, Lrts, Posted, Put, Refused, Sink};
+use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memcpy::copy;
 use crate::memory::Memory;
 use crate::region::{RegionKey, Regions};
-use outgoing::{Kind, Outgoing};
+use outgoing::{Kind, Outgoing, Pushed};
 use parking_lot::Mutex;
 use poster::Poster;
 use rustix::fd::BorrowedFd;
@@ -55,17 +56,13 @@ struct Talk {
     poster: Poster,
     server: Server,
     outgoing: Outgoing,
-    /// A frame the wrapped backend had no room for; goes before all others.
-    refused: Option<Frame>,
+    /// The wrapped backend had no room for the next frame; its event descriptor tells when to try again.
+    is_stalled: bool,
 }
 
 impl Talk {
     fn is_idle(&self) -> bool {
-        self.poster.is_idle() && self.server.is_idle() && self.has_sent_all()
-    }
-
-    fn has_sent_all(&self) -> bool {
-        self.outgoing.is_empty() && self.refused.is_none()
+        self.poster.is_idle() && self.server.is_idle() && self.outgoing.is_empty()
     }
 
     /// Ends the talk. Returns what it leaves unfinished.
@@ -73,7 +70,6 @@ impl Talk {
         self.presence = presence;
         self.server.abandon();
         self.outgoing.clear();
-        self.refused = None;
         self.poster.abandon()
     }
 
@@ -93,20 +89,16 @@ impl Talk {
 
     /// Hands frames to the backend until it refuses one or the budget ends. Returns how many it took.
     fn push_out(&mut self, node: NodeId, inner: &dyn Lrts) -> usize {
+        self.is_stalled = false;
         for taken in 0..PEER_BUDGET {
-            let (frame, ended) = match self.refused.take().map(|frame| (frame, None)) {
-                Some(refused) => refused,
-                None => match self.outgoing.next() {
-                    Some(next) => next,
-                    None => return taken,
-                },
-            };
-            if let Some((Kind::GetServed, id)) = ended {
-                self.server.sent(id);
-            }
-            if let Err(Refused(frame)) = inner.send(node, frame) {
-                self.refused = Some(frame);
-                return taken;
+            match self.outgoing.push_out(|frame| inner.send(node, frame)) {
+                Ok(Pushed::Nothing) => return taken,
+                Ok(Pushed::End(Kind::GetServed, id)) => self.server.sent(id),
+                Ok(Pushed::Frame | Pushed::End(Kind::PutPosted, _)) => {}
+                Err(NoRoom) => {
+                    self.is_stalled = true;
+                    return taken;
+                }
             }
         }
         PEER_BUDGET
@@ -116,6 +108,8 @@ impl Talk {
 struct Peer {
     /// Mirrors "something waits to be sent or claimed"; written under the lock, read without to skip it.
     restless: AtomicBool,
+    /// Mirrors "something waits that no event descriptor tells of"; written under the lock.
+    impatient: AtomicBool,
     /// Mirrors "nothing it sends is read again"; written under the lock.
     ignored: AtomicBool,
     talk: Mutex<Talk>,
@@ -123,7 +117,9 @@ struct Peer {
 
 impl Peer {
     fn note(&self, talk: &Talk) {
-        self.restless.store(!talk.has_sent_all() || talk.server.is_waiting(), Ordering::Release);
+        let (sends, waits) = (!talk.outgoing.is_empty(), talk.server.is_waiting());
+        self.restless.store(sends || waits, Ordering::Release);
+        self.impatient.store(waits || (sends && !talk.is_stalled), Ordering::Release);
         self.ignored.store(talk.presence == Presence::Lost, Ordering::Release);
     }
 }
@@ -148,13 +144,14 @@ impl<L: Lrts> Emulated<L> {
         let chunk_bytes_max = CHUNK_BYTES_MAX.min(frame_bytes_max - HEADER_BYTES_MAX);
         let peer = |index| Peer {
             restless: AtomicBool::new(false),
+            impatient: AtomicBool::new(false),
             ignored: AtomicBool::new(false),
             talk: Mutex::new(Talk {
                 presence: Presence::Open,
                 poster: Poster::new(NodeId(index)),
                 server: Server::new(Arc::clone(&regions)),
                 outgoing: Outgoing::new(chunk_bytes_max),
-                refused: None,
+                is_stalled: false,
             }),
         };
         let peers = (0..nodes).map(peer).collect();
@@ -235,9 +232,9 @@ impl<L: Lrts> Lrts for Emulated<L> {
         Capabilities { get: true, put: true, immediate: false, ..self.inner.capabilities() }
     }
 
-    fn send(&self, target: NodeId, frame: Frame) -> Result<(), Refused<Frame>> {
+    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         if self.closing.load(Ordering::Acquire) {
-            return Err(Refused(frame));
+            return Err(NoRoom);
         }
         self.inner.send(target, frame)
     }
@@ -275,10 +272,10 @@ impl<L: Lrts> Lrts for Emulated<L> {
         self.inner.view(key, offset, len)
     }
 
-    /// As the wrapped backend; also `false` while a frame waits for room or a range for its claim, since
-    /// no descriptor tells when those end.
+    /// As the wrapped backend; also `false` while a range waits for its claim, since no descriptor tells when it can have
+    /// it, and while there are frames that nobody has tried to send.
     fn arm(&self) -> bool {
-        let at_rest = self.peers.iter().all(|peer| !peer.restless.load(Ordering::Acquire));
+        let at_rest = self.peers.iter().all(|peer| !peer.impatient.load(Ordering::Acquire));
         let closing = self.closing.load(Ordering::Acquire) && !self.said_goodbye.load(Ordering::Acquire);
         at_rest && !closing && self.inner.arm()
     }

@@ -1,8 +1,12 @@
 //! What waits to go to one peer: short frames first, then the chunks of all open streams in turn.
+//!
+//! Nothing is copied here: a frame is a header and the memory it speaks of, and leaves from there.
 
 use super::stream::Source;
-use super::wire::{Header, OperationId};
-use crate::frame::Frame;
+use super::wire::{Encoded, Header, OperationId};
+use crate::frame::{Channel, Frame};
+use crate::lrts::NoRoom;
+use crate::memory::Memory;
 use std::collections::VecDeque;
 
 /// Whose operation a stream belongs to.
@@ -14,6 +18,12 @@ pub(super) enum Kind {
     PutPosted,
 }
 
+/// A frame that is short or carries a whole put.
+struct Single {
+    header: Encoded,
+    data: Option<Memory>,
+}
+
 struct Stream {
     kind: Kind,
     id: OperationId,
@@ -21,16 +31,27 @@ struct Stream {
     sent: usize,
 }
 
+/// What one push sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pushed {
+    /// There was nothing to send.
+    Nothing,
+    /// A frame.
+    Frame,
+    /// The last frame of a stream.
+    End(Kind, OperationId),
+}
+
 /// Frames and streams for one peer. Bounded by the operations that two nodes may have open.
 pub(super) struct Outgoing {
     chunk_bytes_max: usize,
-    frames: VecDeque<Frame>,
+    singles: VecDeque<Single>,
     streams: VecDeque<Stream>,
 }
 
 impl Outgoing {
     pub(super) fn new(chunk_bytes_max: usize) -> Self {
-        Self { chunk_bytes_max, frames: VecDeque::new(), streams: VecDeque::new() }
+        Self { chunk_bytes_max, singles: VecDeque::new(), streams: VecDeque::new() }
     }
 
     pub(super) fn chunk_bytes_max(&self) -> usize {
@@ -38,16 +59,22 @@ impl Outgoing {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.frames.is_empty() && self.streams.is_empty()
+        self.singles.is_empty() && self.streams.is_empty()
     }
 
     pub(super) fn clear(&mut self) {
-        self.frames.clear();
+        self.singles.clear();
         self.streams.clear();
     }
 
-    pub(super) fn push(&mut self, frame: Frame) {
-        self.frames.push_back(frame);
+    /// Queues a header alone.
+    pub(super) fn push(&mut self, header: Header) {
+        self.singles.push_back(Single { header: header.encode(), data: None });
+    }
+
+    /// Queues a header with all the data that it announces.
+    pub(super) fn push_with(&mut self, header: Header, data: Memory) {
+        self.singles.push_back(Single { header: header.encode(), data: Some(data) });
     }
 
     /// Starts a stream of at least one byte.
@@ -60,24 +87,38 @@ impl Outgoing {
         self.streams.iter().any(|stream| stream.kind == kind && stream.id == id)
     }
 
-    /// The next frame, and which stream it ends, if any.
-    pub(super) fn next(&mut self) -> Option<(Frame, Option<(Kind, OperationId)>)> {
-        if let Some(frame) = self.frames.pop_front() {
-            return Some((frame, None));
+    /// Sends the next frame.
+    ///
+    /// # Errors
+    /// When there is no room for it; it is still the next.
+    pub(super) fn push_out(
+        &mut self,
+        send: impl FnOnce(Frame<'_>) -> Result<(), NoRoom>,
+    ) -> Result<Pushed, NoRoom> {
+        if let Some(Single { header, data }) = self.singles.front() {
+            send(frame(header, data.as_ref().map_or(&[], Memory::as_slice)))?;
+            self.singles.pop_front();
+            return Ok(Pushed::Frame);
         }
-        let mut stream = self.streams.pop_front()?;
+        let Some(stream) = self.streams.front_mut() else { return Ok(Pushed::Nothing) };
         let (id, at) = (stream.id, stream.sent as u64);
         let header = match stream.kind {
             Kind::GetServed => Header::GetChunk { id, at },
             Kind::PutPosted => Header::PutChunk { id, at },
         };
         let len = (stream.source.len() - stream.sent).min(self.chunk_bytes_max);
-        let frame = header.frame(len, |bytes| stream.source.append_to(bytes, stream.sent, len));
+        send(frame(&header.encode(), stream.source.part(stream.sent, len)))?;
         stream.sent += len;
-        let ended = (stream.sent == stream.source.len()).then_some((stream.kind, id));
-        if ended.is_none() {
-            self.streams.push_back(stream);
+        if stream.sent == stream.source.len() {
+            let kind = stream.kind;
+            self.streams.pop_front();
+            return Ok(Pushed::End(kind, id));
         }
-        Some((frame, ended))
+        self.streams.rotate_left(1);
+        Ok(Pushed::Frame)
     }
+}
+
+fn frame<'a>(header: &'a Encoded, data: &'a [u8]) -> Frame<'a> {
+    Frame { channel: Channel::Emulated, head: header.as_slice(), body: data }
 }

@@ -70,7 +70,7 @@ impl Poster {
         let Get { key, offset, into, len, token } = get;
         let what = What::Get { into: Destination::memory(into, len) };
         let id = self.insert(Operation { token, offset, len, what });
-        outgoing.push(Header::Get { id, range: range_of(&key, offset, len) }.alone());
+        outgoing.push(Header::Get { id, range: range_of(&key, offset, len) });
         Ok(())
     }
 
@@ -84,11 +84,13 @@ impl Poster {
         }
         let Put { key, offset, from, token } = put;
         let len = from.len();
-        let along = Source::Memory(from.clone());
-        let along_len = if len <= outgoing.chunk_bytes_max() { len } else { 0 };
+        let along = (len <= outgoing.chunk_bytes_max()).then(|| from.clone());
         let id = self.insert(Operation { token, offset, len, what: What::Put { from, granted: false } });
         let header = Header::Put { id, range: range_of(&key, offset, len) };
-        outgoing.push(header.frame(along_len, |bytes| along.append_to(bytes, 0, along_len)));
+        match along {
+            Some(data) => outgoing.push_with(header, data),
+            None => outgoing.push(header),
+        }
         Ok(())
     }
 

@@ -106,12 +106,12 @@ impl Server {
                 return;
             }
             Err(ClaimError::Failed(error)) => {
-                outgoing.push(Header::Failed { id, reason: Reason::of(&error) }.alone());
+                outgoing.push(Header::Failed { id, reason: Reason::of(&error) });
                 return;
             }
         };
         if claim.is_empty() {
-            outgoing.push(Header::Done { id }.alone());
+            outgoing.push(Header::Done { id });
             return;
         }
         match mode {
@@ -123,10 +123,10 @@ impl Server {
                 let mut into = Destination::region(claim);
                 // Data that came along are as long as the range, so they fill it; none do not.
                 if into.fill(0, data).is_ok() {
-                    outgoing.push(Header::Done { id }.alone());
+                    outgoing.push(Header::Done { id });
                 } else {
                     self.open.insert(id, Operation::Filling(into));
-                    outgoing.push(Header::Granted { id }.alone());
+                    outgoing.push(Header::Granted { id });
                 }
             }
         }
@@ -147,7 +147,7 @@ impl Server {
         if into.is_full() {
             // The claim ends before the peer learns that its put is over.
             self.open.remove(&id);
-            outgoing.push(Header::Done { id }.alone());
+            outgoing.push(Header::Done { id });
         }
         Ok(())
     }
@@ -168,7 +168,7 @@ impl Server {
         if closing {
             for id in self.waiting.drain(..) {
                 self.open.remove(&id);
-                outgoing.push(Header::Failed { id, reason: Reason::Closing }.alone());
+                outgoing.push(Header::Failed { id, reason: Reason::Closing });
             }
         }
         self.waiting.len() < before

@@ -1,4 +1,4 @@
-#![expect(unsafe_code, reason = "copies between frames and memory held by a claim or an operation")]
+#![expect(unsafe_code, reason = "reads and fills memory held by a claim or an operation")]
 //! The data of one operation, cut into chunks: read out on one side, filled in on the other.
 //!
 //! 1. A [`Source`] or [`Destination`] owns what keeps its bytes valid (claim or memory) until it is over.
@@ -15,13 +15,6 @@ pub(super) enum Source {
 }
 
 impl Source {
-    fn address(&self) -> *const u8 {
-        match self {
-            Self::Region(claim) => claim.address().cast_const(),
-            Self::Memory(memory) => memory.address(),
-        }
-    }
-
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Region(claim) => claim.len(),
@@ -29,21 +22,18 @@ impl Source {
         }
     }
 
-    /// Appends `len` bytes, from `start` on, to `bytes`.
+    /// `len` bytes, from `start` on.
     ///
     /// # Panics
     /// If they lie outside.
-    pub(super) fn append_to(&self, bytes: &mut Vec<u8>, start: usize, len: usize) {
-        assert!(start.checked_add(len).is_some_and(|end| end <= self.len()), "chunk outside the source");
-        bytes.reserve(len);
-        // SAFETY: `start + len` lies inside the source, which is readable and unwritten while the
-        // claim or the memory lives; the vector has room for `len` more bytes, all of which are
-        // written before its length says so.
-        unsafe {
-            let end = bytes.as_mut_ptr().add(bytes.len());
-            std::ptr::copy_nonoverlapping(self.address().add(start), end, len);
-            bytes.set_len(bytes.len() + len);
-        }
+    pub(super) fn part(&self, start: usize, len: usize) -> &[u8] {
+        let whole = match self {
+            // SAFETY: the server claims a get's range for reading: until the claim ends, which this borrow does not
+            // outlive, the bytes stay allocated and nobody writes them.
+            Self::Region(claim) => unsafe { std::slice::from_raw_parts(claim.address(), claim.len()) },
+            Self::Memory(memory) => memory.as_slice(),
+        };
+        &whole[start..start + len]
     }
 }
 

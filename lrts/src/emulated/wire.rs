@@ -1,19 +1,12 @@
 //! What travels on [`Channel::Emulated`]: a small header of fixed-width little-endian fields, then data.
 
+use crate::codec;
 use crate::error::TransferError;
-use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
-use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
 use serde::{Deserialize, Serialize};
 
 /// More bytes than any header takes: 4 for the kind and at most 40 for its fields.
 pub(super) const HEADER_BYTES_MAX: usize = 64;
-
-const CONFIGURATION: Configuration<LittleEndian, Fixint, Limit<HEADER_BYTES_MAX>> =
-    bincode::config::standard()
-        .with_little_endian()
-        .with_fixed_int_encoding()
-        .with_limit::<HEADER_BYTES_MAX>();
 
 /// Operations one node may have open at another. Enough to keep any network busy with chunks.
 pub(super) const OPERATIONS_MAX: usize = 64;
@@ -64,6 +57,19 @@ impl Reason {
     }
 }
 
+/// A header's bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Encoded {
+    bytes: [u8; HEADER_BYTES_MAX],
+    len: usize,
+}
+
+impl Encoded {
+    pub(super) fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
 /// The header of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Header {
@@ -84,18 +90,12 @@ pub(super) enum Header {
 }
 
 impl Header {
-    /// A frame of this header and `data_len` bytes, which `fill` appends.
-    pub(super) fn frame(self, data_len: usize, fill: impl FnOnce(&mut Vec<u8>)) -> Frame {
-        let mut bytes = Vec::with_capacity(HEADER_BYTES_MAX + data_len);
-        bincode::serde::encode_into_std_write(self, &mut bytes, CONFIGURATION)
-            .expect("a header fits a vector");
-        fill(&mut bytes);
-        Frame { channel: Channel::Emulated, bytes }
-    }
-
-    /// A frame of this header alone.
-    pub(super) fn alone(self) -> Frame {
-        self.frame(0, |_| ())
+    /// Its bytes.
+    pub(super) fn encode(self) -> Encoded {
+        let mut bytes = [0; HEADER_BYTES_MAX];
+        let len =
+            codec::encode_to_slice(&self, &mut bytes).expect("the bound was counted from the longest header");
+        Encoded { bytes, len }
     }
 
     /// Splits a frame into header and data.
@@ -103,9 +103,7 @@ impl Header {
     /// # Errors
     /// What is wrong with it, in words.
     pub(super) fn decode(bytes: &[u8]) -> Result<(Self, &[u8]), String> {
-        let (header, used): (Self, usize) =
-            bincode::serde::decode_from_slice(bytes, CONFIGURATION).map_err(|error| error.to_string())?;
-        let data = &bytes[used..];
+        let (header, data) = codec::decode_front::<Self>(bytes).map_err(|error| error.to_string())?;
         let may_carry = matches!(header, Self::Put { .. } | Self::GetChunk { .. } | Self::PutChunk { .. });
         if !may_carry && !data.is_empty() {
             return Err(format!("{} bytes follow {header:?}", data.len()));
@@ -130,19 +128,18 @@ mod tests {
             Header::Done { id: 3 },
             Header::Failed { id: 4, reason: Reason::OutOfRange { region_len: u64::MAX } },
         ] {
-            let frame = header.alone();
-            assert!(frame.bytes.len() <= HEADER_BYTES_MAX);
-            assert_eq!(Header::decode(&frame.bytes), Ok((header, &[][..])));
+            assert_eq!(Header::decode(header.encode().as_slice()), Ok((header, &[][..])));
         }
     }
 
     #[test]
     fn truncated_unknown_and_overlong_headers_are_errors() {
-        let frame = Header::Done { id: 7 }.alone();
-        for len in 0..frame.bytes.len() {
-            assert!(Header::decode(&frame.bytes[..len]).is_err());
+        let encoded = Header::Done { id: 7 }.encode();
+        let bytes = encoded.as_slice();
+        for len in 0..bytes.len() {
+            assert!(Header::decode(&bytes[..len]).is_err());
         }
-        assert!(Header::decode(&[&frame.bytes[..], &[0]].concat()).is_err());
+        assert!(Header::decode(&[bytes, &[0]].concat()).is_err());
         assert!(Header::decode(&[0xff; 64]).is_err());
     }
 }

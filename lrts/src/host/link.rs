@@ -6,6 +6,7 @@
 //! 4. A packet that does not decode, or that carries another number of descriptors than it
 //!    needs, is invalid; its descriptors are closed. Nothing blocks.
 
+use crate::codec;
 use crate::ids::NodeId;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
@@ -127,8 +128,7 @@ impl Link {
 
     fn send(&self, wire: &Wire, descriptors: &[BorrowedFd<'_>]) -> Result<(), Errno> {
         let mut packet = [0; PACKET_BYTES_MAX];
-        let len = bincode::serde::encode_into_slice((MAGIC, wire), &mut packet, encoding())
-            .expect("a packet fits its buffer");
+        let len = codec::encode_to_slice(&(MAGIC, wire), &mut packet).expect("a packet is plain data");
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         let fits = control.push(SendAncillaryMessage::ScmRights(descriptors));
@@ -173,16 +173,9 @@ impl Link {
     }
 }
 
-fn encoding() -> impl bincode::config::Config {
-    bincode::config::standard().with_fixed_int_encoding().with_limit::<PACKET_BYTES_MAX>()
-}
-
 fn decode(packet: &[u8], descriptors: Vec<OwnedFd>, without_room: bool) -> Received {
-    let wire = match bincode::serde::decode_from_slice::<(u64, Wire), _>(packet, encoding()) {
-        Ok(((MAGIC, wire), len)) if len == packet.len() => wire,
-        Ok(((MAGIC, _), len)) => {
-            return Received::Invalid(format!("{} bytes too many", packet.len() - len));
-        }
+    let wire = match codec::decode(packet) {
+        Ok((MAGIC, wire)) => wire,
         Ok(_) => return Received::Invalid("an unknown kind or version of packet".to_owned()),
         Err(error) => return Received::Invalid(error.to_string()),
     };
@@ -267,8 +260,7 @@ mod tests {
         let (socket, link) = pair();
         let mut good = [0; PACKET_BYTES_MAX];
         let len =
-            bincode::serde::encode_into_slice((MAGIC, Wire::Hello(introduction())), &mut good, encoding())
-                .expect("fits");
+            codec::encode_to_slice(&(MAGIC, Wire::Hello(introduction())), &mut good).expect("plain data");
         let mut other_version = good;
         other_version[7] ^= 1;
         let mut unknown_kind = good;

@@ -152,15 +152,17 @@ impl Neighbourhood {
         &self.doorbell
     }
 
-    /// Reads the links if that was not done in the last milliseconds. Otherwise costs one look at a clock
-    /// that needs no system call.
-    pub(crate) fn read_links_if_due(&self) {
+    /// Reads the links if that was not done in the last milliseconds; says whether it was due. Otherwise costs one look
+    /// at a clock that needs no system call.
+    pub(crate) fn read_links_if_due(&self) -> bool {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
         let now_ms = now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000;
-        if now_ms >= self.due_ms.load(Ordering::Relaxed) {
+        let is_due = now_ms >= self.due_ms.load(Ordering::Relaxed);
+        if is_due {
             self.due_ms.store(now_ms + LINK_PERIOD_MS, Ordering::Relaxed);
             self.read_links();
         }
+        is_due
     }
 
     /// Reads what waits in the links.

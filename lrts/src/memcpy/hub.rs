@@ -1,16 +1,15 @@
 //! What the nodes of one process share: a lane of frames for each ordered pair, a bell and the regions of each node.
 
 use crate::bell::Bell;
-use crate::frame::Frame;
+use crate::frame::Channel;
 use crate::ids::NodeId;
 use crate::region::Regions;
 use crossbeam::queue::ArrayQueue;
 use std::io;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Frames that wait in one lane before its sender is refused. Frames are moved, so their bytes cost the
-/// sender's memory only.
+/// Frames that wait in one lane before its sender is refused.
 const LANE_FRAMES: usize = 64;
 
 /// Whether a node still sends. Ordered: it only grows.
@@ -22,16 +21,28 @@ pub(super) enum Presence {
     Lost = 2,
 }
 
+/// A frame that its reader has not seen yet.
+pub(super) struct Waiting {
+    pub(super) channel: Channel,
+    pub(super) bytes: Vec<u8>,
+}
+
 /// The frames from one node to another.
 pub(super) struct Lane {
-    pub(super) frames: ArrayQueue<Frame>,
+    pub(super) frames: ArrayQueue<Waiting>,
+    /// Whether the sender was refused and has sent nothing since. Written by the sending node; the reader rings for it.
+    pub(super) starved: AtomicBool,
     /// Written by the sending node, after its last frame; the reader loads it before it looks for frames.
     presence: AtomicU8,
 }
 
 impl Lane {
     fn new() -> Self {
-        Self { frames: ArrayQueue::new(LANE_FRAMES), presence: AtomicU8::new(Presence::Open as u8) }
+        Self {
+            frames: ArrayQueue::new(LANE_FRAMES),
+            starved: AtomicBool::new(false),
+            presence: AtomicU8::new(Presence::Open as u8),
+        }
     }
 
     pub(super) fn presence(&self) -> Presence {

@@ -1,6 +1,6 @@
-//! Nodes of one process: frames move through queues, get and put are one copy, views are free.
+//! Nodes of one process: frames pass through queues, get and put are one copy, views are free.
 //!
-//! 1. A frame is moved into the lane of its pair of nodes and dropped once the sink has read it.
+//! 1. A frame is copied into the lane of its pair of nodes and dropped once the sink has read it.
 //! 2. A get or put claims the target's region and copies before it returns.
 //! 3. A node that shuts down is closed to the others after its last frame; one that is dropped
 //!    without shutting down is lost.
@@ -14,10 +14,10 @@ use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
 use crate::frame::Frame;
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Get, Lrts, Posted, Put, Refused, Sink};
+use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::region::{RegionKey, Regions};
-use hub::{Presence, Station};
+use hub::{Presence, Station, Waiting};
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;
 use std::sync::Arc;
@@ -101,16 +101,22 @@ impl Lrts for Memcpy {
         }
     }
 
-    fn send(&self, target: NodeId, frame: Frame) -> Result<(), Refused<Frame>> {
-        assert!(frame.bytes.len() <= FRAME_BYTES_MAX, "frame of {} bytes", frame.bytes.len());
+    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+        assert!(frame.len() <= FRAME_BYTES_MAX, "frame of {} bytes", frame.len());
         if self.closing.load(Ordering::Acquire) {
-            return Err(Refused(frame));
+            return Err(NoRoom);
         }
         if self.hub.lane(target, self.node).presence() == Presence::Lost {
             // `peer_lost` has named or will name the target.
             return Ok(());
         }
-        self.hub.lane(self.node, target).frames.push(frame).map_err(Refused)?;
+        let lane = self.hub.lane(self.node, target);
+        let waiting = Waiting { channel: frame.channel, bytes: frame.to_vec() };
+        let took = lane.frames.push(waiting).is_ok();
+        lane.starved.store(!took, Ordering::SeqCst);
+        if !took {
+            return Err(NoRoom);
+        }
         self.hub.stations[target.index()].bell.ring();
         Ok(())
     }
@@ -127,6 +133,9 @@ impl Lrts for Memcpy {
                 budget -= 1;
             }
             happened |= budget < LANE_BUDGET;
+            if budget < LANE_BUDGET && lane.starved.load(Ordering::SeqCst) {
+                self.hub.stations[index].bell.ring();
+            }
             if presence != Presence::Open && budget > 0 && !reported[index] {
                 reported[index] = true;
                 happened = true;
@@ -166,6 +175,13 @@ impl Lrts for Memcpy {
     fn arm(&self) -> bool {
         self.station().bell.arm();
         let Some(reported) = self.reported.try_lock() else { return false };
+        let has_room_again = self.hub.stations.iter().any(|station| {
+            let lane = &station.inbound[self.node.index()];
+            lane.starved.load(Ordering::SeqCst) && !lane.frames.is_full()
+        });
+        if has_room_again {
+            return false;
+        }
         self.station().inbound.iter().zip(&*reported).all(|(lane, reported)| {
             lane.frames.is_empty() && (*reported || lane.presence() == Presence::Open)
         })

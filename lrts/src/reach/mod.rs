@@ -29,7 +29,7 @@ use crate::error::{LrtsError, TransferError};
 use crate::frame::Frame;
 use crate::host::{ArenaError, Arenas};
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Get, Lrts, Posted, Put, Refused, Sink};
+use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memcpy::copy;
 use crate::memory::{Memory, MemoryMut};
 use crate::region::{RegionKey, Regions};
@@ -214,6 +214,15 @@ impl Reach {
         format!("messages by {carrier}, memory by {}", memory.join(" or "))
     }
 
+    /// Whether shareable memory of a peer's host is mapped here, and so there too: what this node reads in place, the peer
+    /// can.
+    ///
+    /// # Panics
+    /// If the job has no such node.
+    pub fn maps(&self, peer: NodeId) -> bool {
+        self.peers[peer.index()].mapping.load(Ordering::Relaxed)
+    }
+
     /// How the paths to a peer were used so far.
     ///
     /// # Panics
@@ -366,8 +375,8 @@ impl Lrts for Reach {
 
     /// # Panics
     /// If the frame is too long or the target is this node.
-    fn send(&self, target: NodeId, frame: Frame) -> Result<(), Refused<Frame>> {
-        let len = frame.bytes.len();
+    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+        let len = frame.len();
         assert!(len <= self.capabilities().frame_bytes_max, "frame of {len} bytes");
         let carrier = self.carrier(target).expect("messages to the own node never reach the network");
         carrier.send(target, frame)?;

@@ -1,16 +1,19 @@
 //! Cursors: how far a ring is written and read, and who must be woken. No bytes here, so that a model
 //! checker can play it (`model::ring`).
 //!
-//! 1. `tail` counts the bytes ever written, `head` those ever read. The producer alone writes `tail`, the
-//!    consumer alone `head`. Each remembers its own; what it reads of the other's is checked.
-//! 2. The producer writes bytes, then publishes them by a release store of `tail`; the consumer's acquire load
-//!    of `tail` pairs with it. In the same way the consumer gives room back by `head`.
-//! 3. **Sleep.** The consumer sets `sleeping`, passes a fence, and looks at `tail` once more before it sleeps. The producer
-//!    publishes, passes a fence, and looks at `sleeping`. One of them sees the other, so either the
+//! 1. A ring is a row of lines. A record takes whole lines, and the first word of its first line is its header, which is
+//!    never 0: a header of 0 says that there is nothing yet. So a short record costs its reader one cache miss.
+//! 2. The producer writes a record, sets the header behind it to 0, and publishes it by a release store of its own header;
+//!    the consumer's acquire load pairs with it. Whoever sees a record sees what follows it: 0 or the next record, never
+//!    what stood there a lap ago.
+//! 3. `head` counts the lines ever read. The consumer stores it with release when it has copied a record; the producer's
+//!    acquire load pairs with it. The producer writes only lines that were read: a record and the header behind it.
+//! 4. **Sleep.** The consumer sets `sleeping`, passes a fence, and looks at the header once more before it sleeps. The
+//!    producer publishes, passes a fence, and looks at `sleeping`. One of them sees the other, so either the
 //!    consumer stays awake or the producer rings.
-//! 4. **Starvation.** The producer without room sets `starved`, passes a fence, and looks at `head` once more. The consumer
+//! 5. **Starvation.** The producer without room sets `starved`, passes a fence, and looks at `head` once more. The consumer
 //!    gives room back, passes a fence, and looks at `starved`. Either the producer finds room or the consumer rings.
-//! 5. Whoever clears one of the two words for the other side rings, once. A ring that is not needed any more does no
+//! 6. Whoever clears one of the two words for the other side rings, once. A ring that is not needed any more does no
 //!    harm. Both sides write these words by read-modify-write only, so each change follows the one it replaces.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
@@ -20,12 +23,10 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
 #[repr(align(128))]
 struct Apart<T>(T);
 
-/// The words that both sides of a ring share. All-zero bytes are an empty ring.
+/// The words that both sides of a ring share, beside the headers. All-zero bytes are an empty ring.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct Control {
-    /// Written by the producer.
-    tail: Apart<AtomicU64>,
     /// Written by the consumer.
     head: Apart<AtomicU64>,
     /// 1 while the consumer sleeps: set and cleared by it, cleared by a producer that then rings.
@@ -34,9 +35,15 @@ pub(crate) struct Control {
     starved: Apart<AtomicU32>,
 }
 
-/// The other side's cursor stands where it cannot stand.
+/// Where the headers are.
+pub(crate) trait Lines {
+    /// The first word of a line; lines are counted from the ring's first use on, round and round.
+    fn header(&self, line: u64) -> &AtomicU64;
+}
+
+/// The consumer's cursor stands where it cannot stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{head} bytes read and {tail} written cannot be")]
+#[error("{head} lines read and {tail} written cannot be")]
 pub(crate) struct Corrupt {
     pub(crate) head: u64,
     pub(crate) tail: u64,
@@ -45,7 +52,7 @@ pub(crate) struct Corrupt {
 /// What became of a wish for room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
-    /// As many bytes may be written, from this count on.
+    /// As many lines may be written, from this one on.
     At(u64),
     /// Not now; the consumer will ring once it has read.
     None,
@@ -61,29 +68,30 @@ pub(crate) struct Producer {
 }
 
 impl Producer {
-    /// The producer of an empty ring.
+    /// The producer of an empty ring of `capacity` lines, one of which is always free.
     pub(crate) fn new(capacity: u64) -> Self {
         Self { capacity, tail: 0, head: 0 }
     }
 
-    /// Asks for room.
+    /// Asks for room for a record.
     ///
     /// # Errors
     /// [`Corrupt`].
-    pub(crate) fn reserve(&mut self, control: &Control, bytes: u64) -> Result<Room, Corrupt> {
-        if !self.has_room(bytes) {
+    pub(crate) fn reserve(&mut self, control: &Control, lines: u64) -> Result<Room, Corrupt> {
+        if !self.has_room(lines) {
             self.look(control)?;
         }
-        if !self.has_room(bytes) {
+        if !self.has_room(lines) {
             control.starved.0.swap(1, Ordering::Relaxed);
             fence(Ordering::SeqCst);
             self.look(control)?;
         }
-        Ok(if self.has_room(bytes) { Room::At(self.tail) } else { Room::None })
+        Ok(if self.has_room(lines) { Room::At(self.tail) } else { Room::None })
     }
 
-    fn has_room(&self, bytes: u64) -> bool {
-        self.capacity - self.tail.wrapping_sub(self.head) >= bytes
+    /// Room for the record and the header behind it.
+    fn has_room(&self, lines: u64) -> bool {
+        self.capacity - self.tail.wrapping_sub(self.head) > lines
     }
 
     fn look(&mut self, control: &Control) -> Result<(), Corrupt> {
@@ -96,10 +104,12 @@ impl Producer {
         Ok(())
     }
 
-    /// Shows reserved and written bytes to the consumer. Returns whether to ring for it.
-    pub(crate) fn publish(&mut self, control: &Control, bytes: u64) -> bool {
-        self.tail = self.tail.wrapping_add(bytes);
-        control.tail.0.store(self.tail, Ordering::Release);
+    /// Shows a record that was reserved and written, all but its header, to the consumer. Returns whether to ring for it.
+    pub(crate) fn publish(&mut self, control: &Control, ring: &impl Lines, header: u64, lines: u64) -> bool {
+        let next = self.tail.wrapping_add(lines);
+        ring.header(next).store(0, Ordering::Relaxed);
+        ring.header(self.tail).store(header, Ordering::Release);
+        self.tail = next;
         fence(Ordering::SeqCst);
         take(&control.sleeping.0)
     }
@@ -108,37 +118,28 @@ impl Producer {
 /// The reading side's own memory.
 #[derive(Debug)]
 pub(crate) struct Consumer {
-    capacity: u64,
     head: u64,
 }
 
 impl Consumer {
     /// The consumer of an empty ring.
-    pub(crate) fn new(capacity: u64) -> Self {
-        Self { capacity, head: 0 }
+    pub(crate) fn new() -> Self {
+        Self { head: 0 }
     }
 
-    /// Where it reads next.
+    /// Where the next record is or will be.
     pub(crate) fn head(&self) -> u64 {
         self.head
     }
 
-    /// How many bytes wait.
-    ///
-    /// # Errors
-    /// [`Corrupt`].
-    pub(crate) fn available(&self, control: &Control) -> Result<u64, Corrupt> {
-        let tail = control.tail.0.load(Ordering::Acquire);
-        let available = tail.wrapping_sub(self.head);
-        if available > self.capacity {
-            return Err(Corrupt { head: self.head, tail });
-        }
-        Ok(available)
+    /// The next record's header, or 0.
+    pub(crate) fn look(&self, ring: &impl Lines) -> u64 {
+        ring.header(self.head).load(Ordering::Acquire)
     }
 
-    /// Gives the room of bytes that were read back. Ask `is_awaited` afterwards, once for many.
-    pub(crate) fn consume(&mut self, control: &Control, bytes: u64) {
-        self.head = self.head.wrapping_add(bytes);
+    /// Gives the room of a record that was read back. Ask `is_awaited` afterwards, once for many.
+    pub(crate) fn consume(&mut self, control: &Control, lines: u64) {
+        self.head = self.head.wrapping_add(lines);
         control.head.0.store(self.head, Ordering::Release);
     }
 
@@ -148,7 +149,7 @@ impl Consumer {
         take(&control.starved.0)
     }
 
-    /// Asks to be rung for. Afterwards pass [`settle`] once for all rings, then look at `available`.
+    /// Asks to be rung for. Afterwards pass [`settle`] once for all rings, then look once more.
     pub(crate) fn fall_asleep(&self, control: &Control) {
         control.sleeping.0.swap(1, Ordering::Relaxed);
     }
@@ -159,7 +160,7 @@ impl Consumer {
     }
 }
 
-/// The consumer's fence of rule 3.
+/// The consumer's fence of rule 4.
 pub(crate) fn settle() {
     fence(Ordering::SeqCst);
 }
@@ -173,51 +174,70 @@ fn take(word: &AtomicU32) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn room_ends_exactly_at_the_capacity_and_returns() {
-        let control = Control::default();
-        let (mut producer, mut consumer) = (Producer::new(64), Consumer::new(64));
-        assert_eq!(producer.reserve(&control, 65), Ok(Room::None));
-        assert_eq!(producer.reserve(&control, 64), Ok(Room::At(0)));
-        assert!(!producer.publish(&control, 64));
-        assert_eq!(producer.reserve(&control, 1), Ok(Room::None));
-        assert_eq!(consumer.available(&control), Ok(64));
-        consumer.consume(&control, 8);
-        assert!(consumer.is_awaited(&control));
-        assert!(!consumer.is_awaited(&control));
-        assert_eq!(producer.reserve(&control, 9), Ok(Room::None));
-        assert_eq!(producer.reserve(&control, 8), Ok(Room::At(64)));
+    const LINES: u64 = 8;
+
+    #[derive(Default)]
+    struct Headers([AtomicU64; LINES as usize]);
+
+    impl Lines for Headers {
+        fn header(&self, line: u64) -> &AtomicU64 {
+            &self.0[(line % LINES) as usize]
+        }
     }
 
     #[test]
-    fn cursors_that_cannot_be_are_noticed() {
-        let control = Control::default();
-        let (mut producer, consumer) = (Producer::new(64), Consumer::new(64));
-        for tail in [65, 1 << 31, (1 << 32) + 1, 1 << 63, u64::MAX] {
-            control.tail.0.store(tail, Ordering::Relaxed);
-            assert_eq!(consumer.available(&control), Err(Corrupt { head: 0, tail }));
-        }
-        control.tail.0.store(0, Ordering::Relaxed);
-        producer.publish(&control, 64);
-        for head in [65, 1 << 31, (1 << 32) + 1, 1 << 63, u64::MAX] {
+    fn room_ends_one_line_before_the_capacity_and_returns() {
+        let (control, headers) = (Control::default(), Headers::default());
+        let (mut producer, mut consumer) = (Producer::new(LINES), Consumer::new());
+        assert_eq!(producer.reserve(&control, LINES), Ok(Room::None));
+        assert_eq!(producer.reserve(&control, LINES - 1), Ok(Room::At(0)));
+        assert!(!producer.publish(&control, &headers, 7, LINES - 1));
+        assert_eq!(producer.reserve(&control, 1), Ok(Room::None));
+        assert_eq!(consumer.look(&headers), 7);
+        consumer.consume(&control, LINES - 1);
+        assert_eq!(consumer.look(&headers), 0);
+        assert!(consumer.is_awaited(&control));
+        assert!(!consumer.is_awaited(&control));
+        assert_eq!(producer.reserve(&control, LINES), Ok(Room::None));
+        assert_eq!(producer.reserve(&control, LINES - 1), Ok(Room::At(LINES - 1)));
+    }
+
+    #[test]
+    fn a_cursor_that_cannot_be_is_noticed() {
+        let (control, headers) = (Control::default(), Headers::default());
+        let mut producer = Producer::new(LINES);
+        producer.publish(&control, &headers, 1, 4);
+        for head in [5, 1 << 31, (1 << 32) + 1, 1 << 63, u64::MAX] {
             control.head.0.store(head, Ordering::Relaxed);
-            assert_eq!(producer.reserve(&control, 1), Err(Corrupt { head, tail: 64 }));
+            assert_eq!(producer.reserve(&control, 4), Err(Corrupt { head, tail: 4 }));
         }
     }
 
     #[test]
     fn cursors_wrap_around() {
-        let control = Control::default();
-        let start = u64::MAX - 31;
-        control.tail.0.store(start, Ordering::Relaxed);
+        let (control, headers) = (Control::default(), Headers::default());
+        let start = u64::MAX - 3;
         control.head.0.store(start, Ordering::Relaxed);
-        let mut producer = Producer { capacity: 64, tail: start, head: start };
-        let mut consumer = Consumer { capacity: 64, head: start };
-        for _ in 0..8 {
-            assert!(matches!(producer.reserve(&control, 48), Ok(Room::At(_))));
-            producer.publish(&control, 48);
-            assert_eq!(consumer.available(&control), Ok(48));
-            consumer.consume(&control, 48);
+        let mut producer = Producer { capacity: LINES, tail: start, head: start };
+        let mut consumer = Consumer { head: start };
+        for header in 1..20 {
+            assert!(matches!(producer.reserve(&control, 3), Ok(Room::At(_))));
+            producer.publish(&control, &headers, header, 3);
+            assert_eq!(consumer.look(&headers), header);
+            consumer.consume(&control, 3);
+            assert_eq!(consumer.look(&headers), 0);
         }
+    }
+
+    #[test]
+    fn what_stood_there_a_lap_ago_is_not_read() {
+        let (control, headers) = (Control::default(), Headers::default());
+        headers.0.iter().for_each(|header| header.store(99, Ordering::Relaxed));
+        let mut producer = Producer::new(LINES);
+        producer.publish(&control, &headers, 1, 2);
+        let mut consumer = Consumer::new();
+        assert_eq!(consumer.look(&headers), 1);
+        consumer.consume(&control, 2);
+        assert_eq!(consumer.look(&headers), 0);
     }
 }

@@ -21,9 +21,10 @@ use crate::error::TransferError;
 use crate::frame::Frame;
 use crate::host::{Fate, Neighbour, Neighbourhood, Rings, get_by, put_by, ring_doorbell};
 use crate::ids::NodeId;
-use crate::lrts::{Get, Lrts, Posted, Put, Refused, Sink};
+use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::region::{ClaimError, RegionKey};
+use cursor::Corrupt;
 use parking_lot::Mutex;
 use ring::{Kind, Pushed, Reader, Writer};
 use rustix::fd::BorrowedFd;
@@ -34,6 +35,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const FRAME_BYTES_MAX: usize = 64 << 10;
 
 const BACKEND: &str = "shm";
+
+/// Looks at the rings between two looks at the clock that tells when the links are due: it costs more than a ring.
+const LOOKS_PER_CLOCK: u32 = 16;
 
 /// How a neighbour stands with us.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,6 +65,10 @@ struct Inbox {
     scratch: Box<[u8]>,
     /// Whether `arm` was called since the last progress.
     armed: bool,
+    /// Whether the fates of the neighbours have to be looked at.
+    suspicious: bool,
+    /// Looks at the rings without a look at the links.
+    looks: u32,
 }
 
 /// The backend of one node.
@@ -88,7 +96,7 @@ impl Shm {
             incoming.push(Incoming { reader: Reader::new(inbound), presence: Presence::Open });
         }
         let scratch = vec![0; FRAME_BYTES_MAX].into_boxed_slice();
-        let inbox = Mutex::new(Inbox { incoming, scratch, armed: false });
+        let inbox = Mutex::new(Inbox { incoming, scratch, armed: false, suspicious: false, looks: 0 });
         Self { neighbourhood, outgoing, inbox, closing: AtomicBool::new(false) }
     }
 
@@ -102,12 +110,12 @@ impl Shm {
     }
 
     /// Writes a record to the neighbour at `position`. Returns whether it was taken.
-    fn push(&self, position: usize, outgoing: &mut Outgoing, kind: Kind, bytes: &[u8]) -> bool {
+    fn push(&self, position: usize, write: impl FnOnce() -> Result<Pushed, Corrupt>) -> bool {
         let neighbour = &self.neighbourhood.neighbours()[position];
         if neighbour.fate().is_some() {
             return true;
         }
-        match outgoing.writer.push(kind, bytes) {
+        match write() {
             Ok(Pushed::Done { ring }) => {
                 if ring {
                     ring_doorbell(neighbour.doorbell());
@@ -127,7 +135,7 @@ impl Shm {
         let mut told = false;
         for (position, outgoing) in self.outgoing.iter().enumerate() {
             let mut outgoing = outgoing.lock();
-            if !outgoing.said_goodbye && self.push(position, &mut outgoing, Kind::Goodbye, &[]) {
+            if !outgoing.said_goodbye && self.push(position, || outgoing.writer.push_goodbye()) {
                 outgoing.said_goodbye = true;
                 told = true;
             }
@@ -135,49 +143,68 @@ impl Shm {
         told
     }
 
+    /// Looks after the links now and then, or at once when the doorbell may have told of them. Returns whether the fates
+    /// of the neighbours may have changed.
+    fn attend_links(&self, inbox: &mut Inbox) -> bool {
+        if inbox.armed {
+            inbox.wake_up();
+            self.neighbourhood.doorbell().silence();
+            self.neighbourhood.read_links();
+            return true;
+        }
+        inbox.looks += 1;
+        let is_due = inbox.looks >= LOOKS_PER_CLOCK && {
+            inbox.looks = 0;
+            self.neighbourhood.read_links_if_due()
+        };
+        std::mem::take(&mut inbox.suspicious) || is_due
+    }
+
     /// Reads what waits from the neighbour at `position`. Returns whether anything did.
     fn receive(&self, position: usize, inbox: &mut Inbox, sink: &mut dyn Sink) -> bool {
         let neighbour = &self.neighbourhood.neighbours()[position];
         let incoming = &mut inbox.incoming[position];
-        if incoming.presence != Presence::Open {
-            return false;
+        if let Err(cause) = drain(neighbour, incoming, &mut inbox.scratch, sink) {
+            neighbour.condemn(Fate::Broken { what: "frame", cause });
+            inbox.suspicious = true;
         }
-        // Looked at before the ring: what the dead wrote is there by now, so one row reads it all.
-        let gone = neighbour.fate().is_some();
-        let happened = match drain(neighbour, incoming, &mut inbox.scratch, sink) {
-            Ok(happened) => happened,
-            Err(cause) => {
-                neighbour.condemn(Fate::Broken { what: "frame", cause });
-                true
-            }
+        true
+    }
+
+    /// Reports the neighbour at `position` if it is gone and its ring is read to the end, or if it broke the protocol.
+    fn judge(&self, position: usize, inbox: &mut Inbox, sink: &mut dyn Sink) -> bool {
+        let neighbour = &self.neighbourhood.neighbours()[position];
+        let incoming = &mut inbox.incoming[position];
+        let is_lost = match neighbour.fate() {
+            None => false,
+            // What the dead wrote is there by now.
+            Some(Fate::Gone) => !incoming.reader.has_record(),
+            Some(Fate::Broken { .. }) => true,
         };
-        let broken = matches!(neighbour.fate(), Some(Fate::Broken { .. }));
-        if incoming.presence == Presence::Open && (gone || broken) {
+        if is_lost && incoming.presence == Presence::Open {
             incoming.presence = Presence::Lost;
             sink.peer_lost(neighbour.loss(BACKEND));
             return true;
         }
-        happened
+        false
     }
 }
 
-/// Delivers the records that wait now, and no later ones, so that every neighbour has its turn.
+/// Delivers the records that wait, at most a ring full of them, so that every neighbour has its turn.
 fn drain(
     neighbour: &Neighbour,
     incoming: &mut Incoming,
     scratch: &mut [u8],
     sink: &mut dyn Sink,
-) -> Result<bool, String> {
-    let mut available = incoming.reader.available()?;
-    if available == 0 {
-        return Ok(false);
-    }
-    while available > 0 {
+) -> Result<(), String> {
+    let mut read = 0;
+    while read < incoming.reader.lines()
+        && let Some((kind, len, lines)) = incoming.reader.pop(scratch)?
+    {
         if incoming.presence == Presence::Closed {
             return Err("a frame after the goodbye".to_owned());
         }
-        let (kind, len, record_bytes) = incoming.reader.pop(available, scratch)?;
-        available -= record_bytes;
+        read += lines;
         match kind {
             Kind::Frame(channel) => sink.frame(neighbour.node(), channel, &scratch[..len]),
             Kind::Goodbye => {
@@ -189,7 +216,7 @@ fn drain(
     if incoming.reader.is_awaited() {
         ring_doorbell(neighbour.doorbell());
     }
-    Ok(true)
+    Ok(())
 }
 
 impl Inbox {
@@ -212,7 +239,7 @@ impl Inbox {
     fn has_work(&self, neighbours: &[Arc<Neighbour>]) -> bool {
         self.incoming.iter().zip(neighbours).any(|(incoming, neighbour)| {
             incoming.presence == Presence::Open
-                && (incoming.reader.available() != Ok(0) || neighbour.fate().is_some())
+                && (incoming.reader.has_record() || neighbour.fate().is_some())
         })
     }
 }
@@ -236,37 +263,36 @@ impl Lrts for Shm {
     /// One copy into the ring. A system call only when the target sleeps.
     ///
     /// # Errors
-    /// The frame, while the ring is full (the doorbell rings when it no longer is) and after `shutdown`.
+    /// While the ring is full (the doorbell rings when it no longer is) and after `shutdown`.
     ///
     /// # Panics
     /// If the frame is too long or the target is no neighbour.
-    fn send(&self, target: NodeId, frame: Frame) -> Result<(), Refused<Frame>> {
-        assert!(frame.bytes.len() <= FRAME_BYTES_MAX, "frame of {} bytes", frame.bytes.len());
+    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+        assert!(frame.len() <= FRAME_BYTES_MAX, "frame of {} bytes", frame.len());
         let position = self.neighbourhood.position(target).expect("shm sends to neighbours only");
         let mut outgoing = self.outgoing[position].lock();
         // Under the lock, so that no frame follows the goodbye.
         if self.closing.load(Ordering::Acquire) {
-            return Err(Refused(frame));
+            return Err(NoRoom);
         }
-        if self.push(position, &mut outgoing, Kind::Frame(frame.channel), &frame.bytes) {
-            Ok(())
-        } else {
-            Err(Refused(frame))
-        }
+        if self.push(position, || outgoing.writer.push(frame)) { Ok(()) } else { Err(NoRoom) }
     }
 
     fn progress(&self, sink: &mut dyn Sink) -> bool {
         let Some(mut inbox) = self.inbox.try_lock() else { return false };
-        if inbox.armed {
-            inbox.wake_up();
-            self.neighbourhood.doorbell().silence();
-            self.neighbourhood.read_links();
-        } else {
-            self.neighbourhood.read_links_if_due();
-        }
+        let mut judges = self.attend_links(&mut inbox);
         let mut happened = self.closing.load(Ordering::Acquire) && self.say_goodbye();
         for position in 0..inbox.incoming.len() {
-            happened |= self.receive(position, &mut inbox, sink);
+            let incoming = &inbox.incoming[position];
+            if incoming.presence == Presence::Open && incoming.reader.has_record() {
+                happened |= self.receive(position, &mut inbox, sink);
+            }
+        }
+        judges |= std::mem::take(&mut inbox.suspicious);
+        if judges {
+            for position in 0..inbox.incoming.len() {
+                happened |= self.judge(position, &mut inbox, sink);
+            }
         }
         happened
     }
@@ -303,6 +329,7 @@ impl Lrts for Shm {
         inbox.fall_asleep();
         if inbox.has_work(self.neighbourhood.neighbours()) {
             inbox.wake_up();
+            inbox.suspicious = true;
             return false;
         }
         true

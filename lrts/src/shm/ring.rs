@@ -1,21 +1,25 @@
 #![expect(unsafe_code, reason = "copies frames into and out of memory that another process maps")]
 //! A ring: frames of one node for one other, in memory that both map.
 //!
-//! 1. The first page holds the cursors (`cursor`); the rest, a power of two, is the data, which wraps around.
-//! 2. A record is a header of 8 bytes (magic, kind, length), the frame, and padding to 8 bytes; so a header never
-//!    wraps, and a frame may.
-//! 3. The data are reached by raw copies only. A frame is copied out before anybody looks at it, because the other
-//!    side could change it meanwhile; a header is read once.
+//! 1. The first page holds the cursors (`cursor`); the rest, a power of two, is the data: lines of 64 bytes that wrap around.
+//! 2. A record is a header of 8 bytes (magic, kind, length) at the start of a line, then the frame, to the end of a line.
+//!    So a header never wraps, a frame may, and a frame of up to 56 bytes shares the header's cache line.
+//! 3. Apart from headers, the data are reached by raw copies only. A frame is copied out before anybody looks at it,
+//!    because the other side could change it meanwhile; a header is read once.
 //! 4. A record becomes visible as a whole: a producer that dies while it writes leaves nothing behind.
-//! 5. Lengths and cursors are checked against what can be; what cannot be is a breach, and the ring is over.
+//! 5. Lengths and the cursor are checked against what can be; what cannot be is a breach, and the ring is over.
 
 use super::FRAME_BYTES_MAX;
-use super::cursor::{Consumer, Control, Corrupt, Producer, Room};
-use crate::frame::Channel;
+use super::cursor::{Consumer, Control, Corrupt, Lines, Producer, Room};
+use crate::frame::{Channel, Frame};
 use crate::host::RING_CONTROL_BYTES;
 use crate::host::mapping::Mapping;
+use crate::sync::AtomicU64;
 
 const HEADER_BYTES: usize = 8;
+
+/// A cache line of every processor we run on.
+const LINE_BYTES: usize = 64;
 
 /// Upper 24 bits of a header. A stray write into the ring is unlikely to leave them.
 const MAGIC: u64 = 0x00c4_a7e5;
@@ -67,11 +71,24 @@ struct Data {
     capacity: usize,
 }
 
+impl Lines for Data {
+    fn header(&self, line: u64) -> &AtomicU64 {
+        let offset = self.offset(line);
+        // SAFETY: an atomic word, for which every bit pattern is a value. Raw copies reach the same bytes only while they
+        // are no header: between the reader's `consume` and the writer's next store (`cursor`, rule 3).
+        unsafe { &self.mapping.atomics::<AtomicU64>(RING_CONTROL_BYTES + offset, 1)[0] }
+    }
+}
+
 impl Data {
     fn new(mapping: Mapping) -> Self {
         let capacity = mapping.len() - RING_CONTROL_BYTES;
-        assert!(capacity.is_power_of_two(), "ring of {capacity} bytes");
+        assert!(capacity.is_power_of_two() && capacity >= 2 * LINE_BYTES, "ring of {capacity} bytes");
         Self { mapping, capacity }
+    }
+
+    fn lines(&self) -> u64 {
+        (self.capacity / LINE_BYTES) as u64
     }
 
     fn control(&self) -> &Control {
@@ -79,42 +96,38 @@ impl Data {
         unsafe { &self.mapping.atomics::<Control>(0, 1)[0] }
     }
 
-    fn address(&self, position: u64) -> *mut u8 {
-        let offset = position as usize & (self.capacity - 1);
-        self.mapping.address().wrapping_add(RING_CONTROL_BYTES + offset)
+    /// Where in the data a line starts.
+    fn offset(&self, line: u64) -> usize {
+        (line as usize).wrapping_mul(LINE_BYTES) & (self.capacity - 1)
     }
 
-    /// How many of `len` bytes lie before the end of the data.
-    fn before_end(&self, position: u64, len: usize) -> usize {
-        len.min(self.capacity - (position as usize & (self.capacity - 1)))
+    /// The address of a byte that lies `offset` bytes after the start of the data, wrapped around.
+    fn address(&self, offset: usize) -> *mut u8 {
+        self.mapping.address().wrapping_add(RING_CONTROL_BYTES + (offset & (self.capacity - 1)))
     }
 
-    fn write_header(&self, position: u64, header: u64) {
-        // SAFETY: records start at multiples of 8 inside the data, which start at a page.
-        unsafe { self.address(position).cast::<u64>().write_volatile(header) };
+    /// How many of `len` bytes from `offset` on lie before the end of the data.
+    fn before_end(&self, offset: usize, len: usize) -> usize {
+        len.min(self.capacity - (offset & (self.capacity - 1)))
     }
 
-    fn read_header(&self, position: u64) -> u64 {
-        // SAFETY: as for `write_header`; volatile, because it must be read once.
-        unsafe { self.address(position).cast::<u64>().read_volatile() }
-    }
-
-    fn write(&self, position: u64, bytes: &[u8]) {
-        let (first, second) = bytes.split_at(self.before_end(position, bytes.len()));
+    fn write(&self, offset: usize, bytes: &[u8]) {
+        let (first, second) = bytes.split_at(self.before_end(offset, bytes.len()));
         // SAFETY: both targets lie inside the data: the first ends before their end, the second
         // starts at their start and is no longer than the capacity (the caller reserved the
         // room). The bytes are ours alone; the mapping is never a reference.
         unsafe {
-            std::ptr::copy_nonoverlapping(first.as_ptr(), self.address(position), first.len());
+            std::ptr::copy_nonoverlapping(first.as_ptr(), self.address(offset), first.len());
             std::ptr::copy_nonoverlapping(second.as_ptr(), self.address(0), second.len());
         }
     }
 
-    fn read(&self, position: u64, into: &mut [u8]) {
-        let (first, second) = into.split_at_mut(self.before_end(position, into.len()));
-        // SAFETY: as for `write`, the other way round; `len` was checked against what is available.
+    fn read(&self, offset: usize, into: &mut [u8]) {
+        let (first, second) = into.split_at_mut(self.before_end(offset, into.len()));
+        // SAFETY: as for `write`, the other way round; the caller checked the length against the longest frame, which is
+        // shorter than the data.
         unsafe {
-            std::ptr::copy_nonoverlapping(self.address(position), first.as_mut_ptr(), first.len());
+            std::ptr::copy_nonoverlapping(self.address(offset), first.as_mut_ptr(), first.len());
             std::ptr::copy_nonoverlapping(self.address(0), second.as_mut_ptr(), second.len());
         }
     }
@@ -131,31 +144,46 @@ impl Writer {
     /// The writing end of a fresh ring.
     pub(crate) fn new(mapping: Mapping) -> Self {
         let data = Data::new(mapping);
-        let producer = Producer::new(data.capacity as u64);
+        let producer = Producer::new(data.lines());
         Self { data, producer }
     }
 
-    /// Writes one record.
+    /// Writes a frame.
     ///
     /// # Errors
     /// [`Corrupt`].
-    pub(crate) fn push(&mut self, kind: Kind, bytes: &[u8]) -> Result<Pushed, Corrupt> {
-        let record_bytes = record_bytes(bytes.len()) as u64;
-        let Room::At(position) = self.producer.reserve(self.data.control(), record_bytes)? else {
+    pub(crate) fn push(&mut self, frame: Frame<'_>) -> Result<Pushed, Corrupt> {
+        self.push_record(Kind::Frame(frame.channel), [frame.head, frame.body])
+    }
+
+    /// Writes the last record.
+    ///
+    /// # Errors
+    /// [`Corrupt`].
+    pub(crate) fn push_goodbye(&mut self) -> Result<Pushed, Corrupt> {
+        self.push_record(Kind::Goodbye, [&[], &[]])
+    }
+
+    fn push_record(&mut self, kind: Kind, [head, body]: [&[u8]; 2]) -> Result<Pushed, Corrupt> {
+        let Self { data, producer } = self;
+        let len = head.len() + body.len();
+        let lines = lines_for(len);
+        let Room::At(line) = producer.reserve(data.control(), lines)? else {
             return Ok(Pushed::Full);
         };
-        let header = MAGIC << 40 | u64::from(kind.byte()) << 32 | bytes.len() as u64;
-        self.data.write_header(position, header);
-        self.data.write(position.wrapping_add(HEADER_BYTES as u64), bytes);
-        Ok(Pushed::Done { ring: self.producer.publish(self.data.control(), record_bytes) })
+        let offset = data.offset(line) + HEADER_BYTES;
+        data.write(offset, head);
+        data.write(offset + head.len(), body);
+        let header = MAGIC << 40 | u64::from(kind.byte()) << 32 | len as u64;
+        Ok(Pushed::Done { ring: producer.publish(data.control(), data, header, lines) })
     }
 }
 
 #[cfg(all(test, not(loom)))]
 impl Writer {
     /// Overwrites the first header.
-    pub(crate) fn scribble(&mut self) {
-        self.data.write_header(0, u64::MAX);
+    pub(crate) fn scribble(&mut self, header: u64) {
+        self.data.header(0).store(header, crate::sync::Ordering::Relaxed);
     }
 }
 
@@ -169,30 +197,30 @@ pub(crate) struct Reader {
 impl Reader {
     /// The reading end of a fresh ring.
     pub(crate) fn new(mapping: Mapping) -> Self {
-        let data = Data::new(mapping);
-        let consumer = Consumer::new(data.capacity as u64);
-        Self { data, consumer }
+        Self { data: Data::new(mapping), consumer: Consumer::new() }
     }
 
-    /// How many bytes of records wait.
-    ///
-    /// # Errors
-    /// In words, what is wrong with the cursors.
-    pub(crate) fn available(&self) -> Result<u64, String> {
-        self.consumer.available(self.data.control()).map_err(|corrupt| corrupt.to_string())
+    /// Whether a record waits. One load, from a line that is in the cache until a record comes.
+    pub(crate) fn has_record(&self) -> bool {
+        self.consumer.look(&self.data) != 0
     }
 
-    /// Takes the next record of the `available` bytes that wait; copies its frame to the start of `scratch`,
-    /// which has room for the longest one. Returns its kind, the frame's length, and the record's.
+    /// The lines of the ring: an end for those who read while somebody writes.
+    pub(crate) fn lines(&self) -> u64 {
+        self.data.lines()
+    }
+
+    /// Takes the next record, if one waits; copies its frame to the start of `scratch`, which has room for the longest
+    /// one. Returns its kind, the frame's length, and the lines it took.
     ///
     /// # Errors
     /// In words, what is wrong with the record.
-    pub(crate) fn pop(&mut self, available: u64, scratch: &mut [u8]) -> Result<(Kind, usize, u64), String> {
-        if available < HEADER_BYTES as u64 {
-            return Err(format!("{available} bytes are too few for a record"));
+    pub(crate) fn pop(&mut self, scratch: &mut [u8]) -> Result<Option<(Kind, usize, u64)>, String> {
+        let Self { data, consumer } = self;
+        let header = consumer.look(data);
+        if header == 0 {
+            return Ok(None);
         }
-        let position = self.consumer.head();
-        let header = self.data.read_header(position);
         let (kind, len) = ((header >> 32) as u8, (header & 0xffff_ffff) as usize);
         if header >> 40 != MAGIC {
             return Err(format!("header {header:#018x}"));
@@ -201,13 +229,10 @@ impl Reader {
         if len > FRAME_BYTES_MAX {
             return Err(format!("a frame of {len} bytes"));
         }
-        let record_bytes = record_bytes(len) as u64;
-        if record_bytes > available {
-            return Err(format!("a frame of {len} bytes in {available}"));
-        }
-        self.data.read(position.wrapping_add(HEADER_BYTES as u64), &mut scratch[..len]);
-        self.consumer.consume(self.data.control(), record_bytes);
-        Ok((kind, len, record_bytes))
+        data.read(data.offset(consumer.head()) + HEADER_BYTES, &mut scratch[..len]);
+        let lines = lines_for(len);
+        consumer.consume(data.control(), lines);
+        Ok(Some((kind, len, lines)))
     }
 
     /// Whether to ring for the writer, who waits for room. Ask after a row of `pop`.
@@ -226,8 +251,9 @@ impl Reader {
     }
 }
 
-fn record_bytes(len: usize) -> usize {
-    HEADER_BYTES + len.next_multiple_of(8)
+/// Lines of a record whose frame has `len` bytes.
+fn lines_for(len: usize) -> u64 {
+    (HEADER_BYTES + len).div_ceil(LINE_BYTES) as u64
 }
 
 #[cfg(all(test, not(loom)))]
@@ -247,28 +273,30 @@ mod tests {
         (0..len).map(|index| (index * 7 + seed) as u8).collect()
     }
 
+    fn frame(bytes: &[u8]) -> Frame<'_> {
+        let (head, body) = bytes.split_at(bytes.len() / 3);
+        Frame { channel: Channel::Runtime, head, body }
+    }
+
     fn take(reader: &mut Reader, scratch: &mut [u8]) -> Option<(Kind, Vec<u8>)> {
-        let available = reader.available().expect("sound cursors");
-        (available > 0).then(|| {
-            let (kind, len, _) = reader.pop(available, scratch).expect("a sound record");
-            (kind, scratch[..len].to_vec())
-        })
+        let (kind, len, _) = reader.pop(scratch).expect("a sound record")?;
+        Some((kind, scratch[..len].to_vec()))
     }
 
     #[test]
     fn every_length_arrives_at_every_position() {
         let (mut writer, mut reader) = ring();
         let mut scratch = vec![0; FRAME_BYTES_MAX];
-        let lens = [0, 1, 7, 8, 9, 63, 64, 65, 4095, FRAME_BYTES_MAX - 1, FRAME_BYTES_MAX];
+        let lens = [0, 1, 7, 8, 9, 55, 56, 57, 63, 64, 65, 4095, FRAME_BYTES_MAX - 1, FRAME_BYTES_MAX];
         // A total that is no divisor of the capacity: the wrap falls everywhere in the frames.
         for round in 0..200 {
             for len in lens {
                 let sent = bytes(len, round);
-                let pushed = writer.push(Kind::Frame(Channel::Runtime), &sent);
-                assert_eq!(pushed, Ok(Pushed::Done { ring: false }));
+                assert_eq!(writer.push(frame(&sent)), Ok(Pushed::Done { ring: false }));
                 let (kind, heard) = take(&mut reader, &mut scratch).expect("a record");
                 assert_eq!(kind, Kind::Frame(Channel::Runtime));
                 assert!(heard == sent, "{len} bytes in round {round}");
+                assert!(!reader.has_record());
             }
         }
     }
@@ -277,15 +305,14 @@ mod tests {
     fn a_full_ring_refuses_and_takes_again() {
         let (mut writer, mut reader) = ring();
         let mut scratch = vec![0; FRAME_BYTES_MAX];
-        let frame = [5; 8];
         let mut count = 0;
-        while writer.push(Kind::Frame(Channel::Emulated), &frame) == Ok(Pushed::Done { ring: false }) {
+        while writer.push(frame(&[5; 56])) == Ok(Pushed::Done { ring: false }) {
             count += 1;
         }
-        assert_eq!(count, CAPACITY / 16);
+        assert_eq!(count, CAPACITY / LINE_BYTES - 1);
         assert!(take(&mut reader, &mut scratch).is_some());
         assert!(reader.is_awaited());
-        assert_eq!(writer.push(Kind::Goodbye, &[]), Ok(Pushed::Done { ring: false }));
+        assert_eq!(writer.push_goodbye(), Ok(Pushed::Done { ring: false }));
         let kinds: Vec<Kind> =
             std::iter::from_fn(|| take(&mut reader, &mut scratch)).map(|(kind, _)| kind).collect();
         assert_eq!(kinds.len(), count);
@@ -295,30 +322,35 @@ mod tests {
     #[test]
     fn hostile_headers_are_errors() {
         let real = MAGIC << 40 | 64;
-        let lens = [
-            real - 1 - 64,
-            real + 1,
+        let headers = [
             real | 1 << 31,
             real | ((1 << 31) - 1),
             real | 0xffff_ffff,
-            real | (1 << 32),
             real | 7 << 32,
-            MAGIC << 40 | FRAME_BYTES_MAX as u64,
             MAGIC << 40 | (FRAME_BYTES_MAX as u64 + 1),
-            0,
             1,
             1 << 63,
             u64::MAX,
         ];
-        for header in lens {
+        for header in headers {
             let (mut writer, mut reader) = ring();
             let mut scratch = vec![0; FRAME_BYTES_MAX];
-            writer.push(Kind::Frame(Channel::Runtime), &[1; 64]).expect("room");
-            writer.data.write_header(0, header);
-            let available = reader.available().expect("sound cursors");
-            let popped = reader.pop(available, &mut scratch);
-            // Another channel and the same length is a sound record.
-            assert_eq!(popped.is_ok(), header == real | 1 << 32, "{header:#x}: {popped:?}");
+            writer.push(frame(&[1; 64])).expect("room");
+            writer.scribble(header);
+            let popped = reader.pop(&mut scratch);
+            assert!(popped.is_err(), "{header:#x}: {popped:?}");
+        }
+    }
+
+    #[test]
+    fn a_length_that_lies_reads_nothing_but_the_ring() {
+        for len in [0, 1, 63, 65, FRAME_BYTES_MAX as u64] {
+            let (mut writer, mut reader) = ring();
+            let mut scratch = vec![0; FRAME_BYTES_MAX];
+            writer.push(frame(&[1; 64])).expect("room");
+            writer.scribble(MAGIC << 40 | len);
+            let popped = reader.pop(&mut scratch).expect("nothing but the length is wrong");
+            assert_eq!(popped.map(|(_, len, _)| len as u64), Some(len));
         }
     }
 
@@ -329,8 +361,8 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 for index in 0..count {
-                    let frame = bytes(index % 300, index);
-                    while writer.push(Kind::Frame(Channel::Runtime), &frame) == Ok(Pushed::Full) {
+                    let sent = bytes(index % 300, index);
+                    while writer.push(frame(&sent)) == Ok(Pushed::Full) {
                         std::thread::yield_now();
                     }
                 }

@@ -3,8 +3,8 @@
 //! Start-up is in `mesh` and `handshake`. Afterwards:
 //!
 //! 1. All sockets are non-blocking and watched by one epoll descriptor, level-triggered: it is what a sleeper waits on.
-//! 2. `send` queues the frame and hands the kernel what it takes at once (`outbound`); what it does not take
-//!    leaves when epoll reports room. Header and body go by one gathering write; the body is never copied here.
+//! 2. `send` hands the kernel a frame at once, from where it lies, by one gathering write (`outbound`); what the kernel does
+//!    not take leaves when epoll reports room.
 //! 3. `progress` reads a bounded amount from each ready connection (`inbound`) and delivers whole frames.
 //! 4. A connection that ends without a goodbye, breaks, or carries nonsense makes its peer lost, once.
 //! 5. After both goodbyes a connection is no longer watched; it is closed with the endpoint.
@@ -22,7 +22,7 @@ use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
 use crate::frame::Frame;
 use crate::ids::NodeId;
-use crate::lrts::{Get, Lrts, Posted, Put, Refused, Sink};
+use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::region::RegionKey;
 use inbound::{Heard, Inbound};
@@ -226,8 +226,8 @@ impl Lrts for Tcp {
         }
     }
 
-    fn send(&self, target: NodeId, frame: Frame) -> Result<(), Refused<Frame>> {
-        assert!(frame.bytes.len() <= FRAME_BYTES_MAX, "frame of {} bytes", frame.bytes.len());
+    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+        assert!(frame.len() <= FRAME_BYTES_MAX, "frame of {} bytes", frame.len());
         let link = self.link(target);
         link.outbound.lock().send(frame, &self.socket(link))
     }

@@ -1,46 +1,37 @@
-//! The frames that wait to leave on one connection, and which events it is watched for.
+//! The bytes that wait to leave on one connection, and which events it is watched for.
+//!
+//! 1. A frame goes to the kernel at once, from where it lies, while nothing waits. What the kernel does not take of it is
+//!    copied and waits.
+//! 2. While bytes wait, short frames wait behind them, up to a bound; they leave together. A long frame is refused instead:
+//!    copying it would cost as much as sending it.
+//! 3. Whoever was refused is told by epoll when the kernel has room again.
 
 use super::header::{HEADER_BYTES, Header};
 use crate::frame::Frame;
-use crate::lrts::Refused;
+use crate::lrts::NoRoom;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendFlags, Shutdown};
-use std::collections::VecDeque;
 use std::io::IoSlice;
 
-/// Bytes that wait for one peer before its senders are refused: some milliseconds of a fast network. A
+/// Bytes of short frames that wait for one peer before its senders are refused: some milliseconds of a fast network. A
 /// slow peer fills its own queue only.
-const QUEUE_BYTES_MAX: usize = 4 << 20;
+const WAITING_BYTES_MAX: usize = 4 << 20;
 
-/// What a waiting frame costs besides its bytes, so that empty ones are bounded too.
-const FRAME_COST: usize = 64;
+/// Frames of more bytes do not wait.
+const SHORT_FRAME_BYTES: usize = 16 << 10;
 
-/// Frames handed to the kernel at a time: two slices each, far below its limit of 1,024.
-const BATCH: usize = 32;
-
-struct Waiting {
-    header: [u8; HEADER_BYTES],
-    bytes: Vec<u8>,
-}
-
-impl Waiting {
-    fn cost(&self) -> usize {
-        self.bytes.len() + FRAME_COST
-    }
-
-    fn len(&self) -> usize {
-        HEADER_BYTES + self.bytes.len()
-    }
-}
+/// Memory that an empty queue keeps.
+const KEPT_BYTES: usize = 64 << 10;
 
 /// One connection's way out. Held by one thread at a time.
 pub(super) struct Outbound {
-    queue: VecDeque<Waiting>,
-    queued_cost: usize,
-    /// Bytes of the first waiting frame, header included, that the kernel has taken.
-    first_written: usize,
+    /// Headers and frames, of which the first `written` bytes are gone.
+    waiting: Vec<u8>,
+    written: usize,
+    /// A sender was refused.
+    starves: bool,
     said_goodbye: bool,
     /// The connection takes nothing more: it broke, or the peer is given up.
     broken: Option<String>,
@@ -81,100 +72,102 @@ impl Outbound {
         let watched = Watched { registered: true, reading: true, writing: false };
         epoll::add(socket.epoll, socket.socket, EventData::new_u64(socket.data), watched.flags())?;
         Ok(Self {
-            queue: VecDeque::new(),
-            queued_cost: 0,
-            first_written: 0,
+            waiting: Vec::new(),
+            written: 0,
+            starves: false,
             said_goodbye: false,
             broken: None,
             watched,
         })
     }
 
-    /// Queues a frame and hands the kernel what it takes. A broken connection swallows frames.
+    /// Hands the kernel a frame, or queues what it does not take. A broken connection swallows frames.
     ///
     /// # Errors
-    /// The frame when the queue is full or the last word was said.
-    pub(super) fn send(&mut self, frame: Frame, socket: &Socket<'_>) -> Result<(), Refused<Frame>> {
+    /// When there is no room or the last word was said.
+    pub(super) fn send(&mut self, frame: Frame<'_>, socket: &Socket<'_>) -> Result<(), NoRoom> {
         if self.broken.is_some() {
             return Ok(());
         }
-        let cost = frame.bytes.len() + FRAME_COST;
-        if self.said_goodbye || (!self.queue.is_empty() && self.queued_cost + cost > QUEUE_BYTES_MAX) {
-            return Err(Refused(frame));
+        if self.said_goodbye {
+            return Err(NoRoom);
         }
-        let header = Header::Frame { channel: frame.channel, len: frame.bytes.len() }.encode();
-        self.push(Waiting { header, bytes: frame.bytes }, socket);
-        Ok(())
+        let header = Header::Frame { channel: frame.channel, len: frame.len() }.encode();
+        self.push([&header, frame.head, frame.body], socket)
     }
 
-    /// Queues the last word. It needs no room.
+    /// Says the last word; it always has room.
     pub(super) fn say_goodbye(&mut self, socket: &Socket<'_>) {
         if !self.said_goodbye && self.broken.is_none() {
             self.said_goodbye = true;
-            self.push(Waiting { header: Header::Goodbye.encode(), bytes: Vec::new() }, socket);
+            if self.push([&Header::Goodbye.encode(), &[], &[]], socket).is_err() {
+                self.waiting.extend_from_slice(&Header::Goodbye.encode());
+            }
         }
     }
 
-    fn push(&mut self, waiting: Waiting, socket: &Socket<'_>) {
-        let was_empty = self.queue.is_empty();
-        self.queued_cost += waiting.cost();
-        self.queue.push_back(waiting);
-        // Otherwise the kernel is full, and says when it is not.
-        if was_empty {
-            self.write(socket);
+    fn push(&mut self, parts: [&[u8]; 3], socket: &Socket<'_>) -> Result<(), NoRoom> {
+        let len: usize = parts.iter().map(|part| part.len()).sum();
+        let mut taken = 0;
+        if self.waiting.is_empty() {
+            taken = match hand_over(socket, &parts) {
+                Ok(taken) => taken,
+                Err(errno) => {
+                    self.break_off(errno.to_string(), socket);
+                    return Ok(());
+                }
+            };
+            if taken == len {
+                return Ok(());
+            }
         }
+        let has_room = taken > 0
+            || (len <= SHORT_FRAME_BYTES + HEADER_BYTES && self.waiting.len() + len <= WAITING_BYTES_MAX);
+        self.starves |= !has_room;
+        if has_room {
+            for part in parts {
+                let skipped = taken.min(part.len());
+                taken -= skipped;
+                self.waiting.extend_from_slice(&part[skipped..]);
+            }
+        }
+        self.watch(Watched { writing: true, ..self.watched }, socket);
+        if has_room { Ok(()) } else { Err(NoRoom) }
     }
 
-    /// Hands the kernel all it takes now. Returns whether it took anything.
+    /// Hands the kernel all it takes now. Returns whether it took anything, or whoever was refused should try again.
     pub(super) fn write(&mut self, socket: &Socket<'_>) -> bool {
         let mut happened = false;
-        while !self.queue.is_empty() {
-            match self.write_batch(socket) {
-                Ok(count) => self.took(count),
-                Err(Errno::AGAIN) => break,
-                Err(Errno::INTR) => continue,
+        while !self.waiting.is_empty() {
+            match hand_over(socket, &[&self.waiting[self.written..]]) {
+                Ok(0) => return happened,
+                Ok(taken) => self.written += taken,
                 Err(errno) => {
                     self.break_off(errno.to_string(), socket);
                     return true;
                 }
             }
             happened = true;
+            if self.written == self.waiting.len() {
+                self.reset();
+            }
         }
-        self.watch(Watched { writing: !self.queue.is_empty(), ..self.watched }, socket);
+        happened |= std::mem::take(&mut self.starves);
+        self.watch(Watched { writing: false, ..self.watched }, socket);
         happened
     }
 
-    fn write_batch(&self, socket: &Socket<'_>) -> Result<usize, Errno> {
-        let mut slices = Vec::with_capacity(2 * BATCH);
-        let mut skip = self.first_written;
-        for waiting in self.queue.iter().take(BATCH) {
-            for part in [&waiting.header[..], &waiting.bytes[..]] {
-                let skipped = skip.min(part.len());
-                skip -= skipped;
-                if skipped < part.len() {
-                    slices.push(IoSlice::new(&part[skipped..]));
-                }
-            }
-        }
-        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-        rustix::net::sendmsg(socket.socket, &slices, &mut SendAncillaryBuffer::default(), flags)
-    }
-
-    fn took(&mut self, count: usize) {
-        self.first_written += count;
-        while let Some(first) = self.queue.front().filter(|first| first.len() <= self.first_written) {
-            self.first_written -= first.len();
-            self.queued_cost -= first.cost();
-            self.queue.pop_front();
-        }
+    /// Forgets what is gone.
+    fn reset(&mut self) {
+        self.waiting.clear();
+        self.waiting.shrink_to(KEPT_BYTES);
+        self.written = 0;
     }
 
     /// Takes nothing more. The reader sees the end of the connection and reports it.
     pub(super) fn break_off(&mut self, cause: String, socket: &Socket<'_>) {
         self.broken.get_or_insert(cause);
-        self.queue.clear();
-        self.queued_cost = 0;
-        self.first_written = 0;
+        self.reset();
         // Fails when the connection is gone already: then the reader sees its end anyway.
         let _ = rustix::net::shutdown(socket.socket, Shutdown::Both);
         self.watch(Watched { writing: false, ..self.watched }, socket);
@@ -187,7 +180,7 @@ impl Outbound {
 
     /// Whether the kernel has all, the last word included.
     pub(super) fn is_finished(&self) -> bool {
-        self.said_goodbye && self.queue.is_empty()
+        self.said_goodbye && self.waiting.is_empty()
     }
 
     /// Reads no more; keeps writing what waits.
@@ -210,5 +203,22 @@ impl Outbound {
             let _ =
                 epoll::modify(socket.epoll, socket.socket, EventData::new_u64(socket.data), wanted.flags());
         }
+    }
+}
+
+/// Gives the kernel bytes; returns how many it took, 0 when it has no room.
+///
+/// # Errors
+/// The kernel's, when the connection is broken.
+fn hand_over(socket: &Socket<'_>, parts: &[&[u8]]) -> Result<usize, Errno> {
+    let mut slices = [IoSlice::new(&[]); 3];
+    for (slice, part) in slices.iter_mut().zip(parts) {
+        *slice = IoSlice::new(part);
+    }
+    let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+    let send = || rustix::net::sendmsg(socket.socket, &slices, &mut SendAncillaryBuffer::default(), flags);
+    match rustix::io::retry_on_intr(send) {
+        Err(Errno::AGAIN) => Ok(0),
+        taken => taken,
     }
 }

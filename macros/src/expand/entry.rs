@@ -64,13 +64,13 @@ fn invoke(chare: &Chare, entry: &Entry) -> TokenStream {
     let nocopy = if entry.takes_nocopy() { quote!(mut nocopy) } else { quote!(_) };
     let passed = passed(&parameters.list, argument_places(parameters), &quote!(nocopy));
     let call = if entry.is_async {
-        quote!(#support::spawn(<#path>::#name(this, #(#passed),*)))
+        quote!(#support::spawn(<#path>::#name(this.keep(), #(#passed),*)))
     } else {
         quote!(this.with(|chare| <#path>::#name(chare, #(#passed),*)))
     };
     quote! {
         fn invoke(
-            this: #support::This<Self::Chare>,
+            this: #support::ThisRef<'_, Self::Chare>,
             #arguments: Self::Arguments,
             #nocopy: #support::NocopyArguments,
         ) {
@@ -91,7 +91,7 @@ fn post(chare: &Chare, entry: &Entry, method: &Ident) -> TokenStream {
     let passed = passed(entry.parameters.seen_by_post(), places, &quote!(posts));
     quote! {
         fn post(
-            this: #support::This<Self::Chare>,
+            this: #support::ThisRef<'_, Self::Chare>,
             #arguments: &Self::Arguments,
             mut posts: #support::Posts,
         ) {

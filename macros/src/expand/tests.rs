@@ -91,7 +91,7 @@ fn arguments_arrive_in_the_order_of_the_parameters() {
             &arguments.1
         ))),
     );
-    assert_contains(&text, quote!(::chare::macro_support::spawn(<Cell>::run(this, arguments))));
+    assert_contains(&text, quote!(::chare::macro_support::spawn(<Cell>::run(this.keep(), arguments))));
     assert!(text.contains(
         "[::chare::macro_support::NocopyKind::Received,::chare::macro_support::NocopyKind::Posted]"
     ));

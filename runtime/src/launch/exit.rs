@@ -63,8 +63,8 @@ pub(super) fn name_signal(signal: i32) -> String {
     }
 }
 
-/// The signals that end processes, as `kill -l` calls them.
-const NAMES: [(Signal, &str); 17] = [
+/// The signals that end or stop processes, as `kill -l` calls them.
+const NAMES: [(Signal, &str); 21] = [
     (Signal::HUP, "SIGHUP"),
     (Signal::INT, "SIGINT"),
     (Signal::QUIT, "SIGQUIT"),
@@ -82,6 +82,10 @@ const NAMES: [(Signal, &str); 17] = [
     (Signal::TERM, "SIGTERM"),
     (Signal::XCPU, "SIGXCPU"),
     (Signal::SYS, "SIGSYS"),
+    (Signal::STOP, "SIGSTOP"),
+    (Signal::TSTP, "SIGTSTP"),
+    (Signal::TTIN, "SIGTTIN"),
+    (Signal::TTOU, "SIGTTOU"),
 ];
 
 #[cfg(test)]

@@ -8,6 +8,8 @@
 //!    long as no other one joined: then it is missing.
 //! 4. Start-up has a deadline whenever somebody waits for somebody else: the launcher for a host, or nodes for nodes.
 //! 5. [`GIVE_UP`] after its end, a job is over, even if a host does not say so.
+//! 6. A node that joined and whose process is stopped (SIGSTOP, SIGTSTP) keeps the others waiting: unless it goes on
+//!    within [`STOP_PATIENCE`], the job ends and names it.
 
 use super::cause::{Cause, Weight};
 use super::exit::{Exit, name_signal, signal_code};
@@ -23,6 +25,9 @@ const BETTER_CAUSE: Duration = Duration::from_millis(200);
 
 /// How long agents have to end their nodes; they use force after two seconds.
 const GIVE_UP: Duration = Duration::from_secs(5);
+
+/// How long a node's process may be stopped: long enough for a snapshot, too short for its peers to seem to hang.
+const STOP_PATIENCE: Duration = Duration::from_secs(4);
 
 /// How many missing nodes are named.
 const NAMED_MAX: usize = 8;
@@ -51,7 +56,17 @@ struct NodeState {
     has_finished: bool,
     /// It told its trouble, or somebody else's; how it ends afterwards is no news.
     has_complained: bool,
+    /// By which signal its process is stopped, and since when we know.
+    stopped: Option<(i32, Instant)>,
     exit: Option<Exit>,
+}
+
+impl NodeState {
+    /// By which signal it is stopped, and until when the others put up with it.
+    fn keeps_waiting(&self) -> Option<(i32, Instant)> {
+        let (signal, since) = self.stopped.filter(|_| self.has_joined && self.exit.is_none())?;
+        Some((signal, since + STOP_PATIENCE))
+    }
 }
 
 enum Phase {
@@ -141,6 +156,7 @@ impl Job {
             FromAgent::Started { node, .. }
             | FromAgent::Said { node, .. }
             | FromAgent::Broke { node, .. }
+            | FromAgent::Stopped { node, .. }
             | FromAgent::Exited { node, .. } => Some(*node),
             FromAgent::Ready { .. } | FromAgent::Output { .. } | FromAgent::Done => None,
         };
@@ -159,6 +175,9 @@ impl Job {
             FromAgent::Broke { node, message } => {
                 let text = format!("{} broke the rules: {message}", self.name(node));
                 self.end(Cause::by(node, Weight::Final, text), now);
+            }
+            FromAgent::Stopped { node, signal } => {
+                self.nodes[node.index()].stopped = signal.map(|signal| (signal, now));
             }
             FromAgent::Exited { node, exit } => {
                 self.nodes[node.index()].exit = Some(exit);
@@ -204,7 +223,10 @@ impl Job {
     /// When `tick` has something to do, at the latest.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         match &self.phase {
-            Phase::Running => self.startup_deadline(),
+            Phase::Running => {
+                let stops = self.nodes.iter().filter_map(|node| Some(node.keeps_waiting()?.1));
+                stops.chain(self.startup_deadline()).min()
+            }
             Phase::Suspect { until, .. } => Some(*until),
             Phase::Ending { give_up_at, .. } => Some(*give_up_at),
         }
@@ -217,8 +239,22 @@ impl Job {
                 let text = self.explain_wait();
                 self.end(Cause::last_word(text, 1), now);
             }
+            Phase::Running => self.judge_stops(now),
             Phase::Suspect { cause, until } if now >= *until => self.end(cause.clone(), now),
             _ => {}
+        }
+    }
+
+    /// Ends the job if a node has been stopped for too long.
+    fn judge_stops(&mut self, now: Instant) {
+        let stopped = self.nodes.iter().zip((0..).map(NodeId)).find_map(|(node, id)| {
+            let (signal, until) = node.keeps_waiting()?;
+            (now >= until).then_some((id, signal))
+        });
+        if let Some((node, signal)) = stopped {
+            let (name, signal, seconds) = (self.name(node), name_signal(signal), STOP_PATIENCE.as_secs());
+            let text = format!("{name} was stopped by {signal} and did not go on within {seconds} s");
+            self.end(Cause::by(node, Weight::Final, text), now);
         }
     }
 

@@ -11,6 +11,7 @@
 use super::exit::Exit;
 use chare_lrts::NodeId;
 use chare_lrts::bootstrap::control::FromNode;
+use chare_lrts::codec;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
@@ -23,7 +24,7 @@ pub(super) const FRAME_BYTES_MAX: usize = 4 << 20;
 pub(super) const CREDIT_BYTES: usize = 1 << 20;
 
 /// Says which messages a build understands, and that this is an agent at all.
-pub(super) const GREETING: &str = concat!("chare agent ", env!("CARGO_PKG_VERSION"), " protocol 1");
+pub(super) const GREETING: &str = concat!("chare agent ", env!("CARGO_PKG_VERSION"), " protocol 2");
 
 /// From the launcher.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -53,6 +54,8 @@ pub(super) enum FromAgent {
     Broke { node: NodeId, message: String },
     /// A node printed whole lines.
     Output { node: NodeId, stream: Stream, bytes: Vec<u8> },
+    /// A node's process was stopped by this signal, or goes on.
+    Stopped { node: NodeId, signal: Option<i32> },
     /// A node ended.
     Exited { node: NodeId, exit: Exit },
     /// All nodes have ended.
@@ -102,12 +105,13 @@ pub(super) enum Stream {
 
 /// Writes one message and sees it off.
 pub(super) fn write_message<T: Serialize>(to: &mut impl Write, message: &T) -> io::Result<()> {
-    let encoded =
-        bincode::serde::encode_to_vec(message, encoding()).map_err(|cause| invalid(cause.to_string()))?;
-    let length = u32::try_from(encoded.len()).ok().filter(|length| *length as usize <= FRAME_BYTES_MAX);
-    let length =
-        length.ok_or_else(|| invalid(format!("a message of {} bytes is too long", encoded.len())))?;
-    to.write_all(&[&length.to_le_bytes(), encoded.as_slice()].concat())?;
+    let mut frame = vec![0; 4];
+    codec::encode_into(message, &mut frame).map_err(|cause| invalid(cause.to_string()))?;
+    let encoded = frame.len() - 4;
+    let length = u32::try_from(encoded).ok().filter(|length| *length as usize <= FRAME_BYTES_MAX);
+    let length = length.ok_or_else(|| invalid(format!("a message of {encoded} bytes is too long")))?;
+    frame[..4].copy_from_slice(&length.to_le_bytes());
+    to.write_all(&frame)?;
     to.flush()
 }
 
@@ -127,20 +131,11 @@ pub(super) fn read_message<T: DeserializeOwned>(from: &mut impl Read) -> io::Res
     }
     let mut frame = vec![0; announced];
     from.read_exact(&mut frame)?;
-    let (message, used) =
-        bincode::serde::decode_from_slice(&frame, encoding()).map_err(|cause| invalid(cause.to_string()))?;
-    if used != announced {
-        return Err(invalid(format!("a message has {} bytes too many", announced - used)));
-    }
-    Ok(Some(message))
+    codec::decode(&frame).map(Some).map_err(|cause| invalid(cause.to_string()))
 }
 
 fn invalid(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
-}
-
-fn encoding() -> impl bincode::config::Config {
-    bincode::config::standard().with_fixed_int_encoding().with_limit::<FRAME_BYTES_MAX>()
 }
 
 #[cfg(test)]

@@ -23,6 +23,9 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 /// How long to wait when nodes have too many unread descriptors for the kernel's taste.
 const CROWDED: Duration = Duration::from_millis(10);
 
+/// Between two looks whether a node's process was stopped: what announces it, SIGCHLD, belongs to tokio.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
 /// A message for a node, with a descriptor where it stands for one, and the room that this takes.
 pub(super) struct Order {
     pub(super) message: ToNode,
@@ -141,9 +144,13 @@ struct Keeper {
 impl Keeper {
     async fn attend(mut self) {
         let mut listens = true;
+        let mut looks = tokio::time::interval(LOOK_EVERY);
         let status = loop {
             tokio::select! {
                 heard = hear(&self.socket), if listens => listens = self.pass_on(heard),
+                _ = looks.tick() => if let Some(signal) = self.target.look_for_stop() {
+                    let _ = self.events.send(FromAgent::Stopped { node: self.id, signal });
+                },
                 status = self.child.wait() => break status,
             }
         };

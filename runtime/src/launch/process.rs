@@ -13,7 +13,7 @@ use rustix::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::OFlags;
 use rustix::io::{Errno, FdFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use std::cell::Cell;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
@@ -89,6 +89,15 @@ impl Target {
     /// To be called in the step that reaps the process.
     pub(super) fn is_reaped(&self) {
         self.0.set(None);
+    }
+
+    /// Whether the process was stopped since the last look, and by which signal, or goes on (`Some(None)`); `None`: no news.
+    pub(super) fn look_for_stop(&self) -> Option<Option<i32>> {
+        let pid = self.0.get()?;
+        // Its end is left for whoever reaps it.
+        let changes = WaitIdOptions::STOPPED | WaitIdOptions::CONTINUED | WaitIdOptions::NOHANG;
+        let status = rustix::process::waitid(WaitId::Pid(pid), changes).ok()??;
+        Some(status.stopping_signal())
     }
 
     /// Signals the process and all that it started and did not send away.

@@ -8,9 +8,9 @@
 //! values, whatever they are.
 
 use bytemuck::Pod;
+use chare_lrts::codec::{self, LendableBytes, LentBytes};
 use chare_lrts::{Memory, MemoryMut};
-use serde::de::{Deserializer, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -204,10 +204,11 @@ impl<T: Element> fmt::Debug for BufferMut<T> {
 /// As an ordinary argument a buffer is a value: moved inside a process, copied as one run of bytes outside.
 impl<T: Element> Serialize for Buffer<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(self.memory.as_slice())
+        LendableBytes(&self.memory).serialize(serializer)
     }
 }
 
+/// As [`Buffer`]; nobody else can share what one owner writes, so it is copied always.
 impl<T: Element> Serialize for BufferMut<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bytes(self.memory.as_slice())
@@ -216,31 +217,29 @@ impl<T: Element> Serialize for BufferMut<T> {
 
 impl<'de, T: Element> Deserialize<'de> for Buffer<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        BufferMut::deserialize(deserializer).map(BufferMut::freeze)
+        match LentBytes::deserialize(deserializer)? {
+            LentBytes::Within(bytes) => copy_whole(&bytes).map(Self::from),
+            LentBytes::Beside(memory) => {
+                Self::from_memory(memory).map_err(|memory| misfit::<T, _>(memory.len()))
+            }
+        }
     }
 }
 
 impl<'de, T: Element> Deserialize<'de> for BufferMut<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_bytes(BytesVisitor(PhantomData))
+        let buffer = Buffer::<T>::deserialize(deserializer)?;
+        Ok(buffer.try_into_mut().unwrap_or_else(|shared| shared.to_vec().into()))
     }
 }
 
-struct BytesVisitor<T>(PhantomData<T>);
-
-impl<T: Element> Visitor<'_> for BytesVisitor<T> {
-    type Value = BufferMut<T>;
-
-    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "whole elements of {} bytes", size_of::<T>())
+fn copy_whole<T: Element, E: serde::de::Error>(bytes: &[u8]) -> Result<Vec<T>, E> {
+    if size_of::<T>() == 0 || !bytes.len().is_multiple_of(size_of::<T>()) {
+        return Err(misfit::<T, E>(bytes.len()));
     }
+    codec::copy_elements(bytes).map_err(E::custom)
+}
 
-    fn visit_bytes<E: serde::de::Error>(self, bytes: &[u8]) -> Result<BufferMut<T>, E> {
-        if size_of::<T>() == 0 || !bytes.len().is_multiple_of(size_of::<T>()) {
-            return Err(E::invalid_length(bytes.len(), &self));
-        }
-        let mut vector = vec![T::zeroed(); bytes.len() / size_of::<T>()];
-        bytemuck::cast_slice_mut(&mut vector).copy_from_slice(bytes);
-        Ok(vector.into())
-    }
+fn misfit<T, E: serde::de::Error>(bytes: usize) -> E {
+    E::custom(format_args!("{bytes} bytes are no whole `{}`s, aligned", std::any::type_name::<T>()))
 }

@@ -4,10 +4,12 @@
 //!    region on the sender's memory (rendezvous).
 //! 2. The receiver reads a region in place where it can be mapped, else fetches it with one get, into memory of the
 //!    runtime or into what the post method gave. Only then does the entry run.
-//! 3. When the receiver no longer needs the region it says `Released`; the sender ends the registration and hands
-//!    the buffer back.
+//! 3. When the receiver no longer needs the region it says `Released` to the node that sent the descriptor; the sender ends
+//!    the registration and hands the buffer back.
+//! 4. A broadcast's arguments go down a tree of nodes, see [`broadcast`].
 
 mod arguments;
+pub(crate) mod broadcast;
 mod buffer;
 mod closing;
 pub(crate) mod direct;

@@ -110,9 +110,8 @@ fn plan(
     let (key, token) = match (descriptor, given) {
         (Descriptor::Inline(bytes), Some(given)) => return Ok(Plan::Ready(fill(node, &bytes, given))),
         (Descriptor::Inline(bytes), None) => {
-            let mut memory = MemoryMut::heap_zeroed(bytes.len());
-            memory.as_mut_slice().copy_from_slice(&bytes);
-            return Ok(Plan::Ready(Arrived::Received { memory: memory.freeze(), release: None }));
+            let memory = land_along(&bytes, None)?;
+            return Ok(Plan::Ready(Arrived::Received { memory, release: None }));
         }
         (Descriptor::Lent { key, token }, Some(Given { memory, bytes })) => {
             return Ok(Plan::Fetch(Fetch { kind, key, token, into: memory, bytes }));
@@ -124,9 +123,53 @@ fn plan(
         let release = Release::new(move || send_release(&node, key.node, token));
         return Ok(Plan::Ready(Arrived::Received { memory, release: Some(release) }));
     }
-    let bytes = usize::try_from(key.len).map_err(|_| format!("{} bytes do not fit this machine", key.len))?;
-    let into = node.network.allocate(bytes);
+    let into = landing(node, &key, None)?;
+    let bytes = into.len();
     Ok(Plan::Fetch(Fetch { kind, key, token, into, bytes }))
+}
+
+/// Memory made of bytes that came along with a message.
+///
+/// # Errors
+/// Memory of another length to land in, in words.
+pub(crate) fn land_along(bytes: &[u8], into: Option<MemoryMut>) -> Result<Memory, String> {
+    let mut memory = into.unwrap_or_else(|| MemoryMut::heap_zeroed(bytes.len()));
+    if memory.len() != bytes.len() {
+        return Err(format!("{} bytes for a value of {}", bytes.len(), memory.len()));
+    }
+    memory.as_mut_slice().copy_from_slice(bytes);
+    Ok(memory.freeze())
+}
+
+/// Memory for the whole of a region: `into`, or the runtime's.
+///
+/// # Errors
+/// A length that does not fit, in words.
+pub(crate) fn landing(node: &Node, key: &RegionKey, into: Option<MemoryMut>) -> Result<MemoryMut, String> {
+    let bytes = usize::try_from(key.len).map_err(|_| format!("{} bytes do not fit this machine", key.len))?;
+    match into {
+        Some(into) if into.len() != bytes => Err(format!("{bytes} bytes for a value of {}", into.len())),
+        Some(into) => Ok(into),
+        None => Ok(node.network.allocate(bytes)),
+    }
+}
+
+/// Fills `into` from a region, then runs `then` with it; a transfer that fails ends the job. `what` is for that error.
+pub(crate) fn fetch(
+    node: &Arc<Node>,
+    what: String,
+    key: RegionKey,
+    into: MemoryMut,
+    then: impl FnOnce(&Arc<Node>, MemoryMut) + Send + 'static,
+) {
+    let bytes = into.len();
+    let then_node = Arc::clone(node);
+    let then = move |completion: Completion| match (completion.result, completion.memory) {
+        (Ok(_), Some(memory)) => then(&then_node, memory),
+        (Err(cause), _) => then_node.fail(JobError::Transfer { what, node: then_node.id, cause }),
+        (Ok(_), None) => unreachable!("a get hands its memory back"),
+    };
+    node.transfers.get(&node.network, (key, 0), (into, bytes), Box::new(then));
 }
 
 /// The whole of a lent region in place, where it can be mapped.

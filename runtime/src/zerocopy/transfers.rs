@@ -25,7 +25,8 @@ pub enum Status {
 struct Lent {
     /// Half of the token: a released token is never valid again.
     nonce: u32,
-    key: RegionKey,
+    /// `None`: another node's memory, which that node keeps registered.
+    key: Option<RegionKey>,
     release: Option<Arc<Release>>,
 }
 
@@ -58,9 +59,18 @@ impl Transfers {
         let key = regions.register(Held::Source(memory)).map_err(|_| {
             "more than 65,536 buffers are registered at once; wait for earlier sends to complete".to_owned()
         })?;
+        Ok((key, self.give_out(Some(key), release)))
+    }
+
+    /// Passes on memory that another node has lent to this one; returns what the receiver needs to release it.
+    pub(crate) fn relay(&self, release: Option<Arc<Release>>) -> Token {
+        self.give_out(None, release)
+    }
+
+    fn give_out(&self, key: Option<RegionKey>, release: Option<Arc<Release>>) -> Token {
         let nonce: u32 = rand::random();
         let slot = self.lent.lock().insert(Lent { nonce, key, release });
-        Ok((key, u64::from(nonce) << 32 | slot as u64))
+        u64::from(nonce) << 32 | slot as u64
     }
 
     /// The receiver of lent memory is done with it: its registration ends, then its sender learns.
@@ -75,7 +85,9 @@ impl Transfers {
         }
         let Lent { key, release, .. } = lent.remove(slot);
         drop(lent);
-        drop(regions.deregister(&key).map_err(|error| error.to_string())?);
+        if let Some(key) = key {
+            drop(regions.deregister(&key).map_err(|error| error.to_string())?);
+        }
         drop(release);
         Ok(())
     }

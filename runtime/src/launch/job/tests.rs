@@ -263,3 +263,27 @@ fn an_ending_job_is_over_after_a_while_whatever_hosts_say() {
     assert!(story.job.is_over(story.now));
     assert_eq!(story.job.code(), 4);
 }
+
+#[test]
+fn a_stopped_node_is_awaited_for_a_while() {
+    let stopped = |signal| FromAgent::Stopped { node: NodeId(1), signal };
+    let mut story = Story::joined();
+    story.hear(0, stopped(Some(19))).wait(STOP_PATIENCE / 2).hear(0, stopped(None)).wait(STOP_PATIENCE);
+    assert_eq!((story.line(), story.job.next_deadline()), (None, None), "it went on in time");
+    story.hear(0, stopped(Some(19)));
+    assert_eq!(story.job.next_deadline(), Some(story.now + STOP_PATIENCE));
+    story.wait(STOP_PATIENCE);
+    let line = story.line().unwrap();
+    assert!(line.contains("node 1 (pid 101) on host a was stopped by signal 19 (SIGSTOP)"), "{line}");
+    assert_eq!(story.job.code(), 1);
+}
+
+#[test]
+fn a_stop_that_keeps_nobody_waiting_is_no_trouble() {
+    let mut story = Story::of(&[("a", 2)], false);
+    story.hear(0, FromAgent::Stopped { node: NodeId(1), signal: Some(20) }).wait(STOP_PATIENCE);
+    assert_eq!((story.line(), story.job.next_deadline()), (None, None), "an ordinary program");
+    let mut story = Story::joined();
+    story.hear(0, FromAgent::Stopped { node: NodeId(1), signal: Some(19) }).exit(1, Exit::Signal(9));
+    assert!(story.line().unwrap().contains("killed by signal 9"), "its end says more");
+}

@@ -1,0 +1,231 @@
+#![expect(
+    unsafe_code,
+    reason = "sees through generic parameters once their type ids match, and copies runs of numbers whole"
+)]
+//! Runs of numbers as one copy, and memory as a handle: what serde's own interface cannot say.
+//!
+//! 1. serde offers elements one by one. Which container offers them shows in the *type* of the iterator (encoding) or of
+//!    the visitor (decoding); its id is compared with those of the containers we know. Once compiled, the comparison is a constant.
+//! 2. `typeid` compares types up to lifetimes. So what is recognised is used only in ways that no lifetime matters to: borrowed for
+//!    less than it was, or owning no borrow.
+//! 3. Recognition is a matter of speed alone: what is not recognised goes element by element, to the same bytes.
+//! 4. serde's visitor of `Vec<N>` is private; `Vec<N>` shows it to anybody whose deserializer it is given ([`Probe`]). A visitor of
+//!    somebody else, even one that makes a `Vec<N>`, is not it, and sees every element.
+
+use super::decode::Decoder;
+use super::encode::Encoder;
+use super::fault::{Fault, What};
+use super::lend::{LentBytes, LentVisitor, Shared};
+use crate::memory::Memory;
+use bytemuck::Pod;
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+use serde::forward_to_deserialize_any;
+use std::any::TypeId;
+use std::collections::TryReserveError;
+use std::fmt::{self, Display};
+use std::mem::{ManuallyDrop, MaybeUninit};
+
+/// Numbers, and short arrays of them, lie in memory as they are on the wire. No such type has a lifetime in it.
+const LOOKS_ALIKE: bool = cfg!(all(target_endian = "little", target_pointer_width = "64"));
+
+/// A plain number or a short array (a point, a row) of them.
+trait Number: Pod + for<'de> Deserialize<'de> {}
+
+/// Returns the first success of a function that is generic over a number.
+macro_rules! first_number {
+    ($attempt:ident::<$other:ty>($($argument:expr)?)) => {
+        first_number!($attempt::<$other>($($argument)?) u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64)
+    };
+    ($attempt:ident::<$other:ty>$arguments:tt $($number:ident)*) => {
+        if LOOKS_ALIKE {
+            $(
+                first_number!(@ $attempt::<$other>$arguments $number);
+                first_number!(@ $attempt::<$other>$arguments [$number; 2]);
+                first_number!(@ $attempt::<$other>$arguments [$number; 3]);
+                first_number!(@ $attempt::<$other>$arguments [$number; 4]);
+            )*
+        }
+    };
+    (@ $attempt:ident::<$other:ty>($($argument:expr)?) $number:ty) => {
+        if let Some(found) = $attempt::<$other, $number>($($argument)?) {
+            return Some(found);
+        }
+    };
+}
+
+macro_rules! numbers {
+    ($($number:ident)*) => {$(
+        impl Number for $number {}
+        impl Number for [$number; 2] {}
+        impl Number for [$number; 3] {}
+        impl Number for [$number; 4] {}
+    )*};
+}
+
+numbers! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 }
+
+/// How many elements `elements` has and their bytes, if it borrows a vector or slice of numbers.
+#[inline]
+pub(super) fn as_run<I>(elements: &I) -> Option<(usize, &[u8])> {
+    first_number!(as_run_of::<I>(elements));
+    None
+}
+
+#[inline(always)]
+fn as_run_of<I, N: Number>(elements: &I) -> Option<(usize, &[u8])> {
+    let id = typeid::of::<I>();
+    let run: &[N] = if id == TypeId::of::<&'static Vec<N>>() {
+        // SAFETY: `I` is `&'x Vec<N>` for some lifetime 'x (rule 2), which outlives the borrow of `elements`;
+        // what is read through it is borrowed no longer than `elements` is.
+        unsafe { *std::ptr::from_ref(elements).cast::<&Vec<N>>() }
+    } else if id == TypeId::of::<&'static [N]>() {
+        // SAFETY: as above, for `&'x [N]`.
+        unsafe { *std::ptr::from_ref(elements).cast::<&[N]>() }
+    } else {
+        return None;
+    };
+    Some((run.len(), bytemuck::cast_slice(run)))
+}
+
+/// What reads a run, if the visitor is serde's own for a vector of numbers.
+#[inline]
+pub(super) fn run_reader<'de, V: Visitor<'de>>() -> Option<RunReader<'de, V::Value>> {
+    first_number!(run_reader_of::<V>());
+    None
+}
+
+pub(super) type RunReader<'de, T> = fn(&mut Decoder<'de>) -> Result<T, Fault>;
+
+#[inline(always)]
+fn run_reader_of<'de, V: Visitor<'de>, N: Number>() -> Option<RunReader<'de, V::Value>> {
+    let is_vector = visitor_of_vector::<N>() == Some(typeid::of::<V>())
+        && typeid::of::<V::Value>() == TypeId::of::<Vec<N>>();
+    is_vector.then_some(|decoder| {
+        let count = decoder.take_count(size_of::<N>())?;
+        let bytes = decoder.take(count * size_of::<N>())?;
+        let run = copy_elements::<N>(bytes).map_err(|_| What::Memory(bytes.len()))?;
+        // SAFETY: this function is handed out only if `V::Value` is `Vec<N>` up to lifetimes, and that has none.
+        Ok(unsafe { retype::<Vec<N>, V::Value>(run) })
+    })
+}
+
+/// The elements that `bytes` are, in one copy; a last part of an element is left out.
+///
+/// # Errors
+/// When there is no memory for them.
+///
+/// ```
+/// assert_eq!(chare_lrts::codec::copy_elements::<u16>(&[1, 0, 2, 0])?, [1, 2]);
+/// # Ok::<(), std::collections::TryReserveError>(())
+/// ```
+pub fn copy_elements<T: Pod>(bytes: &[u8]) -> Result<Vec<T>, TryReserveError> {
+    let count = bytes.len().checked_div(size_of::<T>()).unwrap_or(0);
+    let mut elements = Vec::<T>::new();
+    elements.try_reserve_exact(count)?;
+    // SAFETY: the vector has room for `count` elements, which are no longer than `bytes`; a new allocation overlaps
+    // nothing; any bytes are elements because `T: Pod`, so all `count` of them are initialised.
+    unsafe {
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), elements.as_mut_ptr().cast(), count * size_of::<T>());
+        elements.set_len(count);
+    }
+    Ok(elements)
+}
+
+/// The memory behind a value that is lendable.
+pub(super) fn as_memory<T: ?Sized>(value: &T) -> Option<&Memory> {
+    if typeid::of::<T>() != typeid::of::<Shared<'static>>() {
+        return None;
+    }
+    // SAFETY: `T` is `Shared<'x>` for some lifetime 'x (rule 2), which outlives the borrow of `value`.
+    let shared: &Shared<'_> = unsafe { &*std::ptr::from_ref(value).cast() };
+    Some(shared.0)
+}
+
+/// Gives the visitor of [`LentBytes`] its memory.
+pub(super) fn visit_memory<'de, V: Visitor<'de>>(visitor: V, memory: Memory) -> Result<V::Value, Fault> {
+    assert_eq!(typeid::of::<V>(), TypeId::of::<LentVisitor>(), "the decoder has recognised the visitor");
+    drop(visitor);
+    let bytes = LentBytes::<'de>::Beside(memory);
+    // SAFETY: `V` is `LentVisitor`, which has no lifetime; the value of that as a `Visitor<'de>` is `LentBytes<'de>`.
+    Ok(unsafe { retype::<LentBytes<'de>, V::Value>(bytes) })
+}
+
+/// # Safety
+/// `A` and `B` are the same type.
+unsafe fn retype<A, B>(value: A) -> B {
+    let value = ManuallyDrop::new(value);
+    // SAFETY: the same type by the caller's promise; the original is never dropped or used again.
+    unsafe { std::mem::transmute_copy::<ManuallyDrop<A>, B>(&value) }
+}
+
+/// Appends what `write` writes: into the room `out` has, else after making as much as it needs.
+pub(super) fn append(
+    out: &mut Vec<u8>,
+    mut write: impl for<'r> FnMut(&'r mut [MaybeUninit<u8>]) -> Result<Encoder<'r>, Fault>,
+) -> Result<(), Fault> {
+    let mut needed = 0;
+    loop {
+        let before = needed;
+        out.reserve(before);
+        let written = write(out.spare_capacity_mut())?;
+        needed = written.len();
+        if written.written().is_some() {
+            // SAFETY: the encoder says that its room, the spare capacity, holds so many initialised bytes.
+            unsafe { out.set_len(out.len() + needed) };
+            return Ok(());
+        }
+        if before != 0 {
+            return Err(What::Unsteady { before, after: needed }.into());
+        }
+    }
+}
+
+/// Initialised bytes as room for an encoder, which writes nothing but initialised bytes.
+pub(super) fn as_room(bytes: &mut [u8]) -> &mut [MaybeUninit<u8>] {
+    // SAFETY: same layout; the encoder overwrites bytes by bytes (`write_copy_of_slice` of a `&[u8]`) and nothing else
+    // in this module's parent sees the result.
+    unsafe { &mut *(std::ptr::from_mut(bytes) as *mut [MaybeUninit<u8>]) }
+}
+
+/// A deserializer that reads nothing and tells which visitor it was given.
+struct Probe;
+
+#[derive(Debug)]
+struct Seen(Option<TypeId>);
+
+#[inline(always)]
+fn visitor_of_vector<N: Number>() -> Option<TypeId> {
+    Vec::<N>::deserialize(Probe).err().and_then(|Seen(visitor)| visitor)
+}
+
+impl<'de> Deserializer<'de> for Probe {
+    type Error = Seen;
+
+    #[inline(always)]
+    fn deserialize_seq<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Seen> {
+        Err(Seen(Some(typeid::of::<V>())))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Seen> {
+        Err(Seen(None))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+impl de::Error for Seen {
+    fn custom<T: Display>(_: T) -> Self {
+        Self(None)
+    }
+}
+
+impl Display for Seen {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a probe reads nothing")
+    }
+}
+
+impl std::error::Error for Seen {}

@@ -1,0 +1,60 @@
+//! What can be wrong with a value or its bytes, inside the codec. One pointer wide, so that results stay in registers.
+
+use super::DEPTH_MAX;
+use std::fmt::Display;
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+#[error(transparent)]
+pub(super) struct Fault(Box<What>);
+
+#[derive(Debug, Error)]
+pub(super) enum What {
+    #[error("{needed} bytes expected where {left} are left")]
+    Short { needed: usize, left: usize },
+    #[error("a count of {count} in front of {left} bytes")]
+    Count { count: u64, left: usize },
+    #[error("{0} bytes left over")]
+    LeftOver(usize),
+    #[error("{value:#x} where {expected} is expected")]
+    Invalid { value: u64, expected: &'static str },
+    #[error("a text that is not UTF-8")]
+    Text,
+    #[error(
+        "it nests more than {DEPTH_MAX} deep; hold its parts in a `Vec`, one level deep, and name them by index"
+    )]
+    Deep,
+    #[error(
+        "it asks for {0}, which needs a format that names its fields; remove `flatten`, `untagged` and `skip` attributes"
+    )]
+    SelfDescription(&'static str),
+    #[error("its serialization gives {before} bytes once and {after} bytes the next time")]
+    Unsteady { before: usize, after: usize },
+    #[error("it names memory {index}, which did not come with it or is named twice")]
+    Lent { index: u64 },
+    #[error("{0} memories came with it that it does not name")]
+    LentLeftOver(usize),
+    #[error("there is no memory for {0} bytes")]
+    Memory(usize),
+    #[error("{0}")]
+    Other(String),
+}
+
+impl From<What> for Fault {
+    #[cold]
+    fn from(what: What) -> Self {
+        Self(Box::new(what))
+    }
+}
+
+impl serde::ser::Error for Fault {
+    fn custom<T: Display>(message: T) -> Self {
+        What::Other(message.to_string()).into()
+    }
+}
+
+impl serde::de::Error for Fault {
+    fn custom<T: Display>(message: T) -> Self {
+        What::Other(message.to_string()).into()
+    }
+}

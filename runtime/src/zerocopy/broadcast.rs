@@ -1,0 +1,194 @@
+//! Nocopy arguments of broadcasts: into each process once, and on to the processes below it.
+//!
+//! ```text
+//! sender's node --lent--> node 1 --lent--> node 5     the layout's tree, rooted at the sender's node
+//!       |                   |                |
+//!    members             members          members     all members of a process share one memory
+//! ```
+//! 1. A node brings each argument in once: the bytes came along, or it reads its parent's memory in place where that can
+//!    be mapped, or it fetches the parent's copy with one get.
+//! 2. When all arguments are here, it tells its children and its own members. A child is lent what this node has: its
+//!    copy; or, where it reads in place and the child can map too, the very key that it reads by, under a token of its own, so
+//!    that all processes of a host map the owner's memory.
+//! 3. A node says `Released` to its parent when it has its own copy, its members' posted buffers are full and all its children
+//!    have said so; where it reads in place, not before its members have let go as well. So the sender's completion comes
+//!    once, when every process has the data.
+//! 4. What a member receives is a [`Leaving`], as from a sender in its own process: the rest of its way is a call's.
+//!
+//! A section's broadcast differs in its tree and in its list of members alone: both belong to the callers of [`pass_on`].
+//! A member that has moved away is reached by forwarding its call, whose [`Leaving`] is then described anew.
+
+use super::receive::{fetch, land_along, landing, send_release, view};
+use super::send::EAGER_LIMIT_BYTES;
+use super::{Descriptor, Leaving, Release};
+use crate::envelope::{self, Header, Spread};
+use crate::node::Node;
+use crate::registry::NocopyKind;
+use crate::stats::Counters;
+use chare_lrts::{Memory, MemoryMut, NodeId, RegionKey};
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// A nocopy argument of a broadcast, as one process has it.
+pub(crate) struct Carried {
+    pub(crate) memory: Memory,
+    place: Place,
+    /// Tells whoever lent it to this process.
+    release: Option<Arc<Release>>,
+}
+
+/// Whose memory it is.
+enum Place {
+    /// The sender's, in this process.
+    Sent,
+    /// This process's own copy.
+    Copied,
+    /// Another node's, read in place by this key.
+    Mapped(RegionKey),
+}
+
+impl Carried {
+    /// What the sender gave.
+    pub(crate) fn sent(Leaving { memory, release }: Leaving) -> Self {
+        Self { memory, place: Place::Sent, release }
+    }
+
+    /// What a member gets. One that reads this process's copy keeps nobody else waiting.
+    pub(crate) fn for_member(&self, kind: NocopyKind) -> Leaving {
+        let own_copy = matches!(self.place, Place::Copied) && kind == NocopyKind::Received;
+        let release = if own_copy { None } else { self.release.clone() };
+        Leaving { memory: self.memory.clone(), release }
+    }
+
+    fn is_eager(&self) -> bool {
+        self.memory.len() <= EAGER_LIMIT_BYTES
+    }
+
+    fn describe(&self, node: &Node, child: NodeId) -> Result<Descriptor, String> {
+        if self.is_eager() {
+            return Ok(Descriptor::Inline(self.memory.as_slice().to_vec().into()));
+        }
+        let release = self.release.clone();
+        let (key, token) = match self.place {
+            Place::Mapped(key) if node.network.maps(child) => (key, node.transfers.relay(release)),
+            _ => node.transfers.lend(node.network.regions(), self.memory.clone(), release)?,
+        };
+        Ok(Descriptor::Lent { key, token })
+    }
+}
+
+/// Tells the nodes below this one, in the tree below `root`: a header made of each child's descriptors, then `tail`. Returns
+/// how many children there are.
+///
+/// # Errors
+/// When no more memory can be registered or the header refuses to be encoded, in words.
+pub(crate) fn pass_on(
+    node: &Node,
+    counters: &Counters,
+    root: NodeId,
+    carried: &[Carried],
+    spread: impl Fn(Vec<Descriptor>) -> Spread,
+    tail: &[u8],
+) -> Result<u64, String> {
+    let frame = |child| -> Result<Vec<u8>, String> {
+        let described = carried.iter().map(|one| one.describe(node, child));
+        let spread = spread(described.collect::<Result<_, _>>()?);
+        let mut bytes = envelope::encode(&Header::Spread { root, spread }, None)?;
+        bytes.extend_from_slice(tail);
+        Ok(bytes)
+    };
+    let children: Vec<NodeId> = node.layout.children(node.id, root).collect();
+    let Some(first) = children.first() else { return Ok(0) };
+    let (eager, lent): (Vec<_>, Vec<_>) = carried.iter().partition(|one| one.is_eager());
+    eager.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
+    if lent.is_empty() {
+        return Ok(node.post_to_children(counters, root, &frame(*first)?));
+    }
+    for child in &children {
+        node.post(counters, *child, frame(*child)?);
+    }
+    Ok(children.len() as u64)
+}
+
+/// An argument that is to come into this process.
+pub(crate) struct Wanted {
+    pub(crate) descriptor: Descriptor,
+    /// Where it must land; `None`: wherever it costs least.
+    pub(crate) into: Option<MemoryMut>,
+}
+
+/// What follows when all arguments are here.
+type Then = Box<dyn FnOnce(&Arc<Node>, Vec<Carried>) + Send>;
+
+/// Arguments on their way, some of them being fetched.
+struct Gathering {
+    slots: Vec<Option<Carried>>,
+    missing: usize,
+    then: Option<Then>,
+}
+
+/// Brings arguments into this process, once each, from the node that lends them; `then` runs here or when the last
+/// transfer is over.
+///
+/// # Errors
+/// Keys that name nothing and lengths that do not fit, in words.
+pub(crate) fn bring_in(
+    node: &Arc<Node>,
+    lender: NodeId,
+    what: &str,
+    wanted: Vec<Wanted>,
+    then: impl FnOnce(&Arc<Node>, Vec<Carried>) + Send + 'static,
+) -> Result<(), String> {
+    let mut fetches = Vec::new();
+    let mut slots = Vec::with_capacity(wanted.len());
+    for (position, Wanted { descriptor, into }) in wanted.into_iter().enumerate() {
+        let (key, token) = match descriptor {
+            Descriptor::Inline(bytes) => {
+                let memory = land_along(&bytes, into)?;
+                slots.push(Some(Carried { memory, place: Place::Copied, release: None }));
+                continue;
+            }
+            Descriptor::Lent { key, token } => (key, token),
+        };
+        let in_place = if into.is_none() { view(node, &key)? } else { None };
+        let release = {
+            let node = Arc::clone(node);
+            Some(Release::new(move || send_release(&node, lender, token)))
+        };
+        if let Some(memory) = in_place {
+            slots.push(Some(Carried { memory, place: Place::Mapped(key), release }));
+        } else {
+            slots.push(None);
+            fetches.push((position, key, landing(node, &key, into)?, release));
+        }
+    }
+    let (missing, then) = (fetches.len(), Box::new(then) as Then);
+    if missing == 0 {
+        then(node, slots.into_iter().flatten().collect());
+        return Ok(());
+    }
+    let gathering = Arc::new(Mutex::new(Gathering { slots, missing, then: Some(then) }));
+    for (position, key, into, release) in fetches {
+        let gathering = Arc::clone(&gathering);
+        fetch(node, what.to_owned(), key, into, move |node, memory| {
+            node.outside.count_copy(memory.len());
+            let carried = Carried { memory: memory.freeze(), place: Place::Copied, release };
+            arrive(node, &gathering, position, carried);
+        });
+    }
+    Ok(())
+}
+
+fn arrive(node: &Arc<Node>, gathering: &Mutex<Gathering>, position: usize, carried: Carried) {
+    let mut gathered = gathering.lock();
+    gathered.slots[position] = Some(carried);
+    gathered.missing -= 1;
+    if gathered.missing > 0 {
+        return;
+    }
+    let (slots, then) = (std::mem::take(&mut gathered.slots), gathered.then.take());
+    drop(gathered);
+    if let Some(then) = then {
+        then(node, slots.into_iter().flatten().collect());
+    }
+}

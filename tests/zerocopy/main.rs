@@ -1,0 +1,82 @@
+//! Charm++'s zero-copy tests and examples, ported, each run over every path and on 1, 2, 4 and 6 PEs.
+//!
+//! The programs check themselves; here they must end well and say that they are done. Those of Charm++'s `tests/charm++/zerocopy` lie
+//! beside this file under their names there, those of its `examples/charm++/zerocopy` among the examples.
+//!
+//! Left out: `pup_buffer`, which needs elements that migrate.
+
+use chare_tests::Program;
+
+/// Ways to lay a job out over so many PEs: in one process, and in several over each path between them.
+fn layouts(kernel_copies: bool) -> Vec<String> {
+    let mut layouts: Vec<String> = [1, 2, 4, 6].map(|pes| format!("+p {pes}")).into();
+    let between =
+        ["+lrts shm +nocma", "+lrts cma", "+lrts tcp +nolocal", "+lrts emulated"].into_iter().enumerate();
+    for (position, path) in between {
+        if path.contains("lrts cma") && !kernel_copies {
+            continue;
+        }
+        // Pure processes and mixes of processes and PEs take turns.
+        let shapes =
+            if position % 2 == 0 { ["+n 2", "+n 4", "+n 3 +p 2"] } else { ["+n 2", "+n 2 +p 2", "+n 6"] };
+        layouts.extend(shapes.map(|shape| format!("{shape} {path}")));
+    }
+    layouts
+}
+
+/// Whether the kernel lets processes of this machine copy each other's memory.
+fn kernel_copies() -> bool {
+    let outcome = Program::binary(env!("CARGO_BIN_EXE_direct_api")).run("2 +n 2 +lrts cma");
+    if outcome.code != Some(0) {
+        println!("skipped: ports over CMA: {}", outcome.stderr.trim());
+    }
+    outcome.code == Some(0)
+}
+
+/// Runs a program on every layout; each run must succeed and say `expected`, once.
+#[track_caller]
+fn pass_everywhere(program: &Program, arguments: &str, expected: &str) {
+    for layout in layouts(kernel_copies()) {
+        let said = program.pass(&format!("{arguments} {layout}"));
+        assert_eq!(said.matches(expected).count(), 1, "`{arguments} {layout}`: {said}");
+    }
+}
+
+macro_rules! ported_tests {
+    ($($name:ident: $arguments:literal => $expected:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            let program = Program::binary(env!(concat!("CARGO_BIN_EXE_", stringify!($name))));
+            pass_everywhere(&program, $arguments, $expected);
+        })*
+    };
+}
+
+macro_rules! ported_examples {
+    ($($name:ident: $arguments:literal => $expected:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            pass_everywhere(&Program::example(stringify!($name)), $arguments, $expected);
+        })*
+    };
+}
+
+ported_tests! {
+    bcast_nonzero_root: "" => "source PEs completed";
+    direct_api: "60" => "Test 1 (direct API with a smaller source, get and put) completed";
+    large_bcast: "200000 10" => "All recipients have received the data";
+    large_p2p: "1000000" => "large put done";
+    zerocopy_with_qd: "10 --readonly 300000" => "Quiescence has been reached for a broadcast that is posted";
+}
+
+ported_examples! {
+    get_put_pingpong: "20" => "Result validated!";
+    large_readonly: "300000" => "Verified successful readonly transfer";
+    simple_bcast: "--len 100000" => "All operations completed";
+    simple_bcast_post: "" => "All operations completed";
+    simple_get: "20" => "Get validated!";
+    simple_put: "20" => "Put validated!";
+    simple_vec: "32" => "All sending and receiving of vectors is complete";
+    stencil3d: "16 24 32 8 8 16 --iterations 10" => "Every block is what one process alone computes";
+    zcpy_immediate: "20" => "All gets and puts have completed";
+}
