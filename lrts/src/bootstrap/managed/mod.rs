@@ -15,6 +15,7 @@ mod pmix;
 
 use super::control::VALUE_BYTES_MAX;
 use super::{Bootstrap, JobKey};
+use crate::codec;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use environment::Found;
@@ -110,8 +111,8 @@ impl Managed {
         };
         let mut managed =
             Self { manager, key, host_address: None, neighbours: Vec::new(), patience, round: 0 };
-        let bytes = bincode::serde::encode_to_vec(&mine, encoding())
-            .map_err(|cause| LrtsError::Bootstrap(format!("an introduction does not encode: {cause}")))?;
+        let mut bytes = Vec::new();
+        codec::encode_into(&mine, &mut bytes).expect("an introduction is plain data");
         let introductions = managed
             .all_gather(bytes)?
             .iter()
@@ -248,16 +249,11 @@ fn join_pieces(mut next: impl FnMut() -> Result<String, String>) -> Result<Vec<u
 }
 
 fn decode(bytes: &[u8], node: NodeId) -> Result<Introduction, LrtsError> {
-    match bincode::serde::decode_from_slice(bytes, encoding()) {
-        Ok((introduction, used)) if used == bytes.len() => Ok(introduction),
-        _ => Err(LrtsError::Bootstrap(format!(
-            "{node} runs another program or version; start one build everywhere"
-        ))),
-    }
-}
-
-fn encoding() -> impl bincode::config::Config {
-    bincode::config::standard().with_fixed_int_encoding().with_limit::<VALUE_BYTES_MAX>()
+    codec::decode(bytes).map_err(|cause| {
+        LrtsError::Bootstrap(format!(
+            "{node} runs another program or version; start one build everywhere: {cause}"
+        ))
+    })
 }
 
 impl std::fmt::Debug for Managed {

@@ -122,8 +122,9 @@ impl Pmix {
         let all = Proc { rank: RANK_WILDCARD, ..own };
         let deadline = Instant::now() + patience;
         manager.size = manager.read(&all, c"pmix.job.size", deadline, |value| {
-            // SAFETY: the type says which member is set.
-            (value.kind == TYPE_UINT32).then(|| unsafe { value.data.uint32 })
+            // SAFETY: any bits of the union are a number; the type says whether it is the one asked for.
+            let number = unsafe { value.data.uint32 };
+            (value.kind == TYPE_UINT32).then_some(number)
         })?;
         Ok(manager)
     }
