@@ -131,7 +131,7 @@ impl ReadonlyValues {
         }
         let mut bytes = Vec::new();
         codec::encode_into(&told, &mut bytes)?;
-        let leaving = memories.into_iter().map(|memory| Leaving { memory, release: None });
+        let leaving = memories.into_iter().map(|memory| Leaving::plain(memory, None));
         let carried = leaving.map(|one| Carried::sent(NocopyKind::Received, one));
         Ok((bytes, carried.collect()))
     }
