@@ -17,7 +17,7 @@ use crate::reduction::Partial;
 use crate::registry::{ChareRegistration, EntryRegistration};
 use crate::running::{Running, Subject};
 use crate::zerocopy::receive::{self, Destination};
-use crate::zerocopy::{Nocopy, NocopyArguments, Waiting};
+use crate::zerocopy::{Few, Nocopy, NocopyArguments, Waiting};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -96,7 +96,7 @@ fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
         }
     }
     let arrived = match call.nocopy.map(|nocopy| *nocopy) {
-        None => Vec::new(),
+        None => Few::new(),
         Some(Nocopy::Arrived(arrived)) => arrived,
         Some(_) => unreachable!("brought in above"),
     };
@@ -227,7 +227,7 @@ fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Out
         if !nocopy.is_empty() {
             // A message of its own: a posted one may wait for its buffers.
             pe.counters().sent.add(1);
-            let nocopy = Some(Box::new(Nocopy::Leaving(nocopy.clone())));
+            let nocopy = Some(Box::new(Nocopy::Leaving(nocopy.iter().cloned().collect())));
             let call = Call { target, entry, arguments: own, nocopy, reference };
             if run_call(pe, options.clone(), call) == Outcome::Processed {
                 pe.counters().processed.add(1);
@@ -236,7 +236,7 @@ fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Out
         }
         let chare = pe.places.borrow().look_up(target);
         if let Some(chare) = chare {
-            invoke(pe, chare, entry, own, NocopyArguments::new(Vec::new()), reference);
+            invoke(pe, chare, entry, own, NocopyArguments::new(Few::new()), reference);
         }
     }
     Outcome::Processed

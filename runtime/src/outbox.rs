@@ -60,8 +60,11 @@ fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
             let what = format!("sending a call of {}::{}", call.entry.chare, call.entry.name);
             let nocopy = match call.nocopy.map(|nocopy| *nocopy) {
                 None => Vec::new(),
-                Some(Nocopy::Leaving(leaving)) => send::describe(&pe.node, call.entry.nocopy, leaving)
-                    .map_err(|cause| failed(what.clone(), cause))?,
+                Some(Nocopy::Leaving(leaving)) => {
+                    let peer = pe.node.layout.node_of(to);
+                    send::describe(&pe.node, peer, call.entry.nocopy, leaving)
+                        .map_err(|cause| failed(what.clone(), cause))?
+                }
                 Some(Nocopy::Described(descriptors)) => descriptors,
                 Some(Nocopy::Arrived(_)) => unreachable!("arrived arguments are where they belong"),
             };

@@ -6,6 +6,7 @@
 //!                                   +--> Descriptor --> view, get, or bytes that came along
 //! ```
 
+use super::Few;
 use super::buffer::{Buffer, BufferMut, Element};
 use super::outgoing::Release;
 use chare_lrts::{Memory, MemoryMut};
@@ -22,7 +23,7 @@ pub(crate) enum Arrived {
 }
 
 /// The arrived nocopy arguments of one call, taken in declaration order by generated code.
-pub struct NocopyArguments(pub(crate) std::vec::IntoIter<Arrived>);
+pub struct NocopyArguments(smallvec::IntoIter<[Arrived; 1]>);
 
 /// A parameter type that `#[nocopy]` knows.
 pub trait NocopyParameter: Sized {
@@ -38,7 +39,7 @@ pub trait NocopyParameter: Sized {
 pub struct ArrivedArgument(Arrived);
 
 impl NocopyArguments {
-    pub(crate) fn new(arrived: Vec<Arrived>) -> Self {
+    pub(crate) fn new(arrived: Few<Arrived>) -> Self {
         Self(arrived.into_iter())
     }
 

@@ -18,9 +18,9 @@
 //! A section's broadcast differs in its tree and in its list of members alone: both belong to the callers of [`pass_on`].
 //! A member that has moved away is reached by forwarding its call, whose [`Leaving`] is then described anew.
 
-use super::receive::{fetch, land_along, landing, send_release, view};
-use super::send::EAGER_LIMIT_BYTES;
-use super::{Descriptor, Leaving, Lender, Release};
+use super::receive::{fetch, landing, send_release, view};
+use super::send::is_eager;
+use super::{Along, Descriptor, Leaving, Lender, Release};
 use crate::envelope::{self, Header, Spread};
 use crate::node::Node;
 use crate::registry::NocopyKind;
@@ -60,15 +60,15 @@ impl Carried {
         Leaving { memory: self.memory.clone(), release }
     }
 
-    fn is_eager(&self) -> bool {
-        self.memory.len() <= EAGER_LIMIT_BYTES
+    fn is_eager(&self, node: &Node, children: &[NodeId]) -> bool {
+        children.iter().all(|child| is_eager(node, &self.memory, *child))
     }
 
-    fn describe(&self, node: &Node, child: NodeId) -> Result<Descriptor, String> {
-        if self.is_eager() {
+    fn describe(&self, node: &Node, child: NodeId, is_eager: bool) -> Result<Descriptor, String> {
+        if is_eager {
             let token = |release: &Arc<Release>| node.transfers.relay(Some(Arc::clone(release)));
             let lender = self.release.as_ref().map(|release| Lender { node: node.id, token: token(release) });
-            return Ok(Descriptor::Inline { bytes: self.memory.as_slice().to_vec().into(), lender });
+            return Ok(Descriptor::Inline { bytes: Along::new(self.memory.clone(), None), lender });
         }
         let release = self.release.clone();
         let (key, token) = match self.place {
@@ -92,16 +92,16 @@ pub(crate) fn pass_on(
     spread: impl Fn(Vec<Descriptor>) -> Spread,
     tail: &[u8],
 ) -> Result<u64, String> {
+    let children: Vec<NodeId> = node.layout.children(node.id, root).collect();
+    let Some(first) = children.first() else { return Ok(0) };
     let frame = |child| -> Result<Vec<u8>, String> {
-        let described = carried.iter().map(|one| one.describe(node, child));
+        let described = carried.iter().map(|one| one.describe(node, child, one.is_eager(node, &children)));
         let spread = spread(described.collect::<Result<_, _>>()?);
         let mut bytes = envelope::encode(&Header::Spread { root, spread }, None)?;
         bytes.extend_from_slice(tail);
         Ok(bytes)
     };
-    let children: Vec<NodeId> = node.layout.children(node.id, root).collect();
-    let Some(first) = children.first() else { return Ok(0) };
-    let (eager, lent): (Vec<_>, Vec<_>) = carried.iter().partition(|one| one.is_eager());
+    let (eager, lent): (Vec<_>, Vec<_>) = carried.iter().partition(|one| one.is_eager(node, &children));
     eager.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
     if lent.is_empty() && eager.iter().all(|one| one.release.is_none()) {
         return Ok(node.post_to_children(counters, root, &frame(*first)?));
@@ -146,7 +146,7 @@ pub(crate) fn bring_in(
     for (position, Wanted { descriptor, into }) in wanted.into_iter().enumerate() {
         let (key, token) = match descriptor {
             Descriptor::Inline { bytes, lender: told } => {
-                let memory = land_along(&bytes, into)?;
+                let memory = bytes.land(into)?;
                 let release = told.map(|told| release_to(node, lender, told.token, memory.len() as u64));
                 slots.push(Some(Carried { memory, place: Place::Copied, release }));
                 continue;
