@@ -1,12 +1,12 @@
 //! All sizes, all rounds of a table: who plays, and in which order.
 
 use crate::options::{Options, Path};
-use crate::player::PlayerProxy;
+use crate::player::{Players, partner};
 use crate::plot;
 use crate::report::{Header, Report, Row};
-use crate::round::{Outcome, Round};
+use crate::round::Round;
 use crate::tables::Iterations;
-use chare::{ArrayOptions, NodeId, PeId, Placement};
+use chare::NodeId;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::error::Error;
 
@@ -16,9 +16,7 @@ use std::error::Error;
 /// When the results cannot be written.
 pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let partner = partner();
-    let players =
-        ArrayOptions::new(2).placement(Placement::by(2, |index| if index == 0 { PeId(0) } else { partner }));
-    let players = PlayerProxy::create(players);
+    let players = Players::create(partner);
     let partner_node = NodeId(partner.0 / (chare::pes() / chare::nodes()));
     let pool = options.path.is_none_or(Path::wants_pool);
     let path = chare::path_to(partner_node);
@@ -47,7 +45,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             bar.set_message(format!("{size} bytes, {way:?}, {mode:?}"));
             let iterations = warm_up + counted;
             let round = Round { way: *way, mode: *mode, size, iterations, verify: options.verify };
-            let mut outcome = play(&players, round).await;
+            let mut outcome = players.play(round).await;
             outcome.round_trips_ns.drain(..warm_up as usize);
             outcomes.push(outcome);
             report.count(u64::from(iterations) * 2, size);
@@ -69,25 +67,9 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The PE that PE 0 plays with.
-fn partner() -> PeId {
-    let (pes, nodes) = (chare::pes(), chare::nodes());
-    // The first PE of node 1; else PE 1, if there is one.
-    PeId(if nodes > 1 { pes / nodes } else { u32::from(pes > 1) })
-}
-
 /// Drawn on a terminal only.
 fn progress_bar(cells: usize) -> ProgressBar {
     let style =
         ProgressStyle::with_template("{bar:40} {pos}/{len} {msg}").expect("a template that indicatif knows");
     ProgressBar::new(cells as u64).with_style(style)
-}
-
-async fn play(players: &PlayerProxy, round: Round) -> Outcome {
-    let (both_ready, ready) = chare::future();
-    players.prepare(round, ready);
-    both_ready.await;
-    let (outcome, done) = chare::future();
-    players.at(0).begin(done);
-    outcome.await
 }

@@ -10,11 +10,16 @@
 use crate::pattern::Transfer;
 use crate::round::{Mode, Outcome, Round, Way};
 use chare::prelude::*;
-use chare::{RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
+use chare::{
+    ArrayOptions, Placement, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput,
+};
 use std::time::Instant;
 
+/// Under which a post and a buffer meet; both players may be on one PE, but never have a transfer under way at once.
+const TAG: u64 = 200;
+
 /// A player within a round.
-pub(crate) struct Player {
+struct Player {
     round: Round,
     /// Travels to and fro as an ordinary argument. (A `Vec<u8>` would do, but serde encodes it byte by byte.)
     argument: Option<BufferMut<u8>>,
@@ -36,7 +41,7 @@ pub(crate) struct Player {
 #[chare(array)]
 impl Player {
     #[entry]
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         let round =
             Round { way: Way::Regular, mode: Mode::Registered, size: 0, iterations: 0, verify: false };
         Self {
@@ -57,22 +62,22 @@ impl Player {
 
     /// Makes the buffers of a round; a broadcast. `ready` learns when both players can begin.
     #[entry]
-    pub(crate) fn prepare(&mut self, round: Round, ready: Callback<()>) {
+    fn prepare(&mut self, round: Round, ready: Callback<()>) {
         // The buffers of the round before go first: the largest need not be there twice.
         (self.registered_source, self.landing, self.target) = (None, None, None);
         (self.argument, self.source) = (None, Vec::new().into());
         (self.round, self.sent, self.received) = (round, 0, 0);
         match round.way {
             Way::Regular | Way::RegularCopy => self.argument = Some(vec![0; round.size].into()),
-            _ => self.renew_source(round.buffer()),
+            _ => self.renew_source(round.mode.buffer(round.size)),
         }
         match round.way {
             Way::Regular | Way::Entry => {}
             Way::Put => {
                 let notice = self.this_chare().receive_put_callback();
-                self.target = Some(RegisteredTarget::register(round.buffer()).notify(notice));
+                self.target = Some(RegisteredTarget::register(round.mode.buffer(round.size)).notify(notice));
             }
-            _ => self.landing = Some(round.buffer()),
+            _ => self.landing = Some(round.mode.buffer(round.size)),
         }
         self.other().meet(self.target.as_ref().map(RegisteredTarget::handle), ready);
     }
@@ -86,7 +91,7 @@ impl Player {
 
     /// Begins a prepared round; `done` receives what player 0 saw.
     #[entry]
-    pub(crate) fn begin(&mut self, done: Callback<Outcome>) {
+    fn begin(&mut self, done: Callback<Outcome>) {
         self.done = done;
         self.play();
     }
@@ -115,7 +120,12 @@ impl Player {
     #[post(receive_posted)]
     fn post_landing(&mut self, data: Post<u8>) {
         let landing = self.landing.take().expect("one transfer at a time");
-        data.post(landing).expect("both buffers have the round's size");
+        if self.round.way == Way::Matched {
+            data.match_tag(TAG).expect("one transfer at a time");
+            chare::post_buffer(TAG, landing).expect("both buffers have the round's size");
+        } else {
+            data.post(landing).expect("both buffers have the round's size");
+        }
     }
 
     /// The other player offers its source.
@@ -187,7 +197,7 @@ impl Player {
                 other.receive_regular(self.argument.take().expect("prepared with an argument"));
             }
             Way::Entry | Way::EntryCopy => other.receive_entry(self.source.clone()),
-            Way::Posted => other.receive_posted(self.source.clone()),
+            Way::Posted | Way::Matched => other.receive_posted(self.source.clone()),
             Way::Get | Way::GetRenewed => {
                 other.fetch(self.registered_source.as_ref().expect("prepared with a source").handle());
             }
@@ -208,7 +218,7 @@ impl Player {
                 transfer.fill(self.argument.as_mut().expect("prepared with an argument"));
             }
             _ => {
-                let mut source = self.round.buffer();
+                let mut source = self.round.mode.buffer(self.round.size);
                 transfer.fill(&mut source);
                 self.renew_source(source);
             }
@@ -230,6 +240,33 @@ impl Player {
         self.registered_source = Some(RegisteredSource::register(source));
         self.outcome.register_ns.push(nanoseconds(begun));
     }
+}
+
+/// Both players, from outside.
+pub(crate) struct Players(PlayerProxy);
+
+impl Players {
+    /// Player 0 on PE 0, player 1 on `partner`.
+    pub(crate) fn create(partner: PeId) -> Self {
+        let placement = Placement::by(2, |index| if index == 0 { PeId(0) } else { partner });
+        Self(PlayerProxy::create(ArrayOptions::new(2).placement(placement)))
+    }
+
+    /// Plays a round from start to end.
+    pub(crate) async fn play(&self, round: Round) -> Outcome {
+        let (both_ready, ready) = chare::future();
+        self.0.prepare(round, ready);
+        both_ready.await;
+        let (outcome, done) = chare::future();
+        self.0.at(0).begin(done);
+        outcome.await
+    }
+}
+
+/// The PE that PE 0 plays with: the first of node 1; else PE 1, if there is one.
+pub(crate) fn partner() -> PeId {
+    let (pes, nodes) = (chare::pes(), chare::nodes());
+    PeId(if nodes > 1 { pes / nodes } else { u32::from(pes > 1) })
 }
 
 fn nanoseconds(since: Instant) -> u64 {

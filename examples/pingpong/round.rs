@@ -1,10 +1,11 @@
 //! What is played in a round, and what comes of it.
 
 use chare::prelude::*;
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 /// A way of sending.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Way {
     /// An ordinary argument: moved inside a process, encoded and decoded outside.
     Regular,
@@ -16,6 +17,8 @@ pub(crate) enum Way {
     EntryCopy,
     /// A `#[nocopy(post)]` argument, which lands in the buffer that the receiver's post method gives.
     Posted,
+    /// A `#[nocopy(post)]` argument, which lands in a buffer that matches by tag.
+    Matched,
     /// A message with a handle, and `rget` by the receiver.
     Get,
     /// As [`Way::Get`]; player 0 registers its source anew for each transfer.
@@ -25,7 +28,7 @@ pub(crate) enum Way {
 }
 
 /// Where buffers live and when they are registered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Mode {
     /// On the heap, registered when a transfer turns out to need it.
     Lazy,
@@ -33,6 +36,16 @@ pub(crate) enum Mode {
     Registered,
     /// In the runtime's pool, which is registered already and which other processes of the host may map.
     Pool,
+}
+
+impl Mode {
+    /// A buffer of zeros.
+    pub(crate) fn buffer(self, bytes: usize) -> BufferMut<u8> {
+        match self {
+            Self::Lazy | Self::Registered => vec![0; bytes].into(),
+            Self::Pool => BufferMut::zeroed(bytes),
+        }
+    }
 }
 
 /// What is played.
@@ -45,15 +58,6 @@ pub(crate) struct Round {
     pub(crate) iterations: u32,
     /// Whether every transfer has a pattern of its own, checked on arrival.
     pub(crate) verify: bool,
-}
-
-impl Round {
-    pub(crate) fn buffer(&self) -> BufferMut<u8> {
-        match self.mode {
-            Mode::Lazy | Mode::Registered => vec![0; self.size].into(),
-            Mode::Pool => BufferMut::zeroed(self.size),
-        }
-    }
 }
 
 /// What player 0 saw of a round.

@@ -49,7 +49,7 @@ const THESIS: [(&str, Way); 6] = [
     ("put", Way::Put),
 ];
 
-const CHARM: [Round; 13] = [
+const CHARM: [Round; 16] = [
     ("regular", Way::Regular, Mode::Registered),
     ("entry UNREG", Way::Entry, Mode::Lazy),
     ("entry REG", Way::Entry, Mode::Registered),
@@ -63,6 +63,9 @@ const CHARM: [Round; 13] = [
     ("post UNREG", Way::Posted, Mode::Lazy),
     ("post REG", Way::Posted, Mode::Registered),
     ("post PREREG", Way::Posted, Mode::Pool),
+    ("match UNREG", Way::Matched, Mode::Lazy),
+    ("match REG", Way::Matched, Mode::Registered),
+    ("match PREREG", Way::Matched, Mode::Pool),
 ];
 
 /// What registering costs: each time, both in sum, and both as the difference of two columns.

@@ -17,6 +17,9 @@
 //! | `zcpy_immediate` | Who may be told that a transfer is over? |
 //! | `simple_vec` | How are vectors sent without a copy, and how do they come back? |
 //! | `simple_bcast`, `simple_bcast_post` | How does one buffer reach a whole collection, or land in its buffers? |
+//! | `simple_zero_copy` | How do ordinary and nocopy arguments live together in one call? |
+//! | `multiple_posted_buffers` | How does a chare receive many buffers at once without mixing them up? |
+//! | `nodegroup_test` | How do members of a nodegroup receive into their own buffers? |
 //! | `stencil3d` | How does a stencil code in three dimensions send its faces without copying them? |
 //! | `large_readonly` | How do large values that never change reach every process? |
 //!

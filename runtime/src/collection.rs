@@ -94,6 +94,14 @@ impl CollectionInfo {
                 return Err(format!("a placement on {pe}, but the job has PEs 0 to {}", layout.pes() - 1));
             }
         }
+        let fixed = match placement {
+            Placement::PerPe => Some(layout.pes()),
+            Placement::PerNode => Some(layout.nodes()),
+            _ => None,
+        };
+        if let Some(members) = fixed.filter(|members| u64::from(*members) != len) {
+            return Err(format!("{len} members of a group that has {members}"));
+        }
         let mut info = Self { id, chare, len, placement, layout, population: Vec::new() };
         info.population = info.count_members();
         Ok(info)

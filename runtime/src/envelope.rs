@@ -121,7 +121,10 @@ pub(crate) enum Spread {
         nocopy: Vec<Descriptor>,
     },
     /// The readonly values; nothing runs on a node before they are here.
-    Readonly,
+    Readonly {
+        /// Of what is large in them; lent by the node that sent the frame.
+        nocopy: Vec<Descriptor>,
+    },
     Exit {
         code: i32,
         error: Option<String>,
@@ -212,4 +215,16 @@ pub(crate) fn find_entry(id: EntryId) -> Result<&'static EntryRegistration, Stri
 /// When this program has none, in words.
 pub(crate) fn find_chare(id: ChareTypeId) -> Result<&'static ChareRegistration, String> {
     registry().chare(id).ok_or_else(|| format!("there is no chare type {id:?}"))
+}
+
+/// Compares a message's nocopy arguments with its entry's parameters.
+///
+/// # Errors
+/// When they are more or fewer, in words.
+pub(crate) fn check_count(given: usize, entry: &EntryRegistration) -> Result<(), String> {
+    let expected = entry.nocopy.len();
+    if given == expected {
+        return Ok(());
+    }
+    Err(format!("{given} nocopy arguments for the {expected} of {}::{}", entry.chare, entry.name))
 }

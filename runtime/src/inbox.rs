@@ -3,19 +3,17 @@
 //! Runs on whichever PE polls the network. Nothing here trusts a byte before it is checked; what does not check ends
 //! the job with an error that names the sender.
 
-use crate::collection::CollectionInfo;
-use crate::envelope::{self, Body, Broadcast, Call, CallOfAll, Create, Envelope, Header, Spread};
+use crate::broadcast::{self, Origin};
+use crate::envelope::{self, Body, Call, Create, Envelope, Header};
 use crate::error::JobError;
 use crate::ids::PeId;
 use crate::mailbox::Work;
 use crate::message::Arguments;
-use crate::node::{Ending, Node};
+use crate::node::Node;
 use crate::queue::CallOptions;
 use crate::reduction::Partial;
-use crate::registry::EntryRegistration;
-use crate::zerocopy::broadcast::{self, Carried, Wanted};
 use crate::zerocopy::receive::{self, Destination};
-use crate::zerocopy::{Descriptor, Leaving, Lender, Nocopy, send};
+use crate::zerocopy::{Descriptor, Lender, Nocopy, send};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, RegionKey, Sink};
 use std::sync::Arc;
 
@@ -66,12 +64,16 @@ fn receive(node: &Arc<Node>, source: NodeId, bytes: &[u8]) {
     }
 }
 
-fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> {
+/// Checks one message from another node and leaves it with whoever it is for.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub(crate) fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> {
     let (header, rest) = envelope::decode(bytes)?;
     match header {
         Header::Call { to, target, entry, options, reference, nocopy } => {
             let entry = envelope::find_entry(entry)?;
-            check_count(nocopy.len(), entry)?;
+            envelope::check_count(nocopy.len(), entry)?;
             nocopy.iter().try_for_each(|descriptor| check_owner(source, descriptor))?;
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
             let nocopy = (!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy)));
@@ -94,21 +96,7 @@ fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> 
             deliver(node, to, CallOptions::new(), Body::Quiescence(Box::new(wave)))
         }
         Header::Spread { root, spread } => {
-            if root.0 >= node.layout.nodes() {
-                return Err(format!("a broadcast from {root}, which does not exist"));
-            }
-            match spread {
-                Spread::Broadcast { call, nocopy } if !nocopy.is_empty() => {
-                    bring_broadcast_in(node, (source, root), call, nocopy, rest)
-                }
-                spread => {
-                    let children = node.post_to_children(&node.outside, root, bytes);
-                    node.outside.sent.add_shared(children);
-                    expand(node, spread, rest)?;
-                    node.outside.processed.add_shared(1);
-                    Ok(())
-                }
-            }
+            broadcast::accept(node, Origin { parent: source, root }, spread, bytes, rest)
         }
         Header::Large { descriptor } => fetch_large(node, source, descriptor),
         Header::Released { token, bytes } => {
@@ -131,14 +119,6 @@ fn here(node: &Node, pe: PeId) -> Result<PeId, String> {
 fn deliver(node: &Node, to: PeId, options: CallOptions, body: Body) -> Result<(), String> {
     node.deliver(here(node, to)?, Work::Message(Envelope { options, body }));
     Ok(())
-}
-
-fn check_count(given: usize, entry: &EntryRegistration) -> Result<(), String> {
-    let expected = entry.nocopy.len();
-    if given == expected {
-        return Ok(());
-    }
-    Err(format!("{given} nocopy arguments for the {expected} of {}::{}", entry.chare, entry.name))
 }
 
 /// A call's memory is lent by its owner alone.
@@ -169,88 +149,6 @@ fn call_arrived(node: &Arc<Node>, destination: Destination, call: Call) -> Resul
     Ok(())
 }
 
-/// What all nodes are told, told to the PEs of this one.
-fn expand(node: &Arc<Node>, spread: Spread, rest: &[u8]) -> Result<(), String> {
-    match spread {
-        Spread::Members { id, chare, len, placement } => {
-            let chare = envelope::find_chare(chare)?;
-            let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
-            let info = Arc::new(CollectionInfo::new(id, chare, len, placement, node.layout)?);
-            tell_pes(node, &CallOptions::new().expedited(), || Body::CreateMembers {
-                info: Arc::clone(&info),
-                arguments: arguments.clone(),
-            });
-        }
-        Spread::Broadcast { call, nocopy } => {
-            let entry = envelope::find_entry(call.entry)?;
-            check_count(nocopy.len(), entry)?;
-            let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
-            tell_members(node, &call, entry, &arguments, &[]);
-        }
-        Spread::Readonly => {
-            node.readonly.accept(rest).map_err(|error| error.to_string())?;
-            node.open();
-        }
-        Spread::Exit { code, error } => node.end(match error {
-            Some(message) => Ending::Error(JobError::Elsewhere(message)),
-            None => Ending::Code(code),
-        }),
-    }
-    Ok(())
-}
-
-/// A broadcast with nocopy arguments: told to the children and to the PEs of this node when it has them.
-fn bring_broadcast_in(
-    node: &Arc<Node>,
-    (source, root): (NodeId, NodeId),
-    call: CallOfAll,
-    nocopy: Vec<Descriptor>,
-    rest: &[u8],
-) -> Result<(), String> {
-    let entry = envelope::find_entry(call.entry)?;
-    check_count(nocopy.len(), entry)?;
-    let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
-    let encoded = rest.to_vec();
-    let what = format!("fetching a nocopy argument of {}::{}", entry.chare, entry.name);
-    let wanted = nocopy.into_iter().map(|descriptor| Wanted { descriptor, into: None }).collect();
-    broadcast::bring_in(node, source, &what, wanted, move |node, carried| {
-        let spread = |nocopy| Spread::Broadcast { call: call.clone(), nocopy };
-        match broadcast::pass_on(node, &node.outside, root, &carried, spread, &encoded) {
-            Ok(children) => node.outside.sent.add_shared(children),
-            Err(cause) => {
-                let what = format!("passing on a broadcast of {}::{}", entry.chare, entry.name);
-                let pe = node.layout.pe(node.id, 0);
-                node.fail(JobError::Delivery { what, pe, node: node.id, cause });
-            }
-        }
-        tell_members(node, &call, entry, &arguments, &carried);
-        node.outside.processed.add_shared(1);
-    })
-}
-
-/// Leaves a broadcast with every PE of this node, for its members.
-fn tell_members(
-    node: &Node,
-    call: &CallOfAll,
-    entry: &'static EntryRegistration,
-    arguments: &Arguments,
-    carried: &[Carried],
-) {
-    let kinds = entry.nocopy.iter();
-    let nocopy: Vec<Leaving> = carried.iter().zip(kinds).map(|(one, kind)| one.for_member(*kind)).collect();
-    tell_pes(node, &call.options, || {
-        let &CallOfAll { collection, reference, .. } = call;
-        let (arguments, nocopy) = (arguments.clone(), nocopy.clone());
-        Body::Broadcast(Box::new(Broadcast { collection, entry, arguments, nocopy, reference }))
-    });
-}
-
-fn tell_pes(node: &Node, options: &CallOptions, body: impl Fn() -> Body) {
-    for pe in node.pes() {
-        node.deliver_counted(pe, Envelope { options: options.clone(), body: body() });
-    }
-}
-
 /// A message that was too long for a frame: read in place or fetched, then taken like any other.
 fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Result<(), String> {
     check_owner(source, &descriptor)?;
@@ -269,6 +167,11 @@ fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Resu
 }
 
 fn take_large(node: &Arc<Node>, source: NodeId, (key, token): (RegionKey, u64), bytes: &[u8]) {
+    if let Ok((Header::Large { .. }, _)) = envelope::decode(bytes) {
+        // One that leads to itself would never end.
+        let cause = "a large message that consists of a large message".to_owned();
+        return node.fail(JobError::Undecodable { peer: source, node: node.id, cause });
+    }
     receive(node, source, bytes);
     receive::send_release(node, Lender { node: key.node, token }, key.len);
 }

@@ -1,9 +1,9 @@
 //! A node's life: meet the others, open the network, run the PEs, say goodbye.
 
 use crate::affinity::{self, Seat};
+use crate::broadcast;
 use crate::codec;
 use crate::context;
-use crate::envelope::{self, Header, Spread};
 use crate::error::JobError;
 use crate::ids::NodeId;
 use crate::inbox;
@@ -11,7 +11,7 @@ use crate::layout::Layout;
 use crate::node::{Ending, Node};
 use crate::pe::Pe;
 use crate::registry::registry;
-use crate::running::{Running, Subject};
+use crate::running::Running;
 use crate::scheduler;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
@@ -136,37 +136,16 @@ impl ReadyNode {
 }
 
 /// Runs `main` up to its first wait, then lets entries run everywhere.
-fn run_main(pe: &Rc<Pe>, main: Main) {
+pub(crate) fn run_main(pe: &Rc<Pe>, main: Main) {
     let body = async move {
         main().await;
         context::quiescence().await;
         context::exit(0);
     };
-    let running = Running { subject: Subject::Nobody, entry: "main", reference: 0 };
-    pe.run_as(running.clone(), |_| {
-        let key = pe.tasks.add(&pe.node, pe.id, running, body);
-        pe.tasks.poll(key);
-    });
-    open_all(pe);
-}
-
-/// Tells all nodes the readonly values, and that entries may run.
-fn open_all(pe: &Pe) {
-    let node = &pe.node;
-    match node.readonly.encode() {
-        Ok(values) => {
-            let header = Header::Spread { root: node.id, spread: Spread::Readonly };
-            match envelope::encode(&header, None) {
-                Ok(mut bytes) => {
-                    bytes.extend_from_slice(&values);
-                    pe.counters().sent.add(node.post_to_children(pe.counters(), node.id, &bytes));
-                    node.open();
-                }
-                Err(cause) => unreachable!("a header encodes: {cause}"),
-            }
-        }
-        Err(error) => node.fail(JobError::Config(format!("a readonly value cannot be sent: {error}"))),
-    }
+    let running = Running::named("main");
+    let key = pe.tasks.add(&pe.node, pe.id, running.clone(), body);
+    pe.run_as(running, || pe.tasks.poll(key));
+    broadcast::open_all(pe);
 }
 
 /// Sends what is left to be sent and takes leave of the peers. Bounded: a peer that does not answer is left behind.
@@ -183,6 +162,7 @@ pub(crate) fn close(node: &Arc<Node>) {
         }
     }
     node.transfers.clear();
+    node.readonly.clear();
     node.tags.clear();
 }
 

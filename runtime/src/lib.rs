@@ -46,6 +46,8 @@
 //! file of the way opens with its place in it.
 
 mod affinity;
+mod births;
+mod broadcast;
 mod callback;
 mod chare;
 mod collection;
@@ -57,6 +59,9 @@ mod erased;
 mod error;
 mod executor;
 mod future;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod ids;
 mod inbox;
 mod job;

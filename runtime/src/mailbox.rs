@@ -9,7 +9,11 @@ use std::thread::Thread;
 use std::time::Duration;
 
 /// One thing for a PE to do.
+#[derive(Default)]
 pub(crate) enum Work {
+    /// Nothing: it is done.
+    #[default]
+    Done,
     Message(Envelope),
     /// An async entry can go on.
     Task(TaskKey),
@@ -74,6 +78,12 @@ impl Mailbox {
         if let Some(thread) = self.thread.get() {
             thread.unpark();
         }
+    }
+
+    /// Whether there is nothing to pop; cheaper than trying.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
     }
 
     pub(crate) fn pop(&self) -> Option<Work> {

@@ -73,15 +73,25 @@ impl Arguments {
     ///
     /// # Panics
     /// If the value is of another type: a bug in generated code.
+    pub(crate) fn take<T: Message>(mut self) -> Result<T, CodecError> {
+        self.take_in_place()
+    }
+
+    /// The same; leaves the shell where it is.
     #[inline]
-    pub(crate) fn take<T: Message>(self) -> Result<T, CodecError> {
+    pub(crate) fn take_in_place<T: Message>(&mut self) -> Result<T, CodecError> {
         match self.0.take::<T>() {
-            Ok(value) => Ok(value),
-            Err(other) => match other.take::<Encoded>() {
-                Ok(Encoded(bytes)) => codec::decode(&bytes),
-                Err(_) => panic!("these arguments are no `{}`, as their entry takes", type_name::<T>()),
-            },
+            Some(value) => Ok(value),
+            None => self.decode_in_place(),
         }
+    }
+
+    #[cold]
+    fn decode_in_place<T: Message>(&mut self) -> Result<T, CodecError> {
+        let Encoded(bytes) = self.0.take().unwrap_or_else(|| {
+            panic!("these arguments are no `{}`, as their entry takes", type_name::<T>());
+        });
+        codec::decode(&bytes)
     }
 
     /// Looks at the value.

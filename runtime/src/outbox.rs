@@ -1,18 +1,29 @@
 //! The one fork of a message's way out: this PE, another PE of this node, another node. `location -> **outbox** -> Lrts::send`
 
-use crate::envelope::{Body, Broadcast, Call, CallOfAll, Envelope, Header, Packed, Spread};
+use crate::envelope::{Body, Call, Envelope, Header, Packed};
 use crate::error::JobError;
-use crate::ids::{NodeId, PeId};
-use crate::location::{Location, locate};
+use crate::ids::{NodeId, PeId, Target};
+use crate::location::{Location, locate, recall};
 use crate::mailbox::Work;
-use crate::message::Arguments;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
-use crate::zerocopy::broadcast::{self, Carried};
-use crate::zerocopy::{Descriptor, Nocopy, send};
+use crate::zerocopy::{Nocopy, send};
 
-/// Sends a call to wherever its chare lives.
-pub(crate) fn send_call(pe: &Pe, options: CallOptions, call: Call) {
+/// Sends a call to wherever its chare lives. `options` says how it is queued; `make` makes the call, in its place in the queue
+/// if that is here; it must run no code of the user, who might send in turn.
+#[inline]
+pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: Target, make: impl FnOnce() -> Call) {
+    if recall(pe, target) == Some(pe.id) {
+        pe.counters().sent.add(1);
+        let own = options.clone();
+        let envelope = || Work::Message(Envelope { options: own, body: Body::Call(make()) });
+        pe.queue.borrow_mut().push_made(options, envelope);
+    } else {
+        send_away(pe, options.clone(), make());
+    }
+}
+
+fn send_away(pe: &Pe, options: CallOptions, call: Call) {
     match locate(pe, call.target) {
         Location::At(to) => send(pe, to, Envelope { options, body: Body::Call(call) }),
         Location::Unknown(awaited) => {
@@ -44,6 +55,11 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
         pe.queue.borrow_mut().push(&options, Work::Message(envelope));
     } else if pe.node.is_here(to) {
         pe.node.deliver(to, Work::Message(envelope));
+    } else if to.0 >= pe.node.layout.pes() {
+        // Whoever made the proxy or callback that leads there: another node may have.
+        let cause = format!("there is no {to}: the job has {} PEs", pe.node.layout.pes());
+        let what = "sending a message".to_owned();
+        pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
     } else {
         match pack(pe, to, envelope) {
             Ok(packed) => pe.node.post_packed(pe.counters(), pe.node.layout.node_of(to), packed),
@@ -94,45 +110,6 @@ fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
         pe.counters().encodes.add(1);
     }
     pe.node.pack(&header, arguments.as_ref()).map_err(|cause| failed(what, cause))
-}
-
-/// Calls an entry of every member of a collection. Nocopy arguments go down the tree by [`broadcast::pass_on`], and the members
-/// here read the caller's memory.
-pub(crate) fn broadcast(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
-    let Broadcast { collection, entry, ref nocopy, reference, .. } = broadcast;
-    let call = CallOfAll { collection, entry: entry.id, options, reference };
-    let carried: Vec<Carried> = nocopy.iter().cloned().map(Carried::sent).collect();
-    let spread_call = |nocopy| Spread::Broadcast { call: call.clone(), nocopy };
-    spread(pe, &broadcast.arguments, &carried, spread_call);
-    for to in pe.node.pes() {
-        let body = Body::Broadcast(Box::new(broadcast.clone()));
-        send(pe, to, Envelope { options: call.options.clone(), body });
-    }
-}
-
-/// Sends to all other nodes, down the tree below this one.
-pub(crate) fn spread(
-    pe: &Pe,
-    arguments: &Arguments,
-    carried: &[Carried],
-    spread: impl Fn(Vec<Descriptor>) -> Spread,
-) {
-    let node = &pe.node;
-    if node.layout.nodes() == 1 {
-        return;
-    }
-    pe.counters().encodes.add(1);
-    let mut encoded = Vec::new();
-    let sent = arguments
-        .encode_into(&mut encoded)
-        .map_err(|error| error.to_string())
-        .and_then(|()| broadcast::pass_on(node, pe.counters(), node.id, carried, spread, &encoded));
-    match sent {
-        Ok(children) => pe.counters().sent.add(children),
-        Err(cause) => {
-            node.fail(JobError::Delivery { what: "a broadcast".to_owned(), pe: pe.id, node: node.id, cause });
-        }
-    }
 }
 
 /// The first PE of a node: where a node's share of collective work is done.

@@ -223,11 +223,7 @@ pub(crate) struct EncodedPartial {
 #[derive(Serialize, Deserialize)]
 enum EncodedData {
     Nothing,
-    Numbers {
-        fold: Fold,
-        scalar: bool,
-        values: Numbers,
-    },
+    Numbers { fold: Fold, scalar: bool, values: Numbers },
     Pieces(Vec<(Index, Vec<u8>)>),
 }
 

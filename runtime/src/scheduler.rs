@@ -9,6 +9,7 @@ use crate::error::JobError;
 use crate::inbox;
 use crate::mailbox::Work;
 use crate::pe::Pe;
+use crate::queue::CallOptions;
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::AssertUnwindSafe;
@@ -68,7 +69,24 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
     if !pe.node.is_open() {
         return poll(pe);
     }
+    take_mail(pe);
+    let steps = pe.steps.get().wrapping_add(1);
+    pe.steps.set(steps);
+    let work = pe.queue.borrow_mut().pop();
+    let polled = (work.is_none() || steps.is_multiple_of(NETWORK_INTERVAL)) && poll(pe);
+    let Some(mut work) = work else { return polled };
+    dispatch::process(pe, &mut work);
+    pe.queue.borrow_mut().give_back(work);
+    true
+}
+
+/// Queues what others left for this PE.
+#[inline]
+fn take_mail(pe: &Pe) {
     let mailbox = pe.node.mailbox(pe.id);
+    if mailbox.is_empty() {
+        return;
+    }
     for work in std::iter::from_fn(|| mailbox.pop()).take(MAILBOX_BATCH) {
         let mut queue = pe.queue.borrow_mut();
         match &work {
@@ -76,16 +94,10 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
                 let options = envelope.options.clone();
                 queue.push(&options, work);
             }
-            Work::Task(_) => queue.push(&Default::default(), work),
+            Work::Task(_) => queue.push(&CallOptions::new(), work),
+            Work::Done => {}
         }
     }
-    let steps = pe.steps.get().wrapping_add(1);
-    pe.steps.set(steps);
-    let work = pe.queue.borrow_mut().pop();
-    let polled = (work.is_none() || steps.is_multiple_of(NETWORK_INTERVAL)) && poll(pe);
-    let Some(work) = work else { return polled };
-    dispatch::process(pe, work);
-    true
 }
 
 /// Looks at the network, unless a sleeping PE watches it.

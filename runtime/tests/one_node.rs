@@ -111,6 +111,49 @@ fn a_singleton_is_gone_after_it_asked_for_it_in_any_kind_of_entry() {
     assert_eq!(code.unwrap(), 0);
 }
 
+struct Brief;
+
+#[chare]
+impl Brief {
+    #[entry]
+    fn new(live: bool) -> Self {
+        if !live {
+            chare::destroy();
+        }
+        Self
+    }
+
+    #[entry]
+    fn end(&mut self) {
+        chare::destroy();
+    }
+}
+
+#[test]
+fn a_call_of_a_destroyed_singleton_ends_the_job_and_names_it() {
+    for (nodes, stillborn) in [(1, false), (1, true), (2, false), (2, true)] {
+        let job = Job::in_process(nodes, 2).run(move || async move {
+            let last = PeId(chare::pes() - 1);
+            let [other, brief, third] =
+                [true, !stillborn, true].map(|live| BriefProxy::create_on(last, live));
+            third.end();
+            if !stillborn {
+                brief.end();
+                chare::quiescence().await;
+            }
+            brief.end();
+            other.end();
+            chare::quiescence().await;
+        });
+        let error = job.unwrap_err();
+        assert!(matches!(error, JobError::Delivery { .. }), "{error:?}");
+        let error = error.to_string();
+        for clue in ["Brief::end", "destroyed", &format!("PE {}", 2 * nodes - 1)] {
+            assert!(error.contains(clue), "`{clue}` in: {error}");
+        }
+    }
+}
+
 struct Member {
     greetings: u32,
 }

@@ -66,7 +66,7 @@ impl Hello {
     }
 }
 
-fn noise(key: &JobKey) -> snow::Builder<'_> {
+pub(super) fn noise(key: &JobKey) -> snow::Builder<'_> {
     NOISE
         .parse()
         .map(snow::Builder::new)

@@ -11,6 +11,8 @@
 //!
 //! Get and put are those of [`Emulated`](crate::emulated::Emulated).
 
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod handshake;
 mod header;
 mod inbound;
@@ -24,6 +26,7 @@ use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
+use crate::path_use::PathUse;
 use crate::region::RegionKey;
 use inbound::{Heard, Inbound};
 use outbound::{Outbound, Socket};
@@ -124,6 +127,12 @@ impl Tcp {
             readings[peer.index()] = Some(Reading { presence: Presence::Open, inbound: Inbound::new() });
         }
         Ok(Self { epoll, links, readings: Mutex::new(readings), closing: AtomicBool::new(false) })
+    }
+
+    /// The runtime's frames that a peer was sent.
+    pub fn sent(&self, target: NodeId) -> PathUse {
+        let link = self.links.get(target.index()).and_then(Option::as_ref);
+        link.map_or_else(PathUse::default, |link| link.outbound.lock().sent())
     }
 
     fn socket<'a>(&'a self, link: &'a Link) -> Socket<'a> {

@@ -240,6 +240,14 @@ impl<T: Element> From<Vec<T>> for BufferMut<T> {
     }
 }
 
+/// The elements of a shared vector. Copies nothing.
+pub(crate) fn lend_vector<T: Element>(vector: Arc<Vec<T>>) -> Memory {
+    let (address, len) = (vector.as_ptr().cast(), size_of_val(vector.as_slice()));
+    // SAFETY: the owner is a handle of the vector. While it lives, nobody else has the only one, so nobody writes, grows
+    // or drops the vector; plain old data have no insides that are written behind a shared reference.
+    unsafe { Memory::lent(address, len, Box::new(vector)) }
+}
+
 impl<T: Element> From<Vec<T>> for Buffer<T> {
     fn from(vector: Vec<T>) -> Self {
         BufferMut::from(vector).freeze()

@@ -6,12 +6,12 @@
 //!    runtime or into what the post method gave. Only then does the entry run.
 //! 3. When the receiver no longer needs the region it says `Released`, and how much it took, to the node that sent the descriptor;
 //!    the sender ends the registration and hands the buffer back.
-//! 4. A broadcast's arguments go down a tree of nodes, see [`broadcast`].
+//! 4. A broadcast's arguments go down a tree of nodes, see [`carry`].
 
 mod along;
 mod arguments;
-pub(crate) mod broadcast;
 mod buffer;
+pub(crate) mod carry;
 mod closing;
 mod completion;
 pub(crate) mod direct;
@@ -27,6 +27,7 @@ mod transfers;
 pub(crate) use along::Along;
 pub(crate) use arguments::Arrived;
 pub use arguments::{NocopyArguments, NocopyParameter, Posted, Received};
+pub(crate) use buffer::lend_vector;
 pub use buffer::{Buffer, BufferMut, Element};
 pub(crate) use closing::Closing;
 pub use completion::Completion;

@@ -130,7 +130,7 @@ fn plan(
     Ok(Plan::Fetch(Fetch { kind, key, token, into, bytes }))
 }
 
-/// Memory for the whole of a region: `into`, or the runtime's.
+/// Memory for the whole of a region: `into`, or the runtime's. Made before the owner is asked, so the length is an allegation.
 ///
 /// # Errors
 /// A length that does not fit, in words.

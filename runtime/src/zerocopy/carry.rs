@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 /// A nocopy argument of a broadcast, as one process has it.
 pub(crate) struct Carried {
-    pub(crate) memory: Memory,
+    memory: Memory,
     place: Place,
     /// Tells whoever lent it to this process.
     release: Option<Arc<Release>>,
@@ -51,6 +51,11 @@ impl Carried {
     /// What the sender gave.
     pub(crate) fn sent(Leaving { memory, release }: Leaving) -> Self {
         Self { memory, place: Place::Sent, release }
+    }
+
+    /// The same bytes by another handle.
+    pub(crate) fn map(self, handle: impl FnOnce(Memory) -> Option<Memory>) -> Option<Self> {
+        Some(Self { memory: handle(self.memory)?, ..self })
     }
 
     /// What a member gets. One that reads this process's copy keeps nobody else waiting.

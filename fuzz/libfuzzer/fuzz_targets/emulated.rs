@@ -1,0 +1,4 @@
+#![no_main]
+//! libFuzzer on the target `emulated`.
+
+libfuzzer_sys::fuzz_target!(init: chare_libfuzzer::prepare("emulated"), |bytes: &[u8]| chare_libfuzzer::run(bytes));

@@ -1,0 +1,155 @@
+//! Messages from another node: whatever they say, the node goes on or ends the job with an error.
+
+use chare::fuzzing::Pair;
+use chare::prelude::*;
+use chare::{RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
+use std::cell::RefCell;
+
+/// Too long to travel with a message.
+const BULK: usize = 20_000;
+
+struct Single;
+
+#[chare]
+impl Single {
+    #[entry]
+    fn new(_names: Vec<String>) -> Self {
+        Self
+    }
+
+    #[entry]
+    fn look(&mut self, _pairs: Vec<(u32, Option<i64>)>, done: Callback<String>) {
+        done.send("seen".to_owned());
+    }
+}
+
+struct Member {
+    sources: Vec<RegisteredSource<u32>>,
+    targets: Vec<RegisteredTarget<u32>>,
+}
+
+#[chare(group)]
+impl Member {
+    #[entry]
+    fn new() -> Self {
+        Self { sources: Vec::new(), targets: Vec::new() }
+    }
+
+    #[entry]
+    fn borrow(&mut self, #[nocopy] data: Received<u32>, done: Callback<u64>) {
+        done.send(data.len() as u64);
+    }
+
+    #[entry]
+    fn land(
+        &mut self,
+        #[nocopy(post)] data: Posted<u32>,
+        #[nocopy] more: Received<u64>,
+        done: Callback<u64>,
+    ) {
+        done.send((data.len() + more.len()) as u64);
+    }
+
+    #[post(land)]
+    fn post_land(&mut self, data: Post<u32>, _done: &Callback<u64>) {
+        let len = data.len();
+        data.post(vec![0; len.min(BULK)]);
+    }
+
+    #[entry]
+    fn register(&mut self, done: Callback<(SourceHandle<u32>, TargetHandle<u32>)>) {
+        let source = RegisteredSource::register(vec![1; BULK]);
+        let target = RegisteredTarget::register(BufferMut::zeroed(BULK));
+        done.send((source.handle(), target.handle()));
+        self.sources.push(source);
+        self.targets.push(target);
+    }
+
+    #[entry]
+    fn read(&mut self, source: SourceHandle<u32>, done: Callback<u64>) {
+        if source.len() <= BULK {
+            let filled = rget(&source, BufferMut::zeroed(source.len()), Callback::ignore());
+            done.send(u64::from(filled.is_ok()));
+        }
+    }
+
+    #[entry]
+    fn total(&mut self, value: u64, done: Callback<u64>) {
+        self.contribute(sum(value), done);
+    }
+}
+
+struct Cell;
+
+#[chare(array)]
+impl Cell {
+    #[entry]
+    fn new(_seed: u64) -> Self {
+        Self
+    }
+
+    #[entry]
+    fn all(&mut self, values: Vec<f64>, done: Callback<Vec<u64>>) {
+        self.contribute(concat(values.len() as u64), done);
+    }
+}
+
+/// A program that says everything a node can say.
+async fn say_everything() {
+    chare::set_readonly(vec!["a".to_owned(), "b".to_owned()]);
+    let (seen, done) = chare::future();
+    SingleProxy::create_on(PeId(1), vec!["x".into()]).look(vec![(1, None), (2, Some(-3))], done);
+    let _: String = seen.await;
+    let members = MemberProxy::create();
+    let other = members.on(PeId(1));
+    let ((short, on_short), (long, on_long), (landed, on_landed)) =
+        (chare::future(), chare::future(), chare::future());
+    other.borrow(vec![1, 2, 3], on_short);
+    other.borrow(vec![1; BULK], on_long);
+    other.land(vec![1; BULK], vec![1; 10], on_landed);
+    assert_eq!(short.await + long.await, 3 + BULK as u64);
+    assert_eq!(landed.await, BULK as u64 + 10);
+    let (handles, done) = chare::future();
+    other.register(done);
+    let (source, target) = handles.await;
+    let ((read, on_read), (written, on_written)) = (chare::future(), chare::future());
+    rget(&source, BufferMut::zeroed(BULK), on_read).expect("it is as long");
+    rput(vec![5; BULK], &target, on_written).expect("it is as long");
+    assert_eq!(read.await.len(), BULK);
+    let _: Buffer<u32> = written.await;
+    let own = RegisteredSource::register(vec![1; 100]);
+    let (got, done) = chare::future();
+    other.read(own.handle().slice(1..50), done);
+    assert_eq!(got.await, 1);
+    let (total, done) = chare::future();
+    members.total(7, done);
+    assert_eq!(total.await, 14);
+    let cells = CellProxy::create(5, 1);
+    let (lens, done) = chare::future();
+    cells.all(vec![1.5; 60_000], done);
+    assert_eq!(lens.await, [60_000; 5]);
+    // Goes on for ever: a job that ends says nothing more.
+    chare::future::<()>().0.await;
+}
+
+thread_local! {
+    static PAIR: RefCell<Option<Pair>> = const { RefCell::new(None) };
+}
+
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let (pair, frames) = Pair::open(say_everything);
+    // The changes of these seeds are told to the nodes that know their keys.
+    PAIR.set(Some(pair));
+    frames
+}
+
+pub(crate) fn run(bytes: &[u8]) {
+    PAIR.with_borrow_mut(|place| {
+        let pair = place.get_or_insert_with(|| Pair::open(say_everything).0);
+        // What is refused is refused with words; the next frame finds the node as it was.
+        let _ = pair.hear(bytes);
+        if pair.has_ended() {
+            *place = None;
+        }
+    });
+}

@@ -1,0 +1,48 @@
+//! What hostile bytes are fed to, and what must hold whatever they are: no panic, no memory beyond what the bytes justify,
+//! nothing touched that was not registered.
+//!
+//! 1. A [`Target`] takes any bytes; what must not happen panics.
+//! 2. Its seeds are what honest nodes say, made afresh by this build; `corpus/NAME` keeps what fuzzing found on top.
+//! 3. `cargo test -p chare-fuzz` replays seeds and corpora and writes every interesting number at every place of every seed
+//!    ([`lengths`]); `cargo xtask fuzz` lets libFuzzer search for more.
+
+pub mod lengths;
+
+mod emulated;
+mod envelope;
+mod frame;
+mod handle;
+mod handshake;
+mod options;
+
+pub use chare::fuzzing::is_guarded;
+
+/// One door that hostile bytes can knock at.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// As in `cargo xtask fuzz NAME` and `corpus/NAME`.
+    pub name: &'static str,
+    /// Takes any bytes.
+    pub run: fn(&[u8]),
+    /// What honest nodes say there.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// All of them.
+pub const TARGETS: [Target; 6] = [
+    Target { name: "envelope", run: envelope::run, seeds: envelope::seeds },
+    Target { name: "frame", run: frame::run, seeds: frame::seeds },
+    Target { name: "emulated", run: emulated::run, seeds: emulated::seeds },
+    Target { name: "handshake", run: handshake::run, seeds: handshake::seeds },
+    Target { name: "handle", run: handle::run, seeds: handle::seeds },
+    Target { name: "options", run: options::run, seeds: options::seeds },
+];
+
+/// The target of this name.
+///
+/// # Panics
+/// If there is none.
+pub fn target(name: &str) -> Target {
+    let found = TARGETS.into_iter().find(|target| target.name == name);
+    found.unwrap_or_else(|| panic!("there is no target `{name}`"))
+}

@@ -1,0 +1,77 @@
+//! Seeds, corpora and every interesting number at every place: what fuzzing found stays found.
+
+use chare_fuzz::{Target, lengths};
+use std::fs;
+use std::path::Path;
+use std::sync::Once;
+
+/// Longer seeds are not changed at every place: their numbers stand in front.
+const CHANGED_BYTES_MAX: usize = 400;
+
+fn corpus(target: &Target) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus").join(target.name);
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.map(|file| fs::read(file.path()).expect("it is readable")).collect()
+}
+
+/// Panics that end a job in words are no news.
+fn quieten() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !chare_fuzz::is_guarded() {
+                hook(panic);
+            }
+        }));
+    });
+}
+
+fn replay(name: &str) {
+    quieten();
+    let target = chare_fuzz::target(name);
+    let seeds = (target.seeds)();
+    assert!(!seeds.is_empty(), "honest nodes say something");
+    let mut inputs = 0_u64;
+    for seed in &seeds {
+        let (changed, rest) = seed.split_at(seed.len().min(CHANGED_BYTES_MAX));
+        lengths::for_each_change(changed, |bytes| {
+            (target.run)(&[bytes, rest].concat());
+            inputs += 1;
+        });
+        (target.run)(seed);
+    }
+    let kept = corpus(&target);
+    kept.iter().for_each(|bytes| (target.run)(bytes));
+    println!("{name}: {} seeds, {inputs} changes of them, {} kept inputs", seeds.len(), kept.len());
+}
+
+#[test]
+fn envelope() {
+    replay("envelope");
+}
+
+#[test]
+fn frame() {
+    replay("frame");
+}
+
+#[test]
+fn emulated() {
+    replay("emulated");
+}
+
+#[test]
+fn handshake() {
+    replay("handshake");
+}
+
+#[test]
+fn handle() {
+    replay("handle");
+}
+
+#[test]
+fn options() {
+    replay("options");
+}
