@@ -216,6 +216,11 @@ impl Memory {
         Self { block: Arc::clone(&self.block), start: self.start + start, len }
     }
 
+    /// How many handles share the block, this one among them.
+    pub fn holders(&self) -> usize {
+        Arc::strong_count(&self.block)
+    }
+
     /// Writable again, if this is the last handle and covers the whole block; else itself back.
     ///
     /// # Errors

@@ -25,7 +25,9 @@ use std::sync::Arc;
 pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
     let Broadcast { collection, entry, ref nocopy, reference, .. } = broadcast;
     let call = CallOfAll { collection, entry: entry.id, options, reference };
-    let carried: Vec<Carried> = nocopy.iter().cloned().map(Carried::sent).collect();
+    let kinds = entry.nocopy.iter().copied();
+    let carried: Vec<Carried> =
+        kinds.zip(nocopy).map(|(kind, leaving)| Carried::sent(kind, leaving.clone())).collect();
     let spread = |nocopy| Spread::Broadcast { call: call.clone(), nocopy };
     tell_nodes(pe, &broadcast.arguments, &carried, spread);
     for to in pe.node.pes() {
@@ -146,7 +148,9 @@ fn bring_call_in(
 ) -> Result<(), String> {
     let encoded = rest.to_vec();
     let what = format!("fetching a nocopy argument of {}::{}", entry.chare, entry.name);
-    let wanted = nocopy.into_iter().map(|descriptor| Wanted { descriptor, into: None }).collect();
+    let kinds = entry.nocopy.iter().copied();
+    let wanted =
+        kinds.zip(nocopy).map(|(kind, descriptor)| Wanted { descriptor, kind, into: None }).collect();
     carry::bring_in(node, parent, &what, wanted, move |node, carried| {
         let spread = |nocopy| Spread::Broadcast { call: call.clone(), nocopy };
         tell_children(node, root, &carried, spread, &encoded);
@@ -200,8 +204,7 @@ fn tell_members(
     arguments: &Arguments,
     carried: &[Carried],
 ) {
-    let kinds = entry.nocopy.iter();
-    let nocopy: Vec<Leaving> = carried.iter().zip(kinds).map(|(one, kind)| one.for_member(*kind)).collect();
+    let nocopy: Vec<Leaving> = carried.iter().map(Carried::for_member).collect();
     let &CallOfAll { collection, reference, .. } = call;
     tell_pes(node, &call.options, || {
         let (arguments, nocopy) = (arguments.clone(), nocopy.clone());

@@ -59,6 +59,10 @@ fn call_here(pe: &Pe, call: &mut Call) -> Option<Outcome> {
 fn process_other(pe: &Rc<Pe>, work: Work) -> Outcome {
     match work {
         Work::Done => Outcome::NotCounted,
+        Work::Way(way) => {
+            pe.ways_in.borrow_mut().push(way);
+            Outcome::NotCounted
+        }
         Work::Task(key) => {
             if let Some(running) = pe.tasks.running(key) {
                 let target = running.identity().map(|identity| identity.target);

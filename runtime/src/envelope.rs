@@ -160,6 +160,15 @@ pub(crate) enum Packed {
     Large(Memory),
 }
 
+impl Packed {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Frame(bytes) => bytes.len(),
+            Self::Large(memory) => memory.len(),
+        }
+    }
+}
+
 /// Packs header and arguments: each byte is written once, to where it is to lie. What is longer than `frame_bytes_max` goes into memory
 /// that `allocate` gives, else into a vector.
 ///

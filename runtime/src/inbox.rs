@@ -29,6 +29,7 @@ pub(crate) fn progress(node: &Arc<Node>) -> bool {
 /// What can wait until a PE has time: freeing memory of ended registrations, telling of paths that were given up.
 pub(crate) fn tidy(node: &Node) {
     node.closing.reap(node.network.regions());
+    node.transfers.sweep(node.network.regions());
     for warning in node.network.take_warnings() {
         eprintln!("warning: {}: {warning}", node.id);
     }

@@ -1,6 +1,7 @@
 //! A node's life: meet the others, open the network, run the PEs, say goodbye.
 
 use crate::affinity::{self, Seat};
+use crate::barrier;
 use crate::broadcast;
 use crate::codec;
 use crate::context;
@@ -64,6 +65,7 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
     if let Some(name) = registry().duplicate {
         return Err(JobError::Config(format!("two chare types are called `{name}`; rename one")));
     }
+    barrier::prepare();
     let id = bootstrap.node();
     let lrts = |cause| JobError::Lrts { node: id, cause };
     let (host_pes, first) = greet(options, bootstrap).map_err(lrts)?;

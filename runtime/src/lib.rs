@@ -46,6 +46,7 @@
 //! file of the way opens with its place in it.
 
 mod affinity;
+mod barrier;
 mod births;
 mod broadcast;
 mod callback;
@@ -82,6 +83,7 @@ mod quiescence;
 mod readonly;
 mod reduction;
 mod registry;
+mod ring;
 mod running;
 mod scheduler;
 mod sleep;
@@ -112,8 +114,9 @@ pub use startup::{Program, run};
 pub use zerocopy::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
 pub use zerocopy::tags::{PostError, cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
 pub use zerocopy::{
-    Buffer, BufferMut, Completion, Element, Landing, MatchError, Post, PostRefusal, Posted, Received,
-    RegisteredSource, RegisteredTarget, SendBuffer, Sent, SourceHandle, Status, TargetHandle,
+    Buffer, BufferMut, Completion, Element, Landing, MatchError, NotRegistered, Post, PostRefusal, Posted,
+    Received, RegisteredSource, RegisteredTarget, Registration, SendBuffer, Sent, SourceHandle, Status,
+    TargetHandle,
 };
 
 /// What turns arguments into bytes; the packets below are written in it too.

@@ -7,6 +7,7 @@ use crate::location::{Location, locate, recall};
 use crate::mailbox::Work;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
+use crate::ring::ring;
 use crate::zerocopy::{Nocopy, send};
 
 /// Sends a call to wherever its chare lives. `options` says how it is queued; `make` makes the call, in its place in the queue
@@ -15,8 +16,7 @@ use crate::zerocopy::{Nocopy, send};
 pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: Target, make: impl FnOnce() -> Call) {
     if recall(pe, target) == Some(pe.id) {
         pe.counters().sent.add(1);
-        let own = options.clone();
-        let envelope = || Work::Message(Envelope { options: own, body: Body::Call(make()) });
+        let envelope = || Work::Message(Envelope { options: options.clone(), body: Body::Call(make()) });
         pe.queue.borrow_mut().push_made(options, envelope);
     } else {
         send_away(pe, options.clone(), make());
@@ -53,8 +53,8 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
     if to == pe.id {
         let options = envelope.options.clone();
         pe.queue.borrow_mut().push(&options, Work::Message(envelope));
-    } else if pe.node.is_here(to) {
-        pe.node.deliver(to, Work::Message(envelope));
+    } else if let Some(rank) = pe.node.rank_here(to) {
+        leave(pe, to, rank, Work::Message(envelope));
     } else if to.0 >= pe.node.layout.pes() {
         // Whoever made the proxy or callback that leads there: another node may have.
         let cause = format!("there is no {to}: the job has {} PEs", pe.node.layout.pes());
@@ -68,6 +68,20 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
     }
 }
 
+/// Leaves work for another PE of this node, in the ring to it.
+fn leave(pe: &Pe, to: PeId, rank: usize, work: Work) {
+    let mut ways = pe.ways_out.borrow_mut();
+    let way = ways[rank].get_or_insert_with(|| {
+        let (sender, receiver) = ring();
+        pe.node.deliver(to, Work::Way(receiver));
+        sender
+    });
+    match way.push(work) {
+        Ok(()) => pe.node.wake(to),
+        Err(work) => pe.node.deliver(to, work),
+    }
+}
+
 fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
     let failed = |what: String, cause| JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause };
     let options = envelope.options;
@@ -77,9 +91,7 @@ fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
             let nocopy = match call.nocopy.map(|nocopy| *nocopy) {
                 None => Vec::new(),
                 Some(Nocopy::Leaving(leaving)) => {
-                    let peer = pe.node.layout.node_of(to);
-                    send::describe(&pe.node, peer, call.entry.nocopy, leaving)
-                        .map_err(|cause| failed(what.clone(), cause))?
+                    send::describe(&pe.node, pe.node.layout.node_of(to), call.entry.nocopy, leaving)
                 }
                 Some(Nocopy::Described(descriptors)) => descriptors,
                 Some(Nocopy::Arrived(_)) => unreachable!("arrived arguments are where they belong"),

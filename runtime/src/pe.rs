@@ -16,6 +16,7 @@ use crate::node::Node;
 use crate::queue::RunQueue;
 use crate::quiescence::Quiescence;
 use crate::reduction::Partials;
+use crate::ring::{Receiver, Sender};
 use crate::running::Running;
 use crate::stats::Counters;
 use rustc_hash::FxHashMap;
@@ -44,6 +45,10 @@ pub(crate) struct Pe {
     rank: usize,
     pub(crate) node: Arc<Node>,
     pub(crate) queue: RefCell<RunQueue<Work>>,
+    /// The ways to the other PEs of the node, by rank, as far as they were needed.
+    pub(crate) ways_out: RefCell<Vec<Option<Sender<Work>>>>,
+    /// The ways from other PEs of the node.
+    pub(crate) ways_in: RefCell<Vec<Receiver<Work>>>,
     pub(crate) places: RefCell<Places>,
     pub(crate) collections: RefCell<FxHashMap<CollectionId, LocalCollection>>,
     pub(crate) early: RefCell<FxHashMap<Awaited, Vec<Envelope>>>,
@@ -75,8 +80,9 @@ impl Pe {
         Rc::new(Self {
             id,
             rank: node.layout.rank_of(id),
-            node,
             queue: RefCell::new(RunQueue::new()),
+            ways_out: RefCell::new((0..node.pes().count()).map(|_| None).collect()),
+            ways_in: RefCell::default(),
             places: RefCell::default(),
             collections: RefCell::default(),
             early: RefCell::default(),
@@ -91,6 +97,7 @@ impl Pe {
             births: RefCell::default(),
             created: Cell::new(0),
             created_on: RefCell::default(),
+            node,
         })
     }
 
@@ -206,6 +213,8 @@ impl Pe {
         while let Some(work) = self.node.mailbox(self.id).pop() {
             drop(work);
         }
+        let ways_in = self.ways_in.take();
+        drop(ways_in);
     }
 
     fn take_queued(&self) -> Option<Box<Work>> {

@@ -89,10 +89,10 @@ impl<C: Chare> ElementHandle<C> {
 
     #[inline]
     fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Option<Box<Nocopy>>) {
-        let (target, entry) = (self.target, registry::entry::<E>());
+        let entry = registry::entry::<E>();
         let options = self.options.as_ref().unwrap_or(&entry.options);
-        outbox::send_call(&Pe::ambient(), options, target, || Call {
-            target,
+        outbox::send_call(&Pe::ambient(), options, self.target, || Call {
+            target: self.target,
             entry,
             arguments: Arguments::new(arguments),
             nocopy,

@@ -131,7 +131,8 @@ impl ReadonlyValues {
         }
         let mut bytes = Vec::new();
         codec::encode_into(&told, &mut bytes)?;
-        let carried = memories.into_iter().map(|memory| Carried::sent(Leaving { memory, release: None }));
+        let leaving = memories.into_iter().map(|memory| Leaving::plain(memory, None));
+        let carried = leaving.map(|one| Carried::sent(NocopyKind::Received, one));
         Ok((bytes, carried.collect()))
     }
 
@@ -154,7 +155,7 @@ impl ReadonlyValues {
                 }
                 Told::Value { bytes, lent } => {
                     let own: Vec<Carried> = carried.by_ref().take(lent).collect();
-                    let members = own.iter().map(|one| one.for_member(NocopyKind::Received));
+                    let members = own.iter().map(|one| one.for_member());
                     let held: Vec<Leaving> = members.collect();
                     let lent = held.iter().map(|one| one.memory.clone()).collect();
                     self.held.lock().extend(held);
@@ -206,12 +207,13 @@ impl Arriving {
                     let bytes = descriptor.bytes();
                     let into = vectors::named(name).and_then(|vector| (vector.allocate)(bytes));
                     let none = || format!("{bytes} bytes are no `{name}`, or there is no memory for them");
-                    wanted.push(Wanted { descriptor, into: Some(into.ok_or_else(none)?) });
+                    let into = Some(into.ok_or_else(none)?);
+                    wanted.push(Wanted { descriptor, kind: NocopyKind::Received, into });
                 }
                 Told::Value { lent, .. } => {
                     for _ in 0..*lent {
                         let descriptor = descriptors.next().ok_or_else(missing)?;
-                        wanted.push(Wanted { descriptor, into: None });
+                        wanted.push(Wanted { descriptor, kind: NocopyKind::Received, into: None });
                     }
                 }
             }

@@ -4,8 +4,8 @@ mod every_path;
 
 use chare::prelude::*;
 use chare::{
-    Job, Landing, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput, try_rget,
-    try_rput,
+    Job, Landing, RegisteredSource, RegisteredTarget, Registration, SourceHandle, TargetHandle, rget, rput,
+    try_rget, try_rput,
 };
 use every_path::on_every_path;
 use std::sync::Arc;
@@ -48,6 +48,13 @@ impl Peer {
 
     #[entry]
     fn take(&mut self, #[nocopy] data: Received<u32>, done: Callback<usize>) {
+        check(&data);
+        done.send(data.len());
+    }
+
+    /// A regular argument.
+    #[entry]
+    fn hold(&mut self, data: BufferMut<u32>, done: Callback<usize>) {
         check(&data);
         done.send(data.len());
     }
@@ -228,5 +235,73 @@ fn a_requester_survives_bad_handles() {
             let bytes = 4 * len as u64;
             assert_eq!(told.await, [[(1, bytes); 3], [(2, bytes); 3]].concat(), "once per good transfer");
         }
+    });
+}
+
+#[test]
+fn every_registration_sends_the_same_bytes_and_gives_the_buffer_back() {
+    let ways = [Registration::Now, Registration::Lazily, Registration::Pooled, Registration::None];
+    everywhere(move || async move {
+        let peers = PeerProxy::create();
+        for (registration, keep) in ways.map(|way| [(way, false), (way, true)]).concat() {
+            for len in [5, LONG, 200_000] {
+                let buffer: Buffer<u32> = pattern(len).into();
+                let send = |target: PeId| {
+                    let ((taken, done), (sent, on_sent)) = (chare::future(), chare::future::<Sent<u32>>());
+                    let data = SendBuffer::from(buffer.clone()).registration(registration).on_sent(on_sent);
+                    let data = if keep { data.keep_registered() } else { data };
+                    peers.on(target).take(data, done);
+                    async move {
+                        assert_eq!(taken.await, len);
+                        assert_eq!(sent.await.transferred(), len);
+                    }
+                };
+                for target in [far(), PeId(0), far()] {
+                    send(target).await;
+                }
+                let (first, second) = (send(far()), send(far()));
+                first.await;
+                second.await;
+                chare::quiescence().await;
+                let mut buffer =
+                    buffer.try_into_mut().expect("it is kept registered for the next time at most");
+                buffer[0] = 1;
+            }
+        }
+    });
+}
+
+#[test]
+fn what_cannot_be_registered_is_copied() {
+    on_every_path(&[(2, 1)], || async {
+        let peers = PeerProxy::create();
+        let one: Buffer<u8> = vec![1].into();
+        let mut registered = Vec::new();
+        let refused = loop {
+            match RegisteredSource::try_register(one.clone()) {
+                Ok(source) => registered.push(source),
+                Err(refused) => break refused,
+            }
+        };
+        assert!(registered.len() > 60_000 && refused.buffer.len() == 1);
+        assert!(refused.to_string().contains("registered"), "{refused}");
+        // Longer than any frame, as what is copied into a message becomes.
+        for len in [LONG, 500_000] {
+            let mut all = Vec::new();
+            for _ in 0..3 {
+                let ((taken, done), (sent, on_sent)) = (chare::future(), chare::future::<Sent<u32>>());
+                let (held, on_held) = chare::future();
+                peers.on(PeId(1)).take(SendBuffer::from(pattern(len)).on_sent(on_sent), done);
+                peers.on(PeId(1)).hold(pattern(len).into(), on_held);
+                all.push((taken, sent, held));
+            }
+            for (taken, sent, held) in all {
+                assert_eq!((taken.await, sent.await.transferred(), held.await), (len, len, len));
+            }
+        }
+        drop(registered);
+        let (taken, done) = chare::future();
+        peers.on(PeId(1)).take(pattern(LONG), done);
+        assert_eq!(taken.await, LONG);
     });
 }

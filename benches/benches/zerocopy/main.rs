@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     let Arguments { rounds, filter, .. } = Arguments::parse();
     let filter = filter.unwrap_or_default();
     let selected: Vec<_> = rows::all().into_iter().filter(|row| row.name.contains(&filter)).collect();
-    match compare(&selected, rounds) {
+    match compare(&selected, rounds).map(drop) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");

@@ -184,7 +184,8 @@ impl Reach {
         if len <= POOLED_BYTES_MAX { Some(self.allocate(len)) } else { MemoryMut::try_heap_zeroed(len) }
     }
 
-    fn warn(&self, warning: String) {
+    /// Leaves a warning for [`Reach::take_warnings`].
+    pub fn warn(&self, warning: String) {
         self.warnings.lock().push(warning);
     }
 

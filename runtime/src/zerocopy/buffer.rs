@@ -105,11 +105,11 @@ impl<T: Element> Buffer<T> {
         &self.memory
     }
 
-    /// Writable again, if this is the last handle: no clone is alive and no transfer reads it.
+    /// Writable again, if this is the last handle.
     ///
     /// # Errors
     /// The same buffer, when somebody else still holds it.
-    pub fn try_into_mut(self) -> Result<BufferMut<T>, Self> {
+    pub(super) fn thaw(self) -> Result<BufferMut<T>, Self> {
         match self.memory.thaw() {
             Ok(memory) => Ok(BufferMut { memory, elements: PhantomData }),
             Err(memory) => Err(Self { memory, elements: PhantomData }),

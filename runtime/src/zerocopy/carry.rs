@@ -19,8 +19,8 @@
 //! A member that has moved away is reached by forwarding its call, whose [`Leaving`] is then described anew.
 
 use super::receive::{fetch, landing, send_release, view};
-use super::send::is_eager;
-use super::{Along, Descriptor, Leaving, Lender, Release};
+use super::send::{is_eager, lend_or_copy};
+use super::{Along, Descriptor, Leaving, Lender, Registration, Release};
 use crate::envelope::{self, Header, Spread};
 use crate::node::Node;
 use crate::registry::NocopyKind;
@@ -32,7 +32,10 @@ use std::sync::Arc;
 /// A nocopy argument of a broadcast, as one process has it.
 pub(crate) struct Carried {
     memory: Memory,
+    kind: NocopyKind,
     place: Place,
+    /// Whether it travels inside the message, whatever its length.
+    is_along: bool,
     /// Tells whoever lent it to this process.
     release: Option<Arc<Release>>,
 }
@@ -49,8 +52,9 @@ enum Place {
 
 impl Carried {
     /// What the sender gave.
-    pub(crate) fn sent(Leaving { memory, release }: Leaving) -> Self {
-        Self { memory, place: Place::Sent, release }
+    pub(crate) fn sent(kind: NocopyKind, Leaving { memory, release, terms, .. }: Leaving) -> Self {
+        let is_along = terms.registration == Registration::None;
+        Self { memory, kind, place: Place::Sent, is_along, release }
     }
 
     /// The same bytes by another handle.
@@ -59,28 +63,35 @@ impl Carried {
     }
 
     /// What a member gets. One that reads this process's copy keeps nobody else waiting.
-    pub(crate) fn for_member(&self, kind: NocopyKind) -> Leaving {
-        let own_copy = matches!(self.place, Place::Copied) && kind == NocopyKind::Received;
+    pub(crate) fn for_member(&self) -> Leaving {
+        let own_copy = matches!(self.place, Place::Copied) && self.kind == NocopyKind::Received;
         let release = if own_copy { None } else { self.release.clone() };
-        Leaving { memory: self.memory.clone(), release }
+        Leaving::plain(self.memory.clone(), release)
     }
 
     fn is_eager(&self, node: &Node, children: &[NodeId]) -> bool {
-        children.iter().all(|child| is_eager(node, &self.memory, *child))
+        self.is_along || children.iter().all(|child| is_eager(node, &self.memory, *child))
     }
 
-    fn describe(&self, node: &Node, child: NodeId, is_eager: bool) -> Result<Descriptor, String> {
+    /// What a child that got the bytes with the message still has to answer: a post may be shorter.
+    fn awaited(&self) -> Option<&Arc<Release>> {
+        self.release.as_ref().filter(|_| self.kind == NocopyKind::Posted)
+    }
+
+    fn describe(&self, node: &Node, child: NodeId, is_eager: bool) -> Descriptor {
         if is_eager {
-            let token = |release: &Arc<Release>| node.transfers.relay(Some(Arc::clone(release)));
-            let lender = self.release.as_ref().map(|release| Lender { node: node.id, token: token(release) });
-            return Ok(Descriptor::Inline { bytes: Along::new(self.memory.clone(), None), lender });
+            let awaited = self.awaited().map(Arc::clone);
+            let lender =
+                awaited.map(|release| Lender { node: node.id, token: node.transfers.relay(Some(release)) });
+            return Descriptor::Inline { bytes: Along::new(self.memory.clone(), None), lender };
         }
         let release = self.release.clone();
-        let (key, token) = match self.place {
-            Place::Mapped(key) if node.network.maps(child) => (key, node.transfers.relay(release)),
-            _ => node.transfers.lend(node.network.regions(), self.memory.clone(), release)?,
-        };
-        Ok(Descriptor::Lent { key, token })
+        match self.place {
+            Place::Mapped(key) if node.network.maps(child) => {
+                Descriptor::Lent { key, token: node.transfers.relay(release) }
+            }
+            _ => lend_or_copy(node, Leaving::plain(self.memory.clone(), release)),
+        }
     }
 }
 
@@ -88,7 +99,7 @@ impl Carried {
 /// how many children there are.
 ///
 /// # Errors
-/// When no more memory can be registered or the header refuses to be encoded, in words.
+/// When the header refuses to be encoded, in words.
 pub(crate) fn pass_on(
     node: &Node,
     counters: &Counters,
@@ -101,14 +112,14 @@ pub(crate) fn pass_on(
     let Some(first) = children.first() else { return Ok(0) };
     let frame = |child| -> Result<Vec<u8>, String> {
         let described = carried.iter().map(|one| one.describe(node, child, one.is_eager(node, &children)));
-        let spread = spread(described.collect::<Result<_, _>>()?);
+        let spread = spread(described.collect());
         let mut bytes = envelope::encode(&Header::Spread { root, spread }, None)?;
         bytes.extend_from_slice(tail);
         Ok(bytes)
     };
     let (eager, lent): (Vec<_>, Vec<_>) = carried.iter().partition(|one| one.is_eager(node, &children));
     eager.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
-    if lent.is_empty() && eager.iter().all(|one| one.release.is_none()) {
+    if lent.is_empty() && eager.iter().all(|one| one.awaited().is_none()) {
         return Ok(node.post_to_children(counters, root, &frame(*first)?));
     }
     for child in &children {
@@ -120,6 +131,7 @@ pub(crate) fn pass_on(
 /// An argument that is to come into this process.
 pub(crate) struct Wanted {
     pub(crate) descriptor: Descriptor,
+    pub(crate) kind: NocopyKind,
     /// Where it must land; `None`: wherever it costs least.
     pub(crate) into: Option<MemoryMut>,
 }
@@ -148,12 +160,12 @@ pub(crate) fn bring_in(
 ) -> Result<(), String> {
     let mut fetches = Vec::new();
     let mut slots = Vec::with_capacity(wanted.len());
-    for (position, Wanted { descriptor, into }) in wanted.into_iter().enumerate() {
+    for (position, Wanted { descriptor, kind, into }) in wanted.into_iter().enumerate() {
         let (key, token) = match descriptor {
             Descriptor::Inline { bytes, lender: told } => {
                 let memory = bytes.land(into)?;
                 let release = told.map(|told| release_to(node, lender, told.token, memory.len() as u64));
-                slots.push(Some(Carried { memory, place: Place::Copied, release }));
+                slots.push(Some(Carried { memory, kind, place: Place::Copied, is_along: true, release }));
                 continue;
             }
             Descriptor::Lent { key, token } => (key, token),
@@ -161,10 +173,11 @@ pub(crate) fn bring_in(
         let in_place = if into.is_none() { view(node, &key)? } else { None };
         let release = Some(release_to(node, lender, token, key.len));
         if let Some(memory) = in_place {
-            slots.push(Some(Carried { memory, place: Place::Mapped(key), release }));
+            let place = Place::Mapped(key);
+            slots.push(Some(Carried { memory, kind, place, is_along: false, release }));
         } else {
             slots.push(None);
-            fetches.push((position, key, landing(node, &key, into)?, release));
+            fetches.push((position, kind, key, landing(node, &key, into)?, release));
         }
     }
     let (missing, then) = (fetches.len(), Box::new(then) as Then);
@@ -173,11 +186,12 @@ pub(crate) fn bring_in(
         return Ok(());
     }
     let gathering = Arc::new(Mutex::new(Gathering { slots, missing, then: Some(then) }));
-    for (position, key, into, release) in fetches {
+    for (position, kind, key, into, release) in fetches {
         let gathering = Arc::clone(&gathering);
         fetch(node, what.to_owned(), key, into, move |node, memory| {
             node.outside.count_copy(memory.len());
-            let carried = Carried { memory: memory.freeze(), place: Place::Copied, release };
+            let memory = memory.freeze();
+            let carried = Carried { memory, kind, place: Place::Copied, is_along: false, release };
             arrive(node, &gathering, position, carried);
         });
     }

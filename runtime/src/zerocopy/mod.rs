@@ -11,6 +11,7 @@
 mod along;
 mod arguments;
 mod buffer;
+mod cache;
 pub(crate) mod carry;
 mod closing;
 mod completion;
@@ -20,6 +21,7 @@ mod outgoing;
 mod posts;
 pub(crate) mod receive;
 mod registered;
+mod registration;
 pub(crate) mod send;
 pub(crate) mod tags;
 mod transfers;
@@ -36,7 +38,8 @@ pub(crate) use outgoing::{Leaving, Release};
 pub use outgoing::{Outgoing, SendBuffer, Sent};
 pub(crate) use posts::Waiting;
 pub use posts::{Landing, MatchError, Post, PostRefusal, Posts};
-pub use registered::{RegisteredSource, RegisteredTarget};
+pub use registered::{NotRegistered, RegisteredSource, RegisteredTarget};
+pub use registration::Registration;
 pub use transfers::Status;
 pub(crate) use transfers::Transfers;
 

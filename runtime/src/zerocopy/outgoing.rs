@@ -2,8 +2,10 @@
 
 use super::buffer::{Buffer, Element};
 use super::completion::Completion;
+use super::registration::Registration;
 use crate::callback::ErasedCallback;
 use crate::message::Arguments;
+use crate::node::Node;
 use chare_lrts::Memory;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -57,6 +59,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct SendBuffer<T: Element> {
     buffer: Buffer<T>,
     on_sent: Option<Completion<Sent<T>>>,
+    terms: Terms,
+}
+
+/// How an argument's memory is made reachable.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Terms {
+    pub(crate) registration: Registration,
+    /// Whether the registration outlives the transfer.
+    pub(crate) keep: bool,
 }
 
 impl<T: Element> SendBuffer<T> {
@@ -68,10 +79,30 @@ impl<T: Element> SendBuffer<T> {
         self
     }
 
+    /// When the memory is made reachable for other nodes; without, when it turns out to leave the process.
+    ///
+    /// ```
+    /// use chare::{Registration, SendBuffer};
+    /// let staged: SendBuffer<f64> = SendBuffer::from(vec![1.0; 1000]).registration(Registration::Pooled);
+    /// let copied: SendBuffer<f64> = SendBuffer::from(vec![1.0; 1000]).registration(Registration::None);
+    /// # drop((staged, copied));
+    /// ```
+    pub fn registration(mut self, registration: Registration) -> Self {
+        self.terms.registration = registration;
+        self
+    }
+
+    /// Keeps the memory registered when the transfer is over, for the next time that the same [`Buffer`] is sent: until it becomes
+    /// writable or is dropped, or others have been used more recently.
+    pub fn keep_registered(mut self) -> Self {
+        self.terms.keep = true;
+        self
+    }
+
     /// Forgets the element type.
     pub fn erase(self) -> Outgoing {
         let Some(completion) = self.on_sent else {
-            return Outgoing { memory: self.buffer.into_memory(), hand_back: None };
+            return Outgoing { memory: self.buffer.into_memory(), terms: self.terms, hand_back: None };
         };
         let memory = self.buffer.memory().clone();
         let hand_back = Some({
@@ -81,13 +112,13 @@ impl<T: Element> SendBuffer<T> {
                 completion.finish(Sent { buffer, transferred })
             }) as HandBack
         });
-        Outgoing { memory, hand_back }
+        Outgoing { memory, terms: self.terms, hand_back }
     }
 }
 
 impl<T: Element, B: Into<Buffer<T>>> From<B> for SendBuffer<T> {
     fn from(buffer: B) -> Self {
-        Self { buffer: buffer.into(), on_sent: None }
+        Self { buffer: buffer.into(), on_sent: None, terms: Terms::default() }
     }
 }
 
@@ -139,6 +170,7 @@ pub(crate) type HandBack = Box<dyn FnOnce(u64) -> (ErasedCallback, Arguments) + 
 /// A nocopy argument as the caller gave it, its element type forgotten.
 pub struct Outgoing {
     pub(crate) memory: Memory,
+    pub(crate) terms: Terms,
     pub(crate) hand_back: Option<HandBack>,
 }
 
@@ -153,6 +185,36 @@ impl fmt::Debug for Outgoing {
 pub(crate) struct Leaving {
     pub(crate) memory: Memory,
     pub(crate) release: Option<Arc<Release>>,
+    pub(crate) terms: Terms,
+    /// Ends a registration that was made when the argument was sent.
+    pub(crate) hold: Option<Arc<Hold>>,
+}
+
+impl Leaving {
+    /// Without wishes of the sender's.
+    pub(crate) fn plain(memory: Memory, release: Option<Arc<Release>>) -> Self {
+        Self { memory, release, terms: Terms::default(), hold: None }
+    }
+}
+
+/// A registration ahead of its receivers.
+pub(crate) struct Hold {
+    node: Arc<Node>,
+    memory: Memory,
+}
+
+impl Hold {
+    /// Registers memory; `None` when no more can be registered.
+    pub(crate) fn new(node: &Arc<Node>, memory: &Memory) -> Option<Arc<Self>> {
+        let held = node.transfers.hold(node.network.regions(), memory);
+        held.then(|| Arc::new(Self { node: Arc::clone(node), memory: memory.clone() }))
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.node.transfers.let_go(self.node.network.regions(), &self.memory);
+    }
 }
 
 /// Tells the sender, when the last clone is dropped, that its buffer is free again. Dropped after the memory it speaks of.

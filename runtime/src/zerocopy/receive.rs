@@ -75,7 +75,7 @@ pub(crate) fn land(
 }
 
 /// An argument from the same process: handed over, or copied once into the posted buffer.
-fn land_here(node: &Node, Leaving { memory, release }: Leaving, given: Option<Given>) -> Arrived {
+fn land_here(node: &Node, Leaving { memory, release, .. }: Leaving, given: Option<Given>) -> Arrived {
     match given {
         None => Arrived::Received { memory, release },
         Some(given) => {
@@ -103,16 +103,15 @@ fn plan(
     given: Option<Given>,
 ) -> Result<Plan, String> {
     let (key, token) = match (descriptor, given) {
-        (Descriptor::Inline { bytes, lender }, Some(given)) => {
-            let taken = given.bytes as u64;
-            let arrived = fill(node, bytes.memory.as_slice(), given);
+        (Descriptor::Inline { bytes, lender }, given) => {
+            let (taken, arrived) = match given {
+                Some(given) => (given.bytes, fill(node, bytes.memory.as_slice(), given)),
+                None => (bytes.memory.len(), Arrived::Received { memory: bytes.memory, release: None }),
+            };
             if let Some(lender) = lender {
-                send_release(node, lender, taken);
+                send_release(node, lender, taken as u64);
             }
             return Ok(Plan::Ready(arrived));
-        }
-        (Descriptor::Inline { bytes, .. }, None) => {
-            return Ok(Plan::Ready(Arrived::Received { memory: bytes.memory, release: None }));
         }
         (Descriptor::Lent { key, token }, Some(Given { memory, bytes })) => {
             return Ok(Plan::Fetch(Fetch { kind, key, token, into: memory, bytes }));

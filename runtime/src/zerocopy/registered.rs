@@ -14,35 +14,47 @@ use crate::node::Node;
 use crate::pe::Pe;
 use chare_lrts::claim::ClaimMode;
 use chare_lrts::{Held, MemoryMut, RegionKey};
+use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use thiserror::Error;
+
+/// No more memory can be registered on this node; the buffer comes back.
+#[derive(Error)]
+#[error("no more memory can be registered on this node; drop registered buffers that are no longer used")]
+pub struct NotRegistered<B> {
+    /// The buffer given.
+    pub buffer: B,
+}
+
+impl<B> fmt::Debug for NotRegistered<B> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
 
 /// Ends a registration when dropped.
-struct Registration {
+struct Region {
     node: Arc<Node>,
     key: RegionKey,
 }
 
-impl Registration {
-    /// # Panics
-    /// If more than 65,536 regions are registered on this node.
-    fn new(held: Held) -> Self {
+impl Region {
+    fn new(held: Held) -> Result<Self, Held> {
         let node = Pe::current(|pe| Arc::clone(&pe.node));
-        let Ok(key) = node.network.regions().register(held) else {
-            panic!("more than 65,536 regions are registered on this node; drop some first")
-        };
-        Self { node, key }
+        let key = node.network.regions().register(held)?;
+        Ok(Self { node, key })
     }
 }
 
-impl Drop for Registration {
+impl Drop for Region {
     fn drop(&mut self) {
         // Stale means closed before. Memory that a transfer still touches is freed after it.
         let _ = self.node.network.regions().deregister(&self.key);
     }
 }
 
-/// Elements that peers may read with [`rget`]; registered until dropped.
+/// Elements that peers may read with [`rget`](crate::rget); registered until dropped.
 ///
 /// ```
 /// use chare::prelude::*;
@@ -75,7 +87,7 @@ impl Drop for Registration {
 /// assert_eq!(code.unwrap(), 0);
 /// ```
 pub struct RegisteredSource<T: Element> {
-    registration: Registration,
+    region: OnceLock<Region>,
     buffer: Buffer<T>,
     notify: Option<ErasedCallback>,
 }
@@ -84,11 +96,51 @@ impl<T: Element> RegisteredSource<T> {
     /// Registers a buffer for reading. Copies nothing.
     ///
     /// # Panics
-    /// Outside a PE, or when 65,536 regions are registered on this node.
+    /// Outside a PE, or when no more memory can be registered on this node; see [`RegisteredSource::try_register`].
     pub fn register(buffer: impl Into<Buffer<T>>) -> Self {
+        Self::try_register(buffer).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Registers a buffer for reading, if there is room for one more: for 64,512 on each node. Copies nothing.
+    ///
+    /// # Errors
+    /// The buffer itself, when there is not.
+    ///
+    /// # Panics
+    /// Outside a PE.
+    pub fn try_register(buffer: impl Into<Buffer<T>>) -> Result<Self, NotRegistered<Buffer<T>>> {
         let buffer = buffer.into();
-        let registration = Registration::new(Held::Source(buffer.memory().clone()));
-        Self { registration, buffer, notify: None }
+        match Region::new(Held::Source(buffer.memory().clone())) {
+            Ok(region) => Ok(Self { region: region.into(), buffer, notify: None }),
+            Err(_) => Err(NotRegistered { buffer }),
+        }
+    }
+
+    /// Registers a buffer for reading when its first handle is made, and not before.
+    pub fn lazily(buffer: impl Into<Buffer<T>>) -> Self {
+        Self { region: OnceLock::new(), buffer: buffer.into(), notify: None }
+    }
+
+    /// Ends the registration until the next handle is made; the handles made so far are stale from here on.
+    ///
+    /// ```
+    /// use chare::{RegisteredSource, rget, try_rget};
+    ///
+    /// let code = chare::Job::in_process(1, 1).run(|| async {
+    ///     let mut source = RegisteredSource::lazily(vec![7u8; 10]);
+    ///     let before = source.handle();
+    ///     source.unregister();
+    ///     let (outcome, done) = chare::future();
+    ///     try_rget(&before, vec![0; 10].into(), done).expect("it is as long");
+    ///     assert!(outcome.await.is_err());
+    ///     let (filled, done) = chare::future();
+    ///     rget(&source.handle(), vec![0; 10].into(), done).expect("it is as long");
+    ///     assert_eq!(filled.await[..], [7; 10]);
+    /// });
+    /// assert_eq!(code.unwrap(), 0);
+    /// ```
+    pub fn unregister(&mut self) {
+        self.region = OnceLock::new();
     }
 
     /// Tells `callback` after every transfer by handles made from here on: the bytes transferred.
@@ -98,11 +150,15 @@ impl<T: Element> RegisteredSource<T> {
     }
 
     /// What peers need.
+    ///
+    /// # Panics
+    /// If the buffer is not registered yet, as [`RegisteredSource::register`] does.
     pub fn handle(&self) -> SourceHandle<T> {
-        SourceHandle {
-            place: Place::new(self.registration.key, size_of::<T>(), self.notify),
-            elements: PhantomData,
-        }
+        let region = self.region.get_or_init(|| {
+            let registered = Region::new(Held::Source(self.buffer.memory().clone()));
+            registered.unwrap_or_else(|_| panic!("{}", NotRegistered { buffer: () }))
+        });
+        SourceHandle { place: Place::new(region.key, size_of::<T>(), self.notify), elements: PhantomData }
     }
 
     /// Ends the registration; handles are stale from here on.
@@ -119,9 +175,9 @@ impl<T: Element> std::ops::Deref for RegisteredSource<T> {
     }
 }
 
-/// Elements that peers may write with [`rput`] and read with [`rget`]; registered until closed or dropped.
+/// Elements that peers may write with [`rput`](crate::rput) and read with [`rget`](crate::rget); registered until closed or dropped.
 pub struct RegisteredTarget<T: Element> {
-    registration: Registration,
+    region: Region,
     notify: Option<ErasedCallback>,
     elements: PhantomData<T>,
 }
@@ -130,10 +186,27 @@ impl<T: Element> RegisteredTarget<T> {
     /// Registers a buffer for writing. Copies nothing.
     ///
     /// # Panics
-    /// Outside a PE, or when 65,536 regions are registered on this node.
+    /// Outside a PE, or when no more memory can be registered on this node; see [`RegisteredTarget::try_register`].
     pub fn register(buffer: impl Into<BufferMut<T>>) -> Self {
-        let registration = Registration::new(Held::Target(buffer.into().into_memory()));
-        Self { registration, notify: None, elements: PhantomData }
+        Self::try_register(buffer).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Registers a buffer for writing, if there is room for one more: for 64,512 on each node. Copies nothing.
+    ///
+    /// # Errors
+    /// The buffer itself, when there is not.
+    ///
+    /// # Panics
+    /// Outside a PE.
+    pub fn try_register(buffer: impl Into<BufferMut<T>>) -> Result<Self, NotRegistered<BufferMut<T>>> {
+        match Region::new(Held::Target(buffer.into().into_memory())) {
+            Ok(region) => Ok(Self { region, notify: None, elements: PhantomData }),
+            Err(Held::Target(memory)) => {
+                let Ok(buffer) = BufferMut::from_memory(memory) else { unreachable!("it was a buffer") };
+                Err(NotRegistered { buffer })
+            }
+            Err(Held::Source(_)) => unreachable!("a target was given"),
+        }
     }
 
     /// Tells `callback` after every transfer by handles made from here on: the bytes transferred.
@@ -145,14 +218,14 @@ impl<T: Element> RegisteredTarget<T> {
     /// What peers need.
     pub fn handle(&self) -> TargetHandle<T> {
         TargetHandle {
-            place: Place::new(self.registration.key, size_of::<T>(), self.notify),
+            place: Place::new(self.region.key, size_of::<T>(), self.notify),
             elements: PhantomData,
         }
     }
 
     /// Looks at the elements, unless a put is under way.
     pub fn read<R>(&self, body: impl FnOnce(&[T]) -> R) -> Option<R> {
-        let Registration { node, key } = &self.registration;
+        let Region { node, key } = &self.region;
         let claim = node.network.regions().claim(key, 0, key.len, ClaimMode::Read).ok()?;
         // SAFETY: the region was registered from a `BufferMut<T>`, so address and length fit `T`; the read claim keeps the
         // bytes allocated and every writer out until it is dropped, after `body`.
@@ -164,7 +237,7 @@ impl<T: Element> RegisteredTarget<T> {
     /// Ends the registration and hands the buffer to `callback` once no transfer touches it. Handles are
     /// stale from here on.
     pub fn close(self, callback: Callback<BufferMut<T>>) {
-        let Registration { node, key } = &self.registration;
+        let Region { node, key } = &self.region;
         let then_node = Arc::clone(node);
         let hand_back = move |memory: MemoryMut| {
             if let Ok(buffer) = BufferMut::<T>::from_memory(memory) {

@@ -1,13 +1,14 @@
 //! The sender's side of a nocopy argument that leaves its process: eager or rendezvous is decided here.
 
-use super::{Along, Descriptor, Few, Leaving, Lender, Outgoing, Release};
+use super::outgoing::Hold;
+use super::{Along, Descriptor, Few, Leaving, Lender, Outgoing, Registration, Release};
 use crate::callback::{ErasedCallback, Goal};
 use crate::envelope::{Body, Envelope, Fired};
 use crate::message::Arguments;
 use crate::node::Node;
 use crate::queue::CallOptions;
 use crate::registry::NocopyKind;
-use chare_lrts::{Memory, NodeId};
+use chare_lrts::{Lrts, Memory, NodeId};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ pub(crate) fn is_eager(node: &Node, memory: &Memory, peer: NodeId) -> bool {
 }
 
 /// Takes charge of what the caller gave.
-pub(crate) fn leave(node: &Arc<Node>, Outgoing { memory, hand_back }: Outgoing) -> Leaving {
+pub(crate) fn leave(node: &Arc<Node>, Outgoing { memory, terms, hand_back }: Outgoing) -> Leaving {
     let offered = memory.len() as u64;
     let release = hand_back.map(|hand_back| {
         // In a mutex because a release is shared; it is run once.
@@ -43,38 +44,66 @@ pub(crate) fn leave(node: &Arc<Node>, Outgoing { memory, hand_back }: Outgoing) 
             fire(&node, callback, sent);
         })
     });
-    Leaving { memory, release }
+    let (memory, hold) = match terms.registration {
+        Registration::Now => (memory.clone(), Hold::new(node, &memory)),
+        Registration::Pooled => (pool(node, memory), None),
+        Registration::Lazily | Registration::None => (memory, None),
+    };
+    Leaving { memory, release, terms, hold }
 }
 
-/// Describes nocopy arguments to another node. Eager ones are complete at once, unless the receiver's post may be shorter and
-/// the sender wants to know.
-///
-/// # Errors
-/// When no more memory can be registered, in words.
+/// The same bytes in the runtime's pool, if there is one.
+fn pool(node: &Node, memory: Memory) -> Memory {
+    if memory.share().is_some() || !node.network.capabilities().view {
+        return memory;
+    }
+    let mut pooled = node.network.allocate(memory.len());
+    pooled.as_mut_slice().copy_from_slice(memory.as_slice());
+    node.outside.count_copy(memory.len());
+    pooled.freeze()
+}
+
+/// Describes nocopy arguments to another node. Bytes that travel along are complete at once, unless the receiver's post may be
+/// shorter and the sender wants to know.
 pub(crate) fn describe(
     node: &Node,
     peer: NodeId,
     kinds: &[NocopyKind],
     leaving: Few<Leaving>,
-) -> Result<Vec<Descriptor>, String> {
+) -> Vec<Descriptor> {
     kinds.iter().zip(leaving).map(|(kind, one)| describe_one(node, peer, *kind, one)).collect()
 }
 
-fn describe_one(
-    node: &Node,
-    peer: NodeId,
-    kind: NocopyKind,
-    Leaving { memory, release }: Leaving,
-) -> Result<Descriptor, String> {
-    if is_eager(node, &memory, peer) {
-        node.outside.count_copy(memory.len());
+fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -> Descriptor {
+    if leaving.terms.registration == Registration::None || is_eager(node, &leaving.memory, peer) {
+        let Leaving { memory, release, .. } = leaving;
         let (awaited, own) = if kind == NocopyKind::Posted { (release, None) } else { (None, release) };
-        let lender =
-            awaited.map(|release| Lender { node: node.id, token: node.transfers.relay(Some(release)) });
-        return Ok(Descriptor::Inline { bytes: Along::new(memory, own), lender });
+        return copy_along(node, Along::new(memory, own), awaited);
     }
-    let (key, token) = node.transfers.lend(node.network.regions(), memory, release)?;
-    Ok(Descriptor::Lent { key, token })
+    lend_or_copy(node, leaving)
+}
+
+/// Lends memory to one receiver; copies it when no more can be registered, and says so once.
+pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving) -> Descriptor {
+    match node.transfers.lend(node.network.regions(), leaving) {
+        Ok((key, token)) => Descriptor::Lent { key, token },
+        Err(Leaving { memory, release, .. }) => {
+            if node.transfers.is_first_copy() {
+                node.network.warn(
+                    "no more memory can be registered, so buffers are copied into messages, which is slower; drop registered buffers that are no longer used"
+                        .to_owned(),
+                );
+            }
+            copy_along(node, Along::new(memory, None), release)
+        }
+    }
+}
+
+/// The bytes themselves; whoever waits for the release hears from the receiver.
+fn copy_along(node: &Node, bytes: Along, release: Option<Arc<Release>>) -> Descriptor {
+    node.outside.count_copy(bytes.memory.len());
+    let lender = release.map(|release| Lender { node: node.id, token: node.transfers.relay(Some(release)) });
+    Descriptor::Inline { bytes, lender }
 }
 
 /// Fires a callback from outside any PE's entries: a future of this node at once, anything else through a
