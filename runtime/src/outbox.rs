@@ -90,7 +90,9 @@ fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
             let what = format!("sending a call of {}::{}", call.entry.chare, call.entry.name);
             let nocopy = match call.nocopy.map(|nocopy| *nocopy) {
                 None => Vec::new(),
-                Some(Nocopy::Leaving(leaving)) => send::describe(&pe.node, call.entry.nocopy, leaving),
+                Some(Nocopy::Leaving(leaving)) => {
+                    send::describe(&pe.node, pe.node.layout.node_of(to), call.entry.nocopy, leaving)
+                }
                 Some(Nocopy::Described(descriptors)) => descriptors,
                 Some(Nocopy::Arrived(_)) => unreachable!("arrived arguments are where they belong"),
             };

@@ -226,6 +226,14 @@ impl Reach {
         self.peers[peer.index()].mapping.load(Ordering::Relaxed)
     }
 
+    /// Whether the kernel copies between this node's memory and a peer's.
+    ///
+    /// # Panics
+    /// If the job has no such node.
+    pub fn copies(&self, peer: NodeId) -> bool {
+        self.peers[peer.index()].kernel_copy.load(Ordering::Relaxed)
+    }
+
     /// How the paths to a peer were used so far.
     ///
     /// # Panics
