@@ -22,12 +22,12 @@ pub struct Comparison {
     pub peer: Side,
 }
 
-/// Runs all sides of all comparisons for `rounds` rounds and prints the table. A side that serves several comparisons runs
-/// once a round.
+/// Runs all sides of all comparisons for `rounds` rounds, prints the table and returns its ratios. A side that serves several
+/// comparisons runs once a round.
 ///
 /// # Errors
 /// When a side cannot be started, fails or tells no sample; the message names it.
-pub fn compare(comparisons: &[Comparison], rounds: u32) -> io::Result<()> {
+pub fn compare(comparisons: &[Comparison], rounds: u32) -> io::Result<Vec<f64>> {
     let mut samples: BTreeMap<Side, Vec<f64>> = BTreeMap::new();
     for round in 1..=rounds {
         eprint!("\rround {round} of {rounds} ");
@@ -42,14 +42,15 @@ pub fn compare(comparisons: &[Comparison], rounds: u32) -> io::Result<()> {
     eprintln!();
     println!("nanoseconds: median (quartiles)");
     println!("{:<34} {:>28}   {:<34} {:>28} {:>7}", "call", "ours", "against", "peer", "ratio");
+    let mut ratios = Vec::with_capacity(comparisons.len());
     for Comparison { name, ours, against, peer } in comparisons {
-        let (Some(ours), Some(peer)) = (Spread::of(&samples[ours]), Spread::of(&samples[peer])) else {
-            continue;
-        };
+        let spread = |side| Spread::of(&samples[side]).expect("a side without samples is an error");
+        let (ours, peer) = (spread(ours), spread(peer));
         let ratio = ours.median / peer.median;
         println!("{name:<34} {ours:>28}   {against:<34} {peer:>28} {ratio:>7.2}");
+        ratios.push(ratio);
     }
-    Ok(())
+    Ok(ratios)
 }
 
 /// One run of a side.

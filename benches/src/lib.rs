@@ -11,6 +11,6 @@ mod seat;
 mod spread;
 
 pub use comparison::{Comparison, Side, compare};
-pub use sample::Batches;
+pub use sample::{Batches, tell};
 pub use seat::{processor, take_seat};
 pub use spread::Spread;

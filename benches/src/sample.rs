@@ -32,8 +32,13 @@ impl Batches {
     }
 
     fn tell(self, elapsed: Duration) {
-        println!("{MARK}{}", elapsed.as_nanos() as f64 / self.operations as f64);
+        tell(elapsed.as_nanos() as f64 / self.operations as f64);
     }
+}
+
+/// Tells one sample: the time of an operation, in nanoseconds.
+pub fn tell(operation_ns: f64) {
+    println!("{MARK}{operation_ns}");
 }
 
 /// The sample that a line tells, if it is such a line.

@@ -100,7 +100,8 @@ impl Block {
     #[post(edge)]
     fn post_edge(&mut self, from: &Side, iteration: &u64, edge: Post<f64>) {
         let landing = self.neighbour(*from).landing[parity(*iteration)].take();
-        edge.post(landing.expect("a neighbour is at most one iteration ahead"));
+        let landing = landing.expect("a neighbour is at most one iteration ahead");
+        edge.post(landing).expect("all edges of a side are as long");
     }
 
     /// Every block has swept; the largest change is known.

@@ -1,4 +1,7 @@
 //! Runs this program once per path, in a process of its own each, with the layout that the path needs.
+//!
+//! Each run gets the whole command line, `+options` included, then its path. The layout goes by the environment, where the command
+//! line wins: `+p 4` stays four PEs.
 
 use crate::options::{Options, Path};
 use clap::ValueEnum;
@@ -26,16 +29,9 @@ pub(crate) fn run_every_path(options: &Options) -> ExitCode {
 }
 
 fn run(program: &PathBuf, path: Path, options: &Options) -> Result<(), String> {
+    let (variable, value) = path.layout();
     let mut command = Command::new(program);
-    command.args(["--path", path.name()]).args(path.layout());
-    command.args(["--min", &options.min.to_string(), "--max", &options.max.to_string()]);
-    command.args(["--iterations", &options.iterations.to_string()]);
-    if options.verify {
-        command.arg("--verify");
-    }
-    if options.csv {
-        command.arg("--csv");
-    }
+    command.args(std::env::args_os().skip(1)).args(["--path", path.name()]).env(variable, value);
     if let Some(plot) = &options.plot {
         command.arg("--plot").arg(plot_of(plot, path));
     }

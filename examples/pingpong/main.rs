@@ -1,11 +1,13 @@
 //! How long does a buffer take from one PE to another, by every way there is? Two chares play ping-pong with buffers of growing
-//! size; the program prints one-way times: half of the median round trip.
+//! size; the program prints a table: that of the thesis (one-way times), or that of Charm++ (every column of its zero-copy ping-pong).
 //!
 //! ```text
 //! cargo run --release --example pingpong                                   every path in turn
 //! cargo run --release --example pingpong -- +n 2 --path shm --verify       one path, every byte checked
 //! cargo run --release --example pingpong -- +p 2 --path memcpy --csv       between two PEs of one process
 //! cargo run --release --example pingpong -- +n 2 +nolocal                  whatever path the `+options` lead to
+//! cargo run --release --example pingpong -- --table charm --csv            Charm++'s columns, with its defaults
+//! cargo run --release --example pingpong -- --table charm --min 1024 --max 8192 --iterations 2 --large-iterations 1
 //! ```
 //! With several nodes the players are PE 0 and the first PE of node 1; in one process PE 0 and PE 1, if there are two.
 //!
@@ -13,7 +15,9 @@
 //! |---|---|
 //! | `options` | the command line, and which paths there are |
 //! | `driver` | runs this program once per path |
-//! | `measure` | all sizes, all ways of sending: who plays, how often, the median |
+//! | `tables` | which rounds a table plays, and what it makes of the times |
+//! | `measure` | all sizes, all rounds: who plays, in which order |
+//! | `round` | what is played, and what comes of it |
 //! | `player` | the two chares, and the ways of sending |
 //! | `pattern` | bytes that show whether they are the right ones |
 //! | `report`, `plot` | table, CSV, SVG |
@@ -25,6 +29,8 @@ mod pattern;
 mod player;
 mod plot;
 mod report;
+mod round;
+mod tables;
 
 use chare::Program;
 use options::Options;

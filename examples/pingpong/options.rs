@@ -1,5 +1,6 @@
 //! The command line, and which paths between the players there are.
 
+use crate::tables::Table;
 use chare::ReachOptions;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, ValueEnum};
@@ -8,23 +9,29 @@ use std::path::PathBuf;
 /// Nobody has memory for four buffers of more.
 const SIZE_MAX: usize = 4 << 30;
 
-/// Plays ping-pong with buffers and prints one-way times in microseconds.
+/// Plays ping-pong with buffers and prints how long they take, in microseconds.
 #[derive(Parser, Clone, Debug)]
-#[command(name = "pingpong", no_binary_name = true)]
+#[command(name = "pingpong", no_binary_name = true, args_override_self = true)]
 #[command(after_help = "Without --path and +n the program runs itself once per path.")]
 pub(crate) struct Options {
+    /// What is measured and how it is told
+    #[arg(long, value_enum, default_value_t = Table::Thesis)]
+    pub(crate) table: Table,
     /// The path between the players; without it, what the `+options` lead to
     #[arg(long, value_enum)]
     pub(crate) path: Option<Path>,
-    /// The smallest buffer in bytes, such as 2KiB
-    #[arg(long, value_name = "SIZE", default_value = "2KiB", value_parser = parse_size)]
-    pub(crate) min: usize,
-    /// The largest buffer in bytes, such as 64MiB; sizes double up to it
-    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_size)]
-    pub(crate) max: usize,
-    /// Round trips of small buffers; large ones make fewer
-    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub(crate) iterations: u32,
+    /// The smallest buffer in bytes, such as 2KiB [default: 2KiB; charm: 32]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    min: Option<usize>,
+    /// The largest buffer in bytes; sizes double up to it [default: 64MiB; charm: 32MiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    max: Option<usize>,
+    /// Round trips of small buffers [default: 400, large ones make fewer; charm: 1000, below 512KiB]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    iterations: Option<u32>,
+    /// Round trips from 512KiB on, charm only [default: 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    large_iterations: Option<u32>,
     /// Write another pattern for each transfer and check every byte that arrives; the times include that
     #[arg(long)]
     pub(crate) verify: bool,
@@ -40,17 +47,50 @@ impl Options {
     /// Parses the program's own arguments; answers `--help` and mistakes on the terminal, and ends the process then.
     pub(crate) fn from_arguments(arguments: &[String]) -> Self {
         let options = Self::parse_from(arguments);
-        if options.min > options.max {
-            let message = format!("--min {} is more than --max {} bytes", options.min, options.max);
+        if options.min() > options.max() {
+            let message = format!("--min {} is more than --max {} bytes", options.min(), options.max());
             Self::command().error(ErrorKind::ValueValidation, message).exit();
+        }
+        if options.large_iterations.is_some() && options.table != Table::Charm {
+            let message =
+                "--large-iterations is for --table charm; the other table limits large buffers by itself";
+            Self::command().error(ErrorKind::ArgumentConflict, message).exit();
         }
         options
     }
 
+    pub(crate) fn min(&self) -> usize {
+        self.min.unwrap_or(match self.table {
+            Table::Thesis => 2 << 10,
+            Table::Charm => 32,
+        })
+    }
+
+    fn max(&self) -> usize {
+        self.max.unwrap_or(match self.table {
+            Table::Thesis => 64 << 20,
+            Table::Charm => 32 << 20,
+        })
+    }
+
+    /// Round trips that count, of small buffers.
+    pub(crate) fn iterations(&self) -> u32 {
+        self.iterations.unwrap_or(match self.table {
+            Table::Thesis => 400,
+            Table::Charm => 1000,
+        })
+    }
+
+    /// Round trips that count, of large buffers, where the table leaves that to the caller.
+    pub(crate) fn large_iterations(&self) -> u32 {
+        self.large_iterations.unwrap_or(100)
+    }
+
     /// All buffer sizes, smallest first.
     pub(crate) fn sizes(&self) -> Vec<usize> {
-        std::iter::successors(Some(self.min), |size| size.checked_mul(2))
-            .take_while(|size| *size <= self.max)
+        let max = self.max();
+        std::iter::successors(Some(self.min()), |size| size.checked_mul(2))
+            .take_while(|size| *size <= max)
             .collect()
     }
 }
@@ -100,11 +140,11 @@ impl Path {
         }
     }
 
-    /// The `+options` for a job of two PEs with this path between them.
-    pub(crate) fn layout(self) -> [&'static str; 2] {
+    /// The environment twin and its value for a job of two PEs with this path between them.
+    pub(crate) fn layout(self) -> (&'static str, &'static str) {
         match self {
-            Self::Memcpy => ["+p", "2"],
-            Self::Shm | Self::Cma | Self::Tcp | Self::Emulated => ["+n", "2"],
+            Self::Memcpy => ("CHARE_P", "2"),
+            Self::Shm | Self::Cma | Self::Tcp | Self::Emulated => ("CHARE_N", "2"),
         }
     }
 
@@ -134,8 +174,8 @@ impl Path {
         }
     }
 
-    /// Whether the players' buffers are to live in memory that other processes may map, or on the heap.
-    pub(crate) fn wants_shareable_buffers(self) -> bool {
+    /// Whether the thesis' buffers are to live in memory that other processes may map, or on the heap.
+    pub(crate) fn wants_pool(self) -> bool {
         self == Self::Shm
     }
 }

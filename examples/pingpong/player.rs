@@ -1,4 +1,4 @@
-//! The two chares, and the six ways in which they send a buffer to each other.
+//! The two chares, and the ways in which they send a buffer to each other.
 //!
 //! 1. `prepare` gives both players their buffers for a round; both know the other's put target when the barrier is over.
 //! 2. Player 0 `play`s; whoever has received plays back; player 0 takes the time from its play to its receipt.
@@ -8,54 +8,18 @@
 //! posted one, a get and a put have landed in a buffer of the receiver.
 
 use crate::pattern::Transfer;
+use crate::round::{Mode, Outcome, Round, Way};
 use chare::prelude::*;
-use chare::{RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
-use serde::{Deserialize, Serialize};
+use chare::{
+    ArrayOptions, Placement, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput,
+};
 use std::time::Instant;
 
-/// A way of sending, in the order of the table's columns.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) enum Way {
-    /// An ordinary argument: moved inside a process, encoded and decoded outside.
-    Regular,
-    /// A `#[nocopy]` argument.
-    Entry,
-    /// An ordinary argument, copied into the receiver's buffer by the receiver.
-    RegularReceive,
-    /// A `#[nocopy(post)]` argument, which lands in the receiver's buffer.
-    EntryReceive,
-    /// A message with a handle, and `rget` by the receiver.
-    Get,
-    /// `rput` by the sender, and the notice that it is done.
-    Put,
-}
-
-impl Way {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Regular, Self::Entry, Self::RegularReceive, Self::EntryReceive, Self::Get, Self::Put];
-}
-
-/// What is played.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Round {
-    pub(crate) way: Way,
-    /// Bytes of a buffer.
-    pub(crate) size: usize,
-    pub(crate) iterations: u32,
-    /// Whether every transfer has a pattern of its own, checked on arrival.
-    pub(crate) verify: bool,
-    /// Whether buffers live in memory that other processes may map, or on the heap.
-    pub(crate) shareable: bool,
-}
-
-impl Round {
-    fn buffer(&self) -> BufferMut<u8> {
-        if self.shareable { BufferMut::zeroed(self.size) } else { vec![0; self.size].into() }
-    }
-}
+/// Under which a post and a buffer meet; both players may be on one PE, but never have a transfer under way at once.
+const TAG: u64 = 200;
 
 /// A player within a round.
-pub(crate) struct Player {
+struct Player {
     round: Round,
     /// Travels to and fro as an ordinary argument. (A `Vec<u8>` would do, but serde encodes it byte by byte.)
     argument: Option<BufferMut<u8>>,
@@ -70,15 +34,16 @@ pub(crate) struct Player {
     sent: u32,
     received: u32,
     begun: Instant,
-    round_trips_ns: Vec<u64>,
-    done: Callback<Vec<u64>>,
+    outcome: Outcome,
+    done: Callback<Outcome>,
 }
 
 #[chare(array)]
 impl Player {
     #[entry]
-    pub(crate) fn new() -> Self {
-        let round = Round { way: Way::Regular, size: 0, iterations: 0, verify: false, shareable: false };
+    fn new() -> Self {
+        let round =
+            Round { way: Way::Regular, mode: Mode::Registered, size: 0, iterations: 0, verify: false };
         Self {
             round,
             argument: None,
@@ -90,29 +55,29 @@ impl Player {
             sent: 0,
             received: 0,
             begun: Instant::now(),
-            round_trips_ns: Vec::new(),
+            outcome: Outcome::default(),
             done: Callback::ignore(),
         }
     }
 
     /// Makes the buffers of a round; a broadcast. `ready` learns when both players can begin.
     #[entry]
-    pub(crate) fn prepare(&mut self, round: Round, ready: Callback<()>) {
+    fn prepare(&mut self, round: Round, ready: Callback<()>) {
         // The buffers of the round before go first: the largest need not be there twice.
         (self.registered_source, self.landing, self.target) = (None, None, None);
         (self.argument, self.source) = (None, Vec::new().into());
         (self.round, self.sent, self.received) = (round, 0, 0);
         match round.way {
-            Way::Regular | Way::RegularReceive => self.argument = Some(vec![0; round.size].into()),
-            Way::Entry | Way::EntryReceive | Way::Get | Way::Put => self.renew_source(round.buffer()),
+            Way::Regular | Way::RegularCopy => self.argument = Some(vec![0; round.size].into()),
+            _ => self.renew_source(round.mode.buffer(round.size)),
         }
         match round.way {
-            Way::RegularReceive | Way::EntryReceive | Way::Get => self.landing = Some(round.buffer()),
-            Way::Regular | Way::Entry | Way::Put => {}
-        }
-        if round.way == Way::Put {
-            let notice = self.this_chare().receive_put_callback();
-            self.target = Some(RegisteredTarget::register(round.buffer()).notify(notice));
+            Way::Regular | Way::Entry => {}
+            Way::Put => {
+                let notice = self.this_chare().receive_put_callback();
+                self.target = Some(RegisteredTarget::register(round.mode.buffer(round.size)).notify(notice));
+            }
+            _ => self.landing = Some(round.mode.buffer(round.size)),
         }
         self.other().meet(self.target.as_ref().map(RegisteredTarget::handle), ready);
     }
@@ -124,26 +89,23 @@ impl Player {
         self.contribute(barrier(), ready);
     }
 
-    /// Begins a prepared round; `done` receives the round trips in nanoseconds.
+    /// Begins a prepared round; `done` receives what player 0 saw.
     #[entry]
-    pub(crate) fn begin(&mut self, done: Callback<Vec<u64>>) {
+    fn begin(&mut self, done: Callback<Outcome>) {
         self.done = done;
         self.play();
     }
 
     #[entry]
     fn receive_regular(&mut self, argument: BufferMut<u8>) {
-        if let Some(landing) = &mut self.landing {
-            landing.copy_from_slice(&argument);
-        }
-        self.check(self.landing.as_ref().unwrap_or(&argument));
+        self.take(&argument);
         self.argument = Some(argument);
         self.go_on();
     }
 
     #[entry]
     fn receive_entry(&mut self, #[nocopy] data: Received<u8>) {
-        self.check(&data);
+        self.take(&data);
         drop(data);
         self.go_on();
     }
@@ -157,7 +119,13 @@ impl Player {
 
     #[post(receive_posted)]
     fn post_landing(&mut self, data: Post<u8>) {
-        data.post(self.landing.take().expect("one transfer at a time"));
+        let landing = self.landing.take().expect("one transfer at a time");
+        if self.round.way == Way::Matched {
+            data.match_tag(TAG).expect("one transfer at a time");
+            chare::post_buffer(TAG, landing).expect("both buffers have the round's size");
+        } else {
+            data.post(landing).expect("both buffers have the round's size");
+        }
     }
 
     /// The other player offers its source.
@@ -187,6 +155,14 @@ impl Player {
         self.this_collection().at(1 - self.this_index())
     }
 
+    /// Copies what was received where the way says so, and checks it.
+    fn take(&mut self, bytes: &[u8]) {
+        if let Some(landing) = &mut self.landing {
+            landing.copy_from_slice(bytes);
+        }
+        self.check(self.landing.as_deref().unwrap_or(bytes));
+    }
+
     fn check(&self, bytes: &[u8]) {
         if self.round.verify {
             Transfer { sender: 1 - self.this_index(), number: self.received, size: self.round.size }
@@ -197,9 +173,9 @@ impl Player {
     fn go_on(&mut self) {
         self.received += 1;
         if self.this_index() == 0 {
-            self.round_trips_ns.push(self.begun.elapsed().as_nanos() as u64);
+            self.outcome.round_trips_ns.push(nanoseconds(self.begun));
             if self.received == self.round.iterations {
-                self.done.send(std::mem::take(&mut self.round_trips_ns));
+                self.done.send(std::mem::take(&mut self.outcome));
                 return;
             }
         }
@@ -211,15 +187,18 @@ impl Player {
         if self.round.verify {
             self.write_pattern();
         }
+        if self.round.way == Way::GetRenewed && self.this_index() == 0 {
+            self.renew_registration();
+        }
         self.sent += 1;
         let other = self.other();
         match self.round.way {
-            Way::Regular | Way::RegularReceive => {
+            Way::Regular | Way::RegularCopy => {
                 other.receive_regular(self.argument.take().expect("prepared with an argument"));
             }
-            Way::Entry => other.receive_entry(self.source.clone()),
-            Way::EntryReceive => other.receive_posted(self.source.clone()),
-            Way::Get => {
+            Way::Entry | Way::EntryCopy => other.receive_entry(self.source.clone()),
+            Way::Posted | Way::Matched => other.receive_posted(self.source.clone()),
+            Way::Get | Way::GetRenewed => {
                 other.fetch(self.registered_source.as_ref().expect("prepared with a source").handle());
             }
             Way::Put => {
@@ -235,11 +214,11 @@ impl Player {
     fn write_pattern(&mut self) {
         let transfer = Transfer { sender: self.this_index(), number: self.sent, size: self.round.size };
         match self.round.way {
-            Way::Regular | Way::RegularReceive => {
+            Way::Regular | Way::RegularCopy => {
                 transfer.fill(self.argument.as_mut().expect("prepared with an argument"));
             }
-            Way::Entry | Way::EntryReceive | Way::Get | Way::Put => {
-                let mut source = self.round.buffer();
+            _ => {
+                let mut source = self.round.mode.buffer(self.round.size);
                 transfer.fill(&mut source);
                 self.renew_source(source);
             }
@@ -248,7 +227,48 @@ impl Player {
 
     fn renew_source(&mut self, source: BufferMut<u8>) {
         self.source = source.freeze();
-        self.registered_source =
-            (self.round.way == Way::Get).then(|| RegisteredSource::register(self.source.clone()));
+        self.registered_source = matches!(self.round.way, Way::Get | Way::GetRenewed)
+            .then(|| RegisteredSource::register(self.source.clone()));
     }
+
+    /// Ends the source's registration and registers it again, timed.
+    fn renew_registration(&mut self) {
+        let begun = Instant::now();
+        let source = self.registered_source.take().expect("prepared with a source").deregister();
+        self.outcome.deregister_ns.push(nanoseconds(begun));
+        let begun = Instant::now();
+        self.registered_source = Some(RegisteredSource::register(source));
+        self.outcome.register_ns.push(nanoseconds(begun));
+    }
+}
+
+/// Both players, from outside.
+pub(crate) struct Players(PlayerProxy);
+
+impl Players {
+    /// Player 0 on PE 0, player 1 on `partner`.
+    pub(crate) fn create(partner: PeId) -> Self {
+        let placement = Placement::by(2, |index| if index == 0 { PeId(0) } else { partner });
+        Self(PlayerProxy::create(ArrayOptions::new(2).placement(placement)))
+    }
+
+    /// Plays a round from start to end.
+    pub(crate) async fn play(&self, round: Round) -> Outcome {
+        let (both_ready, ready) = chare::future();
+        self.0.prepare(round, ready);
+        both_ready.await;
+        let (outcome, done) = chare::future();
+        self.0.at(0).begin(done);
+        outcome.await
+    }
+}
+
+/// The PE that PE 0 plays with: the first of node 1; else PE 1, if there is one.
+pub(crate) fn partner() -> PeId {
+    let (pes, nodes) = (chare::pes(), chare::nodes());
+    PeId(if nodes > 1 { pes / nodes } else { u32::from(pes > 1) })
+}
+
+fn nanoseconds(since: Instant) -> u64 {
+    since.elapsed().as_nanos() as u64
 }

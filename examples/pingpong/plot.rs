@@ -1,6 +1,7 @@
 //! The times as a picture: size and time on logarithmic axes, one line per way of sending.
 
-use crate::report::{COLUMNS, Row, describe_size};
+use crate::report::{Row, describe_size};
+use crate::tables::Table;
 use plotters::prelude::*;
 use std::error::Error;
 use std::path::Path;
@@ -11,10 +12,14 @@ const PIXELS: (u32, u32) = (960, 640);
 ///
 /// # Errors
 /// When the file cannot be written.
-pub(crate) fn write(file: &Path, title: &str, rows: &[Row]) -> Result<(), Box<dyn Error>> {
-    let times = || rows.iter().flat_map(|row| row.one_way_us);
+pub(crate) fn write(file: &Path, table: Table, path: &str, rows: &[Row]) -> Result<(), Box<dyn Error>> {
+    let times = || rows.iter().flat_map(|row| row.times_us.iter().copied());
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(()) };
-    // A clock that did not tick is drawn at its resolution: zero has no logarithm.
+    let (title, unit) = match table {
+        Table::Thesis => ("one-way times", "one-way microseconds"),
+        Table::Charm => ("round trips", "microseconds"),
+    };
+    // A clock that did not tick, and a difference below zero, is drawn at its resolution: neither has a logarithm.
     let shown = |time_us: f64| time_us.max(1e-3);
     let fastest = times().map(shown).fold(f64::INFINITY, f64::min);
     let slowest = times().map(shown).fold(0.0, f64::max);
@@ -22,7 +27,7 @@ pub(crate) fn write(file: &Path, title: &str, rows: &[Row]) -> Result<(), Box<dy
     let area = SVGBackend::new(file, PIXELS).into_drawing_area();
     area.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&area)
-        .caption(title, ("sans-serif", 18))
+        .caption(format!("{title}, {path}"), ("sans-serif", 18))
         .margin(16)
         .x_label_area_size(48)
         .y_label_area_size(72)
@@ -33,13 +38,13 @@ pub(crate) fn write(file: &Path, title: &str, rows: &[Row]) -> Result<(), Box<dy
     chart
         .configure_mesh()
         .x_desc("buffer")
-        .y_desc("one-way microseconds")
+        .y_desc(unit)
         .x_label_formatter(&|size| describe_size(size.round() as usize))
         .y_label_formatter(&|time_us| format!("{time_us}"))
         .draw()?;
-    for (position, name) in COLUMNS.into_iter().enumerate() {
+    for (position, name) in table.columns().into_iter().enumerate() {
         let color = Palette99::pick(position);
-        let points = rows.iter().map(move |row| (row.size as f64, shown(row.one_way_us[position])));
+        let points = rows.iter().map(move |row| (row.size as f64, shown(row.times_us[position])));
         chart
             .draw_series(LineSeries::new(points, color.stroke_width(2)).point_size(3))?
             .label(name)

@@ -1,32 +1,31 @@
 //! The table and the comma-separated values. A row is written as soon as it is measured.
 
-use crate::player::Way;
+use crate::tables::Table;
 use chare::{NodeId, PeId};
 use std::io::{self, Write};
-
-/// The columns' names, in the order of [`Way::ALL`].
-pub(crate) const COLUMNS: [&str; Way::ALL.len()] =
-    ["regular", "entry", "regular+recv", "entry+recv", "get", "put"];
 
 /// What is measured, for the head of the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header<'a> {
+    pub(crate) table: Table,
     /// What was asked for.
     pub(crate) path_name: &'a str,
     /// What the runtime says that it uses.
     pub(crate) path: &'a str,
     pub(crate) partner: PeId,
     pub(crate) partner_node: NodeId,
-    pub(crate) shareable: bool,
+    pub(crate) pool: bool,
     pub(crate) verify: bool,
     pub(crate) csv: bool,
 }
 
 /// The times of one buffer size.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) size: usize,
-    pub(crate) one_way_us: [f64; Way::ALL.len()],
+    pub(crate) iterations: u32,
+    /// In the order of [`Table::columns`].
+    pub(crate) times_us: Vec<f64>,
 }
 
 /// Writes to standard output; what it returns tells when nobody listens any more.
@@ -44,18 +43,17 @@ impl<'a> Report<'a> {
     /// When standard output is closed or full.
     pub(crate) fn begin(header: Header<'a>) -> io::Result<Self> {
         let mark = if header.csv { "# " } else { "" };
-        let Header { path_name, path, partner, partner_node, shareable, verify, .. } = header;
+        let Header { table, path_name, path, partner, partner_node, pool, verify, .. } = header;
         let players = match partner {
             PeId(0) => "both players on PE 0".to_owned(),
             _ => format!("PE 0 on node 0 and {partner} on {partner_node}"),
         };
-        let memory = if shareable { "allocated by the runtime" } else { "from the heap" };
-        let mut lines = vec![
-            format!("path {path_name}: {players}"),
-            format!("used: {path}; buffers {memory}"),
-            "one-way microseconds: half of the median round trip".to_owned(),
-            "entry: the sender's own memory where the path leads to it, so that nothing is copied".to_owned(),
-        ];
+        let mut lines = vec![format!("path {path_name}: {players}"), format!("used: {path}")];
+        if table == Table::Thesis {
+            let memory = if pool { "allocated by the runtime" } else { "from the heap" };
+            lines.push(format!("buffers {memory}"));
+        }
+        lines.extend(table.describe().iter().map(|line| (*line).to_owned()));
         if verify {
             lines.push("every byte is written and checked, and the times include that".to_owned());
         }
@@ -67,11 +65,11 @@ impl<'a> Report<'a> {
             writeln!(out, "{mark}{line}")?;
         }
         if header.csv {
-            writeln!(out, "path,bytes,{}", COLUMNS.join(","))?;
+            writeln!(out, "path,bytes,iterations,{}", table.columns().join(","))?;
         } else {
-            write!(out, "{:>9}", "size")?;
-            for column in COLUMNS {
-                write!(out, " {column:>12}")?;
+            write!(out, "{:>9} {:>10}", "size", "iterations")?;
+            for column in table.columns() {
+                write!(out, " {column:>13}")?;
             }
             writeln!(out)?;
         }
@@ -92,14 +90,14 @@ impl<'a> Report<'a> {
     pub(crate) fn row(&self, row: &Row) -> io::Result<()> {
         let mut out = io::stdout().lock();
         if self.header.csv {
-            write!(out, "{},{}", self.header.path_name, row.size)?;
-            for time_us in row.one_way_us {
+            write!(out, "{},{},{}", self.header.path_name, row.size, row.iterations)?;
+            for time_us in &row.times_us {
                 write!(out, ",{time_us:.3}")?;
             }
         } else {
-            write!(out, "{:>9}", describe_size(row.size))?;
-            for time_us in row.one_way_us {
-                write!(out, " {time_us:>12.2}")?;
+            write!(out, "{:>9} {:>10}", describe_size(row.size), row.iterations)?;
+            for time_us in &row.times_us {
+                write!(out, " {time_us:>13.2}")?;
             }
         }
         writeln!(out)?;

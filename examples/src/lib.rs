@@ -8,5 +8,22 @@
 //! | `jacobi2d` | How does a stencil code exchange halos without copying them twice? |
 //! | `pingpong` | How long does a buffer take from one PE to another, by every way there is? |
 //!
+//! Ports of Charm++'s zero-copy examples stand in `zerocopy/`, under their names there:
+//!
+//! | program | question |
+//! |---|---|
+//! | `simple_get`, `simple_put` | How does one chare read or write another's memory? |
+//! | `get_put_pingpong` | How do buffers go to another chare and come back, one-sided both ways? |
+//! | `zcpy_immediate` | Who may be told that a transfer is over? |
+//! | `simple_vec` | How are vectors sent without a copy, and how do they come back? |
+//! | `simple_bcast`, `simple_bcast_post` | How does one buffer reach a whole collection, or land in its buffers? |
+//! | `simple_zero_copy` | How do ordinary and nocopy arguments live together in one call? |
+//! | `multiple_posted_buffers` | How does a chare receive many buffers at once without mixing them up? |
+//! | `nodegroup_test` | How do members of a nodegroup receive into their own buffers? |
+//! | `stencil3d` | How does a stencil code in three dimensions send its faces without copying them? |
+//! | `large_readonly` | How do large values that never change reach every process? |
+//!
 //! Run one with `cargo run --release --example hello -- +n 2 +p 3`: two processes with three PEs each. A program exits with 0
 //! only if its check passes.
+
+pub mod ports;

@@ -1,6 +1,7 @@
 //! Everything that can go wrong below the runtime, as types that name peer, operation and cure.
 
 use crate::ids::NodeId;
+use serde::{Deserialize, Serialize};
 use std::io;
 use thiserror::Error;
 
@@ -86,7 +87,7 @@ impl LrtsError {
 }
 
 /// A get or put that will never succeed as asked. The memory comes back with it.
-#[derive(Debug, Error, Clone, PartialEq, Eq)]
+#[derive(Debug, Error, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TransferError {
     /// The key names no live region: deregistered, never registered, or forged.
     #[error("the region key for {0} is stale or forged: the region was deregistered or never existed")]

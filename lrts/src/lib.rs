@@ -1,6 +1,7 @@
 //! The low-level runtime system of `chare`: bytes, nodes and memory. It knows no chare.
 
 pub mod bell;
+mod brief;
 mod capabilities;
 pub mod claim;
 pub mod codec;
@@ -9,6 +10,7 @@ mod frame;
 mod ids;
 mod lrts;
 mod memory;
+mod path_use;
 mod region;
 mod sync;
 
@@ -31,6 +33,7 @@ pub use frame::{Channel, Frame};
 pub use ids::NodeId;
 pub use lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink, Token};
 pub use memory::{Memory, MemoryMut, Owner, Share};
+pub use path_use::PathUse;
 pub use region::{Claim, ClaimError, Held, RegionKey, Regions, check_range};
 
 #[cfg(all(test, loom))]

@@ -8,6 +8,7 @@
 //!    last handle. A transfer that reads memory holds a clone until its completion.
 //! 3. Neither ever becomes a `&mut` while a region on it is registered: regions hold a handle.
 
+use std::alloc::Layout;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -39,6 +40,35 @@ unsafe impl Send for Block {}
 // SAFETY: as above: `&Block` gives out the address only.
 unsafe impl Sync for Block {}
 
+/// A block of the heap; freed on drop.
+struct HeapBlock {
+    address: *mut u8,
+    len: usize,
+}
+
+// SAFETY: an address and a length; only `Drop` uses them, once.
+unsafe impl Send for HeapBlock {}
+// SAFETY: as above.
+unsafe impl Sync for HeapBlock {}
+
+impl HeapBlock {
+    /// A cache line, and what the widest vector types need.
+    const ALIGNMENT: usize = 64;
+
+    /// # Panics
+    /// If the address space is shorter.
+    fn layout(len: usize) -> Layout {
+        Layout::from_size_align(len.max(1), Self::ALIGNMENT).expect("memory fits the address space")
+    }
+}
+
+impl Drop for HeapBlock {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout by whoever made the value, and freed here only.
+        unsafe { std::alloc::dealloc(self.address, Self::layout(self.len)) };
+    }
+}
+
 /// Exclusively held memory: writable, movable into a transfer, freezable into [`Memory`].
 pub struct MemoryMut(Block);
 
@@ -61,16 +91,25 @@ impl MemoryMut {
         Self(Block { address, len, share, lent: false, owner })
     }
 
-    /// Memory on the heap, zeroed, 64-byte aligned; reached by copies, never mapped by a peer.
+    /// Memory on the heap, zeroed, 64-byte aligned; reached by copies, never mapped by a peer. Long memory is backed by the
+    /// kernel as it is touched.
     pub fn heap_zeroed(len: usize) -> Self {
-        #[derive(Clone, Copy)]
-        #[repr(align(64))]
-        struct Line(#[expect(dead_code, reason = "only its size and alignment matter")] [u8; 64]);
-        let mut lines = vec![Line([0; 64]); len.div_ceil(64)];
-        let address = lines.as_mut_ptr().cast::<u8>();
-        // SAFETY: the vector moves into the owner untouched, its heap block stays where it is,
-        // `len` does not exceed its bytes, all of which are initialised.
-        unsafe { Self::from_raw_parts(address, len, None, Box::new(lines)) }
+        Self::try_heap_zeroed(len).unwrap_or_else(|| std::alloc::handle_alloc_error(HeapBlock::layout(len)))
+    }
+
+    /// The same; `None` when so much cannot be had.
+    pub fn try_heap_zeroed(len: usize) -> Option<Self> {
+        if len > isize::MAX as usize - HeapBlock::ALIGNMENT {
+            return None;
+        }
+        // SAFETY: the layout is not empty.
+        let address = unsafe { std::alloc::alloc_zeroed(HeapBlock::layout(len)) };
+        if address.is_null() {
+            return None;
+        }
+        let owner = Box::new(HeapBlock { address, len });
+        // SAFETY: a fresh block of at least `len` zeroed bytes, freed by the owner alone.
+        Some(unsafe { Self::from_raw_parts(address, len, None, owner) })
     }
 
     /// Memory made of a byte vector, which [`MemoryMut::into_owner`] gives back.
@@ -177,6 +216,11 @@ impl Memory {
         Self { block: Arc::clone(&self.block), start: self.start + start, len }
     }
 
+    /// How many handles share the block, this one among them.
+    pub fn holders(&self) -> usize {
+        Arc::strong_count(&self.block)
+    }
+
     /// Writable again, if this is the last handle and covers the whole block; else itself back.
     ///
     /// # Errors
@@ -205,5 +249,26 @@ impl fmt::Debug for MemoryMut {
 impl fmt::Debug for Memory {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Memory({} bytes)", self.len)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_heap_cannot_give_is_none() {
+        for len in [1 << 47, isize::MAX as usize, usize::MAX - 64, usize::MAX] {
+            assert!(MemoryMut::try_heap_zeroed(len).is_none(), "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn memory_of_the_heap_is_aligned_and_zero() {
+        for len in [0, 1, 63, 64, 65, 1 << 20] {
+            let memory = MemoryMut::try_heap_zeroed(len).expect("there is that much");
+            assert_eq!((memory.len(), memory.address() as usize % 64), (len, 0));
+            assert!(memory.as_slice().iter().all(|byte| *byte == 0));
+        }
     }
 }

@@ -61,6 +61,9 @@ pub enum ClaimError {
     Failed(TransferError),
 }
 
+/// Slots that [`Regions::register`] leaves free.
+const RESERVED_SLOTS: usize = 1024;
+
 struct Entry {
     generation: u64,
     held: Held,
@@ -108,17 +111,28 @@ impl Regions {
     /// Registers memory until [`Regions::deregister`]. No copy, no system call.
     ///
     /// # Errors
-    /// The memory itself when all slots of the board are taken.
+    /// The memory itself when all slots of the board are taken, but for a few that [`Regions::register_reserved`] takes.
     pub fn register(&self, held: Held) -> Result<RegionKey, Held> {
+        self.register_within(SLOTS - RESERVED_SLOTS, held)
+    }
+
+    /// The same for what must go on when users have taken all they can get.
+    ///
+    /// # Errors
+    /// The memory itself when all slots of the board are taken.
+    pub fn register_reserved(&self, held: Held) -> Result<RegionKey, Held> {
+        self.register_within(SLOTS, held)
+    }
+
+    fn register_within(&self, limit: usize, held: Held) -> Result<RegionKey, Held> {
         let mut table = self.table.lock();
-        let slot = match table.free.pop() {
-            Some(slot) => slot,
-            None if table.entries.len() < SLOTS => {
-                table.entries.push(None);
-                (table.entries.len() - 1) as u32
-            }
-            None => return Err(held),
-        };
+        if table.entries.len() - table.free.len() >= limit {
+            return Err(held);
+        }
+        let slot = table.free.pop().unwrap_or_else(|| {
+            table.entries.push(None);
+            (table.entries.len() - 1) as u32
+        });
         let generation = rand::random::<u64>().max(1);
         let notice = held.notice();
         self.board.publish(slot, generation, notice);

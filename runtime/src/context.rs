@@ -1,5 +1,6 @@
 //! What an entry method can ask of the runtime without naming it: where am I, callbacks, futures, exit.
 
+use crate::broadcast;
 use crate::callback::{Callback, ErasedCallback, Goal};
 use crate::envelope::{self, Body, Broadcast, Call, Envelope};
 use crate::error::JobError;
@@ -118,7 +119,7 @@ pub fn readonly<T: Message + Sync>() -> Arc<T> {
     }
 }
 
-/// Asks for the removal of the running singleton when its entry ends; messages to it that arrive later wait in vain.
+/// Asks for the removal of the running singleton when its entry ends. A call of it that comes later ends the job with an error.
 ///
 /// # Panics
 /// Outside an entry of a singleton.
@@ -180,8 +181,14 @@ pub(crate) fn fire(pe: &Pe, callback: ErasedCallback, value: Arguments) {
         }
         Goal::Call { target, entry } => match typed(entry, value) {
             Ok((entry, arguments)) => {
-                let call = Call { target, entry, arguments, nocopy: None, reference: callback.reference };
-                outbox::send_call(pe, entry.options.clone(), call);
+                let reference = callback.reference;
+                outbox::send_call(pe, &entry.options, target, || Call {
+                    target,
+                    entry,
+                    arguments,
+                    nocopy: None,
+                    reference,
+                });
             }
             Err(cause) => fail(cause),
         },
@@ -189,7 +196,7 @@ pub(crate) fn fire(pe: &Pe, callback: ErasedCallback, value: Arguments) {
             Ok((entry, arguments)) => {
                 let reference = callback.reference;
                 let broadcast = Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference };
-                outbox::broadcast(pe, entry.options.clone(), broadcast);
+                broadcast::call_all(pe, entry.options.clone(), broadcast);
             }
             Err(cause) => fail(cause),
         },

@@ -15,9 +15,9 @@ use crate::queue::CallOptions;
 use crate::quiescence::{COORDINATOR, Sums, Wave};
 use crate::reduction::Partial;
 use crate::registry::{ChareRegistration, EntryRegistration};
-use crate::running::{Running, Subject};
+use crate::running::Running;
 use crate::zerocopy::receive::{self, Destination};
-use crate::zerocopy::{Nocopy, NocopyArguments, Posts};
+use crate::zerocopy::{Nocopy, NocopyArguments, Waiting};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -31,13 +31,42 @@ enum Outcome {
     NotCounted,
 }
 
-/// Does one piece of work.
-pub(crate) fn process(pe: &Rc<Pe>, work: Work) {
+/// Does one piece of work; what is left of it is worth nothing.
+#[inline]
+pub(crate) fn process(pe: &Rc<Pe>, work: &mut Work) {
     let outcome = match work {
+        Work::Message(Envelope { body: Body::Call(call), .. }) if call.nocopy.is_none() => {
+            match call_here(pe, call) {
+                Some(outcome) => outcome,
+                None => process_other(pe, std::mem::take(work)),
+            }
+        }
+        work => process_other(pe, std::mem::take(work)),
+    };
+    if outcome == Outcome::Processed {
+        pe.counters().processed.add(1);
+    }
+}
+
+/// The way of nearly every message: a call of a chare that is here, without nocopy arguments. `None`: another way.
+#[inline]
+fn call_here(pe: &Pe, call: &mut Call) -> Option<Outcome> {
+    let chare = pe.places.borrow_mut().find(call.target)?;
+    invoke(pe, chare, call.entry, &mut call.arguments, NocopyArguments::none(), call.reference);
+    Some(Outcome::Processed)
+}
+
+fn process_other(pe: &Rc<Pe>, work: Work) -> Outcome {
+    match work {
+        Work::Done => Outcome::NotCounted,
+        Work::Way(way) => {
+            pe.ways_in.borrow_mut().push(way);
+            Outcome::NotCounted
+        }
         Work::Task(key) => {
             if let Some(running) = pe.tasks.running(key) {
-                let target = running.subject.identity().map(|identity| identity.target);
-                pe.run_as(running, |_| pe.tasks.poll(key));
+                let target = running.identity().map(|identity| identity.target);
+                pe.run_as(running, || pe.tasks.poll(key));
                 target.inspect(|target| remove_if_destroyed(pe, *target));
             }
             Outcome::Processed
@@ -64,9 +93,6 @@ pub(crate) fn process(pe: &Rc<Pe>, work: Work) {
                 Outcome::NotCounted
             }
         },
-    };
-    if outcome == Outcome::Processed {
-        pe.counters().processed.add(1);
     }
 }
 
@@ -83,6 +109,13 @@ fn keep_for(pe: &Pe, awaited: Awaited, options: CallOptions, body: Body) -> Outc
 fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
     let Some(chare) = pe.places.borrow_mut().find(call.target) else {
         let awaited = match call.target {
+            Target::Chare(id) if pe.births.borrow().include(id) => {
+                let cause =
+                    "it was destroyed before, as it asked by `chare::destroy`; call it no more after that";
+                let Call { target, entry, .. } = call;
+                fail(pe, format!("a call of {}::{} ({target})", entry.chare, entry.name), cause);
+                return Outcome::Processed;
+            }
             Target::Chare(id) => Awaited::Chare(id),
             Target::Member(collection, _) => Awaited::Collection(collection),
         };
@@ -95,55 +128,58 @@ fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
             None => return Outcome::NotCounted,
         }
     }
-    let arrived = match call.nocopy.map(|nocopy| *nocopy) {
-        None => Vec::new(),
-        Some(Nocopy::Arrived(arrived)) => arrived,
+    let nocopy = match call.nocopy.map(|nocopy| *nocopy) {
+        None => NocopyArguments::none(),
+        Some(Nocopy::Arrived(arrived)) => NocopyArguments::new(arrived),
         Some(_) => unreachable!("brought in above"),
     };
-    invoke(pe, chare, call.entry, call.arguments, NocopyArguments::new(arrived), call.reference);
+    invoke(pe, chare, call.entry, &mut call.arguments, nocopy, call.reference);
     Outcome::Processed
 }
 
-/// Runs the post method, if there is one, and brings nocopy arguments in; `None` when they have to be fetched.
+/// Runs the post method, if there is one, and brings nocopy arguments in; `None` when they have to be waited for.
 fn bring_in(pe: &Rc<Pe>, chare: &Rc<dyn AnyChare>, destination: Destination, call: Call) -> Option<Call> {
     let entry = call.entry;
-    let slots = receive::post_slots(&call);
-    if entry.has_posts() {
-        let subject = Subject::Chare(Rc::clone(chare));
-        let running = Running { subject, entry: entry.name, reference: call.reference };
-        let posts = Posts::new(slots.clone());
-        let posted = pe.run_as(running, |_| (entry.post)(chare, &call.arguments, posts));
-        if let Err(cause) = posted {
-            fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
-            return None;
-        }
-    }
-    receive::land(&pe.node, destination, call, &slots).unwrap_or_else(|cause| {
+    let fail = |cause| {
         fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
         None
-    })
+    };
+    if entry.has_posts() {
+        let (waiting, posts) = Waiting::open(&pe.node, pe.id, &call);
+        let posted = pe.run_entry(Rc::clone(chare), entry.name, call.reference, |chare| {
+            (entry.post)(chare, &call.arguments, posts)
+        });
+        if let Err(cause) = posted {
+            return fail(cause.to_string());
+        }
+        return match waiting.enter(destination, call) {
+            Ok(None) => None,
+            Ok(Some((destination, call, given))) => {
+                receive::land(&pe.node, destination, call, given).unwrap_or_else(fail)
+            }
+            Err(cause) => fail(cause),
+        };
+    }
+    receive::land(&pe.node, destination, call, Vec::new()).unwrap_or_else(fail)
 }
 
+#[inline]
 fn invoke(
     pe: &Pe,
     chare: Rc<dyn AnyChare>,
     entry: &'static EntryRegistration,
-    arguments: Arguments,
+    arguments: &mut Arguments,
     nocopy: NocopyArguments,
     reference: u64,
 ) {
     pe.counters().entries.add(1);
-    let running = Running { subject: Subject::Chare(chare), entry: entry.name, reference };
-    let target = pe.run_as(running, |subject| {
-        let Subject::Chare(chare) = subject else { unreachable!("said above") };
-        match (entry.invoke)(chare, arguments, nocopy) {
-            Ok(()) => pe.destroyed.get().then(|| chare.identity().target),
-            Err(cause) => {
-                fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
-                None
-            }
-        }
+    let (result, target) = pe.run_entry(chare, entry.name, reference, |chare| {
+        let result = (entry.invoke)(chare, arguments, nocopy);
+        (result, pe.destroyed.get().then(|| chare.identity().target))
     });
+    if let Err(cause) = result {
+        fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
+    }
     target.inspect(|target| remove_if_destroyed(pe, *target));
 }
 
@@ -158,9 +194,8 @@ fn remove_if_destroyed(pe: &Pe, target: Target) {
 
 fn construct(pe: &Rc<Pe>, target: Target, chare: &'static ChareRegistration, arguments: Arguments) {
     let identity = Rc::new(Identity::new(target, chare.name));
-    let subject = Subject::Unborn(Rc::clone(&identity));
-    let running = Running { subject, entry: "constructor", reference: 0 };
-    match pe.run_as(running, |_| (chare.construct)(&identity, arguments)) {
+    let running = Running { unborn: Some(Rc::clone(&identity)), ..Running::named("constructor") };
+    match pe.run_as(running, || (chare.construct)(&identity, arguments)) {
         Ok(made) => {
             pe.places.borrow_mut().insert(target, made);
             remove_if_destroyed(pe, target);
@@ -170,6 +205,10 @@ fn construct(pe: &Rc<Pe>, target: Target, chare: &'static ChareRegistration, arg
 }
 
 fn create_chare(pe: &Rc<Pe>, Create { id, chare, arguments }: Create) -> Outcome {
+    if !pe.births.borrow_mut().note(id) {
+        fail(pe, format!("creating {}", chare.name), format!("{} was created before", Target::Chare(id)));
+        return Outcome::Processed;
+    }
     construct(pe, Target::Chare(id), chare, arguments);
     release_early(pe, Awaited::Chare(id));
     Outcome::Processed
@@ -218,7 +257,7 @@ fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Out
     for (position, index) in members.iter().enumerate() {
         let target = Target::Member(collection, *index);
         let is_last = position + 1 == members.len();
-        let Some(own) = (if is_last { arguments.take() } else { arguments.clone() }) else { break };
+        let Some(mut own) = (if is_last { arguments.take() } else { arguments.clone() }) else { break };
         if !nocopy.is_empty() {
             // A message of its own: a posted one may wait for its buffers.
             pe.counters().sent.add(1);
@@ -231,7 +270,7 @@ fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Out
         }
         let chare = pe.places.borrow().look_up(target);
         if let Some(chare) = chare {
-            invoke(pe, chare, entry, own, NocopyArguments::new(Vec::new()), reference);
+            invoke(pe, chare, entry, &mut own, NocopyArguments::none(), reference);
         }
     }
     Outcome::Processed

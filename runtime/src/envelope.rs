@@ -4,7 +4,7 @@
 //! between processes. What arrives is an allegation until [`decode`] has checked it against the registry.
 
 use crate::callback::{ErasedCallback, FutureId};
-use crate::codec;
+use crate::codec::{self, CodecError, Writer};
 use crate::collection::{CollectionInfo, Placement};
 use crate::ids::{ChareId, ChareTypeId, CollectionId, EntryId, PeId, Target};
 use crate::message::Arguments;
@@ -13,7 +13,7 @@ use crate::quiescence::Wave;
 use crate::reduction::{EncodedPartial, Partial};
 use crate::registry::{ChareRegistration, EntryRegistration, registry};
 use crate::zerocopy::{Descriptor, Leaving, Nocopy};
-use chare_lrts::NodeId;
+use chare_lrts::{Memory, MemoryMut, NodeId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -100,8 +100,8 @@ pub(crate) enum Header {
     Spread { root: NodeId, spread: Spread },
     /// The sender of these bytes keeps a larger message at this descriptor; fetch it, then read it as a frame.
     Large { descriptor: Descriptor },
-    /// A buffer of the receiving node is free again.
-    Released { token: u64 },
+    /// A buffer of the receiving node is free again; its first `bytes` were taken.
+    Released { token: u64, bytes: u64 },
     /// The callback is for whoever registered it on this node.
     Notify { callback: ErasedCallback, bytes: u64 },
 }
@@ -121,7 +121,10 @@ pub(crate) enum Spread {
         nocopy: Vec<Descriptor>,
     },
     /// The readonly values; nothing runs on a node before they are here.
-    Readonly,
+    Readonly {
+        /// Of what is large in them; lent by the node that sent the frame.
+        nocopy: Vec<Descriptor>,
+    },
     Exit {
         code: i32,
         error: Option<String>,
@@ -137,17 +140,66 @@ pub(crate) struct CallOfAll {
     pub(crate) reference: u64,
 }
 
+/// Room for a header and a few arguments, in bytes. A longer message is measured first.
+const ROOM_BYTES: usize = 128;
+
 /// A frame of header and arguments.
 ///
 /// # Errors
 /// When the arguments refuse to be encoded, in words.
 pub(crate) fn encode(header: &Header, arguments: Option<&Arguments>) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::with_capacity(128);
-    codec::encode_into(header, &mut bytes).map_err(|error| error.to_string())?;
-    if let Some(arguments) = arguments {
-        arguments.encode_into(&mut bytes).map_err(|error| error.to_string())?;
-    }
+    let mut bytes = Vec::with_capacity(ROOM_BYTES);
+    codec::append(&mut bytes, |writer| write(writer, header, arguments))
+        .map_err(|error| error.to_string())?;
     Ok(bytes)
+}
+
+/// A message for another node: a frame, or what is too long for one.
+pub(crate) enum Packed {
+    Frame(Vec<u8>),
+    Large(Memory),
+}
+
+impl Packed {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Frame(bytes) => bytes.len(),
+            Self::Large(memory) => memory.len(),
+        }
+    }
+}
+
+/// Packs header and arguments: each byte is written once, to where it is to lie. What is longer than `frame_bytes_max` goes into memory
+/// that `allocate` gives, else into a vector.
+///
+/// # Errors
+/// When the arguments refuse to be encoded, in words.
+pub(crate) fn pack(
+    header: &Header,
+    arguments: Option<&Arguments>,
+    frame_bytes_max: usize,
+    allocate: impl FnOnce(usize) -> Option<MemoryMut>,
+) -> Result<Packed, String> {
+    let in_words = |error: CodecError| error.to_string();
+    let mut bytes = Vec::with_capacity(ROOM_BYTES);
+    let len = codec::append_up_to(&mut bytes, frame_bytes_max, |to| write(to, header, arguments))
+        .map_err(in_words)?;
+    if len <= frame_bytes_max {
+        return Ok(Packed::Frame(bytes));
+    }
+    let Some(mut memory) = allocate(len) else {
+        codec::append(&mut bytes, |to| write(to, header, arguments)).map_err(in_words)?;
+        return Ok(Packed::Large(MemoryMut::from_vec(bytes).freeze()));
+    };
+    match codec::fill(memory.as_mut_slice(), |to| write(to, header, arguments)).map_err(in_words)? {
+        written if written == len => Ok(Packed::Large(memory.freeze())),
+        written => Err(format!("their serialization gives {len} bytes once and {written} the next time")),
+    }
+}
+
+fn write(to: &mut Writer<'_>, header: &Header, arguments: Option<&Arguments>) -> Result<(), CodecError> {
+    to.write(header)?;
+    arguments.map_or(Ok(()), |arguments| arguments.encode(to))
 }
 
 /// Header and the bytes after it.
@@ -172,4 +224,16 @@ pub(crate) fn find_entry(id: EntryId) -> Result<&'static EntryRegistration, Stri
 /// When this program has none, in words.
 pub(crate) fn find_chare(id: ChareTypeId) -> Result<&'static ChareRegistration, String> {
     registry().chare(id).ok_or_else(|| format!("there is no chare type {id:?}"))
+}
+
+/// Compares a message's nocopy arguments with its entry's parameters.
+///
+/// # Errors
+/// When they are more or fewer, in words.
+pub(crate) fn check_count(given: usize, entry: &EntryRegistration) -> Result<(), String> {
+    let expected = entry.nocopy.len();
+    if given == expected {
+        return Ok(());
+    }
+    Err(format!("{given} nocopy arguments for the {expected} of {}::{}", entry.chare, entry.name))
 }

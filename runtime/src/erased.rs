@@ -5,13 +5,13 @@
 //! 1. [`Operations`] of a type and a place filled by [`Erased::new`] of the same type are kept together, and nothing
 //!    exchanges one without the other. All `unsafe` here rests on that.
 //! 2. Whether a value stands in its place or in a box follows from its type alone: [`fits`].
-//! 3. The value leaves by [`Erased::take`] or is dropped, never both: `take` forgets the shell it empties.
+//! 3. The value leaves by [`Erased::take`] or is dropped, never both: what is taken from holds [`Nothing`] afterwards.
 
 #![expect(unsafe_code, reason = "storage in place of a type that only its two ends know")]
 
-use crate::codec::CodecError;
+use crate::codec::{CodecError, Writer};
 use std::any::TypeId;
-use std::mem::{ManuallyDrop, MaybeUninit};
+use std::mem::{MaybeUninit, needs_drop};
 
 /// Room in place, in words: four numbers, or a `Vec` and one more. A larger value costs an allocation; a larger room
 /// would cost every message's move.
@@ -21,20 +21,30 @@ type Place = MaybeUninit<[u64; WORDS]>;
 
 /// What can be erased.
 pub(crate) trait Content: Clone + Send + 'static {
-    /// Appends the value's encoding.
+    /// Writes the value's encoding.
     ///
     /// # Errors
     /// When the type's serialization refuses.
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError>;
+    fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError>;
 }
 
 /// What can be done to a value without knowing its type. Each is called with a place that holds a value of the type.
 struct Operations {
     type_id: TypeId,
-    encode: unsafe fn(&Place, &mut Vec<u8>) -> Result<(), CodecError>,
+    encode: unsafe fn(&Place, &mut Writer<'_>) -> Result<(), CodecError>,
     clone: unsafe fn(&Place) -> Erased,
-    /// Ends the place's value; the place is empty after it.
-    drop: unsafe fn(&mut Place),
+    /// Ends the place's value; the place is empty after it. `None` where there is nothing to end.
+    drop: Option<unsafe fn(&mut Place)>,
+}
+
+/// What is left when a value was taken.
+#[derive(Clone)]
+struct Nothing;
+
+impl Content for Nothing {
+    fn encode(&self, _: &mut Writer<'_>) -> Result<(), CodecError> {
+        Ok(())
+    }
 }
 
 /// A value whose type only its maker and its taker know.
@@ -82,7 +92,7 @@ unsafe fn move_out<T>(place: &mut Place) -> T {
 
 /// # Safety
 /// The place holds a value of type `T`.
-unsafe fn encode<T: Content>(place: &Place, out: &mut Vec<u8>) -> Result<(), CodecError> {
+unsafe fn encode<T: Content>(place: &Place, out: &mut Writer<'_>) -> Result<(), CodecError> {
     // SAFETY: it points to a live `T`, borrowed no longer than the place.
     let value: &T = unsafe { &*find(place) };
     value.encode(out)
@@ -115,7 +125,7 @@ impl<T: Content> OperationsOf<T> {
         type_id: TypeId::of::<T>(),
         encode: encode::<T>,
         clone: clone::<T>,
-        drop: drop_in::<T>,
+        drop: if fits::<T>() && !needs_drop::<T>() { None } else { Some(drop_in::<T>) },
     };
 }
 
@@ -139,18 +149,15 @@ impl Erased {
         self.operations.type_id == TypeId::of::<T>()
     }
 
-    /// Gives the value back.
-    ///
-    /// # Errors
-    /// Itself, if the value is of another type.
+    /// Gives the value, if it is a `T`; nothing is left then. Else the value stays.
     #[inline]
-    pub(crate) fn take<T: Content>(self) -> Result<T, Self> {
+    pub(crate) fn take<T: Content>(&mut self) -> Option<T> {
         if !self.is::<T>() {
-            return Err(self);
+            return None;
         }
-        let mut shell = ManuallyDrop::new(self);
-        // SAFETY: the type was compared; the shell is forgotten, so nobody looks at its place again.
-        Ok(unsafe { move_out::<T>(&mut shell.place) })
+        self.operations = OperationsOf::<Nothing>::TABLE;
+        // SAFETY: the type was compared; from now on the place counts as one of `Nothing`, which needs no bytes.
+        Some(unsafe { move_out::<T>(&mut self.place) })
     }
 
     /// Looks at the value, if it is a `T`.
@@ -159,11 +166,11 @@ impl Erased {
         self.is::<T>().then(|| unsafe { &*find::<T>(&self.place) })
     }
 
-    /// Appends the value's encoding.
+    /// Writes the value's encoding.
     ///
     /// # Errors
     /// When the type's serialization refuses.
-    pub(crate) fn encode_into(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
+    pub(crate) fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
         // SAFETY: the operations are those of the value's type.
         unsafe { (self.operations.encode)(&self.place, out) }
     }
@@ -179,14 +186,17 @@ impl Clone for Erased {
 impl Drop for Erased {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the operations are those of the value's type; the place is not looked at after a drop.
-        unsafe { (self.operations.drop)(&mut self.place) }
+        if let Some(drop) = self.operations.drop {
+            // SAFETY: the operations are those of the value's type; the place is not looked at after a drop.
+            unsafe { drop(&mut self.place) }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec;
     use std::sync::Arc;
 
     /// Counts its living copies by the strong count of an `Arc`; as large and as aligned as the test likes.
@@ -194,9 +204,8 @@ mod tests {
     struct Counted<Rest>(Arc<()>, Rest);
 
     impl<Rest: Clone + Send + 'static> Content for Counted<Rest> {
-        fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
-            out.push(7);
-            Ok(())
+        fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+            out.write(&7u8)
         }
     }
 
@@ -207,13 +216,15 @@ mod tests {
         let copy = erased.clone();
         assert_eq!(Arc::strong_count(&living), 3, "the value and its copy");
         let mut bytes = Vec::new();
-        copy.encode_into(&mut bytes).unwrap();
+        codec::append(&mut bytes, |writer| copy.encode(writer)).unwrap();
         assert_eq!(bytes, [7]);
         assert_eq!(copy.peek::<Counted<Rest>>().unwrap().1, rest);
         drop(copy);
         assert_eq!(Arc::strong_count(&living), 2, "dropped once");
-        let moved = vec![erased].pop().unwrap();
-        let Ok(value) = moved.take::<Counted<Rest>>() else { panic!("its own type") };
+        let mut moved = vec![erased].pop().unwrap();
+        let value = moved.take::<Counted<Rest>>().expect("its own type");
+        assert!(moved.take::<Counted<Rest>>().is_none() && moved.peek::<Counted<Rest>>().is_none());
+        drop(moved);
         assert_eq!((Arc::strong_count(&living), value.1), (2, rest), "moved, not copied");
         drop(value.0);
         assert_eq!(Arc::strong_count(&living), 1, "nothing is left behind");
@@ -242,35 +253,26 @@ mod tests {
     }
 
     impl Content for CacheLine {
-        fn encode(&self, _: &mut Vec<u8>) -> Result<(), CodecError> {
-            Ok(())
-        }
-    }
-
-    #[derive(Clone)]
-    struct Nothing;
-
-    impl Content for Nothing {
-        fn encode(&self, _: &mut Vec<u8>) -> Result<(), CodecError> {
+        fn encode(&self, _: &mut Writer<'_>) -> Result<(), CodecError> {
             Ok(())
         }
     }
 
     #[test]
     fn values_without_size_come_and_go() {
-        assert!(Erased::new(Nothing).take::<Nothing>().is_ok());
+        assert!(Erased::new(Nothing).take::<Nothing>().is_some());
         let aligned = Erased::new(CacheLine);
         let address = std::ptr::from_ref(aligned.peek::<CacheLine>().unwrap()) as usize;
         assert_eq!(address % 64, 0, "even nothing is aligned");
-        assert!(aligned.clone().take::<CacheLine>().is_ok());
+        assert!(aligned.clone().take::<CacheLine>().is_some());
     }
 
     #[test]
     fn another_type_is_not_given_and_nothing_is_lost() {
         let living = Arc::new(());
-        let erased = Erased::new(Counted(Arc::clone(&living), 1u8));
+        let mut erased = Erased::new(Counted(Arc::clone(&living), 1u8));
         assert!(erased.peek::<Counted<u16>>().is_none());
-        let Err(erased) = erased.take::<Counted<u16>>() else { panic!("another type") };
+        assert!(erased.take::<Counted<u16>>().is_none());
         assert_eq!(Arc::strong_count(&living), 2);
         drop(erased);
         assert_eq!(Arc::strong_count(&living), 1);
@@ -285,9 +287,8 @@ mod tests {
             }
         }
         impl Content for Refuses {
-            fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
-                out.push(Arc::strong_count(&self.0) as u8);
-                Ok(())
+            fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+                out.write(&Arc::strong_count(&self.0))
             }
         }
         let living = Arc::new(());

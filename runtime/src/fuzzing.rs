@@ -69,10 +69,10 @@ pub fn is_guarded() -> bool {
 /// Does what is left for a PE; returns whether there was anything.
 fn work(pe: &Rc<Pe>) -> bool {
     let mut works = 0;
-    let queued = || pe.node.mailbox(pe.id).pop().or_else(|| pe.queue.borrow_mut().pop());
-    while let Some(work) = queued() {
+    let queued = || pe.node.mailbox(pe.id).pop().or_else(|| pe.queue.borrow_mut().pop().map(|work| *work));
+    while let Some(mut work) = queued() {
         GUARDED.set(true);
-        let result = std::panic::catch_unwind(AssertUnwindSafe(|| dispatch::process(pe, work)));
+        let result = std::panic::catch_unwind(AssertUnwindSafe(|| dispatch::process(pe, &mut work)));
         GUARDED.set(false);
         if result.is_err() {
             pe.node.end(Ending::Code(1));

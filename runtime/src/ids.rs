@@ -19,9 +19,9 @@ impl fmt::Display for PeId {
 pub(crate) struct ChareId {
     /// The PE it lives on.
     pub home: PeId,
-    /// The PE that created it; together with `serial` unique in the job.
+    /// The PE that created it; together with `home` and `serial` unique in the job.
     pub creator: PeId,
-    /// Counts the creations of `creator`.
+    /// Counts what `creator` created on `home`.
     pub serial: u32,
 }
 

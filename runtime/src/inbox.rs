@@ -3,19 +3,17 @@
 //! Runs on whichever PE polls the network. Nothing here trusts a byte before it is checked; what does not check ends
 //! the job with an error that names the sender.
 
-use crate::collection::CollectionInfo;
-use crate::envelope::{self, Body, Broadcast, Call, CallOfAll, Create, Envelope, Header, Spread};
+use crate::broadcast::{self, Origin};
+use crate::envelope::{self, Body, Call, Create, Envelope, Header};
 use crate::error::JobError;
 use crate::ids::PeId;
 use crate::mailbox::Work;
 use crate::message::Arguments;
-use crate::node::{Ending, Node};
+use crate::node::Node;
 use crate::queue::CallOptions;
 use crate::reduction::Partial;
-use crate::registry::EntryRegistration;
-use crate::zerocopy::broadcast::{self, Carried, Wanted};
 use crate::zerocopy::receive::{self, Destination};
-use crate::zerocopy::{Descriptor, Leaving, Nocopy, send};
+use crate::zerocopy::{Descriptor, Lender, Nocopy, send};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, RegionKey, Sink};
 use std::sync::Arc;
 
@@ -31,6 +29,7 @@ pub(crate) fn progress(node: &Arc<Node>) -> bool {
 /// What can wait until a PE has time: freeing memory of ended registrations, telling of paths that were given up.
 pub(crate) fn tidy(node: &Node) {
     node.closing.reap(node.network.regions());
+    node.transfers.sweep(node.network.regions());
     for warning in node.network.take_warnings() {
         eprintln!("warning: {}: {warning}", node.id);
     }
@@ -75,7 +74,7 @@ pub(crate) fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(
     match header {
         Header::Call { to, target, entry, options, reference, nocopy } => {
             let entry = envelope::find_entry(entry)?;
-            check_count(nocopy.len(), entry)?;
+            envelope::check_count(nocopy.len(), entry)?;
             nocopy.iter().try_for_each(|descriptor| check_owner(source, descriptor))?;
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
             let nocopy = (!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy)));
@@ -98,25 +97,11 @@ pub(crate) fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(
             deliver(node, to, CallOptions::new(), Body::Quiescence(Box::new(wave)))
         }
         Header::Spread { root, spread } => {
-            if root.0 >= node.layout.nodes() {
-                return Err(format!("a broadcast from {root}, which does not exist"));
-            }
-            match spread {
-                Spread::Broadcast { call, nocopy } if !nocopy.is_empty() => {
-                    bring_broadcast_in(node, (source, root), call, nocopy, rest)
-                }
-                spread => {
-                    let children = node.post_to_children(&node.outside, root, bytes);
-                    node.outside.sent.add_shared(children);
-                    expand(node, spread, rest)?;
-                    node.outside.processed.add_shared(1);
-                    Ok(())
-                }
-            }
+            broadcast::accept(node, Origin { parent: source, root }, spread, bytes, rest)
         }
         Header::Large { descriptor } => fetch_large(node, source, descriptor),
-        Header::Released { token } => {
-            node.transfers.release(node.network.regions(), token)?;
+        Header::Released { token, bytes } => {
+            node.transfers.release(node.network.regions(), token, bytes)?;
             node.outside.processed.add_shared(1);
             Ok(())
         }
@@ -137,19 +122,14 @@ fn deliver(node: &Node, to: PeId, options: CallOptions, body: Body) -> Result<()
     Ok(())
 }
 
-fn check_count(given: usize, entry: &EntryRegistration) -> Result<(), String> {
-    let expected = entry.nocopy.len();
-    if given == expected {
-        return Ok(());
-    }
-    Err(format!("{given} nocopy arguments for the {expected} of {}::{}", entry.chare, entry.name))
-}
-
 /// A call's memory is lent by its owner alone.
 fn check_owner(source: NodeId, descriptor: &Descriptor) -> Result<(), String> {
     match descriptor {
-        Descriptor::Lent { key, .. } if key.node != source => {
-            Err(format!("{source} lends memory of {}", key.node))
+        Descriptor::Lent { key: RegionKey { node, .. }, .. }
+        | Descriptor::Inline { lender: Some(Lender { node, .. }), .. }
+            if *node != source =>
+        {
+            Err(format!("{source} lends memory of {node}"))
         }
         _ => Ok(()),
     }
@@ -162,94 +142,12 @@ fn call_arrived(node: &Arc<Node>, destination: Destination, call: Call) -> Resul
         Some(call)
     } else {
         let destination = Destination { pe, options: options.clone() };
-        receive::land(node, destination, call, &[])?
+        receive::land(node, destination, call, Vec::new())?
     };
     if let Some(call) = ready {
         node.deliver(pe, Work::Message(Envelope { options, body: Body::Call(call) }));
     }
     Ok(())
-}
-
-/// What all nodes are told, told to the PEs of this one.
-fn expand(node: &Arc<Node>, spread: Spread, rest: &[u8]) -> Result<(), String> {
-    match spread {
-        Spread::Members { id, chare, len, placement } => {
-            let chare = envelope::find_chare(chare)?;
-            let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
-            let info = Arc::new(CollectionInfo::new(id, chare, len, placement, node.layout)?);
-            tell_pes(node, &CallOptions::new().expedited(), || Body::CreateMembers {
-                info: Arc::clone(&info),
-                arguments: arguments.clone(),
-            });
-        }
-        Spread::Broadcast { call, nocopy } => {
-            let entry = envelope::find_entry(call.entry)?;
-            check_count(nocopy.len(), entry)?;
-            let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
-            tell_members(node, &call, entry, &arguments, &[]);
-        }
-        Spread::Readonly => {
-            node.readonly.accept(rest).map_err(|error| error.to_string())?;
-            node.open();
-        }
-        Spread::Exit { code, error } => node.end(match error {
-            Some(message) => Ending::Error(JobError::Elsewhere(message)),
-            None => Ending::Code(code),
-        }),
-    }
-    Ok(())
-}
-
-/// A broadcast with nocopy arguments: told to the children and to the PEs of this node when it has them.
-fn bring_broadcast_in(
-    node: &Arc<Node>,
-    (source, root): (NodeId, NodeId),
-    call: CallOfAll,
-    nocopy: Vec<Descriptor>,
-    rest: &[u8],
-) -> Result<(), String> {
-    let entry = envelope::find_entry(call.entry)?;
-    check_count(nocopy.len(), entry)?;
-    let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
-    let encoded = rest.to_vec();
-    let what = format!("fetching a nocopy argument of {}::{}", entry.chare, entry.name);
-    let wanted = nocopy.into_iter().map(|descriptor| Wanted { descriptor, into: None }).collect();
-    broadcast::bring_in(node, source, &what, wanted, move |node, carried| {
-        let spread = |nocopy| Spread::Broadcast { call: call.clone(), nocopy };
-        match broadcast::pass_on(node, &node.outside, root, &carried, spread, &encoded) {
-            Ok(children) => node.outside.sent.add_shared(children),
-            Err(cause) => {
-                let what = format!("passing on a broadcast of {}::{}", entry.chare, entry.name);
-                let pe = node.layout.pe(node.id, 0);
-                node.fail(JobError::Delivery { what, pe, node: node.id, cause });
-            }
-        }
-        tell_members(node, &call, entry, &arguments, &carried);
-        node.outside.processed.add_shared(1);
-    })
-}
-
-/// Leaves a broadcast with every PE of this node, for its members.
-fn tell_members(
-    node: &Node,
-    call: &CallOfAll,
-    entry: &'static EntryRegistration,
-    arguments: &Arguments,
-    carried: &[Carried],
-) {
-    let kinds = entry.nocopy.iter();
-    let nocopy: Vec<Leaving> = carried.iter().zip(kinds).map(|(one, kind)| one.for_member(*kind)).collect();
-    tell_pes(node, &call.options, || {
-        let &CallOfAll { collection, reference, .. } = call;
-        let (arguments, nocopy) = (arguments.clone(), nocopy.clone());
-        Body::Broadcast(Box::new(Broadcast { collection, entry, arguments, nocopy, reference }))
-    });
-}
-
-fn tell_pes(node: &Node, options: &CallOptions, body: impl Fn() -> Body) {
-    for pe in node.pes() {
-        node.deliver_counted(pe, Envelope { options: options.clone(), body: body() });
-    }
 }
 
 /// A message that was too long for a frame: read in place or fetched, then taken like any other.
@@ -276,5 +174,5 @@ fn take_large(node: &Arc<Node>, source: NodeId, (key, token): (RegionKey, u64), 
         return node.fail(JobError::Undecodable { peer: source, node: node.id, cause });
     }
     receive(node, source, bytes);
-    receive::send_release(node, key.node, token);
+    receive::send_release(node, Lender { node: key.node, token }, key.len);
 }

@@ -1,9 +1,10 @@
 //! A node's life: meet the others, open the network, run the PEs, say goodbye.
 
 use crate::affinity::{self, Seat};
+use crate::barrier;
+use crate::broadcast;
 use crate::codec;
 use crate::context;
-use crate::envelope::{self, Header, Spread};
 use crate::error::JobError;
 use crate::ids::NodeId;
 use crate::inbox;
@@ -11,7 +12,7 @@ use crate::layout::Layout;
 use crate::node::{Ending, Node};
 use crate::pe::Pe;
 use crate::registry::registry;
-use crate::running::{Running, Subject};
+use crate::running::Running;
 use crate::scheduler;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
@@ -64,6 +65,7 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
     if let Some(name) = registry().duplicate {
         return Err(JobError::Config(format!("two chare types are called `{name}`; rename one")));
     }
+    barrier::prepare();
     let id = bootstrap.node();
     let lrts = |cause| JobError::Lrts { node: id, cause };
     let (host_pes, first) = greet(options, bootstrap).map_err(lrts)?;
@@ -142,31 +144,10 @@ pub(crate) fn run_main(pe: &Rc<Pe>, main: Main) {
         context::quiescence().await;
         context::exit(0);
     };
-    let running = Running { subject: Subject::Nobody, entry: "main", reference: 0 };
-    pe.run_as(running.clone(), |_| {
-        let key = pe.tasks.add(&pe.node, pe.id, running, body);
-        pe.tasks.poll(key);
-    });
-    open_all(pe);
-}
-
-/// Tells all nodes the readonly values, and that entries may run.
-fn open_all(pe: &Pe) {
-    let node = &pe.node;
-    match node.readonly.encode() {
-        Ok(values) => {
-            let header = Header::Spread { root: node.id, spread: Spread::Readonly };
-            match envelope::encode(&header, None) {
-                Ok(mut bytes) => {
-                    bytes.extend_from_slice(&values);
-                    pe.counters().sent.add(node.post_to_children(pe.counters(), node.id, &bytes));
-                    node.open();
-                }
-                Err(cause) => unreachable!("a header encodes: {cause}"),
-            }
-        }
-        Err(error) => node.fail(JobError::Config(format!("a readonly value cannot be sent: {error}"))),
-    }
+    let running = Running::named("main");
+    let key = pe.tasks.add(&pe.node, pe.id, running.clone(), body);
+    pe.run_as(running, || pe.tasks.poll(key));
+    broadcast::open_all(pe);
 }
 
 /// Sends what is left to be sent and takes leave of the peers. Bounded: a peer that does not answer is left behind.
@@ -183,6 +164,8 @@ pub(crate) fn close(node: &Arc<Node>) {
         }
     }
     node.transfers.clear();
+    node.readonly.clear();
+    node.tags.clear();
 }
 
 /// A job whose nodes are threads of the calling process: for tests, and for programs that embed a job.

@@ -46,6 +46,9 @@
 //! file of the way opens with its place in it.
 
 mod affinity;
+mod barrier;
+mod births;
+mod broadcast;
 mod callback;
 mod chare;
 mod collection;
@@ -80,6 +83,7 @@ mod quiescence;
 mod readonly;
 mod reduction;
 mod registry;
+mod ring;
 mod running;
 mod scheduler;
 mod sleep;
@@ -107,10 +111,13 @@ pub use proxy::{ThisChare, ThisMember, this_index};
 pub use queue::{CallOptions, Priority};
 pub use reduction::{Contribution, Number, Summable, barrier, concat, max, min, sum};
 pub use startup::{Program, run};
-pub use zerocopy::direct::{
-    Misfit, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput,
+pub use zerocopy::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
+pub use zerocopy::tags::{PostError, cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
+pub use zerocopy::{
+    Buffer, BufferMut, Completion, Element, Landing, MatchError, NotRegistered, Post, PostRefusal, Posted,
+    Received, RegisteredSource, RegisteredTarget, Registration, SendBuffer, Sent, SourceHandle, Status,
+    TargetHandle,
 };
-pub use zerocopy::{Buffer, BufferMut, Element, Post, Posted, Received, SendBuffer, Status};
 
 /// What turns arguments into bytes; the packets below are written in it too.
 use chare_lrts::codec;

@@ -55,9 +55,10 @@ impl Default for Places {
 }
 
 /// Where a target is remembered; neighbours in an array do not meet.
+#[inline]
 fn slot(target: Target) -> usize {
     let number = match target {
-        Target::Chare(id) => u64::from(id.serial),
+        Target::Chare(id) => u64::from(id.serial).wrapping_add(u64::from(id.home.0) << 5),
         Target::Member(collection, index) => index.0.wrapping_add(u64::from(collection.serial) << 5),
     };
     number as usize % REMEMBERED
@@ -124,15 +125,17 @@ impl Places {
     }
 }
 
-/// Where a chare lives, as far as this PE knows.
+/// Where a chare lives, if this PE remembers: the quick half of [`locate`].
 #[inline]
+pub(crate) fn recall(pe: &Pe, target: Target) -> Option<PeId> {
+    let places = pe.places.borrow();
+    let remembered = &places.remembered[slot(target)];
+    if remembered.target == target { remembered.pe } else { None }
+}
+
+/// Where a chare lives, as far as this PE knows.
 pub(crate) fn locate(pe: &Pe, target: Target) -> Location {
-    let known = {
-        let places = pe.places.borrow();
-        let remembered = &places.remembered[slot(target)];
-        if remembered.target == target { remembered.pe } else { None }
-    };
-    known.map_or_else(|| locate_unremembered(pe, target), Location::At)
+    recall(pe, target).map_or_else(|| locate_unremembered(pe, target), Location::At)
 }
 
 fn locate_unremembered(pe: &Pe, target: Target) -> Location {

@@ -1,7 +1,13 @@
 //! What other threads leave for a PE, and how they wake it: a queue with [`crate::sleep`] beside it.
+//!
+//! 1. A PE leaves its messages for another PE of its node in a ring that these two alone use (see [`crate::ring`]). It makes the ring
+//!    when it has something to leave there for the first time; the receiving end goes through the queue, like a message.
+//! 2. What finds no room in a ring goes through the queue, and so does what any other thread leaves.
 
 use crate::envelope::Envelope;
 use crate::ids::TaskKey;
+use crate::queue::{CallOptions, RunQueue};
+use crate::ring::Receiver;
 use crate::sleep::{Sleep, Sleeper};
 use crossbeam::queue::SegQueue;
 use std::sync::OnceLock;
@@ -9,10 +15,29 @@ use std::thread::Thread;
 use std::time::Duration;
 
 /// One thing for a PE to do.
+#[derive(Default)]
 pub(crate) enum Work {
+    /// Nothing: it is done.
+    #[default]
+    Done,
     Message(Envelope),
     /// An async entry can go on.
     Task(TaskKey),
+    /// Another PE of the node leaves its messages here from now on.
+    Way(Receiver<Work>),
+}
+
+impl RunQueue<Work> {
+    /// Queues work as its sender wants it.
+    pub(crate) fn push_work(&mut self, work: Work) {
+        match &work {
+            Work::Message(envelope) => {
+                let options = envelope.options.clone();
+                self.push(&options, work);
+            }
+            Work::Task(_) | Work::Way(_) | Work::Done => self.push(&CallOptions::new(), work),
+        }
+    }
 }
 
 // Moved into a queue and out of it again for every message; a larger one shows in the cost of a call.
@@ -76,6 +101,12 @@ impl Mailbox {
         }
     }
 
+    /// Whether there is nothing to pop; cheaper than trying.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     pub(crate) fn pop(&self) -> Option<Work> {
         self.queue.pop()
     }
@@ -95,7 +126,7 @@ impl Mailbox {
 
     fn sleep_as(&self, sleeper: Sleeper, stay_awake: impl FnOnce() -> bool, sleep: impl FnOnce()) {
         self.sleep.announce(sleeper);
-        if self.queue.is_empty() && !stay_awake() {
+        if self.is_empty() && !stay_awake() {
             sleep();
         }
         self.sleep.end();

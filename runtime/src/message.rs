@@ -3,7 +3,7 @@
 //! Inside a process the value itself travels, in place of the envelope if it is small (see [`crate::erased`]); it is encoded
 //! only when it leaves the process, and decoded once on arrival.
 
-use crate::codec::{self, CodecError};
+use crate::codec::{self, CodecError, Writer};
 use crate::erased::{Content, Erased};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,8 +26,8 @@ pub trait Message: Serialize + DeserializeOwned + Clone + Send + 'static {}
 impl<T: Serialize + DeserializeOwned + Clone + Send + 'static> Message for T {}
 
 impl<T: Message> Content for T {
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        codec::encode_into(self, out)
+    fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        out.write(self)
     }
 }
 
@@ -36,8 +36,8 @@ impl<T: Message> Content for T {
 struct Encoded(Vec<u8>);
 
 impl Content for Encoded {
-    fn encode(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        out.extend_from_slice(&self.0);
+    fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        out.write_encoded(&self.0);
         Ok(())
     }
 }
@@ -73,15 +73,25 @@ impl Arguments {
     ///
     /// # Panics
     /// If the value is of another type: a bug in generated code.
+    pub(crate) fn take<T: Message>(mut self) -> Result<T, CodecError> {
+        self.take_in_place()
+    }
+
+    /// The same; leaves the shell where it is.
     #[inline]
-    pub(crate) fn take<T: Message>(self) -> Result<T, CodecError> {
+    pub(crate) fn take_in_place<T: Message>(&mut self) -> Result<T, CodecError> {
         match self.0.take::<T>() {
-            Ok(value) => Ok(value),
-            Err(other) => match other.take::<Encoded>() {
-                Ok(Encoded(bytes)) => codec::decode(&bytes),
-                Err(_) => panic!("these arguments are no `{}`, as their entry takes", type_name::<T>()),
-            },
+            Some(value) => Ok(value),
+            None => self.decode_in_place(),
         }
+    }
+
+    #[cold]
+    fn decode_in_place<T: Message>(&mut self) -> Result<T, CodecError> {
+        let Encoded(bytes) = self.0.take().unwrap_or_else(|| {
+            panic!("these arguments are no `{}`, as their entry takes", type_name::<T>());
+        });
+        codec::decode(&bytes)
     }
 
     /// Looks at the value.
@@ -102,7 +112,15 @@ impl Arguments {
     /// # Errors
     /// When the type's serialization refuses.
     pub(crate) fn encode_into(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
-        self.0.encode_into(out)
+        codec::append(out, |writer| self.encode(writer))
+    }
+
+    /// Writes the value's encoding; it stays what it is.
+    ///
+    /// # Errors
+    /// When the type's serialization refuses.
+    pub(crate) fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        self.0.encode(out)
     }
 }
 

@@ -1,13 +1,15 @@
 //! One process of a job: what its PEs share. No chare lives here.
 
-use crate::envelope::{self, Envelope, Header, Spread};
+use crate::envelope::{self, Envelope, Header, Packed, Spread};
 use crate::error::JobError;
 use crate::ids::{NodeId, PeId};
 use crate::layout::Layout;
 use crate::mailbox::{Mailbox, Wake, Work};
+use crate::message::Arguments;
 use crate::readonly::ReadonlyValues;
 use crate::stats::Counters;
 use crate::watch::Watch;
+use crate::zerocopy::tags::Tags;
 use crate::zerocopy::{Closing, Descriptor, Transfers};
 use chare_lrts::reach::Reach;
 use chare_lrts::{Frame, Lrts, MemoryMut};
@@ -28,9 +30,11 @@ pub(crate) enum Ending {
 pub(crate) struct Node {
     pub(crate) id: NodeId,
     pub(crate) layout: Layout,
+    first_pe: PeId,
     pub(crate) network: Reach,
     pub(crate) transfers: Transfers,
     pub(crate) closing: Closing,
+    pub(crate) tags: Tags,
     pub(crate) readonly: ReadonlyValues,
     /// One per PE of this node.
     pub(crate) counters: Vec<CachePadded<Counters>>,
@@ -38,8 +42,8 @@ pub(crate) struct Node {
     pub(crate) outside: Counters,
     pub(crate) started: Instant,
     mailboxes: Vec<CachePadded<Mailbox>>,
-    /// Frames that found no room, per node, oldest first.
-    outgoing: Vec<Mutex<VecDeque<Vec<u8>>>>,
+    /// Messages that found no room, per node, oldest first.
+    outgoing: Vec<Mutex<VecDeque<Packed>>>,
     outgoing_count: AtomicUsize,
     frame_bytes_max: usize,
     /// Whether the readonly values are here, so that entries may run.
@@ -57,9 +61,11 @@ impl Node {
         Self {
             id,
             layout,
+            first_pe: layout.pe(id, 0),
             network,
             transfers: Transfers::default(),
             closing: Closing::default(),
+            tags: Tags::default(),
             readonly: ReadonlyValues::default(),
             counters: (0..pes).map(|_| CachePadded::default()).collect(),
             outside: Counters::default(),
@@ -76,8 +82,16 @@ impl Node {
         }
     }
 
+    #[inline]
     pub(crate) fn is_here(&self, pe: PeId) -> bool {
-        self.layout.node_of(pe) == self.id
+        self.rank_here(pe).is_some()
+    }
+
+    /// A PE's position within this node, if it belongs to it. Asked for every message, so it divides nothing.
+    #[inline]
+    pub(crate) fn rank_here(&self, pe: PeId) -> Option<usize> {
+        let rank = pe.0.wrapping_sub(self.first_pe.0) as usize;
+        (rank < self.mailboxes.len()).then_some(rank)
     }
 
     pub(crate) fn pes(&self) -> impl Iterator<Item = PeId> {
@@ -85,12 +99,20 @@ impl Node {
     }
 
     pub(crate) fn mailbox(&self, pe: PeId) -> &Mailbox {
-        &self.mailboxes[self.layout.rank_of(pe)]
+        &self.mailboxes[self.rank_here(pe).expect("the PE is of this node")]
     }
 
-    /// Leaves work for a PE of this node.
+    /// Leaves work for a PE of this node, from any thread; a PE does it by [`crate::outbox`], which is quicker.
     pub(crate) fn deliver(&self, pe: PeId, work: Work) {
         if self.mailbox(pe).push(work) == Wake::Network {
+            self.network.wake();
+        }
+    }
+
+    /// Wakes a PE of this node if it sleeps: work was left for it elsewhere than in its mailbox.
+    #[inline]
+    pub(crate) fn wake(&self, pe: PeId) {
+        if self.mailbox(pe).wake() == Wake::Network {
             self.network.wake();
         }
     }
@@ -104,40 +126,55 @@ impl Node {
     /// Queues a message for another node; its bytes go to the sender's `counters`. Order between two calls of one thread to one node is kept.
     pub(crate) fn post(&self, counters: &Counters, peer: NodeId, bytes: Vec<u8>) {
         debug_assert_ne!(peer, self.id, "messages inside a node are delivered");
-        counters.bytes.add_shared(bytes.len() as u64);
-        let bytes = match self.shorten(bytes) {
-            Ok(bytes) => bytes,
-            Err(error) => return self.fail(error),
+        let packed = if bytes.len() <= self.frame_bytes_max {
+            Packed::Frame(bytes)
+        } else if let Some(mut memory) = self.allocate_large(bytes.len()) {
+            memory.as_mut_slice().copy_from_slice(&bytes);
+            Packed::Large(memory.freeze())
+        } else {
+            Packed::Large(MemoryMut::from_vec(bytes).freeze())
         };
-        let mut outgoing = self.outgoing[peer.index()].lock();
-        if outgoing.is_empty() && self.network.send(peer, Frame::runtime(&bytes)).is_ok() {
-            return;
-        }
-        outgoing.push_back(bytes);
-        self.outgoing_count.fetch_add(1, Ordering::Relaxed);
+        self.post_packed(counters, peer, packed);
     }
 
-    /// A message too long for one frame stays here; a short one says where.
-    fn shorten(&self, bytes: Vec<u8>) -> Result<Vec<u8>, JobError> {
-        if bytes.len() <= self.frame_bytes_max {
-            return Ok(bytes);
+    /// Packs a message for [`Node::post_packed`].
+    ///
+    /// # Errors
+    /// When the arguments refuse to be encoded, in words.
+    pub(crate) fn pack(&self, header: &Header, arguments: Option<&Arguments>) -> Result<Packed, String> {
+        envelope::pack(header, arguments, self.frame_bytes_max, |len| self.allocate_large(len))
+    }
+
+    /// As [`Node::post`].
+    pub(crate) fn post_packed(&self, counters: &Counters, peer: NodeId, packed: Packed) {
+        counters.bytes.add_shared(packed.len() as u64);
+        let mut outgoing = self.outgoing[peer.index()].lock();
+        let waiting = if outgoing.is_empty() { self.send(peer, packed) } else { Some(packed) };
+        if let Some(packed) = waiting {
+            outgoing.push_back(packed);
+            self.outgoing_count.fetch_add(1, Ordering::Relaxed);
         }
-        let error = |cause| JobError::Delivery {
-            what: "sending a large message".to_owned(),
-            pe: self.layout.pe(self.id, 0),
-            node: self.id,
-            cause,
+    }
+
+    /// Sends a message; gives it back when it finds no room.
+    fn send(&self, peer: NodeId, packed: Packed) -> Option<Packed> {
+        let bytes = match packed {
+            Packed::Frame(bytes) => bytes,
+            Packed::Large(memory) => match self.transfers.lend_message(self.network.regions(), memory) {
+                Ok((key, token)) => {
+                    let header = Header::Large { descriptor: Descriptor::Lent { key, token } };
+                    envelope::encode(&header, None).expect("a descriptor encodes")
+                }
+                Err(memory) => return Some(Packed::Large(memory)),
+            },
         };
-        let memory = if self.network.capabilities().view {
-            // One more copy into memory that stays warm saves the receiver its own, and both the page faults.
-            let mut memory = self.network.allocate(bytes.len());
-            memory.as_mut_slice().copy_from_slice(&bytes);
-            memory.freeze()
-        } else {
-            MemoryMut::from_vec(bytes).freeze()
-        };
-        let (key, token) = self.transfers.lend(self.network.regions(), memory, None).map_err(error)?;
-        envelope::encode(&Header::Large { descriptor: Descriptor::Lent { key, token } }, None).map_err(error)
+        self.network.send(peer, Frame::runtime(&bytes)).is_err().then_some(Packed::Frame(bytes))
+    }
+
+    /// Memory that stays warm and that receivers read in place, if there is such: writing a large message there saves the receiver a
+    /// copy, and both the page faults.
+    fn allocate_large(&self, len: usize) -> Option<MemoryMut> {
+        self.network.capabilities().view.then(|| self.network.allocate(len))
     }
 
     /// Sends what found no room before. Returns whether anything went.
@@ -148,10 +185,11 @@ impl Node {
         let mut sent = 0;
         for (peer, outgoing) in (0..).map(NodeId).zip(&self.outgoing) {
             let mut outgoing = outgoing.lock();
-            while let Some(bytes) = outgoing.front()
-                && self.network.send(peer, Frame::runtime(bytes)).is_ok()
-            {
-                outgoing.pop_front();
+            while let Some(packed) = outgoing.pop_front() {
+                if let Some(waiting) = self.send(peer, packed) {
+                    outgoing.push_front(waiting);
+                    break;
+                }
                 sent += 1;
             }
         }

@@ -1,18 +1,29 @@
 //! The one fork of a message's way out: this PE, another PE of this node, another node. `location -> **outbox** -> Lrts::send`
 
-use crate::envelope::{self, Body, Broadcast, Call, CallOfAll, Envelope, Header, Spread};
+use crate::envelope::{Body, Call, Envelope, Header, Packed};
 use crate::error::JobError;
-use crate::ids::{NodeId, PeId};
-use crate::location::{Location, locate};
+use crate::ids::{NodeId, PeId, Target};
+use crate::location::{Location, locate, recall};
 use crate::mailbox::Work;
-use crate::message::Arguments;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
-use crate::zerocopy::broadcast::{self, Carried};
-use crate::zerocopy::{Descriptor, Nocopy, send};
+use crate::ring::ring;
+use crate::zerocopy::{Nocopy, send};
 
-/// Sends a call to wherever its chare lives.
-pub(crate) fn send_call(pe: &Pe, options: CallOptions, call: Call) {
+/// Sends a call to wherever its chare lives. `options` says how it is queued; `make` makes the call, in its place in the queue
+/// if that is here; it must run no code of the user, who might send in turn.
+#[inline]
+pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: Target, make: impl FnOnce() -> Call) {
+    if recall(pe, target) == Some(pe.id) {
+        pe.counters().sent.add(1);
+        let envelope = || Work::Message(Envelope { options: options.clone(), body: Body::Call(make()) });
+        pe.queue.borrow_mut().push_made(options, envelope);
+    } else {
+        send_away(pe, options.clone(), make());
+    }
+}
+
+fn send_away(pe: &Pe, options: CallOptions, call: Call) {
     match locate(pe, call.target) {
         Location::At(to) => send(pe, to, Envelope { options, body: Body::Call(call) }),
         Location::Unknown(awaited) => {
@@ -42,22 +53,36 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
     if to == pe.id {
         let options = envelope.options.clone();
         pe.queue.borrow_mut().push(&options, Work::Message(envelope));
-    } else if pe.node.is_here(to) {
-        pe.node.deliver(to, Work::Message(envelope));
+    } else if let Some(rank) = pe.node.rank_here(to) {
+        leave(pe, to, rank, Work::Message(envelope));
     } else if to.0 >= pe.node.layout.pes() {
         // Whoever made the proxy or callback that leads there: another node may have.
         let cause = format!("there is no {to}: the job has {} PEs", pe.node.layout.pes());
         let what = "sending a message".to_owned();
         pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
     } else {
-        match encode(pe, to, envelope) {
-            Ok(bytes) => pe.node.post(pe.counters(), pe.node.layout.node_of(to), bytes),
+        match pack(pe, to, envelope) {
+            Ok(packed) => pe.node.post_packed(pe.counters(), pe.node.layout.node_of(to), packed),
             Err(error) => pe.node.fail(error),
         }
     }
 }
 
-fn encode(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Vec<u8>, JobError> {
+/// Leaves work for another PE of this node, in the ring to it.
+fn leave(pe: &Pe, to: PeId, rank: usize, work: Work) {
+    let mut ways = pe.ways_out.borrow_mut();
+    let way = ways[rank].get_or_insert_with(|| {
+        let (sender, receiver) = ring();
+        pe.node.deliver(to, Work::Way(receiver));
+        sender
+    });
+    match way.push(work) {
+        Ok(()) => pe.node.wake(to),
+        Err(work) => pe.node.deliver(to, work),
+    }
+}
+
+fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
     let failed = |what: String, cause| JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause };
     let options = envelope.options;
     let (header, arguments, what) = match envelope.body {
@@ -65,9 +90,7 @@ fn encode(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Vec<u8>, JobError> {
             let what = format!("sending a call of {}::{}", call.entry.chare, call.entry.name);
             let nocopy = match call.nocopy.map(|nocopy| *nocopy) {
                 None => Vec::new(),
-                Some(Nocopy::Leaving(leaving)) => {
-                    send::describe(&pe.node, leaving).map_err(|cause| failed(what.clone(), cause))?
-                }
+                Some(Nocopy::Leaving(leaving)) => send::describe(&pe.node, call.entry.nocopy, leaving),
                 Some(Nocopy::Described(descriptors)) => descriptors,
                 Some(Nocopy::Arrived(_)) => unreachable!("arrived arguments are where they belong"),
             };
@@ -96,47 +119,7 @@ fn encode(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Vec<u8>, JobError> {
     if arguments.is_some() {
         pe.counters().encodes.add(1);
     }
-    let bytes = envelope::encode(&header, arguments.as_ref()).map_err(|cause| failed(what, cause))?;
-    Ok(bytes)
-}
-
-/// Calls an entry of every member of a collection. Nocopy arguments go down the tree by [`broadcast::pass_on`], and the members
-/// here read the caller's memory.
-pub(crate) fn broadcast(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
-    let Broadcast { collection, entry, ref nocopy, reference, .. } = broadcast;
-    let call = CallOfAll { collection, entry: entry.id, options, reference };
-    let carried: Vec<Carried> = nocopy.iter().cloned().map(Carried::sent).collect();
-    let spread_call = |nocopy| Spread::Broadcast { call: call.clone(), nocopy };
-    spread(pe, &broadcast.arguments, &carried, spread_call);
-    for to in pe.node.pes() {
-        let body = Body::Broadcast(Box::new(broadcast.clone()));
-        send(pe, to, Envelope { options: call.options.clone(), body });
-    }
-}
-
-/// Sends to all other nodes, down the tree below this one.
-pub(crate) fn spread(
-    pe: &Pe,
-    arguments: &Arguments,
-    carried: &[Carried],
-    spread: impl Fn(Vec<Descriptor>) -> Spread,
-) {
-    let node = &pe.node;
-    if node.layout.nodes() == 1 {
-        return;
-    }
-    pe.counters().encodes.add(1);
-    let mut encoded = Vec::new();
-    let sent = arguments
-        .encode_into(&mut encoded)
-        .map_err(|error| error.to_string())
-        .and_then(|()| broadcast::pass_on(node, pe.counters(), node.id, carried, spread, &encoded));
-    match sent {
-        Ok(children) => pe.counters().sent.add(children),
-        Err(cause) => {
-            node.fail(JobError::Delivery { what: "a broadcast".to_owned(), pe: pe.id, node: node.id, cause });
-        }
-    }
+    pe.node.pack(&header, arguments.as_ref()).map_err(|cause| failed(what, cause))
 }
 
 /// The first PE of a node: where a node's share of collective work is done.

@@ -3,7 +3,8 @@
 //! The one ambient thing of the runtime is the PE that is running an entry, set around every step; it lets
 //! `proxy.call(arguments)` do without a context argument.
 
-use crate::chare::Identity;
+use crate::births::Births;
+use crate::chare::{AnyChare, Identity};
 use crate::collection::CollectionInfo;
 use crate::envelope::Envelope;
 use crate::executor::Tasks;
@@ -15,7 +16,8 @@ use crate::node::Node;
 use crate::queue::RunQueue;
 use crate::quiescence::Quiescence;
 use crate::reduction::Partials;
-use crate::running::{Running, Subject};
+use crate::ring::{Receiver, Sender};
+use crate::running::Running;
 use crate::stats::Counters;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -43,6 +45,10 @@ pub(crate) struct Pe {
     rank: usize,
     pub(crate) node: Arc<Node>,
     pub(crate) queue: RefCell<RunQueue<Work>>,
+    /// The ways to the other PEs of the node, by rank, as far as they were needed.
+    pub(crate) ways_out: RefCell<Vec<Option<Sender<Work>>>>,
+    /// The ways from other PEs of the node.
+    pub(crate) ways_in: RefCell<Vec<Receiver<Work>>>,
     pub(crate) places: RefCell<Places>,
     pub(crate) collections: RefCell<FxHashMap<CollectionId, LocalCollection>>,
     pub(crate) early: RefCell<FxHashMap<Awaited, Vec<Envelope>>>,
@@ -58,7 +64,11 @@ pub(crate) struct Pe {
     /// Whether the chare that runs asked to be removed.
     pub(crate) destroyed: Cell<bool>,
     pub(crate) steps: Cell<u32>,
+    /// The singletons that were created here.
+    pub(crate) births: RefCell<Births>,
     created: Cell<u32>,
+    /// How many singletons this PE has created, by their home.
+    created_on: RefCell<FxHashMap<PeId, u32>>,
 }
 
 thread_local! {
@@ -70,8 +80,9 @@ impl Pe {
         Rc::new(Self {
             id,
             rank: node.layout.rank_of(id),
-            node,
             queue: RefCell::new(RunQueue::new()),
+            ways_out: RefCell::new((0..node.pes().count()).map(|_| None).collect()),
+            ways_in: RefCell::default(),
             places: RefCell::default(),
             collections: RefCell::default(),
             early: RefCell::default(),
@@ -83,7 +94,10 @@ impl Pe {
             running: RefCell::default(),
             destroyed: Cell::new(false),
             steps: Cell::new(0),
+            births: RefCell::default(),
             created: Cell::new(0),
+            created_on: RefCell::default(),
+            node,
         })
     }
 
@@ -103,35 +117,78 @@ impl Pe {
     ///
     /// # Panics
     /// Outside a job's entries.
+    #[inline]
     pub(crate) fn current<R>(body: impl FnOnce(&Rc<Self>) -> R) -> R {
         Self::try_current(body).expect(
             "this needs a PE: call it from an entry method, from an async entry or from the closure given to `chare::run`",
         )
     }
 
+    /// The ambient PE itself, for the way of a call: what a closure would have to carry costs more than the handle.
+    ///
+    /// # Panics
+    /// As [`Pe::current`].
+    pub(crate) fn ambient() -> Rc<Self> {
+        Self::current(Rc::clone)
+    }
+
     /// The same; `None` outside.
+    #[inline]
     pub(crate) fn try_current<R>(body: impl FnOnce(&Rc<Self>) -> R) -> Option<R> {
         CURRENT.with_borrow(|current| current.as_ref().map(body))
     }
 
     /// What this PE counts.
+    #[inline]
     pub(crate) fn counters(&self) -> &Counters {
         &self.node.counters[self.rank]
     }
 
-    /// A number for something this PE creates.
+    /// A number for a collection this PE creates.
     pub(crate) fn next_serial(&self) -> u32 {
         let serial = self.created.get();
-        self.created.set(serial.checked_add(1).expect("a PE creates fewer than 2^32 chares and collections"));
+        self.created.set(serial.checked_add(1).expect("a PE creates fewer than 2^32 collections"));
         serial
     }
 
-    /// Says what is running while `body` runs. Not said in turn: entries do not run inside each other.
-    pub(crate) fn run_as<R>(&self, running: Running, body: impl FnOnce(&Subject) -> R) -> R {
+    /// A number for a singleton this PE creates; they are counted for each home, which [`Births`] relies on.
+    pub(crate) fn next_serial_on(&self, home: PeId) -> u32 {
+        let mut created = self.created_on.borrow_mut();
+        let next = created.entry(home).or_insert(0);
+        let serial = *next;
+        *next = serial.checked_add(1).expect("a PE creates fewer than 2^32 singletons on another");
+        serial
+    }
+
+    /// Says what runs while `body` does. Entries do not run inside each other. After a panic it stays said: the scheduler
+    /// names what failed.
+    pub(crate) fn run_as<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
         self.running.replace(running);
-        let result = body(&self.running.borrow().subject);
-        // Not taken back when `body` panics: the scheduler reads it to name what failed.
+        let result = body();
         self.running.take();
+        result
+    }
+
+    /// The same for an entry of a chare, which nearly everything is: writes no more than changes.
+    #[inline]
+    pub(crate) fn run_entry<R>(
+        &self,
+        chare: Rc<dyn AnyChare>,
+        entry: &'static str,
+        reference: u64,
+        body: impl FnOnce(&Rc<dyn AnyChare>) -> R,
+    ) -> R {
+        {
+            let mut running = self.running.borrow_mut();
+            running.chare = Some(chare);
+            running.entry = entry;
+            running.reference = reference;
+        }
+        let result = {
+            let running = self.running.borrow();
+            body(running.chare.as_ref().expect("said above"))
+        };
+        self.running.borrow_mut().chare = None;
         result
     }
 
@@ -140,13 +197,7 @@ impl Pe {
     /// # Panics
     /// If none is: in `main`.
     pub(crate) fn with_running<R>(&self, body: impl FnOnce(&Identity) -> R) -> R {
-        body(
-            self.running
-                .borrow()
-                .subject
-                .identity()
-                .expect("this needs a chare: call it from an entry method"),
-        )
+        body(self.running.borrow().identity().expect("this needs a chare: call it from an entry method"))
     }
 
     /// Drops everything user code may own, in an order in which it can still reach the PE.
@@ -159,10 +210,14 @@ impl Pe {
         while let Some(work) = self.take_queued() {
             drop(work);
         }
+        while let Some(work) = self.node.mailbox(self.id).pop() {
+            drop(work);
+        }
+        let ways_in = self.ways_in.take();
+        drop(ways_in);
     }
 
-    fn take_queued(&self) -> Option<Work> {
-        let queued = self.queue.borrow_mut().pop();
-        queued.or_else(|| self.node.mailbox(self.id).pop())
+    fn take_queued(&self) -> Option<Box<Work>> {
+        self.queue.borrow_mut().pop()
     }
 }

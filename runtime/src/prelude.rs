@@ -1,6 +1,6 @@
 //! What a program of chares names all the time: `use chare::prelude::*;`
 
 pub use crate::{
-    Buffer, BufferMut, Callback, NodeId, PeId, Post, Posted, Received, SendBuffer, This, ThisChare,
+    Buffer, BufferMut, Callback, NodeId, PeId, Post, Posted, Received, SendBuffer, Sent, This, ThisChare,
     ThisMember, barrier, chare, concat, entry, max, min, post, sum,
 };

@@ -2,6 +2,7 @@
 //!
 //! A handle is what a proxy is made of: small, serializable, typed by its chare.
 
+use crate::broadcast;
 use crate::callback::{Callback, Goal};
 use crate::chare::{Identity, This};
 use crate::collection::{ArrayOptions, CollectionInfo, Placement};
@@ -14,7 +15,7 @@ use crate::outbox;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::reduction::{Contribution, Partial};
-use crate::registry::{self, Chare, Constructor, EntryMethod, EntryRegistration, kind, registry};
+use crate::registry::{self, Chare, Constructor, EntryMethod, kind, registry};
 use crate::zerocopy::{Leaving, Nocopy, Outgoing, send};
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
@@ -40,10 +41,6 @@ pub struct CollectionHandle<C> {
     chare: PhantomData<fn() -> C>,
 }
 
-fn options_for(given: Option<&CallOptions>, entry: &EntryRegistration) -> CallOptions {
-    given.unwrap_or(&entry.options).clone()
-}
-
 impl<C: Chare> ElementHandle<C> {
     fn new(target: Target) -> Self {
         Self { target, options: None, chare: PhantomData }
@@ -62,7 +59,7 @@ impl<C: Chare> ElementHandle<C> {
         Pe::current(|pe| {
             let pes = pe.node.layout.pes();
             assert!(home.0 < pes, "{} cannot be created on {home}: the job has {pes} PEs", C::NAME);
-            let id = ChareId { home, creator: pe.id, serial: pe.next_serial() };
+            let id = ChareId { home, creator: pe.id, serial: pe.next_serial_on(home) };
             let create = Create { id, chare: registration::<C>(), arguments: Arguments::new(arguments) };
             let envelope = Envelope { options: CallOptions::new(), body: Body::Create(create) };
             outbox::send(pe, home, envelope);
@@ -77,20 +74,26 @@ impl<C: Chare> ElementHandle<C> {
 
     /// Calls an entry. One message.
     pub fn call<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
-        self.send(registry::entry::<E>(), Arguments::new(arguments), None);
+        self.send::<E>(arguments, None);
     }
 
     /// Calls an entry with nocopy parameters, in declaration order. One message; the buffers do not travel with it
     /// unless they are small.
     pub fn call_nocopy<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Outgoing>) {
-        let nocopy = Some(Box::new(Nocopy::Leaving(leave(nocopy))));
-        self.send(registry::entry::<E>(), Arguments::new(arguments), nocopy);
+        self.send::<E>(arguments, Some(Box::new(Nocopy::Leaving(leave(nocopy)))));
     }
 
-    fn send(&self, entry: &'static EntryRegistration, arguments: Arguments, nocopy: Option<Box<Nocopy>>) {
-        let options = options_for(self.options.as_ref(), entry);
-        let call = Call { target: self.target, entry, arguments, nocopy, reference: 0 };
-        Pe::current(|pe| outbox::send_call(pe, options, call));
+    #[inline]
+    fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Option<Box<Nocopy>>) {
+        let entry = registry::entry::<E>();
+        let options = self.options.as_ref().unwrap_or(&entry.options);
+        outbox::send_call(&Pe::ambient(), options, self.target, || Call {
+            target: self.target,
+            entry,
+            arguments: Arguments::new(arguments),
+            nocopy,
+            reference: 0,
+        });
     }
 
     /// A callback that calls an entry.
@@ -127,7 +130,7 @@ impl<C: Chare> CollectionHandle<C> {
             let id = CollectionId { creator: pe.id, serial: pe.next_serial() };
             let chare = registration::<C>();
             let arguments = Arguments::new(arguments);
-            outbox::spread(pe, &arguments, &[], |_| Spread::Members {
+            broadcast::tell_nodes(pe, &arguments, &[], |_| Spread::Members {
                 id,
                 chare: chare.id,
                 len,
@@ -191,10 +194,10 @@ impl<C: Chare> CollectionHandle<C> {
 
     fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {
         let entry = registry::entry::<E>();
-        let options = options_for(self.options.as_ref(), entry);
+        let options = self.options.as_ref().unwrap_or(&entry.options).clone();
         let arguments = Arguments::new(arguments);
         let broadcast = Broadcast { collection: self.id, entry, arguments, nocopy, reference: 0 };
-        Pe::current(|pe| outbox::broadcast(pe, options, broadcast));
+        Pe::current(|pe| broadcast::call_all(pe, options, broadcast));
     }
 
     /// A callback that calls an entry of all members.

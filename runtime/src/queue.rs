@@ -3,6 +3,9 @@
 //! Three lanes: expedited calls first; then whatever has a priority before the default's, by priority; then the default
 //! lane, a plain deque, because nearly every message is there; then the rest by priority. Equal priorities run
 //! first in first out, unless the sender asked for last in first out. Across PEs order is only rough.
+//!
+//! Items stand in boxes that are used again, so that an item is written once, where it is later read: moving a message
+//! costs more than queueing it.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -107,6 +110,11 @@ impl CallOptions {
         self
     }
 
+    #[inline]
+    fn is_default(&self) -> bool {
+        self.integer == 0 && !self.last_in_first_out && !self.expedited && self.bits.is_none()
+    }
+
     fn ranks(&self) -> bool {
         self.integer != 0 || self.bits.is_some()
     }
@@ -147,34 +155,73 @@ impl<T> PartialEq for Ranked<T> {
 
 impl<T> Eq for Ranked<T> {}
 
-/// The lanes of one PE.
+/// Boxes kept to be used again: as many as an entry may fill at once before memory is asked for.
+const SPARE_BOXES: usize = 256;
+
+/// The lanes of one PE. An item's default is what a box holds that waits to be used again; it must need no drop.
 pub(crate) struct RunQueue<T> {
-    expedited: VecDeque<T>,
-    normal: VecDeque<T>,
-    ranked: BinaryHeap<Ranked<T>>,
+    expedited: VecDeque<Box<T>>,
+    normal: VecDeque<Box<T>>,
+    ranked: BinaryHeap<Ranked<Box<T>>>,
     turns: i64,
+    spare: Vec<Box<T>>,
 }
 
-impl<T> RunQueue<T> {
+impl<T: Default> RunQueue<T> {
     pub(crate) fn new() -> Self {
-        Self { expedited: VecDeque::new(), normal: VecDeque::new(), ranked: BinaryHeap::new(), turns: 0 }
+        Self {
+            expedited: VecDeque::new(),
+            normal: VecDeque::new(),
+            ranked: BinaryHeap::new(),
+            turns: 0,
+            spare: Vec::with_capacity(SPARE_BOXES),
+        }
     }
 
     pub(crate) fn push(&mut self, options: &CallOptions, item: T) {
+        self.push_made(options, || item);
+    }
+
+    /// Queues what `make` makes; it is made in its box.
+    #[inline]
+    pub(crate) fn push_made(&mut self, options: &CallOptions, make: impl FnOnce() -> T) {
+        let item = match self.spare.pop() {
+            Some(mut room) => {
+                // What a spare box holds needs no drop; saying so spares the look.
+                std::mem::forget(std::mem::replace(&mut *room, make()));
+                room
+            }
+            None => Box::new(make()),
+        };
+        if options.is_default() {
+            self.normal.push_back(item);
+        } else {
+            self.push_aside(options, item);
+        }
+    }
+
+    fn push_aside(&mut self, options: &CallOptions, item: Box<T>) {
         if options.expedited {
             self.expedited.push_back(item);
         } else if options.ranks() {
             self.turns += 1;
             let turn = if options.last_in_first_out { -self.turns } else { self.turns };
             self.ranked.push(Ranked { priority: options.rank(), turn, item });
-        } else if options.last_in_first_out {
-            self.normal.push_front(item);
         } else {
-            self.normal.push_back(item);
+            self.normal.push_front(item);
         }
     }
 
-    pub(crate) fn pop(&mut self) -> Option<T> {
+    /// The next item. Its box comes back by [`RunQueue::give_back`].
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<Box<T>> {
+        if self.expedited.is_empty() && self.ranked.is_empty() {
+            return self.normal.pop_front();
+        }
+        self.pop_ranked()
+    }
+
+    fn pop_ranked(&mut self) -> Option<Box<T>> {
         if let Some(item) = self.expedited.pop_front() {
             return Some(item);
         }
@@ -185,6 +232,15 @@ impl<T> RunQueue<T> {
         }
         self.normal.pop_front()
     }
+
+    /// Takes back the box of an item that is over.
+    #[inline]
+    pub(crate) fn give_back(&mut self, mut emptied: Box<T>) {
+        *emptied = T::default();
+        if self.spare.len() < SPARE_BOXES {
+            self.spare.push(emptied);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -192,7 +248,7 @@ mod tests {
     use super::*;
 
     fn drain(queue: &mut RunQueue<u32>) -> Vec<u32> {
-        std::iter::from_fn(|| queue.pop()).collect()
+        std::iter::from_fn(|| queue.pop().map(|item| *item)).collect()
     }
 
     #[test]

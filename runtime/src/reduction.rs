@@ -12,7 +12,6 @@ use crate::callback::ErasedCallback;
 use crate::codec::{self, CodecError};
 use crate::ids::{CollectionId, Index};
 use crate::message::{Arguments, Message};
-use crate::zerocopy::BufferMut;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -224,13 +223,8 @@ pub(crate) struct EncodedPartial {
 #[derive(Serialize, Deserialize)]
 enum EncodedData {
     Nothing,
-    Numbers {
-        fold: Fold,
-        scalar: bool,
-        values: Numbers,
-    },
-    /// As buffers, because serde takes a `Vec<u8>` byte by byte.
-    Pieces(Vec<(Index, BufferMut<u8>)>),
+    Numbers { fold: Fold, scalar: bool, values: Numbers },
+    Pieces(Vec<(Index, Vec<u8>)>),
 }
 
 impl Partial {
@@ -274,7 +268,10 @@ impl Partial {
                 .ok_or_else(|| "a contribution does not have the result's type".to_owned());
         }
         let bytes = match self.data {
-            Data::Nothing => Ok(Vec::new()),
+            Data::Nothing => {
+                let mut bytes = Vec::new();
+                codec::encode_into(&(), &mut bytes).map(|()| bytes)
+            }
             Data::Numbers { scalar, values, .. } => values.encode(scalar),
             Data::Pieces(mut pieces) => {
                 pieces.sort_by_key(|(index, _)| *index);
@@ -295,7 +292,7 @@ impl Partial {
                     .into_iter()
                     .map(|(index, piece)| {
                         let mut bytes = Vec::new();
-                        piece.encode_into(&mut bytes).map(|()| (index, bytes.into()))
+                        piece.encode_into(&mut bytes).map(|()| (index, bytes))
                     })
                     .collect::<Result<_, _>>()?,
             ),
@@ -311,10 +308,7 @@ impl From<EncodedPartial> for Partial {
             EncodedData::Nothing => Data::Nothing,
             EncodedData::Numbers { fold, scalar, values } => Data::Numbers { fold, scalar, values },
             EncodedData::Pieces(pieces) => Data::Pieces(
-                pieces
-                    .into_iter()
-                    .map(|(index, bytes)| (index, Arguments::encoded(bytes.into_vec())))
-                    .collect(),
+                pieces.into_iter().map(|(index, bytes)| (index, Arguments::encoded(bytes))).collect(),
             ),
         };
         let EncodedPartial { collection, number, members, callback, .. } = encoded;

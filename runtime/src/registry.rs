@@ -116,7 +116,7 @@ pub trait EntryMethod: 'static {
 /// Why an entry was not called, in words.
 type Misdirected = String;
 
-type Invoke = fn(&Rc<dyn AnyChare>, Arguments, NocopyArguments) -> Result<(), Misdirected>;
+type Invoke = fn(&Rc<dyn AnyChare>, &mut Arguments, NocopyArguments) -> Result<(), Misdirected>;
 
 type Post = fn(&Rc<dyn AnyChare>, &Arguments, Posts) -> Result<(), Misdirected>;
 
@@ -159,8 +159,9 @@ impl EntryRegistration {
             signature: E::SIGNATURE,
             decode: Arguments::decode::<E::Arguments>,
             invoke: |chare, arguments, nocopy| {
-                let arguments = arguments.take::<E::Arguments>().map_err(|error| error.to_string())?;
-                E::invoke(lend::<E>(chare)?, arguments, nocopy);
+                let this = lend::<E>(chare)?;
+                let arguments = arguments.take_in_place().map_err(|error| error.to_string())?;
+                E::invoke(this, arguments, nocopy);
                 Ok(())
             },
             post: |chare, arguments, posts| {

@@ -7,7 +7,6 @@
 use crate::dispatch;
 use crate::error::JobError;
 use crate::inbox;
-use crate::mailbox::Work;
 use crate::pe::Pe;
 use std::any::Any;
 use std::cell::RefCell;
@@ -17,8 +16,8 @@ use std::time::{Duration, Instant};
 
 /// Steps between two looks at the network by a busy PE.
 const NETWORK_INTERVAL: u32 = 16;
-/// Work taken from the mailbox at once, so that a flood does not keep a PE from its own queue.
-const MAILBOX_BATCH: usize = 64;
+/// Work taken at once of what another PE left, so that a flood does not keep a PE from its own queue.
+const MAIL_BATCH: usize = 64;
 /// How long a PE with its own core spins before it sleeps: a few times what a sleep and wake-up cost (40-70 us).
 const SPIN_FOR: Duration = Duration::from_micros(200);
 /// Looks for work between two looks at the clock, which costs as much as several of them (a quarter of a spinning PE's time
@@ -68,24 +67,35 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
     if !pe.node.is_open() {
         return poll(pe);
     }
-    let mailbox = pe.node.mailbox(pe.id);
-    for work in std::iter::from_fn(|| mailbox.pop()).take(MAILBOX_BATCH) {
-        let mut queue = pe.queue.borrow_mut();
-        match &work {
-            Work::Message(envelope) => {
-                let options = envelope.options.clone();
-                queue.push(&options, work);
-            }
-            Work::Task(_) => queue.push(&Default::default(), work),
-        }
-    }
+    take_mail(pe);
     let steps = pe.steps.get().wrapping_add(1);
     pe.steps.set(steps);
     let work = pe.queue.borrow_mut().pop();
     let polled = (work.is_none() || steps.is_multiple_of(NETWORK_INTERVAL)) && poll(pe);
-    let Some(work) = work else { return polled };
-    dispatch::process(pe, work);
+    let Some(mut work) = work else { return polled };
+    dispatch::process(pe, &mut work);
+    pe.queue.borrow_mut().give_back(work);
     true
+}
+
+/// Queues what others left for this PE.
+#[inline]
+fn take_mail(pe: &Pe) {
+    for way in pe.ways_in.borrow_mut().iter_mut() {
+        for work in std::iter::from_fn(|| way.pop()).take(MAIL_BATCH) {
+            pe.queue.borrow_mut().push_work(work);
+        }
+    }
+    let mailbox = pe.node.mailbox(pe.id);
+    if !mailbox.is_empty() {
+        for work in std::iter::from_fn(|| mailbox.pop()).take(MAIL_BATCH) {
+            pe.queue.borrow_mut().push_work(work);
+        }
+    }
+}
+
+fn has_mail(pe: &Pe) -> bool {
+    pe.ways_in.borrow().iter().any(|way| !way.is_empty()) || !pe.node.mailbox(pe.id).is_empty()
 }
 
 /// Looks at the network, unless a sleeping PE watches it.
@@ -137,6 +147,10 @@ fn guard(pe: &Pe, body: impl FnOnce()) {
 
 /// Waits until there is something to do.
 fn rest(pe: &Rc<Pe>, policy: IdlePolicy) {
+    // Most waits are over before the clock could be read twice: they are not even counted as idle.
+    if policy == IdlePolicy::Spin && look_often(pe) {
+        return;
+    }
     let idle_since = Instant::now();
     let watched = match policy {
         IdlePolicy::Spin => !spin(pe, idle_since) && sleep_until_work(pe),
@@ -148,19 +162,23 @@ fn rest(pe: &Rc<Pe>, policy: IdlePolicy) {
     pe.counters().idle_ns.add(idle_since.elapsed().as_nanos() as u64);
 }
 
+/// Looks for work a few times; returns whether there was some.
+fn look_often(pe: &Rc<Pe>) -> bool {
+    (0..LOOKS_PER_CLOCK).any(|_| {
+        std::hint::spin_loop();
+        step(pe)
+    })
+}
+
 /// Spins for a while; returns whether there was something to do.
 fn spin(pe: &Rc<Pe>, since: Instant) -> bool {
     let watch = pe.node.watch();
     if watch.start_spinning() {
         pe.node.network.wake();
     }
-    let look = || {
-        std::hint::spin_loop();
-        step(pe)
-    };
     let mut found = false;
     while !found && !pe.node.has_ended() && since.elapsed() < SPIN_FOR {
-        found = (0..LOOKS_PER_CLOCK).any(|_| look());
+        found = look_often(pe);
     }
     watch.stop_spinning();
     found
@@ -195,7 +213,7 @@ fn sleep(pe: &Pe) -> bool {
     if node.is_congested() {
         at_most(CONGESTED_SLEEP);
     }
-    let stay_awake = || node.has_ended();
+    let stay_awake = || has_mail(pe) || node.has_ended();
     let mailbox = node.mailbox(pe.id);
     if node.layout.nodes() > 1 && node.watch().try_enter() {
         mailbox.wait_in_network(stay_awake, || node.network.wait(timeout));

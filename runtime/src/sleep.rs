@@ -1,13 +1,13 @@
 //! How a PE sleeps, as those who leave it work see it.
 //!
-//! 1. A PE that is about to sleep stores how, passes a fence, and looks for work once more.
-//! 2. Whoever leaves work does so first, passes a fence, and looks how the PE sleeps.
+//! 1. A PE that is about to sleep stores how, passes the heavy barrier, and looks for work once more.
+//! 2. Whoever leaves work does so first, passes the light barrier, and looks how the PE sleeps.
 //! 3. At least one of them sees the other (Dekker): the PE finds the work, or the other finds it asleep.
 //! 4. Whoever turns asleep into awake does the waking; so each sleep is ended at most once.
 //!
 //! `tests/model` checks it.
 
-use crate::sync::{AtomicU8, Ordering, fence};
+use crate::sync::{AtomicU8, Ordering, heavy, light};
 
 const AWAKE: u8 = 0;
 const PARKED: u8 = 1;
@@ -38,7 +38,7 @@ impl Sleep {
             Sleeper::Network => IN_NETWORK,
         };
         self.0.store(state, Ordering::Relaxed);
-        fence(Ordering::SeqCst);
+        heavy();
     }
 
     /// The PE is awake, for whatever reason.
@@ -47,8 +47,9 @@ impl Sleep {
     }
 
     /// Rule 2: called after work was left; says whom the caller must wake.
+    #[inline]
     pub(crate) fn interrupt(&self) -> Option<Sleeper> {
-        fence(Ordering::SeqCst);
+        light();
         if self.0.load(Ordering::Relaxed) == AWAKE {
             return None;
         }

@@ -3,7 +3,7 @@
 //! ```text
 //! ./app            one process, a job of its own
 //! ./app +n 4       this process becomes the launcher of four nodes and runs no PE
-//! under a launcher this process finds its place and becomes a node
+//! under a launcher this process finds its place and becomes a node: under our own, `mpirun`, `mpiexec` or `srun`
 //! ```
 
 use crate::config::{Config, Parsed};
@@ -13,6 +13,7 @@ use crate::launch;
 use crate::node::{Ending, Node};
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::launched::{Control, Launched};
+use chare_lrts::bootstrap::managed::Managed;
 use chare_lrts::bootstrap::single::Single;
 use chare_lrts::reach::ReachOptions;
 use chare_lrts::{LrtsError, NodeId};
@@ -101,6 +102,7 @@ impl Program {
     /// Whether a launcher started this process as one node of its job; [`Program::nodes`] is then the launcher's business.
     pub fn is_launched(&self) -> bool {
         std::env::var_os(chare_lrts::bootstrap::launched::VARIABLE).is_some()
+            || matches!(Managed::processes(), Ok(Some(2..)))
     }
 
     /// Chooses the paths between nodes instead of the options.
@@ -115,15 +117,16 @@ impl Program {
         F: FnOnce(Vec<String>) -> Fut + Send + 'static,
         Fut: Future<Output = ()> + 'static,
     {
-        let launched = match Launched::from_environment() {
-            Ok(launched) => launched,
+        let place = match self.find_place() {
+            Ok(place) => place,
             Err(error) => return refuse(&error),
         };
         let arguments = self.config.program_arguments.clone();
         let main: Main = Box::new(move || Box::pin(main(arguments)));
-        match launched {
-            Some(launched) => self.run_launched(launched, main),
-            None if self.config.nodes > 1 => match std::env::current_exe() {
+        match place {
+            Place::Launched(launched) => self.run_launched(launched, main),
+            Place::Managed(managed) => self.run_managed(managed, main),
+            Place::Launcher => match std::env::current_exe() {
                 Ok(program) => launch::run_here(&self.config, program, std::env::args_os().collect()),
                 Err(error) => {
                     eprintln!(
@@ -132,8 +135,28 @@ impl Program {
                     ExitCode::FAILURE
                 }
             },
-            None => self.run_alone(main),
+            Place::Alone => self.run_alone(main),
         }
+    }
+
+    /// What this process is, by its environment and its options.
+    fn find_place(&self) -> Result<Place, LrtsError> {
+        if let Some(launched) = Launched::from_environment()? {
+            return Ok(Place::Launched(launched));
+        }
+        let nodes = self.config.nodes;
+        match Managed::processes()? {
+            // One process of a foreign launcher may start a job of its own.
+            None | Some(1) if nodes > 1 => return Ok(Place::Launcher),
+            Some(processes) if nodes > 1 => {
+                return Err(LrtsError::Bootstrap(format!(
+                    "a launcher started {processes} processes already; leave out `+n {nodes}`"
+                )));
+            }
+            _ => {}
+        }
+        let patience = launch::startup_timeout().map_err(|error| LrtsError::Bootstrap(error.to_string()))?;
+        Ok(Managed::from_environment(patience)?.map_or(Place::Alone, Place::Managed))
     }
 
     fn options(&self) -> NodeOptions {
@@ -159,7 +182,26 @@ impl Program {
         }
     }
 
-    /// A node of a job that a launcher started: the launcher hears of failures and says them, once.
+    /// A node of a job that a foreign launcher started. Whoever fails says why; the others were told by it.
+    fn run_managed(&self, mut managed: Managed, main: Main) -> ExitCode {
+        let main = (managed.node() == NodeId(0)).then_some(main);
+        let opened = job::open(&self.options(), &mut managed);
+        let session = managed.into_session();
+        match opened.and_then(|ready| self.drive(ready, main, |_| ())) {
+            Ok(code) => {
+                session.finish();
+                ExitCode::from(exit_byte(code))
+            }
+            Err(error) => {
+                if !matches!(error, JobError::Elsewhere(_)) {
+                    eprintln!("{error}");
+                }
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    /// A node of a job that our own launcher started: the launcher hears of failures and says them, once.
     fn run_launched(&self, mut launched: Launched, main: Main) -> ExitCode {
         let main = (launched.node() == NodeId(0)).then_some(main);
         let opened = job::open(&self.options(), &mut launched);
@@ -213,6 +255,18 @@ impl Program {
             None => unreachable!("it has ended"),
         }
     }
+}
+
+/// What a process is in its job.
+enum Place {
+    /// A node; our own launcher started it.
+    Launched(Launched),
+    /// A node; a foreign launcher started it.
+    Managed(Managed),
+    /// It is to start the nodes.
+    Launcher,
+    /// The only node.
+    Alone,
 }
 
 fn refuse(error: &LrtsError) -> ExitCode {

@@ -8,6 +8,7 @@ pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
     /// Adds; only the counter's one writer calls it, so no atomic read-modify-write is needed.
+    #[inline]
     pub(crate) fn add(&self, amount: u64) {
         self.0.store(self.0.load(Ordering::Relaxed) + amount, Ordering::Release);
     }

@@ -5,10 +5,11 @@
 //!    same, because the watcher came a moment later, wakes it.
 //! 3. A PE that starts to spin wakes the watcher and polls in its place, because a spinning PE notices an arrival a
 //!    hundred times sooner. While PEs spin, nobody becomes the watcher.
-//! 4. Rules 2 and 3 are store-load handshakes: each side stores (watcher, spinning), passes a sequentially consistent
-//!    operation, and loads what the other stores; at least one of them sees the other. `tests/model` checks it.
+//! 4. Rules 2 and 3 are store-load handshakes: each side stores (watcher, spinning), passes its barrier (heavy: the
+//!    watcher's; see [`crate::barrier`]), and loads what the other stores; at least one of them sees the other. `tests/model`
+//!    checks it.
 
-use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering, heavy, light};
 
 /// See the file's head.
 #[derive(Debug)]
@@ -23,8 +24,9 @@ impl Watch {
     }
 
     /// Whether somebody sleeps on the network; then leave it alone.
+    #[inline]
     pub(crate) fn has_watcher(&self) -> bool {
-        fence(Ordering::SeqCst);
+        light();
         self.has_watcher.load(Ordering::Relaxed)
     }
 
@@ -33,7 +35,7 @@ impl Watch {
         if self.has_watcher.swap(true, Ordering::AcqRel) {
             return false;
         }
-        fence(Ordering::SeqCst);
+        heavy();
         if self.spinning.load(Ordering::Relaxed) > 0 {
             self.leave();
             return false;

@@ -109,7 +109,7 @@ impl Member {
     #[post(land)]
     fn post_land(&mut self, _seed: &u32, data: Post<u32>, _done: &Callback<u64>) {
         let len = data.len();
-        data.post_first(len, vec![u32::MAX; len + 10]);
+        data.post(chare::Landing::first(len, vec![u32::MAX; len + 10])).expect("it is as long");
     }
 
     #[entry]
@@ -125,7 +125,7 @@ impl Member {
         let all = this.collection();
         let mut sent = Vec::new();
         for _ in 0..times {
-            let (back, on_sent) = chare::future::<Buffer<u32>>();
+            let (back, on_sent) = chare::future::<Sent<u32>>();
             all.hear(seed, SendBuffer::from(source.clone()).on_sent(on_sent));
             sent.push(back);
         }
@@ -166,7 +166,7 @@ fn the_members_of_a_process_share_one_memory_and_the_sender_gets_its_own_back() 
                     assert!(len == 0 || places.all(|place| place == first), "one memory on node {node}");
                 }
                 members.let_go();
-                let back: Buffer<u32> = back.await;
+                let back = back.await.into_buffer();
                 check(seed, &back);
                 assert!(back.try_into_mut().is_ok(), "nobody else holds it");
             }
@@ -180,7 +180,7 @@ fn each_of_several_arguments_has_its_own_completion() {
         let members = MemberProxy::create(7);
         for (seed, (large, small)) in (0u32..).zip([(50_000, 3), (3, 50_000), (3, 4), (50_000, 60_000)]) {
             let ((total, done), (one, one_sent), (two, two_sent)) =
-                (chare::future(), chare::future::<Buffer<u32>>(), chare::future::<Buffer<u32>>());
+                (chare::future(), chare::future::<Sent<u32>>(), chare::future::<Sent<u32>>());
             let first = SendBuffer::from(buffer(seed, large, true)).on_sent(one_sent);
             let second = SendBuffer::from(buffer(seed + 1, small, false)).on_sent(two_sent);
             members.take_two(seed, first, second, done);
@@ -196,7 +196,7 @@ fn every_member_posts_a_buffer_of_its_own() {
         let count = u64::from(2 * chare::pes());
         let members = MemberProxy::create(count);
         for (seed, len) in (0u32..).zip(LENGTHS) {
-            let ((total, done), (back, sent)) = (chare::future(), chare::future::<Buffer<u32>>());
+            let ((total, done), (back, sent)) = (chare::future(), chare::future::<Sent<u32>>());
             let data = SendBuffer::from(buffer(seed, len, len % 2 == 0)).on_sent(sent);
             members.land(seed, data, pattern(seed + 1, 600), done);
             assert_eq!(total.await, count * len as u64);
@@ -237,13 +237,13 @@ fn processes_without_members_pass_broadcasts_on() {
         let last = PeId(chare::pes() - 1);
         for len in [100, 20_000] {
             let members = MemberProxy::create(ArrayOptions::new(2).placement(Placement::by(2, |_| last)));
-            let ((total, done), (back, sent)) = (chare::future(), chare::future::<Buffer<u32>>());
+            let ((total, done), (back, sent)) = (chare::future(), chare::future::<Sent<u32>>());
             let data = SendBuffer::from(buffer(1, len, false)).on_sent(sent);
             members.take_two(1, data, pattern(2, 20_000), done);
             assert_eq!(total.await, 2 * (len as u64 + 20_000));
             assert_eq!(back.await.len(), len);
             let nobody = MemberProxy::create(0);
-            let (back, sent) = chare::future::<Buffer<u32>>();
+            let (back, sent) = chare::future::<Sent<u32>>();
             let data = SendBuffer::from(buffer(1, len, true)).on_sent(sent);
             nobody.take_two(1, data, pattern(2, 3), Callback::ignore());
             assert_eq!(back.await.len(), len);
@@ -269,7 +269,7 @@ impl Everywhere {
     /// Makes a nodegroup and broadcasts to it before anybody else can have heard of it.
     #[entry]
     async fn found(this: This<Self>, done: Callback<u64>) {
-        let ((total, to), (back, sent)) = (chare::future(), chare::future::<Buffer<u32>>());
+        let ((total, to), (back, sent)) = (chare::future(), chare::future::<Sent<u32>>());
         PerNodeProxy::create().take(SendBuffer::from(buffer(3, 9000, true)).on_sent(sent), to);
         let total: u64 = total.await;
         assert_eq!(back.await.len(), 9000);

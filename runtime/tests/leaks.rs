@@ -37,7 +37,7 @@ fn descriptors_and_threads() -> [usize; 2] {
 fn run_one() {
     let code = Job::in_process(2, 2).run(|| async {
         let keepers = KeeperProxy::create();
-        let ((kept, done), (back, sent)) = (chare::future(), chare::future::<Buffer<u32>>());
+        let ((kept, done), (back, sent)) = (chare::future(), chare::future::<Sent<u32>>());
         keepers.on(PeId(3)).keep(SendBuffer::from(BufferMut::zeroed(100_000)).on_sent(sent), done);
         kept.await;
         let (handle, to_handle) = chare::future();

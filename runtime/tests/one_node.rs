@@ -1,7 +1,7 @@
 //! What a user sees of a job of one process.
 
 use chare::prelude::*;
-use chare::{CallOptions, Job, JobError, Placement, Priority};
+use chare::{CallOptions, Job, JobError, Landing, Placement, Priority};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 struct Adder {
@@ -109,6 +109,49 @@ fn a_singleton_is_gone_after_it_asked_for_it_in_any_kind_of_entry() {
         assert_eq!(MAYFLIES.load(Ordering::Relaxed), 0);
     });
     assert_eq!(code.unwrap(), 0);
+}
+
+struct Brief;
+
+#[chare]
+impl Brief {
+    #[entry]
+    fn new(live: bool) -> Self {
+        if !live {
+            chare::destroy();
+        }
+        Self
+    }
+
+    #[entry]
+    fn end(&mut self) {
+        chare::destroy();
+    }
+}
+
+#[test]
+fn a_call_of_a_destroyed_singleton_ends_the_job_and_names_it() {
+    for (nodes, stillborn) in [(1, false), (1, true), (2, false), (2, true)] {
+        let job = Job::in_process(nodes, 2).run(move || async move {
+            let last = PeId(chare::pes() - 1);
+            let [other, brief, third] =
+                [true, !stillborn, true].map(|live| BriefProxy::create_on(last, live));
+            third.end();
+            if !stillborn {
+                brief.end();
+                chare::quiescence().await;
+            }
+            brief.end();
+            other.end();
+            chare::quiescence().await;
+        });
+        let error = job.unwrap_err();
+        assert!(matches!(error, JobError::Delivery { .. }), "{error:?}");
+        let error = error.to_string();
+        for clue in ["Brief::end", "destroyed", &format!("PE {}", 2 * nodes - 1)] {
+            assert!(error.contains(clue), "`{clue}` in: {error}");
+        }
+    }
 }
 
 struct Member {
@@ -292,7 +335,7 @@ impl Receiver {
         let landing = self.landing.take().expect("one landing at a time");
         self.address = landing.as_ptr() as usize;
         let len = data.len();
-        data.post_first(len, landing);
+        data.post(Landing::first(len, landing)).expect("it is long enough");
     }
 }
 
@@ -305,7 +348,9 @@ fn nocopy_arguments_are_handed_over_and_come_back() {
         let ((total, done), (back, sent)) = (chare::future(), chare::future());
         receiver.take(address, SendBuffer::from(data).on_sent(sent), done);
         assert_eq!(total.await, 50.0);
-        let back: Buffer<f64> = back.await;
+        let back: Sent<f64> = back.await;
+        assert_eq!((back.len(), back.transferred()), (100, 100));
+        let back = back.into_buffer();
         assert_eq!(back.as_ptr() as usize, address);
         let ((total, done), (again, sent)) = (chare::future(), chare::future());
         receiver.land(2.0, SendBuffer::from(back).on_sent(sent), done);

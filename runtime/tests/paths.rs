@@ -1,32 +1,15 @@
 //! The same programs between several nodes, over every path: what a user sees must not depend on it.
 
+mod every_path;
+
 use chare::prelude::*;
 use chare::{
-    Job, JobError, ReachOptions, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput,
+    Job, JobError, Landing, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput,
 };
+use every_path::{on_every_path, paths};
 
-/// The paths between nodes of one host, by the options that choose them.
-fn paths() -> Vec<(&'static str, ReachOptions)> {
-    let named = |name: &str| ReachOptions { lrts: Some(name.to_owned()), ..ReachOptions::default() };
-    vec![
-        ("shm", ReachOptions::default()),
-        ("cma", named("cma")),
-        ("tcp", ReachOptions { nolocal: true, ..ReachOptions::default() }),
-        ("emulated", named("emulated")),
-    ]
-}
-
-fn on_every_path<Fut>(shapes: &[(u32, u32)], main: impl Fn() -> Fut + Send + Clone + 'static)
-where
-    Fut: Future<Output = ()> + 'static,
-{
-    for (nodes, pes) in shapes {
-        for (path, network) in paths() {
-            let result = Job::in_process(*nodes, *pes).network(network).run(main.clone());
-            assert_eq!(result.unwrap_or_else(|error| panic!("{nodes}x{pes} over {path}: {error}")), 0);
-        }
-    }
-}
+/// Nodes and PEs per node that between them have every kind of neighbour.
+const SHAPES: [(u32, u32); 3] = [(2, 1), (2, 2), (3, 1)];
 
 struct Cell {
     landing: Option<BufferMut<u32>>,
@@ -53,6 +36,11 @@ impl Cell {
     #[entry]
     fn names(&mut self, done: Callback<Vec<String>>) {
         self.contribute(concat(self.this_index().to_string()), done);
+    }
+
+    #[entry]
+    fn meet(&mut self, done: Callback<()>) {
+        self.contribute(barrier(), done);
     }
 
     #[entry]
@@ -86,7 +74,7 @@ impl Cell {
     fn post_land(&mut self, _seed: &u32, data: Post<u32>, _done: &Callback<u64>) {
         let landing = self.landing.take().unwrap_or_else(|| vec![u32::MAX; data.len() + 10].into());
         let len = data.len();
-        data.post_first(len, landing);
+        data.post(Landing::first(len, landing)).expect("it is long enough");
     }
 
     #[entry]
@@ -119,8 +107,6 @@ fn check(seed: u32, data: &[u32]) {
     assert!(data == pattern(seed, data.len()), "wrong data, seed {seed}, {} elements", data.len());
 }
 
-const SHAPES: [(u32, u32); 3] = [(2, 1), (2, 2), (3, 1)];
-
 #[test]
 fn broadcasts_reductions_and_quiescence() {
     on_every_path(&SHAPES, || async {
@@ -133,6 +119,24 @@ fn broadcasts_reductions_and_quiescence() {
         cells.names(to_names);
         assert_eq!(total.await, 55 * 100 + 11 * 3 + 4);
         assert_eq!(names.await, (0..11).map(|index| index.to_string()).collect::<Vec<_>>());
+    });
+}
+
+/// Results of which the caller's process has not contributed a part.
+#[test]
+fn reductions_of_members_that_all_live_elsewhere() {
+    on_every_path(&[(2, 1), (3, 1)], || async {
+        let last = chare::pes() - 1;
+        let options = chare::ArrayOptions::new(5).placement(chare::Placement::by(5, |_| PeId(last)));
+        let cells = CellProxy::create(options, 100);
+        let (met, to_met) = chare::future();
+        let ((total, to_total), (names, to_names)) = (chare::future(), chare::future());
+        cells.meet(to_met);
+        cells.sum_up(to_total);
+        cells.names(to_names);
+        met.await;
+        assert_eq!(total.await, 10 * 100);
+        assert_eq!(names.await, ["0", "1", "2", "3", "4"]);
     });
 }
 
@@ -164,7 +168,9 @@ fn nocopy_sends_arrive_and_hand_their_buffers_back() {
                 let ((taken, done), (back, sent)) = (chare::future(), chare::future());
                 cells.at(3).take(seed, SendBuffer::from(data).on_sent(sent), done);
                 assert_eq!(taken.await, len as u64);
-                let back: Buffer<u32> = back.await;
+                let back: Sent<u32> = back.await;
+                assert_eq!(back.transferred(), len);
+                let back = back.into_buffer();
                 check(seed, &back);
                 assert!(back.try_into_mut().is_ok(), "nobody else holds it");
             }

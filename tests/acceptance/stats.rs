@@ -44,10 +44,10 @@ fn without_a_mapping_the_same_buffers_are_copied_once_each() {
     }
 }
 
-/// Copies in each of six processes by ten broadcasts: the sender's, its four children's, and that of the second's child.
-fn copies_of_broadcasts(kind: &str, path: &str) -> [u64; 6] {
-    let outcome = run(probe(&format!("proclaim {kind} +n 6 +p 2 +stats {path}")));
-    assert!(outcome.status.success(), "{kind} {path}: {outcome:?}");
+/// Copies in each of six processes: node 0, its four children in the tree of nodes, and the child of node 1.
+fn copies_in_six(arguments: &str) -> [u64; 6] {
+    let outcome = run(probe(&format!("{arguments} +n 6 +p 2 +stats")));
+    assert!(outcome.status.success(), "{arguments}: {outcome:?}");
     let mut copies = [0; 6];
     // Copies happen outside of entries: they stand in the line of the node, not in those of its PEs.
     for line in outcome.stdout.lines().filter(|line| line.starts_with("node ") && line.contains(" entries "))
@@ -64,18 +64,33 @@ fn copies_of_broadcasts(kind: &str, path: &str) -> [u64; 6] {
 
 #[test]
 fn a_broadcast_is_copied_once_into_each_process_that_cannot_map_it() {
-    assert_eq!(copies_of_broadcasts("shareable", ""), [0; 6], "all map the sender's memory");
+    assert_eq!(copies_in_six("proclaim shareable"), [0; 6], "all map the sender's memory");
     for path in ["+lrts cma", "+noshm", "+nolocal", "+lrts emulated"] {
         for kind in ["shareable", "plain"] {
-            assert_eq!(copies_of_broadcasts(kind, path), [0, 10, 10, 10, 10, 10], "{kind} {path}");
+            assert_eq!(
+                copies_in_six(&format!("proclaim {kind} {path}")),
+                [0, 10, 10, 10, 10, 10],
+                "{kind} {path}"
+            );
         }
     }
-    assert_eq!(copies_of_broadcasts("plain", ""), [0, 10, 10, 10, 10, 0], "node 5 maps node 1's copy");
+    assert_eq!(copies_in_six("proclaim plain"), [0, 10, 10, 10, 10, 0], "node 5 maps node 1's copy");
 }
 
 #[test]
 fn small_broadcasts_are_copied_into_one_frame_and_posted_ones_once_for_each_member() {
-    assert_eq!(copies_of_broadcasts("small", ""), [10, 10, 0, 0, 0, 0]);
-    assert_eq!(copies_of_broadcasts("posted", ""), [20; 6]);
-    assert_eq!(copies_of_broadcasts("posted", "+nolocal"), [20, 30, 30, 30, 30, 30]);
+    assert_eq!(copies_in_six("proclaim small"), [10, 10, 0, 0, 0, 0]);
+    assert_eq!(copies_in_six("proclaim posted"), [20; 6]);
+    assert_eq!(copies_in_six("proclaim posted +nolocal"), [20, 30, 30, 30, 30, 30]);
+}
+
+#[test]
+fn a_large_readonly_value_is_there_once_in_each_process_or_mapped() {
+    assert_eq!(copies_in_six("readonly shareable"), [0; 6], "all map one copy");
+    for path in ["+lrts cma", "+noshm", "+nolocal", "+lrts emulated"] {
+        assert_eq!(copies_in_six(&format!("readonly shareable {path}")), [0, 1, 1, 1, 1, 1], "{path}");
+    }
+    for path in ["", "+noshm", "+nolocal", "+lrts emulated"] {
+        assert_eq!(copies_in_six(&format!("readonly plain {path}")), [0, 1, 1, 1, 1, 1], "{path}");
+    }
 }

@@ -1,8 +1,15 @@
 //! Every example, run as a user runs it: in one process and in several, and with mistakes on the command line.
 
-mod run;
+use chare_tests::{Outcome, Program};
 
-use run::{pass, run};
+fn run(example: &str, arguments: &str) -> Outcome {
+    Program::example(example).run(arguments)
+}
+
+#[track_caller]
+fn pass(example: &str, arguments: &str) -> String {
+    Program::example(example).pass(arguments)
+}
 
 /// One process and several, one PE and several, fewer and more PEs than any machine of ours has cores.
 const SHAPES: [&str; 5] = ["", "+p 3", "+n 2", "+n 2 +p 2", "+n 4 +p 3"];
@@ -97,7 +104,7 @@ fn pingpong_without_a_path_plays_over_all() {
     let outcome = run("pingpong", "--csv --max 4KiB --iterations 2");
     let measured = 4 + usize::from(kernel_copies());
     assert_eq!(outcome.code == Some(0), measured == 5, "{outcome:?}");
-    let rows = outcome.stdout.lines().filter(|line| line.split(',').count() == 8 && line.contains(",4096,"));
+    let rows = outcome.stdout.lines().filter(|line| line.split(',').count() == 9 && line.contains(",4096,"));
     assert_eq!(rows.count(), measured, "{outcome:?}");
     for path in ["memcpy", "shm", "cma", "tcp", "emulated"] {
         assert!(
@@ -105,6 +112,50 @@ fn pingpong_without_a_path_plays_over_all() {
             "{path}: {outcome:?}"
         );
     }
+}
+
+/// The columns of Charm++'s zero-copy ping-pong behind size and iterations, in its order.
+const CHARM_COLUMNS: &str = "regular,entry UNREG,entry REG,entry PREREG,regular+copy,entry+copy,\
+    get UNREG,get REG,get PREREG,get reg/dereg,post UNREG,post REG,post PREREG,\
+    match UNREG,match REG,match PREREG,register,deregister,reg+dereg,reg+dereg 2";
+
+#[test]
+fn pingpong_prints_every_column_of_charm() {
+    let kernel_copies = kernel_copies();
+    for path in ["memcpy", "memcpy +p 2", "shm +n 2", "cma +n 2", "tcp +n 2", "emulated +n 2"] {
+        if path.contains("cma") && !kernel_copies {
+            continue;
+        }
+        let arguments =
+            "--table charm --verify --csv --min 1024 --max 524288 --iterations 2 --large-iterations 1";
+        let said = pass("pingpong", &format!("{arguments} --path {path}"));
+        let mut lines = said.lines().filter(|line| !line.starts_with('#'));
+        assert_eq!(lines.next(), Some(&format!("path,bytes,iterations,{CHARM_COLUMNS}")[..]), "{said}");
+        let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+        let sizes: Vec<&str> = rows.iter().map(|row| row[1]).collect();
+        let expected =
+            ["1024", "2048", "4096", "8192", "16384", "32768", "65536", "131072", "262144", "524288"];
+        assert_eq!(sizes, expected, "{path}");
+        for row in rows {
+            assert_eq!(row[2], if row[1] == "524288" { "1" } else { "2" }, "{path}: {row:?}");
+            assert_eq!(row.len(), 23, "{path}: {row:?}");
+            for time in &row[3..22] {
+                assert!(time.parse::<f64>().is_ok_and(|time| time >= 0.0), "{path}: {row:?}");
+            }
+        }
+        // 16 ways, the warm-up of 512 bytes included.
+        assert!(said.contains("verified 672 transfers"), "{path}: {said}");
+    }
+}
+
+#[test]
+fn pingpong_passes_options_on_to_every_path() {
+    let outcome = run("pingpong", "--max 2KiB --iterations 1 +stats");
+    for path in ["memcpy", "shm", "tcp", "emulated"] {
+        assert!(outcome.stdout.contains(&format!("path {path}:")), "{outcome:?}");
+    }
+    let counters = outcome.stdout.lines().filter(|line| line.starts_with("PE 1 ") && line.contains("sent"));
+    assert!(counters.count() >= 4, "each run prints its counters: {outcome:?}");
 }
 
 #[test]
@@ -133,6 +184,7 @@ fn mistakes_are_answered_in_plain_words() {
         ("pingpong", "--max 3parsec", "`parsec` is no unit"),
         ("pingpong", "--max KiB", "a size is a number"),
         ("pingpong", "--max 1000G", "between 1 and"),
+        ("pingpong", "--large-iterations 5", "is for --table charm"),
     ];
     for (example, arguments, answer) in mistakes {
         let outcome = run(example, arguments);

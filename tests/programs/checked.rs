@@ -158,7 +158,7 @@ impl Worker {
     #[post(land)]
     fn post_land(&mut self, values: Post<u64>, _round: &u64, _done: &Callback<u64>) {
         let len = values.len();
-        values.post(vec![0; len]);
+        values.post(vec![0; len]).expect("it is as long");
     }
 
     #[entry]

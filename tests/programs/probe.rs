@@ -5,6 +5,7 @@
 //! | `handover` | passes vectors and nocopy buffers between the PEs of one process |
 //! | `lend` | passes shareable buffers from node 0 to node 1 |
 //! | `proclaim KIND` | broadcasts ten buffers to all PEs: `shareable`, `plain`, `small`, or `posted` by each |
+//! | `readonly KIND` | sets a large readonly value, `shareable` or `plain`, and reads it on all PEs |
 //! | `idle` | does nothing, for ever |
 //! | `flood` | traffic of every kind between all nodes, until something ends it |
 //! | `panic PE` | panics on that PE |
@@ -65,12 +66,22 @@ impl Member {
     #[post(land)]
     fn post_land(&mut self, values: Post<u64>) {
         let len = values.len();
-        values.post(vec![0; len]);
+        values.post(vec![0; len]).expect("it is as long");
     }
 
     #[entry]
     fn hear(&mut self, #[nocopy] values: Received<u64>, done: Callback<()>) {
         assert!(values.iter().all(|value| *value == 7));
+        self.contribute(barrier(), done);
+    }
+
+    #[entry]
+    fn look_up(&mut self, shareable: bool, done: Callback<()>) {
+        if shareable {
+            assert!(chare::readonly::<Buffer<u64>>().iter().all(|value| *value == 7));
+        } else {
+            assert!(chare::readonly::<Vec<u64>>().iter().all(|value| *value == 7));
+        }
         self.contribute(barrier(), done);
     }
 
@@ -83,7 +94,7 @@ impl Member {
     #[post(note)]
     fn post_note(&mut self, values: Post<u64>, _done: &Callback<()>) {
         let len = values.len();
-        values.post(vec![0; len]);
+        values.post(vec![0; len]).expect("it is as long");
     }
 
     #[entry]
@@ -101,7 +112,7 @@ impl Member {
                 assert!(read.await.iter().all(|value| *value == 7));
                 let _: usize = borrowed.await;
             }
-            let (heard, sent) = chare::future::<Buffer<u64>>();
+            let (heard, sent) = chare::future::<Sent<u64>>();
             let to_all = SendBuffer::from(BufferMut::from_fn(BULK, |_| 7)).on_sent(sent);
             all.hear(to_all, Callback::ignore());
             heard.await;
@@ -165,7 +176,7 @@ async fn lend(members: MemberProxy) {
 
 async fn proclaim(members: MemberProxy, kind: &str) {
     for _ in 0..10 {
-        let ((heard, done), (back, sent)) = (chare::future(), chare::future::<Buffer<u64>>());
+        let ((heard, done), (back, sent)) = (chare::future(), chare::future::<Sent<u64>>());
         let buffer = match kind {
             "plain" => vec![7; BULK].into(),
             "small" => vec![7; 5].into(),
@@ -173,13 +184,27 @@ async fn proclaim(members: MemberProxy, kind: &str) {
         };
         let buffer = SendBuffer::from(buffer).on_sent(sent);
         if kind == "posted" {
-            members.note(buffer, done)
+            members.note(buffer, done);
         } else {
-            members.hear(buffer, done)
+            members.hear(buffer, done);
         }
         heard.await;
-        assert!(back.await.try_into_mut().is_ok(), "nobody reads it any more");
+        assert!(back.await.into_buffer().try_into_mut().is_ok(), "nobody reads it any more");
     }
+}
+
+fn set_readonly(shareable: bool) {
+    if shareable {
+        chare::set_readonly(BufferMut::<u64>::from_fn(4 * BULK, |_| 7).freeze());
+    } else {
+        chare::set_readonly(vec![7u64; 4 * BULK]);
+    }
+}
+
+async fn look_up(members: MemberProxy, shareable: bool) {
+    let (read, done) = chare::future();
+    members.look_up(shareable, done);
+    read.await;
 }
 
 async fn flood(members: MemberProxy) {
@@ -196,16 +221,20 @@ async fn idle() {
 
 fn main() -> ExitCode {
     chare::run(|arguments| async move {
+        let argument = |position: usize| arguments.get(position).map_or("", String::as_str);
+        if argument(0) == "readonly" {
+            set_readonly(argument(1) == "shareable");
+        }
         let members = MemberProxy::create();
         let (introduced, done) = chare::future();
         members.introduce(done);
         introduced.await;
-        let number =
-            |position: usize| arguments.get(position).and_then(|text| text.parse().ok()).unwrap_or(0);
+        let number = |position: usize| argument(position).parse().unwrap_or(0);
         match arguments.first().map(String::as_str) {
             Some("handover") => handover(members).await,
             Some("lend") => lend(members).await,
-            Some("proclaim") => proclaim(members, arguments.get(1).map_or("", String::as_str)).await,
+            Some("proclaim") => proclaim(members, argument(1)).await,
+            Some("readonly") => look_up(members, argument(1) == "shareable").await,
             Some("idle") => idle().await,
             Some("flood") => flood(members).await,
             Some("panic") => members.on(PeId(number(1))).fail(),

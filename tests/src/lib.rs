@@ -1,3 +1,6 @@
 //! What several tests and `cargo xtask` share.
 
 pub mod chaos;
+mod program;
+
+pub use program::{Outcome, Program};

@@ -8,7 +8,7 @@
 //! 3. During start-up the caller's thread reads the socket; afterwards only [`Control::watch`] does.
 
 use super::control::{self, FromNode, PROTOCOL, ToNode, VALUE_BYTES_MAX, VALUES_PER_MESSAGE, Welcome};
-use super::{Bootstrap, JobKey};
+use super::{Bootstrap, JobKey, variables};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use parking_lot::Mutex;
@@ -62,7 +62,7 @@ impl Launched {
                 LrtsError::Bootstrap(format!("{VARIABLE} is {value:?}, which no launcher sets; unset it"))
             })?;
         let socket = take_socket(descriptor, inode);
-        remove_variable();
+        variables::remove(&[VARIABLE]);
         socket.map(Self::join).transpose()
     }
 
@@ -288,14 +288,6 @@ fn take_socket(descriptor: RawFd, inode: u64) -> Option<OwnedFd> {
     // SAFETY: the inode proves that this is the socket which the launcher left to this process, and the missing
     // close-on-exec flag, tested and set under the lock, that nobody took it before.
     Some(unsafe { OwnedFd::from_raw_fd(descriptor) })
-}
-
-/// Takes the variable out of the environment where that is sound: while this is the only thread.
-fn remove_variable() {
-    if std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.take(2).count() == 1) {
-        // SAFETY: no other thread exists that could read the environment meanwhile or start one that does.
-        unsafe { std::env::remove_var(VARIABLE) };
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,9 @@
 pub mod control;
 pub mod launched;
 pub mod local;
+pub mod managed;
 pub mod single;
+mod variables;
 
 use crate::error::LrtsError;
 use crate::ids::NodeId;

@@ -42,7 +42,7 @@ impl<'room> Encoder<'room> {
     }
 
     #[inline]
-    fn write(&mut self, bytes: &[u8]) {
+    pub(super) fn write(&mut self, bytes: &[u8]) {
         let end = self.len.saturating_add(bytes.len());
         if let Some(room) = self.room.get_mut(self.len..end) {
             room.write_copy_of_slice(bytes);

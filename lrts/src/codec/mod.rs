@@ -19,15 +19,15 @@ mod decode;
 mod encode;
 mod fault;
 mod lend;
+mod writer;
 
 pub use bulk::copy_elements;
 pub use lend::{LendableBytes, LentBytes};
+pub use writer::{Writer, append, append_up_to, fill};
 
 use crate::memory::Memory;
 use decode::Decoder;
-use encode::Encoder;
 use fault::Fault;
-use lend::Lending;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::any::type_name;
@@ -74,7 +74,7 @@ pub enum CodecError {
 /// # Ok::<(), codec::CodecError>(())
 /// ```
 pub fn encode_into<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Result<(), CodecError> {
-    append(out, |encoder| value.serialize(encoder)).map_err(|fault| encode_error::<T>(fault))
+    append(out, |writer| writer.write(value))
 }
 
 /// Writes the encoding of `value` to the front of `room` and returns how long it is. If that is more than the
@@ -92,9 +92,7 @@ pub fn encode_into<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) -> Resul
 /// # Ok::<(), codec::CodecError>(())
 /// ```
 pub fn encode_to_slice<T: Serialize + ?Sized>(value: &T, room: &mut [u8]) -> Result<usize, CodecError> {
-    let mut encoder = Encoder::new(bulk::as_room(room));
-    value.serialize(&mut encoder).map_err(|fault| encode_error::<T>(fault))?;
-    Ok(encoder.len())
+    fill(room, |writer| writer.write(value))
 }
 
 /// Encodes `value` without the [`Memory`] of at least `threshold_bytes` in it: such memory is shared, not copied, and comes
@@ -116,29 +114,11 @@ pub fn encode_lending<T: Serialize + ?Sized>(
     threshold_bytes: usize,
 ) -> Result<(Vec<u8>, Vec<Memory>), CodecError> {
     let (mut bytes, mut lent) = (Vec::new(), Vec::new());
-    append(&mut bytes, |encoder| {
-        encoder.lend(Lending::new(threshold_bytes));
-        value.serialize(&mut *encoder)?;
-        lent = encoder.take_lent();
+    append(&mut bytes, |writer| {
+        lent = writer.write_lending(value, threshold_bytes)?;
         Ok(())
-    })
-    .map_err(|fault| encode_error::<T>(fault))?;
+    })?;
     Ok((bytes, lent))
-}
-
-fn append(
-    out: &mut Vec<u8>,
-    mut write: impl FnMut(&mut Encoder<'_>) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    bulk::append(out, |room| {
-        let mut encoder = Encoder::new(room);
-        write(&mut encoder)?;
-        Ok(encoder)
-    })
-}
-
-fn encode_error<T: ?Sized>(fault: Fault) -> CodecError {
-    CodecError::Encode { type_name: type_name::<T>(), cause: fault.to_string() }
 }
 
 /// Decodes one value from the front of `bytes`; returns it and what follows it.

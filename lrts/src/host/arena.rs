@@ -18,6 +18,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use std::io;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use thiserror::Error;
 
 /// Alignment and grain: a cache line, and what the widest vector types need.
@@ -39,12 +40,18 @@ pub(crate) const ARENAS_MAX: usize = 4096;
 /// Pieces that one arena can be cut into; the allocator's table takes 32 bytes for each.
 const PIECES_MAX: u32 = 16_384;
 
+/// How long the kernel is left alone after it had no memory: finding that out takes it milliseconds.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
 /// Why there is no shareable memory now. Ordinary memory serves instead: peers copy it.
 #[derive(Debug, Error)]
 pub enum ArenaError {
     /// The kernel refused.
     #[error("no shareable memory: {0}; ordinary memory is used, which costs a copy")]
     System(#[from] io::Error),
+    /// The kernel refused a moment ago and is not asked again yet.
+    #[error("no shareable memory was left a moment ago; ordinary memory is used, which costs a copy")]
+    Exhausted,
     /// More than an arena can hold.
     #[error("{len} bytes exceed the longest arena of {ARENA_BYTES_MAX} bytes")]
     TooLong {
@@ -79,6 +86,8 @@ struct Growth {
     /// An arena that some neighbours do not know yet.
     pending: Option<Pending>,
     next_bytes: usize,
+    /// The kernel had no memory; it is asked again from then on.
+    retry_at: Option<Instant>,
 }
 
 /// The shareable memory of one node.
@@ -104,7 +113,7 @@ impl Drop for Lease {
 
 impl Arenas {
     pub(crate) fn new(audience: Vec<Arc<Link>>) -> Self {
-        let growth = Growth { pending: None, next_bytes: 2 * ARENA_GRAIN_BYTES };
+        let growth = Growth { pending: None, next_bytes: 2 * ARENA_GRAIN_BYTES, retry_at: None };
         Self { audience, pool: Mutex::default(), growth: Mutex::new(growth) }
     }
 
@@ -163,7 +172,13 @@ impl Arenas {
         // The allocator finds a piece only in a free range that is as long as the piece's size class.
         let needed = offset_allocator::ext::min_allocator_size(units) as usize * UNIT_BYTES;
         let len = needed.max(growth.next_bytes).next_multiple_of(ARENA_GRAIN_BYTES);
-        let (mapping, descriptor) = Mapping::create("chare-arena", len)?;
+        if growth.retry_at.is_some_and(|retry_at| Instant::now() < retry_at) {
+            return Err(ArenaError::Exhausted);
+        }
+        let (mapping, descriptor) = Mapping::create("chare-arena", len).inspect_err(|_| {
+            growth.retry_at = Some(Instant::now() + RETRY_AFTER);
+        })?;
+        mapping.populate();
         growth.next_bytes = (2 * growth.next_bytes).min(ARENA_GROWTH_BYTES_MAX);
         growth.pending = Some(Pending { mapping, descriptor, untold: self.audience.clone() });
         Ok(())

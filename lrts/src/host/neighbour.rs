@@ -182,7 +182,10 @@ impl Neighbour {
             .map_err(|_| std::io::Error::from(rustix::io::Errno::NOMEM))
             .and_then(|len| Mapping::open(&memory, len));
         match mapped {
-            Ok(mapping) => arenas.push(Ok(Arc::new(mapping))),
+            Ok(mapping) => {
+                mapping.populate();
+                arenas.push(Ok(Arc::new(mapping)));
+            }
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 self.condemn(Fate::Broken { what: "arena", cause: error.to_string() });
             }

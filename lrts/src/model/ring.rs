@@ -102,7 +102,7 @@ impl Shared {
 
     /// Receives `count` numbers; sleeps while there is none. The order of steps is that of the backend.
     fn consume(&self, count: u64) {
-        let mut consumer = Consumer::new();
+        let consumer = Consumer::new();
         let mut expected = 0;
         let mut armed = false;
         while expected < count {

@@ -15,12 +15,14 @@
 //! 3. [`Reach::wake`] is kept until the next [`Reach::wait`] or `arm`: a wake-up is never lost.
 //! 4. Memory of ended registrations is collected by whoever registered it, with [`Regions::reap`].
 
+mod choose;
 mod open;
 mod traffic;
 mod transfer;
+mod waker;
 
 pub use open::ReachOptions;
-pub use traffic::{PathUse, PeerUse};
+pub use traffic::PeerUse;
 
 use crate::capabilities::Capabilities;
 use crate::cma::Cma;
@@ -29,25 +31,30 @@ use crate::error::{LrtsError, TransferError};
 use crate::frame::Frame;
 use crate::host::{ArenaError, Arenas};
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memcpy::copy;
 use crate::memory::{Memory, MemoryMut};
 use crate::region::{RegionKey, Regions};
 use crate::shm::Shm;
 use crate::tcp::Tcp;
 use parking_lot::Mutex;
-use rustix::event::epoll::{self, EventData, EventFlags};
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
-use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::io::Errno;
+use rustix::fd::BorrowedFd;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use traffic::Traffic;
-use transfer::Transfer;
+use waker::Waker;
+
+/// What is allocated from arenas, which are backed at once, on a peer's word: more than most transfers, less than would
+/// hurt a host.
+const POOLED_BYTES_MAX: usize = 256 << 20;
 
 /// The longest frame where no backend carries any.
 const LONE_FRAME_BYTES_MAX: usize = 64 << 10;
+
+/// Looks at shared memory for each look at TCP, where both are needed: together they take as long as the system call.
+const LOOKS_PER_TCP: u32 = 8;
 
 /// Which backend carries a peer's messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,34 +119,22 @@ pub struct Reach {
     /// Whether a lack of shareable memory was told.
     told_of_arenas: AtomicBool,
     warnings: Mutex<Vec<String>>,
-    /// Readable while a wake-up is pending.
-    waker: OwnedFd,
-    /// Watches the waker and all that the backends sleep on.
-    events: OwnedFd,
+    waker: Waker,
+    frame_bytes_max: usize,
     closing: AtomicBool,
-}
-
-fn system(operation: &'static str, errno: Errno) -> LrtsError {
-    let hint = "; raise the limit of open files (`ulimit -n`)";
-    LrtsError::System { operation, backend: "reach", source: errno.into(), hint }
 }
 
 impl Reach {
     fn assemble(parts: Parts) -> Result<Self, LrtsError> {
         let Parts { regions, routes, shm, tcp, cma, arenas, warning } = parts;
-        let waker = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
-            .map_err(|errno| system("creating the waker", errno))?;
-        let events = epoll::create(epoll::CreateFlags::CLOEXEC)
-            .map_err(|errno| system("creating the event queue", errno))?;
-        let sleepers = [
-            Some(waker.as_fd()),
-            shm.as_ref().and_then(|shm| shm.event_fd()),
-            tcp.as_ref().and_then(|tcp| tcp.event_fd()),
+        let by_tcp = tcp.as_ref().and_then(|tcp| tcp.event_fd());
+        let by_shm = shm.as_ref().and_then(|shm| shm.event_fd());
+        let waker = Waker::new(by_tcp.into_iter().chain(by_shm))?;
+        let lengths = [
+            shm.as_ref().map(|shm| shm.capabilities().frame_bytes_max),
+            tcp.as_ref().map(|tcp| tcp.capabilities().frame_bytes_max),
         ];
-        for sleeper in sleepers.into_iter().flatten() {
-            epoll::add(&events, sleeper, EventData::new_u64(0), EventFlags::IN)
-                .map_err(|errno| system("watching a backend", errno))?;
-        }
+        let frame_bytes_max = lengths.into_iter().flatten().min().unwrap_or(LONE_FRAME_BYTES_MAX);
         let peer = |route: Route| Peer {
             messages: route.messages,
             mapping: AtomicBool::new(route.mapping),
@@ -156,7 +151,7 @@ impl Reach {
             told_of_arenas: AtomicBool::new(false),
             warnings: Mutex::new(warning.into_iter().collect()),
             waker,
-            events,
+            frame_bytes_max,
             closing: AtomicBool::new(false),
         })
     }
@@ -182,7 +177,15 @@ impl Reach {
         })
     }
 
-    fn warn(&self, warning: String) {
+    /// Memory for `len` bytes that a peer says it has; `None` when so much cannot be had. Beyond [`POOLED_BYTES_MAX`] the kernel
+    /// backs it as the bytes arrive, so that a false length costs address space only.
+    pub fn allocate_announced(&self, len: u64) -> Option<MemoryMut> {
+        let len = usize::try_from(len).ok()?;
+        if len <= POOLED_BYTES_MAX { Some(self.allocate(len)) } else { MemoryMut::try_heap_zeroed(len) }
+    }
+
+    /// Leaves a warning for [`Reach::take_warnings`].
+    pub fn warn(&self, warning: String) {
         self.warnings.lock().push(warning);
     }
 
@@ -228,7 +231,12 @@ impl Reach {
     /// # Panics
     /// If the job has no such node.
     pub fn usage(&self, peer: NodeId) -> PeerUse {
-        self.peers[peer.index()].traffic.read()
+        let messages = match self.peers[peer.index()].messages {
+            Messages::Myself => None,
+            Messages::Shm => self.shm.as_ref().map(|shm| shm.inner().sent(peer)),
+            Messages::Tcp => self.tcp.as_ref().map(|tcp| tcp.inner().sent(peer)),
+        };
+        self.peers[peer.index()].traffic.read(messages.unwrap_or_default())
     }
 
     /// Sleeps until something may have happened, another thread calls [`Reach::wake`], or the time is over. Returns
@@ -237,21 +245,12 @@ impl Reach {
         if !self.arm() {
             return;
         }
-        let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
-        // Whatever ends the sleep, the caller looks for work next.
-        let _ = rustix::event::poll(&mut [PollFd::new(&self.events, PollFlags::IN)], timeout.as_ref());
-        self.take_wake_up();
+        self.waker.sleep(timeout);
     }
 
     /// Ends the current or the next [`Reach::wait`]. One system call.
     pub fn wake(&self) {
-        // A full counter is readable, which is all a sleeper needs.
-        let _ = rustix::io::write(&self.waker, &1_u64.to_ne_bytes());
-    }
-
-    /// Whether there was a wake-up; there is none afterwards.
-    fn take_wake_up(&self) -> bool {
-        rustix::io::read(&self.waker, &mut [0; 8]).is_ok()
+        self.waker.wake();
     }
 
     /// The backend that carries a peer's messages.
@@ -267,92 +266,6 @@ impl Reach {
         let shm = self.shm.iter().map(|shm| shm as &dyn Lrts);
         shm.chain(self.tcp.iter().map(|tcp| tcp as &dyn Lrts))
     }
-
-    /// The mapping backend, if it reaches a region of this peer.
-    fn mapper(&self, peer: &Peer, key: &RegionKey) -> Option<&Shm> {
-        let shm = self.shm.as_ref().filter(|_| peer.mapping.load(Ordering::Relaxed))?.inner();
-        shm.reaches(key).then_some(shm)
-    }
-
-    /// CMA, if it reaches this peer.
-    fn kernel_copier(&self, peer: &Peer) -> Option<&Cma> {
-        self.cma.as_ref().filter(|_| peer.kernel_copy.load(Ordering::Relaxed))
-    }
-
-    /// Sends a transfer down the best path that works.
-    fn transfer<T: Transfer>(&self, transfer: T) -> Result<Posted, Refused<T>> {
-        let (node, len) = (transfer.key().node, transfer.len());
-        if self.closing.load(Ordering::Acquire) {
-            return Err(Refused(transfer));
-        }
-        if node == self.regions.node() {
-            return count(&self.peers[node.index()].traffic.copied, len, transfer.within(&self.regions));
-        }
-        let Some(peer) = self.peers.get(node.index()) else {
-            // No backend knows the node: any of them says so, and without any, so do the regions.
-            return transfer.within(&self.regions);
-        };
-        let mut transfer = transfer;
-        if let Some(shm) = self.mapper(peer, transfer.key()) {
-            match attempt(shm, transfer)? {
-                Attempt::Posted(posted) => return count(&peer.traffic.copied, len, Ok(posted)),
-                Attempt::Failed(back, cause) => {
-                    transfer = back;
-                    self.give_up(&peer.mapping, &cause);
-                }
-            }
-        }
-        if let Some(cma) = self.kernel_copier(peer) {
-            match attempt(cma, transfer)? {
-                Attempt::Posted(posted) => return count(&peer.traffic.kernel_copied, len, Ok(posted)),
-                Attempt::Failed(back, cause) => {
-                    transfer = back;
-                    self.give_up(&peer.kernel_copy, &cause);
-                }
-            }
-        }
-        match self.carrier(node) {
-            Some(carrier) => count(&peer.traffic.emulated, len, transfer.over(carrier)),
-            None => transfer.within(&self.regions),
-        }
-    }
-
-    /// Notes that a path to a peer does not work, and warns of it once.
-    fn give_up(&self, works: &AtomicBool, cause: &TransferError) {
-        if works.swap(false, Ordering::Relaxed) {
-            self.warn(format!("{cause}; memory goes by messages from here on, which is slower"));
-        }
-    }
-}
-
-/// What came of trying a path that may not work.
-enum Attempt<T> {
-    Posted(Posted),
-    /// The path does not work; the transfer may take another.
-    Failed(T, TransferError),
-}
-
-fn attempt<T: Transfer>(path: &dyn Lrts, transfer: T) -> Result<Attempt<T>, Refused<T>> {
-    let stub = transfer.stub();
-    Ok(match transfer.over(path)? {
-        Posted::Done(failed @ Completion { result: Err(TransferError::Refused { .. }), .. }) => {
-            let cause = failed.result.clone().expect_err("just matched");
-            Attempt::Failed(T::again(stub, failed), cause)
-        }
-        posted => Attempt::Posted(posted),
-    })
-}
-
-fn count<T>(
-    count: &traffic::Count,
-    len: usize,
-    posted: Result<Posted, Refused<T>>,
-) -> Result<Posted, Refused<T>> {
-    let failed = |posted: &Posted| matches!(posted, Posted::Done(Completion { result: Err(_), .. }));
-    if posted.as_ref().is_ok_and(|posted| !failed(posted)) {
-        count.add(len);
-    }
-    posted
 }
 
 impl Lrts for Reach {
@@ -361,7 +274,6 @@ impl Lrts for Reach {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let lengths = self.carriers().map(|carrier| carrier.capabilities().frame_bytes_max);
         let mapped = self.peers.iter().any(|peer| peer.mapping.load(Ordering::Relaxed));
         Capabilities {
             messages: self.peers.len() > 1,
@@ -369,7 +281,7 @@ impl Lrts for Reach {
             put: true,
             view: mapped,
             immediate: false,
-            frame_bytes_max: lengths.min().unwrap_or(LONE_FRAME_BYTES_MAX),
+            frame_bytes_max: self.frame_bytes_max,
         }
     }
 
@@ -377,22 +289,24 @@ impl Lrts for Reach {
     /// If the frame is too long or the target is this node.
     fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         let len = frame.len();
-        assert!(len <= self.capabilities().frame_bytes_max, "frame of {len} bytes");
-        let carrier = self.carrier(target).expect("messages to the own node never reach the network");
-        carrier.send(target, frame)?;
-        self.peers[target.index()].traffic.messages.add(len);
-        Ok(())
+        assert!(len <= self.frame_bytes_max, "frame of {len} bytes");
+        match (self.peers[target.index()].messages, &self.shm, &self.tcp) {
+            (Messages::Shm, Some(shm), _) => shm.send(target, frame),
+            (Messages::Tcp, _, Some(tcp)) => tcp.send(target, frame),
+            _ => panic!("messages to {target}, which is this node, never reach the network"),
+        }
     }
 
     fn progress(&self, sink: &mut dyn Sink) -> bool {
-        let mut happened = false;
-        for carrier in self.carriers() {
-            happened |= carrier.progress(sink);
+        match (&self.shm, &self.tcp) {
+            (Some(shm), None) => shm.progress(sink),
+            (None, Some(tcp)) => tcp.progress(sink),
+            (Some(shm), Some(tcp)) => {
+                let happened = shm.progress(sink);
+                (is_turn_of_tcp() && tcp.progress(sink)) || happened
+            }
+            (None, None) => false,
         }
-        if let Some(cma) = &self.cma {
-            happened |= cma.progress(sink);
-        }
-        happened
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
@@ -421,11 +335,11 @@ impl Lrts for Reach {
     }
 
     fn arm(&self) -> bool {
-        !self.take_wake_up() && self.carriers().all(|carrier| carrier.arm())
+        !self.waker.take() && self.carriers().all(|carrier| carrier.arm())
     }
 
     fn event_fd(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.events.as_fd())
+        Some(self.waker.events())
     }
 
     fn shutdown(&self) {
@@ -436,4 +350,14 @@ impl Lrts for Reach {
     fn is_closed(&self) -> bool {
         self.closing.load(Ordering::Acquire) && self.carriers().all(|carrier| carrier.is_closed())
     }
+}
+
+/// Every so often, for each thread that polls: a look at TCP is a system call, which neighbours need not wait for.
+fn is_turn_of_tcp() -> bool {
+    thread_local! {
+        static LOOKS: Cell<u32> = const { Cell::new(0) };
+    }
+    let looks = LOOKS.get().wrapping_add(1);
+    LOOKS.set(looks);
+    looks.is_multiple_of(LOOKS_PER_TCP)
 }

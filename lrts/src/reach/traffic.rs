@@ -1,16 +1,8 @@
 //! How often each path to a peer was used, and for how many bytes: what `+stats` prints.
 
+use crate::path_use::PathUse;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// A path's use so far.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct PathUse {
-    /// Frames, transfers or views.
-    pub operations: u64,
-    /// Bytes of those that were accepted.
-    pub bytes: u64,
-}
 
 /// All paths to one peer.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -48,10 +40,9 @@ impl Count {
     }
 }
 
-/// The counts of one peer.
+/// The counts of one peer; its messages are counted by their backend.
 #[derive(Default)]
 pub(super) struct Traffic {
-    pub(super) messages: Count,
     pub(super) viewed: Count,
     pub(super) copied: Count,
     pub(super) kernel_copied: Count,
@@ -59,9 +50,9 @@ pub(super) struct Traffic {
 }
 
 impl Traffic {
-    pub(super) fn read(&self) -> PeerUse {
+    pub(super) fn read(&self, messages: PathUse) -> PeerUse {
         PeerUse {
-            messages: self.messages.read(),
+            messages,
             viewed: self.viewed.read(),
             copied: self.copied.read(),
             kernel_copied: self.kernel_copied.read(),

@@ -3,6 +3,7 @@
 //!
 //! 1. A ring is a row of lines. A record takes whole lines, and the first word of its first line is its header, which is
 //!    never 0: a header of 0 says that there is nothing yet. So a short record costs its reader one cache miss.
+//!    Payload never looks like a header: rule 2.
 //! 2. The producer writes a record, sets the header behind it to 0, and publishes it by a release store of its own header;
 //!    the consumer's acquire load pairs with it. Whoever sees a record sees what follows it: 0 or the next record, never
 //!    what stood there a lap ago.
@@ -65,12 +66,14 @@ pub(crate) struct Producer {
     tail: u64,
     /// The consumer's cursor as last seen.
     head: u64,
+    /// A line behind the tail whose header is 0 already.
+    cleared: u64,
 }
 
 impl Producer {
     /// The producer of an empty ring of `capacity` lines, one of which is always free.
     pub(crate) fn new(capacity: u64) -> Self {
-        Self { capacity, tail: 0, head: 0 }
+        Self { capacity, tail: 0, head: 0, cleared: 0 }
     }
 
     /// Asks for room for a record.
@@ -107,40 +110,55 @@ impl Producer {
     /// Shows a record that was reserved and written, all but its header, to the consumer. Returns whether to ring for it.
     pub(crate) fn publish(&mut self, control: &Control, ring: &impl Lines, header: u64, lines: u64) -> bool {
         let next = self.tail.wrapping_add(lines);
-        ring.header(next).store(0, Ordering::Relaxed);
+        if self.cleared != next {
+            ring.header(next).store(0, Ordering::Relaxed);
+        }
         ring.header(self.tail).store(header, Ordering::Release);
         self.tail = next;
         fence(Ordering::SeqCst);
-        take(&control.sleeping.0)
+        let rings = take(&control.sleeping.0);
+        self.clear_ahead(ring, lines);
+        rings
+    }
+
+    /// Clears the header behind the next record, if that one is as long as the last: so the next `publish` need not wait
+    /// for that line.
+    fn clear_ahead(&mut self, ring: &impl Lines, lines: u64) {
+        if self.has_room(lines) {
+            self.cleared = self.tail.wrapping_add(lines);
+            ring.header(self.cleared).store(0, Ordering::Relaxed);
+        }
     }
 }
 
-/// The reading side's own memory.
+/// The reading side's own memory. Any thread may look, one at a time may consume.
 #[derive(Debug)]
 pub(crate) struct Consumer {
-    head: u64,
+    /// Written by whoever consumes. A look with an older value sees no record or one that is gone: it is only a hint.
+    head: AtomicU64,
 }
 
 impl Consumer {
     /// The consumer of an empty ring.
     pub(crate) fn new() -> Self {
-        Self { head: 0 }
+        Self { head: AtomicU64::new(0) }
     }
 
     /// Where the next record is or will be.
     pub(crate) fn head(&self) -> u64 {
-        self.head
+        self.head.load(Ordering::Relaxed)
     }
 
     /// The next record's header, or 0.
     pub(crate) fn look(&self, ring: &impl Lines) -> u64 {
-        ring.header(self.head).load(Ordering::Acquire)
+        ring.header(self.head()).load(Ordering::Acquire)
     }
 
     /// Gives the room of a record that was read back. Ask `is_awaited` afterwards, once for many.
-    pub(crate) fn consume(&mut self, control: &Control, lines: u64) {
-        self.head = self.head.wrapping_add(lines);
-        control.head.0.store(self.head, Ordering::Release);
+    pub(crate) fn consume(&self, control: &Control, lines: u64) {
+        let head = self.head().wrapping_add(lines);
+        self.head.store(head, Ordering::Relaxed);
+        control.head.0.store(head, Ordering::Release);
     }
 
     /// Whether to ring for a producer that waits for room.
@@ -188,7 +206,7 @@ mod tests {
     #[test]
     fn room_ends_one_line_before_the_capacity_and_returns() {
         let (control, headers) = (Control::default(), Headers::default());
-        let (mut producer, mut consumer) = (Producer::new(LINES), Consumer::new());
+        let (mut producer, consumer) = (Producer::new(LINES), Consumer::new());
         assert_eq!(producer.reserve(&control, LINES), Ok(Room::None));
         assert_eq!(producer.reserve(&control, LINES - 1), Ok(Room::At(0)));
         assert!(!producer.publish(&control, &headers, 7, LINES - 1));
@@ -218,8 +236,8 @@ mod tests {
         let (control, headers) = (Control::default(), Headers::default());
         let start = u64::MAX - 3;
         control.head.0.store(start, Ordering::Relaxed);
-        let mut producer = Producer { capacity: LINES, tail: start, head: start };
-        let mut consumer = Consumer { head: start };
+        let mut producer = Producer { capacity: LINES, tail: start, head: start, cleared: start };
+        let consumer = Consumer { head: AtomicU64::new(start) };
         for header in 1..20 {
             assert!(matches!(producer.reserve(&control, 3), Ok(Room::At(_))));
             producer.publish(&control, &headers, header, 3);
@@ -235,7 +253,7 @@ mod tests {
         headers.0.iter().for_each(|header| header.store(99, Ordering::Relaxed));
         let mut producer = Producer::new(LINES);
         producer.publish(&control, &headers, 1, 2);
-        let mut consumer = Consumer::new();
+        let consumer = Consumer::new();
         assert_eq!(consumer.look(&headers), 1);
         consumer.consume(&control, 2);
         assert_eq!(consumer.look(&headers), 0);

@@ -12,21 +12,24 @@
 //!    are accepted and dropped: `peer_lost` tells.
 
 pub(crate) mod cursor;
+mod inbox;
 mod place;
 mod ring;
 
+use crate::brief::BriefMutex;
 use crate::capabilities::Capabilities;
 use crate::claim::ClaimMode;
 use crate::error::TransferError;
-use crate::frame::Frame;
-use crate::host::{Fate, Neighbour, Neighbourhood, Rings, get_by, put_by, ring_doorbell};
+use crate::frame::{Channel, Frame};
+use crate::host::{Fate, Neighbourhood, Rings, get_by, put_by, ring_doorbell};
 use crate::ids::NodeId;
 use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
+use crate::path_use::PathUse;
 use crate::region::{ClaimError, RegionKey};
 use cursor::Corrupt;
-use parking_lot::Mutex;
-use ring::{Kind, Pushed, Reader, Writer};
+use inbox::Inbox;
+use ring::{Pushed, Reader, Writer};
 use rustix::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,47 +39,19 @@ const FRAME_BYTES_MAX: usize = 64 << 10;
 
 const BACKEND: &str = "shm";
 
-/// Looks at the rings between two looks at the clock that tells when the links are due: it costs more than a ring.
-const LOOKS_PER_CLOCK: u32 = 16;
-
-/// How a neighbour stands with us.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Presence {
-    Open,
-    Closed,
-    Lost,
-}
-
 struct Outgoing {
     writer: Writer,
     said_goodbye: bool,
-}
-
-struct Incoming {
-    reader: Reader,
-    presence: Presence,
-}
-
-/// What progress owns while it runs.
-struct Inbox {
-    /// By the neighbours' positions.
-    incoming: Vec<Incoming>,
-    /// Where a frame is copied before anybody looks at it.
-    scratch: Box<[u8]>,
-    /// Whether `arm` was called since the last progress.
-    armed: bool,
-    /// Whether the fates of the neighbours have to be looked at.
-    suspicious: bool,
-    /// Looks at the rings without a look at the links.
-    looks: u32,
+    /// Frames of the runtime. Counted here because this thread has the line anyway.
+    sent: PathUse,
 }
 
 /// The backend of one node.
 pub struct Shm {
     neighbourhood: Arc<Neighbourhood>,
     /// By the neighbours' positions.
-    outgoing: Vec<Mutex<Outgoing>>,
-    inbox: Mutex<Inbox>,
+    outgoing: Vec<BriefMutex<Outgoing>>,
+    inbox: Inbox,
     /// Set once, by `shutdown`.
     closing: AtomicBool,
 }
@@ -88,15 +63,19 @@ impl Shm {
     /// If it was opened on this neighbourhood before: a ring has one reader and one writer.
     pub fn open(neighbourhood: Arc<Neighbourhood>) -> Self {
         let mut outgoing = Vec::new();
-        let mut incoming = Vec::new();
+        let mut readers = Vec::new();
         for neighbour in neighbourhood.neighbours() {
             let Rings { inbound, outbound } =
                 neighbour.take_rings().expect("shm is opened once per neighbourhood");
-            outgoing.push(Mutex::new(Outgoing { writer: Writer::new(outbound), said_goodbye: false }));
-            incoming.push(Incoming { reader: Reader::new(inbound), presence: Presence::Open });
+            let writer = Writer::new(outbound);
+            outgoing.push(BriefMutex::new(Outgoing {
+                writer,
+                said_goodbye: false,
+                sent: PathUse::default(),
+            }));
+            readers.push(Reader::new(inbound));
         }
-        let scratch = vec![0; FRAME_BYTES_MAX].into_boxed_slice();
-        let inbox = Mutex::new(Inbox { incoming, scratch, armed: false, suspicious: false, looks: 0 });
+        let inbox = Inbox::new(readers, FRAME_BYTES_MAX);
         Self { neighbourhood, outgoing, inbox, closing: AtomicBool::new(false) }
     }
 
@@ -107,6 +86,13 @@ impl Shm {
             .neighbour(key.node)
             .and_then(|neighbour| neighbour.peek(key))
             .is_some_and(|notice| notice.share.is_some())
+    }
+
+    /// The runtime's frames that a neighbour was sent.
+    pub fn sent(&self, target: NodeId) -> PathUse {
+        self.neighbourhood
+            .position(target)
+            .map_or_else(PathUse::default, |position| self.outgoing[position].lock().sent)
     }
 
     /// Writes a record to the neighbour at `position`. Returns whether it was taken.
@@ -142,106 +128,6 @@ impl Shm {
         }
         told
     }
-
-    /// Looks after the links now and then, or at once when the doorbell may have told of them. Returns whether the fates
-    /// of the neighbours may have changed.
-    fn attend_links(&self, inbox: &mut Inbox) -> bool {
-        if inbox.armed {
-            inbox.wake_up();
-            self.neighbourhood.doorbell().silence();
-            self.neighbourhood.read_links();
-            return true;
-        }
-        inbox.looks += 1;
-        let is_due = inbox.looks >= LOOKS_PER_CLOCK && {
-            inbox.looks = 0;
-            self.neighbourhood.read_links_if_due()
-        };
-        std::mem::take(&mut inbox.suspicious) || is_due
-    }
-
-    /// Reads what waits from the neighbour at `position`. Returns whether anything did.
-    fn receive(&self, position: usize, inbox: &mut Inbox, sink: &mut dyn Sink) -> bool {
-        let neighbour = &self.neighbourhood.neighbours()[position];
-        let incoming = &mut inbox.incoming[position];
-        if let Err(cause) = drain(neighbour, incoming, &mut inbox.scratch, sink) {
-            neighbour.condemn(Fate::Broken { what: "frame", cause });
-            inbox.suspicious = true;
-        }
-        true
-    }
-
-    /// Reports the neighbour at `position` if it is gone and its ring is read to the end, or if it broke the protocol.
-    fn judge(&self, position: usize, inbox: &mut Inbox, sink: &mut dyn Sink) -> bool {
-        let neighbour = &self.neighbourhood.neighbours()[position];
-        let incoming = &mut inbox.incoming[position];
-        let is_lost = match neighbour.fate() {
-            None => false,
-            // What the dead wrote is there by now.
-            Some(Fate::Gone) => !incoming.reader.has_record(),
-            Some(Fate::Broken { .. }) => true,
-        };
-        if is_lost && incoming.presence == Presence::Open {
-            incoming.presence = Presence::Lost;
-            sink.peer_lost(neighbour.loss(BACKEND));
-            return true;
-        }
-        false
-    }
-}
-
-/// Delivers the records that wait, at most a ring full of them, so that every neighbour has its turn.
-fn drain(
-    neighbour: &Neighbour,
-    incoming: &mut Incoming,
-    scratch: &mut [u8],
-    sink: &mut dyn Sink,
-) -> Result<(), String> {
-    let mut read = 0;
-    while read < incoming.reader.lines()
-        && let Some((kind, len, lines)) = incoming.reader.pop(scratch)?
-    {
-        if incoming.presence == Presence::Closed {
-            return Err("a frame after the goodbye".to_owned());
-        }
-        read += lines;
-        match kind {
-            Kind::Frame(channel) => sink.frame(neighbour.node(), channel, &scratch[..len]),
-            Kind::Goodbye => {
-                incoming.presence = Presence::Closed;
-                sink.peer_closed(neighbour.node());
-            }
-        }
-    }
-    if incoming.reader.is_awaited() {
-        ring_doorbell(neighbour.doorbell());
-    }
-    Ok(())
-}
-
-impl Inbox {
-    fn fall_asleep(&mut self) {
-        self.armed = true;
-        for incoming in &self.incoming {
-            incoming.reader.fall_asleep();
-        }
-        cursor::settle();
-    }
-
-    fn wake_up(&mut self) {
-        self.armed = false;
-        for incoming in &self.incoming {
-            incoming.reader.wake_up();
-        }
-    }
-
-    /// Whether progress would find a record or a fate that is not yet told.
-    fn has_work(&self, neighbours: &[Arc<Neighbour>]) -> bool {
-        self.incoming.iter().zip(neighbours).any(|(incoming, neighbour)| {
-            incoming.presence == Presence::Open
-                && (incoming.reader.has_record() || neighbour.fate().is_some())
-        })
-    }
 }
 
 impl Lrts for Shm {
@@ -275,26 +161,23 @@ impl Lrts for Shm {
         if self.closing.load(Ordering::Acquire) {
             return Err(NoRoom);
         }
-        if self.push(position, || outgoing.writer.push(frame)) { Ok(()) } else { Err(NoRoom) }
+        if !self.push(position, || outgoing.writer.push(frame)) {
+            return Err(NoRoom);
+        }
+        if frame.channel == Channel::Runtime {
+            outgoing.sent.add(frame.len());
+        }
+        Ok(())
     }
 
+    /// One look at each ring if there is nothing to do.
     fn progress(&self, sink: &mut dyn Sink) -> bool {
-        let Some(mut inbox) = self.inbox.try_lock() else { return false };
-        let mut judges = self.attend_links(&mut inbox);
-        let mut happened = self.closing.load(Ordering::Acquire) && self.say_goodbye();
-        for position in 0..inbox.incoming.len() {
-            let incoming = &inbox.incoming[position];
-            if incoming.presence == Presence::Open && incoming.reader.has_record() {
-                happened |= self.receive(position, &mut inbox, sink);
-            }
+        let closing = self.closing.load(Ordering::Acquire);
+        if !closing && self.inbox.is_quiet() {
+            return false;
         }
-        judges |= std::mem::take(&mut inbox.suspicious);
-        if judges {
-            for position in 0..inbox.incoming.len() {
-                happened |= self.judge(position, &mut inbox, sink);
-            }
-        }
-        happened
+        let told = closing && self.say_goodbye();
+        self.inbox.progress(&self.neighbourhood, sink) || told
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
@@ -324,15 +207,7 @@ impl Lrts for Shm {
     }
 
     fn arm(&self) -> bool {
-        // Somebody else makes progress: there is something to do.
-        let Some(mut inbox) = self.inbox.try_lock() else { return false };
-        inbox.fall_asleep();
-        if inbox.has_work(self.neighbourhood.neighbours()) {
-            inbox.wake_up();
-            inbox.suspicious = true;
-            return false;
-        }
-        true
+        self.inbox.arm(&self.neighbourhood)
     }
 
     fn event_fd(&self) -> Option<BorrowedFd<'_>> {
@@ -346,15 +221,8 @@ impl Lrts for Shm {
     }
 
     fn is_closed(&self) -> bool {
-        if !self.closing.load(Ordering::Acquire) {
-            return false;
-        }
-        let Some(inbox) = self.inbox.try_lock() else { return false };
-        inbox.incoming.iter().zip(&self.outgoing).all(|(incoming, outgoing)| match incoming.presence {
-            Presence::Open => false,
-            Presence::Closed => outgoing.lock().said_goodbye,
-            Presence::Lost => true,
-        })
+        self.closing.load(Ordering::Acquire)
+            && self.inbox.is_closed(|position| self.outgoing[position].lock().said_goodbye)
     }
 }
 

@@ -211,11 +211,12 @@ impl Reader {
     }
 
     /// Takes the next record, if one waits; copies its frame to the start of `scratch`, which has room for the longest
-    /// one. Returns its kind, the frame's length, and the lines it took.
+    /// one. Returns its kind, the frame's length, and the lines it took. For one thread at a time: the one that has the
+    /// scratch.
     ///
     /// # Errors
     /// In words, what is wrong with the record.
-    pub(crate) fn pop(&mut self, scratch: &mut [u8]) -> Result<Option<(Kind, usize, u64)>, String> {
+    pub(crate) fn pop(&self, scratch: &mut [u8]) -> Result<Option<(Kind, usize, u64)>, String> {
         let Self { data, consumer } = self;
         let header = consumer.look(data);
         if header == 0 {
@@ -278,14 +279,14 @@ mod tests {
         Frame { channel: Channel::Runtime, head, body }
     }
 
-    fn take(reader: &mut Reader, scratch: &mut [u8]) -> Option<(Kind, Vec<u8>)> {
+    fn take(reader: &Reader, scratch: &mut [u8]) -> Option<(Kind, Vec<u8>)> {
         let (kind, len, _) = reader.pop(scratch).expect("a sound record")?;
         Some((kind, scratch[..len].to_vec()))
     }
 
     #[test]
     fn every_length_arrives_at_every_position() {
-        let (mut writer, mut reader) = ring();
+        let (mut writer, reader) = ring();
         let mut scratch = vec![0; FRAME_BYTES_MAX];
         let lens = [0, 1, 7, 8, 9, 55, 56, 57, 63, 64, 65, 4095, FRAME_BYTES_MAX - 1, FRAME_BYTES_MAX];
         // A total that is no divisor of the capacity: the wrap falls everywhere in the frames.
@@ -293,7 +294,7 @@ mod tests {
             for len in lens {
                 let sent = bytes(len, round);
                 assert_eq!(writer.push(frame(&sent)), Ok(Pushed::Done { ring: false }));
-                let (kind, heard) = take(&mut reader, &mut scratch).expect("a record");
+                let (kind, heard) = take(&reader, &mut scratch).expect("a record");
                 assert_eq!(kind, Kind::Frame(Channel::Runtime));
                 assert!(heard == sent, "{len} bytes in round {round}");
                 assert!(!reader.has_record());
@@ -303,18 +304,18 @@ mod tests {
 
     #[test]
     fn a_full_ring_refuses_and_takes_again() {
-        let (mut writer, mut reader) = ring();
+        let (mut writer, reader) = ring();
         let mut scratch = vec![0; FRAME_BYTES_MAX];
         let mut count = 0;
         while writer.push(frame(&[5; 56])) == Ok(Pushed::Done { ring: false }) {
             count += 1;
         }
         assert_eq!(count, CAPACITY / LINE_BYTES - 1);
-        assert!(take(&mut reader, &mut scratch).is_some());
+        assert!(take(&reader, &mut scratch).is_some());
         assert!(reader.is_awaited());
         assert_eq!(writer.push_goodbye(), Ok(Pushed::Done { ring: false }));
         let kinds: Vec<Kind> =
-            std::iter::from_fn(|| take(&mut reader, &mut scratch)).map(|(kind, _)| kind).collect();
+            std::iter::from_fn(|| take(&reader, &mut scratch)).map(|(kind, _)| kind).collect();
         assert_eq!(kinds.len(), count);
         assert_eq!(kinds.last(), Some(&Kind::Goodbye));
     }
@@ -333,7 +334,7 @@ mod tests {
             u64::MAX,
         ];
         for header in headers {
-            let (mut writer, mut reader) = ring();
+            let (mut writer, reader) = ring();
             let mut scratch = vec![0; FRAME_BYTES_MAX];
             writer.push(frame(&[1; 64])).expect("room");
             writer.scribble(header);
@@ -345,7 +346,7 @@ mod tests {
     #[test]
     fn a_length_that_lies_reads_nothing_but_the_ring() {
         for len in [0, 1, 63, 65, FRAME_BYTES_MAX as u64] {
-            let (mut writer, mut reader) = ring();
+            let (mut writer, reader) = ring();
             let mut scratch = vec![0; FRAME_BYTES_MAX];
             writer.push(frame(&[1; 64])).expect("room");
             writer.scribble(MAGIC << 40 | len);
@@ -356,7 +357,7 @@ mod tests {
 
     #[test]
     fn threads_exchange_frames_in_order() {
-        let (mut writer, mut reader) = ring();
+        let (mut writer, reader) = ring();
         let count = 50_000_usize;
         std::thread::scope(|scope| {
             scope.spawn(move || {
@@ -370,7 +371,7 @@ mod tests {
             let mut scratch = vec![0; FRAME_BYTES_MAX];
             let mut index = 0;
             while index < count {
-                match take(&mut reader, &mut scratch) {
+                match take(&reader, &mut scratch) {
                     Some((_, heard)) => {
                         assert!(heard == bytes(index % 300, index), "frame {index}");
                         index += 1;

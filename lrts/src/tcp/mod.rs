@@ -26,6 +26,7 @@ use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
+use crate::path_use::PathUse;
 use crate::region::RegionKey;
 use inbound::{Heard, Inbound};
 use outbound::{Outbound, Socket};
@@ -85,13 +86,18 @@ fn system(operation: &'static str, errno: Errno) -> LrtsError {
     LrtsError::System { operation, backend: BACKEND, source: errno.into(), hint: "" }
 }
 
-/// Small frames leave at once; a host that vanishes is noticed within half a minute even when idle.
+/// How long a host may neither acknowledge nor take bytes before its nodes are lost. A node that does not read for as long,
+/// because one of its entries runs and more was sent to it than the kernels keep, looks the same; so it is no shorter.
+const SILENCE_MAX: Duration = Duration::from_secs(120);
+
+/// Small frames leave at once; a host that vanishes is noticed, whether bytes are on their way to it or not.
 fn tune(socket: &OwnedFd) -> Result<(), Errno> {
     sockopt::set_tcp_nodelay(socket, true)?;
+    sockopt::set_tcp_user_timeout(socket, SILENCE_MAX.as_millis() as u32)?;
     sockopt::set_socket_keepalive(socket, true)?;
     sockopt::set_tcp_keepidle(socket, Duration::from_secs(10))?;
-    sockopt::set_tcp_keepintvl(socket, Duration::from_secs(5))?;
-    sockopt::set_tcp_keepcnt(socket, 3)
+    // How many probes go unanswered is bounded by the time above.
+    sockopt::set_tcp_keepintvl(socket, Duration::from_secs(5))
 }
 
 impl Tcp {
@@ -126,6 +132,12 @@ impl Tcp {
             readings[peer.index()] = Some(Reading { presence: Presence::Open, inbound: Inbound::new() });
         }
         Ok(Self { epoll, links, readings: Mutex::new(readings), closing: AtomicBool::new(false) })
+    }
+
+    /// The runtime's frames that a peer was sent.
+    pub fn sent(&self, target: NodeId) -> PathUse {
+        let link = self.links.get(target.index()).and_then(Option::as_ref);
+        link.map_or_else(PathUse::default, |link| link.outbound.lock().sent())
     }
 
     fn socket<'a>(&'a self, link: &'a Link) -> Socket<'a> {

@@ -7,8 +7,9 @@
 //! 3. Whoever was refused is told by epoll when the kernel has room again.
 
 use super::header::{HEADER_BYTES, Header};
-use crate::frame::Frame;
+use crate::frame::{Channel, Frame};
 use crate::lrts::NoRoom;
+use crate::path_use::PathUse;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -33,6 +34,8 @@ pub(super) struct Outbound {
     /// A sender was refused.
     starves: bool,
     said_goodbye: bool,
+    /// Frames of the runtime.
+    sent: PathUse,
     /// The connection takes nothing more: it broke, or the peer is given up.
     broken: Option<String>,
     watched: Watched,
@@ -76,6 +79,7 @@ impl Outbound {
             written: 0,
             starves: false,
             said_goodbye: false,
+            sent: PathUse::default(),
             broken: None,
             watched,
         })
@@ -93,7 +97,16 @@ impl Outbound {
             return Err(NoRoom);
         }
         let header = Header::Frame { channel: frame.channel, len: frame.len() }.encode();
-        self.push([&header, frame.head, frame.body], socket)
+        self.push([&header, frame.head, frame.body], socket)?;
+        if frame.channel == Channel::Runtime {
+            self.sent.add(frame.len());
+        }
+        Ok(())
+    }
+
+    /// The runtime's frames that were taken.
+    pub(super) fn sent(&self) -> PathUse {
+        self.sent
     }
 
     /// Says the last word; it always has room.

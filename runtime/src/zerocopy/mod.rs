@@ -4,45 +4,69 @@
 //!    region on the sender's memory (rendezvous).
 //! 2. The receiver reads a region in place where it can be mapped, else fetches it with one get, into memory of the
 //!    runtime or into what the post method gave. Only then does the entry run.
-//! 3. When the receiver no longer needs the region it says `Released` to the node that sent the descriptor; the sender ends
-//!    the registration and hands the buffer back.
-//! 4. A broadcast's arguments go down a tree of nodes, see [`broadcast`].
+//! 3. When the receiver no longer needs the region it says `Released`, and how much it took, to the node that sent the descriptor;
+//!    the sender ends the registration and hands the buffer back.
+//! 4. A broadcast's arguments go down a tree of nodes, see [`carry`].
 
 mod arguments;
-pub(crate) mod broadcast;
 mod buffer;
+mod cache;
+pub(crate) mod carry;
 mod closing;
+mod completion;
 pub(crate) mod direct;
+mod handle;
+mod outgoing;
+mod posts;
 pub(crate) mod receive;
+mod registered;
+mod registration;
 pub(crate) mod send;
+pub(crate) mod tags;
 mod transfers;
 
-pub(crate) use arguments::{Arrived, Given, Leaving, PostSlot, Release};
-pub use arguments::{NocopyArguments, NocopyParameter, Outgoing, Post, Posted, Posts, Received, SendBuffer};
+pub(crate) use arguments::Arrived;
+pub use arguments::{NocopyArguments, NocopyParameter, Posted, Received};
+pub(crate) use buffer::lend_vector;
 pub use buffer::{Buffer, BufferMut, Element};
 pub(crate) use closing::Closing;
+pub use completion::Completion;
+pub use handle::{SourceHandle, TargetHandle};
+pub(crate) use outgoing::{Leaving, Release};
+pub use outgoing::{Outgoing, SendBuffer, Sent};
+pub(crate) use posts::Waiting;
+pub use posts::{Landing, MatchError, Post, PostRefusal, Posts};
+pub use registered::{NotRegistered, RegisteredSource, RegisteredTarget};
+pub use registration::Registration;
 pub use transfers::Status;
 pub(crate) use transfers::Transfers;
 
-use chare_lrts::RegionKey;
+use chare_lrts::{NodeId, RegionKey, Token};
 use serde::{Deserialize, Serialize};
 
 /// A nocopy argument between processes.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Descriptor {
     /// The bytes themselves; as a buffer, because serde takes a `Vec<u8>` byte by byte.
-    Inline(BufferMut<u8>),
+    Inline { bytes: BufferMut<u8>, lender: Option<Lender> },
     /// Where to fetch them, and what to say afterwards.
-    Lent { key: RegionKey, token: u64 },
+    Lent { key: RegionKey, token: Token },
 }
 
 impl Descriptor {
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Self::Inline(bytes) => bytes.len(),
+            Self::Inline { bytes, .. } => bytes.len(),
             Self::Lent { key, .. } => key.len as usize,
         }
     }
+}
+
+/// Who waits to hear how much of an argument was taken.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Lender {
+    pub(crate) node: NodeId,
+    pub(crate) token: Token,
 }
 
 /// The nocopy arguments of a call that has any, as far as they have come.

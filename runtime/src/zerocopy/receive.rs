@@ -2,7 +2,7 @@
 //!
 //! A call whose arguments have to be fetched waits in an [`Assembly`]; the completion of its last transfer delivers it.
 
-use super::{Arrived, Descriptor, Given, Leaving, Nocopy, PostSlot, Release};
+use super::{Arrived, Descriptor, Leaving, Lender, Nocopy, Release};
 use crate::envelope::{self, Body, Call, Envelope, Header};
 use crate::error::JobError;
 use crate::ids::PeId;
@@ -10,10 +10,9 @@ use crate::mailbox::Work;
 use crate::node::Node;
 use crate::queue::CallOptions;
 use crate::registry::NocopyKind;
-use chare_lrts::{Completion, Lrts, Memory, MemoryMut, NodeId, RegionKey};
+use chare_lrts::{Completion, Lrts, Memory, MemoryMut, RegionKey};
 use parking_lot::Mutex;
-use std::rc::Rc;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// Where a call is going.
 pub(crate) struct Destination {
@@ -35,22 +34,13 @@ struct Fetch {
     bytes: usize,
 }
 
-/// Slots for the posts of a call, in declaration order, each knowing what the sender offers.
-pub(crate) fn post_slots(call: &Call) -> Vec<Rc<PostSlot>> {
-    let bytes: Vec<usize> = match call.nocopy.as_deref() {
-        Some(Nocopy::Leaving(leaving)) => leaving.iter().map(|one| one.memory.len()).collect(),
-        Some(Nocopy::Described(descriptors)) => descriptors.iter().map(Descriptor::bytes).collect(),
-        Some(Nocopy::Arrived(_)) | None => Vec::new(),
-    };
-    let kinds = call.entry.nocopy.iter();
-    kinds
-        .zip(bytes)
-        .filter(|(kind, _)| **kind == NocopyKind::Posted)
-        .map(|(_, bytes)| PostSlot::new(bytes))
-        .collect()
+/// A posted buffer and how many bytes of it are to be filled; no more than the sender offers.
+pub(crate) struct Given {
+    pub(crate) memory: MemoryMut,
+    pub(crate) bytes: usize,
 }
 
-/// Brings a call's nocopy arguments in, posted ones into what `slots` were given. Returns the call when it is
+/// Brings a call's nocopy arguments in, posted ones into what was `given`, in declaration order. Returns the call when it is
 /// ready; else it is delivered to its destination later.
 ///
 /// # Errors
@@ -59,34 +49,37 @@ pub(crate) fn land(
     node: &Arc<Node>,
     destination: Destination,
     mut call: Call,
-    slots: &[Rc<PostSlot>],
+    given: Vec<Given>,
 ) -> Result<Option<Call>, String> {
-    let mut slots = slots.iter();
+    let mut posted = given.into_iter();
     let kinds = call.entry.nocopy.iter().copied();
     let mut given = |kind| match kind {
-        NocopyKind::Posted => slots.next().map(|slot| slot.take()).transpose(),
-        NocopyKind::Received => Ok(None),
+        NocopyKind::Posted => posted.next(),
+        NocopyKind::Received => None,
     };
     let Some(nocopy) = call.nocopy.take() else { return Ok(Some(call)) };
     let plans: Vec<Plan> = match *nocopy {
         Nocopy::Arrived(arrived) => arrived.into_iter().map(Plan::Ready).collect(),
         Nocopy::Leaving(leaving) => kinds
             .zip(leaving)
-            .map(|(kind, leaving)| Ok(Plan::Ready(land_here(node, leaving, given(kind)?))))
-            .collect::<Result<_, String>>()?,
+            .map(|(kind, leaving)| Plan::Ready(land_here(node, leaving, given(kind))))
+            .collect(),
         Nocopy::Described(descriptors) => kinds
             .zip(descriptors)
-            .map(|(kind, descriptor)| plan(node, kind, descriptor, given(kind)?))
+            .map(|(kind, descriptor)| plan(node, kind, descriptor, given(kind)))
             .collect::<Result<_, String>>()?,
     };
     Ok(Assembly::start(node, destination, call, plans))
 }
 
 /// An argument from the same process: handed over, or copied once into the posted buffer.
-fn land_here(node: &Node, Leaving { memory, release }: Leaving, given: Option<Given>) -> Arrived {
+fn land_here(node: &Node, Leaving { memory, release, .. }: Leaving, given: Option<Given>) -> Arrived {
     match given {
         None => Arrived::Received { memory, release },
         Some(given) => {
+            if let Some(release) = &release {
+                release.take(given.bytes as u64);
+            }
             let arrived = fill(node, memory.as_slice(), given);
             drop(memory);
             drop(release);
@@ -108,10 +101,18 @@ fn plan(
     given: Option<Given>,
 ) -> Result<Plan, String> {
     let (key, token) = match (descriptor, given) {
-        (Descriptor::Inline(bytes), Some(given)) => return Ok(Plan::Ready(fill(node, &bytes, given))),
-        (Descriptor::Inline(bytes), None) => {
-            let memory = land_along(&bytes, None)?;
-            return Ok(Plan::Ready(Arrived::Received { memory, release: None }));
+        (Descriptor::Inline { bytes, lender }, given) => {
+            let (taken, arrived) = match given {
+                Some(given) => (given.bytes, fill(node, &bytes, given)),
+                None => {
+                    let memory = land_along(&bytes, None)?;
+                    (bytes.len(), Arrived::Received { memory, release: None })
+                }
+            };
+            if let Some(lender) = lender {
+                send_release(node, lender, taken as u64);
+            }
+            return Ok(Plan::Ready(arrived));
         }
         (Descriptor::Lent { key, token }, Some(Given { memory, bytes })) => {
             return Ok(Plan::Fetch(Fetch { kind, key, token, into: memory, bytes }));
@@ -120,7 +121,8 @@ fn plan(
     };
     if let Some(memory) = view(node, &key)? {
         let node = Arc::clone(node);
-        let release = Release::new(move || send_release(&node, key.node, token));
+        let lender = Lender { node: key.node, token };
+        let release = Release::new(key.len, move |taken| send_release(&node, lender, taken));
         return Ok(Plan::Ready(Arrived::Received { memory, release: Some(release) }));
     }
     let into = landing(node, &key, None)?;
@@ -141,23 +143,18 @@ pub(crate) fn land_along(bytes: &[u8], into: Option<MemoryMut>) -> Result<Memory
     Ok(memory.freeze())
 }
 
-/// Memory of this machine. A property of the machine, not of a job.
-static MACHINE_BYTES: LazyLock<u64> = LazyLock::new(|| {
-    let system = rustix::system::sysinfo();
-    (system.totalram as u64).saturating_mul(u64::from(system.mem_unit))
-});
-
 /// Memory for the whole of a region: `into`, or the runtime's. Made before the owner is asked, so the length is an allegation.
 ///
 /// # Errors
 /// A length that does not fit, in words.
 pub(crate) fn landing(node: &Node, key: &RegionKey, into: Option<MemoryMut>) -> Result<MemoryMut, String> {
-    let bytes = usize::try_from(key.len).ok().filter(|_| key.len <= *MACHINE_BYTES);
-    let bytes = bytes.ok_or_else(|| format!("{} bytes do not fit this machine", key.len))?;
+    let none = || format!("{} announces {} bytes, which {} has no memory for", key.node, key.len, node.id);
     match into {
-        Some(into) if into.len() != bytes => Err(format!("{bytes} bytes for a value of {}", into.len())),
+        Some(into) if into.len() as u64 != key.len => {
+            Err(format!("{} bytes for a value of {}", key.len, into.len()))
+        }
         Some(into) => Ok(into),
-        None => Ok(node.network.allocate(bytes)),
+        None => node.network.allocate_announced(key.len).ok_or_else(none),
     }
 }
 
@@ -188,15 +185,15 @@ pub(crate) fn view(node: &Node, key: &RegionKey) -> Result<Option<Memory>, Strin
     node.network.view(key, 0, len).map_err(|error| error.to_string())
 }
 
-/// Tells a lender that its memory is free again.
-pub(crate) fn send_release(node: &Node, lender: NodeId, token: u64) {
+/// Tells a lender that its memory is free again, and how many bytes of it were taken.
+pub(crate) fn send_release(node: &Node, lender: Lender, bytes: u64) {
     if node.has_ended() {
         return;
     }
-    match envelope::encode(&Header::Released { token }, None) {
-        Ok(bytes) => {
+    match envelope::encode(&Header::Released { token: lender.token, bytes }, None) {
+        Ok(frame) => {
             node.outside.sent.add_shared(1);
-            node.post(&node.outside, lender, bytes);
+            node.post(&node.outside, lender.node, frame);
         }
         Err(cause) => unreachable!("a token encodes: {cause}"),
     }
@@ -232,7 +229,7 @@ impl Assembly {
             let (assembly, then_node) = (Arc::clone(&assembly), Arc::clone(node));
             let then = Box::new(move |completion: Completion| {
                 Self::fetched(&then_node, &assembly, position, kind, completion);
-                send_release(&then_node, key.node, token);
+                send_release(&then_node, Lender { node: key.node, token }, bytes as u64);
             });
             node.transfers.get(&node.network, (key, 0), (into, bytes), then);
         }

@@ -1,6 +1,7 @@
 //! The transfers of one node: memory lent to other nodes, gets and puts under way, and those that found no room.
 
-use super::Release;
+use super::cache::{self, Cache};
+use super::{Leaving, Release};
 use chare_lrts::{
     Completion, Get, Held, Lrts, Memory, MemoryMut, Posted, Put, Refused, RegionKey, Regions, Token,
 };
@@ -8,7 +9,7 @@ use parking_lot::Mutex;
 use slab::Slab;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What follows when a get or put is over.
 pub(crate) type Then = Box<dyn FnOnce(Completion) + Send>;
@@ -25,9 +26,16 @@ pub enum Status {
 struct Lent {
     /// Half of the token: a released token is never valid again.
     nonce: u32,
-    /// `None`: another node's memory, which that node keeps registered.
-    key: Option<RegionKey>,
+    /// `None`: the bytes travelled with the message, or are another node's, which keeps them registered.
+    lending: Option<Lending>,
     release: Option<Arc<Release>>,
+}
+
+/// What is registered for a receiver.
+enum Lending {
+    /// A block that others may be lent too.
+    Shared((usize, usize)),
+    Alone(RegionKey),
 }
 
 enum Operation {
@@ -39,6 +47,8 @@ enum Operation {
 #[derive(Default)]
 pub(crate) struct Transfers {
     lent: Mutex<Slab<Lent>>,
+    cache: Mutex<Cache>,
+    told_of_copies: AtomicBool,
     running: Mutex<Slab<Then>>,
     refused: Mutex<VecDeque<Operation>>,
     /// Length of `refused`, for those who poll.
@@ -49,46 +59,93 @@ impl Transfers {
     /// Registers memory for one receiver; returns what the receiver needs to fetch and to release it.
     ///
     /// # Errors
-    /// When this node has no room for another registration, in words.
-    pub(crate) fn lend(
+    /// The memory and its release, when no more can be registered.
+    pub(crate) fn lend(&self, regions: &Regions, leaving: Leaving) -> Result<(RegionKey, Token), Leaving> {
+        let Leaving { memory, release, terms, hold } = leaving;
+        let block = cache::block_of(&memory);
+        let acquired = self.cache.lock().acquire(regions, memory, terms.keep);
+        match acquired {
+            Ok(key) => Ok((key, self.give_out(Some(Lending::Shared(block)), release))),
+            Err(memory) => Err(Leaving { memory, release, terms, hold }),
+        }
+    }
+
+    /// The same for a message of the runtime's own, which users cannot keep from being registered for long.
+    pub(crate) fn lend_message(
         &self,
         regions: &Regions,
         memory: Memory,
-        release: Option<Arc<Release>>,
-    ) -> Result<(RegionKey, Token), String> {
-        let key = regions.register(Held::Source(memory)).map_err(|_| {
-            "more than 65,536 buffers are registered at once; wait for earlier sends to complete".to_owned()
-        })?;
-        Ok((key, self.give_out(Some(key), release)))
+    ) -> Result<(RegionKey, Token), Memory> {
+        match regions.register_reserved(Held::Source(memory)) {
+            Ok(key) => Ok((key, self.give_out(Some(Lending::Alone(key)), None))),
+            Err(Held::Source(memory)) => Err(memory),
+            Err(Held::Target(_)) => unreachable!("a source was given"),
+        }
     }
 
-    /// Passes on memory that another node has lent to this one; returns what the receiver needs to release it.
+    /// Registers memory ahead of its receivers, until [`Transfers::let_go`]. Returns whether there was room.
+    pub(crate) fn hold(&self, regions: &Regions, memory: &Memory) -> bool {
+        self.cache.lock().acquire(regions, memory.clone(), false).is_ok()
+    }
+
+    /// Ends what [`Transfers::hold`] began.
+    pub(crate) fn let_go(&self, regions: &Regions, memory: &Memory) {
+        let ended = self.cache.lock().release(regions, cache::block_of(memory));
+        drop(ended);
+    }
+
+    /// Ends a registration that was kept for the next time.
+    pub(crate) fn forget(&self, regions: &Regions, memory: &Memory) {
+        let ended = self.cache.lock().forget(regions, memory);
+        drop(ended);
+    }
+
+    /// Ends registrations that were kept for a next time that cannot come.
+    pub(crate) fn sweep(&self, regions: &Regions) {
+        let ended = self.cache.lock().sweep(regions);
+        drop(ended);
+    }
+
+    /// Whether nobody was told yet that memory could not be registered; nobody needs to be told again.
+    pub(crate) fn is_first_copy(&self) -> bool {
+        !self.told_of_copies.swap(true, Ordering::Relaxed)
+    }
+
+    /// Gives out what needs no registration here: bytes that travel with the message, or memory that another node has lent to
+    /// this one. Returns what the receiver needs to release it.
     pub(crate) fn relay(&self, release: Option<Arc<Release>>) -> Token {
         self.give_out(None, release)
     }
 
-    fn give_out(&self, key: Option<RegionKey>, release: Option<Arc<Release>>) -> Token {
+    fn give_out(&self, lending: Option<Lending>, release: Option<Arc<Release>>) -> Token {
         let nonce: u32 = rand::random();
-        let slot = self.lent.lock().insert(Lent { nonce, key, release });
+        let slot = self.lent.lock().insert(Lent { nonce, lending, release });
         u64::from(nonce) << 32 | slot as u64
     }
 
-    /// The receiver of lent memory is done with it: its registration ends, then its sender learns.
+    /// The receiver of lent memory is done with it and took its first `bytes`: its registration ends, then its sender learns.
     ///
     /// # Errors
     /// A token that is not out, in words.
-    pub(crate) fn release(&self, regions: &Regions, token: Token) -> Result<(), String> {
+    pub(crate) fn release(&self, regions: &Regions, token: Token, bytes: u64) -> Result<(), String> {
         let slot = (token & u64::from(u32::MAX)) as usize;
         let mut lent = self.lent.lock();
         if lent.get(slot).is_none_or(|entry| u64::from(entry.nonce) != token >> 32) {
             return Err(format!("release of token {token:#x}, which is not out"));
         }
-        let Lent { key, release, .. } = lent.remove(slot);
+        let Lent { lending, release, .. } = lent.remove(slot);
         drop(lent);
-        if let Some(key) = key {
-            drop(regions.deregister(&key).map_err(|error| error.to_string())?);
+        match lending {
+            Some(Lending::Shared(block)) => {
+                let ended = self.cache.lock().release(regions, block);
+                drop(ended.map_err(|error| error.to_string())?);
+            }
+            Some(Lending::Alone(key)) => drop(regions.deregister(&key).map_err(|error| error.to_string())?),
+            None => {}
         }
-        drop(release);
+        if let Some(release) = release {
+            release.take(bytes);
+        }
         Ok(())
     }
 

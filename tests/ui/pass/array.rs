@@ -58,7 +58,7 @@ impl Cell {
     #[post(halo)]
     fn halo_post(&mut self, row: Post<f64>, side: &u8, weight: &f32) {
         let _ = (side, weight);
-        row.post(std::mem::take(&mut self.row));
+        row.post(std::mem::take(&mut self.row)).expect("it is as long");
     }
 
     #[entry]
@@ -74,7 +74,7 @@ impl Cell {
     #[post(exchange)]
     fn exchange_post(&self, tag: &str, right: Post<u32>) {
         let _ = tag;
-        right.post(vec![0; 4]);
+        right.post(vec![0; 4]).expect("it is as long");
     }
 
     fn helper(&self) {}

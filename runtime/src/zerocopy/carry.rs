@@ -19,20 +19,23 @@
 //! A member that has moved away is reached by forwarding its call, whose [`Leaving`] is then described anew.
 
 use super::receive::{fetch, land_along, landing, send_release, view};
-use super::send::EAGER_LIMIT_BYTES;
-use super::{Descriptor, Leaving, Release};
+use super::send::{EAGER_LIMIT_BYTES, lend_or_copy};
+use super::{Descriptor, Leaving, Lender, Registration, Release};
 use crate::envelope::{self, Header, Spread};
 use crate::node::Node;
 use crate::registry::NocopyKind;
 use crate::stats::Counters;
-use chare_lrts::{Memory, MemoryMut, NodeId, RegionKey};
+use chare_lrts::{Memory, MemoryMut, NodeId, RegionKey, Token};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// A nocopy argument of a broadcast, as one process has it.
 pub(crate) struct Carried {
-    pub(crate) memory: Memory,
+    memory: Memory,
+    kind: NocopyKind,
     place: Place,
+    /// Whether it travels inside the message, whatever its length.
+    is_along: bool,
     /// Tells whoever lent it to this process.
     release: Option<Arc<Release>>,
 }
@@ -49,31 +52,46 @@ enum Place {
 
 impl Carried {
     /// What the sender gave.
-    pub(crate) fn sent(Leaving { memory, release }: Leaving) -> Self {
-        Self { memory, place: Place::Sent, release }
+    pub(crate) fn sent(kind: NocopyKind, Leaving { memory, release, terms, .. }: Leaving) -> Self {
+        let is_along = terms.registration == Registration::None;
+        Self { memory, kind, place: Place::Sent, is_along, release }
+    }
+
+    /// The same bytes by another handle.
+    pub(crate) fn map(self, handle: impl FnOnce(Memory) -> Option<Memory>) -> Option<Self> {
+        Some(Self { memory: handle(self.memory)?, ..self })
     }
 
     /// What a member gets. One that reads this process's copy keeps nobody else waiting.
-    pub(crate) fn for_member(&self, kind: NocopyKind) -> Leaving {
-        let own_copy = matches!(self.place, Place::Copied) && kind == NocopyKind::Received;
+    pub(crate) fn for_member(&self) -> Leaving {
+        let own_copy = matches!(self.place, Place::Copied) && self.kind == NocopyKind::Received;
         let release = if own_copy { None } else { self.release.clone() };
-        Leaving { memory: self.memory.clone(), release }
+        Leaving::plain(self.memory.clone(), release)
     }
 
     fn is_eager(&self) -> bool {
-        self.memory.len() <= EAGER_LIMIT_BYTES
+        self.is_along || self.memory.len() <= EAGER_LIMIT_BYTES
     }
 
-    fn describe(&self, node: &Node, child: NodeId) -> Result<Descriptor, String> {
+    /// What a child that got the bytes with the message still has to answer: a post may be shorter.
+    fn awaited(&self) -> Option<&Arc<Release>> {
+        self.release.as_ref().filter(|_| self.kind == NocopyKind::Posted)
+    }
+
+    fn describe(&self, node: &Node, child: NodeId) -> Descriptor {
         if self.is_eager() {
-            return Ok(Descriptor::Inline(self.memory.as_slice().to_vec().into()));
+            let awaited = self.awaited().map(Arc::clone);
+            let lender =
+                awaited.map(|release| Lender { node: node.id, token: node.transfers.relay(Some(release)) });
+            return Descriptor::Inline { bytes: self.memory.as_slice().to_vec().into(), lender };
         }
         let release = self.release.clone();
-        let (key, token) = match self.place {
-            Place::Mapped(key) if node.network.maps(child) => (key, node.transfers.relay(release)),
-            _ => node.transfers.lend(node.network.regions(), self.memory.clone(), release)?,
-        };
-        Ok(Descriptor::Lent { key, token })
+        match self.place {
+            Place::Mapped(key) if node.network.maps(child) => {
+                Descriptor::Lent { key, token: node.transfers.relay(release) }
+            }
+            _ => lend_or_copy(node, Leaving::plain(self.memory.clone(), release)),
+        }
     }
 }
 
@@ -81,7 +99,7 @@ impl Carried {
 /// how many children there are.
 ///
 /// # Errors
-/// When no more memory can be registered or the header refuses to be encoded, in words.
+/// When the header refuses to be encoded, in words.
 pub(crate) fn pass_on(
     node: &Node,
     counters: &Counters,
@@ -91,8 +109,7 @@ pub(crate) fn pass_on(
     tail: &[u8],
 ) -> Result<u64, String> {
     let frame = |child| -> Result<Vec<u8>, String> {
-        let described = carried.iter().map(|one| one.describe(node, child));
-        let spread = spread(described.collect::<Result<_, _>>()?);
+        let spread = spread(carried.iter().map(|one| one.describe(node, child)).collect());
         let mut bytes = envelope::encode(&Header::Spread { root, spread }, None)?;
         bytes.extend_from_slice(tail);
         Ok(bytes)
@@ -101,7 +118,7 @@ pub(crate) fn pass_on(
     let Some(first) = children.first() else { return Ok(0) };
     let (eager, lent): (Vec<_>, Vec<_>) = carried.iter().partition(|one| one.is_eager());
     eager.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
-    if lent.is_empty() {
+    if lent.is_empty() && eager.iter().all(|one| one.awaited().is_none()) {
         return Ok(node.post_to_children(counters, root, &frame(*first)?));
     }
     for child in &children {
@@ -113,6 +130,7 @@ pub(crate) fn pass_on(
 /// An argument that is to come into this process.
 pub(crate) struct Wanted {
     pub(crate) descriptor: Descriptor,
+    pub(crate) kind: NocopyKind,
     /// Where it must land; `None`: wherever it costs least.
     pub(crate) into: Option<MemoryMut>,
 }
@@ -141,25 +159,25 @@ pub(crate) fn bring_in(
 ) -> Result<(), String> {
     let mut fetches = Vec::new();
     let mut slots = Vec::with_capacity(wanted.len());
-    for (position, Wanted { descriptor, into }) in wanted.into_iter().enumerate() {
+    for (position, Wanted { descriptor, kind, into }) in wanted.into_iter().enumerate() {
         let (key, token) = match descriptor {
-            Descriptor::Inline(bytes) => {
+            Descriptor::Inline { bytes, lender: told } => {
                 let memory = land_along(&bytes, into)?;
-                slots.push(Some(Carried { memory, place: Place::Copied, release: None }));
+                let release = told.map(|told| release_to(node, lender, told.token, memory.len() as u64));
+                let is_along = memory.len() > EAGER_LIMIT_BYTES;
+                slots.push(Some(Carried { memory, kind, place: Place::Copied, is_along, release }));
                 continue;
             }
             Descriptor::Lent { key, token } => (key, token),
         };
         let in_place = if into.is_none() { view(node, &key)? } else { None };
-        let release = {
-            let node = Arc::clone(node);
-            Some(Release::new(move || send_release(&node, lender, token)))
-        };
+        let release = Some(release_to(node, lender, token, key.len));
         if let Some(memory) = in_place {
-            slots.push(Some(Carried { memory, place: Place::Mapped(key), release }));
+            let place = Place::Mapped(key);
+            slots.push(Some(Carried { memory, kind, place, is_along: false, release }));
         } else {
             slots.push(None);
-            fetches.push((position, key, landing(node, &key, into)?, release));
+            fetches.push((position, kind, key, landing(node, &key, into)?, release));
         }
     }
     let (missing, then) = (fetches.len(), Box::new(then) as Then);
@@ -168,15 +186,22 @@ pub(crate) fn bring_in(
         return Ok(());
     }
     let gathering = Arc::new(Mutex::new(Gathering { slots, missing, then: Some(then) }));
-    for (position, key, into, release) in fetches {
+    for (position, kind, key, into, release) in fetches {
         let gathering = Arc::clone(&gathering);
         fetch(node, what.to_owned(), key, into, move |node, memory| {
             node.outside.count_copy(memory.len());
-            let carried = Carried { memory: memory.freeze(), place: Place::Copied, release };
+            let memory = memory.freeze();
+            let carried = Carried { memory, kind, place: Place::Copied, is_along: false, release };
             arrive(node, &gathering, position, carried);
         });
     }
     Ok(())
+}
+
+/// Tells `lender`, when the last holder is done, how much of `offered` bytes was taken.
+fn release_to(node: &Arc<Node>, lender: NodeId, token: Token, offered: u64) -> Arc<Release> {
+    let (node, lender) = (Arc::clone(node), Lender { node: lender, token });
+    Release::new(offered, move |taken| send_release(&node, lender, taken))
 }
 
 fn arrive(node: &Arc<Node>, gathering: &Mutex<Gathering>, position: usize, carried: Carried) {

@@ -1,0 +1,42 @@
+//! One way of a ping-pong, as one side: `side pingpong WAY MODE BYTES`.
+
+use crate::player::{Players, partner};
+use crate::round::{Mode, Round, Way};
+use chare::Program;
+use chare_benches::tell;
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Round trips that are not told: caches, page faults, paths that are set up on first use.
+const WARM_UP: u32 = 10;
+
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct Options {
+    #[arg(value_parser = ["side"])]
+    _side: String,
+    _pingpong: String,
+    #[arg(value_enum)]
+    way: Way,
+    #[arg(value_enum)]
+    mode: Mode,
+    bytes: usize,
+}
+
+/// Tells the one-way time of each round trip.
+pub(crate) fn measure() -> ExitCode {
+    let program = match Program::from_environment() {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    let Options { way, mode, bytes, .. } = Options::parse_from(program.arguments());
+    program.run(move |_| async move {
+        let iterations = WARM_UP + crate::rows::operations(bytes);
+        let round = Round { way, mode, size: bytes, iterations, verify: false };
+        let outcome = Players::create(partner()).play(round).await;
+        for round_trip_ns in &outcome.round_trips_ns[WARM_UP as usize..] {
+            tell(*round_trip_ns as f64 / 2.0);
+        }
+        chare::exit(0);
+    })
+}

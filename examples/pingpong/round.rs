@@ -1,0 +1,70 @@
+//! What is played in a round, and what comes of it.
+
+use chare::prelude::*;
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// A way of sending.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum Way {
+    /// An ordinary argument: moved inside a process, encoded and decoded outside.
+    Regular,
+    /// An ordinary argument, copied into the receiver's buffer by the receiver.
+    RegularCopy,
+    /// A `#[nocopy]` argument.
+    Entry,
+    /// A `#[nocopy]` argument, copied into the receiver's buffer by the receiver.
+    EntryCopy,
+    /// A `#[nocopy(post)]` argument, which lands in the buffer that the receiver's post method gives.
+    Posted,
+    /// A `#[nocopy(post)]` argument, which lands in a buffer that matches by tag.
+    Matched,
+    /// A message with a handle, and `rget` by the receiver.
+    Get,
+    /// As [`Way::Get`]; player 0 registers its source anew for each transfer.
+    GetRenewed,
+    /// `rput` by the sender, and the notice that it is done.
+    Put,
+}
+
+/// Where buffers live and when they are registered.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum Mode {
+    /// On the heap, registered when a transfer turns out to need it.
+    Lazy,
+    /// On the heap, registered by the call.
+    Registered,
+    /// In the runtime's pool, which is registered already and which other processes of the host may map.
+    Pool,
+}
+
+impl Mode {
+    /// A buffer of zeros.
+    pub(crate) fn buffer(self, bytes: usize) -> BufferMut<u8> {
+        match self {
+            Self::Lazy | Self::Registered => vec![0; bytes].into(),
+            Self::Pool => BufferMut::zeroed(bytes),
+        }
+    }
+}
+
+/// What is played.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Round {
+    pub(crate) way: Way,
+    pub(crate) mode: Mode,
+    /// Bytes of a buffer.
+    pub(crate) size: usize,
+    pub(crate) iterations: u32,
+    /// Whether every transfer has a pattern of its own, checked on arrival.
+    pub(crate) verify: bool,
+}
+
+/// What player 0 saw of a round.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    pub(crate) round_trips_ns: Vec<u64>,
+    /// With [`Way::GetRenewed`] alone.
+    pub(crate) register_ns: Vec<u64>,
+    pub(crate) deregister_ns: Vec<u64>,
+}

@@ -1,0 +1,81 @@
+//! What the ports of Charm++'s zero-copy tests and examples share: their start, their numbers, their checks.
+
+use chare::{ArrayOptions, PeId, Placement, Program};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Parses the program's own arguments as `O`, before anything starts, and runs `main` with them.
+///
+/// The job succeeds when `main` is over and nothing is in flight any more; a check that fails, anywhere, ends it otherwise.
+pub fn run<O, F, Fut>(main: F) -> ExitCode
+where
+    O: Parser + Send + 'static,
+    F: FnOnce(O) -> Fut + Send + 'static,
+    Fut: Future<Output = ()> + 'static,
+{
+    let program = match Program::from_environment() {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    let options = O::parse_from(program.arguments());
+    program.run(|_arguments| main(options))
+}
+
+/// An even number of array elements, which work in pairs: element `i` and element `n - 1 - i`.
+///
+/// # Errors
+/// When it is odd, no number, or none.
+pub fn parse_even(text: &str) -> Result<u64, String> {
+    match text.parse::<u64>() {
+        Ok(0) => Err("there must be two elements at least".to_owned()),
+        Ok(number) if number.is_multiple_of(2) => Ok(number),
+        Ok(_) => Err("elements work in pairs: their number must be even".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// The numbers from 0 on.
+pub fn indices(len: usize) -> Vec<i32> {
+    (0..len as i32).collect()
+}
+
+/// Checks that `values` are the numbers from `first` on.
+///
+/// # Panics
+/// At the first that is not.
+#[track_caller]
+pub fn assert_indices(values: &[i32], first: usize) {
+    let wrong = (first as i32..).zip(values).position(|(expected, value)| expected != *value);
+    assert_eq!(wrong, None, "a position in {} values from {first} on", values.len());
+}
+
+/// Checks that `values` are all `constant`.
+///
+/// # Panics
+/// At the first that is not.
+#[track_caller]
+pub fn assert_constant<T: PartialEq + std::fmt::Debug>(values: &[T], constant: T) {
+    let wrong = values.iter().find(|value| **value != constant);
+    assert_eq!(wrong, None, "among {} values that were to be {constant:?}", values.len());
+}
+
+/// Numbers between 1 and 100 without a visible order.
+pub fn integers(len: usize) -> Vec<i32> {
+    (0..len).map(|position| (position * 7919 % 100) as i32 + 1).collect()
+}
+
+/// As [`integers`], halved.
+pub fn doubles(len: usize) -> Vec<f64> {
+    integers(len).into_iter().map(|integer| f64::from(integer) / 2.0).collect()
+}
+
+/// As [`integers`], as characters.
+pub fn characters(len: usize) -> Vec<u8> {
+    integers(len).into_iter().map(|integer| integer as u8).collect()
+}
+
+/// Two elements on the first and on the last PE, which live on different nodes if there are several.
+pub fn both_ends() -> ArrayOptions {
+    let last = PeId(chare::pes() - 1);
+    ArrayOptions::new(2).placement(Placement::by(2, |index| if index == 0 { PeId(0) } else { last }))
+}

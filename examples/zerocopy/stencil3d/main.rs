@@ -1,0 +1,84 @@
+//! How does a stencil code in three dimensions send its faces without copying them? Charm++'s example
+//! `zerocopy/entry_method_api/*/stencil3d`.
+//!
+//! A box, cut into blocks, continues at its opposite sides; some points of each block are heated. In each of the iterations every block
+//! sends its six faces as nocopy arguments, sweeps when it has its neighbours' and its own are back, and waits for all others. At
+//! the end the result is compared with what one process alone computes.
+//!
+//! ```text
+//! cargo run --release --example stencil3d -- 64 32 +n 2 +p 2
+//! cargo run --release --example stencil3d -- 64 32 16 8 8 16 +p 4
+//! ```
+
+mod block;
+mod grid;
+
+use block::{BlockProxy, Problem};
+use chare::prelude::*;
+use chare_examples::ports;
+use clap::Parser;
+use grid::Grid;
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Computes temperatures in a box by Jacobi's method.
+#[derive(Parser)]
+#[command(name = "stencil3d", no_binary_name = true)]
+#[command(
+    override_usage = "stencil3d [OPTIONS] <POINTS> <BLOCK>\n       stencil3d [OPTIONS] <X> <Y> <Z> <BLOCK_X> <BLOCK_Y> <BLOCK_Z>"
+)]
+struct Options {
+    /// Points of the box and of a block, for all axes or for each
+    #[arg(required = true, num_args = 2..=6, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    sizes: Vec<u32>,
+    /// How often the points are swept
+    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: u32,
+}
+
+impl Options {
+    /// # Errors
+    /// Sizes that do not fit each other, in words.
+    fn problem(&self) -> Result<Problem, String> {
+        let sizes: Vec<usize> = self.sizes.iter().map(|size| *size as usize).collect();
+        let (points, block) = match sizes[..] {
+            [points, block] => ([points; 3], [block; 3]),
+            [x, y, z, block_x, block_y, block_z] => ([x, y, z], [block_x, block_y, block_z]),
+            _ => return Err(format!("{} sizes; two are needed, or six", sizes.len())),
+        };
+        for axis in 0..3 {
+            if !points[axis].is_multiple_of(block[axis]) {
+                return Err(format!("{} points cannot be cut into blocks of {}", points[axis], block[axis]));
+            }
+        }
+        Ok(Problem { points, block, iterations: self.iterations })
+    }
+}
+
+fn main() -> ExitCode {
+    ports::run(|options: Options| async move {
+        let problem = match options.problem() {
+            Ok(problem) => problem,
+            Err(cause) => {
+                eprintln!("{cause}");
+                return chare::exit(2);
+            }
+        };
+        let [x, y, z] = problem.blocks();
+        println!("{x} x {y} x {z} blocks of {:?} points on {} PEs", problem.block, chare::pes());
+        let (all_swept, done) = chare::future();
+        let start = Instant::now();
+        let blocks = BlockProxy::create((x * y * z) as u64, problem, done);
+        blocks.step();
+        all_swept.await;
+        let each_ms = start.elapsed().as_secs_f64() * 1e3 / f64::from(problem.iterations);
+        println!("{} iterations, {each_ms:.3} ms each", problem.iterations);
+
+        let whole = Grid::solve(problem.points, problem.block, problem.iterations);
+        let whole: Buffer<f64> = whole.inner().collect::<Vec<f64>>().into();
+        let (all_compared, compared) = chare::future();
+        blocks.compare(whole, compared);
+        all_compared.await;
+        println!("Every block is what one process alone computes");
+    })
+}

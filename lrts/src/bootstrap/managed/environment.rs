@@ -1,0 +1,120 @@
+//! Which process manager started this process, by the variables that each sets.
+
+use super::ProcessManager;
+use super::pmi1::Pmi1;
+use super::pmix::Pmix;
+use crate::bootstrap::variables;
+use std::time::Duration;
+
+/// A process manager that says it started this process.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) enum Found {
+    /// Open MPI's `mpirun`, PRRTE, `srun --mpi=pmix`.
+    Pmix { processes: Option<u32> },
+    /// MPICH's and Intel's `mpiexec`, `srun --mpi=pmi2`: an open socket that speaks PMI-1.
+    Pmi1 { descriptor: i32, processes: u32 },
+}
+
+/// The variables that would make a child believe that it is this process.
+const PMI1_VARIABLES: [&str; 3] = ["PMI_FD", "PMI_RANK", "PMI_SIZE"];
+
+impl Found {
+    /// What the variables say.
+    ///
+    /// # Errors
+    /// When there are several processes and no way to the others.
+    pub(super) fn from_environment(
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Option<Self>, String> {
+        let number = |name: &str| variable(name).and_then(|text| text.parse::<u32>().ok());
+        if variable("PMIX_NAMESPACE").is_some() && variable("PMIX_RANK").is_some() {
+            return Ok(Some(Self::Pmix {
+                processes: number("OMPI_COMM_WORLD_SIZE").or(number("SLURM_STEP_NUM_TASKS")),
+            }));
+        }
+        if let Some(text) = variable("PMI_FD") {
+            let descriptor =
+                text.parse().map_err(|_| format!("PMI_FD is `{text}`, which no launcher sets; unset it"))?;
+            return Ok(Some(Self::Pmi1 { descriptor, processes: number("PMI_SIZE").unwrap_or(1) }));
+        }
+        let several = |name: &str| number(name).filter(|processes| *processes > 1);
+        if let Some(tasks) = several("SLURM_STEP_NUM_TASKS").filter(|_| variable("SLURM_PROCID").is_some()) {
+            return Err(format!(
+                "srun started {tasks} tasks without a process manager that lets them find each other; use `srun --mpi=pmix` or `srun --mpi=pmi2`"
+            ));
+        }
+        if let Some((name, processes)) = ["PMI_SIZE", "OMPI_COMM_WORLD_SIZE"]
+            .into_iter()
+            .find_map(|name| several(name).map(|processes| (name, processes)))
+        {
+            return Err(format!(
+                "{name} says that a launcher started {processes} processes, but it left neither PMI_FD nor PMIX_NAMESPACE, through which they find each other"
+            ));
+        }
+        Ok(None)
+    }
+
+    /// How many processes the launcher says it started; 1 if it does not say.
+    pub(super) fn processes(&self) -> u32 {
+        match self {
+            Self::Pmix { processes } => processes.unwrap_or(1),
+            Self::Pmi1 { processes, .. } => *processes,
+        }
+    }
+
+    /// Connects to the process manager.
+    pub(super) fn connect(self, patience: Duration) -> Result<Box<dyn ProcessManager>, String> {
+        match self {
+            // Its library reads the variables and starts a thread, after which nobody may take them out.
+            Self::Pmix { .. } => Ok(Box::new(Pmix::connect(patience)?)),
+            Self::Pmi1 { descriptor, .. } => {
+                let manager = Pmi1::connect(descriptor, patience)?;
+                variables::remove(&PMI1_VARIABLES);
+                Ok(Box::new(manager))
+            }
+        }
+    }
+}
+
+/// What two processes have in common that can reach each other by a unix socket: the kernel that runs and its network namespace.
+pub(super) fn host() -> String {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let network = std::fs::read_link("/proc/self/ns/net").unwrap_or_default();
+    format!("{} {}", boot.trim(), network.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(variables: &[(&str, &str)]) -> Result<Option<Found>, String> {
+        Found::from_environment(|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn each_launcher_is_told_by_its_variables() {
+        assert_eq!(found(&[]), Ok(None));
+        let open_mpi = [("PMIX_NAMESPACE", "7"), ("PMIX_RANK", "1"), ("OMPI_COMM_WORLD_SIZE", "4")];
+        assert_eq!(found(&open_mpi), Ok(Some(Found::Pmix { processes: Some(4) })));
+        let hydra = [("PMI_FD", "6"), ("PMI_RANK", "1"), ("PMI_SIZE", "2")];
+        assert_eq!(found(&hydra), Ok(Some(Found::Pmi1 { descriptor: 6, processes: 2 })));
+    }
+
+    #[test]
+    fn several_processes_without_a_way_to_each_other_are_an_error() {
+        let bare_srun = [("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "2")];
+        assert!(found(&bare_srun).unwrap_err().contains("srun --mpi=pmix"));
+        assert!(found(&[("PMI_RANK", "0"), ("PMI_SIZE", "2")]).is_err());
+        assert!(found(&[("OMPI_COMM_WORLD_SIZE", "2")]).is_err());
+        assert!(found(&[("PMI_FD", "x")]).is_err());
+    }
+
+    #[test]
+    fn one_process_and_batch_scripts_run_alone() {
+        assert_eq!(found(&[("SLURM_PROCID", "0"), ("SLURM_STEP_NUM_TASKS", "1")]), Ok(None));
+        assert_eq!(found(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "8")]), Ok(None), "a batch script");
+        assert_eq!(found(&[("OMPI_COMM_WORLD_SIZE", "1")]), Ok(None));
+    }
+}

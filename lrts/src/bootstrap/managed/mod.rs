@@ -1,0 +1,296 @@
+//! A node that a foreign launcher started: `mpirun`, `mpiexec`, `srun`. Its process manager says who is where.
+//!
+//! 1. The process manager answers rank and size and keeps what each process publishes ([`ProcessManager`]); nothing else
+//!    of it is used, no library of MPI is linked, and [`pmix`]'s library is loaded only where its variables are set.
+//! 2. In the first exchange every node publishes who it is ([`Introduction`]); node 0's key becomes the job's key. Who may
+//!    read what a process manager keeps may join the job: it hands it to the processes of one user's job alone.
+//! 3. Nodes of one host find each other by a socket with a random name ([`neighbours`]).
+//! 4. A process that a launcher started as one of several joins them or fails; it never runs as a job of its own.
+
+mod address;
+mod environment;
+mod neighbours;
+mod pmi1;
+mod pmix;
+
+use super::control::VALUE_BYTES_MAX;
+use super::{Bootstrap, JobKey};
+use crate::codec;
+use crate::error::LrtsError;
+use crate::ids::NodeId;
+use environment::Found;
+use neighbours::Meeting;
+use rustix::fd::OwnedFd;
+use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+/// What is asked of a process manager.
+trait ProcessManager: Send {
+    /// Its name, for humans.
+    fn name(&self) -> &'static str;
+    /// This process's number in the job.
+    fn rank(&self) -> u32;
+    /// How many processes the job has.
+    fn size(&self) -> u32;
+    /// How many characters a published text may have.
+    fn text_chars_max(&self) -> usize;
+    /// Keeps a text for the others; they see it after the next fence. Keys are used once in a job.
+    fn publish(&mut self, key: &str, text: &str) -> Result<(), String>;
+    /// Waits until every process of the job has called it as often.
+    fn fence(&mut self, deadline: Instant) -> Result<(), String>;
+    /// What a process published.
+    fn look_up(&mut self, rank: u32, key: &str, deadline: Instant) -> Result<String, String>;
+    /// Says that this process did all its work.
+    fn finish(&mut self);
+}
+
+/// What a node tells the others about itself.
+#[derive(Serialize, Deserialize)]
+struct Introduction {
+    /// Equal for two nodes that can be neighbours.
+    host: String,
+    /// Where neighbours find it, and what they must know.
+    meeting: Meeting,
+    /// The job's key, if this is node 0's.
+    key: [u8; 32],
+    address: Option<IpAddr>,
+}
+
+/// A place in a job that a foreign launcher started.
+pub struct Managed {
+    manager: Box<dyn ProcessManager>,
+    key: JobKey,
+    host_address: Option<IpAddr>,
+    neighbours: Vec<(NodeId, OwnedFd)>,
+    patience: Duration,
+    round: u64,
+}
+
+impl Managed {
+    /// How many processes a foreign launcher says that it started; `None`: this process was not started by one.
+    ///
+    /// # Errors
+    /// When a launcher started several processes but left no way to find the others; the message says what to do.
+    pub fn processes() -> Result<Option<u32>, LrtsError> {
+        let found = Found::from_environment(|name| std::env::var(name).ok()).map_err(LrtsError::Bootstrap)?;
+        Ok(found.map(|found| found.processes()))
+    }
+
+    /// This process's place, if a foreign launcher started it; blocks until all processes of the job have started, at most
+    /// for `patience`.
+    ///
+    /// Call it before other threads exist: only then can PMI-1's variables be taken out of the environment, so that no child
+    /// of this process mistakes itself for it. (PMIx's stay: its library reads them.)
+    ///
+    /// # Errors
+    /// When the process manager or another process does not answer, or a neighbour cannot be met.
+    pub fn from_environment(patience: Duration) -> Result<Option<Self>, LrtsError> {
+        let found = Found::from_environment(|name| std::env::var(name).ok()).map_err(LrtsError::Bootstrap)?;
+        let Some(found) = found else { return Ok(None) };
+        let manager = found.connect(patience).map_err(LrtsError::Bootstrap)?;
+        Self::join(manager, patience).map(Some)
+    }
+
+    fn join(manager: Box<dyn ProcessManager>, patience: Duration) -> Result<Self, LrtsError> {
+        let (rank, size) = (manager.rank(), manager.size());
+        if rank >= size {
+            return Err(LrtsError::Bootstrap(format!(
+                "{} calls this process {rank} of {size}",
+                manager.name()
+            )));
+        }
+        let failed = |what: &str, cause: std::io::Error| LrtsError::Bootstrap(format!("{what}: {cause}"));
+        let key = JobKey::random();
+        let door = neighbours::Door::open().map_err(|cause| failed("no socket for neighbours", cause))?;
+        let mine = Introduction {
+            host: environment::host(),
+            meeting: door.meeting(),
+            key: if rank == 0 { key.0 } else { [0; 32] },
+            address: address::outward(),
+        };
+        let mut managed =
+            Self { manager, key, host_address: None, neighbours: Vec::new(), patience, round: 0 };
+        let mut bytes = Vec::new();
+        codec::encode_into(&mine, &mut bytes).expect("an introduction is plain data");
+        let introductions = managed
+            .all_gather(bytes)?
+            .iter()
+            .zip((0..).map(NodeId))
+            .map(|(bytes, node)| decode(bytes, node))
+            .collect::<Result<Vec<_>, _>>()?;
+        managed.key = JobKey(introductions[0].key);
+        if introductions.iter().any(|theirs| theirs.host != mine.host) {
+            managed.host_address = Some(mine.address.ok_or_else(|| {
+                LrtsError::Bootstrap(
+                    "the job has other hosts, but this host has no network interface that is up besides loopback"
+                        .to_owned(),
+                )
+            })?);
+        }
+        let same_host = (0..).map(NodeId).zip(&introductions).filter(|(_, theirs)| theirs.host == mine.host);
+        let meetings: Vec<_> = same_host.map(|(node, theirs)| (node, theirs.meeting)).collect();
+        managed.neighbours = door
+            .meet(NodeId(rank), &meetings, managed.deadline())
+            .map_err(|(peer, cause)| failed(&format!("{peer} of this host cannot be met"), cause))?;
+        Ok(managed)
+    }
+
+    /// Ends start-up: what remains is to say when this node has finished.
+    pub fn into_session(self) -> Session {
+        Session { manager: self.manager }
+    }
+
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.patience
+    }
+}
+
+/// A running node's line to the process manager. Dropped without [`Session::finish`] the node counts as failed, and the launcher
+/// ends the other processes.
+pub struct Session {
+    manager: Box<dyn ProcessManager>,
+}
+
+impl Session {
+    /// Says that this node did all its work.
+    pub fn finish(mut self) {
+        self.manager.finish();
+    }
+}
+
+impl Bootstrap for Managed {
+    fn node(&self) -> NodeId {
+        NodeId(self.manager.rank())
+    }
+
+    fn nodes(&self) -> u32 {
+        self.manager.size()
+    }
+
+    fn key(&self) -> &JobKey {
+        &self.key
+    }
+
+    fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
+        std::mem::take(&mut self.neighbours)
+    }
+
+    fn host_address(&self) -> Option<IpAddr> {
+        self.host_address
+    }
+
+    fn all_gather(&mut self, value: Vec<u8>) -> Result<Vec<Vec<u8>>, LrtsError> {
+        assert!(value.len() <= VALUE_BYTES_MAX, "a published value has at most {VALUE_BYTES_MAX} bytes");
+        let deadline = self.deadline();
+        let (round, name) = (self.round, self.manager.name());
+        self.round += 1;
+        let failed = |what: String| LrtsError::Bootstrap(format!("{name}: {what}"));
+        let (rank, chars_max) = (self.manager.rank(), self.manager.text_chars_max());
+        for (piece, text) in pieces(&value, chars_max).iter().enumerate() {
+            self.manager.publish(&key_of(round, rank, piece), text).map_err(failed)?;
+        }
+        self.manager.fence(deadline).map_err(failed)?;
+        (0..self.manager.size())
+            .map(|rank| {
+                let mut piece = 0;
+                join_pieces(|| {
+                    piece += 1;
+                    self.manager.look_up(rank, &key_of(round, rank, piece - 1), deadline)
+                })
+                .map_err(|cause| failed(format!("what {} published: {cause}", NodeId(rank))))
+            })
+            .collect()
+    }
+}
+
+fn key_of(round: u64, rank: u32, piece: usize) -> String {
+    format!("chare-{round}-{rank}-{piece}")
+}
+
+/// A value as texts of limited length, in hexadecimal digits; all but the last end in `+`.
+fn pieces(value: &[u8], chars_max: usize) -> Vec<String> {
+    let bytes_max = (chars_max.saturating_sub(2) / 2).max(1);
+    let mut texts: Vec<String> = value
+        .chunks(bytes_max)
+        .map(|chunk| chunk.iter().map(|byte| format!("{byte:02x}")).collect())
+        .collect();
+    if let Some((last, others)) = texts.split_last_mut() {
+        others.iter_mut().for_each(|text| text.push('+'));
+        last.push('.');
+    } else {
+        texts.push(".".to_owned());
+    }
+    texts
+}
+
+/// The value whose pieces `next` brings, in order.
+fn join_pieces(mut next: impl FnMut() -> Result<String, String>) -> Result<Vec<u8>, String> {
+    let mut value = Vec::new();
+    loop {
+        let text = next()?;
+        let (digits, more) = match (text.strip_suffix('+'), text.strip_suffix('.')) {
+            (Some(digits), _) => (digits, true),
+            (None, Some(digits)) => (digits, false),
+            (None, None) => return Err("it is cut off".to_owned()),
+        };
+        if digits.len() % 2 != 0 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err("it is no hexadecimal number".to_owned());
+        }
+        let bytes = (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16));
+        value.extend(bytes.collect::<Result<Vec<u8>, _>>().map_err(|cause| cause.to_string())?);
+        if value.len() > VALUE_BYTES_MAX {
+            return Err(format!("it has more than {VALUE_BYTES_MAX} bytes"));
+        }
+        if !more {
+            return Ok(value);
+        }
+    }
+}
+
+fn decode(bytes: &[u8], node: NodeId) -> Result<Introduction, LrtsError> {
+    codec::decode(bytes).map_err(|cause| {
+        LrtsError::Bootstrap(format!(
+            "{node} runs another program or version; start one build everywhere: {cause}"
+        ))
+    })
+}
+
+impl std::fmt::Debug for Managed {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (rank, size) = (self.manager.rank(), self.manager.size());
+        write!(out, "Managed({rank} of {size} under {})", self.manager.name())
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Session({})", self.manager.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_any_length_survive_being_cut_into_texts() {
+        for (len, chars_max) in [(0, 64), (1, 64), (30, 64), (31, 64), (32, 64), (1024, 64), (1024, 4096)] {
+            let value: Vec<u8> = (0..len).map(|at| (at * 37) as u8).collect();
+            let texts = pieces(&value, chars_max);
+            assert!(texts.iter().all(|text| text.len() <= chars_max), "{len} {chars_max}");
+            let mut next = texts.into_iter();
+            let joined = join_pieces(|| next.next().ok_or_else(|| "no more".to_owned())).unwrap();
+            assert_eq!(joined, value);
+            assert!(next.next().is_none());
+        }
+    }
+
+    #[test]
+    fn texts_that_are_no_value_are_errors() {
+        for text in ["", "0", "0.", "zz.", "é.", "00", &("00".repeat(VALUE_BYTES_MAX + 1) + ".")] {
+            assert!(join_pieces(|| Ok(text.to_owned())).is_err(), "{text:?}");
+        }
+        assert!(join_pieces(|| Ok("00+".to_owned())).is_err(), "without an end");
+    }
+}

@@ -1,0 +1,94 @@
+//! Several values as one encoding, into the room there is or into room of the right size.
+
+use super::encode::Encoder;
+use super::fault::{Fault, What};
+use super::lend::Lending;
+use super::{CodecError, bulk};
+use crate::memory::Memory;
+use serde::Serialize;
+use std::any::type_name;
+
+/// Writes values one after the other. What has no room is counted: see [`fill`].
+pub struct Writer<'room>(Encoder<'room>);
+
+impl Writer<'_> {
+    /// Writes a value.
+    ///
+    /// # Errors
+    /// When the type's serialization refuses, or the value nests too deep.
+    pub fn write<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), CodecError> {
+        value.serialize(&mut self.0).map_err(|fault| encode_error::<T>(fault))
+    }
+
+    /// Writes bytes that are encodings already, as they are.
+    pub fn write_encoded(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+    }
+
+    pub(super) fn write_lending<T: Serialize + ?Sized>(
+        &mut self,
+        value: &T,
+        threshold_bytes: usize,
+    ) -> Result<Vec<Memory>, CodecError> {
+        self.0.lend(Lending::new(threshold_bytes));
+        self.write(value)?;
+        Ok(self.0.take_lent())
+    }
+}
+
+fn encode_error<T: ?Sized>(fault: Fault) -> CodecError {
+    CodecError::Encode { type_name: type_name::<T>(), cause: fault.to_string() }
+}
+
+/// Appends what `write` writes: into the room that `out` has, else, by a second call, after growing it once to what is needed.
+///
+/// # Errors
+/// When `write` refuses, or does not write the same the second time. `out` is as before then.
+///
+/// ```
+/// use chare_lrts::codec;
+/// let mut bytes = Vec::new();
+/// codec::append(&mut bytes, |writer| {
+///     writer.write(&7u8)?;
+///     writer.write("seven")
+/// })?;
+/// assert_eq!(codec::decode::<(u8, String)>(&bytes)?, (7, "seven".to_owned()));
+/// # Ok::<(), codec::CodecError>(())
+/// ```
+pub fn append(
+    out: &mut Vec<u8>,
+    write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
+) -> Result<(), CodecError> {
+    append_up_to(out, usize::MAX, write).map(|_| ())
+}
+
+/// As [`append`], but appends nothing that is longer than `bytes_max`. Returns the length either way.
+///
+/// # Errors
+/// As [`append`].
+pub fn append_up_to(
+    out: &mut Vec<u8>,
+    bytes_max: usize,
+    mut write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
+) -> Result<usize, CodecError> {
+    bulk::append(out, bytes_max, |room| {
+        let mut writer = Writer(Encoder::new(room));
+        write(&mut writer)?;
+        Ok(writer.0)
+    })?
+    .map_err(|(before, after)| encode_error::<[u8]>(What::Unsteady { before, after }.into()))
+}
+
+/// Writes to the front of `room` and returns how long the encoding is. If that is more than the room, the room holds
+/// no encoding.
+///
+/// # Errors
+/// When `write` refuses.
+pub fn fill(
+    room: &mut [u8],
+    write: impl FnOnce(&mut Writer<'_>) -> Result<(), CodecError>,
+) -> Result<usize, CodecError> {
+    let mut writer = Writer(Encoder::new(bulk::as_room(room)));
+    write(&mut writer)?;
+    Ok(writer.0.len())
+}

@@ -1,0 +1,193 @@
+//! The reading ends of all rings.
+//!
+//! 1. Anybody looks whether a record waits, without a lock: idle threads that poll share the headers' cache lines and
+//!    disturb nobody. Whoever finds one takes the lock and reads; whoever finds it taken leaves.
+//! 2. The fates of the neighbours are looked at only after their links were read, or when reading went wrong.
+//! 3. `arm` asks all writers to ring; the first progress after it takes that back.
+
+use super::BACKEND;
+use super::cursor;
+use super::ring::{Kind, Reader};
+use crate::brief::BriefMutex;
+use crate::host::{Fate, Neighbour, Neighbourhood, ring_doorbell};
+use crate::lrts::Sink;
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Looks at the rings between two looks at the clock that tells when the links are due: it costs more than a ring.
+const LOOKS_PER_CLOCK: u32 = 16;
+
+/// How a neighbour stands with us.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    Open,
+    Closed,
+    Lost,
+}
+
+/// What is owned by whoever reads.
+struct Desk {
+    /// By the neighbours' positions.
+    presences: Vec<Presence>,
+    /// Where a frame is copied before anybody looks at it.
+    scratch: Box<[u8]>,
+    /// Whether `arm` was called since the last progress.
+    armed: bool,
+    /// Whether the fates of the neighbours have to be looked at.
+    suspicious: bool,
+}
+
+/// See the file's head.
+pub(super) struct Inbox {
+    /// By the neighbours' positions.
+    readers: Vec<Reader>,
+    desk: BriefMutex<Desk>,
+    /// Whether the desk wants a progress even if no record waits. Written under the lock.
+    wants_progress: AtomicBool,
+}
+
+impl Inbox {
+    pub(super) fn new(readers: Vec<Reader>, frame_bytes_max: usize) -> Self {
+        let presences = vec![Presence::Open; readers.len()];
+        let scratch = vec![0; frame_bytes_max].into_boxed_slice();
+        let desk = BriefMutex::new(Desk { presences, scratch, armed: false, suspicious: false });
+        Self { readers, desk, wants_progress: AtomicBool::new(false) }
+    }
+
+    /// Whether there is nothing to do for `progress`. One look at each ring.
+    pub(super) fn is_quiet(&self) -> bool {
+        !self.wants_progress.load(Ordering::Relaxed)
+            && !self.readers.iter().any(Reader::has_record)
+            && !is_clock_due()
+    }
+
+    /// Reads what waits and reports who is gone. Returns whether anything happened.
+    pub(super) fn progress(&self, neighbourhood: &Neighbourhood, sink: &mut dyn Sink) -> bool {
+        let Some(mut desk) = self.desk.try_lock() else { return false };
+        let desk = &mut *desk;
+        let judges = self.attend_links(desk, neighbourhood);
+        let mut happened = false;
+        for (position, (reader, neighbour)) in self.readers.iter().zip(neighbourhood.neighbours()).enumerate()
+        {
+            if desk.presences[position] != Presence::Open || !reader.has_record() {
+                continue;
+            }
+            happened = true;
+            if let Err(cause) =
+                drain(neighbour, reader, &mut desk.presences[position], &mut desk.scratch, sink)
+            {
+                neighbour.condemn(Fate::Broken { what: "frame", cause });
+                desk.suspicious = true;
+            }
+        }
+        if judges || desk.suspicious {
+            desk.suspicious = false;
+            happened |= self.judge(desk, neighbourhood, sink);
+        }
+        happened
+    }
+
+    /// Looks after the links when that is due, or when the doorbell may have told of them. Returns whether the fates
+    /// of the neighbours may have changed.
+    fn attend_links(&self, desk: &mut Desk, neighbourhood: &Neighbourhood) -> bool {
+        self.wants_progress.store(false, Ordering::Relaxed);
+        if !std::mem::take(&mut desk.armed) {
+            return neighbourhood.read_links_if_due();
+        }
+        self.readers.iter().for_each(Reader::wake_up);
+        neighbourhood.doorbell().silence();
+        neighbourhood.read_links();
+        true
+    }
+
+    /// Reports neighbours that are gone and whose rings are read to the end, and those that broke the protocol.
+    fn judge(&self, desk: &mut Desk, neighbourhood: &Neighbourhood, sink: &mut dyn Sink) -> bool {
+        let mut happened = false;
+        for (position, (reader, neighbour)) in self.readers.iter().zip(neighbourhood.neighbours()).enumerate()
+        {
+            let is_lost = match neighbour.fate() {
+                None => false,
+                // What the dead wrote is there by now.
+                Some(Fate::Gone) => !reader.has_record(),
+                Some(Fate::Broken { .. }) => true,
+            };
+            if is_lost && desk.presences[position] == Presence::Open {
+                desk.presences[position] = Presence::Lost;
+                sink.peer_lost(neighbour.loss(BACKEND));
+                happened = true;
+            }
+        }
+        happened
+    }
+
+    /// Asks to be rung for. Returns `false` when there is something to do already.
+    pub(super) fn arm(&self, neighbourhood: &Neighbourhood) -> bool {
+        // Somebody else makes progress: there is something to do.
+        let Some(mut desk) = self.desk.try_lock() else { return false };
+        self.readers.iter().for_each(Reader::fall_asleep);
+        cursor::settle();
+        self.wants_progress.store(true, Ordering::Relaxed);
+        let has_work = |(position, neighbour): (usize, &Arc<Neighbour>)| {
+            desk.presences[position] == Presence::Open
+                && (self.readers[position].has_record() || neighbour.fate().is_some())
+        };
+        if neighbourhood.neighbours().iter().enumerate().any(has_work) {
+            self.readers.iter().for_each(Reader::wake_up);
+            desk.suspicious = true;
+            return false;
+        }
+        desk.armed = true;
+        true
+    }
+
+    /// Whether every neighbour is lost, or has said goodbye and, as `heard_ours` tells, has heard ours.
+    pub(super) fn is_closed(&self, heard_ours: impl Fn(usize) -> bool) -> bool {
+        let Some(desk) = self.desk.try_lock() else { return false };
+        desk.presences.iter().enumerate().all(|(position, presence)| match presence {
+            Presence::Open => false,
+            Presence::Closed => heard_ours(position),
+            Presence::Lost => true,
+        })
+    }
+}
+
+/// Delivers the records that wait, at most a ring full of them, so that every neighbour has its turn.
+fn drain(
+    neighbour: &Neighbour,
+    reader: &Reader,
+    presence: &mut Presence,
+    scratch: &mut [u8],
+    sink: &mut dyn Sink,
+) -> Result<(), String> {
+    let mut read = 0;
+    while read < reader.lines()
+        && let Some((kind, len, lines)) = reader.pop(scratch)?
+    {
+        if *presence == Presence::Closed {
+            return Err("a frame after the goodbye".to_owned());
+        }
+        read += lines;
+        match kind {
+            Kind::Frame(channel) => sink.frame(neighbour.node(), channel, &scratch[..len]),
+            Kind::Goodbye => {
+                *presence = Presence::Closed;
+                sink.peer_closed(neighbour.node());
+            }
+        }
+    }
+    if reader.is_awaited() {
+        ring_doorbell(neighbour.doorbell());
+    }
+    Ok(())
+}
+
+/// Every so often, for each thread that looks.
+fn is_clock_due() -> bool {
+    thread_local! {
+        static LOOKS: Cell<u32> = const { Cell::new(0) };
+    }
+    let looks = LOOKS.get().wrapping_add(1);
+    LOOKS.set(looks);
+    looks.is_multiple_of(LOOKS_PER_CLOCK)
+}

@@ -1,0 +1,219 @@
+//! What goes to all nodes, down the layout's tree rooted at the sender's: new collections, calls of all members, the
+//! readonly values, the job's end. `proxy -> **broadcast** -> outbox`, and `inbox -> **broadcast** -> queue`
+//!
+//! 1. A node that is told first tells its children, then its own PEs.
+//! 2. A frame without nocopy arguments is passed on as it came. One with them waits until this node has them, and tells
+//!    each child where that child finds them: see [`carry`].
+//! 3. A PE that has not heard of the collection keeps the call until it has.
+
+use crate::collection::CollectionInfo;
+use crate::envelope::{self, Body, Broadcast, CallOfAll, Envelope, Spread};
+use crate::error::JobError;
+use crate::ids::NodeId;
+use crate::message::Arguments;
+use crate::node::{Ending, Node};
+use crate::outbox;
+use crate::pe::Pe;
+use crate::queue::CallOptions;
+use crate::readonly::Arriving;
+use crate::registry::EntryRegistration;
+use crate::zerocopy::carry::{self, Carried, Wanted};
+use crate::zerocopy::{Descriptor, Leaving};
+use std::sync::Arc;
+
+/// Calls an entry of every member of a collection. Members here read nocopy arguments where the caller has them.
+pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
+    let Broadcast { collection, entry, ref nocopy, reference, .. } = broadcast;
+    let call = CallOfAll { collection, entry: entry.id, options, reference };
+    let kinds = entry.nocopy.iter().copied();
+    let carried: Vec<Carried> =
+        kinds.zip(nocopy).map(|(kind, leaving)| Carried::sent(kind, leaving.clone())).collect();
+    let spread = |nocopy| Spread::Broadcast { call: call.clone(), nocopy };
+    tell_nodes(pe, &broadcast.arguments, &carried, spread);
+    for to in pe.node.pes() {
+        let body = Body::Broadcast(Box::new(broadcast.clone()));
+        outbox::send(pe, to, Envelope { options: call.options.clone(), body });
+    }
+}
+
+/// Tells all other nodes.
+pub(crate) fn tell_nodes(
+    pe: &Pe,
+    arguments: &Arguments,
+    carried: &[Carried],
+    spread: impl Fn(Vec<Descriptor>) -> Spread,
+) {
+    let node = &pe.node;
+    if node.layout.nodes() == 1 {
+        return;
+    }
+    pe.counters().encodes.add(1);
+    let mut encoded = Vec::new();
+    let told = arguments
+        .encode_into(&mut encoded)
+        .map_err(|error| error.to_string())
+        .and_then(|()| carry::pass_on(node, pe.counters(), node.id, carried, spread, &encoded));
+    match told {
+        Ok(children) => pe.counters().sent.add(children),
+        Err(cause) => {
+            node.fail(JobError::Delivery { what: "a broadcast".to_owned(), pe: pe.id, node: node.id, cause });
+        }
+    }
+}
+
+/// From the main PE: tells all nodes the readonly values, and that entries may run.
+pub(crate) fn open_all(pe: &Pe) {
+    let node = &pe.node;
+    if node.layout.nodes() > 1 {
+        let told = node.readonly.encode().map_err(|error| error.to_string()).and_then(|(values, carried)| {
+            let spread = |nocopy| Spread::Readonly { nocopy };
+            carry::pass_on(node, pe.counters(), node.id, &carried, spread, &values)
+        });
+        match told {
+            Ok(children) => pe.counters().sent.add(children),
+            Err(cause) => {
+                node.fail(JobError::Config(format!("a readonly value cannot be sent: {cause}")));
+            }
+        }
+    }
+    node.open();
+}
+
+/// Where a frame for all nodes came from.
+#[derive(Clone, Copy)]
+pub(crate) struct Origin {
+    /// The node above this one.
+    pub(crate) parent: NodeId,
+    /// The node at the root of the tree.
+    pub(crate) root: NodeId,
+}
+
+/// Takes what all nodes are told: the frame, its header, and what follows that.
+///
+/// # Errors
+/// What does not fit this program or this job, in words.
+pub(crate) fn accept(
+    node: &Arc<Node>,
+    origin: Origin,
+    spread: Spread,
+    frame: &[u8],
+    rest: &[u8],
+) -> Result<(), String> {
+    let Origin { root, .. } = origin;
+    if root.0 >= node.layout.nodes() {
+        return Err(format!("a broadcast from {root}, which does not exist"));
+    }
+    let pass_on_as_it_is = || node.outside.sent.add_shared(node.post_to_children(&node.outside, root, frame));
+    match spread {
+        Spread::Members { id, chare, len, placement } => {
+            pass_on_as_it_is();
+            let chare = envelope::find_chare(chare)?;
+            let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
+            let info = Arc::new(CollectionInfo::new(id, chare, len, placement, node.layout)?);
+            tell_pes(node, &CallOptions::new().expedited(), || Body::CreateMembers {
+                info: Arc::clone(&info),
+                arguments: arguments.clone(),
+            });
+        }
+        Spread::Broadcast { call, nocopy } => {
+            let entry = envelope::find_entry(call.entry)?;
+            envelope::check_count(nocopy.len(), entry)?;
+            let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
+            if !nocopy.is_empty() {
+                return bring_call_in(node, origin, (call, entry, arguments), nocopy, rest);
+            }
+            pass_on_as_it_is();
+            tell_members(node, &call, entry, &arguments, &[]);
+        }
+        Spread::Readonly { nocopy } => return bring_values_in(node, origin, nocopy, rest),
+        Spread::Exit { code, error } => {
+            pass_on_as_it_is();
+            node.end(match error {
+                Some(message) => Ending::Error(JobError::Elsewhere(message)),
+                None => Ending::Code(code),
+            });
+        }
+    }
+    node.outside.processed.add_shared(1);
+    Ok(())
+}
+
+/// A call of all members with nocopy arguments: told when this node has them.
+fn bring_call_in(
+    node: &Arc<Node>,
+    Origin { parent, root }: Origin,
+    (call, entry, arguments): (CallOfAll, &'static EntryRegistration, Arguments),
+    nocopy: Vec<Descriptor>,
+    rest: &[u8],
+) -> Result<(), String> {
+    let encoded = rest.to_vec();
+    let what = format!("fetching a nocopy argument of {}::{}", entry.chare, entry.name);
+    let kinds = entry.nocopy.iter().copied();
+    let wanted =
+        kinds.zip(nocopy).map(|(kind, descriptor)| Wanted { descriptor, kind, into: None }).collect();
+    carry::bring_in(node, parent, &what, wanted, move |node, carried| {
+        let spread = |nocopy| Spread::Broadcast { call: call.clone(), nocopy };
+        tell_children(node, root, &carried, spread, &encoded);
+        tell_members(node, &call, entry, &arguments, &carried);
+        node.outside.processed.add_shared(1);
+    })
+}
+
+/// The readonly values: told, and entries may run, when this node has them.
+fn bring_values_in(
+    node: &Arc<Node>,
+    Origin { parent, root }: Origin,
+    nocopy: Vec<Descriptor>,
+    rest: &[u8],
+) -> Result<(), String> {
+    let (arriving, wanted) = Arriving::announced(rest, nocopy)?;
+    let encoded = rest.to_vec();
+    carry::bring_in(node, parent, "fetching a readonly value", wanted, move |node, carried| {
+        match node.readonly.accept(arriving, carried) {
+            Ok(carried) => {
+                tell_children(node, root, &carried, |nocopy| Spread::Readonly { nocopy }, &encoded);
+                node.open();
+            }
+            Err(cause) => node.fail(JobError::Undecodable { peer: parent, node: node.id, cause }),
+        }
+        node.outside.processed.add_shared(1);
+    })
+}
+
+fn tell_children(
+    node: &Node,
+    root: NodeId,
+    carried: &[Carried],
+    spread: impl Fn(Vec<Descriptor>) -> Spread,
+    encoded: &[u8],
+) {
+    match carry::pass_on(node, &node.outside, root, carried, spread, encoded) {
+        Ok(children) => node.outside.sent.add_shared(children),
+        Err(cause) => {
+            let (what, pe) = ("passing on a broadcast".to_owned(), node.layout.pe(node.id, 0));
+            node.fail(JobError::Delivery { what, pe, node: node.id, cause });
+        }
+    }
+}
+
+/// Leaves a call of all members with every PE of this node.
+fn tell_members(
+    node: &Node,
+    call: &CallOfAll,
+    entry: &'static EntryRegistration,
+    arguments: &Arguments,
+    carried: &[Carried],
+) {
+    let nocopy: Vec<Leaving> = carried.iter().map(Carried::for_member).collect();
+    let &CallOfAll { collection, reference, .. } = call;
+    tell_pes(node, &call.options, || {
+        let (arguments, nocopy) = (arguments.clone(), nocopy.clone());
+        Body::Broadcast(Box::new(Broadcast { collection, entry, arguments, nocopy, reference }))
+    });
+}
+
+fn tell_pes(node: &Node, options: &CallOptions, body: impl Fn() -> Body) {
+    for pe in node.pes() {
+        node.deliver_counted(pe, Envelope { options: options.clone(), body: body() });
+    }
+}

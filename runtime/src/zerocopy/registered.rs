@@ -1,0 +1,249 @@
+#![expect(unsafe_code, reason = "reads a put target in place under a claim")]
+//! Memory that is registered once, for peers to read and write any number of times.
+//!
+//! 1. A [`RegisteredSource`] is readable by everyone, its owner included; nobody writes it while it is registered.
+//! 2. A [`RegisteredTarget`] belongs to the runtime while it is registered; its owner looks at it through
+//!    [`RegisteredTarget::read`], which a put under way makes fail, and gets it back by closing it.
+
+use super::buffer::{Buffer, BufferMut, Element};
+use super::handle::{Place, SourceHandle, TargetHandle};
+use super::send;
+use crate::callback::{Callback, ErasedCallback};
+use crate::message::Arguments;
+use crate::node::Node;
+use crate::pe::Pe;
+use chare_lrts::claim::ClaimMode;
+use chare_lrts::{Held, MemoryMut, RegionKey};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, OnceLock};
+use thiserror::Error;
+
+/// No more memory can be registered on this node; the buffer comes back.
+#[derive(Error)]
+#[error("no more memory can be registered on this node; drop registered buffers that are no longer used")]
+pub struct NotRegistered<B> {
+    /// The buffer given.
+    pub buffer: B,
+}
+
+impl<B> fmt::Debug for NotRegistered<B> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// Ends a registration when dropped.
+struct Region {
+    node: Arc<Node>,
+    key: RegionKey,
+}
+
+impl Region {
+    fn new(held: Held) -> Result<Self, Held> {
+        let node = Pe::current(|pe| Arc::clone(&pe.node));
+        let key = node.network.regions().register(held)?;
+        Ok(Self { node, key })
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // Stale means closed before. Memory that a transfer still touches is freed after it.
+        let _ = self.node.network.regions().deregister(&self.key);
+    }
+}
+
+/// Elements that peers may read with [`rget`](crate::rget); registered until dropped.
+///
+/// ```
+/// use chare::prelude::*;
+/// use chare::{RegisteredSource, SourceHandle, rget};
+///
+/// struct Reader;
+///
+/// #[chare]
+/// impl Reader {
+///     #[entry]
+///     fn new() -> Self {
+///         Self
+///     }
+///
+///     #[entry]
+///     async fn read(_this: This<Self>, source: SourceHandle<f64>, done: Callback<f64>) {
+///         let (filled, callback) = chare::future();
+///         rget(&source, BufferMut::zeroed(source.len()), callback).expect("it is as long");
+///         done.send(filled.await.iter().sum());
+///     }
+/// }
+///
+/// // Two nodes; the second reads the first one's memory.
+/// let code = chare::Job::in_process(2, 1).run(|| async {
+///     let source = RegisteredSource::register(vec![0.5; 1000]);
+///     let (total, done) = chare::future();
+///     ReaderProxy::create_on(PeId(1)).read(source.handle(), done);
+///     assert_eq!(total.await, 500.0);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+pub struct RegisteredSource<T: Element> {
+    region: OnceLock<Region>,
+    buffer: Buffer<T>,
+    notify: Option<ErasedCallback>,
+}
+
+impl<T: Element> RegisteredSource<T> {
+    /// Registers a buffer for reading. Copies nothing.
+    ///
+    /// # Panics
+    /// Outside a PE, or when no more memory can be registered on this node; see [`RegisteredSource::try_register`].
+    pub fn register(buffer: impl Into<Buffer<T>>) -> Self {
+        Self::try_register(buffer).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Registers a buffer for reading, if there is room for one more: for 64,512 on each node. Copies nothing.
+    ///
+    /// # Errors
+    /// The buffer itself, when there is not.
+    ///
+    /// # Panics
+    /// Outside a PE.
+    pub fn try_register(buffer: impl Into<Buffer<T>>) -> Result<Self, NotRegistered<Buffer<T>>> {
+        let buffer = buffer.into();
+        match Region::new(Held::Source(buffer.memory().clone())) {
+            Ok(region) => Ok(Self { region: region.into(), buffer, notify: None }),
+            Err(_) => Err(NotRegistered { buffer }),
+        }
+    }
+
+    /// Registers a buffer for reading when its first handle is made, and not before.
+    pub fn lazily(buffer: impl Into<Buffer<T>>) -> Self {
+        Self { region: OnceLock::new(), buffer: buffer.into(), notify: None }
+    }
+
+    /// Ends the registration until the next handle is made; the handles made so far are stale from here on.
+    ///
+    /// ```
+    /// use chare::{RegisteredSource, rget, try_rget};
+    ///
+    /// let code = chare::Job::in_process(1, 1).run(|| async {
+    ///     let mut source = RegisteredSource::lazily(vec![7u8; 10]);
+    ///     let before = source.handle();
+    ///     source.unregister();
+    ///     let (outcome, done) = chare::future();
+    ///     try_rget(&before, vec![0; 10].into(), done).expect("it is as long");
+    ///     assert!(outcome.await.is_err());
+    ///     let (filled, done) = chare::future();
+    ///     rget(&source.handle(), vec![0; 10].into(), done).expect("it is as long");
+    ///     assert_eq!(filled.await[..], [7; 10]);
+    /// });
+    /// assert_eq!(code.unwrap(), 0);
+    /// ```
+    pub fn unregister(&mut self) {
+        self.region = OnceLock::new();
+    }
+
+    /// Tells `callback` after every transfer by handles made from here on: the bytes transferred.
+    pub fn notify(mut self, callback: Callback<u64>) -> Self {
+        self.notify = Some(callback.erase());
+        self
+    }
+
+    /// What peers need.
+    ///
+    /// # Panics
+    /// If the buffer is not registered yet, as [`RegisteredSource::register`] does.
+    pub fn handle(&self) -> SourceHandle<T> {
+        let region = self.region.get_or_init(|| {
+            let registered = Region::new(Held::Source(self.buffer.memory().clone()));
+            registered.unwrap_or_else(|_| panic!("{}", NotRegistered { buffer: () }))
+        });
+        SourceHandle { place: Place::new(region.key, size_of::<T>(), self.notify), elements: PhantomData }
+    }
+
+    /// Ends the registration; handles are stale from here on.
+    pub fn deregister(self) -> Buffer<T> {
+        self.buffer
+    }
+}
+
+impl<T: Element> std::ops::Deref for RegisteredSource<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.buffer
+    }
+}
+
+/// Elements that peers may write with [`rput`](crate::rput) and read with [`rget`](crate::rget); registered until closed or dropped.
+pub struct RegisteredTarget<T: Element> {
+    region: Region,
+    notify: Option<ErasedCallback>,
+    elements: PhantomData<T>,
+}
+
+impl<T: Element> RegisteredTarget<T> {
+    /// Registers a buffer for writing. Copies nothing.
+    ///
+    /// # Panics
+    /// Outside a PE, or when no more memory can be registered on this node; see [`RegisteredTarget::try_register`].
+    pub fn register(buffer: impl Into<BufferMut<T>>) -> Self {
+        Self::try_register(buffer).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Registers a buffer for writing, if there is room for one more: for 64,512 on each node. Copies nothing.
+    ///
+    /// # Errors
+    /// The buffer itself, when there is not.
+    ///
+    /// # Panics
+    /// Outside a PE.
+    pub fn try_register(buffer: impl Into<BufferMut<T>>) -> Result<Self, NotRegistered<BufferMut<T>>> {
+        match Region::new(Held::Target(buffer.into().into_memory())) {
+            Ok(region) => Ok(Self { region, notify: None, elements: PhantomData }),
+            Err(Held::Target(memory)) => {
+                let Ok(buffer) = BufferMut::from_memory(memory) else { unreachable!("it was a buffer") };
+                Err(NotRegistered { buffer })
+            }
+            Err(Held::Source(_)) => unreachable!("a target was given"),
+        }
+    }
+
+    /// Tells `callback` after every transfer by handles made from here on: the bytes transferred.
+    pub fn notify(mut self, callback: Callback<u64>) -> Self {
+        self.notify = Some(callback.erase());
+        self
+    }
+
+    /// What peers need.
+    pub fn handle(&self) -> TargetHandle<T> {
+        TargetHandle {
+            place: Place::new(self.region.key, size_of::<T>(), self.notify),
+            elements: PhantomData,
+        }
+    }
+
+    /// Looks at the elements, unless a put is under way.
+    pub fn read<R>(&self, body: impl FnOnce(&[T]) -> R) -> Option<R> {
+        let Region { node, key } = &self.region;
+        let claim = node.network.regions().claim(key, 0, key.len, ClaimMode::Read).ok()?;
+        // SAFETY: the region was registered from a `BufferMut<T>`, so address and length fit `T`; the read claim keeps the
+        // bytes allocated and every writer out until it is dropped, after `body`.
+        let elements =
+            unsafe { std::slice::from_raw_parts(claim.address().cast::<T>(), claim.len() / size_of::<T>()) };
+        Some(body(elements))
+    }
+
+    /// Ends the registration and hands the buffer to `callback` once no transfer touches it. Handles are
+    /// stale from here on.
+    pub fn close(self, callback: Callback<BufferMut<T>>) {
+        let Region { node, key } = &self.region;
+        let then_node = Arc::clone(node);
+        let hand_back = move |memory: MemoryMut| {
+            if let Ok(buffer) = BufferMut::<T>::from_memory(memory) {
+                send::fire(&then_node, callback.erase(), Arguments::new(buffer));
+            }
+        };
+        node.closing.close(node.network.regions(), key, Box::new(hand_back));
+    }
+}

@@ -1,0 +1,55 @@
+//! When memory is made reachable for other nodes, and for how long.
+//!
+//! No path of today pins memory, so all of this costs little and changes little; a network that pins makes it matter.
+//!
+//! | here | Charm++'s `CkNcpyBuffer` | the bytes |
+//! |---|---|---|
+//! | [`Registration::Now`] | `CK_BUFFER_REG` | are registered by the call that sends them, wherever they go |
+//! | [`Registration::Lazily`], the default | `CK_BUFFER_UNREG` | are registered when they turn out to leave the process |
+//! | [`Registration::Pooled`], [`BufferMut::zeroed`] | `CK_BUFFER_PREREG`, `CkRdmaAlloc` | lie in the runtime's pool, or are copied there first |
+//! | [`Registration::None`] | `CK_BUFFER_NOREG` | are never registered: they travel with the message, copied |
+//! | otherwise | `CK_BUFFER_DEREG` | stay registered until the last transfer is over |
+//! | [`SendBuffer::keep_registered`](crate::SendBuffer::keep_registered) | `CK_BUFFER_NODEREG` | stay registered for the next time |
+//! | [`RegisteredSource::register`](crate::RegisteredSource::register) | `registerMem()` | are registered until dropped |
+//! | [`RegisteredSource::deregister`](crate::RegisteredSource::deregister), [`RegisteredTarget::close`](crate::RegisteredTarget::close) | `deregisterMem()` | are the user's again |
+//!
+//! A posted buffer is the local side of a get, which no path of today registers, so it has no mode of its own; it may lie in the
+//! pool like any other.
+
+use super::buffer::{Buffer, BufferMut, Element};
+use crate::pe::Pe;
+
+/// When the memory of a nocopy argument is made reachable for other nodes; see [`SendBuffer::registration`](crate::SendBuffer::registration).
+///
+/// | | the bytes | Charm++ |
+/// |---|---|---|
+/// | `Now` | are registered by the call that sends them, wherever they go | `CK_BUFFER_REG` |
+/// | `Lazily` | are registered when they turn out to leave the process | `CK_BUFFER_UNREG` |
+/// | `Pooled` | lie in the runtime's pool ([`BufferMut::zeroed`](crate::BufferMut::zeroed)), or are copied there first | `CK_BUFFER_PREREG` |
+/// | `None` | are never registered: they travel with the message, copied | `CK_BUFFER_NOREG` |
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Registration {
+    /// At once.
+    Now,
+    /// When it turns out to be needed.
+    #[default]
+    Lazily,
+    /// Once and for all, with the runtime's pool.
+    Pooled,
+    /// Never.
+    None,
+}
+
+impl<T: Element> Buffer<T> {
+    /// Writable again, if this is the last handle: no clone is alive and no transfer reads it. A registration that was only
+    /// kept for the next time ends here.
+    ///
+    /// # Errors
+    /// The same buffer, when somebody else still holds it.
+    pub fn try_into_mut(self) -> Result<BufferMut<T>, Self> {
+        self.thaw().or_else(|shared| {
+            Pe::try_current(|pe| pe.node.transfers.forget(pe.node.network.regions(), shared.memory()));
+            shared.thaw()
+        })
+    }
+}

@@ -1,0 +1,27 @@
+//! Runs a program over every path between the nodes of a job.
+
+use chare::{Job, ReachOptions};
+
+/// The paths between nodes of one host, by the options that choose them.
+pub(crate) fn paths() -> Vec<(&'static str, ReachOptions)> {
+    let named = |name: &str| ReachOptions { lrts: Some(name.to_owned()), ..ReachOptions::default() };
+    vec![
+        ("shm", ReachOptions::default()),
+        ("cma", named("cma")),
+        ("tcp", ReachOptions { nolocal: true, ..ReachOptions::default() }),
+        ("emulated", named("emulated")),
+    ]
+}
+
+/// Runs a program in jobs of these shapes (nodes, PEs per node) over every path.
+pub(crate) fn on_every_path<Fut>(shapes: &[(u32, u32)], main: impl Fn() -> Fut + Send + Clone + 'static)
+where
+    Fut: Future<Output = ()> + 'static,
+{
+    for (nodes, pes) in shapes {
+        for (path, network) in paths() {
+            let result = Job::in_process(*nodes, *pes).network(network).run(main.clone());
+            assert_eq!(result.unwrap_or_else(|error| panic!("{nodes}x{pes} over {path}: {error}")), 0);
+        }
+    }
+}
