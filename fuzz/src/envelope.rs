@@ -4,6 +4,7 @@ use chare::fuzzing::Pair;
 use chare::prelude::*;
 use chare::{RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 
 /// Too long to travel with a message.
 const BULK: usize = 20_000;
@@ -133,13 +134,14 @@ async fn say_everything() {
 }
 
 thread_local! {
-    static PAIR: RefCell<Option<Pair>> = const { RefCell::new(None) };
+    /// Not dropped with its thread: it needs what the runtime keeps there.
+    static PAIR: RefCell<ManuallyDrop<Option<Pair>>> = const { RefCell::new(ManuallyDrop::new(None)) };
 }
 
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let (pair, frames) = Pair::open(say_everything);
     // The changes of these seeds are told to the nodes that know their keys.
-    PAIR.set(Some(pair));
+    PAIR.with_borrow_mut(|place| **place = Some(pair));
     frames
 }
 
@@ -149,7 +151,7 @@ pub(crate) fn run(bytes: &[u8]) {
         // What is refused is refused with words; the next frame finds the node as it was.
         let _ = pair.hear(bytes);
         if pair.has_ended() {
-            *place = None;
+            **place = None;
         }
     });
 }

@@ -1,6 +1,8 @@
-//! A second process: this program again, in the role of a node that sends and serves until it is killed.
+//! A second process: this program again, in the role of a node that sends and serves until it is killed, or of one that
+//! guards its memory against forged handles.
 
 use crate::backends;
+use crate::forged;
 use crate::group::{Backend, Heard, Node, PATIENCE};
 use crate::pair::Pair;
 use chare_lrts::bootstrap::Bootstrap;
@@ -11,8 +13,14 @@ use std::os::unix::net::UnixStream;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-/// Names the backend to a process that plays the role.
+/// Names part and backend to a process that plays a role: `PART BACKEND`.
 const ROLE: &str = "CHARE_CONFORMANCE_CHILD";
+
+/// Sends and serves.
+const SENDER: &str = "sender";
+
+/// Serves, and looks after its memory; see `forged`.
+pub(crate) const GUARD: &str = "guard";
 
 /// Long enough for several frames of every backend.
 const REGION_BYTES: usize = 3 << 20;
@@ -22,7 +30,7 @@ pub(crate) struct Child {
     pub(crate) node: Node,
     /// A region of node 1.
     pub(crate) key: RegionKey,
-    process: std::process::Child,
+    process: Process,
 }
 
 impl Child {
@@ -31,52 +39,50 @@ impl Child {
     /// # Errors
     /// Why this backend cannot do that.
     pub(crate) fn start(backend: &dyn Backend) -> Result<Self, String> {
-        if let Some(why) = backend.one_process_only() {
-            return Err(why.to_owned());
-        }
-        let (stream, their_stream) = UnixStream::pair().expect("a socket pair");
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let (link, their_link) =
-            rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
-                .expect("a socket pair");
-        let process = Command::new(std::env::current_exe().expect("this program has a path"))
-            .env(ROLE, backend.name())
-            .stdin(Stdio::from(OwnedFd::from(their_stream)))
-            .stdout(Stdio::from(their_link))
-            .spawn()
-            .expect("this program starts again");
-        let mut pair = Pair::first(stream, link).expect("the other process reads the key");
-        let opened = backend.open_one(&mut pair).map(|node| {
-            let key = exchange_keys(&mut pair, &node);
-            (node, key)
-        });
-        match opened {
-            Ok((node, key)) => Ok(Self { node, key, process }),
-            Err(why) => {
-                end(process);
-                Err(why)
-            }
-        }
+        let (process, mut pair) = launch(backend, SENDER)?;
+        let node = backend.open_one(&mut pair)?;
+        let key = exchange_keys(&mut pair, &node);
+        Ok(Self { node, key, process })
     }
 
     /// Kills the other process, as the kernel kills: at once, whatever it was doing.
     pub(crate) fn kill(&mut self) {
-        self.process.kill().expect("it is our child");
-        self.process.wait().expect("it is our child");
+        self.process.0.kill().expect("it is our child");
+        self.process.0.wait().expect("it is our child");
     }
 }
 
-impl Drop for Child {
+/// Another process, which does not outlive its check.
+pub(crate) struct Process(pub(crate) std::process::Child);
+
+impl Drop for Process {
     fn drop(&mut self) {
-        // Fails when it was killed before.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        // Fails when it ended before.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
-fn end(mut process: std::process::Child) {
-    let _ = process.kill();
-    let _ = process.wait();
+/// Starts another process in a role; its bootstrap is ours.
+///
+/// # Errors
+/// Why this backend cannot do that.
+pub(crate) fn launch(backend: &dyn Backend, part: &str) -> Result<(Process, Pair), String> {
+    if let Some(why) = backend.one_process_only() {
+        return Err(why.to_owned());
+    }
+    let (stream, their_stream) = UnixStream::pair().expect("a socket pair");
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let (link, their_link) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
+        .expect("a socket pair");
+    let process = Command::new(std::env::current_exe().expect("this program has a path"))
+        .env(ROLE, format!("{part} {}", backend.name()))
+        .stdin(Stdio::from(OwnedFd::from(their_stream)))
+        .stdout(Stdio::from(their_link))
+        .spawn()
+        .expect("this program starts again");
+    let pair = Pair::first(stream, link).expect("the other process reads the key");
+    Ok((Process(process), pair))
 }
 
 /// Tells the other node one of our regions and returns one of its.
@@ -93,7 +99,8 @@ fn exchange_keys(bootstrap: &mut dyn Bootstrap, node: &Node) -> RegionKey {
 
 /// Plays the other process, if this process was started as one.
 pub(crate) fn play_role() -> Option<ExitCode> {
-    let name = std::env::var(ROLE).ok()?;
+    let role = std::env::var(ROLE).ok()?;
+    let (part, name) = role.split_once(' ')?;
     let own = |fd: rustix::fd::BorrowedFd<'_>| fd.try_clone_to_owned().expect("an inherited socket");
     let stream = UnixStream::from(own(std::io::stdin().as_fd()));
     let link = own(std::io::stdout().as_fd());
@@ -101,6 +108,9 @@ pub(crate) fn play_role() -> Option<ExitCode> {
     let backend = backends::all().into_iter().find(|backend| backend.name() == name)?;
     let mut pair = Pair::second(stream, link).expect("the first process tells the key");
     let node = backend.open_one(&mut pair).expect("the backend opens");
+    if part == GUARD {
+        return Some(forged::guard(&mut pair, &node));
+    }
     exchange_keys(&mut pair, &node);
     let mut heard = Heard::default();
     let deadline = Instant::now() + PATIENCE;

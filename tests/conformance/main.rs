@@ -6,6 +6,7 @@
 
 mod backends;
 mod child;
+mod forged;
 mod group;
 mod hostile;
 mod lifetimes;
@@ -36,6 +37,7 @@ const CHECKS: &[(&str, RunOn)] = &[
     ("a_get_into_too_little_memory_fails", transfers::a_get_into_too_little_memory_fails),
     ("ranges_outside_fail", transfers::ranges_outside_fail),
     ("stale_and_forged_keys_fail", transfers::stale_and_forged_keys_fail),
+    ("forged_handles_reach_nothing", forged::forged_handles_reach_nothing),
     ("a_source_cannot_be_written", transfers::a_source_cannot_be_written),
     ("a_claimed_region_makes_operations_wait", transfers::a_claimed_region_makes_operations_wait),
     ("memory_comes_back_after_the_last_operation", transfers::memory_comes_back_after_the_last_operation),

@@ -6,6 +6,9 @@ use crate::strangers::Scripted;
 use chare_lrts::bootstrap::JobKey;
 use chare_lrts::tcp::Tcp;
 use chare_lrts::{LrtsError, NodeId, Regions};
+use rustix::fd::OwnedFd;
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -15,6 +18,23 @@ use std::time::{Duration, Instant};
 
 /// Connections that a node keeps before they have proved themselves; and the one it is about to drop.
 const HALF_OPEN_MAX: usize = 64 + 1;
+
+/// How often an overheard connection is said again.
+const REPLAYS: usize = 100;
+
+/// Connections that are opened and not finished.
+const STRANGERS: usize = 10_000;
+
+/// What they may cost, both sides of them together: each that is kept less than a kibibyte, and what allocators keep.
+const STRANGERS_BYTES_MAX: usize = 4 << 20;
+
+/// Memory of this process that is there.
+fn resident_bytes() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("/proc is mounted");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it has memory");
+    let kibibytes: usize = line.trim().trim_end_matches(" kB").parse().expect("a number");
+    kibibytes << 10
+}
 
 type Opening = JoinHandle<Result<Tcp, LrtsError>>;
 
@@ -126,13 +146,14 @@ fn a_replayed_connection_is_refused() -> Outcome {
     drop(first);
     let said = tapped.join().expect("no panic");
     // Its words, said again: the first message is answered, the hello does not fit the answer.
-    let mut replay = TcpStream::connect(address).expect("node 0 listens");
-    replay.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-    replay.write_all(&said).expect("node 0 reads");
-    let mut answers = Vec::new();
-    let _ = replay.read_to_end(&mut answers);
-    assert_eq!(answers.len(), 50, "one answer to the first message, then the end");
-    drop(replay);
+    for _ in 0..REPLAYS {
+        let mut replay = TcpStream::connect(address).expect("node 0 listens");
+        replay.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        replay.write_all(&said).expect("node 0 reads");
+        let mut answers = Vec::new();
+        let _ = replay.read_to_end(&mut answers);
+        assert_eq!(answers.len(), 50, "one answer to the first message, then the end");
+    }
     // A second node 1 with the key is refused too: the first was taken.
     let second =
         connecting(1, 3, &key, address, Duration::from_millis(300)).err().expect("there is a node 1");
@@ -146,14 +167,26 @@ fn a_replayed_connection_is_refused() -> Outcome {
     Outcome::Passed
 }
 
+/// Opens a connection without waiting for it to be open: whoever waits is slowed down by all who knock before.
+fn knock(address: &SocketAddr) -> OwnedFd {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket =
+        rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).expect("a socket");
+    match rustix::net::connect(&socket, address) {
+        Ok(()) | Err(Errno::INPROGRESS) => socket,
+        Err(errno) => panic!("node 0 listens: {errno}"),
+    }
+}
+
 fn strangers_do_not_disturb() -> Outcome {
     let key = JobKey::random();
     let (opening, address) = listening(3, &key, PATIENCE);
     let first = connecting(1, 3, &key, address, PATIENCE).expect("node 1 has the key");
     let before = descriptors();
     let mut half_open = Vec::new();
-    for count in 0..1_000 {
-        let mut stranger = TcpStream::connect(address).expect("node 0 listens");
+    let memory = resident_bytes();
+    for count in 0..STRANGERS {
+        let stranger = knock(&address);
         let garbage: &[u8] = match count % 5 {
             0 => &[],
             1 => &[48],
@@ -161,8 +194,8 @@ fn strangers_do_not_disturb() -> Outcome {
             3 => &[0xff; 300],
             _ => b"GET / HTTP/1.1\r\n\r\n",
         };
-        // Fails when node 0 has dropped it already.
-        let _ = stranger.write_all(garbage);
+        // Fails when node 0 has dropped it already, or has not yet answered.
+        let _ = rustix::io::write(&stranger, garbage);
         half_open.push(stranger);
         if half_open.len() > 400 {
             half_open.remove(0);
@@ -175,6 +208,8 @@ fn strangers_do_not_disturb() -> Outcome {
         assert!(Instant::now() < deadline, "{} descriptors", descriptors());
         std::thread::yield_now();
     }
+    let grown = resident_bytes().saturating_sub(memory);
+    assert!(grown < STRANGERS_BYTES_MAX, "{STRANGERS} strangers cost {grown} bytes");
     let second = connecting(2, 3, &key, address, PATIENCE).expect("strangers keep nobody out");
     let tcp = opening.join().expect("no panic").expect("all have come");
     let late = TcpStream::connect(address);

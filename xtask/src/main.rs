@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask test`, `bench`, `setup`, `sanitize`, `chaos`.
+//! The project's commands: `cargo xtask test`, `bench`, `setup`, `sanitize`, `chaos`, `fuzz`, `soak`.
 //!
 //! Each command is a list of steps (`step`); a step is one program with its arguments. All steps run, whatever became of
 //! those before them; the end is a table (`report`) and an exit code.
@@ -6,11 +6,13 @@
 mod bench;
 mod chaos;
 mod family;
+mod fuzz;
 #[cfg(test)]
 mod readme;
 mod report;
 mod sanitize;
 mod setup;
+mod soak;
 mod step;
 mod suite;
 
@@ -48,6 +50,10 @@ enum Command {
     },
     /// Break many jobs, each at a random message, and check how each ends
     Chaos(chaos::Options),
+    /// Search for input that breaks what reads from peers and strangers
+    Fuzz(fuzz::Options),
+    /// Forge a million handles and move a million buffers on each path
+    Soak,
 }
 
 fn main() -> ExitCode {
@@ -57,6 +63,8 @@ fn main() -> ExitCode {
         Command::Bench { names } => bench::run(&names, &mut report),
         Command::Setup => drop(setup::prepare(&mut report)),
         Command::Chaos(options) => chaos::run(options, &mut report),
+        Command::Fuzz(options) => fuzz::run(options, &mut report),
+        Command::Soak => soak::run(&mut report),
         Command::Sanitize { sanitizer } => sanitize::run(sanitizer, &mut report),
     }
     report.print();

@@ -1,7 +1,7 @@
 //! One step: a program that runs to its end while its output goes by, and what became of it.
 
 use crate::family;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -58,8 +58,15 @@ pub(crate) fn flags_with(flag: &str) -> OsString {
 impl Step {
     /// `cargo` with arguments that are separated by blanks, in the root of the workspace.
     pub(crate) fn cargo(name: &str, arguments: &str) -> Self {
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.args(arguments.split_whitespace()).current_dir(root());
+        let mut step = Self::program(name, std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        step.command.args(arguments.split_whitespace());
+        step
+    }
+
+    /// A program without arguments, in the root of the workspace.
+    pub(crate) fn program(name: &str, program: impl AsRef<OsStr>) -> Self {
+        let mut command = Command::new(program);
+        command.current_dir(root());
         Self { name: name.to_owned(), command, patience: WATCHDOG }
     }
 

@@ -1,0 +1,27 @@
+//! `cargo xtask soak`: what the suite does some thousand times, done a million times on each path.
+
+use crate::report::Report;
+use crate::step::Step;
+use std::time::Duration;
+
+/// Forged handles per run of the check, whose watchdog knows no more patience; and runs, so that they are a million.
+const FORGED: u32 = 100_000;
+const FORGED_RUNS: u32 = 10;
+
+/// A million transfers on the slowest path take some minutes on two cores.
+const PATIENCE: Duration = Duration::from_secs(45 * 60);
+
+/// Builds in release, then forges handles and moves buffers.
+pub(crate) fn run(report: &mut Report) {
+    for seed in 1..=FORGED_RUNS {
+        let check = "test --release --package chare-tests --test conformance -- forged_handles";
+        let step = Step::cargo(&format!("forged {seed}"), check)
+            .environment("CHARE_TEST_FORGED", FORGED.to_string())
+            .environment("CHARE_TEST_SEED", seed.to_string());
+        report.add(step.run());
+    }
+    let leaks = "test --release --package chare --test soak -- --nocapture --test-threads=1";
+    let step =
+        Step::cargo("transfers", leaks).environment("CHARE_TEST_TRANSFERS", "1000000").within(PATIENCE);
+    report.add(step.run());
+}
