@@ -3,7 +3,9 @@
 //! `CHARE_TEST_TRANSFERS` sets how many there are per path; `cargo xtask soak` makes them a million.
 
 use chare::prelude::*;
-use chare::{Job, ReachOptions, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
+use chare::{
+    Job, ReachOptions, RegisteredSource, RegisteredTarget, Sent, SourceHandle, TargetHandle, rget, rput,
+};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Transfers per path in the suite.
@@ -79,7 +81,7 @@ async fn batch(peer: &PeerElementProxy, source: &SourceHandle<u64>, target: &Tar
     for _ in 0..BATCH {
         let ((borrowed, on_borrowed), (landed, on_landed)) = (chare::future(), chare::future());
         let ((read, on_read), (written, on_written)) = (chare::future(), chare::future());
-        let (back, on_sent) = chare::future::<Buffer<u64>>();
+        let (back, on_sent) = chare::future::<Sent<u64>>();
         let lent = SendBuffer::from(BufferMut::from_fn(LEN, |_| 1)).on_sent(on_sent);
         peer.borrow(lent, on_borrowed);
         peer.land(vec![1; LEN], on_landed);
@@ -92,7 +94,7 @@ async fn batch(peer: &PeerElementProxy, source: &SourceHandle<u64>, target: &Tar
         is_one(landed, |value| value).await;
         is_one(read, |data: BufferMut<u64>| data[LEN - 1]).await;
         is_one(written, |data: Buffer<u64>| data[LEN - 1]).await;
-        is_one(back, |data| data[LEN - 1]).await;
+        is_one(back, |sent: Sent<u64>| sent.into_buffer()[LEN - 1]).await;
     }
     5 * BATCH
 }
