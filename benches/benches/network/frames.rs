@@ -10,9 +10,9 @@ use std::time::Instant;
 pub(crate) fn to_and_fro(batches: Batches, backend: &str) -> ExitCode {
     node::run(backend, |node| {
         if node.id == NodeId(0) {
-            ask(batches, node)
+            ask(batches, node);
         } else {
-            answer(node)
+            answer(node);
         }
         Ok(())
     })
