@@ -1,4 +1,5 @@
-//! Installs what the checks need and the machine lacks: components of the pinned toolchain, by rustup. Never system packages.
+//! Installs what the checks need and the machine lacks: components of the pinned toolchain, by rustup, and Debian's packages of
+//! the network libraries, where this user may.
 
 use crate::report::Report;
 use crate::step::{Finished, Outcome, Step, root};
@@ -24,6 +25,7 @@ impl Tools {
 
 /// Looks for all tools and installs those that are missing.
 pub(crate) fn prepare(report: &mut Report) -> Tools {
+    install_library("libfabric1", "libfabric.so.1", report);
     Tools {
         rustfmt: find_or_install("rustfmt", || answers("cargo", &["fmt", "--version"]), report),
         clippy: find_or_install("clippy", || answers("cargo", &["clippy", "--version"]), report),
@@ -38,6 +40,21 @@ pub(crate) fn find_standard_library(report: &mut Report) -> Result<(), String> {
         sysroot.is_ok_and(|path| Path::new(&path).join("lib/rustlib/src/rust/library/Cargo.lock").exists())
     };
     find_or_install("rust-src", is_there, report)
+}
+
+/// Installs a package unless its library is there. Without it the checks that need it are skipped, one by one.
+fn install_library(package: &str, library: &str, report: &mut Report) {
+    let began = Instant::now();
+    let is_there = || {
+        let known = Command::new("ldconfig").arg("-p").output();
+        known.is_ok_and(|known| String::from_utf8_lossy(&known.stdout).contains(library))
+    };
+    let outcome = if is_there() || answers("apt-get", &["install", "-y", package]) {
+        Outcome::Passed
+    } else {
+        Outcome::Skipped(format!("{library} is missing and `apt-get install {package}` failed"))
+    };
+    report.add(Finished { name: package.to_owned(), outcome, elapsed: began.elapsed(), output: Vec::new() });
 }
 
 fn find_or_install(
