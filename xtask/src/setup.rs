@@ -1,5 +1,5 @@
 //! Installs what the checks need and the machine lacks: components of the pinned toolchain, by rustup, and Debian's packages of
-//! the network libraries, where this user may.
+//! network libraries and launchers, where this user may.
 
 use crate::report::Report;
 use crate::step::{Finished, Outcome, Step, root};
@@ -25,7 +25,7 @@ impl Tools {
 
 /// Looks for all tools and installs those that are missing.
 pub(crate) fn prepare(report: &mut Report) -> Tools {
-    install_library("libfabric1", "libfabric.so.1", report);
+    install_packages(report);
     Tools {
         rustfmt: find_or_install("rustfmt", || answers("cargo", &["fmt", "--version"]), report),
         clippy: find_or_install("clippy", || answers("cargo", &["clippy", "--version"]), report),
@@ -42,19 +42,25 @@ pub(crate) fn find_standard_library(report: &mut Report) -> Result<(), String> {
     find_or_install("rust-src", is_there, report)
 }
 
-/// Installs a package unless its library is there. Without it the checks that need it are skipped, one by one.
-fn install_library(package: &str, library: &str, report: &mut Report) {
+/// What checks load or start at run time: libfabric, Open MPI, MPICH, Slurm.
+const PACKAGES: [&str; 5] = ["libfabric1", "openmpi-bin", "mpich", "slurm-wlm", "munge"];
+
+/// Installs the packages that are missing. Without them the checks that need them are skipped, one by one.
+fn install_packages(report: &mut Report) {
     let began = Instant::now();
-    let is_there = || {
-        let known = Command::new("ldconfig").arg("-p").output();
-        known.is_ok_and(|known| String::from_utf8_lossy(&known.stdout).contains(library))
+    let is_there = |package: &&str| {
+        let status = Command::new("dpkg-query").args(["-W", "-f=${Status}", package]).output();
+        status.is_ok_and(|status| status.stdout == b"install ok installed")
     };
-    let outcome = if is_there() || answers("apt-get", &["install", "-y", package]) {
+    let missing: Vec<&str> = PACKAGES.into_iter().filter(|package| !is_there(package)).collect();
+    let install = [&["install", "--yes", "--no-install-recommends"], &missing[..]].concat();
+    let outcome = if missing.is_empty() || (answers("apt-get", &["update"]) && answers("apt-get", &install)) {
         Outcome::Passed
     } else {
-        Outcome::Skipped(format!("{library} is missing and `apt-get install {package}` failed"))
+        Outcome::Skipped(format!("`apt-get {}` failed", install.join(" ")))
     };
-    report.add(Finished { name: package.to_owned(), outcome, elapsed: began.elapsed(), output: Vec::new() });
+    let name = "packages".to_owned();
+    report.add(Finished { name, outcome, elapsed: began.elapsed(), output: Vec::new() });
 }
 
 fn find_or_install(
