@@ -118,7 +118,7 @@ struct Options {
     /// Do not use shared memory between processes
     #[arg(long)]
     noshm: bool,
-    /// Reach other hosts by this provider of libfabric (all nodes, with `+lrts ofi`)
+    /// Provider of libfabric for other hosts
     #[arg(long, value_name = "PROVIDER", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     ofi: Option<String>,
     /// CPUs for the PEs in their order, such as 0-3,8,10-14:2

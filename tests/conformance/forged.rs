@@ -134,7 +134,8 @@ impl<'a> Guarded<'a> {
 /// Plays the guard until the forger is done.
 pub(crate) fn guard(bootstrap: &mut dyn Bootstrap, node: &Node) -> ExitCode {
     let guarded = Guarded::new(node);
-    bootstrap.all_gather(guarded.regions.encode()).expect("the forger listens");
+    // The check may be skipped for the forger's backend; nobody listens then.
+    let Ok(_) = bootstrap.all_gather(guarded.regions.encode()) else { return ExitCode::FAILURE };
     let is_over = AtomicBool::new(false);
     let mut told = |verdict: Result<(), String>| {
         let verdict = verdict.map_or_else(String::into_bytes, |()| INTACT.to_vec());
