@@ -32,7 +32,7 @@ mod report;
 mod round;
 mod tables;
 
-use chare::Program;
+use chare::{Program, ReachOptions};
 use options::Options;
 use std::process::ExitCode;
 
@@ -56,7 +56,8 @@ fn main() -> ExitCode {
         eprintln!("{cause}");
         return ExitCode::from(2);
     }
-    play(program.network(path.network()), options)
+    let network = ReachOptions { ofi: program.paths().ofi.clone(), ..path.network() };
+    play(program.network(network), options)
 }
 
 fn play(program: Program, options: Options) -> ExitCode {

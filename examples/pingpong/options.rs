@@ -126,6 +126,8 @@ pub(crate) enum Path {
     Tcp,
     /// Messages by the nearest path, which carry the buffers too
     Emulated,
+    /// Messages and buffers by libfabric; `+ofi` names its provider. Played only when asked for
+    Ofi,
 }
 
 impl Path {
@@ -137,6 +139,7 @@ impl Path {
             Self::Cma => "cma",
             Self::Tcp => "tcp",
             Self::Emulated => "emulated",
+            Self::Ofi => "ofi",
         }
     }
 
@@ -144,8 +147,13 @@ impl Path {
     pub(crate) fn layout(self) -> (&'static str, &'static str) {
         match self {
             Self::Memcpy => ("CHARE_P", "2"),
-            Self::Shm | Self::Cma | Self::Tcp | Self::Emulated => ("CHARE_N", "2"),
+            Self::Shm | Self::Cma | Self::Tcp | Self::Emulated | Self::Ofi => ("CHARE_N", "2"),
         }
+    }
+
+    /// Whether it needs nothing but this program: all of these are played when none is named.
+    pub(crate) fn is_embedded(self) -> bool {
+        self != Self::Ofi
     }
 
     /// Whether this path can lie between the players.
@@ -170,7 +178,9 @@ impl Path {
             // Without CMA a buffer that is not mapped shows as an emulated transfer, instead of passing for a mapped one.
             Self::Shm => ReachOptions { lrts, nocma: true, ..ReachOptions::default() },
             Self::Tcp => ReachOptions { lrts, nolocal: true, ..ReachOptions::default() },
-            Self::Memcpy | Self::Cma | Self::Emulated => ReachOptions { lrts, ..ReachOptions::default() },
+            Self::Memcpy | Self::Cma | Self::Emulated | Self::Ofi => {
+                ReachOptions { lrts, ..ReachOptions::default() }
+            }
         }
     }
 

@@ -196,8 +196,8 @@ impl Player {
             Way::Regular | Way::RegularCopy => {
                 other.receive_regular(self.argument.take().expect("prepared with an argument"));
             }
-            Way::Entry | Way::EntryCopy => other.receive_entry(self.source.clone()),
-            Way::Posted | Way::Matched => other.receive_posted(self.source.clone()),
+            Way::Entry | Way::EntryCopy => other.receive_entry(self.send_buffer()),
+            Way::Posted | Way::Matched => other.receive_posted(self.send_buffer()),
             Way::Get | Way::GetRenewed => {
                 other.fetch(self.registered_source.as_ref().expect("prepared with a source").handle());
             }
@@ -227,8 +227,15 @@ impl Player {
 
     fn renew_source(&mut self, source: BufferMut<u8>) {
         self.source = source.freeze();
-        self.registered_source = matches!(self.round.way, Way::Get | Way::GetRenewed)
-            .then(|| RegisteredSource::register(self.source.clone()));
+        self.registered_source = match (self.round.way, self.round.mode) {
+            (Way::Get, Mode::Lazy) => Some(RegisteredSource::lazily(self.source.clone())),
+            (Way::Get | Way::GetRenewed, _) => Some(RegisteredSource::register(self.source.clone())),
+            _ => None,
+        };
+    }
+
+    fn send_buffer(&self) -> SendBuffer<u8> {
+        SendBuffer::from(self.source.clone()).registration(self.round.mode.registration())
     }
 
     /// Ends the source's registration and registers it again, timed.

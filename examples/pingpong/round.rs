@@ -1,5 +1,6 @@
 //! What is played in a round, and what comes of it.
 
+use chare::Registration;
 use chare::prelude::*;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,15 @@ impl Mode {
         match self {
             Self::Lazy | Self::Registered => vec![0; bytes].into(),
             Self::Pool => BufferMut::zeroed(bytes),
+        }
+    }
+
+    /// When an argument of this mode is registered.
+    pub(crate) fn registration(self) -> Registration {
+        match self {
+            Self::Lazy => Registration::Lazily,
+            Self::Registered => Registration::Now,
+            Self::Pool => Registration::Pooled,
         }
     }
 }

@@ -63,13 +63,21 @@ pub enum LrtsError {
         /// Which switches forbid it.
         cause: String,
     },
+    /// No network of the wanted kind can carry the job here.
+    #[error("{backend} finds no provider: {cause}")]
+    NoProvider {
+        /// Which backend.
+        backend: &'static str,
+        /// Why not, and what there is instead.
+        cause: String,
+    },
     /// A backend name that this build does not know.
     #[error("unknown backend `{name}`; this build has: {known}")]
     UnknownBackend {
         /// What was asked for.
         name: String,
         /// What there is.
-        known: &'static str,
+        known: String,
     },
 }
 
@@ -81,7 +89,10 @@ impl LrtsError {
             | Self::Protocol { peer, .. }
             | Self::Connect { peer, .. }
             | Self::Unreachable { peer, .. } => Some(*peer),
-            Self::System { .. } | Self::Bootstrap(_) | Self::UnknownBackend { .. } => None,
+            Self::System { .. }
+            | Self::Bootstrap(_)
+            | Self::NoProvider { .. }
+            | Self::UnknownBackend { .. } => None,
         }
     }
 }

@@ -23,6 +23,8 @@ pub mod emulated;
 pub mod fuzzing;
 pub mod host;
 pub mod memcpy;
+#[cfg(feature = "ofi")]
+pub mod ofi;
 pub mod reach;
 pub mod shm;
 pub mod tcp;
@@ -34,7 +36,7 @@ pub use ids::NodeId;
 pub use lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink, Token};
 pub use memory::{Memory, MemoryMut, Owner, Share};
 pub use path_use::PathUse;
-pub use region::{Claim, ClaimError, Held, RegionKey, Regions, check_range};
+pub use region::{Claim, ClaimError, EndListener, Extent, Held, RegionKey, Regions, check_range};
 
 #[cfg(all(test, loom))]
 mod model;

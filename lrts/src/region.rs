@@ -76,11 +76,26 @@ struct Table {
     draining: Vec<(u32, RegionKey, Held)>,
 }
 
+/// Where a region lies, for whoever registers it with a network.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// First byte.
+    pub address: *const u8,
+    /// Bytes.
+    pub len: usize,
+    /// Whether peers may put.
+    pub writable: bool,
+}
+
+/// Hears of an ended region before its memory goes back; `false`: wants to hear no more.
+pub type EndListener = Box<dyn Fn(&RegionKey) -> bool + Send + Sync>;
+
 /// A node's registered memory.
 pub struct Regions {
     node: NodeId,
     board: Board,
     table: Mutex<Table>,
+    listeners: Mutex<Vec<EndListener>>,
 }
 
 impl Regions {
@@ -95,7 +110,7 @@ impl Regions {
             source,
             hint: "; 4 MiB of shared memory and one file descriptor are needed (see `ulimit -n`)",
         })?;
-        Ok(Self { node, board, table: Mutex::default() })
+        Ok(Self { node, board, table: Mutex::default(), listeners: Mutex::default() })
     }
 
     /// Whose they are.
@@ -155,6 +170,8 @@ impl Regions {
         self.board.retire(key.slot);
         if self.board.is_drained(key.slot) {
             table.free.push(key.slot);
+            drop(table);
+            self.tell_end(key);
             return Ok(Some(held));
         }
         table.draining.push((key.slot, *key, held));
@@ -172,7 +189,27 @@ impl Regions {
             .partition(|(slot, ..)| self.board.is_drained(*slot));
         table.draining = draining;
         table.free.extend(drained.iter().map(|(slot, ..)| *slot));
+        drop(table);
+        drained.iter().for_each(|(_, key, _)| self.tell_end(key));
         drained.into_iter().map(|(_, key, held)| (key, held)).collect()
+    }
+
+    /// Calls `listener` for every region whose memory is about to go back to its owner, until it returns `false`.
+    pub fn on_end(&self, listener: EndListener) {
+        self.listeners.lock().push(listener);
+    }
+
+    fn tell_end(&self, key: &RegionKey) {
+        self.listeners.lock().retain(|listener| listener(key));
+    }
+
+    /// Where a live region lies. Whoever uses the address holds a claim.
+    pub fn extent(&self, key: &RegionKey) -> Option<Extent> {
+        let table = self.table.lock();
+        let entry = table.entries.get(key.slot as usize)?.as_ref()?;
+        let Notice { len, writable, .. } = entry.held.notice();
+        let found = Extent { address: entry.held.address(), len: len as usize, writable };
+        (entry.generation == key.generation).then_some(found)
     }
 
     /// Claims a range of a region of this node, for an operation that this process carries out.

@@ -44,6 +44,8 @@ pub struct Config {
     pub nocma: bool,
     /// `+noshm`: no shared memory between processes.
     pub noshm: bool,
+    /// `+ofi`: libfabric's name of the provider that reaches nodes of other hosts.
+    pub ofi: Option<String>,
     /// `+pemap`: the CPUs that PEs are pinned to, in the order of the PEs; repeated when it is too short.
     pub pemap: Option<CpuList>,
     /// `+stats`: print counters per PE at the end.
@@ -116,6 +118,9 @@ struct Options {
     /// Do not use shared memory between processes
     #[arg(long)]
     noshm: bool,
+    /// Reach other hosts by this provider of libfabric (all nodes, with `+lrts ofi`)
+    #[arg(long, value_name = "PROVIDER", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    ofi: Option<String>,
     /// CPUs for the PEs in their order, such as 0-3,8,10-14:2
     #[arg(long, value_name = "LIST")]
     pemap: Option<CpuList>,
@@ -159,6 +164,7 @@ impl Config {
             nolocal: options.nolocal,
             nocma: options.nocma,
             noshm: options.noshm,
+            ofi: options.ofi,
             pemap: options.pemap,
             stats: options.stats,
             program_arguments,

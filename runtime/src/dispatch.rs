@@ -128,11 +128,7 @@ fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
             None => return Outcome::NotCounted,
         }
     }
-    let nocopy = match call.nocopy.map(|nocopy| *nocopy) {
-        None => NocopyArguments::none(),
-        Some(Nocopy::Arrived(arrived)) => NocopyArguments::new(arrived),
-        Some(_) => unreachable!("brought in above"),
-    };
+    let nocopy = NocopyArguments::new(call.nocopy.take());
     invoke(pe, chare, call.entry, &mut call.arguments, nocopy, call.reference);
     Outcome::Processed
 }
@@ -261,7 +257,7 @@ fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Out
         if !nocopy.is_empty() {
             // A message of its own: a posted one may wait for its buffers.
             pe.counters().sent.add(1);
-            let nocopy = Some(Box::new(Nocopy::Leaving(nocopy.clone())));
+            let nocopy = Some(Box::new(Nocopy::Leaving(nocopy.iter().cloned().collect())));
             let call = Call { target, entry, arguments: own, nocopy, reference };
             if run_call(pe, options.clone(), call) == Outcome::Processed {
                 pe.counters().processed.add(1);

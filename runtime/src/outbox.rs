@@ -7,17 +7,23 @@ use crate::location::{Location, locate, recall};
 use crate::mailbox::Work;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
-use crate::ring::ring;
+use crate::ring::{Sender, ring};
 use crate::zerocopy::{Nocopy, send};
 
 /// Sends a call to wherever its chare lives. `options` says how it is queued; `make` makes the call, in its place in the queue
 /// if that is here; it must run no code of the user, who might send in turn.
 #[inline]
 pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: Target, make: impl FnOnce() -> Call) {
-    if recall(pe, target) == Some(pe.id) {
+    let work = |call| Work::Message(Envelope { options: options.clone(), body: Body::Call(call) });
+    let to = recall(pe, target);
+    if to == Some(pe.id) {
         pe.counters().sent.add(1);
-        let envelope = || Work::Message(Envelope { options: options.clone(), body: Body::Call(make()) });
-        pe.queue.borrow_mut().push_made(options, envelope);
+        pe.queue.borrow_mut().push_made(options, || work(make()));
+    } else if let Some(to) = to
+        && let Some(rank) = pe.node.rank_here(to)
+    {
+        pe.counters().sent.add(1);
+        leave(pe, to, rank, || work(make()));
     } else {
         send_away(pe, options.clone(), make());
     }
@@ -54,7 +60,7 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
         let options = envelope.options.clone();
         pe.queue.borrow_mut().push(&options, Work::Message(envelope));
     } else if let Some(rank) = pe.node.rank_here(to) {
-        leave(pe, to, rank, Work::Message(envelope));
+        leave(pe, to, rank, || Work::Message(envelope));
     } else if to.0 >= pe.node.layout.pes() {
         // Whoever made the proxy or callback that leads there: another node may have.
         let cause = format!("there is no {to}: the job has {} PEs", pe.node.layout.pes());
@@ -68,18 +74,25 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
     }
 }
 
-/// Leaves work for another PE of this node, in the ring to it.
-fn leave(pe: &Pe, to: PeId, rank: usize, work: Work) {
+/// Leaves what `make` makes for another PE of this node, in the ring to it.
+#[inline]
+fn leave(pe: &Pe, to: PeId, rank: usize, make: impl FnOnce() -> Work) {
     let mut ways = pe.ways_out.borrow_mut();
-    let way = ways[rank].get_or_insert_with(|| {
-        let (sender, receiver) = ring();
-        pe.node.deliver(to, Work::Way(receiver));
-        sender
-    });
-    match way.push(work) {
-        Ok(()) => pe.node.wake(to),
-        Err(work) => pe.node.deliver(to, work),
+    let way = ways[rank].get_or_insert_with(|| open_way(pe, to));
+    match way.room() {
+        Some(room) => {
+            room.fill(make());
+            pe.node.wake(to);
+        }
+        None => pe.node.deliver(to, make()),
     }
+}
+
+#[cold]
+fn open_way(pe: &Pe, to: PeId) -> Sender<Work> {
+    let (sender, receiver) = ring();
+    pe.node.deliver(to, Work::Way(receiver));
+    sender
 }
 
 fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
@@ -90,7 +103,9 @@ fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
             let what = format!("sending a call of {}::{}", call.entry.chare, call.entry.name);
             let nocopy = match call.nocopy.map(|nocopy| *nocopy) {
                 None => Vec::new(),
-                Some(Nocopy::Leaving(leaving)) => send::describe(&pe.node, call.entry.nocopy, leaving),
+                Some(Nocopy::Leaving(leaving)) => {
+                    send::describe(&pe.node, pe.node.layout.node_of(to), call.entry.nocopy, leaving)
+                }
                 Some(Nocopy::Described(descriptors)) => descriptors,
                 Some(Nocopy::Arrived(_)) => unreachable!("arrived arguments are where they belong"),
             };

@@ -79,7 +79,11 @@ impl<C: Chare> ElementHandle<C> {
 
     /// Calls an entry with nocopy parameters, in declaration order. One message; the buffers do not travel with it
     /// unless they are small.
-    pub fn call_nocopy<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Outgoing>) {
+    pub fn call_nocopy<E: EntryMethod<Chare = C>>(
+        &self,
+        arguments: E::Arguments,
+        nocopy: impl IntoIterator<Item = Outgoing>,
+    ) {
         self.send::<E>(arguments, Some(Box::new(Nocopy::Leaving(leave(nocopy)))));
     }
 
@@ -187,7 +191,7 @@ impl<C: Chare> CollectionHandle<C> {
     pub fn broadcast_nocopy<E: EntryMethod<Chare = C>>(
         &self,
         arguments: E::Arguments,
-        nocopy: Vec<Outgoing>,
+        nocopy: impl IntoIterator<Item = Outgoing>,
     ) {
         self.send::<E>(arguments, leave(nocopy));
     }
@@ -206,7 +210,7 @@ impl<C: Chare> CollectionHandle<C> {
     }
 }
 
-fn leave(nocopy: Vec<Outgoing>) -> Vec<Leaving> {
+fn leave<L: FromIterator<Leaving>>(nocopy: impl IntoIterator<Item = Outgoing>) -> L {
     Pe::current(|pe| nocopy.into_iter().map(|outgoing| send::leave(&pe.node, outgoing)).collect())
 }
 

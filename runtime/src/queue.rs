@@ -212,6 +212,12 @@ impl<T: Default> RunQueue<T> {
         }
     }
 
+    /// How many items wait.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.expedited.len() + self.normal.len() + self.ranked.len()
+    }
+
     /// The next item. Its box comes back by [`RunQueue::give_back`].
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Box<T>> {

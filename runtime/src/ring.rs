@@ -96,26 +96,32 @@ pub(crate) fn ring<T: Send>() -> (Sender<T>, Receiver<T>) {
 }
 
 impl<T> Sender<T> {
-    /// Sends a value.
-    ///
-    /// # Errors
-    /// The value, if there is no room.
+    /// Room for one value, if there is any.
     #[inline]
-    pub(crate) fn push(&mut self, value: T) -> Result<(), T> {
+    pub(crate) fn room(&mut self) -> Option<Room<'_, T>> {
         if self.next - self.taken == LEN {
             self.taken = self.ring.taken.0.load(Ordering::Acquire);
-            if self.next - self.taken == LEN {
-                return Err(value);
-            }
         }
-        let slot = self.ring.slot(self.next);
+        (self.next - self.taken < LEN).then_some(Room(self))
+    }
+}
+
+/// Room for one value in a ring.
+pub(crate) struct Room<'a, T>(&'a mut Sender<T>);
+
+impl<T> Room<'_, T> {
+    /// Sends a value.
+    #[inline]
+    pub(crate) fn fill(self, value: T) {
+        let Sender { ring, next, .. } = self.0;
+        let slot = ring.slot(*next);
         slot.value.with_mut(|place| {
-            // SAFETY: the receiver has taken what stood here (rule 2) and does not look before the turn is stored.
+            // SAFETY: the receiver has taken what stood here (rule 2; the sender looked when it made the room) and does not
+            // look before the turn is stored.
             unsafe { (*place).write(value) };
         });
-        self.next += 1;
-        slot.turn.store(self.next, Ordering::Release);
-        Ok(())
+        *next += 1;
+        slot.turn.store(*next, Ordering::Release);
     }
 }
 

@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 const NETWORK_INTERVAL: u32 = 16;
 /// Work taken at once of what another PE left, so that a flood does not keep a PE from its own queue.
 const MAIL_BATCH: usize = 64;
+/// Steps between two looks at what other PEs left, by a PE that has more than a batch to do.
+const MAIL_INTERVAL: u32 = 64;
 /// How long a PE with its own core spins before it sleeps: a few times what a sleep and wake-up cost (40-70 us).
 const SPIN_FOR: Duration = Duration::from_micros(200);
 /// Looks for work between two looks at the clock, which costs as much as several of them (a quarter of a spinning PE's time
@@ -67,9 +69,12 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
     if !pe.node.is_open() {
         return poll(pe);
     }
-    take_mail(pe);
     let steps = pe.steps.get().wrapping_add(1);
     pe.steps.set(steps);
+    // What waits in front of the queue costs nothing: a flood that is moved in would push the rest out of the cache.
+    if pe.queue.borrow().len() < MAIL_BATCH || steps.is_multiple_of(MAIL_INTERVAL) {
+        take_mail(pe);
+    }
     let work = pe.queue.borrow_mut().pop();
     let polled = (work.is_none() || steps.is_multiple_of(NETWORK_INTERVAL)) && poll(pe);
     let Some(mut work) = work else { return polled };

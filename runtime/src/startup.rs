@@ -70,6 +70,7 @@ impl Program {
                     nolocal: config.nolocal,
                     nocma: config.nocma,
                     noshm: config.noshm,
+                    ofi: config.ofi.clone(),
                 };
                 Ok(Self { config, network })
             }
@@ -103,6 +104,11 @@ impl Program {
     pub fn is_launched(&self) -> bool {
         std::env::var_os(chare_lrts::bootstrap::launched::VARIABLE).is_some()
             || matches!(Managed::processes(), Ok(Some(2..)))
+    }
+
+    /// The paths between nodes, as the options or [`Program::network`] chose them.
+    pub fn paths(&self) -> &ReachOptions {
+        &self.network
     }
 
     /// Chooses the paths between nodes instead of the options.

@@ -118,6 +118,32 @@ impl Member {
         self.contribute(concat(landing), to);
     }
 
+    /// By its index: posts at once, and a shorter buffer; by a tag under which a buffer lies; or by one where it will.
+    #[entry]
+    fn collect(&mut self, seed: u32, #[nocopy(post)] data: Posted<u32>, done: Callback<u64>) {
+        check(seed, &data);
+        self.contribute(sum(data.transferred() as u64), done);
+    }
+
+    #[post(collect)]
+    fn post_collect(&mut self, _seed: &u32, data: Post<u32>, _done: &Callback<u64>) {
+        let index = self.this_index();
+        if index.is_multiple_of(3) {
+            let half = data.len() / 2;
+            data.post(vec![0; half]).expect("it is shorter");
+        } else {
+            data.match_tag(index).expect("the tag is this member's own");
+        }
+    }
+
+    #[entry]
+    fn offer(&mut self, to: u64, len: u64) {
+        let index = self.this_index();
+        if index % 3 == to {
+            chare::post_buffer(index, vec![0u32; len as usize]).expect("nothing lies there");
+        }
+    }
+
     /// Broadcasts one source from wherever this member is.
     #[entry]
     async fn send_to_all(this: This<Self>, seed: u32, len: u64, times: u32, done: Callback<u64>) {
@@ -209,6 +235,26 @@ fn every_member_posts_a_buffer_of_its_own() {
             places.sort_unstable();
             places.dedup();
             assert_eq!(places.len() as u64, count, "a buffer for each member");
+        }
+    });
+}
+
+#[test]
+fn members_post_by_tag_before_and_after_and_the_sender_learns_the_fewest() {
+    on_every_path(&SHAPES, || async {
+        let members = MemberProxy::create(12);
+        for (seed, len) in (0u32..).zip([2, 100, 512, 20_000]) {
+            members.offer(1, len);
+            chare::quiescence().await;
+            let ((total, done), (sent, on_sent)) = (chare::future(), chare::future::<Sent<u32>>());
+            let data = buffer(seed, len as usize, true);
+            members.collect(seed, SendBuffer::from(data).on_sent(on_sent), done);
+            members.offer(2, len);
+            assert_eq!(total.await, 4 * (len / 2) + 8 * len);
+            let sent = sent.await;
+            assert_eq!((sent.transferred() as u64, sent.len() as u64), (len / 2, len));
+            check(seed, &sent);
+            chare::quiescence().await;
         }
     });
 }

@@ -36,10 +36,14 @@ fn descriptors_and_threads() -> [usize; 2] {
 /// Ends while buffers are lent, kept and being fetched.
 fn run_one() {
     let code = Job::in_process(2, 2).run(|| async {
+        chare::set_readonly(BufferMut::<u32>::zeroed(100_000).freeze());
+        chare::set_readonly(vec![0u64; 100_000]);
         let keepers = KeeperProxy::create();
         let ((kept, done), (back, sent)) = (chare::future(), chare::future::<Sent<u32>>());
         keepers.on(PeId(3)).keep(SendBuffer::from(BufferMut::zeroed(100_000)).on_sent(sent), done);
         kept.await;
+        keepers.keep(BufferMut::zeroed(100_000), Callback::ignore());
+        keepers.keep(vec![0; 100_000], Callback::ignore());
         let (handle, to_handle) = chare::future();
         keepers.on(PeId(2)).lend(to_handle);
         rget(&handle.await, vec![0; 100_000].into(), Callback::ignore()).expect("it is as long");

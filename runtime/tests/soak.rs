@@ -56,7 +56,7 @@ impl Peer {
     #[post(land)]
     fn post_land(&mut self, data: Post<u64>, _done: &Callback<u64>) {
         let len = data.len();
-        data.post(vec![0; len]);
+        data.post(vec![0; len]).expect("as long as what is offered");
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Starts a flood between six processes over `path`, kills one in that round, and checks how the job ends.
-fn kill_one(path: &str, (victim, round): (u32, u32)) {
+pub(crate) fn kill_one(path: &str, (victim, round): (u32, u32)) {
     let context = format!("node {victim} of 6 killed in round {round} over `{path}`");
     let mut job = Running::start(probe(&format!("flood +n 6 {path}")));
     let mut processes = BTreeMap::new();

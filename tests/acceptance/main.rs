@@ -3,5 +3,7 @@
 mod idle;
 mod kill;
 mod misuse;
+#[cfg(feature = "ofi")]
+mod ofi;
 mod run;
 mod stats;

@@ -7,6 +7,8 @@ use chare_lrts::cma::{Cma, permit};
 use chare_lrts::emulated::Emulated;
 use chare_lrts::host::Neighbourhood;
 use chare_lrts::memcpy::{Hub, Memcpy};
+#[cfg(feature = "ofi")]
+use chare_lrts::ofi::{Ofi, OfiOptions};
 use chare_lrts::reach::{Reach, ReachOptions};
 use chare_lrts::shm::Shm;
 use chare_lrts::tcp::Tcp;
@@ -32,7 +34,51 @@ pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
         reach("reach-nocma", ReachOptions { nocma: true, ..ReachOptions::default() }),
         reach("reach-noshm", ReachOptions { noshm: true, ..ReachOptions::default() }),
         reach("reach-nolocal", ReachOptions { nolocal: true, ..ReachOptions::default() }),
+        #[cfg(feature = "ofi")]
+        ofi("ofi-tcp", "tcp;ofi_rxm"),
+        #[cfg(feature = "ofi")]
+        ofi("ofi-net", "net"),
+        #[cfg(feature = "ofi")]
+        ofi("ofi-shm", "shm"),
+        #[cfg(feature = "ofi")]
+        ofi("ofi-udp", "udp;ofi_rxd"),
+        #[cfg(feature = "ofi")]
+        ofi("ofi-sockets", "sockets"),
+        #[cfg(feature = "ofi")]
+        Rc::new(Opened { name: "emulated-ofi", open: Arc::new(emulated_ofi), serves_its_own_node: true }),
+        #[cfg(feature = "ofi")]
+        reach("reach-ofi", named("ofi")),
     ]
+}
+
+/// Nodes on one provider of libfabric.
+#[cfg(feature = "ofi")]
+fn ofi(name: &'static str, provider: &'static str) -> Rc<dyn Backend> {
+    let open = move |bootstrap: &mut dyn Bootstrap| {
+        let regions = regions(bootstrap)?;
+        Ok(Node::with_heap(Arc::new(join(bootstrap, &regions, provider)?), regions))
+    };
+    Rc::new(Opened { name, open: Arc::new(open), serves_its_own_node: true })
+}
+
+#[cfg(feature = "ofi")]
+fn emulated_ofi(bootstrap: &mut dyn Bootstrap) -> Result<Node, LrtsError> {
+    let regions = regions(bootstrap)?;
+    let ofi = join(bootstrap, &regions, "tcp;ofi_rxm")?;
+    let lrts = Emulated::new(ofi, Arc::clone(&regions), bootstrap.nodes());
+    Ok(Node::with_heap(Arc::new(lrts), regions))
+}
+
+#[cfg(feature = "ofi")]
+fn join(bootstrap: &mut dyn Bootstrap, regions: &Arc<Regions>, provider: &str) -> Result<Ofi, LrtsError> {
+    let options = OfiOptions { provider: Some(provider.to_owned()), ..OfiOptions::default() };
+    let peers = others(bootstrap);
+    Ofi::open(bootstrap, &peers, Arc::clone(regions), &options, PATIENCE)
+}
+
+fn others(bootstrap: &dyn Bootstrap) -> Vec<NodeId> {
+    let me = bootstrap.node();
+    (0..bootstrap.nodes()).map(NodeId).filter(|peer| *peer != me).collect()
 }
 
 /// Nodes that meet at a hub.
@@ -138,8 +184,7 @@ fn regions(bootstrap: &dyn Bootstrap) -> Result<Arc<Regions>, LrtsError> {
 }
 
 fn connect(bootstrap: &mut dyn Bootstrap) -> Result<Tcp, LrtsError> {
-    let me = bootstrap.node();
-    let peers: Vec<NodeId> = (0..bootstrap.nodes()).map(NodeId).filter(|peer| *peer != me).collect();
+    let peers = others(bootstrap);
     Tcp::open(bootstrap, &peers, PATIENCE)
 }
 

@@ -68,9 +68,19 @@ impl Node {
         self.regions.register(Held::Target(self.memory(len, 0))).expect("the board has room")
     }
 
-    /// Ends a region that nobody uses.
+    /// Ends a region that nobody uses. Where operations claim it from afar, their last word may be on its way.
     pub(crate) fn end(&self, key: &RegionKey) -> Held {
-        self.regions.deregister(key).expect("it is registered").expect("nobody uses it")
+        let mut held = self.regions.deregister(key).expect("it is registered");
+        let (mut heard, deadline) = (Heard::default(), Instant::now() + PATIENCE);
+        loop {
+            if let Some(held) = held {
+                assert!(heard.frames.is_empty() && heard.completions.is_empty(), "nothing else is going on");
+                return held;
+            }
+            assert!(Instant::now() < deadline, "nobody uses it");
+            self.lrts.progress(&mut heard);
+            held = self.regions.reap().into_iter().find(|(reaped, _)| reaped == key).map(|(_, held)| held);
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! Runs a program as a user would, within a bound.
 
 use rustix::process::{Pid, Signal, kill_process_group};
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 /// How long any of these runs may take, on a busy machine and without optimisation.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -50,13 +51,26 @@ impl Program {
         Self { path: path.into() }
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Runs it with these arguments, which must not contain blanks.
     ///
     /// # Panics
     /// If it does not end in time; it is killed then, with all that it started.
     pub fn run(&self, arguments: &str) -> Outcome {
+        self.run_watched(arguments, |_| ())
+    }
+
+    /// Runs it; `watch` hears every line that it writes to standard output, at once.
+    ///
+    /// # Panics
+    /// As [`Program::run`].
+    pub fn run_watched(&self, arguments: &str, mut watch: impl FnMut(&str)) -> Outcome {
         let name = self.path.display();
-        let child = Command::new(&self.path)
+        let mut child = Command::new(&self.path)
             .args(arguments.split_whitespace())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -65,19 +79,36 @@ impl Program {
             .spawn()
             .unwrap_or_else(|error| panic!("{name} does not start: {error}"));
         let group = Pid::from_child(&child);
-        let (done, ended) = mpsc::channel();
-        std::thread::spawn(move || done.send(child.wait_with_output()));
-        let Ok(output) = ended.recv_timeout(PATIENCE) else {
-            // Whatever has ended by itself in the meantime needs no signal.
-            let _ = kill_process_group(group, Signal::KILL);
-            panic!("`{name} {arguments}` still runs after {PATIENCE:?}");
-        };
-        let output = output.expect("its output can be read");
-        Outcome {
-            code: output.status.code(),
-            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        let (line, lines) = mpsc::channel();
+        let (output, mut error) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
+        std::thread::spawn(move || {
+            // Nobody listens after the watchdog has bitten.
+            BufReader::new(output).lines().map_while(Result::ok).all(|text| line.send(text).is_ok())
+        });
+        let complaints = std::thread::spawn(move || {
+            let mut text = Vec::new();
+            error.read_to_end(&mut text).map(|_| String::from_utf8_lossy(&text).into_owned())
+        });
+        let deadline = Instant::now() + PATIENCE;
+        let mut stdout = String::new();
+        loop {
+            match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(text) => {
+                    watch(&text);
+                    stdout += &text;
+                    stdout.push('\n');
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    // Whatever has ended by itself in the meantime needs no signal.
+                    let _ = kill_process_group(group, Signal::KILL);
+                    panic!("`{name} {arguments}` still runs after {PATIENCE:?}: {stdout}");
+                }
+            }
         }
+        let stderr = complaints.join().expect("no panic").expect("its output can be read");
+        let code = child.wait().expect("it was started").code();
+        Outcome { code, stdout, stderr }
     }
 
     /// Runs it; it must succeed. Returns its standard output.

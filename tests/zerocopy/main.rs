@@ -65,6 +65,7 @@ ported_tests! {
     bcast_nonzero_root: bcast_nonzero_root "" => "source PEs completed";
     bcast_subset_async_early: bcast_subset_async "early" => "All bcast tests have successfully completed";
     bcast_subset_async_delayed: bcast_subset_async "delayed" => "All bcast tests have successfully completed";
+    dereg_and_nodereg: dereg_and_nodereg "10" => "Test 4 completed";
     direct_api: direct_api "60" => "Test 1 (direct API with a smaller source, get and put) completed";
     large_bcast: large_bcast "200000 10" => "All recipients have received the data";
     large_p2p: large_p2p "1000000" => "large put done";

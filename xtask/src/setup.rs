@@ -1,4 +1,5 @@
-//! Installs what the checks need and the machine lacks: components of the pinned toolchain, by rustup. Never system packages.
+//! Installs what the checks need and the machine lacks: components of the pinned toolchain, by rustup, and Debian's packages of
+//! network libraries and launchers, where this user may.
 
 use crate::report::Report;
 use crate::step::{Finished, Outcome, Step, root};
@@ -24,6 +25,7 @@ impl Tools {
 
 /// Looks for all tools and installs those that are missing.
 pub(crate) fn prepare(report: &mut Report) -> Tools {
+    install_packages(report);
     Tools {
         rustfmt: find_or_install("rustfmt", || answers("cargo", &["fmt", "--version"]), report),
         clippy: find_or_install("clippy", || answers("cargo", &["clippy", "--version"]), report),
@@ -38,6 +40,27 @@ pub(crate) fn find_standard_library(report: &mut Report) -> Result<(), String> {
         sysroot.is_ok_and(|path| Path::new(&path).join("lib/rustlib/src/rust/library/Cargo.lock").exists())
     };
     find_or_install("rust-src", is_there, report)
+}
+
+/// What checks load or start at run time: libfabric, Open MPI, MPICH, Slurm.
+const PACKAGES: [&str; 5] = ["libfabric1", "openmpi-bin", "mpich", "slurm-wlm", "munge"];
+
+/// Installs the packages that are missing. Without them the checks that need them are skipped, one by one.
+fn install_packages(report: &mut Report) {
+    let began = Instant::now();
+    let is_there = |package: &&str| {
+        let status = Command::new("dpkg-query").args(["-W", "-f=${Status}", package]).output();
+        status.is_ok_and(|status| status.stdout == b"install ok installed")
+    };
+    let missing: Vec<&str> = PACKAGES.into_iter().filter(|package| !is_there(package)).collect();
+    let install = [&["install", "--yes", "--no-install-recommends"], &missing[..]].concat();
+    let outcome = if missing.is_empty() || (answers("apt-get", &["update"]) && answers("apt-get", &install)) {
+        Outcome::Passed
+    } else {
+        Outcome::Skipped(format!("`apt-get {}` failed", install.join(" ")))
+    };
+    let name = "packages".to_owned();
+    report.add(Finished { name, outcome, elapsed: began.elapsed(), output: Vec::new() });
 }
 
 fn find_or_install(

@@ -20,12 +20,14 @@ const OVER_TCP: Side = &["side", "chain", "500", "+n", "2", "+lrts", "tcp"];
 
 const VIRTUAL_CALL: Side = &["side", "virtual-call", "200000"];
 const QUEUE: Side = &["side", "queue", "20000"];
+const ARRAY_QUEUE: Side = &["side", "array-queue", "20000"];
 const CACHE_LINE: Side = &["side", "cache-line", "50000"];
 const SOCKET: Side = &["side", "socket", "500"];
 
 const COMPARISONS: &[Comparison] = &[
     Comparison { name: "same PE", ours: SAME_PE, against: "VecDeque and virtual call", peer: VIRTUAL_CALL },
-    Comparison { name: "other PE", ours: OTHER_PE, against: "lock-free queue of boxes", peer: QUEUE },
+    Comparison { name: "other PE", ours: OTHER_PE, against: "boxes over SegQueue", peer: QUEUE },
+    Comparison { name: "other PE", ours: OTHER_PE, against: "boxes over ArrayQueue", peer: ARRAY_QUEUE },
     Comparison { name: "other PE", ours: OTHER_PE, against: "shared cache line", peer: CACHE_LINE },
     Comparison {
         name: "other process, shm",
@@ -73,7 +75,8 @@ fn play(side: &str, number: &str) -> ExitCode {
     match side {
         "chain" => return ours::chain(batches),
         "virtual-call" => peers::virtual_call(batches),
-        "queue" => peers::queue(batches),
+        "queue" => peers::segment_queue(batches),
+        "array-queue" => peers::array_queue(batches),
         "cache-line" => peers::cache_line(batches),
         "socket" => return code_of(peers::socket(batches)),
         "socket-echo" => {

@@ -1,7 +1,7 @@
 //! The peers: each does what its path needs at least, with nothing around it.
 
 use chare_benches::{Batches, processor, take_seat};
-use crossbeam::queue::SegQueue;
+use crossbeam::queue::{ArrayQueue, SegQueue};
 use crossbeam::utils::CachePadded;
 use std::collections::VecDeque;
 use std::hint::{black_box, spin_loop};
@@ -48,22 +48,43 @@ pub(crate) fn virtual_call(batches: Batches) {
     });
 }
 
-/// Two pinned threads that spin: a boxed message to and fro over queues of many producers.
-pub(crate) fn queue(batches: Batches) {
+/// A boxed message to and fro over unbounded queues.
+pub(crate) fn segment_queue(batches: Batches) {
     let (there, back) = (SegQueue::new(), SegQueue::new());
-    let pop = |queue: &SegQueue<Box<u64>>| loop {
-        match queue.pop() {
-            Some(message) => break *message,
-            None => spin_loop(),
+    let (push_there, push_back) = (|message| there.push(message), |message| back.push(message));
+    pass_boxes(batches, (push_there, || there.pop()), (push_back, || back.pop()));
+}
+
+/// A boxed message to and fro over bounded queues.
+pub(crate) fn array_queue(batches: Batches) {
+    let (there, back) = (ArrayQueue::new(64), ArrayQueue::new(64));
+    let push =
+        |queue: &ArrayQueue<_>, message| assert!(queue.push(message).is_ok(), "one message is under way");
+    let (push_there, push_back) = (|message| push(&there, message), |message| push(&back, message));
+    pass_boxes(batches, (push_there, || there.pop()), (push_back, || back.pop()));
+}
+
+/// Two pinned threads that spin: a boxed message to and fro, each way over a queue's push and pop.
+fn pass_boxes(
+    batches: Batches,
+    there: (impl Fn(Box<u64>) + Sync, impl Fn() -> Option<Box<u64>> + Sync),
+    back: (impl Fn(Box<u64>) + Sync, impl Fn() -> Option<Box<u64>> + Sync),
+) {
+    fn wait(pop: &impl Fn() -> Option<Box<u64>>) -> u64 {
+        loop {
+            match pop() {
+                Some(message) => break *message,
+                None => spin_loop(),
+            }
         }
-    };
+    }
     thread::scope(|scope| {
         scope.spawn(|| {
             take_seat(processor(1));
             loop {
-                match pop(&there) {
+                match wait(&there.1) {
                     STOP => break,
-                    left => back.push(Box::new(left - 1)),
+                    left => (back.0)(Box::new(left - 1)),
                 }
             }
         });
@@ -72,12 +93,12 @@ pub(crate) fn queue(batches: Batches) {
             let began = Instant::now();
             let mut left = messages;
             while left > 0 {
-                there.push(Box::new(left - 1));
-                left = pop(&back);
+                (there.0)(Box::new(left - 1));
+                left = wait(&back.1);
             }
             began.elapsed()
         });
-        there.push(Box::new(STOP));
+        (there.0)(Box::new(STOP));
     });
 }
 

@@ -15,10 +15,12 @@ const BATCHES: u32 = 8;
 /// A nocopy argument that takes so little longer is not called slower: the machine's noise is more.
 const NOISE: f64 = 1.03;
 
-/// What one path is called, and its sizes in bytes with a row each.
+/// What one path is called, its sizes in bytes, and a row for each against either kind of ordinary argument.
 struct Path {
     name: &'static str,
-    rows: &'static [(u64, Comparison)],
+    sizes: &'static [&'static str],
+    against_kept: &'static [Comparison],
+    against_given: &'static [Comparison],
 }
 
 macro_rules! path {
@@ -27,15 +29,25 @@ macro_rules! path {
             "256" "512" "1024" "2048" "4096" "8192" "16384" "32768" "65536")
     };
     (@ $name:literal, $operations:literal, $memory:literal, $options:tt, $($size:literal)*) => {
-        Path { name: $name, rows: &[$(path!(# $name, $operations, $memory, $options, $size)),*] }
+        Path {
+            name: $name,
+            sizes: &[$($size),*],
+            against_kept: &[$(
+                path!(# $name, "regular, sender keeps its data", "kept", $operations, $memory, $options, $size)
+            ),*],
+            against_given: &[$(
+                path!(# $name, "regular, given away", "given", $operations, $memory, $options, $size)
+            ),*],
+        }
     };
-    (# $name:literal, $operations:literal, $memory:literal, [$($option:literal),*], $size:literal) => {
-        (size($size), Comparison {
+    (# $name:literal, $against:literal, $way:literal, $operations:literal, $memory:literal,
+        [$($option:literal),*], $size:literal) => {
+        Comparison {
             name: concat!($name, ", ", $size, " B, nocopy"),
             ours: &["side", "nocopy", $operations, $memory, $size $(, $option)*],
-            against: "regular",
-            peer: &["side", "regular", $operations, $memory, $size $(, $option)*],
-        })
+            against: $against,
+            peer: &["side", $way, $operations, $memory, $size $(, $option)*],
+        }
     };
 }
 
@@ -46,16 +58,6 @@ const PATHS: &[Path] = &[
     path!("tcp", "300", "heap", ["+n", "2", "+lrts", "tcp", "+nolocal"]),
     path!("emulated", "500", "heap", ["+n", "2", "+lrts", "emulated"]),
 ];
-
-/// The number that a size's text stands for, so that both are written once.
-const fn size(text: &str) -> u64 {
-    let (digits, mut at, mut size) = (text.as_bytes(), 0, 0);
-    while at < digits.len() {
-        size = size * 10 + (digits[at] - b'0') as u64;
-        at += 1;
-    }
-    size
-}
 
 /// Nocopy arguments beside ordinary ones.
 #[derive(Parser)]
@@ -75,7 +77,11 @@ fn main() -> ExitCode {
     if let [first, way, operations, memory, size, ..] = &words[..]
         && first == "side"
     {
-        let way = if way == "nocopy" { Way::Nocopy } else { Way::Regular };
+        let way = match &way[..] {
+            "nocopy" => Way::Nocopy,
+            "kept" => Way::Kept,
+            _ => Way::Given,
+        };
         let (Ok(operations), Ok(size)) = (operations.parse(), size.parse()) else {
             eprintln!("`{operations}` or `{size}` is no number");
             return ExitCode::from(2);
@@ -86,9 +92,12 @@ fn main() -> ExitCode {
     let Arguments { rounds, filter, .. } = Arguments::parse();
     let filter = filter.unwrap_or_default();
     for path in PATHS.iter().filter(|path| path.name.contains(&filter)) {
-        let comparisons: Vec<Comparison> = path.rows.iter().map(|(_, comparison)| *comparison).collect();
-        match compare(&comparisons, rounds) {
-            Ok(ratios) => println!("{}: {}\n", path.name, crossover(path, &ratios)),
+        match compare(&[path.against_kept, path.against_given].concat(), rounds) {
+            Ok(ratios) => {
+                let (kept, given) = ratios.split_at(path.sizes.len());
+                println!("{}, data kept: {}", path.name, crossover(path, kept));
+                println!("{}, given away: {}\n", path.name, crossover(path, given));
+            }
             Err(error) => {
                 eprintln!("{error}");
                 return ExitCode::FAILURE;
@@ -100,8 +109,7 @@ fn main() -> ExitCode {
 
 /// From where on no row is slower.
 fn crossover(path: &Path, ratios: &[f64]) -> String {
-    let sizes = path.rows.iter().map(|(size, _)| size);
-    let from = sizes.zip(ratios).rev().take_while(|(_, ratio)| **ratio <= NOISE).last();
+    let from = path.sizes.iter().zip(ratios).rev().take_while(|(_, ratio)| **ratio <= NOISE).last();
     match from {
         Some((size, _)) => format!("nocopy is no slower from {size} bytes on"),
         None => "nocopy is slower at all sizes".to_owned(),

@@ -8,7 +8,11 @@ use std::time::{Duration, Instant};
 /// How the buffer is passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {
-    Regular,
+    /// As an ordinary argument, whose sender has no use for it afterwards: the vector itself goes on and comes back.
+    Given,
+    /// As an ordinary argument that the sender still needs: a copy of it.
+    Kept,
+    /// As a nocopy argument, which the sender keeps.
     Nocopy,
 }
 
@@ -46,17 +50,18 @@ impl Player {
 
     /// Starts a chain of `calls` ordinary calls that ends here; `done` gets its nanoseconds.
     #[entry]
-    fn start_regular(&mut self, calls: u64, done: Callback<u64>) {
+    fn start_regular(&mut self, calls: u64, is_kept: bool, done: Callback<u64>) {
         (self.began, self.done) = (Some(Instant::now()), Some(done));
-        self.pass_regular(calls, self.source.to_vec());
+        self.pass_regular(calls, is_kept, self.source.to_vec());
     }
 
     #[entry]
-    fn pass_regular(&mut self, left: u64, data: Vec<u8>) {
+    fn pass_regular(&mut self, left: u64, is_kept: bool, data: Vec<u8>) {
         if left == 0 {
             return self.finish();
         }
-        self.partner.as_ref().expect("they met before").pass_regular(left - 1, data);
+        let next = if is_kept { self.source.to_vec() } else { data };
+        self.partner.as_ref().expect("they met before").pass_regular(left - 1, is_kept, next);
     }
 
     /// As `start_regular`, with nocopy calls.
@@ -96,7 +101,8 @@ pub(crate) fn play(play: Play, batches: Batches) -> ExitCode {
         let batch = async |calls| {
             let (elapsed_ns, done) = chare::future();
             match play.way {
-                Way::Regular => first.start_regular(calls, done),
+                Way::Given => first.start_regular(calls, false, done),
+                Way::Kept => first.start_regular(calls, true, done),
                 Way::Nocopy => first.start_nocopy(calls, done),
             }
             Duration::from_nanos(elapsed_ns.await)

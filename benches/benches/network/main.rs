@@ -1,15 +1,19 @@
 //! What does the network layer itself take, below all that a call is?
 //!
-//! Frames of 8 bytes to and fro through `Lrts::send` and `Lrts::progress` alone, beside the raw limit of the path. What
-//! `call_costs` shows on top of these figures is the runtime's share.
+//! Frames of 8 bytes to and fro through `Lrts::send` and `Lrts::progress` alone, and gets and puts of warm buffers, beside
+//! the raw limit of each path. What `call_costs` shows on top of these figures is the runtime's share.
 
 mod frames;
 mod limits;
+mod memory;
+mod node;
+mod transfers;
 
 use chare_benches::{Batches, Comparison, Side, compare};
 use clap::Parser;
 use std::io;
 use std::process::ExitCode;
+use transfers::Way;
 
 /// Samples of one run of a side. A batch takes some milliseconds.
 const BATCHES: u32 = 16;
@@ -21,13 +25,57 @@ const CACHE_LINE: Side = &["side", "cache-line", "50000"];
 const BLOCKING_SOCKET: Side = &["side", "blocking-socket", "500"];
 const SPINNING_SOCKET: Side = &["side", "spinning-socket", "1000"];
 
-const COMPARISONS: &[Comparison] = &[
+/// Sides of one size: get and put over each path, and the limits.
+macro_rules! of_size {
+    ($operations:literal, $bytes:literal) => {
+        [
+            &["side", "get", $operations, "memcpy", $bytes, "+n", "2"],
+            &["side", "get", $operations, "shm", $bytes, "+n", "2"],
+            &["side", "put", $operations, "shm", $bytes, "+n", "2"],
+            &["side", "get", $operations, "cma", $bytes, "+n", "2"],
+            &["side", "get", $operations, "tcp", $bytes, "+n", "2"],
+            &["side", "memcpy", $operations, $bytes],
+            &["side", "mapping", $operations, $bytes],
+            &["side", "kernel-copy", $operations, $bytes],
+            &["side", "stream", $operations, $bytes],
+        ]
+    };
+}
+
+const KIB_64: [Side; 9] = of_size!("400", "65536");
+const MIB_1: [Side; 9] = of_size!("40", "1048576");
+const MIB_16: [Side; 9] = of_size!("2", "16777216");
+
+/// The rows of one size.
+const fn rows(names: [&'static str; 5], sides: [Side; 9]) -> [Comparison; 5] {
+    let [memcpy, shm, put, cma, tcp, raw_memcpy, mapping, kernel, stream] = sides;
+    [
+        Comparison { name: names[0], ours: memcpy, against: "memcpy", peer: raw_memcpy },
+        Comparison { name: names[1], ours: shm, against: "copy out of a mapping", peer: mapping },
+        Comparison { name: names[2], ours: put, against: "copy out of a mapping", peer: mapping },
+        Comparison { name: names[3], ours: cma, against: "process_vm_readv", peer: kernel },
+        Comparison { name: names[4], ours: tcp, against: "stream", peer: stream },
+    ]
+}
+
+const FRAMES: &[Comparison] = &[
     Comparison { name: "8 B frame, shm", ours: SHM, against: "shared cache line", peer: CACHE_LINE },
     Comparison { name: "8 B frame, tcp", ours: TCP, against: "blocking socket", peer: BLOCKING_SOCKET },
     Comparison { name: "8 B frame, tcp", ours: TCP, against: "spinning socket", peer: SPINNING_SOCKET },
 ];
 
-/// What a frame costs, beside the raw limit of its path.
+fn comparisons() -> Vec<Comparison> {
+    let small =
+        ["get 64 KiB, memcpy", "get 64 KiB, shm", "put 64 KiB, shm", "get 64 KiB, cma", "get 64 KiB, tcp"];
+    let medium =
+        ["get 1 MiB, memcpy", "get 1 MiB, shm", "put 1 MiB, shm", "get 1 MiB, cma", "get 1 MiB, tcp"];
+    let large =
+        ["get 16 MiB, memcpy", "get 16 MiB, shm", "put 16 MiB, shm", "get 16 MiB, cma", "get 16 MiB, tcp"];
+    let transfers = [rows(small, KIB_64), rows(medium, MIB_1), rows(large, MIB_16)];
+    FRAMES.iter().copied().chain(transfers.into_iter().flatten()).collect()
+}
+
+/// What the network layer costs, beside the raw limit of each path.
 #[derive(Parser)]
 struct Arguments {
     /// Rounds; every side runs once in each
@@ -50,7 +98,7 @@ fn main() -> ExitCode {
     let Arguments { rounds, filter, .. } = Arguments::parse();
     let filter = filter.unwrap_or_default();
     let selected: Vec<Comparison> =
-        COMPARISONS.iter().filter(|comparison| comparison.name.contains(&filter)).copied().collect();
+        comparisons().into_iter().filter(|comparison| comparison.name.contains(&filter)).collect();
     code_of(compare(&selected, rounds).map(drop))
 }
 
@@ -66,6 +114,22 @@ fn play(side: &str, number: &str, rest: &[String]) -> ExitCode {
         ("cache-line", _) => limits::cache_line(batches),
         ("blocking-socket", _) => return code_of(limits::socket(batches, "blocking")),
         ("spinning-socket", _) => return code_of(limits::socket(batches, "spinning")),
+        ("get", [backend, len, ..]) => {
+            return transfers::again_and_again(batches, Way::Get, backend, bytes(len));
+        }
+        ("put", [backend, len, ..]) => {
+            return transfers::again_and_again(batches, Way::Put, backend, bytes(len));
+        }
+        ("memcpy", [len]) => memory::memcpy(batches, bytes(len)),
+        ("mapping", [len]) => return code_of(memory::mapping(batches, bytes(len))),
+        ("kernel-copy", [len]) => return code_of(memory::kernel_copy(batches, bytes(len))),
+        ("stream", [len]) => return code_of(memory::stream(batches, bytes(len))),
+        ("owner", _) => {
+            return code_of(usize::try_from(number).map_err(io::Error::other).and_then(memory::own));
+        }
+        ("pour", _) => {
+            return code_of(u16::try_from(number).map_err(io::Error::other).and_then(memory::pour));
+        }
         ("echo", [manner]) => {
             let port = u16::try_from(number).map_err(io::Error::other);
             return code_of(port.and_then(|port| limits::echo(port, manner == "spinning")));
@@ -76,6 +140,11 @@ fn play(side: &str, number: &str, rest: &[String]) -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+/// A length that this program told itself.
+fn bytes(word: &str) -> usize {
+    word.parse().expect("sides are started with numbers")
 }
 
 fn code_of(result: io::Result<()>) -> ExitCode {

@@ -95,7 +95,7 @@ pub(crate) fn measure() -> ExitCode {
             let begun = Instant::now();
             let (all_have_it, done) = chare::future();
             let (sent, back) = chare::future();
-            let nocopy = || SendBuffer::from(source.clone()).on_sent(back);
+            let nocopy = || SendBuffer::from(source.clone()).registration(mode.registration()).on_sent(back);
             match way {
                 Way::Regular => receivers.receive(source.clone(), false, done),
                 Way::RegularCopy => receivers.receive(source.clone(), true, done),

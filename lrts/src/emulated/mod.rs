@@ -18,7 +18,7 @@ mod outgoing;
 mod poster;
 mod server;
 mod stream;
-mod wire;
+pub(crate) mod wire;
 
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};

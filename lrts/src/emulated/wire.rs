@@ -9,23 +9,23 @@ use serde::{Deserialize, Serialize};
 pub(super) const HEADER_BYTES_MAX: usize = 64;
 
 /// Operations one node may have open at another. Enough to keep any network busy with chunks.
-pub(super) const OPERATIONS_MAX: usize = 64;
+pub(crate) const OPERATIONS_MAX: usize = 64;
 
 /// Names an operation between the node that posted it and the node that serves it. The poster counts them.
-pub(super) type OperationId = u64;
+pub(crate) type OperationId = u64;
 
 /// Which bytes of which region of the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Range {
-    pub(super) slot: u32,
-    pub(super) generation: u64,
-    pub(super) offset: u64,
-    pub(super) len: u64,
+pub(crate) struct Range {
+    pub(crate) slot: u32,
+    pub(crate) generation: u64,
+    pub(crate) offset: u64,
+    pub(crate) len: u64,
 }
 
 /// Why an operation was not carried out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) enum Reason {
+pub(crate) enum Reason {
     Stale,
     OutOfRange {
         region_len: u64,
@@ -36,7 +36,7 @@ pub(super) enum Reason {
 }
 
 impl Reason {
-    pub(super) fn of(error: &TransferError) -> Self {
+    pub(crate) fn of(error: &TransferError) -> Self {
         match error {
             TransferError::OutOfRange { region_len, .. } => Self::OutOfRange { region_len: *region_len },
             TransferError::ReadOnly(_) => Self::ReadOnly,
@@ -47,7 +47,7 @@ impl Reason {
         }
     }
 
-    pub(super) fn to_error(self, node: NodeId, offset: u64, len: u64) -> TransferError {
+    pub(crate) fn to_error(self, node: NodeId, offset: u64, len: u64) -> TransferError {
         match self {
             Self::Stale => TransferError::StaleKey(node),
             Self::OutOfRange { region_len } => TransferError::OutOfRange { node, offset, len, region_len },

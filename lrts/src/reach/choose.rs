@@ -43,6 +43,15 @@ impl Reach {
                 }
             }
         }
+        if let Some(direct) = self.direct(peer, &transfer) {
+            match attempt(direct, transfer)? {
+                Attempt::Posted(posted) => return count(&peer.traffic.one_sided, len, Ok(posted)),
+                Attempt::Failed(back, cause) => {
+                    transfer = back;
+                    self.give_up(&peer.direct, &cause);
+                }
+            }
+        }
         match self.carrier(node) {
             Some(carrier) => count(&peer.traffic.emulated, len, transfer.over(carrier)),
             None => transfer.within(&self.regions),
@@ -58,6 +67,13 @@ impl Reach {
     /// CMA, if it reaches this peer.
     fn kernel_copier(&self, peer: &Peer) -> Option<&Cma> {
         self.cma.as_ref().filter(|_| peer.kernel_copy.load(Ordering::Relaxed))
+    }
+
+    /// One-sided access, if it serves this transfer.
+    fn direct<T: Transfer>(&self, peer: &Peer, transfer: &T) -> Option<&dyn Lrts> {
+        let fabric = self.fabric.as_ref().filter(|_| peer.direct.load(Ordering::Relaxed))?;
+        let serves = transfer.is_offered(fabric.direct()) && transfer.len() >= fabric.direct_bytes_min();
+        serves.then(|| fabric.direct())
     }
 
     /// Notes that a path to a peer does not work, and warns of it once.

@@ -6,6 +6,7 @@
 //! | a neighbour, shareable region | shm (or tcp) | one copy in the mapping | in place |
 //! | a neighbour, other region | shm (or tcp) | CMA where the kernel allows it, else emulated | none |
 //! | a node of another host | tcp | emulated | none |
+//! | the same with `+ofi`, and any other node with `+lrts ofi` | ofi | one-sided if long, else emulated | none |
 //!
 //! The options take rows out of the table; see [`ReachOptions`] and [`crate::backends`].
 //!
@@ -16,6 +17,7 @@
 //! 4. Memory of ended registrations is collected by whoever registered it, with [`Regions::reap`].
 
 mod choose;
+mod fabric;
 mod open;
 mod traffic;
 mod transfer;
@@ -37,6 +39,7 @@ use crate::memory::{Memory, MemoryMut};
 use crate::region::{RegionKey, Regions};
 use crate::shm::Shm;
 use crate::tcp::Tcp;
+use fabric::Fabric;
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;
 use std::cell::Cell;
@@ -63,6 +66,8 @@ enum Messages {
     Myself,
     Shm,
     Tcp,
+    /// A network with one-sided access.
+    Fabric,
 }
 
 /// The paths to a peer, as they are decided at start-up.
@@ -79,6 +84,8 @@ struct Peer {
     mapping: AtomicBool,
     /// The kernel copies from and to the peer's memory. Cleared when it refuses.
     kernel_copy: AtomicBool,
+    /// The network reaches the peer's memory. Cleared when it refuses.
+    direct: AtomicBool,
     traffic: Traffic,
 }
 
@@ -88,6 +95,7 @@ struct Parts {
     routes: Vec<Route>,
     shm: Option<Emulated<Shm>>,
     tcp: Option<Emulated<Tcp>>,
+    fabric: Option<Box<dyn Fabric>>,
     cma: Option<Cma>,
     arenas: Option<Arc<Arenas>>,
     warning: Option<String>,
@@ -113,6 +121,7 @@ pub struct Reach {
     peers: Vec<Peer>,
     shm: Option<Emulated<Shm>>,
     tcp: Option<Emulated<Tcp>>,
+    fabric: Option<Box<dyn Fabric>>,
     cma: Option<Cma>,
     /// Where buffers live that neighbours may map, if any may.
     arenas: Option<Arc<Arenas>>,
@@ -126,19 +135,22 @@ pub struct Reach {
 
 impl Reach {
     fn assemble(parts: Parts) -> Result<Self, LrtsError> {
-        let Parts { regions, routes, shm, tcp, cma, arenas, warning } = parts;
+        let Parts { regions, routes, shm, tcp, fabric, cma, arenas, warning } = parts;
         let by_tcp = tcp.as_ref().and_then(|tcp| tcp.event_fd());
         let by_shm = shm.as_ref().and_then(|shm| shm.event_fd());
-        let waker = Waker::new(by_tcp.into_iter().chain(by_shm))?;
+        let by_fabric = fabric.as_ref().and_then(|fabric| fabric.carrier().event_fd());
+        let waker = Waker::new(by_tcp.into_iter().chain(by_shm).chain(by_fabric))?;
         let lengths = [
             shm.as_ref().map(|shm| shm.capabilities().frame_bytes_max),
             tcp.as_ref().map(|tcp| tcp.capabilities().frame_bytes_max),
+            fabric.as_ref().map(|fabric| fabric.carrier().capabilities().frame_bytes_max),
         ];
         let frame_bytes_max = lengths.into_iter().flatten().min().unwrap_or(LONE_FRAME_BYTES_MAX);
         let peer = |route: Route| Peer {
             messages: route.messages,
             mapping: AtomicBool::new(route.mapping),
             kernel_copy: AtomicBool::new(route.kernel_copy),
+            direct: AtomicBool::new(route.messages == Messages::Fabric),
             traffic: Traffic::default(),
         };
         Ok(Self {
@@ -146,6 +158,7 @@ impl Reach {
             peers: routes.into_iter().map(peer).collect(),
             shm,
             tcp,
+            fabric,
             cma,
             arenas,
             told_of_arenas: AtomicBool::new(false),
@@ -199,11 +212,12 @@ impl Reach {
     /// # Panics
     /// If the job has no such node.
     pub fn path(&self, peer: NodeId) -> String {
-        let Peer { messages, mapping, kernel_copy, .. } = &self.peers[peer.index()];
+        let Peer { messages, mapping, kernel_copy, direct, .. } = &self.peers[peer.index()];
         let carrier = match messages {
             Messages::Myself => return "same process: memory by memcpy".to_owned(),
-            Messages::Shm => "shm",
-            Messages::Tcp => "tcp",
+            Messages::Shm => "shm".to_owned(),
+            Messages::Tcp => "tcp".to_owned(),
+            Messages::Fabric => self.fabric.as_ref().map_or_else(String::new, |fabric| fabric.describe()),
         };
         let mut memory = Vec::new();
         if mapping.load(Ordering::Relaxed) {
@@ -212,6 +226,9 @@ impl Reach {
         if kernel_copy.load(Ordering::Relaxed) {
             memory.push("CMA".to_owned());
         } else {
+            if direct.load(Ordering::Relaxed) {
+                memory.push("one-sided access".to_owned());
+            }
             memory.push(format!("emulated over {carrier}"));
         }
         format!("messages by {carrier}, memory by {}", memory.join(" or "))
@@ -226,6 +243,14 @@ impl Reach {
         self.peers[peer.index()].mapping.load(Ordering::Relaxed)
     }
 
+    /// Whether the kernel copies between this node's memory and a peer's.
+    ///
+    /// # Panics
+    /// If the job has no such node.
+    pub fn copies(&self, peer: NodeId) -> bool {
+        self.peers[peer.index()].kernel_copy.load(Ordering::Relaxed)
+    }
+
     /// How the paths to a peer were used so far.
     ///
     /// # Panics
@@ -235,6 +260,7 @@ impl Reach {
             Messages::Myself => None,
             Messages::Shm => self.shm.as_ref().map(|shm| shm.inner().sent(peer)),
             Messages::Tcp => self.tcp.as_ref().map(|tcp| tcp.inner().sent(peer)),
+            Messages::Fabric => self.fabric.as_ref().map(|fabric| fabric.sent(peer)),
         };
         self.peers[peer.index()].traffic.read(messages.unwrap_or_default())
     }
@@ -259,12 +285,14 @@ impl Reach {
             Messages::Myself => None,
             Messages::Shm => self.shm.as_ref().map(|shm| shm as &dyn Lrts),
             Messages::Tcp => self.tcp.as_ref().map(|tcp| tcp as &dyn Lrts),
+            Messages::Fabric => self.fabric.as_ref().map(|fabric| fabric.carrier()),
         }
     }
 
     fn carriers(&self) -> impl Iterator<Item = &dyn Lrts> {
         let shm = self.shm.iter().map(|shm| shm as &dyn Lrts);
-        shm.chain(self.tcp.iter().map(|tcp| tcp as &dyn Lrts))
+        let tcp = self.tcp.iter().map(|tcp| tcp as &dyn Lrts);
+        shm.chain(tcp).chain(self.fabric.iter().map(|fabric| fabric.carrier()))
     }
 }
 
@@ -290,22 +318,28 @@ impl Lrts for Reach {
     fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         let len = frame.len();
         assert!(len <= self.frame_bytes_max, "frame of {len} bytes");
-        match (self.peers[target.index()].messages, &self.shm, &self.tcp) {
-            (Messages::Shm, Some(shm), _) => shm.send(target, frame),
-            (Messages::Tcp, _, Some(tcp)) => tcp.send(target, frame),
+        match (self.peers[target.index()].messages, &self.shm, &self.tcp, &self.fabric) {
+            (Messages::Shm, Some(shm), ..) => shm.send(target, frame),
+            (Messages::Tcp, _, Some(tcp), _) => tcp.send(target, frame),
+            (Messages::Fabric, .., Some(fabric)) => fabric.carrier().send(target, frame),
             _ => panic!("messages to {target}, which is this node, never reach the network"),
         }
     }
 
     fn progress(&self, sink: &mut dyn Sink) -> bool {
-        match (&self.shm, &self.tcp) {
-            (Some(shm), None) => shm.progress(sink),
-            (None, Some(tcp)) => tcp.progress(sink),
-            (Some(shm), Some(tcp)) => {
-                let happened = shm.progress(sink);
-                (is_turn_of_tcp() && tcp.progress(sink)) || happened
+        match (&self.shm, &self.tcp, &self.fabric) {
+            (Some(shm), None, None) => shm.progress(sink),
+            (None, Some(tcp), None) => tcp.progress(sink),
+            (None, None, Some(fabric)) => fabric.carrier().progress(sink),
+            (None, None, None) => false,
+            (shm, tcp, fabric) => {
+                let happened = shm.as_ref().is_some_and(|shm| shm.progress(sink));
+                let farther = is_turn_of_the_farther() && {
+                    let by_tcp = tcp.as_ref().is_some_and(|tcp| tcp.progress(sink));
+                    fabric.as_ref().is_some_and(|fabric| fabric.carrier().progress(sink)) || by_tcp
+                };
+                farther || happened
             }
-            (None, None) => false,
         }
     }
 
@@ -352,8 +386,8 @@ impl Lrts for Reach {
     }
 }
 
-/// Every so often, for each thread that polls: a look at TCP is a system call, which neighbours need not wait for.
-fn is_turn_of_tcp() -> bool {
+/// Every so often, for each thread that polls: a look at other hosts is a system call, which neighbours need not wait for.
+fn is_turn_of_the_farther() -> bool {
     thread_local! {
         static LOOKS: Cell<u32> = const { Cell::new(0) };
     }

@@ -2,6 +2,7 @@
 //!
 //! Collective: all nodes of a job decide alike, because all have the same options and know who is whose neighbour.
 
+use super::fabric::Fabric;
 use super::{Messages as Carrier, Parts, Reach, Route};
 use crate::backends::{self, Backend, KernelCopy, Messages};
 use crate::bootstrap::Bootstrap;
@@ -30,6 +31,8 @@ pub struct ReachOptions {
     pub nocma: bool,
     /// `+noshm`: no messages through shared memory and no mappings between nodes.
     pub noshm: bool,
+    /// `+ofi PROVIDER`: nodes of other hosts are reached by this provider of libfabric (all nodes, with `+lrts ofi`).
+    pub ofi: Option<String>,
 }
 
 /// What is left of a backend's meaning when the other options have had their say.
@@ -39,6 +42,8 @@ struct Plan {
     shm: bool,
     mapping: bool,
     kernel_copy: bool,
+    /// Nodes that shared memory does not reach are reached by libfabric.
+    ofi: bool,
     /// The option that keeps neighbours from shared memory, if any.
     forbidden_by: Option<&'static str>,
 }
@@ -54,11 +59,19 @@ impl Plan {
             (false, true) => Some("+noshm"),
             (false, false) => None,
         };
+        let ofi = is_ofi(backend.messages) || options.ofi.is_some();
+        if options.ofi.is_some() && !is_ofi(backend.messages) && backend.messages != Messages::Nearest {
+            let name = backend.name;
+            return Err(LrtsError::Bootstrap(format!(
+                "`+ofi` and `+lrts {name}` exclude each other; leave one out"
+            )));
+        }
         let shm = matches!(backend.messages, Messages::Nearest | Messages::Shm) && forbidden_by.is_none();
         Ok(Self {
             backend,
             shm,
             mapping: backend.mapping && shm,
+            ofi,
             kernel_copy: backend.kernel_copy != KernelCopy::Forbidden && !options.nocma && !options.nolocal,
             forbidden_by,
         })
@@ -79,7 +92,8 @@ impl Plan {
                 "it is not on this host, which is as far as `+lrts {name}` goes; use `+lrts tcp`"
             )),
             (Messages::Shm | Messages::Nearest, _) if self.shm && is_neighbour => Ok(Carrier::Shm),
-            (Messages::Shm | Messages::Nearest | Messages::Tcp, _) => Ok(Carrier::Tcp),
+            _ if self.ofi => Ok(Carrier::Fabric),
+            _ => Ok(Carrier::Tcp),
         }
     }
 
@@ -114,6 +128,7 @@ impl Reach {
         let carriers: Vec<Carrier> = (0..nodes).map(NodeId).map(carrier).collect::<Result<_, _>>()?;
         let by = |wanted| (0..nodes).map(NodeId).filter(|peer| carriers[peer.index()] == wanted).collect();
         let tcp_peers: Vec<NodeId> = by(Carrier::Tcp);
+        let fabric_peers: Vec<NodeId> = by(Carrier::Fabric);
         // Also without peers: other nodes may have some, and opening is collective.
         let tcp = Tcp::open(bootstrap, &tcp_peers, PATIENCE)?;
         let shm = neighbourhood.as_ref().filter(|_| plan.shm).map(|host| Shm::open(Arc::clone(host)));
@@ -129,14 +144,53 @@ impl Reach {
         let emulate = |tcp| Emulated::new(tcp, Arc::clone(&regions), nodes);
         let tcp = (!tcp_peers.is_empty()).then(|| emulate(tcp));
         let shm = shm.map(|shm| Emulated::new(shm, Arc::clone(&regions), nodes));
+        // Either all nodes have peers of other hosts or none has.
+        let fabric = match fabric_peers.is_empty() {
+            true => None,
+            false => Some(open_fabric(bootstrap, &fabric_peers, &regions, options)?),
+        };
         let route = |(peer, messages)| Route {
             messages,
             mapping: plan.mapping && messages == Carrier::Shm,
             kernel_copy: is_neighbour(peer) && cma.as_ref().is_some_and(|cma| cma.denied(peer).is_none()),
         };
         let routes = (0..).map(NodeId).zip(carriers).map(route).collect();
-        Self::assemble(Parts { regions, routes, shm, tcp, cma, arenas, warning })
+        Self::assemble(Parts { regions, routes, shm, tcp, fabric, cma, arenas, warning })
     }
+}
+
+#[cfg(feature = "ofi")]
+fn is_ofi(messages: Messages) -> bool {
+    messages == Messages::Ofi
+}
+
+#[cfg(not(feature = "ofi"))]
+fn is_ofi(_: Messages) -> bool {
+    false
+}
+
+#[cfg(feature = "ofi")]
+fn open_fabric(
+    bootstrap: &mut dyn Bootstrap,
+    peers: &[NodeId],
+    regions: &Arc<Regions>,
+    options: &ReachOptions,
+) -> Result<Box<dyn Fabric>, LrtsError> {
+    let nodes = bootstrap.nodes();
+    let options = crate::ofi::OfiOptions { provider: options.ofi.clone(), ..Default::default() };
+    let ofi = crate::ofi::Ofi::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
+    Ok(Box::new(Emulated::new(ofi, Arc::clone(regions), nodes)))
+}
+
+#[cfg(not(feature = "ofi"))]
+fn open_fabric(
+    _: &mut dyn Bootstrap,
+    _: &[NodeId],
+    _: &Arc<Regions>,
+    _: &ReachOptions,
+) -> Result<Box<dyn Fabric>, LrtsError> {
+    let cause = "this build has no libfabric; build with the feature `ofi`";
+    Err(LrtsError::NoProvider { backend: "ofi", cause: cause.to_owned() })
 }
 
 /// Fails unless the memory of all other nodes can be copied by the kernel.

@@ -15,6 +15,8 @@ pub struct PeerUse {
     pub copied: PathUse,
     /// Gets and puts copied by the kernel from process to process.
     pub kernel_copied: PathUse,
+    /// Gets and puts carried out by the network, without the peer's processor.
+    pub one_sided: PathUse,
     /// Gets and puts carried by messages.
     pub emulated: PathUse,
 }
@@ -46,6 +48,7 @@ pub(super) struct Traffic {
     pub(super) viewed: Count,
     pub(super) copied: Count,
     pub(super) kernel_copied: Count,
+    pub(super) one_sided: Count,
     pub(super) emulated: Count,
 }
 
@@ -56,6 +59,7 @@ impl Traffic {
             viewed: self.viewed.read(),
             copied: self.copied.read(),
             kernel_copied: self.kernel_copied.read(),
+            one_sided: self.one_sided.read(),
             emulated: self.emulated.read(),
         }
     }
@@ -69,6 +73,7 @@ impl fmt::Display for PeerUse {
             ("views", self.viewed),
             ("copies", self.copied),
             ("kernel copies", self.kernel_copied),
+            ("one-sided transfers", self.one_sided),
             ("emulated transfers", self.emulated),
         ] {
             if operations > 0 {

@@ -14,6 +14,8 @@ pub(super) trait Transfer: Sized {
     fn len(&self) -> usize;
     fn within(self, regions: &Arc<Regions>) -> Result<Posted, Refused<Self>>;
     fn over(self, path: &dyn Lrts) -> Result<Posted, Refused<Self>>;
+    /// Whether a backend has this operation by itself.
+    fn is_offered(&self, path: &dyn Lrts) -> bool;
     fn stub(&self) -> Self::Stub;
     /// The operation as it was, made of its stub and what a failed completion handed back.
     fn again(stub: Self::Stub, failed: Completion) -> Self;
@@ -36,6 +38,10 @@ impl Transfer for Get {
 
     fn over(self, path: &dyn Lrts) -> Result<Posted, Refused<Self>> {
         path.get(self)
+    }
+
+    fn is_offered(&self, path: &dyn Lrts) -> bool {
+        path.capabilities().get
     }
 
     fn stub(&self) -> Self::Stub {
@@ -65,6 +71,10 @@ impl Transfer for Put {
 
     fn over(self, path: &dyn Lrts) -> Result<Posted, Refused<Self>> {
         path.put(self)
+    }
+
+    fn is_offered(&self, path: &dyn Lrts) -> bool {
+        path.capabilities().put
     }
 
     fn stub(&self) -> Self::Stub {

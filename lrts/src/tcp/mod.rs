@@ -36,6 +36,8 @@ use rustix::event::epoll::{self, Event, EventFlags};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::sockopt;
+#[cfg(feature = "ofi")]
+use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -84,6 +86,24 @@ pub struct Tcp {
 
 fn system(operation: &'static str, errno: Errno) -> LrtsError {
     LrtsError::System { operation, backend: BACKEND, source: errno.into(), hint: "" }
+}
+
+/// Authenticated connections to `peers`, for whoever wants no more than the proof and the news of an end. Collective, like
+/// [`Tcp::open`].
+///
+/// # Errors
+/// As for [`Tcp::open`].
+#[cfg(feature = "ofi")]
+pub(crate) fn connect(
+    bootstrap: &mut dyn Bootstrap,
+    peers: &[NodeId],
+    patience: Duration,
+) -> Result<BTreeMap<NodeId, OwnedFd>, LrtsError> {
+    let connected = mesh::connect_all(bootstrap, peers, patience)?;
+    for socket in connected.values() {
+        tune(socket).map_err(|errno| system("setting the options of a connection", errno))?;
+    }
+    Ok(connected)
 }
 
 /// How long a host may neither acknowledge nor take bytes before its nodes are lost. A node that does not read for as long,

@@ -249,7 +249,7 @@ fn calls(entry: &Entry, reach: &Reach) -> TokenStream {
             #visibility fn #name(&self, #declared) {
                 self.0.#call::<#marker>(
                     #arguments,
-                    ::std::vec![#(#support::SendBuffer::erase(::core::convert::Into::into(#buffers))),*]
+                    [#(#support::SendBuffer::erase(::core::convert::Into::into(#buffers))),*]
                 );
             }
         };

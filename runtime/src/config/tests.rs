@@ -142,9 +142,17 @@ fn arguments_that_are_no_text_are_named() {
 #[test]
 fn help_is_a_table_in_our_spelling() {
     let Ok(Parsed::Help(table)) = parse("+help +p 2", &[]) else { panic!("no help") };
-    for option in
-        ["+p <N>", "+n <N>", "+lrts <NAME>", "+nolocal", "+nocma", "+noshm", "+pemap <LIST>", "+stats"]
-    {
+    for option in [
+        "+p <N>",
+        "+n <N>",
+        "+lrts <NAME>",
+        "+nolocal",
+        "+nocma",
+        "+noshm",
+        "+ofi <PROVIDER>",
+        "+pemap <LIST>",
+        "+stats",
+    ] {
         let name = option.trim_start_matches('+').split(' ').next().unwrap();
         let line = table.lines().find(|line| line.trim_start().starts_with(option)).expect(option);
         assert!(line.contains(&format!("[env: CHARE_{}]", name.to_uppercase())), "{line}");

@@ -6,6 +6,7 @@
 //!                                   +--> Descriptor --> view, get, or bytes that came along
 //! ```
 
+use super::Nocopy;
 use super::buffer::{Buffer, BufferMut, Element};
 use super::outgoing::Release;
 use chare_lrts::{Memory, MemoryMut};
@@ -22,7 +23,7 @@ pub(crate) enum Arrived {
 }
 
 /// The arrived nocopy arguments of one call, taken in declaration order by generated code.
-pub struct NocopyArguments(Option<Box<std::vec::IntoIter<Arrived>>>);
+pub struct NocopyArguments(Option<Box<Nocopy>>);
 
 /// A parameter type that `#[nocopy]` knows.
 pub trait NocopyParameter: Sized {
@@ -38,8 +39,9 @@ pub trait NocopyParameter: Sized {
 pub struct ArrivedArgument(Arrived);
 
 impl NocopyArguments {
-    pub(crate) fn new(arrived: Vec<Arrived>) -> Self {
-        Self(Some(Box::new(arrived.into_iter())))
+    /// Those of a call that has them, all arrived.
+    pub(crate) fn new(nocopy: Option<Box<Nocopy>>) -> Self {
+        Self(nocopy)
     }
 
     /// The nocopy arguments of an entry that has none.
@@ -52,8 +54,11 @@ impl NocopyArguments {
     /// # Panics
     /// If the sender's elements do not fit the parameter's: the job ends and names the entry.
     pub fn take<P: NocopyParameter>(&mut self) -> P {
-        let next = self.0.as_mut().and_then(Iterator::next);
-        let arrived = next.expect("a call has as many nocopy arguments as its entry has parameters");
+        let Some(Nocopy::Arrived(arrived)) = self.0.as_deref_mut() else {
+            unreachable!("nocopy arguments are brought in before their entry runs")
+        };
+        assert!(!arrived.is_empty(), "a call has as many nocopy arguments as its entry has parameters");
+        let arrived = arrived.remove(0);
         match P::from_arrived(ArrivedArgument(arrived)) {
             Ok(parameter) => parameter,
             Err(cause) => panic!("a nocopy argument does not fit its parameter: {cause}"),

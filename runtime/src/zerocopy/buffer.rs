@@ -97,6 +97,10 @@ impl<T: Element> Buffer<T> {
         }
     }
 
+    pub(crate) fn into_memory(self) -> Memory {
+        self.memory
+    }
+
     pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }

@@ -18,9 +18,9 @@
 //! A section's broadcast differs in its tree and in its list of members alone: both belong to the callers of [`pass_on`].
 //! A member that has moved away is reached by forwarding its call, whose [`Leaving`] is then described anew.
 
-use super::receive::{fetch, land_along, landing, send_release, view};
-use super::send::{EAGER_LIMIT_BYTES, lend_or_copy};
-use super::{Descriptor, Leaving, Lender, Registration, Release};
+use super::receive::{fetch, landing, send_release, view};
+use super::send::{is_eager, lend_or_copy};
+use super::{Along, Descriptor, Leaving, Lender, Registration, Release};
 use crate::envelope::{self, Header, Spread};
 use crate::node::Node;
 use crate::registry::NocopyKind;
@@ -69,8 +69,8 @@ impl Carried {
         Leaving::plain(self.memory.clone(), release)
     }
 
-    fn is_eager(&self) -> bool {
-        self.is_along || self.memory.len() <= EAGER_LIMIT_BYTES
+    fn is_eager(&self, node: &Node, children: &[NodeId]) -> bool {
+        self.is_along || children.iter().all(|child| is_eager(node, &self.memory, *child))
     }
 
     /// What a child that got the bytes with the message still has to answer: a post may be shorter.
@@ -78,12 +78,12 @@ impl Carried {
         self.release.as_ref().filter(|_| self.kind == NocopyKind::Posted)
     }
 
-    fn describe(&self, node: &Node, child: NodeId) -> Descriptor {
-        if self.is_eager() {
+    fn describe(&self, node: &Node, child: NodeId, is_eager: bool) -> Descriptor {
+        if is_eager {
             let awaited = self.awaited().map(Arc::clone);
             let lender =
                 awaited.map(|release| Lender { node: node.id, token: node.transfers.relay(Some(release)) });
-            return Descriptor::Inline { bytes: self.memory.as_slice().to_vec().into(), lender };
+            return Descriptor::Inline { bytes: Along::new(self.memory.clone(), None), lender };
         }
         let release = self.release.clone();
         match self.place {
@@ -108,15 +108,16 @@ pub(crate) fn pass_on(
     spread: impl Fn(Vec<Descriptor>) -> Spread,
     tail: &[u8],
 ) -> Result<u64, String> {
+    let children: Vec<NodeId> = node.layout.children(node.id, root).collect();
+    let Some(first) = children.first() else { return Ok(0) };
     let frame = |child| -> Result<Vec<u8>, String> {
-        let spread = spread(carried.iter().map(|one| one.describe(node, child)).collect());
+        let described = carried.iter().map(|one| one.describe(node, child, one.is_eager(node, &children)));
+        let spread = spread(described.collect());
         let mut bytes = envelope::encode(&Header::Spread { root, spread }, None)?;
         bytes.extend_from_slice(tail);
         Ok(bytes)
     };
-    let children: Vec<NodeId> = node.layout.children(node.id, root).collect();
-    let Some(first) = children.first() else { return Ok(0) };
-    let (eager, lent): (Vec<_>, Vec<_>) = carried.iter().partition(|one| one.is_eager());
+    let (eager, lent): (Vec<_>, Vec<_>) = carried.iter().partition(|one| one.is_eager(node, &children));
     eager.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
     if lent.is_empty() && eager.iter().all(|one| one.awaited().is_none()) {
         return Ok(node.post_to_children(counters, root, &frame(*first)?));
@@ -162,10 +163,9 @@ pub(crate) fn bring_in(
     for (position, Wanted { descriptor, kind, into }) in wanted.into_iter().enumerate() {
         let (key, token) = match descriptor {
             Descriptor::Inline { bytes, lender: told } => {
-                let memory = land_along(&bytes, into)?;
+                let memory = bytes.land(into)?;
                 let release = told.map(|told| release_to(node, lender, told.token, memory.len() as u64));
-                let is_along = memory.len() > EAGER_LIMIT_BYTES;
-                slots.push(Some(Carried { memory, kind, place: Place::Copied, is_along, release }));
+                slots.push(Some(Carried { memory, kind, place: Place::Copied, is_along: true, release }));
                 continue;
             }
             Descriptor::Lent { key, token } => (key, token),

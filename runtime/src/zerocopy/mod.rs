@@ -8,6 +8,7 @@
 //!    the sender ends the registration and hands the buffer back.
 //! 4. A broadcast's arguments go down a tree of nodes, see [`carry`].
 
+mod along;
 mod arguments;
 mod buffer;
 mod cache;
@@ -25,6 +26,7 @@ pub(crate) mod send;
 pub(crate) mod tags;
 mod transfers;
 
+pub(crate) use along::Along;
 pub(crate) use arguments::Arrived;
 pub use arguments::{NocopyArguments, NocopyParameter, Posted, Received};
 pub(crate) use buffer::lend_vector;
@@ -43,12 +45,13 @@ pub(crate) use transfers::Transfers;
 
 use chare_lrts::{NodeId, RegionKey, Token};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 /// A nocopy argument between processes.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Descriptor {
-    /// The bytes themselves; as a buffer, because serde takes a `Vec<u8>` byte by byte.
-    Inline { bytes: BufferMut<u8>, lender: Option<Lender> },
+    /// The bytes themselves.
+    Inline { bytes: Along, lender: Option<Lender> },
     /// Where to fetch them, and what to say afterwards.
     Lent { key: RegionKey, token: Token },
 }
@@ -56,7 +59,7 @@ pub(crate) enum Descriptor {
 impl Descriptor {
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Self::Inline { bytes, .. } => bytes.len(),
+            Self::Inline { bytes, .. } => bytes.memory.len(),
             Self::Lent { key, .. } => key.len as usize,
         }
     }
@@ -69,12 +72,15 @@ pub(crate) struct Lender {
     pub(crate) token: Token,
 }
 
+/// Mostly one: then it costs no allocation of its own.
+pub(crate) type Few<T> = SmallVec<[T; 1]>;
+
 /// The nocopy arguments of a call that has any, as far as they have come.
 pub(crate) enum Nocopy {
     /// Still in the sender's process.
-    Leaving(Vec<Leaving>),
+    Leaving(Few<Leaving>),
     /// In another process, to be fetched.
     Described(Vec<Descriptor>),
     /// Ready for the entry.
-    Arrived(Vec<Arrived>),
+    Arrived(Few<Arrived>),
 }

@@ -101,8 +101,11 @@ impl<T: Element> SendBuffer<T> {
 
     /// Forgets the element type.
     pub fn erase(self) -> Outgoing {
+        let Some(completion) = self.on_sent else {
+            return Outgoing { memory: self.buffer.into_memory(), terms: self.terms, hand_back: None };
+        };
         let memory = self.buffer.memory().clone();
-        let hand_back = self.on_sent.map(|completion| {
+        let hand_back = Some({
             let buffer = self.buffer;
             Box::new(move |bytes: u64| {
                 let transferred = bytes as usize / size_of::<T>();

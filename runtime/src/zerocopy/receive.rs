@@ -2,7 +2,7 @@
 //!
 //! A call whose arguments have to be fetched waits in an [`Assembly`]; the completion of its last transfer delivers it.
 
-use super::{Arrived, Descriptor, Leaving, Lender, Nocopy, Release};
+use super::{Arrived, Descriptor, Few, Leaving, Lender, Nocopy, Release};
 use crate::envelope::{self, Body, Call, Envelope, Header};
 use crate::error::JobError;
 use crate::ids::PeId;
@@ -57,15 +57,17 @@ pub(crate) fn land(
         NocopyKind::Posted => posted.next(),
         NocopyKind::Received => None,
     };
-    let Some(nocopy) = call.nocopy.take() else { return Ok(Some(call)) };
-    let plans: Vec<Plan> = match *nocopy {
-        Nocopy::Arrived(arrived) => arrived.into_iter().map(Plan::Ready).collect(),
-        Nocopy::Leaving(leaving) => kinds
-            .zip(leaving)
-            .map(|(kind, leaving)| Plan::Ready(land_here(node, leaving, given(kind))))
-            .collect(),
-        Nocopy::Described(descriptors) => kinds
-            .zip(descriptors)
+    let plans: Few<Plan> = match call.nocopy.as_deref_mut() {
+        None | Some(Nocopy::Arrived(_)) => return Ok(Some(call)),
+        Some(nocopy @ Nocopy::Leaving(_)) => {
+            let Nocopy::Leaving(leaving) = nocopy else { unreachable!("matched above") };
+            let landed = kinds.zip(std::mem::take(leaving));
+            let arrived = landed.map(|(kind, leaving)| land_here(node, leaving, given(kind))).collect();
+            *nocopy = Nocopy::Arrived(arrived);
+            return Ok(Some(call));
+        }
+        Some(Nocopy::Described(descriptors)) => kinds
+            .zip(std::mem::take(descriptors))
             .map(|(kind, descriptor)| plan(node, kind, descriptor, given(kind)))
             .collect::<Result<_, String>>()?,
     };
@@ -103,11 +105,8 @@ fn plan(
     let (key, token) = match (descriptor, given) {
         (Descriptor::Inline { bytes, lender }, given) => {
             let (taken, arrived) = match given {
-                Some(given) => (given.bytes, fill(node, &bytes, given)),
-                None => {
-                    let memory = land_along(&bytes, None)?;
-                    (bytes.len(), Arrived::Received { memory, release: None })
-                }
+                Some(given) => (given.bytes, fill(node, bytes.memory.as_slice(), given)),
+                None => (bytes.memory.len(), Arrived::Received { memory: bytes.memory, release: None }),
             };
             if let Some(lender) = lender {
                 send_release(node, lender, taken as u64);
@@ -128,19 +127,6 @@ fn plan(
     let into = landing(node, &key, None)?;
     let bytes = into.len();
     Ok(Plan::Fetch(Fetch { kind, key, token, into, bytes }))
-}
-
-/// Memory made of bytes that came along with a message.
-///
-/// # Errors
-/// Memory of another length to land in, in words.
-pub(crate) fn land_along(bytes: &[u8], into: Option<MemoryMut>) -> Result<Memory, String> {
-    let mut memory = into.unwrap_or_else(|| MemoryMut::heap_zeroed(bytes.len()));
-    if memory.len() != bytes.len() {
-        return Err(format!("{} bytes for a value of {}", bytes.len(), memory.len()));
-    }
-    memory.as_mut_slice().copy_from_slice(bytes);
-    Ok(memory.freeze())
 }
 
 /// Memory for the whole of a region: `into`, or the runtime's. Made before the owner is asked, so the length is an allegation.
@@ -203,14 +189,14 @@ pub(crate) fn send_release(node: &Node, lender: Lender, bytes: u64) {
 struct Assembly {
     destination: Destination,
     call: Call,
-    slots: Vec<Option<Arrived>>,
+    slots: Few<Option<Arrived>>,
     missing: usize,
 }
 
 impl Assembly {
-    fn start(node: &Arc<Node>, destination: Destination, call: Call, plans: Vec<Plan>) -> Option<Call> {
+    fn start(node: &Arc<Node>, destination: Destination, call: Call, plans: Few<Plan>) -> Option<Call> {
         let mut fetches = Vec::new();
-        let mut slots = Vec::with_capacity(plans.len());
+        let mut slots = Few::with_capacity(plans.len());
         for (position, plan) in plans.into_iter().enumerate() {
             match plan {
                 Plan::Ready(arrived) => slots.push(Some(arrived)),

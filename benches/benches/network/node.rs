@@ -1,0 +1,124 @@
+//! What both kinds of sides of ours need: two nodes that a launcher starts, and frames between them.
+
+use chare::{Program, ReachOptions};
+use chare_benches::{processor, take_seat};
+use chare_lrts::bootstrap::Bootstrap;
+use chare_lrts::bootstrap::launched::Launched;
+use chare_lrts::reach::Reach;
+use chare_lrts::{Channel, Completion, Frame, Lrts, LrtsError, NodeId, Sink};
+use std::hint::spin_loop;
+use std::process::ExitCode;
+
+/// One of two nodes, on a processor of its own.
+pub(crate) struct Node {
+    pub(crate) id: NodeId,
+    pub(crate) reach: Reach,
+    heard: Heard,
+}
+
+/// What arrived and has not been looked at.
+#[derive(Default)]
+struct Heard {
+    frame: Option<Vec<u8>>,
+    completion: Option<Completion>,
+    is_over: bool,
+}
+
+impl Sink for Heard {
+    fn frame(&mut self, _: NodeId, _: Channel, bytes: &[u8]) {
+        self.frame = Some(bytes.to_vec());
+    }
+
+    fn completion(&mut self, completion: Completion) {
+        self.completion = Some(completion);
+    }
+
+    fn peer_closed(&mut self, _: NodeId) {
+        self.is_over = true;
+    }
+
+    fn peer_lost(&mut self, _: LrtsError) {
+        self.is_over = true;
+    }
+}
+
+/// The program that a launcher starts twice, and the launcher. `play` is what each node does.
+pub(crate) fn run(
+    backend: &str,
+    play: impl FnOnce(&mut Node) -> Result<(), chare_lrts::TransferError>,
+) -> ExitCode {
+    let program = match Program::from_environment() {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    if !program.is_launched() {
+        return program.run(|_| async {});
+    }
+    let outcome = open(backend).map_err(|error| error.to_string()).and_then(|(launched, mut node)| {
+        play(&mut node).map_err(|error| error.to_string())?;
+        node.close();
+        launched.into_control().finished(0);
+        Ok(())
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn open(backend: &str) -> Result<(Launched, Node), LrtsError> {
+    let missing = || LrtsError::Bootstrap("no launcher".to_owned());
+    let mut launched = Launched::from_environment()?.ok_or_else(missing)?;
+    // Without CMA, or TCP would not carry the data.
+    let options =
+        ReachOptions { lrts: Some(backend.to_owned()), nocma: backend == "tcp", ..ReachOptions::default() };
+    let reach = Reach::open(&mut launched, &options)?;
+    let id = launched.node();
+    take_seat(processor(id.index()));
+    Ok((launched, Node { id, reach, heard: Heard::default() }))
+}
+
+impl Node {
+    /// The other one.
+    pub(crate) fn peer(&self) -> NodeId {
+        NodeId(1 - self.id.0)
+    }
+
+    pub(crate) fn send(&self, bytes: &[u8]) {
+        while self.reach.send(self.peer(), Frame::runtime(bytes)).is_err() {}
+    }
+
+    /// Waits for the next frame; `None`: the other node said goodbye.
+    pub(crate) fn hear(&mut self) -> Option<Vec<u8>> {
+        while self.heard.frame.is_none() && !self.heard.is_over {
+            self.look();
+        }
+        self.heard.frame.take()
+    }
+
+    /// Waits for the completion of the one transfer under way.
+    pub(crate) fn complete(&mut self) -> Completion {
+        loop {
+            if let Some(completion) = self.heard.completion.take() {
+                return completion;
+            }
+            self.look();
+        }
+    }
+
+    fn look(&mut self) {
+        if !self.reach.progress(&mut self.heard) {
+            spin_loop();
+        }
+    }
+
+    fn close(&mut self) {
+        self.reach.shutdown();
+        while !self.reach.is_closed() {
+            self.look();
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The side of ours: two nodes, two processes, the backend and nothing above it.
+
+use crate::Task;
+use chare::Program;
+use chare_benches::{processor, take_seat};
+use chare_lrts::bootstrap::Bootstrap;
+use chare_lrts::bootstrap::launched::Launched;
+use chare_lrts::ofi::{Ofi, OfiOptions};
+use chare_lrts::{
+    Channel, Completion, Frame, Get, Held, Lrts, LrtsError, MemoryMut, NodeId, Posted, Put, RegionKey,
+    Regions, Sink, codec,
+};
+use std::hint::spin_loop;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What was heard last.
+#[derive(Default)]
+struct Heard {
+    frames: u64,
+    last: Vec<u8>,
+    completion: Option<Completion>,
+    is_over: bool,
+}
+
+impl Sink for Heard {
+    fn frame(&mut self, _: NodeId, _: Channel, bytes: &[u8]) {
+        self.frames += 1;
+        self.is_over |= bytes.is_empty();
+        if bytes.len() > 8 {
+            self.last = bytes.to_vec();
+        }
+    }
+
+    fn completion(&mut self, completion: Completion) {
+        self.completion = Some(completion);
+    }
+
+    fn peer_closed(&mut self, _: NodeId) {
+        self.is_over = true;
+    }
+
+    fn peer_lost(&mut self, error: LrtsError) {
+        eprintln!("{error}");
+        self.is_over = true;
+    }
+}
+
+/// The program that a launcher starts twice, and the launcher.
+pub(crate) fn play(task: Task<'_>) -> ExitCode {
+    let program = match Program::from_environment() {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    if !program.is_launched() {
+        return program.run(|_| async {});
+    }
+    match take_part(task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn take_part(task: Task<'_>) -> Result<(), LrtsError> {
+    let missing = || LrtsError::Bootstrap("no launcher".to_owned());
+    let mut launched = Launched::from_environment()?.ok_or_else(missing)?;
+    let node = launched.node();
+    take_seat(processor(node.index()));
+    let regions = Arc::new(Regions::new(node)?);
+    let mut options = OfiOptions { provider: Some(task.provider.to_owned()), ..OfiOptions::default() };
+    if task.what == "get-uncached" {
+        options.registrations_max = 0;
+    }
+    let other = NodeId(1 - node.0);
+    let ofi = Ofi::open(&mut launched, &[other], Arc::clone(&regions), &options, PATIENCE)?;
+    let mut heard = Heard::default();
+    match node {
+        NodeId(0) => lead(task, &ofi, &mut heard),
+        _ => follow(task, &ofi, &regions, &mut heard),
+    }
+    ofi.shutdown();
+    while !ofi.is_closed() {
+        ofi.progress(&mut heard);
+    }
+    launched.into_control().finished(0);
+    Ok(())
+}
+
+fn lead(task: Task<'_>, ofi: &Ofi, heard: &mut Heard) {
+    let other = NodeId(1);
+    match task.what {
+        "message" => task.batches.run(|frames| {
+            let began = Instant::now();
+            for _ in 0..frames / 2 {
+                send(ofi, other, &[7; 8]);
+                hear(ofi, heard);
+            }
+            began.elapsed()
+        }),
+        what => {
+            hear(ofi, heard);
+            let key: RegionKey = codec::decode(&heard.last).expect("the other node tells its region");
+            let mut local = Some(MemoryMut::heap_zeroed(task.bytes));
+            task.batches.run(|transfers| {
+                let began = Instant::now();
+                for _ in 0..transfers {
+                    let memory = local.take().expect("it came back");
+                    local = Some(if what == "put" {
+                        put(ofi, heard, key, memory)
+                    } else {
+                        get(ofi, heard, key, memory)
+                    });
+                }
+                began.elapsed()
+            });
+        }
+    }
+    send(ofi, other, &[]);
+}
+
+fn follow(task: Task<'_>, ofi: &Ofi, regions: &Regions, heard: &mut Heard) {
+    let other = NodeId(0);
+    if task.what != "message" {
+        let held = Held::Target(MemoryMut::heap_zeroed(task.bytes));
+        let key = regions.register(held).expect("the board has room");
+        let mut bytes = Vec::new();
+        codec::encode_into(&key, &mut bytes).expect("a key is always encoded");
+        send(ofi, other, &bytes);
+    }
+    loop {
+        hear(ofi, heard);
+        if heard.is_over {
+            return;
+        }
+        send(ofi, other, &[7; 8]);
+    }
+}
+
+fn get(ofi: &Ofi, heard: &mut Heard, key: RegionKey, into: MemoryMut) -> MemoryMut {
+    let len = into.len();
+    let posted = ofi.get(Get { key, offset: 0, into, len, token: 0 });
+    let completion = complete(ofi, heard, posted.expect("there is room for one operation"));
+    completion.memory.expect("a get's memory comes back")
+}
+
+fn put(ofi: &Ofi, heard: &mut Heard, key: RegionKey, from: MemoryMut) -> MemoryMut {
+    let from = from.freeze();
+    let posted = ofi.put(Put { key, offset: 0, from: from.clone(), token: 0 });
+    complete(ofi, heard, posted.expect("there is room for one operation"));
+    from.thaw().expect("nobody else holds it")
+}
+
+fn complete(ofi: &Ofi, heard: &mut Heard, posted: Posted) -> Completion {
+    let completion = match posted {
+        Posted::Done(completion) => completion,
+        Posted::Pending => loop {
+            if let Some(completion) = heard.completion.take() {
+                break completion;
+            }
+            if !ofi.progress(heard) {
+                spin_loop();
+            }
+        },
+    };
+    assert!(completion.result.is_ok(), "{:?}", completion.result);
+    completion
+}
+
+fn send(ofi: &Ofi, target: NodeId, bytes: &[u8]) {
+    let mut heard = Heard::default();
+    while ofi.send(target, Frame::runtime(bytes)).is_err() {
+        ofi.progress(&mut heard);
+    }
+    assert_eq!(heard.frames, 0, "the other node waits for this frame");
+}
+
+/// Waits for one more frame, or the end.
+fn hear(ofi: &Ofi, heard: &mut Heard) {
+    let before = heard.frames;
+    while heard.frames == before && !heard.is_over {
+        if !ofi.progress(heard) {
+            spin_loop();
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! A network that has one-sided access besides messages: which transfers take it.
+//!
+//! Short ones do not: a copy at either end costs less than asking for access first.
+
+#[cfg(feature = "ofi")]
+use crate::emulated::Emulated;
+use crate::ids::NodeId;
+use crate::lrts::Lrts;
+#[cfg(feature = "ofi")]
+use crate::ofi::{LEASE_BYTES_MIN, Ofi};
+use crate::path_use::PathUse;
+
+/// A network that carries messages, with both ways to move memory.
+pub(super) trait Fabric: Send + Sync {
+    /// Messages, and memory by messages.
+    fn carrier(&self) -> &dyn Lrts;
+    /// Memory by one-sided access.
+    fn direct(&self) -> &dyn Lrts;
+    /// Shorter transfers go by messages.
+    fn direct_bytes_min(&self) -> usize;
+    /// Frames that a peer was sent.
+    fn sent(&self, peer: NodeId) -> PathUse;
+    /// Which network it is, in words.
+    fn describe(&self) -> String;
+}
+
+#[cfg(feature = "ofi")]
+impl Fabric for Emulated<Ofi> {
+    fn carrier(&self) -> &dyn Lrts {
+        self
+    }
+
+    fn direct(&self) -> &dyn Lrts {
+        self.inner()
+    }
+
+    fn direct_bytes_min(&self) -> usize {
+        LEASE_BYTES_MIN
+    }
+
+    fn sent(&self, peer: NodeId) -> PathUse {
+        self.inner().sent(peer)
+    }
+
+    fn describe(&self) -> String {
+        format!("ofi ({})", self.inner().provider())
+    }
+}

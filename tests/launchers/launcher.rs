@@ -1,0 +1,73 @@
+//! One way to start processes: a command in front of the program.
+
+use chare_tests::{Outcome, Program};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fmt;
+use std::path::Path;
+
+/// A launcher of this machine.
+pub(crate) struct Launcher {
+    /// What comes before the number of processes.
+    command: String,
+}
+
+impl fmt::Display for Launcher {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.command)
+    }
+}
+
+/// Where the first of these commands is; prints a skip if none is there.
+pub(crate) fn find(names: &[&str], package: &str) -> Option<String> {
+    let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
+    let found = names.iter().find_map(|name| {
+        let mut places = path.split(':').map(|folder| Path::new(folder).join(name));
+        places.find(|place| place.exists())
+    });
+    if found.is_none() {
+        println!("skipped: no {} on this machine; Debian's package {package} has it", names.join(" or "));
+    }
+    Some(found?.display().to_string())
+}
+
+impl Launcher {
+    pub(crate) fn open_mpi() -> Option<Self> {
+        let command = find(&["mpirun.openmpi"], "openmpi-bin")?;
+        Some(Self { command: format!("{command} --allow-run-as-root --oversubscribe") })
+    }
+
+    pub(crate) fn hydra() -> Option<Self> {
+        Some(Self { command: find(&["mpiexec.hydra"], "mpich")? })
+    }
+
+    pub(crate) fn srun(command: String) -> Self {
+        Self { command }
+    }
+
+    /// Runs a program as so many processes.
+    pub(crate) fn run(&self, processes: u32, program: &str) -> Outcome {
+        let (command, arguments) = self.command.split_once(' ').unwrap_or((&self.command, ""));
+        Program::binary(command).run(&format!("{arguments} -n {processes} {program}"))
+    }
+
+    /// Runs a program whose nodes introduce themselves, kills the last one when all have, and waits for the rest.
+    pub(crate) fn kill_one(&self, processes: u32, program: &str) -> (Outcome, u32) {
+        let (command, arguments) = self.command.split_once(' ').unwrap_or((&self.command, ""));
+        let victim = processes - 1;
+        let mut seen = 0;
+        let mut process = None;
+        let arguments = format!("{arguments} -n {processes} {program}");
+        let outcome = Program::binary(command).run_watched(&arguments, |line| {
+            let Some((node, id)) = line.split_once(" has process ") else { return };
+            seen += 1;
+            if node.ends_with(&format!("node {victim}")) {
+                process = id.trim().parse().ok().and_then(Pid::from_raw);
+            }
+            if seen == processes {
+                let process = process.expect("the victim introduced itself");
+                kill_process(process, Signal::KILL).expect("it runs");
+            }
+        });
+        (outcome, victim)
+    }
+}
