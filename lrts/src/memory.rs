@@ -55,10 +55,15 @@ impl HeapBlock {
     /// A cache line, and what the widest vector types need.
     const ALIGNMENT: usize = 64;
 
+    /// Room for `len` bytes that start at a multiple of [`Self::ALIGNMENT`]. The allocator is not asked for that alignment: it
+    /// would write zeros over all of it, where zeroed memory of its own alignment costs nothing before it is touched.
+    ///
     /// # Panics
     /// If the address space is shorter.
     fn layout(len: usize) -> Layout {
-        Layout::from_size_align(len.max(1), Self::ALIGNMENT).expect("memory fits the address space")
+        let room = len.checked_add(Self::ALIGNMENT);
+        let layout = room.and_then(|room| Layout::from_size_align(room, 1).ok());
+        layout.expect("memory fits the address space")
     }
 }
 
@@ -103,12 +108,14 @@ impl MemoryMut {
             return None;
         }
         // SAFETY: the layout is not empty.
-        let address = unsafe { std::alloc::alloc_zeroed(HeapBlock::layout(len)) };
-        if address.is_null() {
+        let start = unsafe { std::alloc::alloc_zeroed(HeapBlock::layout(len)) };
+        if start.is_null() {
             return None;
         }
-        let owner = Box::new(HeapBlock { address, len });
-        // SAFETY: a fresh block of at least `len` zeroed bytes, freed by the owner alone.
+        let address = start.wrapping_add(start.align_offset(HeapBlock::ALIGNMENT));
+        let owner = Box::new(HeapBlock { address: start, len });
+        // SAFETY: a fresh zeroed block, freed by the owner alone, with `ALIGNMENT` bytes more than `len`: fewer than that lie
+        // before `address`.
         Some(unsafe { Self::from_raw_parts(address, len, None, owner) })
     }
 
@@ -270,5 +277,18 @@ mod tests {
             assert_eq!((memory.len(), memory.address() as usize % 64), (len, 0));
             assert!(memory.as_slice().iter().all(|byte| *byte == 0));
         }
+    }
+
+    #[test]
+    fn long_heap_memory_costs_nothing_before_it_is_touched() {
+        let resident_kib = || -> usize {
+            let status = std::fs::read_to_string("/proc/self/status").expect("/proc is mounted");
+            let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it has memory");
+            line.trim().trim_end_matches(" kB").parse().expect("a number")
+        };
+        let before = resident_kib();
+        let memory = MemoryMut::heap_zeroed(1 << 30);
+        assert!(resident_kib() < before + (256 << 10), "zeros are written");
+        assert!(memory.address().addr().is_multiple_of(HeapBlock::ALIGNMENT));
     }
 }

@@ -21,8 +21,8 @@ use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Looks at an idle pair before it counts as quiet: messages are on their way for two of them at most.
-const QUIET_LOOKS: usize = 10;
+/// Looks at an idle pair before it counts as quiet: the kernel takes a moment to pass a frame on.
+const QUIET_LOOKS: usize = 300;
 
 /// Work that follows from one frame before it counts as a loop.
 const WORK_MAX: usize = 10_000;
@@ -90,10 +90,12 @@ impl Pair {
         Fut: Future<Output = ()> + 'static,
     {
         let bootstraps = Local::job(2).expect("two sockets");
-        let open = |mut bootstrap| Reach::open(&mut bootstrap, &ReachOptions::default()).expect("a host");
+        // Without shared memory, whose pages take longer to prepare than all that a frame leads to.
+        let options = ReachOptions { nolocal: true, ..ReachOptions::default() };
+        let open = |mut bootstrap| Reach::open(&mut bootstrap, &options).expect("a host");
         let networks: Vec<Reach> = std::thread::scope(|scope| {
             let opening: Vec<_> =
-                bootstraps.into_iter().map(|bootstrap| scope.spawn(move || open(bootstrap))).collect();
+                bootstraps.into_iter().map(|bootstrap| scope.spawn(|| open(bootstrap))).collect();
             opening.into_iter().map(|node| node.join().expect("no panic")).collect()
         });
         let layout = Layout::new(2, 1);
