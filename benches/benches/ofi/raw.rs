@@ -225,7 +225,6 @@ impl Raw {
 
 /// The process that measures.
 pub(crate) fn play(task: Task<'_>) -> io::Result<()> {
-    take_seat(processor(0));
     let mut raw = Raw::open(task.provider)?;
     let operations = task.batches.operations.to_string();
     let mut child = Command::new(std::env::current_exe()?)
@@ -233,6 +232,8 @@ pub(crate) fn play(task: Task<'_>) -> io::Result<()> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
+    // Only now: the other process would inherit the seat.
+    take_seat(processor(0));
     let (Some(mut to), Some(from)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(io::Error::other("the other process has no pipes"));
     };
