@@ -193,18 +193,15 @@ impl Program {
         let main = (managed.node() == NodeId(0)).then_some(main);
         let opened = job::open(&self.options(), &mut managed);
         let session = managed.into_session();
-        match opened.and_then(|ready| self.drive(ready, main, |_| ())) {
-            Ok(code) => {
-                session.finish();
-                ExitCode::from(exit_byte(code))
-            }
-            Err(error) => {
-                if !matches!(error, JobError::Elsewhere(_)) {
-                    eprintln!("{error}");
-                }
-                ExitCode::FAILURE
-            }
+        let result = opened.and_then(|ready| self.drive(ready, main, |_| ()));
+        if let Err(error) = &result
+            && !matches!(error, JobError::Elsewhere(_))
+        {
+            eprintln!("{error}");
         }
+        // After a failure too: a launcher that believes a process has crashed throws its last words away.
+        session.finish();
+        result.map_or(ExitCode::FAILURE, |code| ExitCode::from(exit_byte(code)))
     }
 
     /// A node of a job that our own launcher started: the launcher hears of failures and says them, once.
