@@ -8,8 +8,8 @@
 //!    is checked against the bytes that are left before anything is allocated or repeated for it.
 //! 4. Values nest at most [`DEPTH_MAX`] deep, so that no message overflows the stack of its reader.
 //! 5. Runs of numbers in memory already look as they do on the wire (on 64-bit little-endian machines). A vector or slice of
-//!    them is one copy, wherever it is inside a value: [`bulk`] recognises it. Other machines go element by element, to the same bytes.
-//! 6. [`Memory`] inside a value may travel beside it instead: [`encode_lending`] and [`lend`].
+//!    them is one copy, wherever it is inside a value: `bulk` recognises it. Other machines go element by element, to the same bytes.
+//! 6. [`Memory`] inside a value may travel beside it instead: [`encode_lending`] and `lend`.
 //!
 //! Bytes are an allegation: decoding returns errors and never panics, and takes no more memory than a constant of the type
 //! times the bytes.

@@ -14,7 +14,7 @@
 //! 2. One thread at a time uses the endpoint; nothing is called out while it does.
 //! 3. A sleeper waits on the queue's descriptor where the provider has one, else on a clock that ticks slower and slower.
 //! 4. Peers that die are noticed by their lifelines, at the latest when they are looked at: after every sleep, and
-//!    with every [`LIFELINE_INTERVAL`]th progress.
+//!    with every `LIFELINE_INTERVAL`th progress.
 
 mod endpoint;
 mod exchange;

@@ -190,7 +190,7 @@ impl Reach {
         })
     }
 
-    /// Memory for `len` bytes that a peer says it has; `None` when so much cannot be had. Beyond [`POOLED_BYTES_MAX`] the kernel
+    /// Memory for `len` bytes that a peer says it has; `None` when so much cannot be had. Beyond `POOLED_BYTES_MAX` the kernel
     /// backs it as the bytes arrive, so that a false length costs address space only.
     pub fn allocate_announced(&self, len: u64) -> Option<MemoryMut> {
         let len = usize::try_from(len).ok()?;

@@ -1,10 +1,10 @@
 //! A node that a foreign launcher started: `mpirun`, `mpiexec`, `srun`. Its process manager says who is where.
 //!
-//! 1. The process manager answers rank and size and keeps what each process publishes ([`ProcessManager`]); nothing else
-//!    of it is used, no library of MPI is linked, and [`pmix`]'s library is loaded only where its variables are set.
-//! 2. In the first exchange every node publishes who it is ([`Introduction`]); node 0's key becomes the job's key. Who may
+//! 1. The process manager answers rank and size and keeps what each process publishes (`ProcessManager`); nothing else
+//!    of it is used, no library of MPI is linked, and `pmix`'s library is loaded only where its variables are set.
+//! 2. In the first exchange every node publishes who it is (`Introduction`); node 0's key becomes the job's key. Who may
 //!    read what a process manager keeps may join the job: it hands it to the processes of one user's job alone.
-//! 3. Nodes of one host find each other by a socket with a random name ([`neighbours`]).
+//! 3. Nodes of one host find each other by a socket with a random name (`neighbours`).
 //! 4. A process that a launcher started as one of several joins them or fails; it never runs as a job of its own.
 
 mod address;
