@@ -7,3 +7,4 @@ mod misuse;
 mod ofi;
 mod run;
 mod stats;
+mod wrappers;

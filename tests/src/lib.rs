@@ -2,5 +2,9 @@
 
 pub mod chaos;
 mod program;
+#[cfg(feature = "ofi")]
+mod providers;
 
 pub use program::{Outcome, Program};
+#[cfg(feature = "ofi")]
+pub use providers::providers;

@@ -26,6 +26,7 @@ pub struct Outcome {
 #[derive(Clone, Debug)]
 pub struct Program {
     path: PathBuf,
+    patience: Duration,
 }
 
 impl Program {
@@ -43,12 +44,18 @@ impl Program {
             "{} is missing; build it with `cargo build --package chare-examples --examples{release}`",
             path.display()
         );
-        Self { path }
+        Self { path, patience: PATIENCE }
     }
 
     /// A binary of the test's own package: `env!("CARGO_BIN_EXE_name")`.
     pub fn binary(path: &str) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), patience: PATIENCE }
+    }
+
+    /// Lets its runs take longer than those of tests do.
+    pub fn within(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// Where it is.
@@ -89,7 +96,7 @@ impl Program {
             let mut text = Vec::new();
             error.read_to_end(&mut text).map(|_| String::from_utf8_lossy(&text).into_owned())
         });
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + self.patience;
         let mut stdout = String::new();
         loop {
             match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
@@ -102,7 +109,7 @@ impl Program {
                 Err(RecvTimeoutError::Timeout) => {
                     // Whatever has ended by itself in the meantime needs no signal.
                     let _ = kill_process_group(group, Signal::KILL);
-                    panic!("`{name} {arguments}` still runs after {PATIENCE:?}: {stdout}");
+                    panic!("`{name} {arguments}` still runs after {:?}: {stdout}", self.patience);
                 }
             }
         }

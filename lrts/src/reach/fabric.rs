@@ -9,6 +9,8 @@ use crate::lrts::Lrts;
 #[cfg(feature = "ofi")]
 use crate::ofi::{LEASE_BYTES_MIN, Ofi};
 use crate::path_use::PathUse;
+#[cfg(feature = "ofi")]
+use crate::wrappers::Wrapped;
 
 /// A network that carries messages, with both ways to move memory.
 pub(super) trait Fabric: Send + Sync {
@@ -25,7 +27,7 @@ pub(super) trait Fabric: Send + Sync {
 }
 
 #[cfg(feature = "ofi")]
-impl Fabric for Emulated<Ofi> {
+impl Fabric for Emulated<Wrapped<Ofi>> {
     fn carrier(&self) -> &dyn Lrts {
         self
     }
@@ -39,10 +41,10 @@ impl Fabric for Emulated<Ofi> {
     }
 
     fn sent(&self, peer: NodeId) -> PathUse {
-        self.inner().sent(peer)
+        self.inner().bare().sent(peer)
     }
 
     fn describe(&self) -> String {
-        format!("ofi ({})", self.inner().provider())
+        format!("ofi ({})", self.inner().bare().provider())
     }
 }
