@@ -43,7 +43,7 @@ pub(crate) fn find_standard_library(report: &mut Report) -> Result<(), String> {
 }
 
 /// What checks load or start at run time: libfabric, Open MPI, MPICH, Slurm.
-const PACKAGES: [&str; 5] = ["libfabric1", "openmpi-bin", "mpich", "slurm-wlm", "munge"];
+const PACKAGES: [&str; 6] = ["libfabric1", "iproute2", "openmpi-bin", "mpich", "slurm-wlm", "munge"];
 
 /// Installs the packages that are missing. Without them the checks that need them are skipped, one by one.
 fn install_packages(report: &mut Report) {
