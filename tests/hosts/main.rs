@@ -81,12 +81,17 @@ fn cut(options: &str) {
     });
     assert!(outcome.code.is_some_and(|code| code != 0), "`{options}`: {outcome:?}");
     assert_eq!(outcome.stderr.trim().lines().count(), 1, "`{options}`: {}", outcome.stderr);
-    assert!(outcome.stderr.contains("was lost over"), "`{options}`: {}", outcome.stderr);
+    assert!(outcome.stderr.contains("was lost"), "`{options}`: {}", outcome.stderr);
 }
 
 #[test]
 fn a_cut_link_ends_a_job_over_libfabric() {
-    fabrics().iter().filter(|(options, _)| options.contains("ofi")).for_each(|(options, _)| cut(options));
+    // All at a time: each waits half a minute.
+    std::thread::scope(|scope| {
+        for (options, _) in fabrics().into_iter().filter(|(options, _)| options.starts_with("+ofi")) {
+            scope.spawn(move || cut(options));
+        }
+    });
 }
 
 #[test]
