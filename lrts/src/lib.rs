@@ -18,6 +18,8 @@ pub mod backends;
 pub mod bootstrap;
 pub mod cma;
 pub mod emulated;
+#[cfg(feature = "ofi")]
+mod fabric;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
