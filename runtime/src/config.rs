@@ -51,6 +51,8 @@ pub struct Config {
     pub noshm: bool,
     /// `+ofi`: libfabric's name of the provider that reaches nodes of other hosts.
     pub ofi: Option<String>,
+    /// `+mpi`: the shared library of the MPI that `+lrts mpi` uses.
+    pub mpi: Option<String>,
     /// `+trace`: where each node writes what crosses its backends.
     pub trace: Option<PathBuf>,
     /// `+fault`: what goes wrong in the backends.
@@ -130,6 +132,9 @@ struct Options {
     /// Provider of libfabric for other hosts
     #[arg(long, value_name = "PROVIDER", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     ofi: Option<String>,
+    /// Shared library of MPI, such as libmpi.so.40, for +lrts mpi
+    #[arg(long, value_name = "LIBRARY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    mpi: Option<String>,
     /// Write every frame, get and put of node I to FILE.I
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -180,6 +185,7 @@ impl Config {
             nocma: options.nocma,
             noshm: options.noshm,
             ofi: options.ofi,
+            mpi: options.mpi,
             trace: options.trace,
             fault: options.fault,
             pemap: options.pemap,
