@@ -111,10 +111,13 @@ fn others(bootstrap: &dyn Bootstrap) -> Vec<NodeId> {
     (0..bootstrap.nodes()).map(NodeId).filter(|peer| *peer != me).collect()
 }
 
+/// Opens nodes with these tables, their get and put made of messages or not.
+type OpenAll = fn(Vec<Arc<Regions>>, bool) -> Result<Vec<Node>, String>;
+
 /// Nodes of one process that need no bootstrap.
 struct InProcess {
     name: &'static str,
-    open: fn(Vec<Arc<Regions>>, bool) -> Result<Vec<Node>, String>,
+    open: OpenAll,
     emulated: bool,
 }
 
