@@ -22,6 +22,8 @@ pub mod emulated;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod host;
+#[cfg(feature = "ofi")]
+pub mod leased;
 pub mod memcpy;
 #[cfg(feature = "ofi")]
 pub mod ofi;

@@ -5,9 +5,9 @@
 #[cfg(feature = "ofi")]
 use crate::emulated::Emulated;
 use crate::ids::NodeId;
-use crate::lrts::Lrts;
 #[cfg(feature = "ofi")]
-use crate::ofi::{LEASE_BYTES_MIN, Ofi};
+use crate::leased::{LEASE_BYTES_MIN, Leased};
+use crate::lrts::Lrts;
 use crate::path_use::PathUse;
 
 /// A network that carries messages, with both ways to move memory.
@@ -25,7 +25,7 @@ pub(super) trait Fabric: Send + Sync {
 }
 
 #[cfg(feature = "ofi")]
-impl Fabric for Emulated<Ofi> {
+impl Fabric for Emulated<Leased> {
     fn carrier(&self) -> &dyn Lrts {
         self
     }
@@ -43,6 +43,6 @@ impl Fabric for Emulated<Ofi> {
     }
 
     fn describe(&self) -> String {
-        format!("ofi ({})", self.inner().provider())
+        format!("{} ({})", self.inner().name(), self.inner().kind())
     }
 }

@@ -5,7 +5,6 @@
 //!    led to nothing, up to [`NAP_MAX`].
 //! 3. The clock also runs while something ends by time: a node that is closing, a lost peer's last operations.
 
-use super::BACKEND;
 use crate::error::LrtsError;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -40,10 +39,14 @@ impl Sleeper {
     ///
     /// # Errors
     /// The kernel's.
-    pub(super) fn new(queue: Option<BorrowedFd<'_>>, lifelines: BorrowedFd<'_>) -> Result<Self, LrtsError> {
+    pub(super) fn new(
+        queue: Option<BorrowedFd<'_>>,
+        lifelines: BorrowedFd<'_>,
+        backend: &'static str,
+    ) -> Result<Self, LrtsError> {
         let system = |errno: Errno| LrtsError::System {
             operation: "making something to sleep on",
-            backend: BACKEND,
+            backend,
             source: errno.into(),
             hint: "; raise the limit of open files (`ulimit -n`)",
         };
