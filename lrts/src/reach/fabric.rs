@@ -5,11 +5,11 @@
 #[cfg(any(feature = "ofi", feature = "mpi"))]
 use crate::emulated::Emulated;
 use crate::ids::NodeId;
+#[cfg(feature = "ofi")]
+use crate::leased::{LEASE_BYTES_MIN, Leased};
 use crate::lrts::Lrts;
 #[cfg(feature = "mpi")]
 use crate::mpi::{MATCHED_BYTES_MIN, Mpi};
-#[cfg(feature = "ofi")]
-use crate::ofi::{LEASE_BYTES_MIN, Ofi};
 use crate::path_use::PathUse;
 #[cfg(any(feature = "ofi", feature = "mpi"))]
 use crate::wrappers::Wrapped;
@@ -33,7 +33,7 @@ pub(super) trait Fabric: Send + Sync {
 }
 
 #[cfg(feature = "ofi")]
-impl Fabric for Emulated<Wrapped<Ofi>> {
+impl Fabric for Emulated<Wrapped<Leased>> {
     fn carrier(&self) -> &dyn Lrts {
         self
     }
@@ -51,7 +51,7 @@ impl Fabric for Emulated<Wrapped<Ofi>> {
     }
 
     fn describe(&self) -> String {
-        format!("ofi ({})", self.inner().bare().provider())
+        format!("{} ({})", self.inner().name(), self.inner().bare().kind())
     }
 
     fn own_way(&self) -> &'static str {

@@ -23,7 +23,7 @@ pub(crate) fn paths() -> Vec<(&'static str, ReachOptions)> {
 /// Providers of libfabric that this machine has, of those that differ most.
 #[cfg(feature = "ofi")]
 fn providers() -> Vec<&'static str> {
-    let here = chare_lrts::ofi::Ofi::providers().unwrap_or_else(|why| {
+    let here = chare_lrts::ofi::providers().unwrap_or_else(|why| {
         println!("skipped: jobs over libfabric: {why}");
         Vec::new()
     });
