@@ -19,19 +19,18 @@
 mod endpoint;
 mod exchange;
 mod info;
-mod lifelines;
 mod open;
-mod pool;
 mod poster;
 mod provider;
 mod registrations;
 mod server;
-mod sleeper;
 mod wire;
 
 use crate::bootstrap::Bootstrap;
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
+use crate::fabric::pool::Pool;
+use crate::fabric::sleeper::Sleeper;
 use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
@@ -41,10 +40,8 @@ use crate::path_use::PathUse;
 use crate::region::{RegionKey, Regions};
 use exchange::{Exchange, Message, News};
 use parking_lot::Mutex;
-use pool::Pool;
 use poster::{What, Wish};
 use rustix::fd::BorrowedFd;
-use sleeper::Sleeper;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -124,7 +121,7 @@ impl Ofi {
     ) -> Result<Self, LrtsError> {
         let exchange = open::open(bootstrap, peers, &regions, options, patience)?;
         let endpoint = exchange.endpoint();
-        let sleeper = Sleeper::new(endpoint.descriptor(), exchange.lifelines().event_fd())?;
+        let sleeper = Sleeper::new(BACKEND, endpoint.descriptor(), exchange.lifelines().event_fd())?;
         let (provider, delivers) = (endpoint.info().provider(), endpoint.info().delivers);
         let incoming = Arc::clone(endpoint.incoming());
         let exchange = Arc::new(Mutex::new(exchange));

@@ -8,13 +8,13 @@
 
 use super::endpoint::Endpoint;
 use super::exchange::{Exchange, Introduction, Parts};
-use super::lifelines::Lifelines;
 use super::registrations::Registrations;
 use super::server::Server;
 use super::{BACKEND, OfiOptions, provider};
 use crate::bootstrap::Bootstrap;
 use crate::codec;
 use crate::error::LrtsError;
+use crate::fabric::lifelines::Lifelines;
 use crate::ids::NodeId;
 use crate::region::Regions;
 use crate::tcp;
@@ -82,7 +82,7 @@ pub(super) fn open(
             }
         });
     }
-    let lifelines = Lifelines::new(tcp::connect(bootstrap, expected, patience)?)?;
+    let lifelines = Lifelines::new(BACKEND, tcp::connect(bootstrap, expected, patience)?)?;
     let registrations = Registrations::new(options.registrations_max);
     let exchange = Exchange::new(Parts { node, door, endpoint, registrations, lifelines, peers });
     greet(exchange, patience)

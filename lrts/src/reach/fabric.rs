@@ -2,10 +2,12 @@
 //!
 //! Short ones do not: a copy at either end costs less than asking for access first.
 
-#[cfg(feature = "ofi")]
+#[cfg(any(feature = "ofi", feature = "mpi"))]
 use crate::emulated::Emulated;
 use crate::ids::NodeId;
 use crate::lrts::Lrts;
+#[cfg(feature = "mpi")]
+use crate::mpi::{MATCHED_BYTES_MIN, Mpi};
 #[cfg(feature = "ofi")]
 use crate::ofi::{LEASE_BYTES_MIN, Ofi};
 use crate::path_use::PathUse;
@@ -22,6 +24,10 @@ pub(super) trait Fabric: Send + Sync {
     fn sent(&self, peer: NodeId) -> PathUse;
     /// Which network it is, in words.
     fn describe(&self) -> String;
+    /// How it moves memory by itself, in words.
+    fn own_way(&self) -> &'static str;
+    /// Drives it until `is_over`, if no other thread may; else returns at once.
+    fn attend(&self, _is_over: &dyn Fn() -> bool) {}
 }
 
 #[cfg(feature = "ofi")]
@@ -44,5 +50,40 @@ impl Fabric for Emulated<Ofi> {
 
     fn describe(&self) -> String {
         format!("ofi ({})", self.inner().provider())
+    }
+
+    fn own_way(&self) -> &'static str {
+        "one-sided access"
+    }
+}
+
+#[cfg(feature = "mpi")]
+impl Fabric for Emulated<Mpi> {
+    fn carrier(&self) -> &dyn Lrts {
+        self
+    }
+
+    fn direct(&self) -> &dyn Lrts {
+        self.inner()
+    }
+
+    fn direct_bytes_min(&self) -> usize {
+        MATCHED_BYTES_MIN
+    }
+
+    fn sent(&self, peer: NodeId) -> PathUse {
+        self.inner().sent(peer)
+    }
+
+    fn describe(&self) -> String {
+        format!("mpi ({})", self.inner().description())
+    }
+
+    fn own_way(&self) -> &'static str {
+        "matched messages"
+    }
+
+    fn attend(&self, is_over: &dyn Fn() -> bool) {
+        self.inner().attend(is_over);
     }
 }

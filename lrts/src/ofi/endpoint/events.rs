@@ -2,7 +2,7 @@
 //! What the network has done.
 
 use super::{CONTEXT_BYTES, Endpoint, RECEIVES, SENDS};
-use crate::ofi::pool::Arrival;
+use crate::fabric::pool::Arrival;
 use chare_ofi_sys::abi::{FI_EAGAIN, FI_EAVAIL, fi_cq_err_entry, fi_cq_msg_entry};
 use chare_ofi_sys::calls;
 use std::ffi::{CStr, c_int, c_void};

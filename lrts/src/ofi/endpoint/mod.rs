@@ -19,9 +19,9 @@ pub(super) use posting::{Direction, Refusal, Transfer};
 
 use super::BACKEND;
 use super::info::Info;
-use super::pool::{Arrival, Pool};
 use super::wire::BUFFER_BYTES;
 use crate::error::LrtsError;
+use crate::fabric::pool::{Arrival, Pool};
 use crate::memory::MemoryMut;
 use chare_ofi_sys::abi::{
     FI_AV_UNSPEC, FI_CQ_COND_NONE, FI_CQ_FORMAT_MSG, FI_MR_LOCAL, FI_RECV, FI_TRANSMIT, FI_WAIT_FD,

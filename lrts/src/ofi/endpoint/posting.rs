@@ -2,7 +2,7 @@
 //! What the network is given to do.
 
 use super::{Address, Endpoint, RECEIVES, Registration, SENDS};
-use crate::ofi::pool::Arrival;
+use crate::fabric::pool::Arrival;
 use crate::ofi::wire::{BUFFER_BYTES, HEADER_BYTES, Window};
 use chare_ofi_sys::abi::{FI_COMPLETION, FI_DELIVERY_COMPLETE, FI_EAGAIN, fi_msg_rma, fi_rma_iov, iovec};
 use chare_ofi_sys::calls;

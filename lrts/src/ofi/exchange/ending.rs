@@ -2,9 +2,9 @@
 
 use super::{Exchange, Farewell, News, Peer, Presence};
 use crate::error::LrtsError;
+use crate::fabric::lifelines::End;
 use crate::ids::NodeId;
 use crate::ofi::BACKEND;
-use crate::ofi::lifelines::End;
 use crate::ofi::wire::Control;
 use std::time::{Duration, Instant};
 

@@ -2,9 +2,9 @@
 
 use super::{Cargo, Exchange, Farewell, Message, News, Peer, Presence};
 use crate::emulated::wire::OperationId;
+use crate::fabric::pool::Arrival;
 use crate::ids::NodeId;
 use crate::ofi::endpoint::Event;
-use crate::ofi::pool::Arrival;
 use crate::ofi::server::Network;
 use crate::ofi::wire::{Control, Header, Kind};
 use std::sync::Arc;

@@ -1,12 +1,11 @@
 //! One authenticated TCP connection to each peer that carries nothing but the news of its end.
 //!
-//! Providers differ in what they tell of a peer that dies: some report it with the next operation, some never. The
+//! Networks differ in what they tell of a peer that dies: some report it with the next operation, some never. The
 //! kernel closes a dead process's sockets, and keepalive finds vanished hosts within half a minute.
 //!
-//! 1. A node writes [`LAST_WORD`] once its goodbye has left by the fabric; nothing else is ever written.
+//! 1. A node writes [`LAST_WORD`] once its goodbye has left by the network; nothing else is ever written.
 //! 2. An end after the last word is orderly: the goodbye is on its way. Any other end is a loss.
 
-use super::BACKEND;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use rustix::event::Timespec;
@@ -29,7 +28,7 @@ const EVENTS: usize = 16;
 
 /// How a connection ended.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) enum End {
+pub(crate) enum End {
     /// After the last word.
     Orderly,
     /// Without it, for this reason.
@@ -42,20 +41,20 @@ struct Lifeline {
 }
 
 /// All of one node.
-pub(super) struct Lifelines {
+pub(crate) struct Lifelines {
     epoll: OwnedFd,
     open: BTreeMap<NodeId, Lifeline>,
 }
 
 impl Lifelines {
-    /// Watches connections.
+    /// Watches connections, for a backend of this name.
     ///
     /// # Errors
     /// The kernel's.
-    pub(super) fn new(sockets: BTreeMap<NodeId, OwnedFd>) -> Result<Self, LrtsError> {
+    pub(crate) fn new(backend: &'static str, sockets: BTreeMap<NodeId, OwnedFd>) -> Result<Self, LrtsError> {
         let system = |errno: Errno| LrtsError::System {
             operation: "watching the connections to peers",
-            backend: BACKEND,
+            backend,
             source: errno.into(),
             hint: "; raise the limit of open files (`ulimit -n`)",
         };
@@ -71,12 +70,12 @@ impl Lifelines {
     }
 
     /// Readable when something ended.
-    pub(super) fn event_fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn event_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()
     }
 
     /// Tells a peer that our goodbye has left.
-    pub(super) fn write_last_word(&self, peer: NodeId) {
+    pub(crate) fn write_last_word(&self, peer: NodeId) {
         if let Some(lifeline) = self.open.get(&peer) {
             // An empty connection takes a byte, or it has ended, which is heard by reading.
             let _ =
@@ -85,7 +84,7 @@ impl Lifelines {
     }
 
     /// What ended since the last time. One system call when nothing did.
-    pub(super) fn check(&mut self) -> Vec<(NodeId, End)> {
+    pub(crate) fn check(&mut self) -> Vec<(NodeId, End)> {
         let mut events = [const { MaybeUninit::<Event>::uninit() }; EVENTS];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         // An interrupted call is repeated by the next one.
