@@ -4,11 +4,13 @@
 //! which of them share this host (with a private socket to each of those). It never carries messages.
 
 pub mod control;
+mod inherited;
 pub mod launched;
 pub mod local;
 pub mod managed;
 pub mod single;
 mod variables;
+mod wait;
 
 use crate::error::LrtsError;
 use crate::ids::NodeId;
