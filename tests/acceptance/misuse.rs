@@ -86,10 +86,12 @@ fn deprived(prelude: &str, arguments: &str) -> Outcome {
 }
 
 #[test]
-fn without_locked_memory_everything_works() {
-    for options in ["+n 2", "+n 2 +lrts cma", "+n 2 +nolocal"] {
-        let outcome = deprived("ulimit -l 0", &format!("lend {options}"));
-        assert!(outcome.status.success(), "{options}: {outcome:?}");
+fn with_little_or_no_locked_memory_everything_works() {
+    for limit in [0, 64] {
+        for options in ["+n 2", "+n 2 +lrts cma", "+n 2 +nolocal"] {
+            let outcome = deprived(&format!("ulimit -l {limit}"), &format!("lend {options}"));
+            assert!(outcome.status.success(), "{limit} KiB, {options}: {outcome:?}");
+        }
     }
 }
 

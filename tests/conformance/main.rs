@@ -14,6 +14,7 @@ mod messages;
 mod pair;
 mod paths;
 mod runner;
+mod secret;
 mod startup;
 mod strangers;
 mod transfers;
@@ -64,5 +65,6 @@ fn main() -> ExitCode {
     checks.extend(hostile::checks());
     checks.extend(startup::checks());
     checks.extend(paths::checks());
+    checks.extend(secret::checks());
     runner::run(checks)
 }

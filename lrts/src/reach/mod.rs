@@ -45,7 +45,7 @@ use rustix::fd::BorrowedFd;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use traffic::Traffic;
 use waker::Waker;
 
@@ -195,6 +195,12 @@ impl Reach {
     pub fn allocate_announced(&self, len: u64) -> Option<MemoryMut> {
         let len = usize::try_from(len).ok()?;
         if len <= POOLED_BYTES_MAX { Some(self.allocate(len)) } else { MemoryMut::try_heap_zeroed(len) }
+    }
+
+    /// Gives memory of buffers that have long been freed back to the system. Returns how long until there may be more of it, if
+    /// anything is left to give.
+    pub fn give_back_memory(&self) -> Option<Duration> {
+        self.arenas.as_ref()?.give_back(Instant::now())
     }
 
     /// Leaves a warning for [`Reach::take_warnings`].
