@@ -7,13 +7,16 @@
 //!    into it can arrive before it. When a link is full, the arena waits and the caller is refused.
 //! 3. Memory is cut in units of 64 bytes and returns to its arena when its owner is dropped, on any thread.
 //! 4. When no arena has room, a new one is made: twice as long as the last, or as long as the request needs.
-//! 5. An arena that stays empty for a while gives its pages back to the system, but for the first one; it stays mapped, as zeros. Before
+//! 5. An arena that stays empty for a while gives its pages back to the system, unless it is short; it stays mapped, as zeros. Before
 //!    it is used again it is backed again, as a whole, so that a full machine is an error there, too.
+
+mod backing;
 
 use crate::host::link::Link;
 use crate::host::mapping::Mapping;
 use crate::ids::NodeId;
 use crate::memory::{MemoryMut, Share};
+use backing::{Backing, EMPTY_FOR};
 use offset_allocator::{Allocation, Allocator};
 use parking_lot::Mutex;
 use rustix::fd::{AsFd, OwnedFd};
@@ -29,6 +32,9 @@ const UNIT_BYTES: usize = 64;
 /// Huge pages of every architecture we run on fit in multiples of this.
 const ARENA_GRAIN_BYTES: usize = 2 << 20;
 
+/// The first arena. So short a one is never given back: a program that shares memory at all will need it again.
+const FIRST_BYTES: usize = 2 * ARENA_GRAIN_BYTES;
+
 /// The second and later arenas double up to this length: backing one takes some 20 ms, and
 /// that much may lie idle.
 const ARENA_GROWTH_BYTES_MAX: usize = 64 << 20;
@@ -41,10 +47,6 @@ pub(crate) const ARENAS_MAX: usize = 4096;
 
 /// Pieces that one arena can be cut into; the allocator's table takes 32 bytes for each.
 const PIECES_MAX: u32 = 16_384;
-
-/// How long an empty arena keeps its pages: longer than most programs pause between two phases, and some hundred times as long as
-/// backing the longest usual arena takes.
-const EMPTY_FOR: Duration = Duration::from_secs(2);
 
 /// How long the kernel is left alone after it had no memory: finding that out takes it milliseconds.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -87,34 +89,6 @@ struct Arena {
     backing: Backing,
 }
 
-/// Whether an arena has pages.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Backing {
-    /// For ever.
-    Kept,
-    /// Until it stays empty. It was empty at that time, with so many cuts before.
-    Backed { empty: Option<(Instant, u64)> },
-    /// No more; it is empty.
-    GivenBack,
-}
-
-impl Arena {
-    /// Notes whether it is empty. Returns how long until it has been for long enough.
-    fn due(&mut self, now: Instant) -> Option<Duration> {
-        let Backing::Backed { empty } = &mut self.backing else { return None };
-        if self.pieces > 0 {
-            *empty = None;
-            return None;
-        }
-        let since = match *empty {
-            Some((since, cuts)) if cuts == self.cuts => since,
-            _ => now,
-        };
-        *empty = Some((since, self.cuts));
-        Some(EMPTY_FOR.saturating_sub(now.saturating_duration_since(since)))
-    }
-}
-
 struct Pending {
     mapping: Mapping,
     descriptor: OwnedFd,
@@ -154,7 +128,7 @@ impl Drop for Lease {
 
 impl Arenas {
     pub(crate) fn new(audience: Vec<Arc<Link>>) -> Self {
-        let growth = Growth { pending: None, next_bytes: 2 * ARENA_GRAIN_BYTES, retry_at: None };
+        let growth = Growth { pending: None, next_bytes: FIRST_BYTES, retry_at: None };
         Self { audience, pool: Mutex::default(), growth: Mutex::new(growth) }
     }
 
@@ -199,7 +173,7 @@ impl Arenas {
         let mut next: Option<Duration> = None;
         let mut given_back = Vec::new();
         for arena in self.pool.lock().iter_mut() {
-            match arena.due(now) {
+            match arena.backing.due(arena.pieces == 0, arena.cuts, now) {
                 None => {}
                 Some(Duration::ZERO) => {
                     arena.backing = Backing::GivenBack;
@@ -223,14 +197,14 @@ impl Arenas {
         let fits = needed..=2 * needed.max(growth.next_bytes);
         let found = {
             let pool = self.pool.lock();
-            let empty = pool.iter().enumerate().filter(|(_, arena)| arena.backing == Backing::GivenBack);
+            let empty = pool.iter().enumerate().filter(|(_, arena)| arena.backing.is_given_back());
             let fitting = empty.filter(|(_, arena)| fits.contains(&arena.mapping.len()));
             let shortest = fitting.min_by_key(|(_, arena)| arena.mapping.len());
             shortest.map(|(number, arena)| (number, Arc::clone(&arena.mapping)))
         };
         let Some((number, mapping)) = found else { return Ok(false) };
         growth.ask_kernel(|| mapping.back_again())?;
-        self.pool.lock()[number].backing = Backing::Backed { empty: None };
+        self.pool.lock()[number].backing = Backing::UNTIL_EMPTY;
         Ok(true)
     }
 
@@ -242,7 +216,7 @@ impl Arenas {
             .iter_mut()
             .enumerate()
             .rev()
-            .filter(|(_, arena)| arena.backing != Backing::GivenBack)
+            .filter(|(_, arena)| !arena.backing.is_given_back())
             .find_map(|(number, arena)| Some((number, arena.allocator.allocate(units)?)))?;
         pool[number].pieces += 1;
         pool[number].cuts += 1;
@@ -288,8 +262,8 @@ impl Arenas {
         }
         let units = (pending.mapping.len() / UNIT_BYTES) as u32;
         let allocator = Allocator::with_max_allocs(units, PIECES_MAX);
-        let can_return = number > 0 && Mapping::can_be_backed_again();
-        let backing = if can_return { Backing::Backed { empty: None } } else { Backing::Kept };
+        let can_return = pending.mapping.len() > FIRST_BYTES && Mapping::can_be_backed_again();
+        let backing = if can_return { Backing::UNTIL_EMPTY } else { Backing::Kept };
         let mapping = Arc::new(pending.mapping);
         self.pool.lock().push(Arena { mapping, allocator, pieces: 0, cuts: 0, backing });
         Ok(())
