@@ -18,11 +18,17 @@ pub mod backends;
 pub mod bootstrap;
 pub mod cma;
 pub mod emulated;
+#[cfg(any(feature = "ofi", feature = "mpi"))]
+mod fabric;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod host;
+#[cfg(feature = "ofi")]
+pub mod leased;
 pub mod memcpy;
+#[cfg(feature = "mpi")]
+pub mod mpi;
 #[cfg(feature = "ofi")]
 pub mod ofi;
 pub mod reach;

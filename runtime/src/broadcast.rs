@@ -149,11 +149,11 @@ fn bring_call_in(
     rest: &[u8],
 ) -> Result<(), String> {
     let encoded = rest.to_vec();
-    let what = format!("fetching a nocopy argument of {}::{}", entry.chare, entry.name);
     let kinds = entry.nocopy.iter().copied();
     let wanted =
         kinds.zip(nocopy).map(|(kind, descriptor)| Wanted { descriptor, kind, into: None }).collect();
-    carry::bring_in(node, parent, &what, wanted, move |node, carried| {
+    let what = move || entry.fetching();
+    carry::bring_in(node, parent, what, wanted, move |node, carried| {
         let spread = |nocopy| Spread::Broadcast { call: call.clone(), nocopy };
         tell_children(node, root, &carried, spread, &encoded);
         tell_members(node, &call, entry, &arguments, &carried);
@@ -170,7 +170,8 @@ fn bring_values_in(
 ) -> Result<(), String> {
     let (arriving, wanted) = Arriving::announced(rest, nocopy)?;
     let encoded = rest.to_vec();
-    carry::bring_in(node, parent, "fetching a readonly value", wanted, move |node, carried| {
+    let what = || "fetching a readonly value".to_owned();
+    carry::bring_in(node, parent, what, wanted, move |node, carried| {
         match node.readonly.accept(arriving, carried) {
             Ok(carried) => {
                 tell_children(node, root, &carried, |nocopy| Spread::Readonly { nocopy }, &encoded);

@@ -35,26 +35,25 @@ enum Outcome {
 /// Does one piece of work; what is left of it is worth nothing.
 #[inline]
 pub(crate) fn process(pe: &Rc<Pe>, work: &mut Work) {
-    let outcome = match work {
-        Work::Message(Envelope { body: Body::Call(call), .. }) if call.nocopy.is_none() => {
-            match call_here(pe, call) {
-                Some(outcome) => outcome,
-                None => process_other(pe, std::mem::take(work)),
-            }
-        }
-        work => process_other(pe, std::mem::take(work)),
+    let is_over = if let Work::Message(Envelope { body: Body::Call(call), .. }) = work
+        && call.nocopy.is_none()
+        && call_here(pe, call)
+    {
+        true
+    } else {
+        process_other(pe, std::mem::take(work)) == Outcome::Processed
     };
-    if outcome == Outcome::Processed {
+    if is_over {
         pe.counters().processed.add(1);
     }
 }
 
-/// The way of nearly every message: a call of a chare that is here, without nocopy arguments. `None`: another way.
+/// The way of nearly every message: a call of a chare that is here, without nocopy arguments. Returns whether it was one.
 #[inline]
-fn call_here(pe: &Pe, call: &mut Call) -> Option<Outcome> {
-    let chare = pe.places.borrow_mut().find(call.target)?;
+fn call_here(pe: &Pe, call: &mut Call) -> bool {
+    let Some(chare) = pe.places.borrow_mut().find(call.target) else { return false };
     invoke(pe, chare, call.entry, &mut call.arguments, NocopyArguments::none(), call.reference);
-    Some(Outcome::Processed)
+    true
 }
 
 fn process_other(pe: &Rc<Pe>, work: Work) -> Outcome {

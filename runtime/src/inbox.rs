@@ -13,7 +13,7 @@ use crate::node::Node;
 use crate::queue::CallOptions;
 use crate::reduction::Partial;
 use crate::zerocopy::receive::{self, Destination};
-use crate::zerocopy::{Descriptor, Lender, Nocopy, send};
+use crate::zerocopy::{Descriptor, Lender, Nocopy, lent, send};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, RegionKey, Sink};
 use std::sync::Arc;
 use std::time::Duration;
@@ -159,12 +159,13 @@ fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Resu
     let Descriptor::Lent { key, token } = descriptor else {
         return Err("a large message that is not lent".to_owned());
     };
-    if let Some(memory) = receive::view(node, &key)? {
+    if let Some(memory) = lent::view(node, &key)? {
         take_large(node, source, (key, token), memory.as_slice());
         return Ok(());
     }
-    let into = receive::landing(node, &key, None)?;
-    receive::fetch(node, "fetching a large message".to_owned(), key, into, move |node, memory| {
+    let into = lent::landing(node, &key, None)?;
+    let (what, bytes) = (|| "fetching a large message".to_owned(), into.len());
+    lent::fetch(node, what, key, (into, bytes), move |node, memory| {
         take_large(node, source, (key, token), memory.as_slice());
     });
     Ok(())
@@ -177,5 +178,5 @@ fn take_large(node: &Arc<Node>, source: NodeId, (key, token): (RegionKey, u64), 
         return node.fail(JobError::Undecodable { peer: source, node: node.id, cause });
     }
     receive(node, source, bytes);
-    receive::send_release(node, Lender { node: key.node, token }, key.len);
+    lent::send_release(node, Lender { node: key.node, token }, key.len);
 }

@@ -140,7 +140,11 @@ impl ReadonlyValues {
     ///
     /// # Errors
     /// When a vector's memory is none, in words.
-    pub(crate) fn accept(&self, arriving: Arriving, carried: Vec<Carried>) -> Result<Vec<Carried>, String> {
+    pub(crate) fn accept(
+        &self,
+        arriving: Arriving,
+        carried: impl IntoIterator<Item = Carried>,
+    ) -> Result<Vec<Carried>, String> {
         let mut carried = carried.into_iter();
         let mut lendable = Vec::new();
         for (name, told) in arriving.0 {

@@ -175,6 +175,11 @@ impl EntryRegistration {
     pub(crate) fn has_posts(&self) -> bool {
         self.nocopy.contains(&NocopyKind::Posted)
     }
+
+    /// What an error calls the transfer of one of its nocopy arguments.
+    pub(crate) fn fetching(&self) -> String {
+        format!("fetching a nocopy argument of {}::{}", self.chare, self.name)
+    }
 }
 
 /// The static registration of entry `E`.

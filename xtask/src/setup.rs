@@ -42,8 +42,9 @@ pub(crate) fn find_standard_library(report: &mut Report) -> Result<(), String> {
     find_or_install("rust-src", is_there, report)
 }
 
-/// What checks load or start at run time: libfabric, Open MPI, MPICH, Slurm.
-const PACKAGES: [&str; 5] = ["libfabric1", "openmpi-bin", "mpich", "slurm-wlm", "munge"];
+/// What checks load or start at run time: libfabric, Open MPI, MPICH, Slurm. Slurm's own PMIx plugin opens `libpmix.so` by its
+/// development name.
+const PACKAGES: [&str; 6] = ["libfabric1", "openmpi-bin", "mpich", "slurm-wlm", "munge", "libpmix-dev"];
 
 /// Installs the packages that are missing. Without them the checks that need them are skipped, one by one.
 fn install_packages(report: &mut Report) {

@@ -1,22 +1,18 @@
-#![expect(unsafe_code, reason = "takes over a descriptor that an environment variable names")]
 //! A node that a launcher started: finds its place through an inherited socket, and reports over it later.
 //!
 //! 1. The launcher names the socket in [`VARIABLE`] as `descriptor:inode`. The inode tells the socket from whatever
 //!    else may have that number in a process that merely inherited the environment.
-//! 2. The socket arrives without close-on-exec and gets it here, so it is taken once, and no child of the program
-//!    inherits it.
+//! 2. The socket is taken once, and no child of the program inherits it: see `inherited`.
 //! 3. During start-up the caller's thread reads the socket; afterwards only [`Control::watch`] does.
 
 use super::control::{self, FromNode, PROTOCOL, ToNode, VALUE_BYTES_MAX, VALUES_PER_MESSAGE, Welcome};
-use super::{Bootstrap, JobKey, variables};
+use super::wait::wait_readable;
+use super::{Bootstrap, JobKey, inherited, variables};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
-use parking_lot::Mutex;
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use rustix::fs::FileType;
-use rustix::io::{Errno, FdFlags};
+use rustix::fd::{OwnedFd, RawFd};
 use rustix::net::{Shutdown, SocketType};
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,9 +23,6 @@ pub const VARIABLE: &str = "CHARE_LAUNCH";
 
 /// How much longer than the launcher a node waits: the launcher knows who is missing and shall say it.
 const MARGIN: Duration = Duration::from_secs(5);
-
-/// Serialises taking over the descriptor: two threads must not both believe that they were first.
-static TAKING: Mutex<()> = Mutex::new(());
 
 /// A place in a job that a launcher started.
 #[derive(Debug)]
@@ -193,7 +186,7 @@ impl Control {
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn watch(&self, on_abort: impl FnOnce(String) + Send + 'static) -> std::io::Result<()> {
+    pub fn watch(&self, on_abort: impl FnOnce(String) + Send + 'static) -> io::Result<()> {
         let line = Arc::clone(&self.line);
         std::thread::Builder::new().name("chare-control".into()).spawn(move || {
             let reason = loop {
@@ -227,33 +220,17 @@ impl Drop for Control {
 
 /// The next message; the ways in which a launcher ends a job are errors.
 fn receive(socket: &OwnedFd, deadline: Option<Instant>) -> Result<(ToNode, Option<OwnedFd>), LrtsError> {
-    wait_readable(socket, deadline)?;
+    deadline.map_or(Ok(()), |deadline| wait_readable(socket, deadline)).map_err(|cause| {
+        LrtsError::Bootstrap(match cause.kind() {
+            io::ErrorKind::TimedOut => "the launcher does not answer; is it suspended?".to_owned(),
+            _ => format!("waiting for the launcher failed: {cause}"),
+        })
+    })?;
     match control::receive(socket) {
         Ok(Some((ToNode::Abort { message }, _))) => Err(LrtsError::Bootstrap(message)),
         Ok(Some(message)) => Ok(message),
         Ok(None) => Err(LrtsError::Bootstrap("the launcher of this job is gone".into())),
         Err(cause) => Err(LrtsError::Bootstrap(format!("hearing from the launcher failed: {cause}"))),
-    }
-}
-
-fn wait_readable(socket: &OwnedFd, deadline: Option<Instant>) -> Result<(), LrtsError> {
-    let Some(deadline) = deadline else { return Ok(()) };
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let timeout = Timespec {
-            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: left.subsec_nanos().into(),
-        };
-        match rustix::event::poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&timeout)) {
-            Ok(0) => {
-                return Err(LrtsError::Bootstrap("the launcher does not answer; is it suspended?".into()));
-            }
-            Ok(_) => return Ok(()),
-            Err(Errno::INTR) => {}
-            Err(cause) => {
-                return Err(LrtsError::Bootstrap(format!("waiting for the launcher failed: {cause}")));
-            }
-        }
     }
 }
 
@@ -267,27 +244,12 @@ fn unexpected(message: &ToNode) -> LrtsError {
     LrtsError::Bootstrap(format!("the launcher sent {what}; launcher and program must be of the same build"))
 }
 
-/// Takes over the launcher's socket, if it is there and nobody took it before.
+/// The socket of a launcher, which has this inode.
 fn take_socket(descriptor: RawFd, inode: u64) -> Option<OwnedFd> {
-    if descriptor < 3 {
-        return None;
-    }
-    let _first = TAKING.lock();
-    // SAFETY: only asks about the number, at once; for a number that is not open the kernel answers with an error.
-    let allegation = unsafe { BorrowedFd::borrow_raw(descriptor) };
-    let flags = rustix::io::fcntl_getfd(allegation).ok()?;
-    let found = rustix::fs::fstat(allegation).ok()?;
-    let is_ours = !flags.contains(FdFlags::CLOEXEC)
-        && FileType::from_raw_mode(found.st_mode) == FileType::Socket
-        && found.st_ino == inode
-        && rustix::net::sockopt::socket_type(allegation).ok()? == SocketType::SEQPACKET;
-    if !is_ours {
-        return None;
-    }
-    rustix::io::fcntl_setfd(allegation, FdFlags::CLOEXEC).ok()?;
-    // SAFETY: the inode proves that this is the socket which the launcher left to this process, and the missing
-    // close-on-exec flag, tested and set under the lock, that nobody took it before.
-    Some(unsafe { OwnedFd::from_raw_fd(descriptor) })
+    inherited::take_socket(descriptor, |socket| {
+        rustix::fs::fstat(socket).is_ok_and(|found| found.st_ino == inode)
+            && rustix::net::sockopt::socket_type(socket) == Ok(SocketType::SEQPACKET)
+    })
 }
 
 #[cfg(test)]

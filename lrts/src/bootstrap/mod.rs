@@ -4,11 +4,13 @@
 //! which of them share this host (with a private socket to each of those). It never carries messages.
 
 pub mod control;
+mod inherited;
 pub mod launched;
 pub mod local;
 pub mod managed;
 pub mod single;
 mod variables;
+mod wait;
 
 use crate::error::LrtsError;
 use crate::ids::NodeId;
@@ -49,6 +51,12 @@ pub trait Bootstrap: Send {
     /// The address that peers on other hosts reach this host by; `None`: all nodes are on this host,
     /// loopback suffices.
     fn host_address(&self) -> Option<std::net::IpAddr>;
+
+    /// The MPI communicator of all nodes, by node, if MPI says who is in the job.
+    #[cfg(feature = "mpi")]
+    fn communicator(&self) -> Option<std::sync::Arc<chare_mpi_sys::Communicator>> {
+        None
+    }
 
     /// Publishes `value` and returns what every node published, by node. Collective: every node calls it
     /// equally often. At most 1,024 bytes. Blocks until all have called.

@@ -7,6 +7,7 @@
 //! | a neighbour, other region | shm (or tcp) | CMA where the kernel allows it, else emulated | none |
 //! | a node of another host | tcp | emulated | none |
 //! | the same with `+ofi`, and any other node with `+lrts ofi` | ofi | one-sided if long, else emulated | none |
+//! | any other node with `+lrts mpi` | mpi | matched if long, else emulated | none |
 //!
 //! The options take rows out of the table; see [`ReachOptions`] and [`crate::backends`].
 //!
@@ -225,6 +226,7 @@ impl Reach {
             Messages::Tcp => "tcp".to_owned(),
             Messages::Fabric => self.fabric.as_ref().map_or_else(String::new, |fabric| fabric.describe()),
         };
+        let own_way = self.fabric.as_ref().map_or("", |fabric| fabric.own_way());
         let mut memory = Vec::new();
         if mapping.load(Ordering::Relaxed) {
             memory.push("shared mapping".to_owned());
@@ -233,9 +235,10 @@ impl Reach {
             memory.push("CMA".to_owned());
         } else {
             if direct.load(Ordering::Relaxed) {
-                memory.push("one-sided access".to_owned());
+                memory.push(own_way.to_owned());
             }
-            memory.push(format!("emulated over {carrier}"));
+            let name = self.carrier(peer).map_or("", Lrts::name);
+            memory.push(format!("emulated over {name}"));
         }
         format!("messages by {carrier}, memory by {}", memory.join(" or "))
     }
@@ -283,6 +286,14 @@ impl Reach {
     /// Ends the current or the next [`Reach::wait`]. One system call.
     pub fn wake(&self) {
         self.waker.wake();
+    }
+
+    /// Lends this thread, which opened the network, to a backend that no other thread may drive, until `is_over`; returns at
+    /// once where there is none such.
+    pub fn attend(&self, is_over: &dyn Fn() -> bool) {
+        if let Some(fabric) = &self.fabric {
+            fabric.attend(is_over);
+        }
     }
 
     /// The backend that carries a peer's messages.

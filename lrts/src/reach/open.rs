@@ -42,8 +42,8 @@ struct Plan {
     shm: bool,
     mapping: bool,
     kernel_copy: bool,
-    /// Nodes that shared memory does not reach are reached by libfabric.
-    ofi: bool,
+    /// Nodes that shared memory does not reach are reached by a network with memory access of its own.
+    fabric: bool,
     /// The option that keeps neighbours from shared memory, if any.
     forbidden_by: Option<&'static str>,
 }
@@ -59,7 +59,7 @@ impl Plan {
             (false, true) => Some("+noshm"),
             (false, false) => None,
         };
-        let ofi = is_ofi(backend.messages) || options.ofi.is_some();
+        let fabric = is_ofi(backend.messages) || is_mpi(backend.messages) || options.ofi.is_some();
         if options.ofi.is_some() && !is_ofi(backend.messages) && backend.messages != Messages::Nearest {
             let name = backend.name;
             return Err(LrtsError::Bootstrap(format!(
@@ -71,7 +71,7 @@ impl Plan {
             backend,
             shm,
             mapping: backend.mapping && shm,
-            ofi,
+            fabric,
             kernel_copy: backend.kernel_copy != KernelCopy::Forbidden && !options.nocma && !options.nolocal,
             forbidden_by,
         })
@@ -92,7 +92,7 @@ impl Plan {
                 "it is not on this host, which is as far as `+lrts {name}` goes; use `+lrts tcp`"
             )),
             (Messages::Shm | Messages::Nearest, _) if self.shm && is_neighbour => Ok(Carrier::Shm),
-            _ if self.ofi => Ok(Carrier::Fabric),
+            _ if self.fabric => Ok(Carrier::Fabric),
             _ => Ok(Carrier::Tcp),
         }
     }
@@ -147,7 +147,8 @@ impl Reach {
         // Either all nodes have peers of other hosts or none has.
         let fabric = match fabric_peers.is_empty() {
             true => None,
-            false => Some(open_fabric(bootstrap, &fabric_peers, &regions, options)?),
+            false if is_mpi(plan.backend.messages) => Some(open_mpi(bootstrap, &fabric_peers, &regions)?),
+            false => Some(open_ofi(bootstrap, &fabric_peers, &regions, options)?),
         };
         let route = |(peer, messages)| Route {
             messages,
@@ -170,7 +171,7 @@ fn is_ofi(_: Messages) -> bool {
 }
 
 #[cfg(feature = "ofi")]
-fn open_fabric(
+fn open_ofi(
     bootstrap: &mut dyn Bootstrap,
     peers: &[NodeId],
     regions: &Arc<Regions>,
@@ -178,12 +179,12 @@ fn open_fabric(
 ) -> Result<Box<dyn Fabric>, LrtsError> {
     let nodes = bootstrap.nodes();
     let options = crate::ofi::OfiOptions { provider: options.ofi.clone(), ..Default::default() };
-    let ofi = crate::ofi::Ofi::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
+    let ofi = crate::ofi::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
     Ok(Box::new(Emulated::new(ofi, Arc::clone(regions), nodes)))
 }
 
 #[cfg(not(feature = "ofi"))]
-fn open_fabric(
+fn open_ofi(
     _: &mut dyn Bootstrap,
     _: &[NodeId],
     _: &Arc<Regions>,
@@ -191,6 +192,39 @@ fn open_fabric(
 ) -> Result<Box<dyn Fabric>, LrtsError> {
     let cause = "this build has no libfabric; build with the feature `ofi`";
     Err(LrtsError::NoProvider { backend: "ofi", cause: cause.to_owned() })
+}
+
+#[cfg(feature = "mpi")]
+fn is_mpi(messages: Messages) -> bool {
+    messages == Messages::Mpi
+}
+
+#[cfg(not(feature = "mpi"))]
+fn is_mpi(_: Messages) -> bool {
+    false
+}
+
+#[cfg(feature = "mpi")]
+fn open_mpi(
+    bootstrap: &mut dyn Bootstrap,
+    peers: &[NodeId],
+    regions: &Arc<Regions>,
+) -> Result<Box<dyn Fabric>, LrtsError> {
+    let nodes = bootstrap.nodes();
+    let Some(communicator) = bootstrap.communicator() else {
+        return Err(LrtsError::Bootstrap(format!(
+            "`+lrts mpi` runs under MPI's own launcher: start the program with `mpirun -n {nodes}`, `mpiexec -n {nodes}` or `srun -n {nodes}`, without `+n`"
+        )));
+    };
+    let place = |rank| crate::mpi::Place { communicator: Arc::clone(&communicator), rank };
+    let places: Vec<_> = (0..nodes).map(place).collect();
+    let mpi = crate::mpi::Mpi::open(bootstrap, peers, Arc::clone(regions), &places, PATIENCE)?;
+    Ok(Box::new(Emulated::new(mpi, Arc::clone(regions), nodes)))
+}
+
+#[cfg(not(feature = "mpi"))]
+fn open_mpi(_: &mut dyn Bootstrap, _: &[NodeId], _: &Arc<Regions>) -> Result<Box<dyn Fabric>, LrtsError> {
+    unreachable!("without the feature no name leads to MPI")
 }
 
 /// Fails unless the memory of all other nodes can be copied by the kernel.

@@ -18,15 +18,15 @@
 //! A section's broadcast differs in its tree and in its list of members alone: both belong to the callers of [`pass_on`].
 //! A member that has moved away is reached by forwarding its call, whose [`Leaving`] is then described anew.
 
-use super::receive::{fetch, landing, send_release, view};
-use super::send::{is_eager, lend_or_copy};
-use super::{Along, Descriptor, Leaving, Lender, Registration, Release};
+use super::gathering::{Fetch, Gathering, Plan};
+use super::lent::{landing, release_to, view};
+use super::send::{inline, is_eager, lend_or_copy};
+use super::{Along, Descriptor, Few, Leaving, Lender, Registration, Release};
 use crate::envelope::{self, Header, Spread};
 use crate::node::Node;
 use crate::registry::NocopyKind;
 use crate::stats::Counters;
-use chare_lrts::{Memory, MemoryMut, NodeId, RegionKey, Token};
-use parking_lot::Mutex;
+use chare_lrts::{Memory, MemoryMut, NodeId, RegionKey};
 use std::sync::Arc;
 
 /// A nocopy argument of a broadcast, as one process has it.
@@ -34,8 +34,8 @@ pub(crate) struct Carried {
     memory: Memory,
     kind: NocopyKind,
     place: Place,
-    /// Whether it travels inside the message, whatever its length.
-    is_along: bool,
+    /// How the nodes below reach it, as the sender wishes; what came along with a message goes on along with one.
+    registration: Registration,
     /// Tells whoever lent it to this process.
     release: Option<Arc<Release>>,
 }
@@ -53,8 +53,7 @@ enum Place {
 impl Carried {
     /// What the sender gave.
     pub(crate) fn sent(kind: NocopyKind, Leaving { memory, release, terms, .. }: Leaving) -> Self {
-        let is_along = terms.registration == Registration::None;
-        Self { memory, kind, place: Place::Sent, is_along, release }
+        Self { memory, kind, place: Place::Sent, registration: terms.registration, release }
     }
 
     /// The same bytes by another handle.
@@ -70,7 +69,7 @@ impl Carried {
     }
 
     fn is_eager(&self, node: &Node, children: &[NodeId]) -> bool {
-        self.is_along || children.iter().all(|child| is_eager(node, &self.memory, *child))
+        children.iter().all(|child| is_eager(node, &self.memory, self.registration, *child))
     }
 
     /// What a child that got the bytes with the message still has to answer: a post may be shorter.
@@ -80,10 +79,7 @@ impl Carried {
 
     fn describe(&self, node: &Node, child: NodeId, is_eager: bool) -> Descriptor {
         if is_eager {
-            let awaited = self.awaited().map(Arc::clone);
-            let lender =
-                awaited.map(|release| Lender { node: node.id, token: node.transfers.relay(Some(release)) });
-            return Descriptor::Inline { bytes: Along::new(self.memory.clone(), None), lender };
+            return inline(node, Along::new(self.memory.clone(), None), self.awaited().map(Arc::clone));
         }
         let release = self.release.clone();
         match self.place {
@@ -136,16 +132,6 @@ pub(crate) struct Wanted {
     pub(crate) into: Option<MemoryMut>,
 }
 
-/// What follows when all arguments are here.
-type Then = Box<dyn FnOnce(&Arc<Node>, Vec<Carried>) + Send>;
-
-/// Arguments on their way, some of them being fetched.
-struct Gathering {
-    slots: Vec<Option<Carried>>,
-    missing: usize,
-    then: Option<Then>,
-}
-
 /// Brings arguments into this process, once each, from the node that lends them; `then` runs here or when the last
 /// transfer is over.
 ///
@@ -154,66 +140,45 @@ struct Gathering {
 pub(crate) fn bring_in(
     node: &Arc<Node>,
     lender: NodeId,
-    what: &str,
+    what: impl FnOnce() -> String + Clone + Send + 'static,
     wanted: Vec<Wanted>,
-    then: impl FnOnce(&Arc<Node>, Vec<Carried>) + Send + 'static,
+    then: impl FnOnce(&Arc<Node>, Few<Carried>) + Send + 'static,
 ) -> Result<(), String> {
-    let mut fetches = Vec::new();
-    let mut slots = Vec::with_capacity(wanted.len());
-    for (position, Wanted { descriptor, kind, into }) in wanted.into_iter().enumerate() {
-        let (key, token) = match descriptor {
-            Descriptor::Inline { bytes, lender: told } => {
-                let memory = bytes.land(into)?;
-                let release = told.map(|told| release_to(node, lender, told.token, memory.len() as u64));
-                slots.push(Some(Carried { memory, kind, place: Place::Copied, is_along: true, release }));
-                continue;
-            }
-            Descriptor::Lent { key, token } => (key, token),
-        };
-        let in_place = if into.is_none() { view(node, &key)? } else { None };
-        let release = Some(release_to(node, lender, token, key.len));
-        if let Some(memory) = in_place {
-            let place = Place::Mapped(key);
-            slots.push(Some(Carried { memory, kind, place, is_along: false, release }));
-        } else {
-            slots.push(None);
-            fetches.push((position, kind, key, landing(node, &key, into)?, release));
-        }
-    }
-    let (missing, then) = (fetches.len(), Box::new(then) as Then);
-    if missing == 0 {
-        then(node, slots.into_iter().flatten().collect());
-        return Ok(());
-    }
-    let gathering = Arc::new(Mutex::new(Gathering { slots, missing, then: Some(then) }));
-    for (position, kind, key, into, release) in fetches {
-        let gathering = Arc::clone(&gathering);
-        fetch(node, what.to_owned(), key, into, move |node, memory| {
-            node.outside.count_copy(memory.len());
-            let memory = memory.freeze();
-            let carried = Carried { memory, kind, place: Place::Copied, is_along: false, release };
-            arrive(node, &gathering, position, carried);
-        });
+    let plans = wanted.into_iter().map(|wanted| plan(node, lender, wanted));
+    let gathering: Gathering<Carried> = plans.collect::<Result<_, String>>()?;
+    match gathering.complete() {
+        Ok(carried) => then(node, carried),
+        Err(gathering) => gathering.fetch(node, what, then),
     }
     Ok(())
 }
 
-/// Tells `lender`, when the last holder is done, how much of `offered` bytes was taken.
-fn release_to(node: &Arc<Node>, lender: NodeId, token: Token, offered: u64) -> Arc<Release> {
-    let (node, lender) = (Arc::clone(node), Lender { node: lender, token });
-    Release::new(offered, move |taken| send_release(&node, lender, taken))
-}
-
-fn arrive(node: &Arc<Node>, gathering: &Mutex<Gathering>, position: usize, carried: Carried) {
-    let mut gathered = gathering.lock();
-    gathered.slots[position] = Some(carried);
-    gathered.missing -= 1;
-    if gathered.missing > 0 {
-        return;
+fn plan(
+    node: &Arc<Node>,
+    lender: NodeId,
+    Wanted { descriptor, kind, into }: Wanted,
+) -> Result<Plan<Carried>, String> {
+    let release = |token, offered| release_to(node, Lender { node: lender, token }, offered);
+    let (key, token) = match descriptor {
+        Descriptor::Inline { bytes, lender: awaiting } => {
+            let memory = bytes.land(into)?;
+            let release = awaiting.map(|awaiting| release(awaiting.token, memory.len() as u64));
+            let registration = Registration::None;
+            return Ok(Plan::Ready(Carried { memory, kind, place: Place::Copied, registration, release }));
+        }
+        Descriptor::Lent { key, token } => (key, token),
+    };
+    let registration = Registration::Lazily;
+    let in_place = if into.is_none() { view(node, &key)? } else { None };
+    if let Some(memory) = in_place {
+        let (place, release) = (Place::Mapped(key), Some(release(token, key.len)));
+        return Ok(Plan::Ready(Carried { memory, kind, place, registration, release }));
     }
-    let (slots, then) = (std::mem::take(&mut gathered.slots), gathered.then.take());
-    drop(gathered);
-    if let Some(then) = then {
-        then(node, slots.into_iter().flatten().collect());
-    }
+    let into = landing(node, &key, into)?;
+    let release = Some(release(token, key.len));
+    let arrive = Box::new(move |node: &Arc<Node>, memory: MemoryMut| {
+        node.outside.count_copy(memory.len());
+        Carried { memory: memory.freeze(), kind, place: Place::Copied, registration, release }
+    });
+    Ok(Plan::Fetch(Fetch { key, bytes: into.len(), into, arrive }))
 }

@@ -21,8 +21,12 @@ const EAGER_MAPPED_BYTES: usize = 512;
 const EAGER_COPIED_BYTES: usize = 4096;
 pub(crate) const EAGER_CARRIED_BYTES: usize = 32 << 10;
 
-/// Whether the bytes of an argument travel with its message: fetching them from `peer` would cost more than copying them.
-pub(crate) fn is_eager(node: &Node, memory: &Memory, peer: NodeId) -> bool {
+/// Whether the bytes of an argument travel with its message: its sender wishes so, or fetching them from `peer` would cost more
+/// than copying them.
+pub(crate) fn is_eager(node: &Node, memory: &Memory, registration: Registration, peer: NodeId) -> bool {
+    if registration == Registration::None {
+        return true;
+    }
     let limit_bytes = if memory.share().is_some() && node.network.maps(peer) {
         EAGER_MAPPED_BYTES
     } else if node.network.copies(peer) {
@@ -75,7 +79,7 @@ pub(crate) fn describe(
 }
 
 fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -> Descriptor {
-    if leaving.terms.registration == Registration::None || is_eager(node, &leaving.memory, peer) {
+    if is_eager(node, &leaving.memory, leaving.terms.registration, peer) {
         let Leaving { memory, release, .. } = leaving;
         let (awaited, own) = if kind == NocopyKind::Posted { (release, None) } else { (None, release) };
         return copy_along(node, Along::new(memory, own), awaited);
@@ -99,9 +103,14 @@ pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving) -> Descriptor {
     }
 }
 
-/// The bytes themselves; whoever waits for the release hears from the receiver.
+/// Bytes that are copied for one receiver.
 fn copy_along(node: &Node, bytes: Along, release: Option<Arc<Release>>) -> Descriptor {
     node.outside.count_copy(bytes.memory.len());
+    inline(node, bytes, release)
+}
+
+/// The bytes themselves; whoever waits for the release hears from the receiver.
+pub(crate) fn inline(node: &Node, bytes: Along, release: Option<Arc<Release>>) -> Descriptor {
     let lender = release.map(|release| Lender { node: node.id, token: node.transfers.relay(Some(release)) });
     Descriptor::Inline { bytes, lender }
 }

@@ -1,7 +1,9 @@
 //! A node against the other end of its socket, message by message.
 
 use super::*;
+use rustix::io::FdFlags;
 use rustix::net::{AddressFamily, SocketFlags, socketpair};
+use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::mpsc;
 
 fn pair() -> (OwnedFd, OwnedFd) {
@@ -136,15 +138,14 @@ fn a_dead_launcher_reaches_the_watch_and_a_dropped_control_does_not() {
 fn only_the_launchers_own_socket_is_taken_and_only_once() {
     let (socket, _other) = pair();
     let inode = rustix::fs::fstat(&socket).unwrap().st_ino;
-    let number = std::os::fd::IntoRawFd::into_raw_fd(socket);
+    let number = socket.as_raw_fd();
     assert!(take_socket(number, inode).is_none(), "close-on-exec says that it is somebody's already");
-    // SAFETY: the descriptor is open and this test's own.
-    let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
-    rustix::io::fcntl_setfd(borrowed, FdFlags::empty()).unwrap();
+    rustix::io::fcntl_setfd(&socket, FdFlags::empty()).unwrap();
     assert!(take_socket(number, inode + 1).is_none());
     assert!(take_socket(-1, inode).is_none());
     assert!(take_socket(1, inode).is_none());
     assert!(take_socket(1_000_000, inode).is_none());
+    assert_eq!(socket.into_raw_fd(), number);
     let taken = take_socket(number, inode).unwrap();
     assert!(take_socket(number, inode).is_none());
     drop(taken);

@@ -6,8 +6,8 @@
 //!    number and its own token.
 //! 3. Whoever comes in must be of the same user, know the door's token and name its own; others are turned away.
 
+use crate::bootstrap::wait::wait_readable;
 use crate::ids::NodeId;
-use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{
@@ -129,19 +129,6 @@ impl Door {
 fn seqpacket(flags: SocketFlags) -> io::Result<OwnedFd> {
     let flags = flags | SocketFlags::CLOEXEC;
     Ok(socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
-}
-
-fn wait_readable(socket: &OwnedFd, deadline: Instant) -> io::Result<()> {
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-        match rustix::event::poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&timeout)) {
-            Ok(0) => return Err(io::Error::new(io::ErrorKind::TimedOut, "it did not come in time")),
-            Ok(_) => return Ok(()),
-            Err(Errno::INTR) => {}
-            Err(cause) => return Err(cause.into()),
-        }
-    }
 }
 
 #[cfg(test)]

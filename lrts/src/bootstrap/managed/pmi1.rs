@@ -1,14 +1,14 @@
-#![expect(unsafe_code, reason = "takes over a descriptor that an environment variable names")]
 //! PMI-1, the line protocol of MPICH's process managers (also Intel's, and Slurm's `pmi2` plugin): one line to ask, one line to
 //! answer, words of `name=value`, over an inherited socket.
 //!
 //! Facts: MPICH's `src/pmi` and Slurm's `src/plugins/mpi/pmi2`.
 
 use super::ProcessManager;
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
-use rustix::fs::FileType;
-use rustix::io::{Errno, FdFlags};
+use crate::bootstrap::inherited;
+use crate::bootstrap::wait::wait_readable;
+use rustix::fd::{OwnedFd, RawFd};
+use rustix::io::Errno;
+use std::io;
 use std::time::{Duration, Instant};
 
 /// The longest line that is accepted, in bytes: a value of the usual limit of 1,024 and its names fit many times.
@@ -89,31 +89,19 @@ impl Pmi1 {
             if self.buffered.len() > LINE_BYTES_MAX {
                 return Err(format!("its answer exceeds {LINE_BYTES_MAX} bytes"));
             }
-            self.wait_readable(deadline)?;
+            wait_readable(&self.socket, deadline).map_err(|cause| match cause.kind() {
+                io::ErrorKind::TimedOut => {
+                    let patience_s = self.patience.as_secs();
+                    format!("no answer within {patience_s} s; have all processes of the job started?")
+                }
+                _ => format!("it cannot be waited for: {cause}"),
+            })?;
             let mut bytes = [0; 4096];
             match rustix::io::read(&self.socket, &mut bytes) {
                 Ok(0) => return Err("it is gone; the launcher has ended".to_owned()),
                 Ok(read) => self.buffered.extend_from_slice(&bytes[..read]),
                 Err(Errno::INTR) => {}
                 Err(cause) => return Err(format!("it cannot be heard: {cause}")),
-            }
-        }
-    }
-
-    fn wait_readable(&self, deadline: Instant) -> Result<(), String> {
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-            match rustix::event::poll(&mut [PollFd::new(&self.socket, PollFlags::IN)], Some(&timeout)) {
-                Ok(0) => {
-                    return Err(format!(
-                        "no answer within {} s; have all processes of the job started?",
-                        self.patience.as_secs()
-                    ));
-                }
-                Ok(_) => return Ok(()),
-                Err(Errno::INTR) => {}
-                Err(cause) => return Err(format!("it cannot be waited for: {cause}")),
             }
         }
     }
@@ -169,28 +157,13 @@ fn number(line: &str, name: &str) -> Result<u32, String> {
     word(line, name)?.parse().map_err(|_| format!("`{name}` in its answer `{line}` is no number"))
 }
 
-/// Takes over the launcher's socket.
+/// The launcher's socket.
 fn take_socket(descriptor: RawFd) -> Result<OwnedFd, String> {
-    let wrong = || {
+    inherited::take_socket(descriptor, |_| true).ok_or_else(|| {
         format!(
             "PMI_FD is {descriptor}, where no launcher's socket is; start the program by its launcher or unset PMI_FD"
         )
-    };
-    if descriptor < 3 {
-        return Err(wrong());
-    }
-    // SAFETY: only asks about the number, at once; for a number that is not open the kernel answers with an error.
-    let allegation = unsafe { BorrowedFd::borrow_raw(descriptor) };
-    let flags = rustix::io::fcntl_getfd(allegation).map_err(|_| wrong())?;
-    let found = rustix::fs::fstat(allegation).map_err(|_| wrong())?;
-    // Whoever takes it marks it: a second job of this process must not take it again, nor may a file of ours be mistaken for it.
-    if flags.contains(FdFlags::CLOEXEC) || FileType::from_raw_mode(found.st_mode) != FileType::Socket {
-        return Err(wrong());
-    }
-    rustix::io::fcntl_setfd(allegation.as_fd(), FdFlags::CLOEXEC).map_err(|_| wrong())?;
-    // SAFETY: a socket that this process inherited (it had no close-on-exec flag, which everything this process opens has)
-    // and that the launcher named in PMI_FD; the flag set here keeps it from being taken twice.
-    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+    })
 }
 
 #[cfg(test)]

@@ -8,14 +8,14 @@
 use crate::memory::MemoryMut;
 
 /// Equal buffers in one block.
-pub(super) struct Pool {
+pub(crate) struct Pool {
     memory: MemoryMut,
     each: usize,
 }
 
 /// The proof that a received buffer is not posted, and how much of it was filled.
 #[derive(Debug)]
-pub(super) struct Arrival {
+pub(crate) struct Arrival {
     slot: usize,
     len: usize,
 }
@@ -23,27 +23,29 @@ pub(super) struct Arrival {
 impl Arrival {
     /// # Safety
     /// The buffer is not posted, and no other arrival names it.
-    pub(super) unsafe fn new(slot: usize, len: usize) -> Self {
+    pub(crate) unsafe fn new(slot: usize, len: usize) -> Self {
         Self { slot, len }
     }
 
-    pub(super) fn slot(&self) -> usize {
+    pub(crate) fn slot(&self) -> usize {
         self.slot
     }
 }
 
 impl Pool {
-    pub(super) fn new(count: usize, each: usize) -> Self {
+    pub(crate) fn new(count: usize, each: usize) -> Self {
         Self { memory: MemoryMut::heap_zeroed(count * each), each }
     }
 
-    /// First byte of all.
-    pub(super) fn address(&self) -> *mut u8 {
+    /// First byte of all, for networks that register memory.
+    #[cfg(feature = "ofi")]
+    pub(crate) fn address(&self) -> *mut u8 {
         self.memory.address()
     }
 
     /// Bytes of all.
-    pub(super) fn len(&self) -> usize {
+    #[cfg(feature = "ofi")]
+    pub(crate) fn len(&self) -> usize {
         self.memory.len()
     }
 
@@ -51,13 +53,13 @@ impl Pool {
     ///
     /// # Panics
     /// If there is no such buffer.
-    pub(super) fn buffer(&self, slot: usize) -> *mut u8 {
+    pub(crate) fn buffer(&self, slot: usize) -> *mut u8 {
         assert!((slot + 1) * self.each <= self.memory.len(), "there is no buffer {slot}");
         self.memory.address().wrapping_add(slot * self.each)
     }
 
     /// What arrived.
-    pub(super) fn bytes(&self, arrival: &Arrival) -> &[u8] {
+    pub(crate) fn bytes(&self, arrival: &Arrival) -> &[u8] {
         // SAFETY: the buffer lies inside the block (`buffer`), whose bytes are initialised, and is not written
         // while the arrival lives (rule 1), which the borrow makes as long as the slice.
         unsafe { std::slice::from_raw_parts(self.buffer(arrival.slot), arrival.len.min(self.each)) }
@@ -70,7 +72,7 @@ impl Pool {
     ///
     /// # Panics
     /// If the parts do not fit a buffer.
-    pub(super) unsafe fn write(&self, slot: usize, parts: &[&[u8]]) -> usize {
+    pub(crate) unsafe fn write(&self, slot: usize, parts: &[&[u8]]) -> usize {
         let len: usize = parts.iter().map(|part| part.len()).sum();
         assert!(len <= self.each, "a message of {len} bytes");
         let mut to = self.buffer(slot);

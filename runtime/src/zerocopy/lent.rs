@@ -1,0 +1,72 @@
+//! Memory that another node has lent to this one: read in place or fetched, then released.
+//!
+//! What its owner says of it is an allegation until the network has checked it.
+
+use super::{Lender, Release};
+use crate::envelope::{self, Header};
+use crate::error::JobError;
+use crate::node::Node;
+use chare_lrts::{Completion, Lrts, Memory, MemoryMut, RegionKey};
+use std::sync::Arc;
+
+/// The whole of a lent region in place, where it can be mapped.
+///
+/// # Errors
+/// A key that names nothing, in words.
+pub(crate) fn view(node: &Node, key: &RegionKey) -> Result<Option<Memory>, String> {
+    let Ok(len) = usize::try_from(key.len) else { return Ok(None) };
+    node.network.view(key, 0, len).map_err(|error| error.to_string())
+}
+
+/// Memory for the whole of a region: `into`, or the runtime's. Made before the owner is asked, so the length is an allegation.
+///
+/// # Errors
+/// A length that does not fit, in words.
+pub(crate) fn landing(node: &Node, key: &RegionKey, into: Option<MemoryMut>) -> Result<MemoryMut, String> {
+    let none = || format!("{} announces {} bytes, which {} has no memory for", key.node, key.len, node.id);
+    match into {
+        Some(into) if into.len() as u64 != key.len => {
+            Err(format!("{} bytes for a value of {}", key.len, into.len()))
+        }
+        Some(into) => Ok(into),
+        None => node.network.allocate_announced(key.len).ok_or_else(none),
+    }
+}
+
+/// Fills the first bytes of memory from a region, then runs `then` with it; a transfer that fails ends the job, with an error
+/// that says `what` it was.
+pub(crate) fn fetch(
+    node: &Arc<Node>,
+    what: impl FnOnce() -> String + Send + 'static,
+    key: RegionKey,
+    (into, bytes): (MemoryMut, usize),
+    then: impl FnOnce(&Arc<Node>, MemoryMut) + Send + 'static,
+) {
+    let then_node = Arc::clone(node);
+    let then = move |completion: Completion| match (completion.result, completion.memory) {
+        (Ok(_), Some(memory)) => then(&then_node, memory),
+        (Err(cause), _) => then_node.fail(JobError::Transfer { what: what(), node: then_node.id, cause }),
+        (Ok(_), None) => unreachable!("a get hands its memory back"),
+    };
+    node.transfers.get(&node.network, (key, 0), (into, bytes), Box::new(then));
+}
+
+/// Tells a lender that its memory is free again, and how many bytes of it were taken.
+pub(crate) fn send_release(node: &Node, lender: Lender, bytes: u64) {
+    if node.has_ended() {
+        return;
+    }
+    match envelope::encode(&Header::Released { token: lender.token, bytes }, None) {
+        Ok(frame) => {
+            node.outside.sent.add_shared(1);
+            node.post(&node.outside, lender.node, frame);
+        }
+        Err(cause) => unreachable!("a token encodes: {cause}"),
+    }
+}
+
+/// Tells a lender, when the last holder is done, how much of `offered` bytes was taken.
+pub(crate) fn release_to(node: &Arc<Node>, lender: Lender, offered: u64) -> Arc<Release> {
+    let node = Arc::clone(node);
+    Release::new(offered, move |taken| send_release(&node, lender, taken))
+}
