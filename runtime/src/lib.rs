@@ -56,10 +56,12 @@
 //! | registered buffers of a node | 64,512 |
 
 mod affinity;
+mod ambient;
 mod barrier;
 mod births;
 mod broadcast;
 mod callback;
+mod chain;
 mod chare;
 mod collection;
 pub mod config;
@@ -95,7 +97,6 @@ mod quiescence;
 mod readonly;
 mod reduction;
 mod registry;
-mod ring;
 mod running;
 mod scheduler;
 mod sleep;

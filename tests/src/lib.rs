@@ -2,6 +2,10 @@
 
 pub mod chaos;
 pub mod denial;
+mod family;
 mod program;
+mod running;
 
-pub use program::{Outcome, Program};
+pub use family::{Family, wait_for_end};
+pub use program::Program;
+pub use running::{Outcome, Running};
