@@ -1,10 +1,7 @@
 //! The one fork of a message's way out: this PE, another PE of this node, another node. `location -> **outbox** -> Lrts::send`
 
-<<<<<<< HEAD
-use crate::early;
-=======
 use crate::chain::{Sender, chain};
->>>>>>> main
+use crate::early;
 use crate::envelope::{Body, Call, Envelope, Header, Packed};
 use crate::error::JobError;
 use crate::ids::{NodeId, PeId, Target};
