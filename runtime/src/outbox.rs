@@ -34,14 +34,8 @@ fn send_away(pe: &Pe, options: CallOptions, call: Call) {
     match locate(pe, call.target) {
         Location::At(to) => send(pe, to, Envelope { options, body: Body::Call(call) }),
         Location::Unknown(awaited) => {
-<<<<<<< HEAD
-            pe.counters().sent.add(1);
-            early::keep(pe, awaited, Envelope { options, body: Body::Call(call) });
-=======
             pe.counters.sent.add(1);
-            let envelope = Envelope { options, body: Body::Call(call) };
-            pe.early.borrow_mut().entry(awaited).or_default().push(envelope);
->>>>>>> main
+            early::keep(pe, awaited, Envelope { options, body: Body::Call(call) });
         }
         Location::Nowhere(cause) => pe.node.fail(JobError::Delivery {
             what: format!("a call of {}::{}", call.entry.chare, call.entry.name),
