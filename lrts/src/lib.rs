@@ -24,6 +24,8 @@ mod fabric;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod host;
+#[cfg(feature = "ofi")]
+pub mod leased;
 pub mod memcpy;
 #[cfg(feature = "mpi")]
 pub mod mpi;

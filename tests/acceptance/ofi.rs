@@ -2,11 +2,11 @@
 
 use crate::kill::kill_one;
 use crate::run::{probe, run};
-use chare_lrts::ofi::Ofi;
+use chare_lrts::ofi;
 
 /// The providers of this machine that the test names, or a line that says what is skipped.
 fn here(wanted: &[&'static str]) -> Vec<&'static str> {
-    let found = Ofi::providers().unwrap_or_else(|why| {
+    let found = ofi::providers().unwrap_or_else(|why| {
         println!("skipped: {why}");
         Vec::new()
     });

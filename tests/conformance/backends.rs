@@ -6,9 +6,10 @@ use chare_lrts::bootstrap::local::Local;
 use chare_lrts::cma::{Cma, permit};
 use chare_lrts::emulated::Emulated;
 use chare_lrts::host::Neighbourhood;
-use chare_lrts::memcpy::{Hub, Memcpy};
 #[cfg(feature = "ofi")]
-use chare_lrts::ofi::{Ofi, OfiOptions};
+use chare_lrts::leased::Leased;
+use chare_lrts::memcpy::{Hub, Memcpy};
+use chare_lrts::ofi::{self, OfiOptions};
 use chare_lrts::reach::{Reach, ReachOptions};
 use chare_lrts::shm::Shm;
 use chare_lrts::tcp::Tcp;
@@ -79,10 +80,10 @@ fn emulated_ofi(bootstrap: &mut dyn Bootstrap) -> Result<Node, LrtsError> {
 }
 
 #[cfg(feature = "ofi")]
-fn join(bootstrap: &mut dyn Bootstrap, regions: &Arc<Regions>, provider: &str) -> Result<Ofi, LrtsError> {
+fn join(bootstrap: &mut dyn Bootstrap, regions: &Arc<Regions>, provider: &str) -> Result<Leased, LrtsError> {
     let options = OfiOptions { provider: Some(provider.to_owned()), ..OfiOptions::default() };
     let peers = others(bootstrap);
-    Ofi::open(bootstrap, &peers, Arc::clone(regions), &options, PATIENCE)
+    ofi::open(bootstrap, &peers, Arc::clone(regions), &options, PATIENCE)
 }
 
 fn others(bootstrap: &dyn Bootstrap) -> Vec<NodeId> {

@@ -5,11 +5,11 @@
 #[cfg(any(feature = "ofi", feature = "mpi"))]
 use crate::emulated::Emulated;
 use crate::ids::NodeId;
+#[cfg(feature = "ofi")]
+use crate::leased::{LEASE_BYTES_MIN, Leased};
 use crate::lrts::Lrts;
 #[cfg(feature = "mpi")]
 use crate::mpi::{MATCHED_BYTES_MIN, Mpi};
-#[cfg(feature = "ofi")]
-use crate::ofi::{LEASE_BYTES_MIN, Ofi};
 use crate::path_use::PathUse;
 
 /// A network that carries messages, with both ways to move memory.
@@ -31,7 +31,7 @@ pub(super) trait Fabric: Send + Sync {
 }
 
 #[cfg(feature = "ofi")]
-impl Fabric for Emulated<Ofi> {
+impl Fabric for Emulated<Leased> {
     fn carrier(&self) -> &dyn Lrts {
         self
     }
@@ -49,7 +49,7 @@ impl Fabric for Emulated<Ofi> {
     }
 
     fn describe(&self) -> String {
-        format!("ofi ({})", self.inner().provider())
+        format!("{} ({})", self.inner().name(), self.inner().kind())
     }
 
     fn own_way(&self) -> &'static str {

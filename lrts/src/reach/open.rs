@@ -179,7 +179,7 @@ fn open_ofi(
 ) -> Result<Box<dyn Fabric>, LrtsError> {
     let nodes = bootstrap.nodes();
     let options = crate::ofi::OfiOptions { provider: options.ofi.clone(), ..Default::default() };
-    let ofi = crate::ofi::Ofi::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
+    let ofi = crate::ofi::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
     Ok(Box::new(Emulated::new(ofi, Arc::clone(regions), nodes)))
 }
 
