@@ -44,7 +44,7 @@ impl Outcome {
     }
 }
 
-/// See the file's head. Dropping it kills the program and all that it started.
+/// A program under test while it runs. Dropping it kills the program and all that it started.
 #[derive(Debug)]
 pub struct Running {
     name: String,
