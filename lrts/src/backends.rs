@@ -14,6 +14,9 @@ pub(crate) enum Messages {
     /// libfabric, also between neighbours.
     #[cfg(feature = "ofi")]
     Ofi,
+    /// MPI, also between neighbours.
+    #[cfg(feature = "mpi")]
+    Mpi,
     /// None: a job of one node.
     None,
 }
@@ -86,6 +89,14 @@ pub const BACKENDS: &[Backend] = &[
         name: "ofi",
         summary: "any hosts: messages and memory by libfabric; `+ofi` names its provider",
         messages: Messages::Ofi,
+        mapping: false,
+        kernel_copy: KernelCopy::Forbidden,
+    },
+    #[cfg(feature = "mpi")]
+    Backend {
+        name: "mpi",
+        summary: "any hosts: messages and memory by MPI, under its launcher; `+mpi` names its library",
+        messages: Messages::Mpi,
         mapping: false,
         kernel_copy: KernelCopy::Forbidden,
     },

@@ -13,21 +13,29 @@ mod memory;
 mod path_use;
 mod region;
 mod sync;
+mod waker;
 
 pub mod backends;
 pub mod bootstrap;
 pub mod cma;
 pub mod emulated;
+#[cfg(any(feature = "ofi", feature = "mpi"))]
+mod fabric;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod host;
+#[cfg(feature = "ofi")]
+pub mod leased;
 pub mod memcpy;
+#[cfg(feature = "mpi")]
+pub mod mpi;
 #[cfg(feature = "ofi")]
 pub mod ofi;
 pub mod reach;
 pub mod shm;
 pub mod tcp;
+pub mod wrappers;
 
 pub use capabilities::Capabilities;
 pub use error::{LrtsError, TransferError};

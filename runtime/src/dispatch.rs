@@ -3,6 +3,7 @@
 use crate::chare::{AnyChare, Identity};
 use crate::collection::CollectionInfo;
 use crate::context;
+use crate::early::{self, Awaited};
 use crate::envelope::{Body, Broadcast, Call, Create, Envelope};
 use crate::error::JobError;
 use crate::ids::{CollectionId, NodeId, PeId, Target};
@@ -10,7 +11,7 @@ use crate::location::{Location, locate};
 use crate::mailbox::Work;
 use crate::message::Arguments;
 use crate::outbox;
-use crate::pe::{Awaited, LocalCollection, Pe};
+use crate::pe::{LocalCollection, Pe};
 use crate::queue::CallOptions;
 use crate::quiescence::{COORDINATOR, Sums, Wave};
 use crate::reduction::Partial;
@@ -101,7 +102,7 @@ fn fail(pe: &Pe, what: String, cause: impl ToString) {
 
 /// Keeps a message until what it is for exists.
 fn keep_for(pe: &Pe, awaited: Awaited, options: CallOptions, body: Body) -> Outcome {
-    pe.early.borrow_mut().entry(awaited).or_default().push(Envelope { options, body });
+    early::keep(pe, awaited, Envelope { options, body });
     Outcome::NotCounted
 }
 
@@ -228,7 +229,7 @@ fn create_members(pe: &Rc<Pe>, info: Arc<CollectionInfo>, arguments: &Arguments)
 
 /// Sends on what arrived before its chare or collection did; it was counted when it was sent.
 fn release_early(pe: &Rc<Pe>, awaited: Awaited) {
-    let early = pe.early.borrow_mut().remove(&awaited).unwrap_or_default();
+    let early = pe.early.borrow_mut().release(awaited);
     for Envelope { options, body } in early {
         match body {
             Body::Call(call) => match locate(pe, call.target) {

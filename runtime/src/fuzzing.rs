@@ -27,8 +27,8 @@ const QUIET_LOOKS: usize = 300;
 /// Work that follows from one frame before it counts as a loop.
 const WORK_MAX: usize = 10_000;
 
-/// A collection may take all memory of a host; a fuzzer must not.
-const MEMBERS_MAX: u64 = 1 << 12;
+/// A collection may take all memory of a host; a fuzzer must not. So many no host can hold: they are refused anyway.
+const MEMBERS: std::ops::Range<u64> = 1 << 12..1 << 48;
 
 /// See the file's head.
 pub struct Pair {
@@ -129,8 +129,8 @@ impl Pair {
     /// # Errors
     /// Why node 1 did not take them. Whether the job goes on tells [`Pair::has_ended`].
     pub fn hear(&self, bytes: &[u8]) -> Result<(), String> {
-        if let Ok((Header::Spread { spread: Spread::Members { len: MEMBERS_MAX.., .. }, .. }, _)) =
-            envelope::decode(bytes)
+        if let Ok((Header::Spread { spread: Spread::Members { len, .. }, .. }, _)) = envelope::decode(bytes)
+            && MEMBERS.contains(&len)
         {
             return Err("too many members for a fuzzer".to_owned());
         }

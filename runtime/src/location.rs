@@ -7,8 +7,9 @@
 //!    know that chares come, go or move.
 
 use crate::chare::AnyChare;
+use crate::early::Awaited;
 use crate::ids::{ChareId, PeId, Target};
-use crate::pe::{Awaited, Pe};
+use crate::pe::Pe;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 

@@ -1,6 +1,7 @@
 //! The one fork of a message's way out: this PE, another PE of this node, another node. `location -> **outbox** -> Lrts::send`
 
 use crate::chain::{Sender, chain};
+use crate::early;
 use crate::envelope::{Body, Call, Envelope, Header, Packed};
 use crate::error::JobError;
 use crate::ids::{NodeId, PeId, Target};
@@ -35,8 +36,7 @@ fn send_away(pe: &Pe, options: CallOptions, call: Call) {
         Location::At(to) => send(pe, to, Envelope { options, body: Body::Call(call) }),
         Location::Unknown(awaited) => {
             pe.counters.sent.add(1);
-            let envelope = Envelope { options, body: Body::Call(call) };
-            pe.early.borrow_mut().entry(awaited).or_default().push(envelope);
+            early::keep(pe, awaited, Envelope { options, body: Body::Call(call) });
         }
         Location::Nowhere(cause) => pe.node.fail(JobError::Delivery {
             what: format!("a call of {}::{}", call.entry.chare, call.entry.name),

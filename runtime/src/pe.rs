@@ -8,10 +8,10 @@ use crate::births::Births;
 use crate::chain::{Receiver, Sender};
 use crate::chare::{AnyChare, Identity};
 use crate::collection::CollectionInfo;
-use crate::envelope::Envelope;
+use crate::early::Early;
 use crate::executor::Tasks;
 use crate::future::Futures;
-use crate::ids::{ChareId, CollectionId, Index, PeId};
+use crate::ids::{CollectionId, Index, PeId};
 use crate::location::Places;
 use crate::mailbox::{Mailbox, Work};
 use crate::node::Node;
@@ -33,13 +33,6 @@ pub(crate) struct LocalCollection {
     pub(crate) members: Rc<[Index]>,
 }
 
-/// What messages wait for that arrived before it was created.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Awaited {
-    Chare(ChareId),
-    Collection(CollectionId),
-}
-
 /// See the file's head.
 pub(crate) struct Pe {
     pub(crate) id: PeId,
@@ -57,7 +50,7 @@ pub(crate) struct Pe {
     pub(crate) frame: Cell<Vec<u8>>,
     pub(crate) places: RefCell<Places>,
     pub(crate) collections: RefCell<FxHashMap<CollectionId, LocalCollection>>,
-    pub(crate) early: RefCell<FxHashMap<Awaited, Vec<Envelope>>>,
+    pub(crate) early: RefCell<Early>,
     pub(crate) futures: RefCell<Futures>,
     pub(crate) tasks: Tasks,
     /// Contributions of this PE's members.
@@ -89,7 +82,7 @@ impl Pe {
             frame: Cell::default(),
             places: RefCell::default(),
             collections: RefCell::default(),
-            early: RefCell::default(),
+            early: RefCell::new(Early::new(node.layout)),
             futures: RefCell::default(),
             tasks: Tasks::default(),
             partials: RefCell::default(),
@@ -188,7 +181,7 @@ impl Pe {
         self.tasks.clear();
         let places = self.places.take();
         drop(places);
-        let early = std::mem::take(&mut *self.early.borrow_mut());
+        let early = self.early.borrow_mut().take_all();
         drop(early);
         while let Some(work) = self.take_queued() {
             drop(work);

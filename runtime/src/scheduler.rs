@@ -217,10 +217,11 @@ fn sleep_until_work(pe: &Rc<Pe>) -> bool {
 /// Sleeps until something may have happened; returns whether this PE was the network's watcher.
 fn sleep(pe: &Pe) -> bool {
     let node = &pe.node;
-    inbox::tidy(node);
-    let due = pe.quiescence.borrow().next_wave();
-    let mut timeout = due.map(|due| due.saturating_duration_since(Instant::now()));
+    let mut timeout = inbox::tidy(node);
     let mut at_most = |limit: Duration| timeout = Some(timeout.map_or(limit, |timeout| timeout.min(limit)));
+    if let Some(due) = pe.quiescence.borrow().next_wave() {
+        at_most(due.saturating_duration_since(Instant::now()));
+    }
     if node.is_congested() {
         at_most(CONGESTED_SLEEP);
     }

@@ -10,10 +10,12 @@ mod forged;
 mod group;
 mod hostile;
 mod lifetimes;
+mod loopback;
 mod messages;
 mod pair;
 mod paths;
 mod runner;
+mod secret;
 mod startup;
 mod strangers;
 mod transfers;
@@ -64,5 +66,6 @@ fn main() -> ExitCode {
     checks.extend(hostile::checks());
     checks.extend(startup::checks());
     checks.extend(paths::checks());
+    checks.extend(secret::checks());
     runner::run(checks)
 }

@@ -2,13 +2,17 @@
 //!
 //! Short ones do not: a copy at either end costs less than asking for access first.
 
-#[cfg(feature = "ofi")]
+#[cfg(any(feature = "ofi", feature = "mpi"))]
 use crate::emulated::Emulated;
 use crate::ids::NodeId;
-use crate::lrts::Lrts;
 #[cfg(feature = "ofi")]
-use crate::ofi::{LEASE_BYTES_MIN, Ofi};
+use crate::leased::{LEASE_BYTES_MIN, Leased};
+use crate::lrts::Lrts;
+#[cfg(feature = "mpi")]
+use crate::mpi::{MATCHED_BYTES_MIN, Mpi};
 use crate::path_use::PathUse;
+#[cfg(any(feature = "ofi", feature = "mpi"))]
+use crate::wrappers::Wrapped;
 
 /// A network that carries messages, with both ways to move memory.
 pub(super) trait Fabric: Send + Sync {
@@ -22,10 +26,14 @@ pub(super) trait Fabric: Send + Sync {
     fn sent(&self, peer: NodeId) -> PathUse;
     /// Which network it is, in words.
     fn describe(&self) -> String;
+    /// How it moves memory by itself, in words.
+    fn own_way(&self) -> &'static str;
+    /// Drives it until `is_over`, if no other thread may; else returns at once.
+    fn attend(&self, _is_over: &dyn Fn() -> bool) {}
 }
 
 #[cfg(feature = "ofi")]
-impl Fabric for Emulated<Ofi> {
+impl Fabric for Emulated<Wrapped<Leased>> {
     fn carrier(&self) -> &dyn Lrts {
         self
     }
@@ -39,10 +47,45 @@ impl Fabric for Emulated<Ofi> {
     }
 
     fn sent(&self, peer: NodeId) -> PathUse {
-        self.inner().sent(peer)
+        self.inner().bare().sent(peer)
     }
 
     fn describe(&self) -> String {
-        format!("ofi ({})", self.inner().provider())
+        format!("{} ({})", self.inner().name(), self.inner().bare().kind())
+    }
+
+    fn own_way(&self) -> &'static str {
+        "one-sided access"
+    }
+}
+
+#[cfg(feature = "mpi")]
+impl Fabric for Emulated<Wrapped<Mpi>> {
+    fn carrier(&self) -> &dyn Lrts {
+        self
+    }
+
+    fn direct(&self) -> &dyn Lrts {
+        self.inner()
+    }
+
+    fn direct_bytes_min(&self) -> usize {
+        MATCHED_BYTES_MIN
+    }
+
+    fn sent(&self, peer: NodeId) -> PathUse {
+        self.inner().bare().sent(peer)
+    }
+
+    fn describe(&self) -> String {
+        format!("mpi ({})", self.inner().bare().description())
+    }
+
+    fn own_way(&self) -> &'static str {
+        "matched messages"
+    }
+
+    fn attend(&self, is_over: &dyn Fn() -> bool) {
+        self.inner().bare().attend(is_over);
     }
 }

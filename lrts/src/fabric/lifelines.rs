@@ -1,0 +1,145 @@
+//! One authenticated TCP connection to each peer that carries nothing but the news of its end.
+//!
+//! Networks differ in what they tell of a peer that dies: some report it with the next operation, some never. The
+//! kernel closes a dead process's sockets, and keepalive finds vanished hosts within half a minute.
+//!
+//! 1. A node writes [`LAST_WORD`] once its goodbye has left by the network, or [`GOODBYE`] in its place, if it never sent
+//!    anything to the peer: then no connection is made for it. Nothing else is ever written.
+//! 2. An end after either is orderly: the goodbye is on its way, or was heard. Any other end is a loss.
+
+use crate::error::LrtsError;
+use crate::ids::NodeId;
+use rustix::event::Timespec;
+use rustix::event::epoll::{self, Event, EventData, EventFlags};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use std::collections::BTreeMap;
+use std::mem::MaybeUninit;
+use std::time::Duration;
+
+const LAST_WORD: u8 = b'.';
+
+const GOODBYE: u8 = b'!';
+
+/// How long a host may leave keepalive unanswered. Nothing else is sent, so that a node which does not read is not mistaken for a
+/// vanished one.
+const SILENCE_MAX: Duration = Duration::from_secs(25);
+
+/// Connections looked at in one go; the kernel rotates those that remain.
+const EVENTS: usize = 16;
+
+/// What is heard of a peer.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum Sign {
+    /// It says goodbye, and never sent anything.
+    Goodbye,
+    /// The end, after its last word.
+    Orderly,
+    /// The end, without it, for this reason.
+    Broken(String),
+}
+
+struct Lifeline {
+    socket: OwnedFd,
+    heard_last_word: bool,
+}
+
+/// All of one node.
+pub(crate) struct Lifelines {
+    epoll: OwnedFd,
+    open: BTreeMap<NodeId, Lifeline>,
+}
+
+impl Lifelines {
+    /// Watches connections, for a backend of this name.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub(crate) fn new(backend: &'static str, sockets: BTreeMap<NodeId, OwnedFd>) -> Result<Self, LrtsError> {
+        let system = |errno: Errno| LrtsError::System {
+            operation: "watching the connections to peers",
+            backend,
+            source: errno.into(),
+            hint: "; raise the limit of open files (`ulimit -n`)",
+        };
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(system)?;
+        for (peer, socket) in &sockets {
+            rustix::net::sockopt::set_tcp_user_timeout(socket, SILENCE_MAX.as_millis() as u32)
+                .map_err(system)?;
+            let data = EventData::new_u64(u64::from(peer.0));
+            epoll::add(&epoll, socket, data, EventFlags::IN).map_err(system)?;
+        }
+        let watch = |(peer, socket)| (peer, Lifeline { socket, heard_last_word: false });
+        Ok(Self { epoll, open: sockets.into_iter().map(watch).collect() })
+    }
+
+    /// Readable when something ended.
+    pub(crate) fn event_fd(&self) -> BorrowedFd<'_> {
+        self.epoll.as_fd()
+    }
+
+    /// Tells a peer that our goodbye has left.
+    pub(crate) fn write_last_word(&self, peer: NodeId) {
+        self.write(peer, LAST_WORD);
+    }
+
+    /// Says goodbye to a peer that was never sent anything.
+    #[cfg(feature = "ofi")]
+    pub(crate) fn write_goodbye(&self, peer: NodeId) {
+        self.write(peer, GOODBYE);
+    }
+
+    fn write(&self, peer: NodeId, word: u8) {
+        if let Some(lifeline) = self.open.get(&peer) {
+            // An empty connection takes a byte, or it has ended, which is heard by reading.
+            let _ = rustix::net::send(&lifeline.socket, &[word], SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+        }
+    }
+
+    /// What was heard since the last time. One system call when nothing was.
+    pub(crate) fn check(&mut self) -> Vec<(NodeId, Sign)> {
+        let mut events = [const { MaybeUninit::<Event>::uninit() }; EVENTS];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        // An interrupted call is repeated by the next one.
+        let Ok((events, _)) = epoll::wait(&self.epoll, &mut events, Some(&now)) else { return Vec::new() };
+        let peers = events.iter().map(|event| NodeId({ event.data }.u64() as u32));
+        let mut heard = Vec::new();
+        for peer in peers {
+            let Some(lifeline) = self.open.get_mut(&peer) else { continue };
+            if let Some(sign) = lifeline.read() {
+                if sign != Sign::Goodbye {
+                    self.open.remove(&peer);
+                }
+                heard.push((peer, sign));
+            }
+        }
+        heard
+    }
+}
+
+impl Lifeline {
+    fn read(&mut self) -> Option<Sign> {
+        let mut byte = [0];
+        loop {
+            return match rustix::net::recv(&self.socket, &mut byte, RecvFlags::DONTWAIT) {
+                Ok((0, _)) if self.heard_last_word => Some(Sign::Orderly),
+                Ok((0, _)) => Some(Sign::Broken("its process ended without a goodbye".to_owned())),
+                Ok(_) if byte == [LAST_WORD] => {
+                    self.heard_last_word = true;
+                    continue;
+                }
+                Ok(_) if byte == [GOODBYE] => {
+                    self.heard_last_word = true;
+                    Some(Sign::Goodbye)
+                }
+                Ok(_) => {
+                    Some(Sign::Broken("it wrote nonsense on the connection that shows its life".to_owned()))
+                }
+                Err(Errno::AGAIN) => None,
+                Err(Errno::INTR) => continue,
+                Err(errno) => Some(Sign::Broken(errno.to_string())),
+            };
+        }
+    }
+}

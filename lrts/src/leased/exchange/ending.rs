@@ -1,0 +1,134 @@
+//! Goodbyes, losses and the end of everything.
+
+use super::{Exchange, Farewell, News, Peer, Presence};
+use crate::error::LrtsError;
+use crate::fabric::lifelines::Sign;
+use crate::ids::NodeId;
+use crate::leased::wire::Control;
+use std::time::{Duration, Instant};
+
+/// How long the network may keep pieces of a lost peer's operations. Connections report their end within milliseconds.
+pub(super) const LINGER: Duration = Duration::from_secs(2);
+
+/// How long a goodbye may be on its way after its sender has gone.
+const LAST_WAY: Duration = Duration::from_secs(5);
+
+impl Exchange {
+    /// Begins to say goodbye, and to refuse what is new.
+    pub(in crate::leased) fn close(&mut self) {
+        self.say_goodbyes();
+        self.push_out(true);
+    }
+
+    pub(super) fn say_goodbyes(&mut self) {
+        for index in 0..self.peers.len() {
+            let node = NodeId(index as u32);
+            let idle = self.poster.count(node) == 0;
+            let Some(peer) = self.peer(node) else { continue };
+            if idle && peer.farewell == Farewell::Unsaid && peer.server.is_idle() && peer.waiting.is_empty() {
+                if peer.next_out == 0 {
+                    peer.farewell = Farewell::Over;
+                    self.lifelines.write_goodbye(node);
+                } else {
+                    peer.farewell = Farewell::Queued;
+                    self.tell(node, Control::Goodbye);
+                }
+            }
+        }
+    }
+
+    pub(super) fn check_lifelines(&mut self) -> bool {
+        let heard = self.lifelines.check();
+        let happened = !heard.is_empty();
+        for (node, sign) in heard {
+            let Some(peer) = self.peer(node) else { continue };
+            match (peer.presence, sign) {
+                (Presence::Open, Sign::Goodbye) if peer.next_in == 0 && peer.early.is_empty() => {
+                    self.hear_goodbye(node);
+                }
+                (_, Sign::Goodbye) => self.breach(node, "a goodbye beside its messages".to_owned()),
+                (Presence::Open, Sign::Orderly) => peer.gone_since = Some(Instant::now()),
+                (Presence::Open, Sign::Broken(cause)) => self.lose(node, cause),
+                // Nobody hears our goodbye any more, if it is not out yet.
+                (Presence::Closed | Presence::Lost, _) => peer.farewell = Farewell::Over,
+            }
+        }
+        let overdue = |peer: &Peer| {
+            peer.presence == Presence::Open && peer.gone_since.is_some_and(|since| since.elapsed() > LAST_WAY)
+        };
+        let overdue: Vec<NodeId> = (0..)
+            .map(NodeId)
+            .zip(&self.peers)
+            .filter(|(_, peer)| peer.as_ref().is_some_and(overdue))
+            .map(|(node, _)| node)
+            .collect();
+        for node in overdue {
+            self.lose(node, "its goodbye did not arrive".to_owned());
+        }
+        happened
+    }
+
+    pub(super) fn breach(&mut self, node: NodeId, cause: String) {
+        let error = LrtsError::Protocol { peer: node, backend: self.backend, what: "message", cause };
+        self.end(node, error);
+    }
+
+    pub(super) fn lose(&mut self, node: NodeId, cause: String) {
+        self.end(node, LrtsError::PeerLost { peer: node, backend: self.backend, cause });
+    }
+
+    /// Ends all that there is with a peer, once.
+    pub(super) fn end(&mut self, node: NodeId, error: LrtsError) {
+        let Some(peer) = self.peer(node).filter(|peer| peer.presence != Presence::Lost) else { return };
+        // After its goodbye it may go as it likes.
+        let is_news = peer.presence == Presence::Open;
+        peer.presence = Presence::Lost;
+        peer.farewell = Farewell::Over;
+        peer.waiting.clear();
+        peer.server.freeze();
+        peer.early.clear();
+        let Self { endpoint, poster, news, .. } = self;
+        poster.abandon(node, &mut **endpoint, &mut |completion| news.push(News::Completion(completion)));
+        if self.poster.has_doomed() {
+            self.lingering.get_or_insert_with(Instant::now);
+        }
+        if is_news {
+            self.news.push(News::Lost(error));
+        }
+    }
+
+    /// Closes the endpoint: the end of everything.
+    pub(super) fn shut(&mut self, cause: &str) {
+        self.endpoint.shut();
+        for index in 0..self.peers.len() {
+            self.lose(NodeId(index as u32), cause.to_owned());
+        }
+        let Self { endpoint, poster, news, .. } = self;
+        poster.abandon_all(&mut **endpoint, &mut |completion| news.push(News::Completion(completion)));
+    }
+
+    /// Whether something ends by the clock, or by events that no descriptor announces.
+    pub(in crate::leased) fn watches_clock(&self) -> bool {
+        let gone = |peer: &Peer| peer.presence == Presence::Open && peer.gone_since.is_some();
+        self.stalled || self.lingering.is_some() || self.peers.iter().flatten().any(gone)
+    }
+
+    /// Whether all goodbyes were exchanged, and no operation is open.
+    pub(in crate::leased) fn is_closed(&self) -> bool {
+        let done = |peer: &Peer| match peer.presence {
+            Presence::Lost => true,
+            Presence::Closed => peer.farewell == Farewell::Over,
+            Presence::Open => false,
+        };
+        self.peers.iter().flatten().all(done) && self.poster.is_idle()
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        // Only then may claims, memory and registrations end.
+        self.endpoint.shut();
+        self.registrations.clear(&mut *self.endpoint);
+        self.poster.abandon_all(&mut *self.endpoint, &mut drop);
+    }
+}

@@ -1,0 +1,161 @@
+//! The way in: what the endpoint did, and what peers say.
+
+use super::{Cargo, Exchange, Farewell, Message, News, Peer, Presence};
+use crate::emulated::wire::OperationId;
+use crate::fabric::pool::Arrival;
+use crate::ids::NodeId;
+use crate::leased::endpoint::Event;
+use crate::leased::server::Network;
+use crate::leased::wire::{Control, Header, Kind};
+use std::sync::Arc;
+
+/// How far ahead of the message that is due a message may be: several times what `udp;ofi_rxd` was seen to do.
+const EARLY_MAX: usize = 1_024;
+
+impl Exchange {
+    pub(super) fn take(&mut self, event: Event) {
+        match event {
+            Event::Received(arrival) => self.hear(arrival),
+            Event::Sent(slot) => match self.sends[slot] {
+                (_, Cargo::Ordinary) => {}
+                (node, Cargo::Hello) => {
+                    if let Some(peer) = self.peer(node) {
+                        peer.greeted[1] = true;
+                    }
+                }
+                (node, Cargo::Goodbye) => {
+                    self.lifelines.write_last_word(node);
+                    if let Some(peer) = self.peer(node) {
+                        peer.farewell = Farewell::Over;
+                    }
+                }
+            },
+            Event::Moved(slot) => {
+                let moved = self.poster.moved(slot);
+                self.finish(moved.map(|(id, _)| id));
+            }
+            Event::SendFailed(slot, cause) => self.lose(self.sends[slot].0, cause),
+            Event::MoveFailed(slot, cause) => {
+                let moved = self.poster.moved(slot);
+                if let Some((_, node)) = moved {
+                    self.lose(node, cause);
+                }
+                self.finish(moved.map(|(id, _)| id));
+            }
+            Event::Room => {}
+            Event::Broken(node, cause) => self.lose(node, cause),
+            Event::Failed(cause) => self.shut(&cause),
+        }
+    }
+
+    /// Ends an operation if it is over: first the release, then the completion.
+    pub(super) fn finish(&mut self, id: impl IntoIterator<Item = OperationId>) {
+        for id in id {
+            if let Some((node, completion)) = self.poster.finish(id, &mut *self.endpoint) {
+                if completion.result.is_ok() {
+                    // At once: the target waits for it, and this node may have no reason to come back soon.
+                    self.tell(node, Control::Release { id });
+                    self.flush(node);
+                }
+                self.news.push(News::Completion(completion));
+            }
+        }
+    }
+
+    /// A message came in: takes it and all that waited for it, or keeps it until the earlier ones are here.
+    pub(super) fn hear(&mut self, arrival: Arrival) {
+        let incoming = Arc::clone(&self.incoming);
+        let header = Header::decode(incoming.bytes(&arrival)).map(|(header, _)| header);
+        let Some(Header { sequence, source, .. }) = header.filter(|header| header.door == self.door) else {
+            // A stranger.
+            return self.give_back(arrival);
+        };
+        let Some(peer) = self.peer(source).filter(|peer| peer.presence == Presence::Open) else {
+            return self.give_back(arrival);
+        };
+        let distance = sequence.wrapping_sub(peer.next_in) as usize;
+        if distance >= EARLY_MAX || peer.early.contains_key(&sequence) {
+            let next = peer.next_in;
+            self.give_back(arrival);
+            return self.breach(source, format!("message {sequence} where {next} was due"));
+        }
+        if distance > 0 {
+            let bytes = incoming.bytes(&arrival).to_vec();
+            peer.early.insert(sequence, bytes);
+            return self.give_back(arrival);
+        }
+        peer.next_in = peer.next_in.wrapping_add(1);
+        self.accept(source, Message::Arrived(arrival));
+        while let Some(bytes) = self.peer(source).and_then(Peer::take_next) {
+            self.accept(source, Message::Kept(bytes));
+        }
+    }
+
+    /// Takes the next message of a peer.
+    pub(super) fn accept(&mut self, source: NodeId, message: Message) {
+        let incoming = Arc::clone(&self.incoming);
+        let heard = match Header::decode(message.bytes(&incoming)) {
+            Some((Header { kind: Kind::Frame(channel), .. }, _)) => {
+                self.news.push(News::Frame { source, channel, message });
+                return;
+            }
+            Some((_, body)) => Control::decode(body),
+            None => Err("a header that changed".to_owned()),
+        };
+        self.dispose(message);
+        if let Err(cause) = heard.and_then(|control| self.obey(source, control)) {
+            self.breach(source, cause);
+        }
+        self.note(source);
+    }
+
+    pub(super) fn obey(&mut self, source: NodeId, control: Control) -> Result<(), String> {
+        let Self { endpoint, registrations, peers, poster, news, .. } = self;
+        let Some(peer) = peers.get_mut(source.index()).and_then(Option::as_mut) else { return Ok(()) };
+        let endpoint = &mut **endpoint;
+        let network = &mut Network { endpoint: &mut *endpoint, registrations };
+        let ended = match control {
+            Control::Hello => {
+                peer.greeted[0] = true;
+                return Ok(());
+            }
+            Control::Goodbye => {
+                self.hear_goodbye(source);
+                return Ok(());
+            }
+            Control::Open { id, range, writing } => {
+                return peer.server.open(id, range, writing, network, &mut peer.waiting);
+            }
+            Control::Release { id } => return peer.server.release(id, network),
+            Control::Granted { id, window } => return poster.granted(id, source, window),
+            Control::Failed { id, reason } => poster.failed(id, source, Some(reason), endpoint)?,
+            Control::Unregistered { id } => poster.failed(id, source, None, endpoint)?,
+        };
+        news.push(News::Completion(ended));
+        Ok(())
+    }
+
+    /// A peer sends nothing more.
+    pub(super) fn hear_goodbye(&mut self, source: NodeId) {
+        let Self { endpoint, registrations, peers, poster, news, .. } = self;
+        let Some(peer) = peers.get_mut(source.index()).and_then(Option::as_mut) else { return };
+        peer.presence = Presence::Closed;
+        peer.server.release_all(&mut Network { endpoint: &mut **endpoint, registrations });
+        poster.abandon(source, &mut **endpoint, &mut |completion| news.push(News::Completion(completion)));
+        news.push(News::Closed(source));
+    }
+
+    /// A message was read.
+    pub(in crate::leased) fn dispose(&mut self, message: Message) {
+        if let Message::Arrived(arrival) = message {
+            self.give_back(arrival);
+        }
+    }
+
+    /// Gives a buffer back to the network, now or with the next progress.
+    pub(super) fn give_back(&mut self, arrival: Arrival) {
+        if let Err(arrival) = self.endpoint.post_receive(arrival) {
+            self.unposted.push(arrival);
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! All that one node has with its peers: messages in their order, leases, operations, beginnings and ends.
+//!
+//! It lives behind one lock and never calls out: what concerns the runtime is put into a list of [`News`].
+//!
+//! 1. Messages between two nodes are numbered. Those that a provider delivers too early are copied, so that their buffers
+//!    are free for the ones that are due.
+//! 2. Own messages (`Control`) wait in a queue per peer for room and go before the frames that were sent after them.
+//! 3. A node says goodbye to a peer when neither has an operation open at the other. After both goodbyes, or a loss,
+//!    the peer is done with.
+//! 4. Whatever fails on the way to a peer, and whatever no correct peer sends, makes it lost, once.
+//! 5. What the network still holds of a lost peer's operations is waited for [`ending::LINGER`] long; then the endpoint is closed,
+//!    because nothing else proves that it will not touch their memory. All peers are lost then.
+
+mod ending;
+mod hearing;
+mod sending;
+
+use super::endpoint::{Endpoint, Event, SENDS};
+use super::poster::{Poster, Progress};
+use super::registrations::{RegionName, Registrations};
+use super::server::{Network, Server};
+use super::wire::Control;
+use crate::error::LrtsError;
+use crate::fabric::lifelines::Lifelines;
+use crate::fabric::pool::{Arrival, Pool};
+use crate::frame::Channel;
+use crate::ids::NodeId;
+use crate::lrts::Completion;
+use crate::path_use::PathUse;
+use ending::LINGER;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What concerns the runtime.
+pub(super) enum News {
+    Frame { source: NodeId, channel: Channel, message: Message },
+    Completion(Completion),
+    Closed(NodeId),
+    Lost(LrtsError),
+}
+
+/// A message that came in, its header included.
+pub(super) enum Message {
+    /// Still in its buffer, which must be given back.
+    Arrived(Arrival),
+    /// It came early.
+    Kept(Vec<u8>),
+}
+
+impl Message {
+    pub(super) fn bytes<'a>(&'a self, incoming: &'a Pool) -> &'a [u8] {
+        match self {
+            Self::Arrived(arrival) => incoming.bytes(arrival),
+            Self::Kept(bytes) => bytes,
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    Open,
+    /// It said goodbye.
+    Closed,
+    Lost,
+}
+
+/// What a buffer of the sending pool carries.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cargo {
+    Ordinary,
+    Hello,
+    Goodbye,
+}
+
+/// How far our goodbye is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Farewell {
+    Unsaid,
+    Queued,
+    /// It left, or there is nobody to hear it.
+    Over,
+}
+
+struct Peer {
+    /// What its messages must carry to be heard.
+    door: u64,
+    presence: Presence,
+    next_out: u32,
+    next_in: u32,
+    early: BTreeMap<u32, Vec<u8>>,
+    waiting: VecDeque<Control>,
+    server: Server,
+    /// Its hello arrived; ours has left.
+    greeted: [bool; 2],
+    farewell: Farewell,
+    /// When it ended, after its last word, while its goodbye had not arrived.
+    gone_since: Option<Instant>,
+    /// Frames sent to it.
+    sent: PathUse,
+    /// Whether it is in the list of the restless.
+    listed: bool,
+}
+
+/// See the module.
+pub(super) struct Exchange {
+    node: NodeId,
+    backend: &'static str,
+    door: u64,
+    endpoint: Box<dyn Endpoint>,
+    incoming: Arc<Pool>,
+    registrations: Registrations,
+    lifelines: Lifelines,
+    /// By node; `None` for this one.
+    peers: Vec<Option<Peer>>,
+    poster: Poster,
+    /// By buffer of the sending pool: to whom, and what.
+    sends: Vec<(NodeId, Cargo)>,
+    /// Buffers that the network did not take back yet.
+    unposted: Vec<Arrival>,
+    /// Peers with something to send or claim.
+    restless: Vec<NodeId>,
+    lingering: Option<Instant>,
+    /// A frame found no room, and nothing has happened since.
+    stalled: bool,
+    events: Vec<Event>,
+    news: Vec<News>,
+}
+
+/// What an exchange is made of.
+pub(super) struct Parts {
+    pub(super) node: NodeId,
+    pub(super) backend: &'static str,
+    pub(super) door: u64,
+    pub(super) endpoint: Box<dyn Endpoint>,
+    pub(super) registrations: Registrations,
+    pub(super) lifelines: Lifelines,
+    /// Doors and leases, by node; `None` for this one.
+    pub(super) peers: Vec<Option<(u64, Server)>>,
+}
+
+impl Exchange {
+    /// Begins by greeting every peer, unless the network connects on demand.
+    pub(super) fn new(parts: Parts) -> Self {
+        let Parts { node, backend, door, endpoint, registrations, lifelines, peers } = parts;
+        let greets = !endpoint.connects_on_demand();
+        let peer = |(door, server)| Peer {
+            door,
+            presence: Presence::Open,
+            next_out: 0,
+            next_in: 0,
+            early: BTreeMap::new(),
+            waiting: greets.then_some(Control::Hello).into_iter().collect(),
+            server,
+            greeted: [!greets; 2],
+            farewell: Farewell::Unsaid,
+            gone_since: None,
+            sent: PathUse::default(),
+            listed: greets,
+        };
+        let peers: Vec<Option<Peer>> = peers.into_iter().map(|one| one.map(peer)).collect();
+        let restless = (0..).map(NodeId).zip(&peers).filter(|(_, peer)| greets && peer.is_some());
+        Self {
+            node,
+            backend,
+            door,
+            incoming: Arc::clone(endpoint.incoming()),
+            registrations,
+            lifelines,
+            poster: Poster::new(endpoint.transfer_bytes_max()),
+            sends: vec![(node, Cargo::Ordinary); SENDS],
+            unposted: Vec::new(),
+            restless: restless.map(|(node, _)| node).collect(),
+            lingering: None,
+            stalled: false,
+            events: Vec::new(),
+            news: Vec::new(),
+            endpoint,
+            peers,
+        }
+    }
+
+    /// What there is to sleep on.
+    pub(super) fn parts(&self) -> (&Lifelines, &dyn Endpoint) {
+        (&self.lifelines, &*self.endpoint)
+    }
+
+    /// Whether the network lets a thread sleep now.
+    pub(super) fn may_sleep(&mut self) -> bool {
+        self.endpoint.descriptor().is_none() || self.endpoint.may_sleep()
+    }
+
+    /// The first peer with which hellos were not exchanged.
+    pub(super) fn ungreeted(&self) -> Option<NodeId> {
+        let mut peers = (0..).map(NodeId).zip(&self.peers);
+        peers.find_map(|(node, peer)| peer.as_ref().filter(|peer| peer.greeted != [true; 2]).map(|_| node))
+    }
+
+    fn peer(&mut self, node: NodeId) -> Option<&mut Peer> {
+        self.peers.get_mut(node.index()).and_then(Option::as_mut)
+    }
+
+    /// Frames that a peer was sent.
+    pub(super) fn sent(&self, peer: NodeId) -> PathUse {
+        self.peers[peer.index()].as_ref().map_or_else(PathUse::default, |peer| peer.sent)
+    }
+
+    /// Takes what there is to tell.
+    pub(super) fn take_news(&mut self, news: &mut Vec<News>) {
+        news.append(&mut self.news);
+    }
+
+    /// The loss of a peer, if there is one to tell.
+    pub(super) fn take_loss(&mut self) -> Option<LrtsError> {
+        let at = self.news.iter().position(|one| matches!(one, News::Lost(_)))?;
+        match self.news.swap_remove(at) {
+            News::Lost(error) => Some(error),
+            _ => unreachable!("just looked at"),
+        }
+    }
+
+    /// Lets everything go on that can; `thoroughly`: also looks for what is rare. Returns whether anything happened.
+    pub(super) fn advance(&mut self, closing: bool, thoroughly: bool) -> bool {
+        let mut events = std::mem::take(&mut self.events);
+        self.endpoint.poll(&mut events, thoroughly);
+        let mut happened = !events.is_empty();
+        self.stalled &= !happened;
+        for event in events.drain(..) {
+            self.take(event);
+        }
+        self.events = events;
+        if thoroughly {
+            happened |= self.check_lifelines();
+        }
+        if closing {
+            self.say_goodbyes();
+        }
+        happened |= self.push_out(closing);
+        for arrival in std::mem::take(&mut self.unposted) {
+            self.give_back(arrival);
+        }
+        happened
+    }
+
+    fn push_out(&mut self, closing: bool) -> bool {
+        let mut happened = false;
+        for node in std::mem::take(&mut self.restless) {
+            let Self { endpoint, registrations, peers, .. } = self;
+            let Some(peer) = peers.get_mut(node.index()).and_then(Option::as_mut) else { continue };
+            peer.listed = false;
+            let mut network = Network { endpoint: &mut **endpoint, registrations };
+            happened |= peer.server.retry(closing, &mut network, &mut peer.waiting);
+            happened |= self.flush(node);
+        }
+        if self.poster.has_ready() {
+            let mut over = Vec::new();
+            let progress = self.poster.push_out(&mut *self.endpoint, &mut over);
+            happened |= !matches!(progress, Progress::Idle) || !over.is_empty();
+            self.finish(over);
+            if let Progress::Broken(node, cause) = progress {
+                self.lose(node, cause);
+            }
+        }
+        if self.lingering.is_some_and(|since| since.elapsed() > LINGER) {
+            self.lingering = None;
+            if self.poster.has_doomed() {
+                self.shut("operations at a lost peer did not end, so that the endpoint was closed");
+                happened = true;
+            }
+        }
+        happened
+    }
+
+    /// A region's memory is about to go back to its owner.
+    pub(super) fn region_ended(&mut self, region: RegionName) {
+        self.registrations.forget(&mut *self.endpoint, region);
+    }
+
+    /// Whether something can go on that no descriptor will announce.
+    pub(super) fn is_restless(&self) -> bool {
+        !self.news.is_empty()
+            || !self.restless.is_empty()
+            || !self.unposted.is_empty()
+            || self.poster.has_ready()
+    }
+}
+
+impl Peer {
+    /// The message that is due, if it is here.
+    fn take_next(&mut self) -> Option<Vec<u8>> {
+        let bytes = self.early.remove(&self.next_in)?;
+        self.next_in = self.next_in.wrapping_add(1);
+        Some(bytes)
+    }
+}

@@ -1,0 +1,142 @@
+//! The way out: frames, own messages and operations.
+
+use super::{Cargo, Exchange, Farewell, Presence};
+use crate::emulated::wire::OPERATIONS_MAX;
+use crate::error::TransferError;
+use crate::frame::Frame;
+use crate::ids::NodeId;
+use crate::leased::endpoint::Refusal;
+use crate::leased::poster::{What, Wish};
+use crate::leased::wire::{Control, Header, Kind};
+use crate::lrts::{Completion, NoRoom};
+
+impl Exchange {
+    /// Sends a frame; the lost swallow any number.
+    ///
+    /// # Errors
+    /// [`NoRoom`], until some progress did something.
+    ///
+    /// # Panics
+    /// If there is no such peer.
+    pub(in crate::leased) fn send(&mut self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+        let peer = self.peer(target).unwrap_or_else(|| panic!("{target} is no peer"));
+        if peer.presence == Presence::Lost {
+            return Ok(());
+        }
+        if peer.farewell != Farewell::Unsaid {
+            return Err(NoRoom);
+        }
+        if !peer.waiting.is_empty() {
+            self.flush(target);
+            if self.peer(target).is_some_and(|peer| !peer.waiting.is_empty()) {
+                self.stalled = true;
+                return Err(NoRoom);
+            }
+        }
+        match self.post(target, Kind::Frame(frame.channel), [frame.head, frame.body], Cargo::Ordinary) {
+            Ok(()) => {
+                if let Some(peer) = self.peer(target) {
+                    peer.sent.add(frame.len());
+                }
+                Ok(())
+            }
+            Err(Refusal::Full) => {
+                self.stalled = true;
+                Err(NoRoom)
+            }
+            Err(Refusal::Broken(cause)) => {
+                self.lose(target, cause);
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn post(
+        &mut self,
+        target: NodeId,
+        kind: Kind,
+        body: [&[u8]; 2],
+        cargo: Cargo,
+    ) -> Result<(), Refusal> {
+        let source = self.node;
+        let Some(peer) = self.peers.get_mut(target.index()).and_then(Option::as_mut) else { return Ok(()) };
+        let header = Header { door: peer.door, sequence: peer.next_out, source, kind }.encode();
+        let announced = cargo != Cargo::Ordinary;
+        if let Some(slot) = self.endpoint.send(target, &[&header, body[0], body[1]], announced)? {
+            self.sends[slot] = (target, cargo);
+        }
+        peer.next_out = peer.next_out.wrapping_add(1);
+        Ok(())
+    }
+
+    /// Posts a get or put.
+    ///
+    /// # Errors
+    /// The wish when too many are open at that peer.
+    pub(in crate::leased) fn wish(&mut self, wish: Wish) -> Result<Option<Completion>, Wish> {
+        let node = wish.key.node;
+        let fail = |wish: Wish, error| {
+            let memory = match wish.what {
+                What::Get(into) => Some(into),
+                What::Put(_) => None,
+            };
+            Ok(Some(Completion { token: wish.token, result: Err(error), memory }))
+        };
+        match self.peer(node).map(|peer| (peer.presence, peer.farewell)) {
+            None => return fail(wish, TransferError::StaleKey(node)),
+            Some((Presence::Open, Farewell::Unsaid)) => {}
+            Some((Presence::Open, _)) => return Err(wish),
+            Some(_) => return fail(wish, TransferError::PeerLost(node)),
+        }
+        if self.poster.count(node) >= OPERATIONS_MAX {
+            return Err(wish);
+        }
+        let open = match self.poster.post(wish, &mut *self.endpoint) {
+            Ok(open) => open,
+            Err(failed) => return Ok(Some(failed)),
+        };
+        self.tell(node, open);
+        self.flush(node);
+        Ok(None)
+    }
+
+    /// Queues a message of our own.
+    pub(super) fn tell(&mut self, node: NodeId, control: Control) {
+        if let Some(peer) = self.peer(node) {
+            peer.waiting.push_back(control);
+        }
+        self.note(node);
+    }
+
+    pub(super) fn note(&mut self, node: NodeId) {
+        if let Some(peer) = self.peer(node)
+            && !peer.listed
+            && (!peer.waiting.is_empty() || peer.server.is_waiting())
+        {
+            peer.listed = true;
+            self.restless.push(node);
+        }
+    }
+
+    /// Sends what waits for a peer. Returns whether anything left.
+    pub(super) fn flush(&mut self, node: NodeId) -> bool {
+        let mut left = false;
+        while let Some(control) = self.peer(node).and_then(|peer| peer.waiting.front().copied()) {
+            let cargo = match control {
+                Control::Hello => Cargo::Hello,
+                Control::Goodbye => Cargo::Goodbye,
+                _ => Cargo::Ordinary,
+            };
+            match self.post(node, Kind::Control, [control.encode().as_slice(), &[]], cargo) {
+                Ok(()) => {
+                    left = true;
+                    self.peer(node).map(|peer| peer.waiting.pop_front());
+                }
+                Err(Refusal::Full) => break,
+                Err(Refusal::Broken(cause)) => self.lose(node, cause),
+            }
+        }
+        self.note(node);
+        left
+    }
+}

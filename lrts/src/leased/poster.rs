@@ -1,0 +1,311 @@
+#![expect(unsafe_code, reason = "hands the network addresses of memory that operations hold")]
+//! The gets and puts of this node, until their completions.
+//!
+//! 1. An operation asks the target for a lease; what the target refuses for good ends it.
+//! 2. Granted, it moves in pieces that the provider takes, several at a time, operations in the order of their grants.
+//! 3. After the last piece the lease is released, and only then the completion delivered: whatever the poster
+//!    sends afterwards, the target reads it after the release.
+//! 4. An operation keeps its memory until the network is done with every piece, also when its peer is lost.
+
+use super::endpoint::{Access, Direction, Endpoint, Refusal, Registration, TRANSFERS, Transfer};
+use super::wire::{Control, Window};
+use crate::emulated::wire::{OperationId, Range, Reason};
+use crate::error::TransferError;
+use crate::ids::NodeId;
+use crate::lrts::{Completion, Token};
+use crate::memory::{Memory, MemoryMut};
+use crate::region::RegionKey;
+use std::collections::{HashMap, VecDeque};
+
+/// The longest piece: while one is on the wire, messages of the same connection wait for some hundred microseconds.
+const PIECE_BYTES_MAX: usize = 4 << 20;
+
+/// The memory at our end.
+pub(super) enum What {
+    /// A get fills it.
+    Get(MemoryMut),
+    /// A put reads it.
+    Put(Memory),
+}
+
+impl What {
+    fn address(&self) -> *mut u8 {
+        match self {
+            Self::Get(into) => into.address(),
+            Self::Put(from) => from.address().cast_mut(),
+        }
+    }
+
+    /// What the network does with it.
+    fn access(&self) -> Access {
+        match self {
+            Self::Get(_) => Access::Filled,
+            Self::Put(_) => Access::Sent,
+        }
+    }
+
+    fn direction(&self) -> Direction {
+        match self {
+            Self::Get(_) => Direction::Read,
+            Self::Put(_) => Direction::Write,
+        }
+    }
+}
+
+/// A get or put as it was posted.
+pub(super) struct Wish {
+    pub(super) key: RegionKey,
+    pub(super) offset: u64,
+    pub(super) len: usize,
+    pub(super) token: Token,
+    pub(super) what: What,
+}
+
+struct Operation {
+    wish: Wish,
+    local: Option<Registration>,
+    window: Option<Window>,
+    /// Bytes handed to the network.
+    posted: usize,
+    /// Pieces that the network has.
+    in_flight: usize,
+    /// The peer is lost, or a piece failed: no more pieces.
+    doomed: bool,
+}
+
+impl Operation {
+    fn is_over(&self) -> bool {
+        self.in_flight == 0 && (self.doomed || (self.window.is_some() && self.posted == self.wish.len))
+    }
+
+    fn complete(self, endpoint: &mut dyn Endpoint, result: Result<usize, TransferError>) -> Completion {
+        if let Some(local) = &self.local {
+            endpoint.deregister(local);
+        }
+        let memory = match self.wish.what {
+            What::Get(into) => Some(into),
+            What::Put(_) => None,
+        };
+        Completion { token: self.wish.token, result, memory }
+    }
+}
+
+/// What became of posting pieces.
+pub(super) enum Progress {
+    /// Nothing can be posted now.
+    Idle,
+    /// Some pieces were posted.
+    Posted,
+    /// The path to this node is broken, for this reason.
+    Broken(NodeId, String),
+}
+
+/// All operations of this node.
+pub(super) struct Poster {
+    open: HashMap<OperationId, Operation>,
+    last_id: OperationId,
+    /// Granted, with bytes to be posted.
+    ready: VecDeque<OperationId>,
+    /// Whose piece each one-sided operation is.
+    pieces: Vec<OperationId>,
+    free: Vec<usize>,
+    piece_bytes_max: usize,
+}
+
+impl Poster {
+    pub(super) fn new(transfer_bytes_max: usize) -> Self {
+        Self {
+            open: HashMap::new(),
+            last_id: 0,
+            ready: VecDeque::new(),
+            pieces: vec![0; TRANSFERS],
+            free: (0..TRANSFERS).collect(),
+            piece_bytes_max: transfer_bytes_max.min(PIECE_BYTES_MAX),
+        }
+    }
+
+    /// How many operations are open at a node.
+    pub(super) fn count(&self, node: NodeId) -> usize {
+        self.open.values().filter(|operation| operation.wish.key.node == node).count()
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    pub(super) fn has_ready(&self) -> bool {
+        !self.ready.is_empty() && !self.free.is_empty()
+    }
+
+    /// Whether the network has pieces of doomed operations.
+    pub(super) fn has_doomed(&self) -> bool {
+        self.open.values().any(|operation| operation.doomed)
+    }
+
+    /// Opens an operation. Returns what the target must be told.
+    ///
+    /// # Errors
+    /// The completion, when the network does not take the local memory.
+    pub(super) fn post(&mut self, wish: Wish, endpoint: &mut dyn Endpoint) -> Result<Control, Completion> {
+        let Wish { key, offset, len, .. } = wish;
+        let mut operation =
+            Operation { wish, local: None, window: None, posted: 0, in_flight: 0, doomed: false };
+        if endpoint.registers_local() && len > 0 {
+            match endpoint.register(operation.wish.what.address(), len, operation.wish.what.access()) {
+                Ok(local) => operation.local = Some(local),
+                Err(cause) => {
+                    let error = TransferError::Refused { node: key.node, cause };
+                    return Err(operation.complete(endpoint, Err(error)));
+                }
+            }
+        }
+        let writing = operation.wish.what.direction() == Direction::Write;
+        self.last_id += 1;
+        self.open.insert(self.last_id, operation);
+        let range = Range { slot: key.slot, generation: key.generation, offset, len: len as u64 };
+        Ok(Control::Open { id: self.last_id, range, writing })
+    }
+
+    /// An operation at `node` that waits for its grant.
+    fn ungranted(&mut self, id: OperationId, node: NodeId) -> Result<&mut Operation, String> {
+        let found = self.open.get_mut(&id);
+        found
+            .filter(|operation| operation.wish.key.node == node && operation.window.is_none())
+            .ok_or_else(|| format!("it answered operation {id}, which does not wait for it"))
+    }
+
+    /// The target leases the range.
+    ///
+    /// # Errors
+    /// What is wrong with that, in words.
+    pub(super) fn granted(&mut self, id: OperationId, node: NodeId, window: Window) -> Result<(), String> {
+        self.ungranted(id, node)?.window = Some(window);
+        self.ready.push_back(id);
+        Ok(())
+    }
+
+    /// The target refuses for good.
+    ///
+    /// # Errors
+    /// What is wrong with that, in words.
+    pub(super) fn failed(
+        &mut self,
+        id: OperationId,
+        node: NodeId,
+        reason: Option<Reason>,
+        endpoint: &mut dyn Endpoint,
+    ) -> Result<Completion, String> {
+        let Wish { offset, len, .. } = self.ungranted(id, node)?.wish;
+        let error = match reason {
+            Some(reason) => reason.to_error(node, offset, len as u64),
+            None => TransferError::Refused {
+                node,
+                cause: "it could not register the region with the network; raise `ulimit -l` there"
+                    .to_owned(),
+            },
+        };
+        let operation = self.open.remove(&id).expect("just looked at");
+        Ok(operation.complete(endpoint, Err(error)))
+    }
+
+    /// Posts pieces until the network takes no more. `over` gets operations that have none.
+    pub(super) fn push_out(&mut self, endpoint: &mut dyn Endpoint, over: &mut Vec<OperationId>) -> Progress {
+        let mut progress = Progress::Idle;
+        while let Some(id) = self.ready.front().copied() {
+            let Some(operation) = self.open.get_mut(&id).filter(|operation| !operation.doomed) else {
+                self.ready.pop_front();
+                continue;
+            };
+            let node = operation.wish.key.node;
+            let left = operation.wish.len - operation.posted;
+            if left == 0 {
+                self.ready.pop_front();
+                over.extend(operation.is_over().then_some(id));
+                continue;
+            }
+            let (Some(slot), Some(Window { address, key })) = (self.free.last().copied(), operation.window)
+            else {
+                return progress;
+            };
+            let remote = Window { address: address.wrapping_add(operation.posted as u64), key };
+            let transfer = Transfer {
+                direction: operation.wish.what.direction(),
+                local: operation.wish.what.address().wrapping_add(operation.posted),
+                len: left.min(self.piece_bytes_max),
+                remote,
+                peer: node,
+            };
+            // SAFETY: `posted + len` does not exceed the operation's length, which its memory has (checked before a
+            // get is posted; a put is as long as its memory). The operation holds the memory, exclusively for a
+            // get, and is kept until all its pieces are over (rule 4) or the endpoint is shut.
+            match unsafe { endpoint.transfer(&transfer, operation.local.as_ref(), slot) } {
+                Ok(()) => {
+                    self.free.pop();
+                    self.pieces[slot] = id;
+                    operation.posted += transfer.len;
+                    operation.in_flight += 1;
+                    progress = Progress::Posted;
+                }
+                Err(Refusal::Full) => return progress,
+                Err(Refusal::Broken(cause)) => return Progress::Broken(node, cause),
+            }
+        }
+        progress
+    }
+
+    /// A piece is over. Returns its operation's name and node; the operation has ended if [`Poster::finish`] says so.
+    pub(super) fn moved(&mut self, slot: usize) -> Option<(OperationId, NodeId)> {
+        self.free.push(slot);
+        let id = self.pieces[slot];
+        let operation = self.open.get_mut(&id)?;
+        operation.in_flight -= 1;
+        Some((id, operation.wish.key.node))
+    }
+
+    /// Ends an operation that is over. Returns where it was posted and its completion.
+    pub(super) fn finish(
+        &mut self,
+        id: OperationId,
+        endpoint: &mut dyn Endpoint,
+    ) -> Option<(NodeId, Completion)> {
+        if !self.open.get(&id)?.is_over() {
+            return None;
+        }
+        let operation = self.open.remove(&id)?;
+        let node = operation.wish.key.node;
+        let result = match operation.doomed {
+            false => Ok(operation.wish.len),
+            true => Err(TransferError::PeerLost(node)),
+        };
+        Some((node, operation.complete(endpoint, result)))
+    }
+
+    /// A node is gone: completes its operations, but for those of which the network has pieces.
+    pub(super) fn abandon(
+        &mut self,
+        node: NodeId,
+        endpoint: &mut dyn Endpoint,
+        ended: &mut impl FnMut(Completion),
+    ) {
+        let of_node = self.open.iter_mut().filter(|(_, operation)| operation.wish.key.node == node);
+        let doomed: Vec<OperationId> = of_node
+            .map(|(id, operation)| {
+                operation.doomed = true;
+                *id
+            })
+            .collect();
+        for id in doomed {
+            self.finish(id, endpoint).into_iter().for_each(|(_, completion)| ended(completion));
+        }
+    }
+
+    /// The endpoint is shut: completes everything.
+    pub(super) fn abandon_all(&mut self, endpoint: &mut dyn Endpoint, ended: &mut impl FnMut(Completion)) {
+        assert!(endpoint.is_shut(), "the network may still have pieces");
+        for (_, operation) in self.open.drain() {
+            let lost = TransferError::PeerLost(operation.wish.key.node);
+            ended(operation.complete(endpoint, Err(lost)));
+        }
+        self.ready.clear();
+    }
+}

@@ -1,0 +1,172 @@
+//! The leases that one peer holds on regions of this node.
+//!
+//! 1. A lease is a claim and a registration: from its grant to its release nobody else touches the range against the
+//!    claim's rules, its memory stays, and the network reaches it under the window that the grant told.
+//! 2. A range that somebody else holds makes the peer wait; it is tried again with every progress.
+//! 3. Leases of a lost peer are never released: what is left of its operations in the network may still touch the
+//!    memory, until the endpoint is closed.
+
+use super::endpoint::Endpoint;
+use super::registrations::{RegionName, Registrations};
+use super::wire::{Control, Window};
+use crate::claim::ClaimMode;
+use crate::emulated::wire::{OPERATIONS_MAX, OperationId, Range, Reason};
+use crate::region::{Claim, ClaimError, RegionKey, Regions};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+enum Lease {
+    Waiting { range: Range, writing: bool },
+    Granted { claim: Claim, region: Option<RegionName> },
+}
+
+/// What a lease needs of the network.
+pub(super) struct Network<'a> {
+    pub(super) endpoint: &'a mut dyn Endpoint,
+    pub(super) registrations: &'a mut Registrations,
+}
+
+/// One peer's leases.
+pub(super) struct Server {
+    regions: Arc<Regions>,
+    leases: HashMap<OperationId, Lease>,
+    waiting: Vec<OperationId>,
+}
+
+impl Server {
+    pub(super) fn new(regions: Arc<Regions>) -> Self {
+        Self { regions, leases: HashMap::new(), waiting: Vec::new() }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.leases.is_empty()
+    }
+
+    /// Whether a range is busy, the end of which no message will announce.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// The peer asks for a lease.
+    ///
+    /// # Errors
+    /// What no correct peer asks, in words.
+    pub(super) fn open(
+        &mut self,
+        id: OperationId,
+        range: Range,
+        writing: bool,
+        network: &mut Network<'_>,
+        answers: &mut VecDeque<Control>,
+    ) -> Result<(), String> {
+        if self.leases.len() >= OPERATIONS_MAX {
+            return Err(format!("it opened more than {OPERATIONS_MAX} operations at a time"));
+        }
+        if self.leases.contains_key(&id) {
+            return Err(format!("it opened operation {id} twice"));
+        }
+        self.serve(id, range, writing, network, answers);
+        Ok(())
+    }
+
+    fn serve(
+        &mut self,
+        id: OperationId,
+        range: Range,
+        writing: bool,
+        network: &mut Network<'_>,
+        answers: &mut VecDeque<Control>,
+    ) {
+        let Range { slot, generation, offset, len } = range;
+        let key = RegionKey { node: self.regions.node(), slot, generation, len };
+        let mode = if writing { ClaimMode::Write } else { ClaimMode::Read };
+        let claim = match self.regions.claim(&key, offset, len, mode) {
+            Ok(claim) => claim,
+            Err(ClaimError::Busy) => {
+                self.leases.insert(id, Lease::Waiting { range, writing });
+                self.waiting.push(id);
+                return;
+            }
+            Err(ClaimError::Failed(error)) => {
+                answers.push_back(Control::Failed { id, reason: Reason::of(&error) });
+                return;
+            }
+        };
+        let nothing = Window { address: 0, key: 0 };
+        let (window, region) = match self.regions.extent(&key).filter(|_| !claim.is_empty()) {
+            None => (nothing, None),
+            Some(extent) => {
+                match network.registrations.lease(network.endpoint, (slot, generation), &extent) {
+                    Ok(Window { address, key }) => {
+                        // The claim's range lies inside the region, so that this is no wrap-around.
+                        let first = claim.address() as usize - extent.address as usize;
+                        (Window { address: address + first as u64, key }, Some((slot, generation)))
+                    }
+                    Err(_) => {
+                        answers.push_back(Control::Unregistered { id });
+                        return;
+                    }
+                }
+            }
+        };
+        self.leases.insert(id, Lease::Granted { claim, region });
+        answers.push_back(Control::Granted { id, window });
+    }
+
+    /// The peer is done with a lease.
+    ///
+    /// # Errors
+    /// When it holds none of this name.
+    pub(super) fn release(&mut self, id: OperationId, network: &mut Network<'_>) -> Result<(), String> {
+        match self.leases.remove(&id) {
+            Some(Lease::Granted { claim, region }) => {
+                drop(claim);
+                if let Some(region) = region {
+                    network.registrations.release(network.endpoint, region);
+                }
+                Ok(())
+            }
+            _ => Err(format!("it released operation {id}, which holds no lease")),
+        }
+    }
+
+    /// Tries busy ranges once more; when `closing`, gives up those that still are. Returns whether any went on.
+    pub(super) fn retry(
+        &mut self,
+        closing: bool,
+        network: &mut Network<'_>,
+        answers: &mut VecDeque<Control>,
+    ) -> bool {
+        let before = self.waiting.len();
+        for id in std::mem::take(&mut self.waiting) {
+            if let Some(Lease::Waiting { range, writing }) = self.leases.remove(&id) {
+                self.serve(id, range, writing, network, answers);
+            }
+        }
+        if closing {
+            for id in self.waiting.drain(..) {
+                self.leases.remove(&id);
+                answers.push_back(Control::Failed { id, reason: Reason::Closing });
+            }
+        }
+        self.waiting.len() < before
+    }
+
+    /// The peer said goodbye: it uses none of its leases any more.
+    pub(super) fn release_all(&mut self, network: &mut Network<'_>) {
+        self.waiting.clear();
+        for (_, lease) in self.leases.drain() {
+            if let Lease::Granted { claim, region: Some(region) } = lease {
+                drop(claim);
+                network.registrations.release(network.endpoint, region);
+            }
+        }
+    }
+
+    /// The peer is lost: nothing more is granted, and what is granted stays so.
+    pub(super) fn freeze(&mut self) {
+        for id in self.waiting.drain(..) {
+            self.leases.remove(&id);
+        }
+    }
+}
