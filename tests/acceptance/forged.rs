@@ -1,11 +1,15 @@
 //! Handles that a node forged, sent in ordinary calls: nothing is read or written but what they name rightly, and the caller hears
 //! why. `CHARE_TEST_FORGED` sets how many for each path; `cargo xtask soak` makes them a million.
 
-use crate::run::run;
+use chare_tests::Running;
 use std::process::Command;
+use std::time::Duration;
 
 /// Handles for each path in the suite.
 const COUNT: u64 = 5_000;
+
+/// A million of them take some minutes by messages, on two cores.
+const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 #[test]
 fn forged_handles_reach_nothing_by_the_direct_api() {
@@ -14,8 +18,7 @@ fn forged_handles_reach_nothing_by_the_direct_api() {
     for (seed, options) in ["", "+lrts cma", "+lrts emulated", "+nolocal"].into_iter().enumerate() {
         let mut command = Command::new(env!("CARGO_BIN_EXE_forged"));
         let arguments = format!("--count {count} --seed {seed} +n 2 {options}");
-        command.args(arguments.split_whitespace());
-        let outcome = run(command);
+        let outcome = Running::start_within(command.args(arguments.split_whitespace()), PATIENCE).end();
         assert!(outcome.code == Some(0) && outcome.stderr.is_empty(), "{options}: {outcome:?}");
         let counts = outcome.stdout.trim();
         assert!(counts.starts_with("right: "), "{options}: {outcome:?}");

@@ -9,3 +9,4 @@ mod misuse;
 mod ofi;
 mod run;
 mod stats;
+mod wrappers;

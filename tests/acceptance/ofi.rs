@@ -2,16 +2,12 @@
 
 use crate::kill::kill_one;
 use crate::run::{probe, run};
-use chare_lrts::ofi;
+use chare_tests::chaos::campaign::Campaign;
+use chare_tests::chaos::plan::Path;
 
 /// The providers of this machine that the test names, or a line that says what is skipped.
-fn here(wanted: &[&'static str]) -> Vec<&'static str> {
-    let found = ofi::providers().unwrap_or_else(|why| {
-        println!("skipped: {why}");
-        Vec::new()
-    });
-    let is_here = |provider: &&&str| found.iter().any(|name| name == **provider);
-    wanted.iter().filter(is_here).copied().collect()
+pub(crate) fn here(wanted: &[&'static str]) -> Vec<&'static str> {
+    chare_tests::providers(wanted, "programs")
 }
 
 #[test]
@@ -54,4 +50,17 @@ fn a_killed_node_ends_the_job() {
         kill_one("+lrts ofi", (1, 0));
         kill_one("+lrts ofi", (4, 3));
     }
+}
+
+#[test]
+fn thirty_broken_jobs_over_sockets_end_as_they_must() {
+    if here(&["tcp;ofi_rxm"]).is_empty() {
+        return;
+    }
+    let program = env!("CARGO_BIN_EXE_checked").into();
+    let path = Some(Path::Ofi);
+    let campaign = Campaign { program, runs: 30, seed: 2_000_000, path, fault: None, at_a_time: 2 };
+    let summary = campaign.run(|| ());
+    println!("{summary}");
+    assert!(summary.failures.is_empty(), "{summary}");
 }

@@ -10,6 +10,7 @@ mod forged;
 mod group;
 mod hostile;
 mod lifetimes;
+mod loopback;
 mod messages;
 mod pair;
 mod paths;

@@ -107,7 +107,7 @@ fn lead(task: Task<'_>, ofi: &Leased, heard: &mut Heard) {
         what => {
             hear(ofi, heard);
             let key: RegionKey = codec::decode(&heard.last).expect("the other node tells its region");
-            let mut local = Some(MemoryMut::heap_zeroed(task.bytes));
+            let mut local = Some(written(task.bytes));
             task.batches.run(|transfers| {
                 let began = Instant::now();
                 for _ in 0..transfers {
@@ -128,7 +128,7 @@ fn lead(task: Task<'_>, ofi: &Leased, heard: &mut Heard) {
 fn follow(task: Task<'_>, ofi: &Leased, regions: &Regions, heard: &mut Heard) {
     let other = NodeId(0);
     if task.what != "message" {
-        let held = Held::Target(MemoryMut::heap_zeroed(task.bytes));
+        let held = Held::Target(written(task.bytes));
         let key = regions.register(held).expect("the board has room");
         let mut bytes = Vec::new();
         codec::encode_into(&key, &mut bytes).expect("a key is always encoded");
@@ -141,6 +141,13 @@ fn follow(task: Task<'_>, ofi: &Leased, regions: &Regions, heard: &mut Heard) {
         }
         send(ofi, other, &[7; 8]);
     }
+}
+
+/// Not zero: untouched memory would be one page of zeroes, read from the nearest cache.
+fn written(len: usize) -> MemoryMut {
+    let mut memory = MemoryMut::heap_zeroed(len);
+    memory.as_mut_slice().fill(7);
+    memory
 }
 
 fn get(ofi: &Leased, heard: &mut Heard, key: RegionKey, into: MemoryMut) -> MemoryMut {

@@ -112,6 +112,9 @@ struct Peer {
     restless: AtomicBool,
     /// Mirrors "something waits that no event descriptor tells of"; written under the lock.
     impatient: AtomicBool,
+    /// A progress found the lock taken. Whoever holds it may have been refused before that progress took the news of room
+    /// from the backend, so nobody sleeps until one has looked again.
+    passed_by: AtomicBool,
     /// Mirrors "nothing it sends is read again"; written under the lock.
     ignored: AtomicBool,
     talk: Mutex<Talk>,
@@ -147,6 +150,7 @@ impl<L: Lrts> Emulated<L> {
         let peer = |index| Peer {
             restless: AtomicBool::new(false),
             impatient: AtomicBool::new(false),
+            passed_by: AtomicBool::new(false),
             ignored: AtomicBool::new(false),
             talk: Mutex::new(Talk {
                 presence: Presence::Open,
@@ -193,9 +197,12 @@ impl<L: Lrts> Emulated<L> {
     fn push_out(&self) -> bool {
         let mut happened = false;
         for (index, peer) in self.peers.iter().enumerate() {
-            if peer.restless.load(Ordering::Acquire)
-                && let Some(mut talk) = peer.talk.try_lock()
-            {
+            if !peer.restless.load(Ordering::Acquire) {
+                continue;
+            }
+            let talk = peer.talk.try_lock();
+            peer.passed_by.store(talk.is_none(), Ordering::Release);
+            if let Some(mut talk) = talk {
                 let Talk { server, outgoing, .. } = &mut *talk;
                 happened |= server.retry(self.closing.load(Ordering::Acquire), outgoing);
                 happened |= talk.push_out(NodeId(index as u32), &self.inner) > 0;
@@ -277,7 +284,11 @@ impl<L: Lrts> Lrts for Emulated<L> {
     /// As the wrapped backend; also `false` while a range waits for its claim, since no descriptor tells when it can have
     /// it, and while there are frames that nobody has tried to send.
     fn arm(&self) -> bool {
-        let at_rest = self.peers.iter().all(|peer| !peer.impatient.load(Ordering::Acquire));
+        let must_look = |peer: &Peer| {
+            let passed_by = peer.passed_by.load(Ordering::Acquire) && peer.restless.load(Ordering::Acquire);
+            passed_by || peer.impatient.load(Ordering::Acquire)
+        };
+        let at_rest = !self.peers.iter().any(must_look);
         let closing = self.closing.load(Ordering::Acquire) && !self.said_goodbye.load(Ordering::Acquire);
         at_rest && !closing && self.inner.arm()
     }

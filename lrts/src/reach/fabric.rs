@@ -11,6 +11,8 @@ use crate::lrts::Lrts;
 #[cfg(feature = "mpi")]
 use crate::mpi::{MATCHED_BYTES_MIN, Mpi};
 use crate::path_use::PathUse;
+#[cfg(any(feature = "ofi", feature = "mpi"))]
+use crate::wrappers::Wrapped;
 
 /// A network that carries messages, with both ways to move memory.
 pub(super) trait Fabric: Send + Sync {
@@ -31,7 +33,7 @@ pub(super) trait Fabric: Send + Sync {
 }
 
 #[cfg(feature = "ofi")]
-impl Fabric for Emulated<Leased> {
+impl Fabric for Emulated<Wrapped<Leased>> {
     fn carrier(&self) -> &dyn Lrts {
         self
     }
@@ -45,11 +47,11 @@ impl Fabric for Emulated<Leased> {
     }
 
     fn sent(&self, peer: NodeId) -> PathUse {
-        self.inner().sent(peer)
+        self.inner().bare().sent(peer)
     }
 
     fn describe(&self) -> String {
-        format!("{} ({})", self.inner().name(), self.inner().kind())
+        format!("{} ({})", self.inner().name(), self.inner().bare().kind())
     }
 
     fn own_way(&self) -> &'static str {
@@ -58,7 +60,7 @@ impl Fabric for Emulated<Leased> {
 }
 
 #[cfg(feature = "mpi")]
-impl Fabric for Emulated<Mpi> {
+impl Fabric for Emulated<Wrapped<Mpi>> {
     fn carrier(&self) -> &dyn Lrts {
         self
     }
@@ -72,11 +74,11 @@ impl Fabric for Emulated<Mpi> {
     }
 
     fn sent(&self, peer: NodeId) -> PathUse {
-        self.inner().sent(peer)
+        self.inner().bare().sent(peer)
     }
 
     fn describe(&self) -> String {
-        format!("mpi ({})", self.inner().description())
+        format!("mpi ({})", self.inner().bare().description())
     }
 
     fn own_way(&self) -> &'static str {
@@ -84,6 +86,6 @@ impl Fabric for Emulated<Mpi> {
     }
 
     fn attend(&self, is_over: &dyn Fn() -> bool) {
-        self.inner().attend(is_over);
+        self.inner().bare().attend(is_over);
     }
 }

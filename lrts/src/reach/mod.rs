@@ -23,7 +23,6 @@ mod fabric;
 mod open;
 mod traffic;
 mod transfer;
-mod waker;
 
 pub use open::ReachOptions;
 pub use traffic::PeerUse;
@@ -38,13 +37,14 @@ use crate::memory::MemoryMut;
 use crate::region::Regions;
 use crate::shm::Shm;
 use crate::tcp::Tcp;
+use crate::waker::Waker;
+use crate::wrappers::Wrapped;
 use fabric::Fabric;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use traffic::Traffic;
-use waker::Waker;
 
 /// What is allocated from arenas, which are backed at once, on a peer's word: more than most transfers, less than would
 /// hurt a host.
@@ -87,10 +87,10 @@ struct Peer {
 struct Parts {
     regions: Arc<Regions>,
     routes: Vec<Route>,
-    shm: Option<Emulated<Shm>>,
-    tcp: Option<Emulated<Tcp>>,
+    shm: Option<Emulated<Wrapped<Shm>>>,
+    tcp: Option<Emulated<Wrapped<Tcp>>>,
     fabric: Option<Box<dyn Fabric>>,
-    cma: Option<Cma>,
+    cma: Option<Wrapped<Cma>>,
     arenas: Option<Arc<Arenas>>,
     warning: Option<String>,
 }
@@ -113,10 +113,10 @@ pub struct Reach {
     regions: Arc<Regions>,
     /// By node.
     peers: Vec<Peer>,
-    shm: Option<Emulated<Shm>>,
-    tcp: Option<Emulated<Tcp>>,
+    shm: Option<Emulated<Wrapped<Shm>>>,
+    tcp: Option<Emulated<Wrapped<Tcp>>>,
     fabric: Option<Box<dyn Fabric>>,
-    cma: Option<Cma>,
+    cma: Option<Wrapped<Cma>>,
     /// Where buffers live that neighbours may map, if any may.
     arenas: Option<Arc<Arenas>>,
     /// Whether a lack of shareable memory was told.
@@ -260,8 +260,8 @@ impl Reach {
     pub fn usage(&self, peer: NodeId) -> PeerUse {
         let messages = match self.peers[peer.index()].messages {
             Messages::Myself => None,
-            Messages::Shm => self.shm.as_ref().map(|shm| shm.inner().sent(peer)),
-            Messages::Tcp => self.tcp.as_ref().map(|tcp| tcp.inner().sent(peer)),
+            Messages::Shm => self.shm.as_ref().map(|shm| shm.inner().bare().sent(peer)),
+            Messages::Tcp => self.tcp.as_ref().map(|tcp| tcp.inner().bare().sent(peer)),
             Messages::Fabric => self.fabric.as_ref().map(|fabric| fabric.sent(peer)),
         };
         self.peers[peer.index()].traffic.read(messages.unwrap_or_default())
