@@ -13,6 +13,7 @@ mod memory;
 mod path_use;
 mod region;
 mod sync;
+mod waker;
 
 pub mod backends;
 pub mod bootstrap;
@@ -24,6 +25,8 @@ mod fabric;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod host;
+#[cfg(feature = "ofi")]
+pub mod leased;
 pub mod memcpy;
 #[cfg(feature = "mpi")]
 pub mod mpi;
@@ -32,6 +35,7 @@ pub mod ofi;
 pub mod reach;
 pub mod shm;
 pub mod tcp;
+pub mod wrappers;
 
 pub use capabilities::Capabilities;
 pub use error::{LrtsError, TransferError};

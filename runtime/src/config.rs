@@ -9,10 +9,12 @@ mod cpus;
 
 pub use cpus::{CpuList, CpuListError};
 
+use chare_lrts::wrappers::FaultPlan;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgAction, Args, Command, FromArgMatches};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// The most PEs of one node: more threads than any host has cores for is a mistyped number.
@@ -24,9 +26,12 @@ pub const NODES_PER_HOST_MAX: u32 = 512;
 /// What the environment variables of this family begin with.
 const PREFIX: &str = "CHARE_";
 
-/// Variables of the family that are no twins: the launcher's own, and those that tests may use as they like.
-const OTHER_VARIABLES: [&str; 2] =
-    [chare_lrts::bootstrap::launched::VARIABLE, crate::launch::TIMEOUT_VARIABLE];
+/// Variables of the family that are no twins: launchers' and nodes' own, and those that tests may use as they like.
+const OTHER_VARIABLES: [&str; 3] = [
+    chare_lrts::bootstrap::launched::VARIABLE,
+    chare_lrts::bootstrap::managed::VARIABLE,
+    crate::launch::TIMEOUT_VARIABLE,
+];
 const TEST_PREFIX: &str = "CHARE_TEST_";
 
 /// How a program was asked to run.
@@ -48,6 +53,10 @@ pub struct Config {
     pub ofi: Option<String>,
     /// `+mpi`: the shared library of the MPI that `+lrts mpi` uses.
     pub mpi: Option<String>,
+    /// `+trace`: where each node writes what crosses its backends.
+    pub trace: Option<PathBuf>,
+    /// `+fault`: what goes wrong in the backends.
+    pub fault: Option<FaultPlan>,
     /// `+pemap`: the CPUs that PEs are pinned to, in the order of the PEs; repeated when it is too short.
     pub pemap: Option<CpuList>,
     /// `+stats`: print counters per PE at the end.
@@ -126,6 +135,12 @@ struct Options {
     /// Shared library of MPI, such as libmpi.so.40, for +lrts mpi
     #[arg(long, value_name = "LIBRARY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     mpi: Option<String>,
+    /// Write every frame, get and put of node I to FILE.I
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Faults of the network, such as refuse=10,delay=500,drop=1000,seed=7
+    #[arg(long, value_name = "LIST")]
+    fault: Option<FaultPlan>,
     /// CPUs for the PEs in their order, such as 0-3,8,10-14:2
     #[arg(long, value_name = "LIST")]
     pemap: Option<CpuList>,
@@ -171,6 +186,8 @@ impl Config {
             noshm: options.noshm,
             ofi: options.ofi,
             mpi: options.mpi,
+            trace: options.trace,
+            fault: options.fault,
             pemap: options.pemap,
             stats: options.stats,
             program_arguments,

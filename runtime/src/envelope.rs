@@ -12,6 +12,7 @@ use crate::queue::CallOptions;
 use crate::quiescence::Wave;
 use crate::reduction::{EncodedPartial, Partial};
 use crate::registry::{ChareRegistration, EntryRegistration, registry};
+use crate::zerocopy::send::EAGER_CARRIED_BYTES;
 use crate::zerocopy::{Descriptor, Leaving, Nocopy};
 use chare_lrts::{Memory, MemoryMut, NodeId};
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,25 @@ use std::sync::Arc;
 pub(crate) struct Envelope {
     pub(crate) options: CallOptions,
     pub(crate) body: Body,
+}
+
+impl Envelope {
+    /// About how much memory it takes. Memory that others lend is not counted, nor what the runtime alone says.
+    pub(crate) fn bytes(&self) -> u64 {
+        let content = match &self.body {
+            Body::Call(Call { arguments, nocopy, .. }) => {
+                arguments.encoded_bytes() + nocopy.as_ref().map_or(0, |nocopy| nocopy.inline_bytes())
+            }
+            Body::Broadcast(broadcast) => {
+                let lens = broadcast.nocopy.iter().map(|leaving| leaving.memory.len());
+                broadcast.arguments.encoded_bytes()
+                    + lens.filter(|bytes| *bytes <= EAGER_CARRIED_BYTES).sum::<usize>()
+            }
+            Body::Contribution(partial) => partial.bytes(),
+            _ => 0,
+        };
+        (size_of::<Self>() + content) as u64
+    }
 }
 
 /// What a message asks of a PE. Moved several times on its way, so what is rare and large stands in a box.

@@ -27,8 +27,8 @@ const QUIET_LOOKS: usize = 300;
 /// Work that follows from one frame before it counts as a loop.
 const WORK_MAX: usize = 10_000;
 
-/// A collection may take all memory of a host; a fuzzer must not.
-const MEMBERS_MAX: u64 = 1 << 12;
+/// A collection may take all memory of a host; a fuzzer must not. So many no host can hold: they are refused anyway.
+const MEMBERS: std::ops::Range<u64> = 1 << 12..1 << 48;
 
 /// See the file's head.
 pub struct Pair {
@@ -69,7 +69,7 @@ pub fn is_guarded() -> bool {
 /// Does what is left for a PE; returns whether there was anything.
 fn work(pe: &Rc<Pe>) -> bool {
     let mut works = 0;
-    let queued = || pe.node.mailbox(pe.id).pop().or_else(|| pe.queue.borrow_mut().pop().map(|work| *work));
+    let queued = || pe.mailbox.pop().or_else(|| pe.queue.borrow_mut().pop().map(|work| *work));
     while let Some(mut work) = queued() {
         GUARDED.set(true);
         let result = std::panic::catch_unwind(AssertUnwindSafe(|| dispatch::process(pe, &mut work)));
@@ -128,8 +128,8 @@ impl Pair {
     /// # Errors
     /// Why node 1 did not take them. Whether the job goes on tells [`Pair::has_ended`].
     pub fn hear(&self, bytes: &[u8]) -> Result<(), String> {
-        if let Ok((Header::Spread { spread: Spread::Members { len: MEMBERS_MAX.., .. }, .. }, _)) =
-            envelope::decode(bytes)
+        if let Ok((Header::Spread { spread: Spread::Members { len, .. }, .. }, _)) = envelope::decode(bytes)
+            && MEMBERS.contains(&len)
         {
             return Err("too many members for a fuzzer".to_owned());
         }

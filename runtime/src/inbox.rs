@@ -16,6 +16,7 @@ use crate::zerocopy::receive::{self, Destination};
 use crate::zerocopy::{Descriptor, Lender, Nocopy, lent, send};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, RegionKey, Sink};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Polls the network and everything that waits for it. Returns whether anything happened.
 pub(crate) fn progress(node: &Arc<Node>) -> bool {
@@ -26,13 +27,15 @@ pub(crate) fn progress(node: &Arc<Node>) -> bool {
     flushed || arrived || retried || reaped
 }
 
-/// What can wait until a PE has time: freeing memory of ended registrations, telling of paths that were given up.
-pub(crate) fn tidy(node: &Node) {
+/// What can wait until a PE has time: freeing memory of ended registrations, telling of paths that were given up, giving memory back to
+/// the system. Returns how long until there may be more to do, if that is known.
+pub(crate) fn tidy(node: &Node) -> Option<Duration> {
     node.closing.reap(node.network.regions());
     node.transfers.sweep(node.network.regions());
     for warning in node.network.take_warnings() {
         eprintln!("warning: {}: {warning}", node.id);
     }
+    node.network.give_back_memory()
 }
 
 struct Inbox<'a>(&'a Arc<Node>);

@@ -156,7 +156,7 @@ pub(crate) fn close(node: &Arc<Node>) {
     while node.is_congested() && Instant::now() < deadline {
         inbox::progress(node);
     }
-    inbox::tidy(node);
+    let _ = inbox::tidy(node);
     node.network.shutdown();
     while !node.network.is_closed() && Instant::now() < deadline {
         if !inbox::progress(node) {

@@ -7,8 +7,9 @@
 //!    know that chares come, go or move.
 
 use crate::chare::AnyChare;
+use crate::early::Awaited;
 use crate::ids::{ChareId, PeId, Target};
-use crate::pe::{Awaited, Pe};
+use crate::pe::Pe;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -28,10 +29,9 @@ pub(crate) enum Location {
 /// The chares of one PE, and what it remembers of others.
 pub(crate) struct Places {
     chares: FxHashMap<Target, Rc<dyn AnyChare>>,
-    remembered: Box<[Remembered]>,
+    remembered: Box<[Remembered; REMEMBERED]>,
 }
 
-#[derive(Clone)]
 struct Remembered {
     target: Target,
     /// Where calls of it go.
@@ -50,7 +50,10 @@ impl Remembered {
 
 impl Default for Places {
     fn default() -> Self {
-        Self { chares: FxHashMap::default(), remembered: vec![Remembered::NOTHING; REMEMBERED].into() }
+        Self {
+            chares: FxHashMap::default(),
+            remembered: Box::new([const { Remembered::NOTHING }; REMEMBERED]),
+        }
     }
 }
 
@@ -77,6 +80,7 @@ impl Places {
         self.find_unremembered(target)
     }
 
+    #[cold]
     fn find_unremembered(&mut self, target: Target) -> Option<Rc<dyn AnyChare>> {
         let chare = self.look_up(target)?;
         let remembered = self.entry(target);

@@ -94,6 +94,12 @@ impl Arguments {
         codec::decode(&bytes)
     }
 
+    /// Whether there is a value that needs a drop; none once it was taken.
+    #[inline]
+    pub(crate) fn needs_drop(&self) -> bool {
+        self.0.needs_drop()
+    }
+
     /// Looks at the value.
     ///
     /// # Panics
@@ -113,6 +119,11 @@ impl Arguments {
     /// When the type's serialization refuses.
     pub(crate) fn encode_into(&self, out: &mut Vec<u8>) -> Result<(), CodecError> {
         codec::append(out, |writer| self.encode(writer))
+    }
+
+    /// How long the value's encoding is; 0 when the type's serialization refuses.
+    pub(crate) fn encoded_bytes(&self) -> usize {
+        codec::fill(&mut [], |writer| self.encode(writer)).unwrap_or(0)
     }
 
     /// Writes the value's encoding; it stays what it is.

@@ -2,7 +2,7 @@
 //!
 //! The registry is what the program *is*, not what a job does: it is the only process-wide table, read-only from its first use.
 
-use crate::chare::{AnyChare, Identity, This, ThisRef};
+use crate::chare::{AnyChare, Identity, This, ThisRef, bytes_of};
 use crate::codec::CodecError;
 use crate::ids::{ChareTypeId, EntryId};
 use crate::message::{Arguments, Message};
@@ -196,6 +196,8 @@ pub struct ChareRegistration {
     pub(crate) id: ChareTypeId,
     pub(crate) entries: &'static [EntryRegistration],
     constructor: &'static str,
+    /// What one of them takes at least.
+    pub(crate) bytes: u64,
     pub(crate) decode: fn(&[u8]) -> Result<Arguments, CodecError>,
     pub(crate) construct: Construct,
 }
@@ -208,6 +210,7 @@ impl ChareRegistration {
             id: type_id(C::NAME),
             entries: C::ENTRIES,
             constructor: C::Constructor::SIGNATURE,
+            bytes: bytes_of::<C>(),
             decode: Arguments::decode::<<C::Constructor as Constructor>::Arguments>,
             construct: |identity, arguments| {
                 let state = C::Constructor::construct(arguments.take()?);

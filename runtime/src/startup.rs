@@ -74,6 +74,8 @@ impl Program {
                     nocma: config.nocma,
                     noshm: config.noshm,
                     ofi: config.ofi.clone(),
+                    trace: config.trace.clone(),
+                    fault: config.fault.clone(),
                 };
                 Ok(Self { config, network })
             }

@@ -1,30 +1,10 @@
 //! Nocopy broadcasts over every path: once into each process, shared by its members, completed exactly once.
 
+mod every_path;
+
 use chare::prelude::*;
-use chare::{ArrayOptions, Job, Placement, ReachOptions};
-
-/// The paths between nodes of one host, by the options that choose them.
-fn paths() -> Vec<(&'static str, ReachOptions)> {
-    let named = |name: &str| ReachOptions { lrts: Some(name.to_owned()), ..ReachOptions::default() };
-    vec![
-        ("shm", ReachOptions::default()),
-        ("cma", ReachOptions { noshm: true, ..ReachOptions::default() }),
-        ("tcp", ReachOptions { nolocal: true, ..ReachOptions::default() }),
-        ("emulated", named("emulated")),
-    ]
-}
-
-fn on_every_path<Fut>(shapes: &[(u32, u32)], main: impl Fn() -> Fut + Send + Clone + 'static)
-where
-    Fut: Future<Output = ()> + 'static,
-{
-    for (nodes, pes) in shapes {
-        for (path, network) in paths() {
-            let result = Job::in_process(*nodes, *pes).network(network).run(main.clone());
-            assert_eq!(result.unwrap_or_else(|error| panic!("{nodes}x{pes} over {path}: {error}")), 0);
-        }
-    }
-}
+use chare::{ArrayOptions, Placement};
+use every_path::on_every_path;
 
 /// One, two, four and six processes (six are two levels of the tree), and several PEs in each.
 const SHAPES: [(u32, u32); 6] = [(1, 1), (1, 3), (2, 1), (4, 1), (6, 1), (6, 2)];

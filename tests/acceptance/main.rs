@@ -1,5 +1,7 @@
 //! What is promised to users, seen from outside: real programs, real processes, bounded time.
 
+mod denial;
+mod forged;
 mod idle;
 mod kill;
 mod misuse;
@@ -7,3 +9,4 @@ mod misuse;
 mod ofi;
 mod run;
 mod stats;
+mod wrappers;

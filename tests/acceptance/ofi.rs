@@ -2,23 +2,19 @@
 
 use crate::kill::kill_one;
 use crate::run::{probe, run};
-use chare_lrts::ofi::Ofi;
+use chare_tests::chaos::campaign::Campaign;
+use chare_tests::chaos::plan::Path;
 
 /// The providers of this machine that the test names, or a line that says what is skipped.
-fn here(wanted: &[&'static str]) -> Vec<&'static str> {
-    let found = Ofi::providers().unwrap_or_else(|why| {
-        println!("skipped: {why}");
-        Vec::new()
-    });
-    let is_here = |provider: &&&str| found.iter().any(|name| name == **provider);
-    wanted.iter().filter(is_here).copied().collect()
+pub(crate) fn here(wanted: &[&'static str]) -> Vec<&'static str> {
+    chare_tests::providers(wanted, "programs")
 }
 
 #[test]
 fn long_buffers_go_one_sided_and_the_provider_is_named() {
     for provider in here(&["tcp;ofi_rxm", "net", "shm"]) {
         let outcome = run(probe(&format!("lend +n 2 +lrts ofi +ofi {provider} +stats")));
-        assert!(outcome.status.success(), "{provider}: {outcome:?}");
+        assert_eq!(outcome.code, Some(0), "{provider}: {outcome:?}");
         assert!(outcome.stdout.contains(&format!("messages by ofi ({provider})")), "{outcome:?}");
         assert!(outcome.stdout.contains("one-sided transfers"), "{provider}: {outcome:?}");
     }
@@ -28,7 +24,7 @@ fn long_buffers_go_one_sided_and_the_provider_is_named() {
 fn the_best_provider_is_chosen_when_none_is_named() {
     if !here(&["tcp;ofi_rxm"]).is_empty() {
         let outcome = run(probe("lend +n 3 +p 2 +lrts ofi"));
-        assert!(outcome.status.success(), "{outcome:?}");
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
     }
 }
 
@@ -43,7 +39,7 @@ fn unsuitable_providers_are_refused_with_the_reason() {
         ("+lrts shm +ofi net", "exclude each other"),
     ] {
         let outcome = run(probe(&format!("lend +n 2 {options}")));
-        assert!(!outcome.status.success(), "{options}: {outcome:?}");
+        assert_ne!(outcome.code, Some(0), "{options}: {outcome:?}");
         assert!(outcome.stderr.contains(reason), "{options}: {}", outcome.stderr);
     }
 }
@@ -54,4 +50,17 @@ fn a_killed_node_ends_the_job() {
         kill_one("+lrts ofi", (1, 0));
         kill_one("+lrts ofi", (4, 3));
     }
+}
+
+#[test]
+fn thirty_broken_jobs_over_sockets_end_as_they_must() {
+    if here(&["tcp;ofi_rxm"]).is_empty() {
+        return;
+    }
+    let program = env!("CARGO_BIN_EXE_checked").into();
+    let path = Some(Path::Ofi);
+    let campaign = Campaign { program, runs: 30, seed: 2_000_000, path, fault: None, at_a_time: 2 };
+    let summary = campaign.run(|| ());
+    println!("{summary}");
+    assert!(summary.failures.is_empty(), "{summary}");
 }

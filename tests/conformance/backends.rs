@@ -1,26 +1,33 @@
 //! How the suite opens each backend.
 
 use crate::group::{Backend, Group, Node, PATIENCE};
+use crate::loopback::Loopback;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::cma::{Cma, permit};
 use chare_lrts::emulated::Emulated;
 use chare_lrts::host::Neighbourhood;
+#[cfg(feature = "ofi")]
+use chare_lrts::leased::Leased;
 use chare_lrts::memcpy::{Hub, Memcpy};
 #[cfg(feature = "ofi")]
-use chare_lrts::ofi::{Ofi, OfiOptions};
+use chare_lrts::ofi::{self, OfiOptions};
 use chare_lrts::reach::{Reach, ReachOptions};
 use chare_lrts::shm::Shm;
 use chare_lrts::tcp::Tcp;
+use chare_lrts::wrappers::FaultPlan;
 use chare_lrts::{Lrts, LrtsError, NodeId, Regions};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// Every backend, in the order in which they are checked.
 pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
     vec![
-        Rc::new(InProcess { name: "memcpy", emulated: false }),
-        Rc::new(InProcess { name: "emulated-memcpy", emulated: true }),
+        Rc::new(InProcess { name: "memcpy", open: memcpy, emulated: false }),
+        Rc::new(InProcess { name: "emulated-memcpy", open: memcpy, emulated: true }),
+        Rc::new(InProcess { name: "loopback", open: loopback, emulated: false }),
+        Rc::new(InProcess { name: "emulated-loopback", open: loopback, emulated: true }),
         Rc::new(Opened { serves_its_own_node: false, ..Opened::new("shm", shm) }),
         Rc::new(Opened::new("emulated-shm", emulated_shm)),
         Rc::new(Opened { serves_its_own_node: false, ..Opened::new("cma", cma) }),
@@ -34,6 +41,10 @@ pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
         reach("reach-nocma", ReachOptions { nocma: true, ..ReachOptions::default() }),
         reach("reach-noshm", ReachOptions { noshm: true, ..ReachOptions::default() }),
         reach("reach-nolocal", ReachOptions { nolocal: true, ..ReachOptions::default() }),
+        reach("reach-trace", ReachOptions { trace: Some(trace_file()), ..ReachOptions::default() }),
+        reach("reach-fault", ReachOptions { fault: Some(bad_day()), ..ReachOptions::default() }),
+        reach("reach-fault-emulated", ReachOptions { fault: Some(bad_day()), ..named("emulated") }),
+        reach("reach-fault-tcp", ReachOptions { fault: Some(bad_day()), nocma: true, ..named("tcp") }),
         #[cfg(feature = "ofi")]
         ofi("ofi-tcp", "tcp;ofi_rxm", None),
         #[cfg(feature = "ofi")]
@@ -48,7 +59,19 @@ pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
         Rc::new(Opened::new("emulated-ofi", emulated_ofi)),
         #[cfg(feature = "ofi")]
         reach("reach-ofi", named("ofi")),
+        #[cfg(feature = "ofi")]
+        reach("reach-fault-ofi", ReachOptions { fault: Some(bad_day()), ..named("ofi") }),
     ]
+}
+
+/// Where the suite leaves its traces, each over the last.
+fn trace_file() -> PathBuf {
+    concat!(env!("CARGO_TARGET_TMPDIR"), "/conformance-trace").into()
+}
+
+/// What a network may do that the checks do not forbid: some of them count on room.
+fn bad_day() -> FaultPlan {
+    "delay=200,seed=1".parse().expect("it is a list of faults")
 }
 
 /// Seen in libfabric 1.17.0: the survivor spins in `fi_cq_read` on the lock at the start of its own region.
@@ -79,10 +102,10 @@ fn emulated_ofi(bootstrap: &mut dyn Bootstrap) -> Result<Node, LrtsError> {
 }
 
 #[cfg(feature = "ofi")]
-fn join(bootstrap: &mut dyn Bootstrap, regions: &Arc<Regions>, provider: &str) -> Result<Ofi, LrtsError> {
+fn join(bootstrap: &mut dyn Bootstrap, regions: &Arc<Regions>, provider: &str) -> Result<Leased, LrtsError> {
     let options = OfiOptions { provider: Some(provider.to_owned()), ..OfiOptions::default() };
     let peers = others(bootstrap);
-    Ofi::open(bootstrap, &peers, Arc::clone(regions), &options, PATIENCE)
+    ofi::open(bootstrap, &peers, Arc::clone(regions), &options, PATIENCE)
 }
 
 fn others(bootstrap: &dyn Bootstrap) -> Vec<NodeId> {
@@ -90,10 +113,35 @@ fn others(bootstrap: &dyn Bootstrap) -> Vec<NodeId> {
     (0..bootstrap.nodes()).map(NodeId).filter(|peer| *peer != me).collect()
 }
 
-/// Nodes that meet at a hub.
+/// Opens nodes with these tables, their get and put made of messages or not.
+type OpenAll = fn(Vec<Arc<Regions>>, bool) -> Result<Vec<Node>, String>;
+
+/// Nodes of one process that need no bootstrap.
 struct InProcess {
     name: &'static str,
+    open: OpenAll,
     emulated: bool,
+}
+
+/// Nodes that meet at a hub.
+fn memcpy(regions: Vec<Arc<Regions>>, emulated: bool) -> Result<Vec<Node>, String> {
+    let hub = Hub::new(regions.len() as u32).map_err(|error| error.to_string())?;
+    let job = regions.iter().map(|regions| Memcpy::open(&hub, Arc::clone(regions))).collect();
+    Ok(with_regions(job, regions, emulated))
+}
+
+fn loopback(regions: Vec<Arc<Regions>>, emulated: bool) -> Result<Vec<Node>, String> {
+    let job = Loopback::job(regions.len() as u32).map_err(|error| error.to_string())?;
+    Ok(with_regions(job, regions, emulated))
+}
+
+fn with_regions<L: Lrts + 'static>(job: Vec<L>, regions: Vec<Arc<Regions>>, emulated: bool) -> Vec<Node> {
+    let nodes = regions.len() as u32;
+    let node = |(lrts, regions): (L, Arc<Regions>)| match emulated {
+        false => Node::with_heap(Arc::new(lrts), regions),
+        true => Node::with_heap(Arc::new(Emulated::new(lrts, Arc::clone(&regions), nodes)), regions),
+    };
+    job.into_iter().zip(regions).map(node).collect()
 }
 
 impl Backend for InProcess {
@@ -102,18 +150,9 @@ impl Backend for InProcess {
     }
 
     fn open(&self, nodes: u32) -> Result<Group, String> {
-        let hub = Hub::new(nodes).map_err(|error| error.to_string())?;
-        let open = |index| {
-            let regions = Arc::new(Regions::new(NodeId(index)).map_err(|error| error.to_string())?);
-            let memcpy = Memcpy::open(&hub, Arc::clone(&regions));
-            Ok(match self.emulated {
-                false => Node::with_heap(Arc::new(memcpy), regions),
-                true => {
-                    Node::with_heap(Arc::new(Emulated::new(memcpy, Arc::clone(&regions), nodes)), regions)
-                }
-            })
-        };
-        (0..nodes).map(open).collect::<Result<_, String>>().map(Group::new)
+        let table = |index| Regions::new(NodeId(index)).map(Arc::new).map_err(|error| error.to_string());
+        let regions = (0..nodes).map(table).collect::<Result<_, String>>()?;
+        (self.open)(regions, self.emulated).map(Group::new)
     }
 
     fn open_one(&self, _: &mut dyn Bootstrap) -> Result<Node, String> {

@@ -10,6 +10,7 @@ mod forged;
 mod group;
 mod hostile;
 mod lifetimes;
+mod loopback;
 mod messages;
 #[cfg(feature = "mpi")]
 mod mpi;
@@ -18,6 +19,7 @@ mod paths;
 #[cfg(feature = "mpi")]
 mod ranks;
 mod runner;
+mod secret;
 mod startup;
 mod strangers;
 mod transfers;
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
     checks.extend(hostile::checks());
     checks.extend(startup::checks());
     checks.extend(paths::checks());
+    checks.extend(secret::checks());
     #[cfg(feature = "mpi")]
     checks.extend(mpi::checks());
     let code = runner::run(checks);

@@ -99,6 +99,23 @@ fn pingpong_verifies_every_path() {
     }
 }
 
+#[cfg(feature = "ofi")]
+#[test]
+fn pingpong_prints_both_tables_over_libfabric() {
+    for provider in chare_tests::providers(&["tcp;ofi_rxm", "net", "shm"], "pingpong") {
+        let path = format!("--path ofi +n 2 +ofi {provider} --verify --csv");
+        let said = pass("pingpong", &format!("{path} --min 1 --max 256KiB --iterations 4"));
+        let used = format!("used: messages by ofi ({provider}), memory by one-sided access");
+        assert!(said.contains(&used) && said.contains("verified 1140 transfers"), "{provider}: {said}");
+        let charm = "--table charm --min 1024 --max 524288 --iterations 2 --large-iterations 1";
+        let said = pass("pingpong", &format!("{path} {charm}"));
+        assert!(
+            said.contains(CHARM_COLUMNS) && said.contains("verified 672 transfers"),
+            "{provider}: {said}"
+        );
+    }
+}
+
 #[test]
 fn pingpong_without_a_path_plays_over_all() {
     let outcome = run("pingpong", "--csv --max 4KiB --iterations 2");

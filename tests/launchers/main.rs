@@ -34,6 +34,9 @@ fn check(launcher: &Launcher) {
         assert_eq!(outcome.code, Some(0), "{path}: {}", said(&outcome));
     }
 
+    let outcome = launcher.run(2, &probe("spawn"));
+    assert_eq!(outcome.code, Some(0), "children of nodes are jobs of their own: {}", said(&outcome));
+
     let outcome = launcher.run(2, &probe("exit 7"));
     assert_eq!(outcome.code, Some(7), "the exit code comes through: {}", said(&outcome));
 

@@ -10,6 +10,7 @@
 //! | `flood` | traffic of every kind between all nodes, until something ends it |
 //! | `panic PE` | panics on that PE |
 //! | `exit CODE` | exits with that code from the last PE |
+//! | `spawn` | each node runs this program once more, as a job of its own |
 //! | `print LINES` | prints so many lines on every PE |
 
 use chare::prelude::*;
@@ -141,6 +142,14 @@ impl Member {
     }
 
     #[entry]
+    fn spawn(&mut self, done: Callback<()>) {
+        let program = std::env::current_exe().expect("it has a file");
+        let status = std::process::Command::new(program).arg("handover").status().expect("it starts");
+        assert!(status.success(), "the child of {} ended with {status}", chare::my_node());
+        self.contribute(barrier(), done);
+    }
+
+    #[entry]
     fn print(&mut self, lines: u32, done: Callback<()>) {
         for line in 0..lines {
             println!("{} says line {line} of {lines}", chare::my_pe());
@@ -241,6 +250,11 @@ fn main() -> ExitCode {
             Some("exit") => {
                 members.on(PeId(chare::pes() - 1)).leave(number(1) as i32);
                 chare::future::<()>().0.await;
+            }
+            Some("spawn") => {
+                let (spawned, done) = chare::future();
+                members.spawn(done);
+                spawned.await;
             }
             Some("print") => {
                 let (printed, done) = chare::future();

@@ -1,6 +1,15 @@
 //! What several tests and `cargo xtask` share.
 
 pub mod chaos;
+pub mod denial;
+mod family;
 mod program;
+#[cfg(feature = "ofi")]
+mod providers;
+mod running;
 
-pub use program::{Outcome, Program};
+pub use family::{Family, wait_for_end};
+pub use program::Program;
+#[cfg(feature = "ofi")]
+pub use providers::providers;
+pub use running::{Outcome, Running};

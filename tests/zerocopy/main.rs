@@ -21,7 +21,18 @@ fn layouts(kernel_copies: bool) -> Vec<String> {
             if position % 2 == 0 { ["+n 2", "+n 4", "+n 3 +p 2"] } else { ["+n 2", "+n 2 +p 2", "+n 6"] };
         layouts.extend(shapes.map(|shape| format!("{shape} {path}")));
     }
+    #[cfg(feature = "ofi")]
+    layouts.extend(over_libfabric());
     layouts
+}
+
+/// Providers of this machine, each with a shape or two.
+#[cfg(feature = "ofi")]
+fn over_libfabric() -> Vec<String> {
+    let here = chare_tests::providers(&["tcp;ofi_rxm", "net", "shm"], "ports");
+    let shapes = [("tcp;ofi_rxm", "+n 2 +p 2"), ("tcp;ofi_rxm", "+n 4"), ("net", "+n 2"), ("shm", "+n 3")];
+    let shapes = shapes.into_iter().filter(|(provider, _)| here.contains(provider));
+    shapes.map(|(provider, shape)| format!("{shape} +lrts ofi +ofi {provider}")).collect()
 }
 
 /// Whether the kernel lets processes of this machine copy each other's memory.

@@ -16,7 +16,7 @@ pub(crate) struct Options {
     /// Seed of the first; each job has the next one
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Only over this path: memcpy, shm, cma, tcp, emulated
+    /// Only over this path: memcpy, shm, cma, tcp, emulated, ofi (which needs libfabric, and runs only when it is named)
     #[arg(long)]
     path: Option<String>,
     /// Only with this fault: none, kill, stop, launcher, two
@@ -27,8 +27,10 @@ pub(crate) struct Options {
 /// Runs the campaign.
 pub(crate) fn run(options: Options, report: &mut Report) {
     let Options { runs, seed, path, fault } = options;
-    report.add(Step::cargo("build", "build --package chare-tests --bin chaos --bin checked").run());
-    let mut step = Step::cargo("chaos", "run --quiet --package chare-tests --bin chaos --")
+    report.add(
+        Step::cargo("build", "build --package chare-tests --features ofi --bin chaos --bin checked").run(),
+    );
+    let mut step = Step::cargo("chaos", "run --quiet --package chare-tests --features ofi --bin chaos --")
         .argument(format!("--runs={runs}"))
         .argument(format!("--seed={seed}"))
         .within(PATIENCE_PER_RUN * runs.max(10));

@@ -42,9 +42,10 @@ pub(crate) fn find_standard_library(report: &mut Report) -> Result<(), String> {
     find_or_install("rust-src", is_there, report)
 }
 
-/// What checks load or start at run time: libfabric, Open MPI, MPICH, Slurm. Slurm's own PMIx plugin opens `libpmix.so` by its
+/// What checks load or start at run time: libfabric, network namespaces, Open MPI, MPICH, Slurm. Slurm's own PMIx plugin opens `libpmix.so` by its
 /// development name.
-const PACKAGES: [&str; 6] = ["libfabric1", "openmpi-bin", "mpich", "slurm-wlm", "munge", "libpmix-dev"];
+const PACKAGES: [&str; 7] =
+    ["libfabric1", "iproute2", "openmpi-bin", "mpich", "slurm-wlm", "munge", "libpmix-dev"];
 
 /// Installs the packages that are missing. Without them the checks that need them are skipped, one by one.
 fn install_packages(report: &mut Report) {

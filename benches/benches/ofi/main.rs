@@ -2,7 +2,10 @@
 //!
 //! Frames of 8 bytes to and fro, and gets and puts of whole regions, through `Lrts` alone, beside a program that does the
 //! same with bare libfabric calls on the same provider: `fi_inject` and `fi_recv`, `fi_readmsg`, `fi_writemsg` with delivery
-//! complete. A provider that is not here is told and left out.
+//! complete. It opens its queue with a descriptor, as whoever wants to sleep must, where the provider has one; what that costs
+//! shows beside a spinner, which does without. A provider that is not here is told and left out.
+//!
+//! The last rows are gets whose region is registered with the network anew each time, beside gets from the registration cache.
 
 mod ours;
 mod raw;
@@ -44,10 +47,40 @@ macro_rules! comparisons {
                 peer: &["side", "raw", $provider, "get", "4", "8388608"],
             },
             Comparison {
-                name: concat!("get 1 MiB, no cache, ", $provider),
-                ours: &["side", "ours", $provider, "get-uncached", $transfers, "1048576", "+n", "2"],
+                name: concat!("get 1 MiB, beside a spinner, ", $provider),
+                ours: &["side", "ours", $provider, "get", $transfers, "1048576", "+n", "2"],
+                against: "fi_readmsg, no descriptor",
+                peer: &["side", "raw-spinning", $provider, "get", $transfers, "1048576"],
+            },
+            Comparison {
+                name: concat!("put 1 MiB, beside a spinner, ", $provider),
+                ours: &["side", "ours", $provider, "put", $transfers, "1048576", "+n", "2"],
+                against: "fi_writemsg, no descriptor",
+                peer: &["side", "raw-spinning", $provider, "put", $transfers, "1048576"],
+            },
+            Comparison {
+                name: concat!("get 64 KiB, no cache, ", $provider),
+                ours: &["side", "ours", $provider, "get-uncached", "200", "65536", "+n", "2"],
                 against: "with cache",
-                peer: &["side", "ours", $provider, "get", $transfers, "1048576", "+n", "2"],
+                peer: &["side", "ours", $provider, "get", "200", "65536", "+n", "2"],
+            },
+            Comparison {
+                name: concat!("get 1 MiB, no cache, ", $provider),
+                ours: &["side", "ours", $provider, "get-uncached", "20", "1048576", "+n", "2"],
+                against: "with cache",
+                peer: &["side", "ours", $provider, "get", "20", "1048576", "+n", "2"],
+            },
+            Comparison {
+                name: concat!("get 8 MiB, no cache, ", $provider),
+                ours: &["side", "ours", $provider, "get-uncached", "4", "8388608", "+n", "2"],
+                against: "with cache",
+                peer: &["side", "ours", $provider, "get", "4", "8388608", "+n", "2"],
+            },
+            Comparison {
+                name: concat!("get 64 MiB, no cache, ", $provider),
+                ours: &["side", "ours", $provider, "get-uncached", "1", "67108864", "+n", "2"],
+                against: "with cache",
+                peer: &["side", "ours", $provider, "get", "1", "67108864", "+n", "2"],
             },
         )*]
     };
@@ -76,6 +109,8 @@ struct Arguments {
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a> {
     provider: &'a str,
+    /// Whether bare libfabric does without a descriptor to sleep on.
+    spins: bool,
     what: &'a str,
     batches: Batches,
     bytes: usize,
@@ -88,10 +123,10 @@ fn main() -> ExitCode {
         && let (Ok(operations), Ok(bytes)) = (operations.parse(), bytes.parse())
     {
         let batches = Batches { operations, count: BATCHES };
-        let task = Task { provider, what, batches, bytes };
+        let task = Task { provider, spins: who.ends_with("-spinning"), what, batches, bytes };
         return match who.as_str() {
             "ours" => ours::play(task),
-            "raw" => code_of(raw::play(task)),
+            "raw" | "raw-spinning" => code_of(raw::play(task)),
             _ => code_of(raw::serve(task)),
         };
     }

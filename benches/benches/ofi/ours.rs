@@ -5,7 +5,8 @@ use chare::Program;
 use chare_benches::{processor, take_seat};
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::launched::Launched;
-use chare_lrts::ofi::{Ofi, OfiOptions};
+use chare_lrts::leased::Leased;
+use chare_lrts::ofi::{self, OfiOptions};
 use chare_lrts::{
     Channel, Completion, Frame, Get, Held, Lrts, LrtsError, MemoryMut, NodeId, Posted, Put, RegionKey,
     Regions, Sink, codec,
@@ -78,7 +79,7 @@ fn take_part(task: Task<'_>) -> Result<(), LrtsError> {
         options.registrations_max = 0;
     }
     let other = NodeId(1 - node.0);
-    let ofi = Ofi::open(&mut launched, &[other], Arc::clone(&regions), &options, PATIENCE)?;
+    let ofi = ofi::open(&mut launched, &[other], Arc::clone(&regions), &options, PATIENCE)?;
     let mut heard = Heard::default();
     match node {
         NodeId(0) => lead(task, &ofi, &mut heard),
@@ -92,7 +93,7 @@ fn take_part(task: Task<'_>) -> Result<(), LrtsError> {
     Ok(())
 }
 
-fn lead(task: Task<'_>, ofi: &Ofi, heard: &mut Heard) {
+fn lead(task: Task<'_>, ofi: &Leased, heard: &mut Heard) {
     let other = NodeId(1);
     match task.what {
         "message" => task.batches.run(|frames| {
@@ -106,7 +107,7 @@ fn lead(task: Task<'_>, ofi: &Ofi, heard: &mut Heard) {
         what => {
             hear(ofi, heard);
             let key: RegionKey = codec::decode(&heard.last).expect("the other node tells its region");
-            let mut local = Some(MemoryMut::heap_zeroed(task.bytes));
+            let mut local = Some(written(task.bytes));
             task.batches.run(|transfers| {
                 let began = Instant::now();
                 for _ in 0..transfers {
@@ -124,10 +125,10 @@ fn lead(task: Task<'_>, ofi: &Ofi, heard: &mut Heard) {
     send(ofi, other, &[]);
 }
 
-fn follow(task: Task<'_>, ofi: &Ofi, regions: &Regions, heard: &mut Heard) {
+fn follow(task: Task<'_>, ofi: &Leased, regions: &Regions, heard: &mut Heard) {
     let other = NodeId(0);
     if task.what != "message" {
-        let held = Held::Target(MemoryMut::heap_zeroed(task.bytes));
+        let held = Held::Target(written(task.bytes));
         let key = regions.register(held).expect("the board has room");
         let mut bytes = Vec::new();
         codec::encode_into(&key, &mut bytes).expect("a key is always encoded");
@@ -142,21 +143,28 @@ fn follow(task: Task<'_>, ofi: &Ofi, regions: &Regions, heard: &mut Heard) {
     }
 }
 
-fn get(ofi: &Ofi, heard: &mut Heard, key: RegionKey, into: MemoryMut) -> MemoryMut {
+/// Not zero: untouched memory would be one page of zeroes, read from the nearest cache.
+fn written(len: usize) -> MemoryMut {
+    let mut memory = MemoryMut::heap_zeroed(len);
+    memory.as_mut_slice().fill(7);
+    memory
+}
+
+fn get(ofi: &Leased, heard: &mut Heard, key: RegionKey, into: MemoryMut) -> MemoryMut {
     let len = into.len();
     let posted = ofi.get(Get { key, offset: 0, into, len, token: 0 });
     let completion = complete(ofi, heard, posted.expect("there is room for one operation"));
     completion.memory.expect("a get's memory comes back")
 }
 
-fn put(ofi: &Ofi, heard: &mut Heard, key: RegionKey, from: MemoryMut) -> MemoryMut {
+fn put(ofi: &Leased, heard: &mut Heard, key: RegionKey, from: MemoryMut) -> MemoryMut {
     let from = from.freeze();
     let posted = ofi.put(Put { key, offset: 0, from: from.clone(), token: 0 });
     complete(ofi, heard, posted.expect("there is room for one operation"));
     from.thaw().expect("nobody else holds it")
 }
 
-fn complete(ofi: &Ofi, heard: &mut Heard, posted: Posted) -> Completion {
+fn complete(ofi: &Leased, heard: &mut Heard, posted: Posted) -> Completion {
     let completion = match posted {
         Posted::Done(completion) => completion,
         Posted::Pending => loop {
@@ -172,7 +180,7 @@ fn complete(ofi: &Ofi, heard: &mut Heard, posted: Posted) -> Completion {
     completion
 }
 
-fn send(ofi: &Ofi, target: NodeId, bytes: &[u8]) {
+fn send(ofi: &Leased, target: NodeId, bytes: &[u8]) {
     let mut heard = Heard::default();
     while ofi.send(target, Frame::runtime(bytes)).is_err() {
         ofi.progress(&mut heard);
@@ -181,7 +189,7 @@ fn send(ofi: &Ofi, target: NodeId, bytes: &[u8]) {
 }
 
 /// Waits for one more frame, or the end.
-fn hear(ofi: &Ofi, heard: &mut Heard) {
+fn hear(ofi: &Leased, heard: &mut Heard) {
     let before = heard.frames;
     while heard.frames == before && !heard.is_over {
         if !ofi.progress(heard) {

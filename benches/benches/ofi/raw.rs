@@ -9,8 +9,8 @@ use chare_ofi_sys::abi::{
     FI_AV_UNSPEC, FI_COMPLETION, FI_CONTEXT, FI_CONTEXT2, FI_CQ_COND_NONE, FI_CQ_FORMAT_MSG,
     FI_DELIVERY_COMPLETE, FI_EAGAIN, FI_EP_RDM, FI_MR_ALLOCATED, FI_MR_PROV_KEY, FI_MR_VIRT_ADDR, FI_MSG,
     FI_ORDER_SAS, FI_RECV, FI_REMOTE_READ, FI_REMOTE_WRITE, FI_RMA, FI_THREAD_DOMAIN, FI_TRANSMIT,
-    FI_WAIT_NONE, fi_addr_t, fi_av_attr, fi_context2, fi_cq_attr, fi_cq_msg_entry, fi_info, fi_msg_rma,
-    fi_rma_iov, fid_av, fid_cq, fid_domain, fid_ep, fid_fabric, fid_mr, iovec,
+    FI_WAIT_FD, FI_WAIT_NONE, fi_addr_t, fi_av_attr, fi_context2, fi_cq_attr, fi_cq_msg_entry, fi_info,
+    fi_msg_rma, fi_rma_iov, fid_av, fid_cq, fid_domain, fid_ep, fid_fabric, fid_mr, iovec,
 };
 use chare_ofi_sys::{Library, calls};
 use std::ffi::{CStr, CString, c_int, c_void};
@@ -87,7 +87,8 @@ fn find(library: &'static Library, provider: &str) -> io::Result<*mut fi_info> {
 }
 
 impl Raw {
-    fn open(provider: &str) -> io::Result<Self> {
+    /// With a descriptor to sleep on, as a program has it that does not always spin; or without.
+    fn open(Task { provider, spins, .. }: Task<'_>) -> io::Result<Self> {
         let library = Library::load().map_err(io::Error::other)?;
         let info = find(library, provider)?;
         let check =
@@ -107,7 +108,7 @@ impl Raw {
             size: 64,
             flags: 0,
             format: FI_CQ_FORMAT_MSG,
-            wait_obj: FI_WAIT_NONE,
+            wait_obj: if spins { FI_WAIT_NONE } else { FI_WAIT_FD },
             signaling_vector: 0,
             wait_cond: FI_CQ_COND_NONE,
             wait_set: null_mut(),
@@ -117,7 +118,11 @@ impl Raw {
             check("fabric", library.fabric((*info).fabric_attr, &mut fabric))?;
             check("domain", calls::domain(fabric, info, &mut domain))?;
             check("address table", calls::av_open(domain, &mut table, &mut av))?;
-            check("queue", calls::cq_open(domain, &mut queue, &mut cq))?;
+            if calls::cq_open(domain, &mut queue, &mut cq) != 0 {
+                // Some providers have none.
+                queue.wait_obj = FI_WAIT_NONE;
+                check("queue", calls::cq_open(domain, &mut queue, &mut cq))?;
+            }
             check("endpoint", calls::endpoint(domain, info, &mut endpoint))?;
             check("binding", calls::bind(endpoint.cast(), av.cast(), 0))?;
             check("binding", calls::bind(endpoint.cast(), cq.cast(), u64::from(FI_TRANSMIT | FI_RECV)))?;
@@ -225,10 +230,17 @@ impl Raw {
 
 /// The process that measures.
 pub(crate) fn play(task: Task<'_>) -> io::Result<()> {
-    let mut raw = Raw::open(task.provider)?;
+    let mut raw = Raw::open(task)?;
     let operations = task.batches.operations.to_string();
     let mut child = Command::new(std::env::current_exe()?)
-        .args(["side", "serve", task.provider, task.what, &operations, &task.bytes.to_string()])
+        .args([
+            "side",
+            if task.spins { "serve-spinning" } else { "serve" },
+            task.provider,
+            task.what,
+            &operations,
+            &task.bytes.to_string(),
+        ])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
@@ -268,7 +280,7 @@ pub(crate) fn play(task: Task<'_>) -> io::Result<()> {
 /// The other process: sends back what comes, until a single byte does.
 pub(crate) fn serve(task: Task<'_>) -> io::Result<()> {
     take_seat(processor(1));
-    let mut raw = Raw::open(task.provider)?;
+    let mut raw = Raw::open(task)?;
     let mut memory = vec![7_u8; task.bytes];
     let mut mr: *mut fid_mr = null_mut();
     let access = u64::from(FI_REMOTE_READ | FI_REMOTE_WRITE);

@@ -16,13 +16,14 @@
 
 mod outgoing;
 mod poster;
+mod reader;
 mod server;
 mod stream;
 pub(crate) mod wire;
 
 use crate::capabilities::Capabilities;
-use crate::error::{LrtsError, TransferError};
-use crate::frame::{Channel, Frame};
+use crate::error::TransferError;
+use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memcpy::copy;
@@ -31,6 +32,7 @@ use crate::region::{RegionKey, Regions};
 use outgoing::{Kind, Outgoing, Pushed};
 use parking_lot::Mutex;
 use poster::Poster;
+use reader::Reader;
 use rustix::fd::BorrowedFd;
 use server::Server;
 use std::sync::Arc;
@@ -110,6 +112,9 @@ struct Peer {
     restless: AtomicBool,
     /// Mirrors "something waits that no event descriptor tells of"; written under the lock.
     impatient: AtomicBool,
+    /// A progress found the lock taken. Whoever holds it may have been refused before that progress took the news of room
+    /// from the backend, so nobody sleeps until one has looked again.
+    passed_by: AtomicBool,
     /// Mirrors "nothing it sends is read again"; written under the lock.
     ignored: AtomicBool,
     talk: Mutex<Talk>,
@@ -145,6 +150,7 @@ impl<L: Lrts> Emulated<L> {
         let peer = |index| Peer {
             restless: AtomicBool::new(false),
             impatient: AtomicBool::new(false),
+            passed_by: AtomicBool::new(false),
             ignored: AtomicBool::new(false),
             talk: Mutex::new(Talk {
                 presence: Presence::Open,
@@ -191,9 +197,12 @@ impl<L: Lrts> Emulated<L> {
     fn push_out(&self) -> bool {
         let mut happened = false;
         for (index, peer) in self.peers.iter().enumerate() {
-            if peer.restless.load(Ordering::Acquire)
-                && let Some(mut talk) = peer.talk.try_lock()
-            {
+            if !peer.restless.load(Ordering::Acquire) {
+                continue;
+            }
+            let talk = peer.talk.try_lock();
+            peer.passed_by.store(talk.is_none(), Ordering::Release);
+            if let Some(mut talk) = talk {
                 let Talk { server, outgoing, .. } = &mut *talk;
                 happened |= server.retry(self.closing.load(Ordering::Acquire), outgoing);
                 happened |= talk.push_out(NodeId(index as u32), &self.inner) > 0;
@@ -275,7 +284,11 @@ impl<L: Lrts> Lrts for Emulated<L> {
     /// As the wrapped backend; also `false` while a range waits for its claim, since no descriptor tells when it can have
     /// it, and while there are frames that nobody has tried to send.
     fn arm(&self) -> bool {
-        let at_rest = self.peers.iter().all(|peer| !peer.impatient.load(Ordering::Acquire));
+        let must_look = |peer: &Peer| {
+            let passed_by = peer.passed_by.load(Ordering::Acquire) && peer.restless.load(Ordering::Acquire);
+            passed_by || peer.impatient.load(Ordering::Acquire)
+        };
+        let at_rest = !self.peers.iter().any(must_look);
         let closing = self.closing.load(Ordering::Acquire) && !self.said_goodbye.load(Ordering::Acquire);
         at_rest && !closing && self.inner.arm()
     }
@@ -291,78 +304,5 @@ impl<L: Lrts> Lrts for Emulated<L> {
 
     fn is_closed(&self) -> bool {
         self.said_goodbye.load(Ordering::Acquire) && self.inner.is_closed()
-    }
-}
-
-/// The wrapped backend's sink: reads our channel, passes the rest on.
-struct Reader<'a, L> {
-    emulated: &'a Emulated<L>,
-    sink: &'a mut dyn Sink,
-}
-
-impl<L: Lrts> Reader<'_, L> {
-    fn peer(&self, node: NodeId) -> Option<&Peer> {
-        self.emulated.peers.get(node.index()).filter(|peer| !peer.ignored.load(Ordering::Acquire))
-    }
-
-    /// Ends the talk with a peer; its operations complete before anybody hears of the end.
-    fn end(&mut self, node: NodeId, presence: Presence) {
-        let Some(peer) = self.emulated.peers.get(node.index()) else { return };
-        let mut talk = peer.talk.lock();
-        let unfinished = talk.end(presence);
-        peer.note(&talk);
-        drop(talk);
-        for completion in unfinished {
-            self.sink.completion(completion);
-        }
-    }
-}
-
-impl<L: Lrts> Sink for Reader<'_, L> {
-    fn frame(&mut self, source: NodeId, channel: Channel, bytes: &[u8]) {
-        let Some(peer) = self.peer(source) else { return };
-        if channel != Channel::Emulated {
-            self.sink.frame(source, channel, bytes);
-            return;
-        }
-        let mut talk = peer.talk.lock();
-        let read = talk.read(bytes);
-        peer.note(&talk);
-        drop(talk);
-        match read {
-            Ok(None) => {}
-            Ok(Some(completion)) => self.sink.completion(completion),
-            Err(cause) => {
-                self.end(source, Presence::Lost);
-                self.sink.peer_lost(LrtsError::Protocol {
-                    peer: source,
-                    backend: self.emulated.name(),
-                    what: "transfer frame",
-                    cause,
-                });
-            }
-        }
-    }
-
-    fn completion(&mut self, completion: Completion) {
-        self.sink.completion(completion);
-    }
-
-    fn peer_closed(&mut self, peer: NodeId) {
-        if self.peer(peer).is_some() {
-            self.end(peer, Presence::Closed);
-            self.sink.peer_closed(peer);
-        }
-    }
-
-    fn peer_lost(&mut self, error: LrtsError) {
-        match error.peer() {
-            Some(peer) if self.peer(peer).is_none() => {}
-            Some(peer) => {
-                self.end(peer, Presence::Lost);
-                self.sink.peer_lost(error);
-            }
-            None => self.sink.peer_lost(error),
-        }
     }
 }

@@ -3,8 +3,9 @@
 //! Networks differ in what they tell of a peer that dies: some report it with the next operation, some never. The
 //! kernel closes a dead process's sockets, and keepalive finds vanished hosts within half a minute.
 //!
-//! 1. A node writes [`LAST_WORD`] once its goodbye has left by the network; nothing else is ever written.
-//! 2. An end after the last word is orderly: the goodbye is on its way. Any other end is a loss.
+//! 1. A node writes [`LAST_WORD`] once its goodbye has left by the network, or [`GOODBYE`] in its place, if it never sent
+//!    anything to the peer: then no connection is made for it. Nothing else is ever written.
+//! 2. An end after either is orderly: the goodbye is on its way, or was heard. Any other end is a loss.
 
 use crate::error::LrtsError;
 use crate::ids::NodeId;
@@ -19,6 +20,8 @@ use std::time::Duration;
 
 const LAST_WORD: u8 = b'.';
 
+const GOODBYE: u8 = b'!';
+
 /// How long a host may leave keepalive unanswered. Nothing else is sent, so that a node which does not read is not mistaken for a
 /// vanished one.
 const SILENCE_MAX: Duration = Duration::from_secs(25);
@@ -26,12 +29,14 @@ const SILENCE_MAX: Duration = Duration::from_secs(25);
 /// Connections looked at in one go; the kernel rotates those that remain.
 const EVENTS: usize = 16;
 
-/// How a connection ended.
+/// What is heard of a peer.
 #[derive(PartialEq, Eq, Debug)]
-pub(crate) enum End {
-    /// After the last word.
+pub(crate) enum Sign {
+    /// It says goodbye, and never sent anything.
+    Goodbye,
+    /// The end, after its last word.
     Orderly,
-    /// Without it, for this reason.
+    /// The end, without it, for this reason.
     Broken(String),
 }
 
@@ -76,49 +81,64 @@ impl Lifelines {
 
     /// Tells a peer that our goodbye has left.
     pub(crate) fn write_last_word(&self, peer: NodeId) {
+        self.write(peer, LAST_WORD);
+    }
+
+    /// Says goodbye to a peer that was never sent anything.
+    #[cfg(feature = "ofi")]
+    pub(crate) fn write_goodbye(&self, peer: NodeId) {
+        self.write(peer, GOODBYE);
+    }
+
+    fn write(&self, peer: NodeId, word: u8) {
         if let Some(lifeline) = self.open.get(&peer) {
             // An empty connection takes a byte, or it has ended, which is heard by reading.
-            let _ =
-                rustix::net::send(&lifeline.socket, &[LAST_WORD], SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+            let _ = rustix::net::send(&lifeline.socket, &[word], SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
         }
     }
 
-    /// What ended since the last time. One system call when nothing did.
-    pub(crate) fn check(&mut self) -> Vec<(NodeId, End)> {
+    /// What was heard since the last time. One system call when nothing was.
+    pub(crate) fn check(&mut self) -> Vec<(NodeId, Sign)> {
         let mut events = [const { MaybeUninit::<Event>::uninit() }; EVENTS];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         // An interrupted call is repeated by the next one.
         let Ok((events, _)) = epoll::wait(&self.epoll, &mut events, Some(&now)) else { return Vec::new() };
         let peers = events.iter().map(|event| NodeId({ event.data }.u64() as u32));
-        let mut ended = Vec::new();
+        let mut heard = Vec::new();
         for peer in peers {
             let Some(lifeline) = self.open.get_mut(&peer) else { continue };
-            if let Some(end) = lifeline.read() {
-                self.open.remove(&peer);
-                ended.push((peer, end));
+            if let Some(sign) = lifeline.read() {
+                if sign != Sign::Goodbye {
+                    self.open.remove(&peer);
+                }
+                heard.push((peer, sign));
             }
         }
-        ended
+        heard
     }
 }
 
 impl Lifeline {
-    fn read(&mut self) -> Option<End> {
-        let mut bytes = [0; 8];
+    fn read(&mut self) -> Option<Sign> {
+        let mut byte = [0];
         loop {
-            return match rustix::net::recv(&self.socket, &mut bytes, RecvFlags::DONTWAIT) {
-                Ok((0, _)) if self.heard_last_word => Some(End::Orderly),
-                Ok((0, _)) => Some(End::Broken("its process ended without a goodbye".to_owned())),
-                Ok((count, _)) if bytes[..count].iter().all(|byte| *byte == LAST_WORD) => {
+            return match rustix::net::recv(&self.socket, &mut byte, RecvFlags::DONTWAIT) {
+                Ok((0, _)) if self.heard_last_word => Some(Sign::Orderly),
+                Ok((0, _)) => Some(Sign::Broken("its process ended without a goodbye".to_owned())),
+                Ok(_) if byte == [LAST_WORD] => {
                     self.heard_last_word = true;
                     continue;
                 }
+                Ok(_) if byte == [GOODBYE] => {
+                    self.heard_last_word = true;
+                    Some(Sign::Goodbye)
+                }
                 Ok(_) => {
-                    Some(End::Broken("it wrote nonsense on the connection that shows its life".to_owned()))
+                    Some(Sign::Broken("it wrote nonsense on the connection that shows its life".to_owned()))
                 }
                 Err(Errno::AGAIN) => None,
                 Err(Errno::INTR) => continue,
-                Err(errno) => Some(End::Broken(errno.to_string())),
+                Err(errno) => Some(Sign::Broken(errno.to_string())),
             };
         }
     }

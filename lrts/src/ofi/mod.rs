@@ -1,63 +1,22 @@
-//! Any fabric that libfabric knows: messages by reliable datagrams, memory by one-sided reads and writes.
+//! Any fabric that libfabric knows: messages by reliable datagrams, memory by one-sided reads and writes under leases.
 //!
-//! The library is loaded at run time (`chare_ofi_sys`); `provider` chooses who carries the job. From top to bottom:
-//! `exchange` (all that a node has with its peers) uses `poster` (our gets and puts), `server` (leases we grant),
-//! `registrations` (a cache), `lifelines` (who is alive) and `endpoint` (all of libfabric).
-//!
-//! **How native access stays safe.** A network card knows no generations and no claims. So no operation touches a region
-//! before its owner granted a lease: a claim, held until the poster releases it, and a key of the network for the claimed
-//! range. Stale keys, ranges, rights and busy regions are judged by the owner, exactly as for an emulated transfer; what
-//! a lease adds to raw access is one message each way before it and one after it. Sources are registered for
-//! reading only, and a region's registration ends before its memory goes back.
-//!
-//! 1. Frames up to the provider's inject size are copied out at once, longer ones travel from a pool of buffers.
-//! 2. One thread at a time uses the endpoint; nothing is called out while it does.
-//! 3. A sleeper waits on the queue's descriptor where the provider has one, else on a clock that ticks slower and slower.
-//! 4. Peers that die are noticed by their lifelines, at the latest when they are looked at: after every sleep, and
-//!    with every `LIFELINE_INTERVAL`th progress.
+//! The library is loaded at run time (`chare_ofi_sys`); `provider` chooses who carries the job, `endpoint` is all of
+//! libfabric that [`crate::leased`] sees.
 
 mod endpoint;
-mod exchange;
 mod info;
-mod open;
-mod poster;
 mod provider;
-mod registrations;
-mod server;
-mod wire;
 
 use crate::bootstrap::Bootstrap;
-use crate::capabilities::Capabilities;
-use crate::error::{LrtsError, TransferError};
-use crate::fabric::pool::Pool;
-use crate::fabric::sleeper::Sleeper;
-use crate::frame::Frame;
+use crate::error::LrtsError;
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
-use crate::memcpy::copy;
-use crate::memory::Memory;
-use crate::path_use::PathUse;
-use crate::region::{RegionKey, Regions};
-use exchange::{Exchange, Message, News};
-use parking_lot::Mutex;
-use poster::{What, Wish};
-use rustix::fd::BorrowedFd;
+use crate::leased::{Leased, Opening, REGISTRATIONS};
+use crate::region::Regions;
+use endpoint::Endpoint;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use wire::{BUFFER_BYTES, HEADER_BYTES};
 
 const BACKEND: &str = "ofi";
-
-/// The longest frame, in bytes.
-pub(crate) const FRAME_BYTES_MAX: usize = BUFFER_BYTES - HEADER_BYTES;
-
-/// Transfers shorter than this are better carried by messages: a lease costs a round trip, a copy of 32 KiB some
-/// microseconds at either end.
-pub(crate) const LEASE_BYTES_MIN: usize = 32 << 10;
-
-/// One look at the lifelines is a system call, some hundred nanoseconds.
-const LIFELINE_INTERVAL: u32 = 1_024;
 
 /// How the backend is opened.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,224 +31,42 @@ pub struct OfiOptions {
 impl Default for OfiOptions {
     /// Any provider, and a cache that the smallest network cards can hold.
     fn default() -> Self {
-        Self { provider: None, registrations_max: 1_024 }
+        Self { provider: None, registrations_max: REGISTRATIONS }
     }
 }
 
-/// What one thread at a time does in `progress`.
-#[derive(Default)]
-struct Turn {
-    news: Vec<News>,
-    read: Vec<Message>,
-    rounds: u32,
+/// Opens an endpoint and greets `peers`, within `patience` after all nodes have published where they are.
+/// Collective, with peers that agree with the others': every node of the job calls it.
+///
+/// # Errors
+/// libfabric or a suitable provider is not here, some node has another one, or is not reached in time.
+pub fn open(
+    bootstrap: &mut dyn Bootstrap,
+    peers: &[NodeId],
+    regions: Arc<Regions>,
+    options: &OfiOptions,
+    patience: Duration,
+) -> Result<Leased, LrtsError> {
+    let registrations_max = options.registrations_max;
+    let opening = Opening { backend: BACKEND, option: "+ofi NAME", registrations_max, peers, patience };
+    Leased::open(bootstrap, regions, &opening, |bootstrap, _| {
+        let library = provider::load()?;
+        let offer = provider::choose(library, options.provider.as_deref(), bootstrap.host_address())?;
+        Ok(Box::new(Endpoint::open(library, offer, bootstrap.nodes())?))
+    })
 }
 
-/// One node's endpoint on a fabric.
+/// The providers of this host that can carry a job, the best first.
 ///
 /// ```
-/// use chare_lrts::ofi::Ofi;
-///
-/// match Ofi::providers() {
+/// match chare_lrts::ofi::providers() {
 ///     Ok(names) => println!("`+ofi` takes one of: {}", names.join(", ")),
 ///     Err(why) => println!("{why}"),
 /// }
 /// ```
-pub struct Ofi {
-    regions: Arc<Regions>,
-    exchange: Arc<Mutex<Exchange>>,
-    incoming: Arc<Pool>,
-    turn: Mutex<Turn>,
-    sleeper: Sleeper,
-    provider: String,
-    /// Whether a put can prove its delivery here; if not, it is refused.
-    delivers: bool,
-    closing: AtomicBool,
-}
-
-impl Ofi {
-    /// Opens an endpoint and greets `peers`, within `patience` after all nodes have published where they are.
-    /// Collective, with peers that agree with the others': every node of the job calls it.
-    ///
-    /// # Errors
-    /// libfabric or a suitable provider is not here, some node has another one, or is not reached in time.
-    pub fn open(
-        bootstrap: &mut dyn Bootstrap,
-        peers: &[NodeId],
-        regions: Arc<Regions>,
-        options: &OfiOptions,
-        patience: Duration,
-    ) -> Result<Self, LrtsError> {
-        let exchange = open::open(bootstrap, peers, &regions, options, patience)?;
-        let endpoint = exchange.endpoint();
-        let sleeper = Sleeper::new(BACKEND, endpoint.descriptor(), exchange.lifelines().event_fd())?;
-        let (provider, delivers) = (endpoint.info().provider(), endpoint.info().delivers);
-        let incoming = Arc::clone(endpoint.incoming());
-        let exchange = Arc::new(Mutex::new(exchange));
-        let registered = Arc::downgrade(&exchange);
-        regions.on_end(Box::new(move |key| {
-            registered.upgrade().is_some_and(|exchange| {
-                exchange.lock().region_ended((key.slot, key.generation));
-                true
-            })
-        }));
-        Ok(Self {
-            regions,
-            exchange,
-            incoming,
-            turn: Mutex::default(),
-            sleeper,
-            provider,
-            delivers,
-            closing: AtomicBool::new(false),
-        })
-    }
-
-    /// The providers of this host that can carry a job, the best first.
-    ///
-    /// # Errors
-    /// When libfabric is not here.
-    pub fn providers() -> Result<Vec<String>, LrtsError> {
-        provider::suitable()
-    }
-
-    /// Frames that a peer was sent.
-    pub fn sent(&self, peer: NodeId) -> PathUse {
-        self.exchange.lock().sent(peer)
-    }
-
-    /// libfabric's name of the provider that carries the job.
-    pub fn provider(&self) -> &str {
-        &self.provider
-    }
-
-    fn is_closing(&self) -> bool {
-        self.closing.load(Ordering::Acquire)
-    }
-
-    /// Posts what is not about this node.
-    fn post(&self, wish: Wish) -> Result<Posted, Wish> {
-        if self.is_closing() {
-            return Err(wish);
-        }
-        Ok(match self.exchange.lock().wish(wish)? {
-            None => Posted::Pending,
-            Some(failed) => Posted::Done(failed),
-        })
-    }
-}
-
-impl Lrts for Ofi {
-    fn name(&self) -> &'static str {
-        BACKEND
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            messages: true,
-            get: true,
-            put: self.delivers,
-            view: false,
-            immediate: false,
-            frame_bytes_max: FRAME_BYTES_MAX,
-        }
-    }
-
-    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
-        assert!(frame.len() <= FRAME_BYTES_MAX, "frame of {} bytes", frame.len());
-        if self.is_closing() {
-            return Err(NoRoom);
-        }
-        self.exchange.lock().send(target, frame)
-    }
-
-    fn progress(&self, sink: &mut dyn Sink) -> bool {
-        let Some(mut turn) = self.turn.try_lock() else { return false };
-        let Turn { news, read, rounds } = &mut *turn;
-        *rounds = rounds.wrapping_add(1);
-        let slept = self.sleeper.has_slept();
-        let mut exchange = self.exchange.lock();
-        let happened = exchange.advance(self.is_closing(), slept || rounds.is_multiple_of(LIFELINE_INTERVAL));
-        exchange.take_news(news);
-        drop(exchange);
-        if news.is_empty() {
-            return happened;
-        }
-        self.sleeper.note_work();
-        for one in news.drain(..) {
-            match one {
-                News::Frame { source, channel, message } => {
-                    let (_, body) = wire::Header::decode(message.bytes(&self.incoming))
-                        .expect("decoded before, and nobody wrote it since");
-                    sink.frame(source, channel, body);
-                    read.push(message);
-                }
-                News::Completion(completion) => sink.completion(completion),
-                News::Closed(peer) => sink.peer_closed(peer),
-                News::Lost(error) => sink.peer_lost(error),
-            }
-        }
-        if !read.is_empty() {
-            let mut exchange = self.exchange.lock();
-            read.drain(..).for_each(|message| exchange.dispose(message));
-        }
-        true
-    }
-
-    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        if get.key.node == self.regions.node() {
-            return copy::get(&self.regions, get);
-        }
-        if let Err(error) = copy::local_room(&get) {
-            let failed = Completion { token: get.token, result: Err(error), memory: Some(get.into) };
-            return Ok(Posted::Done(failed));
-        }
-        let Get { key, offset, into, len, token } = get;
-        self.post(Wish { key, offset, len, token, what: What::Get(into) }).map_err(|wish| match wish.what {
-            What::Get(into) => Refused(Get { key, offset, into, len, token }),
-            What::Put(_) => unreachable!("a get comes back as a get"),
-        })
-    }
-
-    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        if put.key.node == self.regions.node() {
-            return copy::put(&self.regions, put);
-        }
-        let Put { key, offset, from, token } = put;
-        if !self.delivers {
-            let cause = format!("the provider `{}` cannot prove that a write arrived", self.provider);
-            let result = Err(TransferError::Refused { node: key.node, cause });
-            return Ok(Posted::Done(Completion { token, result, memory: None }));
-        }
-        let len = from.len();
-        self.post(Wish { key, offset, len, token, what: What::Put(from) }).map_err(|wish| match wish.what {
-            What::Put(from) => Refused(Put { key, offset, from, token }),
-            What::Get(_) => unreachable!("a put comes back as a put"),
-        })
-    }
-
-    fn view(&self, _: &RegionKey, _: u64, _: usize) -> Result<Option<Memory>, TransferError> {
-        Ok(None)
-    }
-
-    fn arm(&self) -> bool {
-        self.sleeper.arm(|| {
-            let exchange = self.exchange.lock();
-            let may_sleep = !exchange.is_restless()
-                && (exchange.endpoint().descriptor().is_none() || exchange.endpoint().may_sleep());
-            may_sleep.then(|| exchange.watches_clock() || self.is_closing())
-        })
-    }
-
-    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.sleeper.event_fd())
-    }
-
-    fn shutdown(&self) {
-        self.closing.store(true, Ordering::Release);
-        self.exchange.lock().close();
-    }
-
-    fn is_closed(&self) -> bool {
-        self.is_closing() && self.exchange.lock().is_closed()
-    }
+///
+/// # Errors
+/// When libfabric is not here.
+pub fn providers() -> Result<Vec<String>, LrtsError> {
+    provider::suitable()
 }

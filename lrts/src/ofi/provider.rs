@@ -6,8 +6,8 @@
 
 use super::BACKEND;
 use super::info::{Demands, HONOURED, Info, query};
-use super::wire::BUFFER_BYTES;
 use crate::error::LrtsError;
+use crate::leased::wire::BUFFER_BYTES;
 use chare_ofi_sys::Library;
 use chare_ofi_sys::abi::{FI_CONTEXT, FI_CONTEXT2};
 use std::net::{IpAddr, Ipv4Addr};

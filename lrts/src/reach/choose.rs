@@ -8,6 +8,7 @@ use crate::error::TransferError;
 use crate::lrts::{Completion, Lrts, Posted, Refused};
 use crate::region::RegionKey;
 use crate::shm::Shm;
+use crate::wrappers::Wrapped;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 impl Reach {
@@ -59,13 +60,13 @@ impl Reach {
     }
 
     /// The mapping backend, if it reaches a region of this peer.
-    fn mapper(&self, peer: &Peer, key: &RegionKey) -> Option<&Shm> {
+    fn mapper(&self, peer: &Peer, key: &RegionKey) -> Option<&Wrapped<Shm>> {
         let shm = self.shm.as_ref().filter(|_| peer.mapping.load(Ordering::Relaxed))?.inner();
-        shm.reaches(key).then_some(shm)
+        shm.bare().reaches(key).then_some(shm)
     }
 
     /// CMA, if it reaches this peer.
-    fn kernel_copier(&self, peer: &Peer) -> Option<&Cma> {
+    fn kernel_copier(&self, peer: &Peer) -> Option<&Wrapped<Cma>> {
         self.cma.as_ref().filter(|_| peer.kernel_copy.load(Ordering::Relaxed))
     }
 

@@ -5,12 +5,14 @@
 #[cfg(any(feature = "ofi", feature = "mpi"))]
 use crate::emulated::Emulated;
 use crate::ids::NodeId;
+#[cfg(feature = "ofi")]
+use crate::leased::{LEASE_BYTES_MIN, Leased};
 use crate::lrts::Lrts;
 #[cfg(feature = "mpi")]
 use crate::mpi::{MATCHED_BYTES_MIN, Mpi};
-#[cfg(feature = "ofi")]
-use crate::ofi::{LEASE_BYTES_MIN, Ofi};
 use crate::path_use::PathUse;
+#[cfg(any(feature = "ofi", feature = "mpi"))]
+use crate::wrappers::Wrapped;
 
 /// A network that carries messages, with both ways to move memory.
 pub(super) trait Fabric: Send + Sync {
@@ -31,7 +33,7 @@ pub(super) trait Fabric: Send + Sync {
 }
 
 #[cfg(feature = "ofi")]
-impl Fabric for Emulated<Ofi> {
+impl Fabric for Emulated<Wrapped<Leased>> {
     fn carrier(&self) -> &dyn Lrts {
         self
     }
@@ -45,11 +47,11 @@ impl Fabric for Emulated<Ofi> {
     }
 
     fn sent(&self, peer: NodeId) -> PathUse {
-        self.inner().sent(peer)
+        self.inner().bare().sent(peer)
     }
 
     fn describe(&self) -> String {
-        format!("ofi ({})", self.inner().provider())
+        format!("{} ({})", self.inner().name(), self.inner().bare().kind())
     }
 
     fn own_way(&self) -> &'static str {
@@ -58,7 +60,7 @@ impl Fabric for Emulated<Ofi> {
 }
 
 #[cfg(feature = "mpi")]
-impl Fabric for Emulated<Mpi> {
+impl Fabric for Emulated<Wrapped<Mpi>> {
     fn carrier(&self) -> &dyn Lrts {
         self
     }
@@ -72,11 +74,11 @@ impl Fabric for Emulated<Mpi> {
     }
 
     fn sent(&self, peer: NodeId) -> PathUse {
-        self.inner().sent(peer)
+        self.inner().bare().sent(peer)
     }
 
     fn describe(&self) -> String {
-        format!("mpi ({})", self.inner().description())
+        format!("mpi ({})", self.inner().bare().description())
     }
 
     fn own_way(&self) -> &'static str {
@@ -84,6 +86,6 @@ impl Fabric for Emulated<Mpi> {
     }
 
     fn attend(&self, is_over: &dyn Fn() -> bool) {
-        self.inner().attend(is_over);
+        self.inner().bare().attend(is_over);
     }
 }

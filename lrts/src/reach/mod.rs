@@ -17,38 +17,34 @@
 //! 3. [`Reach::wake`] is kept until the next [`Reach::wait`] or `arm`: a wake-up is never lost.
 //! 4. Memory of ended registrations is collected by whoever registered it, with [`Regions::reap`].
 
+mod backend;
 mod choose;
 mod fabric;
 mod open;
 mod traffic;
 mod transfer;
-mod waker;
 
 pub use open::ReachOptions;
 pub use traffic::PeerUse;
 
-use crate::capabilities::Capabilities;
 use crate::cma::Cma;
 use crate::emulated::Emulated;
-use crate::error::{LrtsError, TransferError};
-use crate::frame::Frame;
+use crate::error::LrtsError;
 use crate::host::{ArenaError, Arenas};
 use crate::ids::NodeId;
-use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
-use crate::memcpy::copy;
-use crate::memory::{Memory, MemoryMut};
-use crate::region::{RegionKey, Regions};
+use crate::lrts::Lrts;
+use crate::memory::MemoryMut;
+use crate::region::Regions;
 use crate::shm::Shm;
 use crate::tcp::Tcp;
+use crate::waker::Waker;
+use crate::wrappers::Wrapped;
 use fabric::Fabric;
 use parking_lot::Mutex;
-use rustix::fd::BorrowedFd;
-use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use traffic::Traffic;
-use waker::Waker;
 
 /// What is allocated from arenas, which are backed at once, on a peer's word: more than most transfers, less than would
 /// hurt a host.
@@ -56,9 +52,6 @@ const POOLED_BYTES_MAX: usize = 256 << 20;
 
 /// The longest frame where no backend carries any.
 const LONE_FRAME_BYTES_MAX: usize = 64 << 10;
-
-/// Looks at shared memory for each look at TCP, where both are needed: together they take as long as the system call.
-const LOOKS_PER_TCP: u32 = 8;
 
 /// Which backend carries a peer's messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,10 +87,10 @@ struct Peer {
 struct Parts {
     regions: Arc<Regions>,
     routes: Vec<Route>,
-    shm: Option<Emulated<Shm>>,
-    tcp: Option<Emulated<Tcp>>,
+    shm: Option<Emulated<Wrapped<Shm>>>,
+    tcp: Option<Emulated<Wrapped<Tcp>>>,
     fabric: Option<Box<dyn Fabric>>,
-    cma: Option<Cma>,
+    cma: Option<Wrapped<Cma>>,
     arenas: Option<Arc<Arenas>>,
     warning: Option<String>,
 }
@@ -120,10 +113,10 @@ pub struct Reach {
     regions: Arc<Regions>,
     /// By node.
     peers: Vec<Peer>,
-    shm: Option<Emulated<Shm>>,
-    tcp: Option<Emulated<Tcp>>,
+    shm: Option<Emulated<Wrapped<Shm>>>,
+    tcp: Option<Emulated<Wrapped<Tcp>>>,
     fabric: Option<Box<dyn Fabric>>,
-    cma: Option<Cma>,
+    cma: Option<Wrapped<Cma>>,
     /// Where buffers live that neighbours may map, if any may.
     arenas: Option<Arc<Arenas>>,
     /// Whether a lack of shareable memory was told.
@@ -198,6 +191,12 @@ impl Reach {
         if len <= POOLED_BYTES_MAX { Some(self.allocate(len)) } else { MemoryMut::try_heap_zeroed(len) }
     }
 
+    /// Gives memory of buffers that have long been freed back to the system. Returns how long until there may be more of it, if
+    /// anything is left to give.
+    pub fn give_back_memory(&self) -> Option<Duration> {
+        self.arenas.as_ref()?.give_back(Instant::now())
+    }
+
     /// Leaves a warning for [`Reach::take_warnings`].
     pub fn warn(&self, warning: String) {
         self.warnings.lock().push(warning);
@@ -261,8 +260,8 @@ impl Reach {
     pub fn usage(&self, peer: NodeId) -> PeerUse {
         let messages = match self.peers[peer.index()].messages {
             Messages::Myself => None,
-            Messages::Shm => self.shm.as_ref().map(|shm| shm.inner().sent(peer)),
-            Messages::Tcp => self.tcp.as_ref().map(|tcp| tcp.inner().sent(peer)),
+            Messages::Shm => self.shm.as_ref().map(|shm| shm.inner().bare().sent(peer)),
+            Messages::Tcp => self.tcp.as_ref().map(|tcp| tcp.inner().bare().sent(peer)),
             Messages::Fabric => self.fabric.as_ref().map(|fabric| fabric.sent(peer)),
         };
         self.peers[peer.index()].traffic.read(messages.unwrap_or_default())
@@ -305,104 +304,4 @@ impl Reach {
         let tcp = self.tcp.iter().map(|tcp| tcp as &dyn Lrts);
         shm.chain(tcp).chain(self.fabric.iter().map(|fabric| fabric.carrier()))
     }
-}
-
-impl Lrts for Reach {
-    fn name(&self) -> &'static str {
-        "reach"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        let mapped = self.peers.iter().any(|peer| peer.mapping.load(Ordering::Relaxed));
-        Capabilities {
-            messages: self.peers.len() > 1,
-            get: true,
-            put: true,
-            view: mapped,
-            immediate: false,
-            frame_bytes_max: self.frame_bytes_max,
-        }
-    }
-
-    /// # Panics
-    /// If the frame is too long or the target is this node.
-    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
-        let len = frame.len();
-        assert!(len <= self.frame_bytes_max, "frame of {len} bytes");
-        match (self.peers[target.index()].messages, &self.shm, &self.tcp, &self.fabric) {
-            (Messages::Shm, Some(shm), ..) => shm.send(target, frame),
-            (Messages::Tcp, _, Some(tcp), _) => tcp.send(target, frame),
-            (Messages::Fabric, .., Some(fabric)) => fabric.carrier().send(target, frame),
-            _ => panic!("messages to {target}, which is this node, never reach the network"),
-        }
-    }
-
-    fn progress(&self, sink: &mut dyn Sink) -> bool {
-        match (&self.shm, &self.tcp, &self.fabric) {
-            (Some(shm), None, None) => shm.progress(sink),
-            (None, Some(tcp), None) => tcp.progress(sink),
-            (None, None, Some(fabric)) => fabric.carrier().progress(sink),
-            (None, None, None) => false,
-            (shm, tcp, fabric) => {
-                let happened = shm.as_ref().is_some_and(|shm| shm.progress(sink));
-                let farther = is_turn_of_the_farther() && {
-                    let by_tcp = tcp.as_ref().is_some_and(|tcp| tcp.progress(sink));
-                    fabric.as_ref().is_some_and(|fabric| fabric.carrier().progress(sink)) || by_tcp
-                };
-                farther || happened
-            }
-        }
-    }
-
-    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        self.transfer(get)
-    }
-
-    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        self.transfer(put)
-    }
-
-    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
-        let peer = self.peers.get(key.node.index()).ok_or(TransferError::StaleKey(key.node))?;
-        let lent = match &self.shm {
-            _ if key.node == self.regions.node() => copy::view(&self.regions, key, offset, len)?,
-            Some(shm) if peer.mapping.load(Ordering::Relaxed) => match shm.view(key, offset, len) {
-                // A get takes another path.
-                Err(TransferError::Refused { .. }) => None,
-                lent => lent?,
-            },
-            _ => None,
-        };
-        if lent.is_some() {
-            peer.traffic.viewed.add(len);
-        }
-        Ok(lent)
-    }
-
-    fn arm(&self) -> bool {
-        !self.waker.take() && self.carriers().all(|carrier| carrier.arm())
-    }
-
-    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.waker.events())
-    }
-
-    fn shutdown(&self) {
-        self.closing.store(true, Ordering::Release);
-        self.carriers().for_each(|carrier| carrier.shutdown());
-    }
-
-    fn is_closed(&self) -> bool {
-        self.closing.load(Ordering::Acquire) && self.carriers().all(|carrier| carrier.is_closed())
-    }
-}
-
-/// Every so often, for each thread that polls: a look at other hosts is a system call, which neighbours need not wait for.
-fn is_turn_of_the_farther() -> bool {
-    thread_local! {
-        static LOOKS: Cell<u32> = const { Cell::new(0) };
-    }
-    let looks = LOOKS.get().wrapping_add(1);
-    LOOKS.set(looks);
-    looks.is_multiple_of(LOOKS_PER_TCP)
 }

@@ -14,6 +14,8 @@ use crate::ids::NodeId;
 use crate::region::Regions;
 use crate::shm::Shm;
 use crate::tcp::Tcp;
+use crate::wrappers::{FaultPlan, Wrappers};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +35,10 @@ pub struct ReachOptions {
     pub noshm: bool,
     /// `+ofi PROVIDER`: nodes of other hosts are reached by this provider of libfabric (all nodes, with `+lrts ofi`).
     pub ofi: Option<String>,
+    /// `+trace FILE`: what crosses the backends is written to this path, a point and the node's number.
+    pub trace: Option<PathBuf>,
+    /// `+fault LIST`: what goes wrong in the backends.
+    pub fault: Option<FaultPlan>,
 }
 
 /// What is left of a backend's meaning when the other options have had their say.
@@ -112,6 +118,7 @@ impl Reach {
         let plan = Plan::new(options)?;
         let (node, nodes) = (bootstrap.node(), bootstrap.nodes());
         let regions = Arc::new(Regions::new(node)?);
+        let wrappers = Wrappers::new(node, options.trace.as_deref(), options.fault.as_ref())?;
         if plan.kernel_copy && nodes > 1 {
             cma::permit();
         }
@@ -141,14 +148,17 @@ impl Reach {
             .as_ref()
             .filter(|host| plan.mapping && host.nodes().next().is_some())
             .map(|host| Arc::clone(host.arenas()));
-        let emulate = |tcp| Emulated::new(tcp, Arc::clone(&regions), nodes);
-        let tcp = (!tcp_peers.is_empty()).then(|| emulate(tcp));
+        let tcp = (!tcp_peers.is_empty()).then(|| wrappers.around(tcp)).transpose()?;
+        let tcp = tcp.map(|tcp| Emulated::new(tcp, Arc::clone(&regions), nodes));
+        let shm = shm.map(|shm| wrappers.around(shm)).transpose()?;
         let shm = shm.map(|shm| Emulated::new(shm, Arc::clone(&regions), nodes));
         // Either all nodes have peers of other hosts or none has.
         let fabric = match fabric_peers.is_empty() {
             true => None,
-            false if is_mpi(plan.backend.messages) => Some(open_mpi(bootstrap, &fabric_peers, &regions)?),
-            false => Some(open_ofi(bootstrap, &fabric_peers, &regions, options)?),
+            false if is_mpi(plan.backend.messages) => {
+                Some(open_mpi(bootstrap, &fabric_peers, &regions, &wrappers)?)
+            }
+            false => Some(open_ofi(bootstrap, &fabric_peers, &regions, (options, &wrappers))?),
         };
         let route = |(peer, messages)| Route {
             messages,
@@ -156,6 +166,7 @@ impl Reach {
             kernel_copy: is_neighbour(peer) && cma.as_ref().is_some_and(|cma| cma.denied(peer).is_none()),
         };
         let routes = (0..).map(NodeId).zip(carriers).map(route).collect();
+        let cma = cma.map(|cma| wrappers.around(cma)).transpose()?;
         Self::assemble(Parts { regions, routes, shm, tcp, fabric, cma, arenas, warning })
     }
 }
@@ -175,12 +186,12 @@ fn open_ofi(
     bootstrap: &mut dyn Bootstrap,
     peers: &[NodeId],
     regions: &Arc<Regions>,
-    options: &ReachOptions,
+    (options, wrappers): (&ReachOptions, &Wrappers),
 ) -> Result<Box<dyn Fabric>, LrtsError> {
     let nodes = bootstrap.nodes();
     let options = crate::ofi::OfiOptions { provider: options.ofi.clone(), ..Default::default() };
-    let ofi = crate::ofi::Ofi::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
-    Ok(Box::new(Emulated::new(ofi, Arc::clone(regions), nodes)))
+    let ofi = crate::ofi::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
+    Ok(Box::new(Emulated::new(wrappers.around(ofi)?, Arc::clone(regions), nodes)))
 }
 
 #[cfg(not(feature = "ofi"))]
@@ -188,7 +199,7 @@ fn open_ofi(
     _: &mut dyn Bootstrap,
     _: &[NodeId],
     _: &Arc<Regions>,
-    _: &ReachOptions,
+    _: (&ReachOptions, &Wrappers),
 ) -> Result<Box<dyn Fabric>, LrtsError> {
     let cause = "this build has no libfabric; build with the feature `ofi`";
     Err(LrtsError::NoProvider { backend: "ofi", cause: cause.to_owned() })
@@ -209,6 +220,7 @@ fn open_mpi(
     bootstrap: &mut dyn Bootstrap,
     peers: &[NodeId],
     regions: &Arc<Regions>,
+    wrappers: &Wrappers,
 ) -> Result<Box<dyn Fabric>, LrtsError> {
     let nodes = bootstrap.nodes();
     let Some(communicator) = bootstrap.communicator() else {
@@ -219,11 +231,16 @@ fn open_mpi(
     let place = |rank| crate::mpi::Place { communicator: Arc::clone(&communicator), rank };
     let places: Vec<_> = (0..nodes).map(place).collect();
     let mpi = crate::mpi::Mpi::open(bootstrap, peers, Arc::clone(regions), &places, PATIENCE)?;
-    Ok(Box::new(Emulated::new(mpi, Arc::clone(regions), nodes)))
+    Ok(Box::new(Emulated::new(wrappers.around(mpi)?, Arc::clone(regions), nodes)))
 }
 
 #[cfg(not(feature = "mpi"))]
-fn open_mpi(_: &mut dyn Bootstrap, _: &[NodeId], _: &Arc<Regions>) -> Result<Box<dyn Fabric>, LrtsError> {
+fn open_mpi(
+    _: &mut dyn Bootstrap,
+    _: &[NodeId],
+    _: &Arc<Regions>,
+    _: &Wrappers,
+) -> Result<Box<dyn Fabric>, LrtsError> {
     unreachable!("without the feature no name leads to MPI")
 }
 

@@ -114,6 +114,14 @@ fn lists_of_cpus_are_ranges_with_steps() {
 }
 
 #[test]
+fn faults_and_traces_are_asked_for() {
+    let config = run("+trace here/it +fault refuse=3,seed=9");
+    assert_eq!(config.trace, Some("here/it".into()));
+    assert_eq!(config.fault.map(|plan| plan.to_string()).as_deref(), Some("refuse=3,seed=9"));
+    assert!(refusal("+fault often", &[]).contains("`often` is no fault"));
+}
+
+#[test]
 fn the_environment_fills_in_and_the_command_line_wins() {
     let environment = [("CHARE_P", "3"), ("CHARE_N", "2"), ("CHARE_STATS", "1"), ("CHARE_NOCMA", "0")];
     let config = run_with("+n 5", &environment);
@@ -150,6 +158,8 @@ fn help_is_a_table_in_our_spelling() {
         "+nocma",
         "+noshm",
         "+ofi <PROVIDER>",
+        "+trace <FILE>",
+        "+fault <LIST>",
         "+pemap <LIST>",
         "+stats",
     ] {

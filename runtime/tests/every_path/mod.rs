@@ -5,12 +5,29 @@ use chare::{Job, ReachOptions};
 /// The paths between nodes of one host, by the options that choose them.
 pub(crate) fn paths() -> Vec<(&'static str, ReachOptions)> {
     let named = |name: &str| ReachOptions { lrts: Some(name.to_owned()), ..ReachOptions::default() };
-    vec![
+    let mut paths = vec![
         ("shm", ReachOptions::default()),
         ("cma", named("cma")),
+        ("noshm", ReachOptions { noshm: true, ..ReachOptions::default() }),
         ("tcp", ReachOptions { nolocal: true, ..ReachOptions::default() }),
         ("emulated", named("emulated")),
-    ]
+    ];
+    #[cfg(feature = "ofi")]
+    paths.extend(providers().into_iter().map(|provider| {
+        let ofi = Some(provider.to_owned());
+        (provider, ReachOptions { ofi, ..named("ofi") })
+    }));
+    paths
+}
+
+/// Providers of libfabric that this machine has, of those that differ most.
+#[cfg(feature = "ofi")]
+fn providers() -> Vec<&'static str> {
+    let here = chare_lrts::ofi::providers().unwrap_or_else(|why| {
+        println!("skipped: jobs over libfabric: {why}");
+        Vec::new()
+    });
+    ["tcp;ofi_rxm", "shm"].into_iter().filter(|one| here.iter().any(|name| name == one)).collect()
 }
 
 /// Runs a program in jobs of these shapes (nodes, PEs per node) over every path.

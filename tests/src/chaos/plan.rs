@@ -21,6 +21,8 @@ pub enum Path {
     Tcp,
     /// Get and put made of messages, over shared memory
     Emulated,
+    /// Sockets by libfabric; only when it is asked for, since not every build and machine has it
+    Ofi,
 }
 
 impl Path {
@@ -32,6 +34,7 @@ impl Path {
             Self::Cma => &["+lrts", "cma"],
             Self::Tcp => &["+nolocal"],
             Self::Emulated => &["+lrts", "emulated"],
+            Self::Ofi => &["+lrts", "ofi", "+ofi", "tcp;ofi_rxm"],
         }
     }
 }

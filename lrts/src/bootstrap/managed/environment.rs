@@ -18,6 +18,17 @@ pub(super) enum Found {
 /// The variables that would make a child believe that it is this process.
 const PMI1_VARIABLES: [&str; 3] = ["PMI_FD", "PMI_RANK", "PMI_SIZE"];
 
+/// The variable in which a node tells its children whose place theirs is not: [`place`], as the node found it. Others of its
+/// launcher's variables cannot be taken away from them.
+pub(super) const TAKEN: &str = "CHARE_TAKEN_PLACE";
+
+/// What tells one process of foreign launchers from all others, as far as children inherit it.
+fn place(variable: impl Fn(&str) -> Option<String>) -> String {
+    ["PMIX_NAMESPACE", "PMIX_RANK", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_PROCID"]
+        .map(|name| variable(name).unwrap_or_default())
+        .join(" ")
+}
+
 impl Found {
     /// What the variables say.
     ///
@@ -27,7 +38,8 @@ impl Found {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Option<Self>, String> {
         let number = |name: &str| variable(name).and_then(|text| text.parse::<u32>().ok());
-        if variable("PMIX_NAMESPACE").is_some() && variable("PMIX_RANK").is_some() {
+        let is_taken = variable(TAKEN).is_some_and(|taken| taken == place(&variable));
+        if !is_taken && variable("PMIX_NAMESPACE").is_some() && variable("PMIX_RANK").is_some() {
             return Ok(Some(Self::Pmix {
                 processes: number("OMPI_COMM_WORLD_SIZE").or(number("SLURM_STEP_NUM_TASKS")),
             }));
@@ -36,6 +48,9 @@ impl Found {
             let descriptor =
                 text.parse().map_err(|_| format!("PMI_FD is `{text}`, which no launcher sets; unset it"))?;
             return Ok(Some(Self::Pmi1 { descriptor, processes: number("PMI_SIZE").unwrap_or(1) }));
+        }
+        if is_taken {
+            return Ok(None);
         }
         let several = |name: &str| number(name).filter(|processes| *processes > 1);
         if let Some(tasks) = several("SLURM_STEP_NUM_TASKS").filter(|_| variable("SLURM_PROCID").is_some()) {
@@ -64,6 +79,7 @@ impl Found {
 
     /// Connects to the process manager.
     pub(super) fn connect(self, patience: Duration) -> Result<Box<dyn ProcessManager>, String> {
+        variables::set(TAKEN, &place(|name| std::env::var(name).ok()));
         match self {
             // Its library reads the variables and starts a thread, after which nobody may take them out.
             Self::Pmix { .. } => Ok(Box::new(Pmix::connect(patience)?)),
@@ -109,6 +125,22 @@ mod tests {
         assert!(found(&[("PMI_RANK", "0"), ("PMI_SIZE", "2")]).is_err());
         assert!(found(&[("OMPI_COMM_WORLD_SIZE", "2")]).is_err());
         assert!(found(&[("PMI_FD", "x")]).is_err());
+    }
+
+    #[test]
+    fn children_of_a_node_are_no_nodes_unless_a_launcher_started_them_anew() {
+        let slurm = [("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", "0"), ("SLURM_PROCID", "1")];
+        let pmix = [("PMIX_NAMESPACE", "a"), ("PMIX_RANK", "1"), ("OMPI_COMM_WORLD_SIZE", "2")];
+        let node = [&pmix[..], &slurm, &[("SLURM_STEP_NUM_TASKS", "2")]].concat();
+        let of_node =
+            |name: &str| node.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let taken = place(of_node);
+        let child = [&node[..], &[(TAKEN, &taken[..])]].concat();
+        assert_eq!(found(&child), Ok(None));
+        let under_hydra = [&child[..], &[("PMI_FD", "5"), ("PMI_SIZE", "3")]].concat();
+        assert_eq!(found(&under_hydra), Ok(Some(Found::Pmi1 { descriptor: 5, processes: 3 })));
+        let under_pmix = [&[("PMIX_NAMESPACE", "b"), ("PMIX_RANK", "1")], &child[3..]].concat();
+        assert_eq!(found(&under_pmix), Ok(Some(Found::Pmix { processes: Some(2) })));
     }
 
     #[test]

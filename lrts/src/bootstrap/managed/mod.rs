@@ -31,6 +31,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// The environment variable in which a node tells its children that its place is taken.
+pub const VARIABLE: &str = environment::TAKEN;
+
 /// What is asked of a process manager.
 trait ProcessManager: Send {
     /// Its name, for humans.
@@ -88,8 +91,8 @@ impl Managed {
     /// This process's place, if a foreign launcher started it; blocks until all processes of the job have started, at most
     /// for `patience`.
     ///
-    /// Call it before other threads exist: only then can PMI-1's variables be taken out of the environment, so that no child
-    /// of this process mistakes itself for it. (PMIx's stay: its library reads them.)
+    /// Call it before other threads exist: only then can the environment be changed so that no child of this process
+    /// mistakes itself for it.
     ///
     /// # Errors
     /// When the process manager or another process does not answer, or a neighbour cannot be met.

@@ -2,7 +2,7 @@
 
 use super::{Exchange, Farewell, News, Peer, Presence, Purpose, Running};
 use crate::error::LrtsError;
-use crate::fabric::lifelines::End;
+use crate::fabric::lifelines::Sign;
 use crate::ids::NodeId;
 use crate::mpi::BACKEND;
 use crate::mpi::callers::Ticket;
@@ -28,13 +28,14 @@ impl Exchange {
     }
 
     pub(super) fn check_lifelines(&mut self, ticket: Ticket) -> bool {
-        let ended = self.lifelines.check();
-        let happened = !ended.is_empty();
-        for (node, end) in ended {
+        let heard = self.lifelines.check();
+        let happened = !heard.is_empty();
+        for (node, sign) in heard {
             let Some(peer) = self.peer(node) else { continue };
-            match (peer.presence, end) {
-                (Presence::Open, End::Orderly) => peer.gone_since = Some(Instant::now()),
-                (Presence::Open, End::Broken(cause)) => self.lose(node, cause, Some(ticket)),
+            match (peer.presence, sign) {
+                (_, Sign::Goodbye) => self.breach(node, "a goodbye beside its messages".to_owned(), ticket),
+                (Presence::Open, Sign::Orderly) => peer.gone_since = Some(Instant::now()),
+                (Presence::Open, Sign::Broken(cause)) => self.lose(node, cause, Some(ticket)),
                 // Nobody hears our goodbye any more, if it is not out yet.
                 (Presence::Closed | Presence::Lost, _) => peer.farewell = Farewell::Over,
             }

@@ -1,34 +1,19 @@
 #![expect(unsafe_code, reason = "reads the queue of completions and tells operations by their contexts")]
 //! What the network has done.
 
-use super::{CONTEXT_BYTES, Endpoint, RECEIVES, SENDS};
+use super::{CONTEXT_BYTES, Endpoint, RECEIVES};
 use crate::fabric::pool::Arrival;
+use crate::leased::endpoint::{Event, SENDS};
 use chare_ofi_sys::abi::{FI_EAGAIN, FI_EAVAIL, fi_cq_err_entry, fi_cq_msg_entry};
 use chare_ofi_sys::calls;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
 
-/// What the endpoint did.
-pub(in crate::ofi) enum Event {
-    /// A message came in.
-    Received(Arrival),
-    /// A buffer of the sending pool is free again.
-    Sent(usize),
-    /// A one-sided operation is over.
-    Moved(usize),
-    /// A send failed.
-    SendFailed(usize, String),
-    /// A one-sided operation failed.
-    MoveFailed(usize, String),
-    /// The endpoint itself failed.
-    Failed(String),
-}
-
 impl Endpoint {
     /// Reads some events, each once.
-    pub(in crate::ofi) fn poll(&mut self, events: &mut Vec<Event>) {
+    pub(super) fn read_events(&mut self, events: &mut Vec<Event>) {
         const BATCH: usize = 32;
-        if self.is_shut() {
+        if self.endpoint.is_null() {
             return;
         }
         let none = fi_cq_msg_entry { op_context: null_mut(), flags: 0, len: 0 };

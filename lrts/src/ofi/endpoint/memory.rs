@@ -2,10 +2,11 @@
 //! Memory that the network may touch: registered with what the provider asks for, no more.
 
 use super::Endpoint;
-use crate::ofi::wire::Window;
+use crate::leased::endpoint::{Access, Registration};
+use crate::leased::wire::Window;
 use chare_ofi_sys::abi::{
-    FI_ENOKEY, FI_MR_ENDPOINT, FI_MR_LOCAL, FI_MR_PROV_KEY, FI_MR_VIRT_ADDR, FI_READ, FI_RECV,
-    FI_REMOTE_READ, FI_REMOTE_WRITE, FI_SEND, FI_WRITE, fid_mr,
+    FI_ENOKEY, FI_MR_ENDPOINT, FI_MR_PROV_KEY, FI_MR_VIRT_ADDR, FI_READ, FI_RECV, FI_REMOTE_READ,
+    FI_REMOTE_WRITE, FI_SEND, FI_WRITE, fid_mr,
 };
 use chare_ofi_sys::calls;
 use std::ffi::{c_int, c_void};
@@ -14,55 +15,18 @@ use std::ptr::null_mut;
 /// Random keys tried before registration is given up: two is unlikely, three is a provider's fault.
 const KEYS_TRIED: usize = 8;
 
-/// Who may do what with registered memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::ofi) enum Access {
-    /// Our own operations.
-    Local,
-    /// Peers read it.
-    Readable,
-    /// Peers read and write it.
-    Writable,
-}
-
-impl Access {
-    fn flags(self) -> u64 {
-        u64::from(match self {
-            Self::Local => FI_SEND | FI_RECV | FI_READ | FI_WRITE,
-            Self::Readable => FI_REMOTE_READ,
-            Self::Writable => FI_REMOTE_READ | FI_REMOTE_WRITE,
-        })
-    }
-}
-
-/// Registered memory. Must be given back to [`Endpoint::deregister`].
-pub(in crate::ofi) struct Registration {
-    mr: *mut fid_mr,
-    pub(super) desc: *mut c_void,
-    window: Window,
-}
-
-// SAFETY: names an object of the library, which any thread may use in its turn.
-unsafe impl Send for Registration {}
-
-impl Registration {
-    /// Its first byte and its key, as peers name them.
-    pub(in crate::ofi) fn window(&self) -> Window {
-        self.window
-    }
+fn flags(access: Access) -> u64 {
+    u64::from(match access {
+        Access::Sent => FI_SEND | FI_WRITE,
+        Access::Filled => FI_RECV | FI_READ,
+        Access::Readable => FI_REMOTE_READ,
+        Access::Writable => FI_REMOTE_READ | FI_REMOTE_WRITE,
+    })
 }
 
 impl Endpoint {
-    /// Whether own memory must be registered before it takes part in a one-sided operation.
-    pub(in crate::ofi) fn registers_local(&self) -> bool {
-        self.info.mr_mode() & FI_MR_LOCAL != 0
-    }
-
-    /// Registers memory. Touches the pages (and pins them, where the network asks for it).
-    ///
-    /// # Errors
-    /// Why not, in words.
-    pub(in crate::ofi) fn register(
+    /// See the contract.
+    pub(super) fn register_memory(
         &mut self,
         address: *const u8,
         len: usize,
@@ -76,8 +40,7 @@ impl Endpoint {
         for _ in 0..KEYS_TRIED {
             let wanted = if provider_chooses { 0 } else { rand::random::<u64>() & mask };
             // SAFETY: whoever registers keeps the memory until it deregisters; the library only notes the range.
-            code =
-                unsafe { calls::mr_reg(self.domain, address.cast(), len, access.flags(), wanted, &mut mr) };
+            code = unsafe { calls::mr_reg(self.domain, address.cast(), len, flags(access), wanted, &mut mr) };
             if code != -(FI_ENOKEY as c_int) || provider_chooses {
                 break;
             }
@@ -99,14 +62,20 @@ impl Endpoint {
             return Err(format!("registering {len} bytes: {}", self.library.error_text(-code)));
         }
         // SAFETY: it is open.
-        let (desc, key) = unsafe { (calls::mr_desc(mr), calls::mr_key(mr)) };
+        let key = unsafe { calls::mr_key(mr) };
         let origin = if mode & FI_MR_VIRT_ADDR != 0 { address as u64 } else { 0 };
-        Ok(Registration { mr, desc, window: Window { address: origin, key } })
+        Ok(Registration { object: mr.cast(), window: Window { address: origin, key } })
     }
 
-    /// Ends a registration: whoever still has its key reaches nothing any more.
-    pub(in crate::ofi) fn deregister(&mut self, registration: &Registration) {
-        // SAFETY: opened by `register`, given back once.
-        unsafe { calls::close(registration.mr.cast()) };
+    /// How own operations name registered memory.
+    pub(super) fn desc(registration: &Registration) -> *mut c_void {
+        // SAFETY: made by `register_memory`, and not yet given back.
+        unsafe { calls::mr_desc(registration.object.cast::<fid_mr>()) }
+    }
+
+    /// See the contract.
+    pub(super) fn deregister_memory(registration: &Registration) {
+        // SAFETY: made by `register_memory`, given back once.
+        unsafe { calls::close(registration.object.cast()) };
     }
 }

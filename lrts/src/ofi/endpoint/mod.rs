@@ -3,25 +3,22 @@
 //!
 //! `posting` gives the network something to do, `events` reads what it did, `memory` registers.
 //!
-//! 1. It is used by one thread at a time (`FI_THREAD_DOMAIN`), so it lives behind one lock.
+//! 1. One thread at a time uses it (`FI_THREAD_DOMAIN`), as the contract says.
 //! 2. Every operation has a context of 64 bytes in one array, as providers of mode `FI_CONTEXT` ask for: first those of the
 //!    receive buffers, then of the send buffers, then of the one-sided operations. Its position names the operation.
-//! 3. `-FI_EAGAIN` is [`Refusal::Full`]: the same call succeeds after some progress.
-//! 4. Whatever was posted is over once its [`Event`] was read, or once [`Endpoint::shut`] has returned.
+//! 3. `-FI_EAGAIN` is `Refusal::Full`.
 
 mod events;
 mod memory;
 mod posting;
 
-pub(super) use events::Event;
-pub(super) use memory::{Access, Registration};
-pub(super) use posting::{Direction, Refusal, Transfer};
-
 use super::BACKEND;
 use super::info::Info;
-use super::wire::BUFFER_BYTES;
 use crate::error::LrtsError;
 use crate::fabric::pool::{Arrival, Pool};
+use crate::ids::NodeId;
+use crate::leased::endpoint::{Access, Event, Refusal, Registration, SENDS, TRANSFERS, Transfer};
+use crate::leased::wire::BUFFER_BYTES;
 use crate::memory::MemoryMut;
 use chare_ofi_sys::abi::{
     FI_AV_UNSPEC, FI_CQ_COND_NONE, FI_CQ_FORMAT_MSG, FI_MR_LOCAL, FI_RECV, FI_TRANSMIT, FI_WAIT_FD,
@@ -36,21 +33,13 @@ use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
 /// Messages that may have arrived before anybody looked: 4 MiB of buffers.
-pub(super) const RECEIVES: usize = 64;
-/// Messages on their way out that were too long to be copied by the provider: 4 MiB of buffers.
-pub(super) const SENDS: usize = 64;
-/// One-sided operations under way: some more than any provider keeps on the wire.
-pub(super) const TRANSFERS: usize = 64;
+const RECEIVES: usize = 64;
 
 /// Bytes of a context; `fi_context2` is the longer of the two kinds.
 const CONTEXT_BYTES: usize = size_of::<fi_context2>();
 
 /// Longer than the name of any endpoint.
 const NAME_BYTES_MAX: usize = 512;
-
-/// A peer in the address table.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Address(fi_addr_t);
 
 /// The endpoint and all it stands on.
 pub(super) struct Endpoint {
@@ -61,6 +50,8 @@ pub(super) struct Endpoint {
     av: *mut fid_av,
     cq: *mut fid_cq,
     endpoint: *mut fid_ep,
+    /// Where peers are in the address table, by node.
+    addresses: Vec<fi_addr_t>,
     /// Readable when the queue has something, where the provider has such a descriptor.
     descriptor: Option<c_int>,
     contexts: MemoryMut,
@@ -81,7 +72,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// What libfabric refused.
-    pub(super) fn open(library: &'static Library, mut info: Info) -> Result<Self, LrtsError> {
+    pub(super) fn open(library: &'static Library, mut info: Info, nodes: u32) -> Result<Self, LrtsError> {
         info.clear_operation_flags();
         let contexts = (RECEIVES + SENDS + TRANSFERS) * CONTEXT_BYTES;
         let mut opened = Self {
@@ -92,6 +83,7 @@ impl Endpoint {
             av: null_mut(),
             cq: null_mut(),
             endpoint: null_mut(),
+            addresses: vec![0; nodes as usize],
             descriptor: None,
             contexts: MemoryMut::heap_zeroed(contexts),
             incoming: Arc::new(Pool::new(RECEIVES, BUFFER_BYTES)),
@@ -104,8 +96,9 @@ impl Endpoint {
         if opened.info.mr_mode() & FI_MR_LOCAL != 0 {
             let memory = |pool: &Pool| (pool.address().cast_const(), pool.len());
             let (incoming, outgoing) = (memory(&opened.incoming), memory(&opened.outgoing));
-            let mut register = |(address, len)| opened.register(address, len, Access::Local);
-            let registered = register(incoming).and_then(|first| Ok([first, register(outgoing)?]));
+            let mut register = |(address, len), access| opened.register_memory(address, len, access);
+            let registered = register(incoming, Access::Filled)
+                .and_then(|first| Ok([first, register(outgoing, Access::Sent)?]));
             opened.pools = Some(registered.map_err(|cause| {
                 system("registering message buffers", io::Error::other(cause), "; raise `ulimit -l`")
             })?);
@@ -114,7 +107,7 @@ impl Endpoint {
             // SAFETY: no buffer is posted yet, and each gets one arrival.
             let arrival = unsafe { Arrival::new(slot, 0) };
             opened
-                .post_receive(arrival)
+                .post_buffer(arrival)
                 .map_err(|_| system("posting receive buffers", io::ErrorKind::WouldBlock.into(), ""))?;
         }
         Ok(opened)
@@ -176,34 +169,17 @@ impl Endpoint {
         unsafe { calls::cq_open(self.domain, &mut attributes, &mut self.cq) }
     }
 
-    /// The offer that it was opened by.
-    pub(super) fn info(&self) -> &Info {
-        &self.info
+    fn context(&self, index: usize) -> *mut c_void {
+        self.contexts.address().wrapping_add(index * CONTEXT_BYTES).cast()
+    }
+}
+
+impl crate::leased::endpoint::Endpoint for Endpoint {
+    fn kind(&self) -> String {
+        self.info.provider()
     }
 
-    /// Where messages arrive.
-    pub(super) fn incoming(&self) -> &Arc<Pool> {
-        &self.incoming
-    }
-
-    /// Readable when [`Endpoint::poll`] may find something, after [`Endpoint::may_sleep`]; `None` where the provider has
-    /// no such thing.
-    pub(super) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        // SAFETY: the queue owns it and is open as long as the endpoint lives.
-        self.descriptor.map(|descriptor| unsafe { BorrowedFd::borrow_raw(descriptor) })
-    }
-
-    /// Whether a thread may sleep on the descriptor now.
-    pub(super) fn may_sleep(&self) -> bool {
-        // SAFETY: both are open.
-        unsafe { calls::trywait(self.fabric, self.cq) == 0 }
-    }
-
-    /// The name under which peers insert this endpoint.
-    ///
-    /// # Errors
-    /// The library's.
-    pub(super) fn name(&self) -> Result<Vec<u8>, LrtsError> {
+    fn address(&self) -> Result<Vec<u8>, LrtsError> {
         let mut name = vec![0; NAME_BYTES_MAX];
         let mut len = name.len();
         // SAFETY: `len` bytes are there.
@@ -213,11 +189,7 @@ impl Endpoint {
         Ok(name)
     }
 
-    /// Enters a peer, by its name.
-    ///
-    /// # Errors
-    /// The library's.
-    pub(super) fn insert(&mut self, name: &[u8]) -> Result<Address, LrtsError> {
+    fn introduce(&mut self, peer: NodeId, name: &[u8], _: u64) -> Result<(), LrtsError> {
         // Providers read as many bytes as their addresses have; a shorter name shall not make them read past it.
         let mut padded = name.to_vec();
         padded.resize(NAME_BYTES_MAX, 0);
@@ -225,7 +197,10 @@ impl Endpoint {
         // SAFETY: the name is longer than any address.
         let code = unsafe { calls::av_insert(self.av, padded.as_ptr().cast(), &mut address) };
         match code {
-            1 => Ok(Address(address)),
+            1 => {
+                self.addresses[peer.index()] = address;
+                Ok(())
+            }
             code => {
                 let cause = if code < 0 { self.library.error_text(-code) } else { "it is no address".into() };
                 Err(system("entering the address of a peer", io::Error::other(cause), ""))
@@ -233,12 +208,71 @@ impl Endpoint {
         }
     }
 
-    fn context(&self, index: usize) -> *mut c_void {
-        self.contexts.address().wrapping_add(index * CONTEXT_BYTES).cast()
+    fn connects_on_demand(&self) -> bool {
+        false
     }
 
-    /// Closes the endpoint: the network touches no memory of ours any more, and nothing arrives or leaves.
-    pub(super) fn shut(&mut self) {
+    fn delivers(&self) -> bool {
+        self.info.delivers
+    }
+
+    fn incoming(&self) -> &Arc<Pool> {
+        &self.incoming
+    }
+
+    fn post_receive(&mut self, arrival: Arrival) -> Result<(), Arrival> {
+        self.post_buffer(arrival)
+    }
+
+    fn send(&mut self, target: NodeId, parts: &[&[u8]], announced: bool) -> Result<Option<usize>, Refusal> {
+        let len: usize = parts.iter().map(|part| part.len()).sum();
+        match !announced && len <= self.info.inject_bytes_max() {
+            true => self.send_copied(target, parts).map(|()| None),
+            false => self.send_buffered(target, parts).map(Some),
+        }
+    }
+
+    unsafe fn transfer(
+        &mut self,
+        transfer: &Transfer,
+        registration: Option<&Registration>,
+        slot: usize,
+    ) -> Result<(), Refusal> {
+        // SAFETY: the caller's promise.
+        unsafe { self.post_transfer(transfer, registration, slot) }
+    }
+
+    fn transfer_bytes_max(&self) -> usize {
+        self.info.message_bytes_max()
+    }
+
+    fn registers_local(&self) -> bool {
+        self.info.mr_mode() & FI_MR_LOCAL != 0
+    }
+
+    fn register(&mut self, address: *const u8, len: usize, access: Access) -> Result<Registration, String> {
+        self.register_memory(address, len, access)
+    }
+
+    fn deregister(&mut self, registration: &Registration) {
+        Self::deregister_memory(registration);
+    }
+
+    fn poll(&mut self, events: &mut Vec<Event>, _: bool) {
+        self.read_events(events);
+    }
+
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        // SAFETY: the queue owns it and is open as long as the endpoint lives.
+        self.descriptor.map(|descriptor| unsafe { BorrowedFd::borrow_raw(descriptor) })
+    }
+
+    fn may_sleep(&mut self) -> bool {
+        // SAFETY: both are open.
+        unsafe { calls::trywait(self.fabric, self.cq) == 0 }
+    }
+
+    fn shut(&mut self) {
         if !self.endpoint.is_null() {
             // SAFETY: open, and never used again.
             unsafe { calls::close(self.endpoint.cast()) };
@@ -246,17 +280,16 @@ impl Endpoint {
         }
     }
 
-    /// Whether it was shut.
-    pub(super) fn is_shut(&self) -> bool {
+    fn is_shut(&self) -> bool {
         self.endpoint.is_null()
     }
 }
 
 impl Drop for Endpoint {
     fn drop(&mut self) {
-        self.shut();
+        crate::leased::endpoint::Endpoint::shut(self);
         for pool in self.pools.take().into_iter().flatten() {
-            self.deregister(&pool);
+            Self::deregister_memory(&pool);
         }
         let objects: [*mut fid; 4] = [self.cq.cast(), self.av.cast(), self.domain.cast(), self.fabric.cast()];
         for object in objects.into_iter().filter(|object| !object.is_null()) {

@@ -1,40 +1,15 @@
 #![expect(unsafe_code, reason = "hands the network addresses of buffers and operations")]
 //! What the network is given to do.
 
-use super::{Address, Endpoint, RECEIVES, Registration, SENDS};
+use super::{Endpoint, RECEIVES};
 use crate::fabric::pool::Arrival;
-use crate::ofi::wire::{BUFFER_BYTES, HEADER_BYTES, Window};
+use crate::ids::NodeId;
+use crate::leased::endpoint::{Direction, Refusal, Registration, SENDS, Transfer};
+use crate::leased::wire::{BUFFER_BYTES, Window};
 use chare_ofi_sys::abi::{FI_COMPLETION, FI_DELIVERY_COMPLETE, FI_EAGAIN, fi_msg_rma, fi_rma_iov, iovec};
 use chare_ofi_sys::calls;
 use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
-
-/// Why something was not posted.
-#[derive(Debug)]
-pub(in crate::ofi) enum Refusal {
-    /// No room now.
-    Full,
-    /// Never, for this reason.
-    Broken(String),
-}
-
-/// Which way a one-sided operation moves bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::ofi) enum Direction {
-    /// From the peer.
-    Read,
-    /// To the peer.
-    Write,
-}
-
-/// A one-sided operation.
-pub(in crate::ofi) struct Transfer {
-    pub(in crate::ofi) direction: Direction,
-    pub(in crate::ofi) local: *mut u8,
-    pub(in crate::ofi) len: usize,
-    pub(in crate::ofi) remote: Window,
-    pub(in crate::ofi) peer: Address,
-}
 
 impl Endpoint {
     fn refusal(&self, code: isize) -> Result<(), Refusal> {
@@ -46,19 +21,23 @@ impl Endpoint {
     }
 
     fn is_usable(&self) -> Result<(), Refusal> {
-        if self.is_shut() { Err(Refusal::Broken("the endpoint is closed".to_owned())) } else { Ok(()) }
+        if self.endpoint.is_null() {
+            Err(Refusal::Broken("the endpoint is closed".to_owned()))
+        } else {
+            Ok(())
+        }
     }
 
-    pub(super) fn pool_desc(&self, index: usize) -> *mut c_void {
-        self.pools.as_ref().map_or(null_mut(), |pools| pools[index].desc)
+    fn pool_desc(&self, index: usize) -> *mut c_void {
+        self.pools.as_ref().map_or(null_mut(), |pools| Self::desc(&pools[index]))
     }
 
     /// Gives a buffer (back) to the network.
     ///
     /// # Errors
     /// The arrival, to be tried again.
-    pub(in crate::ofi) fn post_receive(&mut self, arrival: Arrival) -> Result<(), Arrival> {
-        if self.is_shut() {
+    pub(super) fn post_buffer(&mut self, arrival: Arrival) -> Result<(), Arrival> {
+        if self.endpoint.is_null() {
             return Err(arrival);
         }
         let slot = arrival.slot();
@@ -70,22 +49,18 @@ impl Endpoint {
         if code == 0 { Ok(()) } else { Err(arrival) }
     }
 
-    /// Whether [`Endpoint::send_copied`] takes a message with a body of this length.
-    pub(in crate::ofi) fn copies(&self, body_len: usize) -> bool {
-        HEADER_BYTES + body_len <= self.info.inject_bytes_max()
-    }
-
     /// Sends a small message; the bytes are copied out before the call returns, and no event follows.
     ///
     /// # Errors
     /// [`Refusal`].
-    pub(in crate::ofi) fn send_copied(&mut self, target: Address, parts: &[&[u8]]) -> Result<(), Refusal> {
+    pub(super) fn send_copied(&mut self, target: NodeId, parts: &[&[u8]]) -> Result<(), Refusal> {
         self.is_usable()?;
         self.scratch.clear();
         parts.iter().for_each(|part| self.scratch.extend_from_slice(part));
         let bytes = &self.scratch;
+        let address = self.addresses[target.index()];
         // SAFETY: the bytes are needed during the call only.
-        let code = unsafe { calls::inject(self.endpoint, bytes.as_ptr().cast(), bytes.len(), target.0) };
+        let code = unsafe { calls::inject(self.endpoint, bytes.as_ptr().cast(), bytes.len(), address) };
         self.refusal(code)
     }
 
@@ -96,19 +71,15 @@ impl Endpoint {
     ///
     /// # Panics
     /// If the message is longer than a buffer.
-    pub(in crate::ofi) fn send_buffered(
-        &mut self,
-        target: Address,
-        parts: &[&[u8]],
-    ) -> Result<usize, Refusal> {
+    pub(super) fn send_buffered(&mut self, target: NodeId, parts: &[&[u8]]) -> Result<usize, Refusal> {
         self.is_usable()?;
         let slot = self.free_sends.pop().ok_or(Refusal::Full)?;
         // SAFETY: the slot was free.
         let len = unsafe { self.outgoing.write(slot, parts) };
         let (buffer, desc) = (self.outgoing.buffer(slot), self.pool_desc(1));
-        let context = self.context(RECEIVES + slot);
+        let (context, address) = (self.context(RECEIVES + slot), self.addresses[target.index()]);
         // SAFETY: the buffer stays untouched until its event makes the slot free.
-        let code = unsafe { calls::send(self.endpoint, buffer.cast(), len, desc, target.0, context) };
+        let code = unsafe { calls::send(self.endpoint, buffer.cast(), len, desc, address, context) };
         self.refusal(code).inspect_err(|_| self.free_sends.push(slot)).map(|()| slot)
     }
 
@@ -118,9 +89,8 @@ impl Endpoint {
     /// [`Refusal`].
     ///
     /// # Safety
-    /// `local..local + len` stays allocated until that event, or until [`Endpoint::shut`]; it is written by nobody
-    /// else, and read by nobody else when it is read into. `registration`, if given, covers it.
-    pub(in crate::ofi) unsafe fn transfer(
+    /// The contract's.
+    pub(super) unsafe fn post_transfer(
         &mut self,
         transfer: &Transfer,
         registration: Option<&Registration>,
@@ -130,12 +100,12 @@ impl Endpoint {
         let local = iovec { iov_base: transfer.local.cast(), iov_len: transfer.len };
         let Window { address, key } = transfer.remote;
         let remote = fi_rma_iov { addr: address, len: transfer.len, key };
-        let mut desc = registration.map_or(null_mut(), |registration| registration.desc);
+        let mut desc = registration.map_or(null_mut(), Self::desc);
         let message = fi_msg_rma {
             msg_iov: &raw const local,
             desc: &raw mut desc,
             iov_count: 1,
-            addr: transfer.peer.0,
+            addr: self.addresses[transfer.peer.index()],
             rma_iov: &raw const remote,
             rma_iov_count: 1,
             context: self.context(RECEIVES + SENDS + slot),

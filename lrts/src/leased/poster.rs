@@ -7,7 +7,7 @@
 //!    sends afterwards, the target reads it after the release.
 //! 4. An operation keeps its memory until the network is done with every piece, also when its peer is lost.
 
-use super::endpoint::{Access, Address, Direction, Endpoint, Refusal, Registration, TRANSFERS, Transfer};
+use super::endpoint::{Access, Direction, Endpoint, Refusal, Registration, TRANSFERS, Transfer};
 use super::wire::{Control, Window};
 use crate::emulated::wire::{OperationId, Range, Reason};
 use crate::error::TransferError;
@@ -33,6 +33,14 @@ impl What {
         match self {
             Self::Get(into) => into.address(),
             Self::Put(from) => from.address().cast_mut(),
+        }
+    }
+
+    /// What the network does with it.
+    fn access(&self) -> Access {
+        match self {
+            Self::Get(_) => Access::Filled,
+            Self::Put(_) => Access::Sent,
         }
     }
 
@@ -70,7 +78,7 @@ impl Operation {
         self.in_flight == 0 && (self.doomed || (self.window.is_some() && self.posted == self.wish.len))
     }
 
-    fn complete(self, endpoint: &mut Endpoint, result: Result<usize, TransferError>) -> Completion {
+    fn complete(self, endpoint: &mut dyn Endpoint, result: Result<usize, TransferError>) -> Completion {
         if let Some(local) = &self.local {
             endpoint.deregister(local);
         }
@@ -105,14 +113,14 @@ pub(super) struct Poster {
 }
 
 impl Poster {
-    pub(super) fn new(message_bytes_max: usize) -> Self {
+    pub(super) fn new(transfer_bytes_max: usize) -> Self {
         Self {
             open: HashMap::new(),
             last_id: 0,
             ready: VecDeque::new(),
             pieces: vec![0; TRANSFERS],
             free: (0..TRANSFERS).collect(),
-            piece_bytes_max: message_bytes_max.min(PIECE_BYTES_MAX),
+            piece_bytes_max: transfer_bytes_max.min(PIECE_BYTES_MAX),
         }
     }
 
@@ -138,12 +146,12 @@ impl Poster {
     ///
     /// # Errors
     /// The completion, when the network does not take the local memory.
-    pub(super) fn post(&mut self, wish: Wish, endpoint: &mut Endpoint) -> Result<Control, Completion> {
+    pub(super) fn post(&mut self, wish: Wish, endpoint: &mut dyn Endpoint) -> Result<Control, Completion> {
         let Wish { key, offset, len, .. } = wish;
         let mut operation =
             Operation { wish, local: None, window: None, posted: 0, in_flight: 0, doomed: false };
         if endpoint.registers_local() && len > 0 {
-            match endpoint.register(operation.wish.what.address(), len, Access::Local) {
+            match endpoint.register(operation.wish.what.address(), len, operation.wish.what.access()) {
                 Ok(local) => operation.local = Some(local),
                 Err(cause) => {
                     let error = TransferError::Refused { node: key.node, cause };
@@ -185,7 +193,7 @@ impl Poster {
         id: OperationId,
         node: NodeId,
         reason: Option<Reason>,
-        endpoint: &mut Endpoint,
+        endpoint: &mut dyn Endpoint,
     ) -> Result<Completion, String> {
         let Wish { offset, len, .. } = self.ungranted(id, node)?.wish;
         let error = match reason {
@@ -201,12 +209,7 @@ impl Poster {
     }
 
     /// Posts pieces until the network takes no more. `over` gets operations that have none.
-    pub(super) fn push_out(
-        &mut self,
-        endpoint: &mut Endpoint,
-        address: impl Fn(NodeId) -> Option<Address>,
-        over: &mut Vec<OperationId>,
-    ) -> Progress {
+    pub(super) fn push_out(&mut self, endpoint: &mut dyn Endpoint, over: &mut Vec<OperationId>) -> Progress {
         let mut progress = Progress::Idle;
         while let Some(id) = self.ready.front().copied() {
             let Some(operation) = self.open.get_mut(&id).filter(|operation| !operation.doomed) else {
@@ -220,8 +223,7 @@ impl Poster {
                 over.extend(operation.is_over().then_some(id));
                 continue;
             }
-            let (Some(slot), Some(peer), Some(Window { address, key })) =
-                (self.free.last().copied(), address(node), operation.window)
+            let (Some(slot), Some(Window { address, key })) = (self.free.last().copied(), operation.window)
             else {
                 return progress;
             };
@@ -231,7 +233,7 @@ impl Poster {
                 local: operation.wish.what.address().wrapping_add(operation.posted),
                 len: left.min(self.piece_bytes_max),
                 remote,
-                peer,
+                peer: node,
             };
             // SAFETY: `posted + len` does not exceed the operation's length, which its memory has (checked before a
             // get is posted; a put is as long as its memory). The operation holds the memory, exclusively for a
@@ -264,7 +266,7 @@ impl Poster {
     pub(super) fn finish(
         &mut self,
         id: OperationId,
-        endpoint: &mut Endpoint,
+        endpoint: &mut dyn Endpoint,
     ) -> Option<(NodeId, Completion)> {
         if !self.open.get(&id)?.is_over() {
             return None;
@@ -282,7 +284,7 @@ impl Poster {
     pub(super) fn abandon(
         &mut self,
         node: NodeId,
-        endpoint: &mut Endpoint,
+        endpoint: &mut dyn Endpoint,
         ended: &mut impl FnMut(Completion),
     ) {
         let of_node = self.open.iter_mut().filter(|(_, operation)| operation.wish.key.node == node);
@@ -298,7 +300,7 @@ impl Poster {
     }
 
     /// The endpoint is shut: completes everything.
-    pub(super) fn abandon_all(&mut self, endpoint: &mut Endpoint, ended: &mut impl FnMut(Completion)) {
+    pub(super) fn abandon_all(&mut self, endpoint: &mut dyn Endpoint, ended: &mut impl FnMut(Completion)) {
         assert!(endpoint.is_shut(), "the network may still have pieces");
         for (_, operation) in self.open.drain() {
             let lost = TransferError::PeerLost(operation.wish.key.node);

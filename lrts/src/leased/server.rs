@@ -22,7 +22,7 @@ enum Lease {
 
 /// What a lease needs of the network.
 pub(super) struct Network<'a> {
-    pub(super) endpoint: &'a mut Endpoint,
+    pub(super) endpoint: &'a mut dyn Endpoint,
     pub(super) registrations: &'a mut Registrations,
 }
 

@@ -1,4 +1,4 @@
-//! What a node sleeps on: all that its backends sleep on, and a wake-up from within.
+//! What a sleeper waits on: all that the backends below it wait on, and a wake-up from within.
 
 use crate::error::LrtsError;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use std::time::Duration;
 
 /// See the file's head.
-pub(super) struct Waker {
+pub(crate) struct Waker {
     /// Readable while a wake-up is pending.
     rung: OwnedFd,
     /// Watches `rung` and all that the backends sleep on.
@@ -17,7 +17,7 @@ pub(super) struct Waker {
 
 fn system(operation: &'static str, errno: Errno) -> LrtsError {
     let hint = "; raise the limit of open files (`ulimit -n`)";
-    LrtsError::System { operation, backend: "reach", source: errno.into(), hint }
+    LrtsError::System { operation, backend: "lrts", source: errno.into(), hint }
 }
 
 impl Waker {
@@ -25,7 +25,7 @@ impl Waker {
     ///
     /// # Errors
     /// The kernel's, when it grants no descriptors.
-    pub(super) fn new<'a>(backends: impl IntoIterator<Item = BorrowedFd<'a>>) -> Result<Self, LrtsError> {
+    pub(crate) fn new<'a>(backends: impl IntoIterator<Item = BorrowedFd<'a>>) -> Result<Self, LrtsError> {
         let rung = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)
             .map_err(|errno| system("creating the waker", errno))?;
         let events = epoll::create(epoll::CreateFlags::CLOEXEC)
@@ -40,12 +40,12 @@ impl Waker {
     }
 
     /// Readable when a backend or a wake-up ends the sleep.
-    pub(super) fn events(&self) -> BorrowedFd<'_> {
+    pub(crate) fn events(&self) -> BorrowedFd<'_> {
         self.events.as_fd()
     }
 
     /// Sleeps until something is readable or the time is over, and takes the wake-up, if there is one.
-    pub(super) fn sleep(&self, timeout: Option<Duration>) {
+    pub(crate) fn sleep(&self, timeout: Option<Duration>) {
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
         // Whatever ends the sleep, the caller looks for work next.
         let _ = rustix::event::poll(&mut [PollFd::new(&self.events, PollFlags::IN)], timeout.as_ref());
@@ -53,13 +53,13 @@ impl Waker {
     }
 
     /// Ends the current or the next sleep. One system call.
-    pub(super) fn wake(&self) {
+    pub(crate) fn wake(&self) {
         // A full counter is readable, which is all a sleeper needs.
         let _ = rustix::io::write(&self.rung, &1_u64.to_ne_bytes());
     }
 
     /// Whether there was a wake-up; there is none afterwards.
-    pub(super) fn take(&self) -> bool {
+    pub(crate) fn take(&self) -> bool {
         rustix::io::read(&self.rung, &mut [0; 8]).is_ok()
     }
 }

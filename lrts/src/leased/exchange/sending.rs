@@ -1,14 +1,14 @@
 //! The way out: frames, own messages and operations.
 
-use super::{Cargo, Exchange, Farewell, Introduction, Presence};
+use super::{Cargo, Exchange, Farewell, Presence};
 use crate::emulated::wire::OPERATIONS_MAX;
 use crate::error::TransferError;
 use crate::frame::Frame;
 use crate::ids::NodeId;
+use crate::leased::endpoint::Refusal;
+use crate::leased::poster::{What, Wish};
+use crate::leased::wire::{Control, Header, Kind};
 use crate::lrts::{Completion, NoRoom};
-use crate::ofi::endpoint::Refusal;
-use crate::ofi::poster::{What, Wish};
-use crate::ofi::wire::{Control, Header, Kind};
 
 impl Exchange {
     /// Sends a frame; the lost swallow any number.
@@ -18,7 +18,7 @@ impl Exchange {
     ///
     /// # Panics
     /// If there is no such peer.
-    pub(in crate::ofi) fn send(&mut self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+    pub(in crate::leased) fn send(&mut self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         let peer = self.peer(target).unwrap_or_else(|| panic!("{target} is no peer"));
         if peer.presence == Presence::Lost {
             return Ok(());
@@ -60,13 +60,9 @@ impl Exchange {
     ) -> Result<(), Refusal> {
         let source = self.node;
         let Some(peer) = self.peers.get_mut(target.index()).and_then(Option::as_mut) else { return Ok(()) };
-        let Introduction { address, door } = peer.introduction;
-        let header = Header { door, sequence: peer.next_out, source, kind }.encode();
-        let parts = [&header[..], body[0], body[1]];
-        if cargo == Cargo::Ordinary && self.endpoint.copies(body[0].len() + body[1].len()) {
-            self.endpoint.send_copied(address, &parts)?;
-        } else {
-            let slot = self.endpoint.send_buffered(address, &parts)?;
+        let header = Header { door: peer.door, sequence: peer.next_out, source, kind }.encode();
+        let announced = cargo != Cargo::Ordinary;
+        if let Some(slot) = self.endpoint.send(target, &[&header, body[0], body[1]], announced)? {
             self.sends[slot] = (target, cargo);
         }
         peer.next_out = peer.next_out.wrapping_add(1);
@@ -77,7 +73,7 @@ impl Exchange {
     ///
     /// # Errors
     /// The wish when too many are open at that peer.
-    pub(in crate::ofi) fn wish(&mut self, wish: Wish) -> Result<Option<Completion>, Wish> {
+    pub(in crate::leased) fn wish(&mut self, wish: Wish) -> Result<Option<Completion>, Wish> {
         let node = wish.key.node;
         let fail = |wish: Wish, error| {
             let memory = match wish.what {
@@ -95,7 +91,7 @@ impl Exchange {
         if self.poster.count(node) >= OPERATIONS_MAX {
             return Err(wish);
         }
-        let open = match self.poster.post(wish, &mut self.endpoint) {
+        let open = match self.poster.post(wish, &mut *self.endpoint) {
             Ok(open) => open,
             Err(failed) => return Ok(Some(failed)),
         };

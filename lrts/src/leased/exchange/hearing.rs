@@ -4,9 +4,9 @@ use super::{Cargo, Exchange, Farewell, Message, News, Peer, Presence};
 use crate::emulated::wire::OperationId;
 use crate::fabric::pool::Arrival;
 use crate::ids::NodeId;
-use crate::ofi::endpoint::Event;
-use crate::ofi::server::Network;
-use crate::ofi::wire::{Control, Header, Kind};
+use crate::leased::endpoint::Event;
+use crate::leased::server::Network;
+use crate::leased::wire::{Control, Header, Kind};
 use std::sync::Arc;
 
 /// How far ahead of the message that is due a message may be: several times what `udp;ofi_rxd` was seen to do.
@@ -42,6 +42,8 @@ impl Exchange {
                 }
                 self.finish(moved.map(|(id, _)| id));
             }
+            Event::Room => {}
+            Event::Broken(node, cause) => self.lose(node, cause),
             Event::Failed(cause) => self.shut(&cause),
         }
     }
@@ -49,7 +51,7 @@ impl Exchange {
     /// Ends an operation if it is over: first the release, then the completion.
     pub(super) fn finish(&mut self, id: impl IntoIterator<Item = OperationId>) {
         for id in id {
-            if let Some((node, completion)) = self.poster.finish(id, &mut self.endpoint) {
+            if let Some((node, completion)) = self.poster.finish(id, &mut *self.endpoint) {
                 if completion.result.is_ok() {
                     // At once: the target waits for it, and this node may have no reason to come back soon.
                     self.tell(node, Control::Release { id });
@@ -110,17 +112,15 @@ impl Exchange {
     pub(super) fn obey(&mut self, source: NodeId, control: Control) -> Result<(), String> {
         let Self { endpoint, registrations, peers, poster, news, .. } = self;
         let Some(peer) = peers.get_mut(source.index()).and_then(Option::as_mut) else { return Ok(()) };
-        let network = &mut Network { endpoint, registrations };
+        let endpoint = &mut **endpoint;
+        let network = &mut Network { endpoint: &mut *endpoint, registrations };
         let ended = match control {
             Control::Hello => {
                 peer.greeted[0] = true;
                 return Ok(());
             }
             Control::Goodbye => {
-                peer.presence = Presence::Closed;
-                peer.server.release_all(network);
-                poster.abandon(source, endpoint, &mut |completion| news.push(News::Completion(completion)));
-                news.push(News::Closed(source));
+                self.hear_goodbye(source);
                 return Ok(());
             }
             Control::Open { id, range, writing } => {
@@ -135,8 +135,18 @@ impl Exchange {
         Ok(())
     }
 
+    /// A peer sends nothing more.
+    pub(super) fn hear_goodbye(&mut self, source: NodeId) {
+        let Self { endpoint, registrations, peers, poster, news, .. } = self;
+        let Some(peer) = peers.get_mut(source.index()).and_then(Option::as_mut) else { return };
+        peer.presence = Presence::Closed;
+        peer.server.release_all(&mut Network { endpoint: &mut **endpoint, registrations });
+        poster.abandon(source, &mut **endpoint, &mut |completion| news.push(News::Completion(completion)));
+        news.push(News::Closed(source));
+    }
+
     /// A message was read.
-    pub(in crate::ofi) fn dispose(&mut self, message: Message) {
+    pub(in crate::leased) fn dispose(&mut self, message: Message) {
         if let Message::Arrived(arrival) = message {
             self.give_back(arrival);
         }

@@ -11,23 +11,23 @@ use crate::ids::NodeId;
 use serde::{Deserialize, Serialize};
 
 /// A posted buffer: one message with its header.
-pub(super) const BUFFER_BYTES: usize = 64 << 10;
+pub(crate) const BUFFER_BYTES: usize = 64 << 10;
 
 /// Bytes of a header.
-pub(super) const HEADER_BYTES: usize = 17;
+pub(crate) const HEADER_BYTES: usize = 17;
 
 /// More bytes than any message of our own takes.
 const CONTROL_BYTES_MAX: usize = 64;
 
 /// The bytes of a message of our own.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Encoded {
+pub(crate) struct Encoded {
     bytes: [u8; CONTROL_BYTES_MAX],
     len: usize,
 }
 
 impl Encoded {
-    pub(super) fn as_slice(&self) -> &[u8] {
+    pub(crate) fn as_slice(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
 }
@@ -37,22 +37,22 @@ const CONTROL: u8 = 16;
 
 /// What a message is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Frame(Channel),
     Control,
 }
 
 /// What precedes each message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Header {
-    pub(super) door: u64,
-    pub(super) sequence: u32,
-    pub(super) source: NodeId,
-    pub(super) kind: Kind,
+pub(crate) struct Header {
+    pub(crate) door: u64,
+    pub(crate) sequence: u32,
+    pub(crate) source: NodeId,
+    pub(crate) kind: Kind,
 }
 
 impl Header {
-    pub(super) fn encode(self) -> [u8; HEADER_BYTES] {
+    pub(crate) fn encode(self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[..8].copy_from_slice(&self.door.to_le_bytes());
         bytes[8..12].copy_from_slice(&self.sequence.to_le_bytes());
@@ -65,7 +65,7 @@ impl Header {
     }
 
     /// The header and what follows it; `None` when it is none of ours.
-    pub(super) fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
+    pub(crate) fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (header, body) = bytes.split_first_chunk::<HEADER_BYTES>()?;
         let (door, rest) = header.split_first_chunk::<8>()?;
         let (sequence, rest) = rest.split_first_chunk::<4>()?;
@@ -82,14 +82,14 @@ impl Header {
 
 /// Where a leased range begins, as one-sided operations name it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) struct Window {
-    pub(super) address: u64,
-    pub(super) key: u64,
+pub(crate) struct Window {
+    pub(crate) address: u64,
+    pub(crate) key: u64,
 }
 
 /// A message of this backend's own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(super) enum Control {
+pub(crate) enum Control {
     /// The first message in each direction: proves the path.
     Hello,
     /// The last.
@@ -107,7 +107,7 @@ pub(super) enum Control {
 }
 
 impl Control {
-    pub(super) fn encode(self) -> Encoded {
+    pub(crate) fn encode(self) -> Encoded {
         let mut bytes = [0; CONTROL_BYTES_MAX];
         let len = codec::encode_to_slice(&self, &mut bytes)
             .expect("the bound was counted from the longest message");
@@ -116,7 +116,7 @@ impl Control {
 
     /// # Errors
     /// What is wrong with it, in words.
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, String> {
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, String> {
         codec::decode(bytes).map_err(|error| error.to_string())
     }
 }

@@ -40,7 +40,7 @@ impl Registrations {
     /// Why the network does not take it, in words.
     pub(super) fn lease(
         &mut self,
-        endpoint: &mut Endpoint,
+        endpoint: &mut dyn Endpoint,
         region: RegionName,
         extent: &Extent,
     ) -> Result<Window, String> {
@@ -61,11 +61,11 @@ impl Registrations {
         let known = self.known.get_mut(&region).expect("just inserted");
         known.leases += 1;
         known.used = self.leases_ever;
-        Ok(known.registration.window())
+        Ok(known.registration.window)
     }
 
     /// Ends a lease.
-    pub(super) fn release(&mut self, endpoint: &mut Endpoint, region: RegionName) {
+    pub(super) fn release(&mut self, endpoint: &mut dyn Endpoint, region: RegionName) {
         let Some(known) = self.known.get_mut(&region) else { return };
         known.leases -= 1;
         if known.leases == 0 && self.known.len() > self.limit {
@@ -74,20 +74,20 @@ impl Registrations {
     }
 
     /// Ends a registration: its region is over, or room is needed.
-    pub(super) fn forget(&mut self, endpoint: &mut Endpoint, region: RegionName) {
+    pub(super) fn forget(&mut self, endpoint: &mut dyn Endpoint, region: RegionName) {
         if let Some(known) = self.known.remove(&region) {
             endpoint.deregister(&known.registration);
         }
     }
 
     /// Ends all registrations.
-    pub(super) fn clear(&mut self, endpoint: &mut Endpoint) {
+    pub(super) fn clear(&mut self, endpoint: &mut dyn Endpoint) {
         for (_, known) in self.known.drain() {
             endpoint.deregister(&known.registration);
         }
     }
 
-    fn give_up_oldest(&mut self, endpoint: &mut Endpoint) -> bool {
+    fn give_up_oldest(&mut self, endpoint: &mut dyn Endpoint) -> bool {
         let idle = self.known.iter().filter(|(_, known)| known.leases == 0);
         let Some(oldest) = idle.min_by_key(|(_, known)| known.used).map(|(region, _)| *region) else {
             return false;

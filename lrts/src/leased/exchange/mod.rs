@@ -15,7 +15,7 @@ mod ending;
 mod hearing;
 mod sending;
 
-use super::endpoint::{Address, Endpoint, Event, SENDS};
+use super::endpoint::{Endpoint, Event, SENDS};
 use super::poster::{Poster, Progress};
 use super::registrations::{RegionName, Registrations};
 use super::server::{Network, Server};
@@ -82,14 +82,9 @@ enum Farewell {
     Over,
 }
 
-/// What a node tells the others about itself.
-pub(super) struct Introduction {
-    pub(super) address: Address,
-    pub(super) door: u64,
-}
-
 struct Peer {
-    introduction: Introduction,
+    /// What its messages must carry to be heard.
+    door: u64,
     presence: Presence,
     next_out: u32,
     next_in: u32,
@@ -110,8 +105,9 @@ struct Peer {
 /// See the module.
 pub(super) struct Exchange {
     node: NodeId,
+    backend: &'static str,
     door: u64,
-    endpoint: Endpoint,
+    endpoint: Box<dyn Endpoint>,
     incoming: Arc<Pool>,
     registrations: Registrations,
     lifelines: Lifelines,
@@ -134,41 +130,44 @@ pub(super) struct Exchange {
 /// What an exchange is made of.
 pub(super) struct Parts {
     pub(super) node: NodeId,
+    pub(super) backend: &'static str,
     pub(super) door: u64,
-    pub(super) endpoint: Endpoint,
+    pub(super) endpoint: Box<dyn Endpoint>,
     pub(super) registrations: Registrations,
     pub(super) lifelines: Lifelines,
-    /// By node; `None` for this one.
-    pub(super) peers: Vec<Option<(Introduction, Server)>>,
+    /// Doors and leases, by node; `None` for this one.
+    pub(super) peers: Vec<Option<(u64, Server)>>,
 }
 
 impl Exchange {
-    /// Begins by greeting every peer.
+    /// Begins by greeting every peer, unless the network connects on demand.
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { node, door, endpoint, registrations, lifelines, peers } = parts;
-        let peer = |(introduction, server)| Peer {
-            introduction,
+        let Parts { node, backend, door, endpoint, registrations, lifelines, peers } = parts;
+        let greets = !endpoint.connects_on_demand();
+        let peer = |(door, server)| Peer {
+            door,
             presence: Presence::Open,
             next_out: 0,
             next_in: 0,
             early: BTreeMap::new(),
-            waiting: VecDeque::from([Control::Hello]),
+            waiting: greets.then_some(Control::Hello).into_iter().collect(),
             server,
-            greeted: [false; 2],
+            greeted: [!greets; 2],
             farewell: Farewell::Unsaid,
             gone_since: None,
             sent: PathUse::default(),
-            listed: true,
+            listed: greets,
         };
         let peers: Vec<Option<Peer>> = peers.into_iter().map(|one| one.map(peer)).collect();
-        let restless = (0..).map(NodeId).zip(&peers).filter(|(_, peer)| peer.is_some());
+        let restless = (0..).map(NodeId).zip(&peers).filter(|(_, peer)| greets && peer.is_some());
         Self {
             node,
+            backend,
             door,
             incoming: Arc::clone(endpoint.incoming()),
             registrations,
             lifelines,
-            poster: Poster::new(endpoint.info().message_bytes_max()),
+            poster: Poster::new(endpoint.transfer_bytes_max()),
             sends: vec![(node, Cargo::Ordinary); SENDS],
             unposted: Vec::new(),
             restless: restless.map(|(node, _)| node).collect(),
@@ -181,12 +180,14 @@ impl Exchange {
         }
     }
 
-    pub(super) fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
+    /// What there is to sleep on.
+    pub(super) fn parts(&self) -> (&Lifelines, &dyn Endpoint) {
+        (&self.lifelines, &*self.endpoint)
     }
 
-    pub(super) fn lifelines(&self) -> &Lifelines {
-        &self.lifelines
+    /// Whether the network lets a thread sleep now.
+    pub(super) fn may_sleep(&mut self) -> bool {
+        self.endpoint.descriptor().is_none() || self.endpoint.may_sleep()
     }
 
     /// The first peer with which hellos were not exchanged.
@@ -218,17 +219,17 @@ impl Exchange {
         }
     }
 
-    /// Lets everything go on that can. Returns whether anything did.
-    pub(super) fn advance(&mut self, closing: bool, look_at_lifelines: bool) -> bool {
+    /// Lets everything go on that can; `thoroughly`: also looks for what is rare. Returns whether anything happened.
+    pub(super) fn advance(&mut self, closing: bool, thoroughly: bool) -> bool {
         let mut events = std::mem::take(&mut self.events);
-        self.endpoint.poll(&mut events);
+        self.endpoint.poll(&mut events, thoroughly);
         let mut happened = !events.is_empty();
         self.stalled &= !happened;
         for event in events.drain(..) {
             self.take(event);
         }
         self.events = events;
-        if look_at_lifelines {
+        if thoroughly {
             happened |= self.check_lifelines();
         }
         if closing {
@@ -247,17 +248,13 @@ impl Exchange {
             let Self { endpoint, registrations, peers, .. } = self;
             let Some(peer) = peers.get_mut(node.index()).and_then(Option::as_mut) else { continue };
             peer.listed = false;
-            let mut network = Network { endpoint, registrations };
+            let mut network = Network { endpoint: &mut **endpoint, registrations };
             happened |= peer.server.retry(closing, &mut network, &mut peer.waiting);
             happened |= self.flush(node);
         }
         if self.poster.has_ready() {
-            let Self { endpoint, peers, poster, .. } = self;
-            let address = |node: NodeId| {
-                peers.get(node.index()).and_then(Option::as_ref).map(|peer| peer.introduction.address)
-            };
             let mut over = Vec::new();
-            let progress = poster.push_out(endpoint, address, &mut over);
+            let progress = self.poster.push_out(&mut *self.endpoint, &mut over);
             happened |= !matches!(progress, Progress::Idle) || !over.is_empty();
             self.finish(over);
             if let Progress::Broken(node, cause) = progress {
@@ -276,7 +273,7 @@ impl Exchange {
 
     /// A region's memory is about to go back to its owner.
     pub(super) fn region_ended(&mut self, region: RegionName) {
-        self.registrations.forget(&mut self.endpoint, region);
+        self.registrations.forget(&mut *self.endpoint, region);
     }
 
     /// Whether something can go on that no descriptor will announce.

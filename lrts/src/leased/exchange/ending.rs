@@ -2,10 +2,9 @@
 
 use super::{Exchange, Farewell, News, Peer, Presence};
 use crate::error::LrtsError;
-use crate::fabric::lifelines::End;
+use crate::fabric::lifelines::Sign;
 use crate::ids::NodeId;
-use crate::ofi::BACKEND;
-use crate::ofi::wire::Control;
+use crate::leased::wire::Control;
 use std::time::{Duration, Instant};
 
 /// How long the network may keep pieces of a lost peer's operations. Connections report their end within milliseconds.
@@ -16,7 +15,7 @@ const LAST_WAY: Duration = Duration::from_secs(5);
 
 impl Exchange {
     /// Begins to say goodbye, and to refuse what is new.
-    pub(in crate::ofi) fn close(&mut self) {
+    pub(in crate::leased) fn close(&mut self) {
         self.say_goodbyes();
         self.push_out(true);
     }
@@ -27,20 +26,29 @@ impl Exchange {
             let idle = self.poster.count(node) == 0;
             let Some(peer) = self.peer(node) else { continue };
             if idle && peer.farewell == Farewell::Unsaid && peer.server.is_idle() && peer.waiting.is_empty() {
-                peer.farewell = Farewell::Queued;
-                self.tell(node, Control::Goodbye);
+                if peer.next_out == 0 {
+                    peer.farewell = Farewell::Over;
+                    self.lifelines.write_goodbye(node);
+                } else {
+                    peer.farewell = Farewell::Queued;
+                    self.tell(node, Control::Goodbye);
+                }
             }
         }
     }
 
     pub(super) fn check_lifelines(&mut self) -> bool {
-        let ended = self.lifelines.check();
-        let happened = !ended.is_empty();
-        for (node, end) in ended {
+        let heard = self.lifelines.check();
+        let happened = !heard.is_empty();
+        for (node, sign) in heard {
             let Some(peer) = self.peer(node) else { continue };
-            match (peer.presence, end) {
-                (Presence::Open, End::Orderly) => peer.gone_since = Some(Instant::now()),
-                (Presence::Open, End::Broken(cause)) => self.lose(node, cause),
+            match (peer.presence, sign) {
+                (Presence::Open, Sign::Goodbye) if peer.next_in == 0 && peer.early.is_empty() => {
+                    self.hear_goodbye(node);
+                }
+                (_, Sign::Goodbye) => self.breach(node, "a goodbye beside its messages".to_owned()),
+                (Presence::Open, Sign::Orderly) => peer.gone_since = Some(Instant::now()),
+                (Presence::Open, Sign::Broken(cause)) => self.lose(node, cause),
                 // Nobody hears our goodbye any more, if it is not out yet.
                 (Presence::Closed | Presence::Lost, _) => peer.farewell = Farewell::Over,
             }
@@ -61,12 +69,12 @@ impl Exchange {
     }
 
     pub(super) fn breach(&mut self, node: NodeId, cause: String) {
-        let error = LrtsError::Protocol { peer: node, backend: BACKEND, what: "message", cause };
+        let error = LrtsError::Protocol { peer: node, backend: self.backend, what: "message", cause };
         self.end(node, error);
     }
 
     pub(super) fn lose(&mut self, node: NodeId, cause: String) {
-        self.end(node, LrtsError::PeerLost { peer: node, backend: BACKEND, cause });
+        self.end(node, LrtsError::PeerLost { peer: node, backend: self.backend, cause });
     }
 
     /// Ends all that there is with a peer, once.
@@ -80,7 +88,7 @@ impl Exchange {
         peer.server.freeze();
         peer.early.clear();
         let Self { endpoint, poster, news, .. } = self;
-        poster.abandon(node, endpoint, &mut |completion| news.push(News::Completion(completion)));
+        poster.abandon(node, &mut **endpoint, &mut |completion| news.push(News::Completion(completion)));
         if self.poster.has_doomed() {
             self.lingering.get_or_insert_with(Instant::now);
         }
@@ -96,17 +104,17 @@ impl Exchange {
             self.lose(NodeId(index as u32), cause.to_owned());
         }
         let Self { endpoint, poster, news, .. } = self;
-        poster.abandon_all(endpoint, &mut |completion| news.push(News::Completion(completion)));
+        poster.abandon_all(&mut **endpoint, &mut |completion| news.push(News::Completion(completion)));
     }
 
     /// Whether something ends by the clock, or by events that no descriptor announces.
-    pub(in crate::ofi) fn watches_clock(&self) -> bool {
+    pub(in crate::leased) fn watches_clock(&self) -> bool {
         let gone = |peer: &Peer| peer.presence == Presence::Open && peer.gone_since.is_some();
         self.stalled || self.lingering.is_some() || self.peers.iter().flatten().any(gone)
     }
 
     /// Whether all goodbyes were exchanged, and no operation is open.
-    pub(in crate::ofi) fn is_closed(&self) -> bool {
+    pub(in crate::leased) fn is_closed(&self) -> bool {
         let done = |peer: &Peer| match peer.presence {
             Presence::Lost => true,
             Presence::Closed => peer.farewell == Farewell::Over,
@@ -120,7 +128,7 @@ impl Drop for Exchange {
     fn drop(&mut self) {
         // Only then may claims, memory and registrations end.
         self.endpoint.shut();
-        self.registrations.clear(&mut self.endpoint);
-        self.poster.abandon_all(&mut self.endpoint, &mut drop);
+        self.registrations.clear(&mut *self.endpoint);
+        self.poster.abandon_all(&mut *self.endpoint, &mut drop);
     }
 }

@@ -1,0 +1,263 @@
+//! Networks that carry messages and reach memory one-sidedly: what such backends share.
+//!
+//! A backend of this kind (`ofi`, `verbs`) is an [`Endpoint`]; all that it does not know is here. From top to bottom:
+//! `exchange` (all that a node has with its peers) uses `poster` (our gets and puts), `server` (leases we grant),
+//! `registrations` (a cache), `lifelines` (who is alive) and the endpoint.
+//!
+//! **How native access stays safe.** A network card knows no generations and no claims. So no operation touches a region
+//! before its owner granted a lease: a claim, held until the poster releases it, and a key of the network for the claimed
+//! range. Stale keys, ranges, rights and busy regions are judged by the owner, exactly as for an emulated transfer; what
+//! a lease adds to raw access is one message each way before it and one after it. Sources are registered for
+//! reading only, and a region's registration ends before its memory goes back.
+//!
+//! 1. Frames that the network copies out at once need nothing more, longer ones travel from a pool of buffers.
+//! 2. One thread at a time uses the endpoint; nothing is called out while it does.
+//! 3. A sleeper waits on the queue's descriptor where the network has one, else on a clock that ticks slower and slower.
+//! 4. Peers that die are noticed by the network or by their lifelines, at the latest when they are looked at: after every
+//!    sleep, with every `LOOK_INTERVAL`th progress, and while the node is closing.
+
+pub(crate) mod endpoint;
+mod exchange;
+mod open;
+mod poster;
+mod registrations;
+mod server;
+pub(crate) mod wire;
+
+pub(crate) use open::Opening;
+
+use crate::bootstrap::Bootstrap;
+use crate::capabilities::Capabilities;
+use crate::error::{LrtsError, TransferError};
+use crate::fabric::pool::Pool;
+use crate::fabric::sleeper::Sleeper;
+use crate::frame::Frame;
+use crate::ids::NodeId;
+use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::memcpy::copy;
+use crate::memory::Memory;
+use crate::path_use::PathUse;
+use crate::region::{RegionKey, Regions};
+use endpoint::Endpoint;
+use exchange::{Exchange, Message, News};
+use parking_lot::Mutex;
+use poster::{What, Wish};
+use rustix::fd::BorrowedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use wire::{BUFFER_BYTES, HEADER_BYTES};
+
+/// The longest frame, in bytes.
+pub(crate) const FRAME_BYTES_MAX: usize = BUFFER_BYTES - HEADER_BYTES;
+
+/// Transfers shorter than this are better carried by messages: a lease costs a round trip, a copy of 32 KiB some
+/// microseconds at either end.
+pub(crate) const LEASE_BYTES_MIN: usize = 32 << 10;
+
+/// Regions that stay registered with the network while nobody uses them: what the smallest network cards can hold.
+pub(crate) const REGISTRATIONS: usize = 1_024;
+
+/// A thorough look is some system calls, some hundred nanoseconds each.
+const LOOK_INTERVAL: u32 = 1_024;
+
+/// What one thread at a time does in `progress`.
+#[derive(Default)]
+struct Turn {
+    news: Vec<News>,
+    read: Vec<Message>,
+    rounds: u32,
+}
+
+/// One node on a network that is reached one-sidedly under leases.
+pub struct Leased {
+    backend: &'static str,
+    regions: Arc<Regions>,
+    exchange: Arc<Mutex<Exchange>>,
+    incoming: Arc<Pool>,
+    turn: Mutex<Turn>,
+    sleeper: Sleeper,
+    kind: String,
+    /// Whether a put can prove its delivery here; if not, it is refused.
+    delivers: bool,
+    closing: AtomicBool,
+}
+
+impl Leased {
+    /// Opens an endpoint, which is told this node's door, and greets the peers. Collective, with peers that agree
+    /// with the others': every node of the job calls it.
+    ///
+    /// # Errors
+    /// No suitable network is here, some node has another one, or is not reached in time.
+    pub(crate) fn open(
+        bootstrap: &mut dyn Bootstrap,
+        regions: Arc<Regions>,
+        opening: &Opening<'_>,
+        open_endpoint: impl FnOnce(&dyn Bootstrap, u64) -> Result<Box<dyn Endpoint>, LrtsError>,
+    ) -> Result<Self, LrtsError> {
+        let backend = opening.backend;
+        let exchange = open::open(bootstrap, &regions, opening, open_endpoint)?;
+        let (lifelines, endpoint) = exchange.parts();
+        let sleeper = Sleeper::new(backend, endpoint.descriptor(), lifelines.event_fd())?;
+        let (kind, delivers) = (endpoint.kind(), endpoint.delivers());
+        let incoming = Arc::clone(endpoint.incoming());
+        let exchange = Arc::new(Mutex::new(exchange));
+        let registered = Arc::downgrade(&exchange);
+        regions.on_end(Box::new(move |key| {
+            registered.upgrade().is_some_and(|exchange| {
+                exchange.lock().region_ended((key.slot, key.generation));
+                true
+            })
+        }));
+        Ok(Self {
+            backend,
+            regions,
+            exchange,
+            incoming,
+            turn: Mutex::default(),
+            sleeper,
+            kind,
+            delivers,
+            closing: AtomicBool::new(false),
+        })
+    }
+
+    /// Frames that a peer was sent.
+    pub fn sent(&self, peer: NodeId) -> PathUse {
+        self.exchange.lock().sent(peer)
+    }
+
+    /// Which of the backend's networks carries the job: a provider of libfabric, a transport.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+
+    /// Posts what is not about this node.
+    fn post(&self, wish: Wish) -> Result<Posted, Wish> {
+        if self.is_closing() {
+            return Err(wish);
+        }
+        Ok(match self.exchange.lock().wish(wish)? {
+            None => Posted::Pending,
+            Some(failed) => Posted::Done(failed),
+        })
+    }
+}
+
+impl Lrts for Leased {
+    fn name(&self) -> &'static str {
+        self.backend
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            messages: true,
+            get: true,
+            put: self.delivers,
+            view: false,
+            immediate: false,
+            frame_bytes_max: FRAME_BYTES_MAX,
+        }
+    }
+
+    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+        assert!(frame.len() <= FRAME_BYTES_MAX, "frame of {} bytes", frame.len());
+        if self.is_closing() {
+            return Err(NoRoom);
+        }
+        self.exchange.lock().send(target, frame)
+    }
+
+    fn progress(&self, sink: &mut dyn Sink) -> bool {
+        let Some(mut turn) = self.turn.try_lock() else { return false };
+        let Turn { news, read, rounds } = &mut *turn;
+        *rounds = rounds.wrapping_add(1);
+        let (slept, closing) = (self.sleeper.has_slept(), self.is_closing());
+        let mut exchange = self.exchange.lock();
+        let happened = exchange.advance(closing, slept || closing || rounds.is_multiple_of(LOOK_INTERVAL));
+        exchange.take_news(news);
+        drop(exchange);
+        if news.is_empty() {
+            return happened;
+        }
+        self.sleeper.note_work();
+        for one in news.drain(..) {
+            match one {
+                News::Frame { source, channel, message } => {
+                    let (_, body) = wire::Header::decode(message.bytes(&self.incoming))
+                        .expect("decoded before, and nobody wrote it since");
+                    sink.frame(source, channel, body);
+                    read.push(message);
+                }
+                News::Completion(completion) => sink.completion(completion),
+                News::Closed(peer) => sink.peer_closed(peer),
+                News::Lost(error) => sink.peer_lost(error),
+            }
+        }
+        if !read.is_empty() {
+            let mut exchange = self.exchange.lock();
+            read.drain(..).for_each(|message| exchange.dispose(message));
+        }
+        true
+    }
+
+    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
+        if get.key.node == self.regions.node() {
+            return copy::get(&self.regions, get);
+        }
+        if let Err(error) = copy::local_room(&get) {
+            let failed = Completion { token: get.token, result: Err(error), memory: Some(get.into) };
+            return Ok(Posted::Done(failed));
+        }
+        let Get { key, offset, into, len, token } = get;
+        self.post(Wish { key, offset, len, token, what: What::Get(into) }).map_err(|wish| match wish.what {
+            What::Get(into) => Refused(Get { key, offset, into, len, token }),
+            What::Put(_) => unreachable!("a get comes back as a get"),
+        })
+    }
+
+    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
+        if put.key.node == self.regions.node() {
+            return copy::put(&self.regions, put);
+        }
+        let Put { key, offset, from, token } = put;
+        if !self.delivers {
+            let cause = format!("`{}` cannot prove that a write arrived", self.kind);
+            let result = Err(TransferError::Refused { node: key.node, cause });
+            return Ok(Posted::Done(Completion { token, result, memory: None }));
+        }
+        let len = from.len();
+        self.post(Wish { key, offset, len, token, what: What::Put(from) }).map_err(|wish| match wish.what {
+            What::Put(from) => Refused(Put { key, offset, from, token }),
+            What::Get(_) => unreachable!("a put comes back as a put"),
+        })
+    }
+
+    fn view(&self, _: &RegionKey, _: u64, _: usize) -> Result<Option<Memory>, TransferError> {
+        Ok(None)
+    }
+
+    fn arm(&self) -> bool {
+        self.sleeper.arm(|| {
+            let mut exchange = self.exchange.lock();
+            let may_sleep = !exchange.is_restless() && exchange.may_sleep();
+            may_sleep.then(|| exchange.watches_clock() || self.is_closing())
+        })
+    }
+
+    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.sleeper.event_fd())
+    }
+
+    fn shutdown(&self) {
+        self.closing.store(true, Ordering::Release);
+        self.exchange.lock().close();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closing() && self.exchange.lock().is_closed()
+    }
+}

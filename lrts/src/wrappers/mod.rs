@@ -1,0 +1,20 @@
+//! Backends around backends: each passes on all that it is asked and told, and does one thing more.
+//!
+//! | wrapper | option | what it does |
+//! |---|---|---|
+//! | [`Trace`] | `+trace FILE` | writes a line for every frame, get, put and completion |
+//! | [`Fault`] | `+fault LIST` | refuses, delays, corrupts, and cuts peers off, as its seed says |
+//!
+//! They stand directly around a backend, below [`Emulated`](crate::emulated::Emulated): what they see and harm is what
+//! crosses the backend, so a get that is made of messages is frames to them. The trace stands outside, so that it shows what
+//! the faults did.
+
+mod fault;
+mod plan;
+mod trace;
+mod wrapped;
+
+pub use fault::Fault;
+pub use plan::{FaultPlan, FaultPlanError};
+pub use trace::{Trace, TraceFile};
+pub(crate) use wrapped::{Wrapped, Wrappers};

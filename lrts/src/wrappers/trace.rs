@@ -1,0 +1,217 @@
+//! Writes down what crosses a backend, in the trace event format that `chrome://tracing` and Perfetto read.
+//!
+//! 1. One line per event, and each line at once: a process that is killed leaves all it did. (The format wants no closing
+//!    bracket.) An event costs a system call, about a microsecond.
+//! 2. Times are microseconds of the host's monotonic clock, which its nodes share. `pid` is the node, `tid` the thread.
+//! 3. Frames are instants; a get or put lasts from its posting to its completion, which names it by backend and token.
+
+use crate::capabilities::Capabilities;
+use crate::error::{LrtsError, TransferError};
+use crate::frame::{Channel, Frame};
+use crate::ids::NodeId;
+use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink, Token};
+use crate::memory::Memory;
+use crate::region::RegionKey;
+use parking_lot::Mutex;
+use rustix::fd::BorrowedFd;
+use rustix::time::ClockId;
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where a node's trace goes: the path that the user named, a point and the node's number.
+pub struct TraceFile {
+    node: NodeId,
+    file: Mutex<File>,
+}
+
+impl TraceFile {
+    /// Creates it, or empties the one of an earlier job.
+    ///
+    /// # Errors
+    /// The file system's.
+    pub fn create(path: &Path, node: NodeId) -> Result<Self, LrtsError> {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}", node.0));
+        let opened = File::create(&name).and_then(|mut file| file.write_all(b"[\n").map(|()| file));
+        let file = opened.map_err(|source| LrtsError::System {
+            operation: "creating the trace's file",
+            backend: "trace",
+            source,
+            hint: "; `+trace` takes the path of a file that can be written",
+        })?;
+        Ok(Self { node, file: Mutex::new(file) })
+    }
+
+    fn write(&self, name: &str, phase: &str, arguments: impl Display) {
+        let now = rustix::time::clock_gettime(ClockId::Monotonic);
+        let (us, fraction_ns) = (now.tv_sec * 1_000_000 + now.tv_nsec / 1_000, now.tv_nsec % 1_000);
+        let (node, thread) = (self.node.0, rustix::thread::gettid().as_raw_pid());
+        let line = format!(
+            r#"{{"name":"{name}",{phase},"ts":{us}.{fraction_ns:03},"pid":{node},"tid":{thread},"args":{{{arguments}}}}},"#
+        );
+        // A full disk costs the rest of the trace, not the job.
+        let _ = self.file.lock().write_all(format!("{line}\n").as_bytes());
+    }
+}
+
+/// A backend whose traffic is written down.
+pub struct Trace {
+    inner: Arc<dyn Lrts>,
+    file: Arc<TraceFile>,
+    /// What is under way: which operation it is, and at which node.
+    open: Mutex<HashMap<Token, (&'static str, NodeId)>>,
+}
+
+impl Trace {
+    /// Writes what crosses `inner` to `file`.
+    pub fn around(inner: Arc<dyn Lrts>, file: Arc<TraceFile>) -> Self {
+        Self { inner, file, open: Mutex::default() }
+    }
+
+    fn instant(&self, name: &str, arguments: impl Display) {
+        let backend = self.inner.name();
+        self.file.write(name, &format!(r#""cat":"{backend}","ph":"i","s":"t""#), arguments);
+    }
+
+    fn begin(&self, name: &'static str, token: Token, key: &RegionKey, range: (u64, usize)) {
+        self.open.lock().insert(token, (name, key.node));
+        let (backend, (offset, bytes), peer) = (self.inner.name(), range, key.node.0);
+        let phase = format!(r#""cat":"{backend}","ph":"b","id":"{backend}-{token}""#);
+        self.file.write(name, &phase, format!(r#""peer":{peer},"offset":{offset},"bytes":{bytes}"#));
+    }
+
+    fn end(&self, token: Token, outcome: &str, bytes: usize) {
+        let Some((name, peer)) = self.open.lock().remove(&token) else { return };
+        let backend = self.inner.name();
+        let phase = format!(r#""cat":"{backend}","ph":"e","id":"{backend}-{token}""#);
+        let arguments = format!(r#""peer":{},"outcome":"{outcome}","bytes":{bytes}"#, peer.0);
+        self.file.write(name, &phase, arguments);
+    }
+
+    fn complete(&self, completion: &Completion) {
+        match &completion.result {
+            Ok(bytes) => self.end(completion.token, "done", *bytes),
+            Err(error) => self.end(completion.token, word_of(error), 0),
+        }
+    }
+
+    /// Notes what became of posting an operation.
+    fn posted<T>(&self, token: Token, posted: Result<Posted, Refused<T>>) -> Result<Posted, Refused<T>> {
+        match &posted {
+            Ok(Posted::Done(completion)) => self.complete(completion),
+            Ok(Posted::Pending) => {}
+            Err(Refused(_)) => self.end(token, "refused", 0),
+        }
+        posted
+    }
+}
+
+fn word_of(error: &TransferError) -> &'static str {
+    match error {
+        TransferError::StaleKey(_) => "stale key",
+        TransferError::OutOfRange { .. } => "out of range",
+        TransferError::ReadOnly(_) => "read-only",
+        TransferError::LocalTooShort { .. } => "local memory too short",
+        TransferError::Refused { .. } => "refused for good",
+        TransferError::PeerLost(_) => "peer lost",
+    }
+}
+
+fn describe(peer: NodeId, channel: Channel, bytes: usize) -> String {
+    let channel = match channel {
+        Channel::Runtime => "runtime",
+        Channel::Emulated => "emulated",
+    };
+    format!(r#""peer":{},"channel":"{channel}","bytes":{bytes}"#, peer.0)
+}
+
+impl Lrts for Trace {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+        let sent = self.inner.send(target, frame);
+        let name = if sent.is_ok() { "send" } else { "no room" };
+        self.instant(name, describe(target, frame.channel, frame.len()));
+        sent
+    }
+
+    fn progress(&self, sink: &mut dyn Sink) -> bool {
+        self.inner.progress(&mut Scribe { trace: self, sink })
+    }
+
+    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
+        let token = get.token;
+        self.begin("get", token, &get.key, (get.offset, get.len));
+        self.posted(token, self.inner.get(get))
+    }
+
+    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
+        let token = put.token;
+        self.begin("put", token, &put.key, (put.offset, put.from.len()));
+        self.posted(token, self.inner.put(put))
+    }
+
+    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
+        let lent = self.inner.view(key, offset, len);
+        if matches!(lent, Ok(Some(_))) {
+            self.instant("view", format!(r#""peer":{},"offset":{offset},"bytes":{len}"#, key.node.0));
+        }
+        lent
+    }
+
+    fn arm(&self) -> bool {
+        self.inner.arm()
+    }
+
+    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.inner.event_fd()
+    }
+
+    fn shutdown(&self) {
+        self.inner.shutdown();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.inner.is_closed()
+    }
+}
+
+/// The wrapped backend's sink: writes down and passes on.
+struct Scribe<'a> {
+    trace: &'a Trace,
+    sink: &'a mut dyn Sink,
+}
+
+impl Sink for Scribe<'_> {
+    fn frame(&mut self, source: NodeId, channel: Channel, bytes: &[u8]) {
+        self.trace.instant("arrival", describe(source, channel, bytes.len()));
+        self.sink.frame(source, channel, bytes);
+    }
+
+    fn completion(&mut self, completion: Completion) {
+        self.trace.complete(&completion);
+        self.sink.completion(completion);
+    }
+
+    fn peer_closed(&mut self, peer: NodeId) {
+        self.trace.instant("closed", format!(r#""peer":{}"#, peer.0));
+        self.sink.peer_closed(peer);
+    }
+
+    fn peer_lost(&mut self, error: LrtsError) {
+        if let Some(peer) = error.peer() {
+            self.trace.instant("lost", format!(r#""peer":{}"#, peer.0));
+        }
+        self.sink.peer_lost(error);
+    }
+}

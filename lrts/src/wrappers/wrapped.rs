@@ -1,0 +1,124 @@
+//! A backend as a job uses it: bare, or within the wrappers that its options ask for.
+
+use super::{Fault, FaultPlan, Trace, TraceFile};
+use crate::capabilities::Capabilities;
+use crate::error::{LrtsError, TransferError};
+use crate::frame::Frame;
+use crate::ids::NodeId;
+use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::memory::Memory;
+use crate::region::RegionKey;
+use rustix::fd::BorrowedFd;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a node puts around each of its backends.
+pub(crate) struct Wrappers {
+    node: NodeId,
+    trace: Option<Arc<TraceFile>>,
+    fault: Option<FaultPlan>,
+}
+
+impl Wrappers {
+    /// # Errors
+    /// When the trace's file cannot be written.
+    pub(crate) fn new(
+        node: NodeId,
+        trace: Option<&Path>,
+        fault: Option<&FaultPlan>,
+    ) -> Result<Self, LrtsError> {
+        let trace = trace.map(|path| TraceFile::create(path, node)).transpose()?.map(Arc::new);
+        Ok(Self { node, trace, fault: fault.cloned() })
+    }
+
+    /// Puts them around a backend.
+    ///
+    /// # Errors
+    /// The kernel's, when it grants no descriptors.
+    pub(crate) fn around<L: Lrts + 'static>(&self, bare: L) -> Result<Wrapped<L>, LrtsError> {
+        if self.trace.is_none() && self.fault.is_none() {
+            return Ok(Wrapped::Bare(bare));
+        }
+        let bare = Arc::new(bare);
+        let mut outer: Arc<dyn Lrts> = Arc::clone(&bare) as Arc<dyn Lrts>;
+        if let Some(plan) = &self.fault {
+            outer = Arc::new(Fault::around(outer, self.node, plan)?);
+        }
+        if let Some(file) = &self.trace {
+            outer = Arc::new(Trace::around(outer, Arc::clone(file)));
+        }
+        Ok(Wrapped::Within { bare, outer })
+    }
+}
+
+/// See the file's head. What a bare backend costs, it costs here: one comparison more.
+pub(crate) enum Wrapped<L> {
+    Bare(L),
+    Within { bare: Arc<L>, outer: Arc<dyn Lrts> },
+}
+
+impl<L: Lrts> Wrapped<L> {
+    /// The backend itself, for what is its own.
+    pub(crate) fn bare(&self) -> &L {
+        match self {
+            Self::Bare(bare) => bare,
+            Self::Within { bare, .. } => bare,
+        }
+    }
+}
+
+/// Calls the outermost; without a table of functions where there is no wrapper.
+macro_rules! outermost {
+    ($wrapped:expr, $lrts:ident => $call:expr) => {
+        match $wrapped {
+            Wrapped::Bare($lrts) => $call,
+            Wrapped::Within { outer: $lrts, .. } => $call,
+        }
+    };
+}
+
+impl<L: Lrts> Lrts for Wrapped<L> {
+    fn name(&self) -> &'static str {
+        outermost!(self, lrts => lrts.name())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        outermost!(self, lrts => lrts.capabilities())
+    }
+
+    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+        outermost!(self, lrts => lrts.send(target, frame))
+    }
+
+    fn progress(&self, sink: &mut dyn Sink) -> bool {
+        outermost!(self, lrts => lrts.progress(sink))
+    }
+
+    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
+        outermost!(self, lrts => lrts.get(get))
+    }
+
+    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
+        outermost!(self, lrts => lrts.put(put))
+    }
+
+    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
+        outermost!(self, lrts => lrts.view(key, offset, len))
+    }
+
+    fn arm(&self) -> bool {
+        outermost!(self, lrts => lrts.arm())
+    }
+
+    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
+        outermost!(self, lrts => lrts.event_fd())
+    }
+
+    fn shutdown(&self) {
+        outermost!(self, lrts => lrts.shutdown());
+    }
+
+    fn is_closed(&self) -> bool {
+        outermost!(self, lrts => lrts.is_closed())
+    }
+}
