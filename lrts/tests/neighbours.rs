@@ -1,7 +1,3 @@
-#![expect(
-    unsafe_code,
-    reason = "takes rights away from a thread and limits a process, which only system calls do"
-)]
 //! Nodes in processes of their own: shared memory, copies by the kernel, denial, exhaustion and sudden death.
 //!
 //! A test starts this program again as its neighbour; the neighbour runs the same test function, which then
@@ -19,6 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{Resource, Rlimit};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 use std::process::{Child, Command};
 use std::sync::Arc;
 use std::time::Duration;
@@ -311,30 +308,13 @@ fn a_sleeper_notices_a_death() {
 
 /// Makes the kernel answer `EPERM` to copies between processes, for this thread only, as a sandbox would.
 fn forbid_copies() {
-    let statement = |code: u32, k: u32| libc::sock_filter { code: code as u16, jt: 0, jf: 0, k };
-    let jump = |k: i64, jt| libc::sock_filter {
-        code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
-        jt,
-        jf: 0,
-        k: k as u32,
-    };
-    let mut filter = [
-        // The call's number is the first word of what a filter sees.
-        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0),
-        jump(libc::SYS_process_vm_readv, 2),
-        jump(libc::SYS_process_vm_writev, 1),
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW),
-        statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
-    ];
-    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-    // SAFETY: the program and its filter live through the call, which copies them.
-    let answers = unsafe {
-        [
-            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0),
-            libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program),
-        ]
-    };
-    assert_eq!(answers, [0, 0], "{}", std::io::Error::last_os_error());
+    let copies = [libc::SYS_process_vm_readv, libc::SYS_process_vm_writev];
+    let rules = copies.map(|call| (call, Vec::new())).into();
+    let architecture = std::env::consts::ARCH.try_into().expect("it has filters");
+    let denied = SeccompAction::Errno(libc::EPERM as u32);
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, denied, architecture);
+    let program: BpfProgram = filter.and_then(TryInto::try_into).expect("two calls are a small filter");
+    seccompiler::apply_filter(&program).expect("filters are allowed");
 }
 
 #[test]

@@ -109,7 +109,9 @@ pub(crate) fn accept(
             pass_on_as_it_is();
             let chare = envelope::find_chare(chare)?;
             let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
-            let info = Arc::new(CollectionInfo::new(id, chare, len, placement, node.layout)?);
+            let info = CollectionInfo::new(id, chare, len, placement, node.layout)
+                .map_err(|cause| format!("{} cannot be created: {cause}", chare.name))?;
+            let info = Arc::new(info);
             tell_pes(node, &CallOptions::new().expedited(), || Body::CreateMembers {
                 info: Arc::clone(&info),
                 arguments: arguments.clone(),

@@ -1,6 +1,6 @@
 //! A chare in its PE's table: the user's state, who it is, and the handle through which entries reach it.
 
-use crate::ids::Target;
+use crate::ids::{Index, Target};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -25,6 +25,11 @@ impl Identity {
 /// A chare of any type.
 pub(crate) trait AnyChare: Any {
     fn identity(&self) -> &Identity;
+}
+
+/// What a chare of this type takes at least: itself, and its place in the tables of its PE.
+pub(crate) const fn bytes_of<C>() -> u64 {
+    (size_of::<Body<C>>() + size_of::<(Target, Rc<dyn AnyChare>)>() + size_of::<Index>()) as u64
 }
 
 /// The one allocation of a chare.

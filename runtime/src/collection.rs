@@ -2,6 +2,7 @@
 //!
 //! Every process of the job gets the same description when the collection is created, so any of them finds any member without asking.
 
+use crate::host_memory::host_memory_bytes;
 use crate::ids::{CollectionId, Index, NodeId, PeId};
 use crate::layout::Layout;
 use crate::registry::ChareRegistration;
@@ -78,7 +79,7 @@ pub(crate) struct CollectionInfo {
 
 impl CollectionInfo {
     /// # Errors
-    /// A placement that does not fit the length or the job, in words.
+    /// A placement that does not fit the length or the job, or more members than a host's memory holds, in words.
     pub(crate) fn new(
         id: CollectionId,
         chare: &'static ChareRegistration,
@@ -104,7 +105,22 @@ impl CollectionInfo {
         }
         let mut info = Self { id, chare, len, placement, layout, population: Vec::new() };
         info.population = info.count_members();
+        info.check_room(host_memory_bytes())?;
         Ok(info)
+    }
+
+    /// Compares the members of the fullest node with a host's memory: another node may ask for any number of them.
+    fn check_room(&self, memory_bytes: u64) -> Result<(), String> {
+        let on = |node| self.layout.pes_of(node).map(|pe| self.population(pe)).sum::<u64>();
+        let most = (0..self.layout.nodes()).map(NodeId).map(on).max().unwrap_or(0);
+        let needed = u128::from(most) * u128::from(self.chare.bytes);
+        if needed <= u128::from(memory_bytes) {
+            return Ok(());
+        }
+        Err(format!(
+            "{} members take at least {needed} bytes on one node, whose host has {memory_bytes}; create fewer, or use more hosts",
+            self.len
+        ))
     }
 
     /// The PE of a member; `None` if there is no such member.
@@ -239,6 +255,20 @@ mod tests {
         assert_eq!(info.locate(Index(2)), Some(PeId(5)));
         assert_eq!(info.members_on(PeId(5)), [Index(2)]);
         assert!(info.members_on(PeId(4)).is_empty());
+    }
+
+    #[test]
+    fn members_fit_the_memory_of_a_host_or_are_refused() {
+        // Three on the fullest node.
+        let info = info(5, Placement::Block, Layout::new(2, 2));
+        let needed = 3 * DUMMY.bytes;
+        assert_eq!(info.check_room(needed), Ok(()));
+        assert!(info.check_room(needed - 1).unwrap_err().contains("5 members"));
+        let id = CollectionId { creator: PeId(0), serial: 0 };
+        for placement in [Placement::Block, Placement::RoundRobin] {
+            let refused = CollectionInfo::new(id, &DUMMY, u64::MAX, placement, Layout::new(2, 2));
+            assert!(refused.is_err_and(|cause| cause.contains("create fewer")));
+        }
     }
 
     #[test]

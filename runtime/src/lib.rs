@@ -44,6 +44,16 @@
 //!
 //! Inside a process the arguments themselves travel; they are encoded when they leave it. Each
 //! file of the way opens with its place in it.
+//!
+//! # Bounds
+//!
+//! What one node may make another one keep is bounded; what is beyond ends the job with an error that names the chare or collection.
+//!
+//! | what | at most |
+//! |---|---|
+//! | members of a collection | as many as fit the memory of a node's host (or container), each taken for its own size and some 60 bytes |
+//! | messages for chares and collections that are not created yet | a quarter of that memory for each node, in equal shares for its PEs |
+//! | registered buffers of a node | 64,512 |
 
 mod affinity;
 mod ambient;
@@ -57,6 +67,7 @@ mod collection;
 pub mod config;
 mod context;
 mod dispatch;
+mod early;
 mod envelope;
 mod erased;
 mod error;
@@ -65,6 +76,7 @@ mod future;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+mod host_memory;
 mod ids;
 mod inbox;
 mod job;

@@ -7,8 +7,9 @@
 //!    know that chares come, go or move.
 
 use crate::chare::AnyChare;
+use crate::early::Awaited;
 use crate::ids::{ChareId, PeId, Target};
-use crate::pe::{Awaited, Pe};
+use crate::pe::Pe;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -68,7 +69,7 @@ fn slot(target: Target) -> usize {
 
 impl Places {
     /// The chare, if it lives here.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find(&mut self, target: Target) -> Option<Rc<dyn AnyChare>> {
         let remembered = &self.remembered[slot(target)];
         if remembered.target == target

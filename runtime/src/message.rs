@@ -121,6 +121,11 @@ impl Arguments {
         codec::append(out, |writer| self.encode(writer))
     }
 
+    /// How long the value's encoding is; 0 when the type's serialization refuses.
+    pub(crate) fn encoded_bytes(&self) -> usize {
+        codec::fill(&mut [], |writer| self.encode(writer)).unwrap_or(0)
+    }
+
     /// Writes the value's encoding; it stays what it is.
     ///
     /// # Errors

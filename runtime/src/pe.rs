@@ -8,10 +8,10 @@ use crate::births::Births;
 use crate::chain::{Receiver, Sender};
 use crate::chare::{AnyChare, Identity};
 use crate::collection::CollectionInfo;
-use crate::envelope::Envelope;
+use crate::early::Early;
 use crate::executor::Tasks;
 use crate::future::Futures;
-use crate::ids::{ChareId, CollectionId, Index, PeId};
+use crate::ids::{CollectionId, Index, PeId};
 use crate::location::Places;
 use crate::mailbox::{Mailbox, Work};
 use crate::node::Node;
@@ -33,13 +33,6 @@ pub(crate) struct LocalCollection {
     pub(crate) members: Rc<[Index]>,
 }
 
-/// What messages wait for that arrived before it was created.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Awaited {
-    Chare(ChareId),
-    Collection(CollectionId),
-}
-
 /// See the file's head.
 pub(crate) struct Pe {
     pub(crate) id: PeId,
@@ -53,9 +46,11 @@ pub(crate) struct Pe {
     pub(crate) ways_out: RefCell<Vec<Option<Sender<Work>>>>,
     /// The ways from other PEs of the node.
     pub(crate) ways_in: RefCell<Vec<Receiver<Work>>>,
+    /// Where messages for other nodes are encoded, between two of them.
+    pub(crate) frame: Cell<Vec<u8>>,
     pub(crate) places: RefCell<Places>,
     pub(crate) collections: RefCell<FxHashMap<CollectionId, LocalCollection>>,
-    pub(crate) early: RefCell<FxHashMap<Awaited, Vec<Envelope>>>,
+    pub(crate) early: RefCell<Early>,
     pub(crate) futures: RefCell<Futures>,
     pub(crate) tasks: Tasks,
     /// Contributions of this PE's members.
@@ -84,9 +79,10 @@ impl Pe {
             queue: RefCell::new(RunQueue::new()),
             ways_out: RefCell::new((0..node.pes().count()).map(|_| None).collect()),
             ways_in: RefCell::default(),
+            frame: Cell::default(),
             places: RefCell::default(),
             collections: RefCell::default(),
-            early: RefCell::default(),
+            early: RefCell::new(Early::new(node.layout)),
             futures: RefCell::default(),
             tasks: Tasks::default(),
             partials: RefCell::default(),
@@ -185,7 +181,7 @@ impl Pe {
         self.tasks.clear();
         let places = self.places.take();
         drop(places);
-        let early = std::mem::take(&mut *self.early.borrow_mut());
+        let early = self.early.borrow_mut().take_all();
         drop(early);
         while let Some(work) = self.take_queued() {
             drop(work);

@@ -2,7 +2,7 @@
 //!
 //! The registry is what the program *is*, not what a job does: it is the only process-wide table, read-only from its first use.
 
-use crate::chare::{AnyChare, Identity, This, ThisRef};
+use crate::chare::{AnyChare, Identity, This, ThisRef, bytes_of};
 use crate::codec::CodecError;
 use crate::ids::{ChareTypeId, EntryId};
 use crate::message::{Arguments, Message};
@@ -106,7 +106,7 @@ pub trait EntryMethod: 'static {
     /// Its nocopy parameters.
     const NOCOPY: &'static [NocopyKind] = &[];
     /// Runs it.
-    fn invoke(this: ThisRef<'_, Self::Chare>, arguments: Self::Arguments, nocopy: NocopyArguments);
+    fn invoke(this: ThisRef<'_, Self::Chare>, arguments: Self::Arguments, nocopy: NocopyArguments<'_>);
     /// Runs its post method.
     fn post(_this: ThisRef<'_, Self::Chare>, _arguments: &Self::Arguments, _posts: Posts) {
         unreachable!("only entries with posted parameters have a post method")
@@ -116,7 +116,7 @@ pub trait EntryMethod: 'static {
 /// Why an entry was not called, in words.
 type Misdirected = String;
 
-type Invoke = fn(&Rc<dyn AnyChare>, &mut Arguments, NocopyArguments) -> Result<(), Misdirected>;
+type Invoke = fn(&Rc<dyn AnyChare>, &mut Arguments, NocopyArguments<'_>) -> Result<(), Misdirected>;
 
 type Post = fn(&Rc<dyn AnyChare>, &Arguments, Posts) -> Result<(), Misdirected>;
 
@@ -196,6 +196,8 @@ pub struct ChareRegistration {
     pub(crate) id: ChareTypeId,
     pub(crate) entries: &'static [EntryRegistration],
     constructor: &'static str,
+    /// What one of them takes at least.
+    pub(crate) bytes: u64,
     pub(crate) decode: fn(&[u8]) -> Result<Arguments, CodecError>,
     pub(crate) construct: Construct,
 }
@@ -208,6 +210,7 @@ impl ChareRegistration {
             id: type_id(C::NAME),
             entries: C::ENTRIES,
             constructor: C::Constructor::SIGNATURE,
+            bytes: bytes_of::<C>(),
             decode: Arguments::decode::<<C::Constructor as Constructor>::Arguments>,
             construct: |identity, arguments| {
                 let state = C::Constructor::construct(arguments.take()?);

@@ -1,5 +1,7 @@
 //! What is promised to users, seen from outside: real programs, real processes, bounded time.
 
+mod denial;
+mod forged;
 mod idle;
 mod kill;
 mod misuse;

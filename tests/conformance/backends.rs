@@ -10,6 +10,7 @@ use chare_lrts::host::Neighbourhood;
 #[cfg(feature = "ofi")]
 use chare_lrts::leased::Leased;
 use chare_lrts::memcpy::{Hub, Memcpy};
+#[cfg(feature = "ofi")]
 use chare_lrts::ofi::{self, OfiOptions};
 use chare_lrts::reach::{Reach, ReachOptions};
 use chare_lrts::shm::Shm;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const LEN: usize = 100_000;
 
 /// Two nodes, and each as what it is.
-fn pair(options: ReachOptions) -> Result<(Group, Vec<Arc<Reach>>), LrtsError> {
+pub(crate) fn pair(options: ReachOptions) -> Result<(Group, Vec<Arc<Reach>>), LrtsError> {
     let reaches = open_reach(2, &options)?;
     let nodes = reaches.iter().map(|reach| {
         let (lrts, arenas) = (Arc::clone(reach), Arc::clone(reach));
@@ -47,7 +47,7 @@ fn used(options: ReachOptions) -> PeerUse {
 }
 
 /// How many operations went by mapping, by the kernel, by messages.
-fn operations(usage: &PeerUse) -> (u64, u64, u64) {
+pub(crate) fn operations(usage: &PeerUse) -> (u64, u64, u64) {
     (usage.copied.operations, usage.kernel_copied.operations, usage.emulated.operations)
 }
 

@@ -4,9 +4,8 @@
 
 mod lab;
 
-use chare_tests::{Outcome, Program, Running};
+use chare_tests::{Outcome, Program};
 use lab::Lab;
-use std::process::Command;
 use std::time::Duration;
 
 /// A dead host's connections are given up after 25 s by libfabric's backend, after 120 s by TCP's.
@@ -74,13 +73,15 @@ fn two_and_four_hosts_share_nothing_but_the_network() {
 fn cut(options: &str) {
     let Some(lab) = Lab::new(2) else { return };
     let program = format!("{} flood {options}", env!("CARGO_BIN_EXE_probe"));
-    let mut launcher = Command::new(chare_run().path());
-    let job = Running::start(launcher.args(arguments(&lab, 2, &program).split_whitespace()));
-    job.wait_for("the second round", |line| (line == "round 1").then_some(()));
-    lab.cut(2);
-    let outcome = job.within(CUT_PATIENCE).end();
+    let launcher = chare_run().within(CUT_PATIENCE);
+    let outcome = launcher.run_watched(&arguments(&lab, 2, &program), |line| {
+        if line == "round 1" {
+            lab.cut(2);
+        }
+    });
     assert!(outcome.code.is_some_and(|code| code != 0), "`{options}`: {outcome:?}");
-    assert!(outcome.complaint().contains("was lost"), "`{options}`: {outcome:?}");
+    assert_eq!(outcome.stderr.trim().lines().count(), 1, "`{options}`: {}", outcome.stderr);
+    assert!(outcome.stderr.contains("was lost"), "`{options}`: {}", outcome.stderr);
 }
 
 #[test]

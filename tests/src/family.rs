@@ -14,7 +14,7 @@ const VARIABLE: &str = "UNDER_TEST";
 /// Counts the families of this process; only ever added to.
 static FAMILIES: AtomicU32 = AtomicU32::new(0);
 
-/// See the file's head. One that clears its environment is lost sight of.
+/// A program under test and all that it starts. A process that clears its environment is lost sight of.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Family(String);
 

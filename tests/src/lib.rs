@@ -1,6 +1,7 @@
 //! What several tests and `cargo xtask` share.
 
 pub mod chaos;
+pub mod denial;
 mod family;
 mod program;
 #[cfg(feature = "ofi")]

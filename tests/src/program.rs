@@ -1,13 +1,15 @@
 //! Runs a program as a user would, within a bound.
 
-use crate::running::{Outcome, Running};
+use crate::running::{Outcome, PATIENCE, Running};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// A program of this workspace, built before.
 #[derive(Clone, Debug)]
 pub struct Program {
     path: PathBuf,
+    patience: Duration,
 }
 
 impl Program {
@@ -25,12 +27,18 @@ impl Program {
             "{} is missing; build it with `cargo build --package chare-examples --examples{release}`",
             path.display()
         );
-        Self { path }
+        Self { path, patience: PATIENCE }
     }
 
     /// A binary of the test's own package: `env!("CARGO_BIN_EXE_name")`.
     pub fn binary(path: &str) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), patience: PATIENCE }
+    }
+
+    /// Lets its runs take longer than those of tests do.
+    pub fn within(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// Where it is.
@@ -51,7 +59,8 @@ impl Program {
     /// # Panics
     /// As [`Program::run`].
     pub fn run_watched(&self, arguments: &str, mut watch: impl FnMut(&str)) -> Outcome {
-        let running = Running::start(Command::new(&self.path).args(arguments.split_whitespace()));
+        let mut command = Command::new(&self.path);
+        let running = Running::start_within(command.args(arguments.split_whitespace()), self.patience);
         while let Some(line) = running.next_line() {
             watch(&line);
         }

@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// How long any program may run, on a busy machine and without optimisation: what hangs is a failure.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a program may run if nothing else is said, on a busy machine and without optimisation: what hangs is a failure.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What a program said and how it ended.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Outcome {
     }
 }
 
-/// See the file's head. Dropping it kills the program and all that it started.
+/// A program under test while it runs. Dropping it kills the program and all that it started.
 #[derive(Debug)]
 pub struct Running {
     name: String,
@@ -63,19 +63,22 @@ impl Running {
     /// If it does not start.
     #[track_caller]
     pub fn start(command: &mut Command) -> Self {
+        Self::start_within(command, PATIENCE)
+    }
+
+    /// The same, for one that may run this long.
+    ///
+    /// # Panics
+    /// As [`Running::start`].
+    #[track_caller]
+    pub fn start_within(command: &mut Command, patience: Duration) -> Self {
         let family = Family::of(command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let name = format!("{command:?}");
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{name} does not start: {error}"));
         let (lines, stdout) = listen(child.stdout.take().expect("it is piped"));
         let (_, stderr) = listen(child.stderr.take().expect("it is piped"));
-        Self { name, child, family, deadline: Instant::now() + PATIENCE, lines, stdout, stderr }
-    }
-
-    /// Lets it take longer, from now on, or less long.
-    pub fn within(mut self, patience: Duration) -> Self {
-        self.deadline = Instant::now() + patience;
-        self
+        Self { name, child, family, deadline: Instant::now() + patience, lines, stdout, stderr }
     }
 
     /// The program's own process.
@@ -142,8 +145,8 @@ impl Running {
     /// If that takes too long; what is left is killed then.
     #[track_caller]
     pub fn end(self) -> Outcome {
-        let patience = self.deadline.saturating_duration_since(Instant::now());
-        self.end_within(patience)
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        self.end_within(left)
     }
 
     /// Waits no longer than this, from now on.

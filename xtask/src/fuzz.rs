@@ -15,6 +15,9 @@ const FLAGS: &str = "-Zsanitizer=address -Cpasses=sancov-module -Cllvm-args=-san
                      -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
                      -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 --cfg=fuzzing";
 
+/// A peer may announce any length; one that is not backed yet costs address space alone. What is resident has a limit of its own.
+const LONGEST_ALLOCATION: &str = "-malloc_limit_mb=1000000000";
+
 /// Beyond its time, a fuzzer ends its last input and tells what it did.
 const LAST_INPUT: Duration = Duration::from_secs(60);
 
@@ -48,16 +51,21 @@ pub(crate) fn run(options: Options, report: &mut Report) {
         let seeds =
             Step::cargo(&format!("{name}: seeds"), "run --quiet --package chare-fuzz --example seeds --");
         report.add(seeds.argument(&name).argument(&found).run());
-        let fuzzer = Step::program(&name, built.join("x86_64-unknown-linux-gnu/release").join(&name))
+        let mut fuzzer = Step::program(&name, built.join("x86_64-unknown-linux-gnu/release").join(&name))
             // Leaks are looked for by a test of their own; a large allocation that fails is an error here as elsewhere.
             .environment("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
             .argument(format!("-max_total_time={}", options.seconds))
             .argument(format!("-artifact_prefix={}/", broken.display()))
             .argument("-print_final_stats=1")
             .argument("-rss_limit_mb=4096")
+            .argument(LONGEST_ALLOCATION)
             .argument(&found)
-            .argument(root().join("fuzz/corpus").join(&name))
             .within(Duration::from_secs(options.seconds) + LAST_INPUT);
+        // There is one once fuzzing has found something.
+        let kept = root().join("fuzz/corpus").join(&name);
+        if kept.exists() {
+            fuzzer = fuzzer.argument(kept);
+        }
         report.add(fuzzer.run());
     }
 }

@@ -4,9 +4,11 @@ use crate::report::Report;
 use crate::step::Step;
 use std::time::Duration;
 
-/// Forged handles per run of the check, whose watchdog knows no more patience; and runs, so that they are a million.
+/// Forged handles per run of the conformance check, whose watchdog knows no more patience; and runs, so that they are a million.
 const FORGED: u32 = 100_000;
 const FORGED_RUNS: u32 = 10;
+
+const MILLION: &str = "1000000";
 
 /// A million transfers on the slowest path take some minutes on two cores.
 const PATIENCE: Duration = Duration::from_secs(45 * 60);
@@ -20,8 +22,10 @@ pub(crate) fn run(report: &mut Report) {
             .environment("CHARE_TEST_SEED", seed.to_string());
         report.add(step.run());
     }
+    let calls = "test --release --package chare-tests --test acceptance -- --nocapture forged_handles";
+    let step = Step::cargo("forged in calls", calls).environment("CHARE_TEST_FORGED", MILLION);
+    report.add(step.within(PATIENCE).run());
     let leaks = "test --release --package chare --test soak -- --nocapture --test-threads=1";
-    let step =
-        Step::cargo("transfers", leaks).environment("CHARE_TEST_TRANSFERS", "1000000").within(PATIENCE);
+    let step = Step::cargo("transfers", leaks).environment("CHARE_TEST_TRANSFERS", MILLION).within(PATIENCE);
     report.add(step.run());
 }

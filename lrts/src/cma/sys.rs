@@ -105,8 +105,10 @@ pub(super) unsafe fn copy_out(remote: Remote, from: &[u8]) -> Result<(), Errno> 
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
+pub(in crate::cma) mod tests {
     use super::*;
+
+    pub(in crate::cma) const PAGE_BYTES: usize = 4096;
 
     fn own(address: *const u8) -> Remote {
         Remote { pid: std::process::id() as i32, address: address.addr() as u64 }
@@ -137,24 +139,27 @@ mod tests {
         }
     }
 
-    #[test]
-    fn memory_that_is_not_there_is_an_error_after_what_is() {
-        let page = 4096;
-        // SAFETY: a fresh mapping at an address the kernel chooses; its second page is taken away again, so
-        // that the first ends before a hole.
-        let address = unsafe {
+    /// A page of zeros, writable, at whose end there is a hole. Stays for ever.
+    pub(in crate::cma) fn page_before_a_hole() -> *mut u8 {
+        // SAFETY: a fresh mapping at an address the kernel chooses; its second page is taken away again.
+        unsafe {
             use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
             let flags = ProtFlags::READ | ProtFlags::WRITE;
-            let address = mmap_anonymous(std::ptr::null_mut(), 2 * page, flags, MapFlags::PRIVATE)
+            let address = mmap_anonymous(std::ptr::null_mut(), 2 * PAGE_BYTES, flags, MapFlags::PRIVATE)
                 .expect("memory")
                 .cast::<u8>();
-            munmap(address.add(page).cast(), page).expect("unmapped");
+            munmap(address.add(PAGE_BYTES).cast(), PAGE_BYTES).expect("unmapped");
             address
-        };
-        let mut into = vec![1; 2 * page];
+        }
+    }
+
+    #[test]
+    fn memory_that_is_not_there_is_an_error_after_what_is() {
+        let address = page_before_a_hole();
+        let mut into = vec![1; 2 * PAGE_BYTES];
         assert_eq!(copy_in(own(address), &mut into), Err(Errno::FAULT));
-        assert!(into[..page].iter().all(|&byte| byte == 0), "what is there was read");
-        assert_eq!(copy_in(own(address), &mut into[..page]), Ok(()));
+        assert!(into[..PAGE_BYTES].iter().all(|&byte| byte == 0), "what is there was read");
+        assert_eq!(copy_in(own(address), &mut into[..PAGE_BYTES]), Ok(()));
         let end = Remote { pid: std::process::id() as i32, address: u64::MAX };
         assert_eq!(copy_in(end, &mut into[..2]), Err(Errno::FAULT));
     }

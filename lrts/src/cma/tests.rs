@@ -1,5 +1,6 @@
 //! The backend between nodes of this process: real system calls, on the process itself.
 
+use super::sys::tests::{PAGE_BYTES, page_before_a_hole};
 use super::*;
 use crate::host::testing::{Heard, neighbourhoods, over};
 use crate::memory::MemoryMut;
@@ -83,4 +84,30 @@ fn a_node_that_is_gone_fails_its_transfers() {
     assert_eq!(over(here.get(get(key, 0, 8))).result, Err(TransferError::PeerLost(ONE)));
     here.shutdown();
     assert!(here.is_closed());
+}
+
+#[test]
+#[expect(unsafe_code, reason = "lends memory of which only the front is there")]
+fn memory_that_ends_within_the_range_is_a_typed_error() {
+    let (here, there) = pair();
+    let regions = there.neighbourhood.regions();
+    // Into the hole, and up to it.
+    for (len, is_there) in [(2 * PAGE_BYTES, false), (PAGE_BYTES + 1, false), (PAGE_BYTES, true)] {
+        // SAFETY: nobody reads or writes it but the kernel, which stops at the hole.
+        let memory = unsafe { MemoryMut::from_raw_parts(page_before_a_hole(), len, None, Box::new(())) };
+        let key = regions.register(Held::Target(memory)).expect("a slot");
+        let got = over(here.get(get(key, 0, len)));
+        let put = over(here.put(put(key, 0, bytes(len))));
+        for result in [got.result, put.result] {
+            match result {
+                Ok(moved) => assert!(is_there && moved == len),
+                Err(error) => {
+                    let TransferError::Refused { node: ONE, cause } = error else { panic!("{error}") };
+                    assert!(!is_there && cause.contains("Bad address"), "{cause}");
+                }
+            }
+        }
+        assert_eq!(got.memory.expect("it comes back").len(), len);
+        assert!(regions.deregister(&key).expect("it lives").is_some(), "no claim is left behind");
+    }
 }

@@ -7,11 +7,16 @@
 //!    into it can arrive before it. When a link is full, the arena waits and the caller is refused.
 //! 3. Memory is cut in units of 64 bytes and returns to its arena when its owner is dropped, on any thread.
 //! 4. When no arena has room, a new one is made: twice as long as the last, or as long as the request needs.
+//! 5. An arena that stays empty for a while gives its pages back to the system, unless it is short; it stays mapped, as zeros. Before
+//!    it is used again it is backed again, as a whole, so that a full machine is an error there, too.
+
+mod backing;
 
 use crate::host::link::Link;
 use crate::host::mapping::Mapping;
 use crate::ids::NodeId;
 use crate::memory::{MemoryMut, Share};
+use backing::{Backing, EMPTY_FOR};
 use offset_allocator::{Allocation, Allocator};
 use parking_lot::Mutex;
 use rustix::fd::{AsFd, OwnedFd};
@@ -26,6 +31,9 @@ const UNIT_BYTES: usize = 64;
 
 /// Huge pages of every architecture we run on fit in multiples of this.
 const ARENA_GRAIN_BYTES: usize = 2 << 20;
+
+/// The first arena. So short a one is never given back: a program that shares memory at all will need it again.
+const FIRST_BYTES: usize = 2 * ARENA_GRAIN_BYTES;
 
 /// The second and later arenas double up to this length: backing one takes some 20 ms, and
 /// that much may lie idle.
@@ -72,8 +80,13 @@ pub enum ArenaError {
 }
 
 struct Arena {
-    mapping: Mapping,
+    mapping: Arc<Mapping>,
     allocator: Allocator,
+    /// Pieces in use.
+    pieces: u32,
+    /// Pieces ever cut: tells whether it was used since somebody looked.
+    cuts: u64,
+    backing: Backing,
 }
 
 struct Pending {
@@ -107,19 +120,21 @@ struct Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.arenas.pool.lock()[self.arena as usize].allocator.free(self.piece);
+        let arena = &mut self.arenas.pool.lock()[self.arena as usize];
+        arena.allocator.free(self.piece);
+        arena.pieces -= 1;
     }
 }
 
 impl Arenas {
     pub(crate) fn new(audience: Vec<Arc<Link>>) -> Self {
-        let growth = Growth { pending: None, next_bytes: 2 * ARENA_GRAIN_BYTES, retry_at: None };
+        let growth = Growth { pending: None, next_bytes: FIRST_BYTES, retry_at: None };
         Self { audience, pool: Mutex::default(), growth: Mutex::new(growth) }
     }
 
     /// `len` bytes of shareable memory, 64-byte aligned, with whatever bytes were there before.
     ///
-    /// Constant time while an arena has room; otherwise the kernel makes one, which takes about
+    /// Constant time while an arena has room; otherwise the kernel makes or backs one, which takes about
     /// 0.3 ms per MiB. Rounded up by at most an eighth.
     ///
     /// # Errors
@@ -135,6 +150,11 @@ impl Arenas {
         if let Some(memory) = self.cut(len, units) {
             return Ok(memory);
         }
+        if self.back_again(&mut growth, units)?
+            && let Some(memory) = self.cut(len, units)
+        {
+            return Ok(memory);
+        }
         self.grow(&mut growth, units)?;
         self.tell(&mut growth)?;
         self.cut(len, units).ok_or(ArenaError::TooMany)
@@ -145,6 +165,49 @@ impl Arenas {
         self.pool.lock().iter().map(|arena| arena.mapping.len()).sum()
     }
 
+    /// Gives the pages of arenas that have long been empty back to the system. Returns how long until the next one may be due, if there
+    /// is one. Two locks if there is nothing to do.
+    pub fn give_back(&self, now: Instant) -> Option<Duration> {
+        // Whoever holds it is making or backing an arena.
+        let Some(_growth) = self.growth.try_lock() else { return Some(EMPTY_FOR) };
+        let mut next: Option<Duration> = None;
+        let mut given_back = Vec::new();
+        for arena in self.pool.lock().iter_mut() {
+            match arena.backing.due(arena.pieces == 0, arena.cuts, now) {
+                None => {}
+                Some(Duration::ZERO) => {
+                    arena.backing = Backing::GivenBack;
+                    given_back.push(Arc::clone(&arena.mapping));
+                }
+                Some(wait) => next = Some(next.map_or(wait, |next| next.min(wait))),
+            }
+        }
+        for mapping in given_back {
+            // SAFETY: nobody cuts pieces of it while it is given back, none is in use, and who backs it again waits for `growth`.
+            // Neighbours touch pieces only.
+            unsafe { mapping.give_back() };
+        }
+        next
+    }
+
+    /// Backs the shortest arena that was given back and has room, unless that is far longer than a new one would be. Returns whether
+    /// there was one.
+    fn back_again(&self, growth: &mut Growth, units: u32) -> Result<bool, ArenaError> {
+        let needed = needed_bytes(units);
+        let fits = needed..=2 * needed.max(growth.next_bytes);
+        let found = {
+            let pool = self.pool.lock();
+            let empty = pool.iter().enumerate().filter(|(_, arena)| arena.backing.is_given_back());
+            let fitting = empty.filter(|(_, arena)| fits.contains(&arena.mapping.len()));
+            let shortest = fitting.min_by_key(|(_, arena)| arena.mapping.len());
+            shortest.map(|(number, arena)| (number, Arc::clone(&arena.mapping)))
+        };
+        let Some((number, mapping)) = found else { return Ok(false) };
+        growth.ask_kernel(|| mapping.back_again())?;
+        self.pool.lock()[number].backing = Backing::UNTIL_EMPTY;
+        Ok(true)
+    }
+
     /// A piece of an arena that has room.
     fn cut(self: &Arc<Self>, len: usize, units: u32) -> Option<MemoryMut> {
         let mut pool = self.pool.lock();
@@ -153,7 +216,10 @@ impl Arenas {
             .iter_mut()
             .enumerate()
             .rev()
+            .filter(|(_, arena)| !arena.backing.is_given_back())
             .find_map(|(number, arena)| Some((number, arena.allocator.allocate(units)?)))?;
+        pool[number].pieces += 1;
+        pool[number].cuts += 1;
         let offset = piece.offset as usize * UNIT_BYTES;
         let address = pool[number].mapping.address().wrapping_add(offset);
         let share = Share { arena: number as u32, offset: offset as u64 };
@@ -169,15 +235,8 @@ impl Arenas {
         if self.pool.lock().len() == ARENAS_MAX {
             return Err(ArenaError::TooMany);
         }
-        // The allocator finds a piece only in a free range that is as long as the piece's size class.
-        let needed = offset_allocator::ext::min_allocator_size(units) as usize * UNIT_BYTES;
-        let len = needed.max(growth.next_bytes).next_multiple_of(ARENA_GRAIN_BYTES);
-        if growth.retry_at.is_some_and(|retry_at| Instant::now() < retry_at) {
-            return Err(ArenaError::Exhausted);
-        }
-        let (mapping, descriptor) = Mapping::create("chare-arena", len).inspect_err(|_| {
-            growth.retry_at = Some(Instant::now() + RETRY_AFTER);
-        })?;
+        let len = needed_bytes(units).max(growth.next_bytes).next_multiple_of(ARENA_GRAIN_BYTES);
+        let (mapping, descriptor) = growth.ask_kernel(|| Mapping::create("chare-arena", len))?;
         mapping.populate();
         growth.next_bytes = (2 * growth.next_bytes).min(ARENA_GROWTH_BYTES_MAX);
         growth.pending = Some(Pending { mapping, descriptor, untold: self.audience.clone() });
@@ -203,9 +262,30 @@ impl Arenas {
         }
         let units = (pending.mapping.len() / UNIT_BYTES) as u32;
         let allocator = Allocator::with_max_allocs(units, PIECES_MAX);
-        self.pool.lock().push(Arena { mapping: pending.mapping, allocator });
+        let can_return = pending.mapping.len() > FIRST_BYTES && Mapping::can_be_backed_again();
+        let backing = if can_return { Backing::UNTIL_EMPTY } else { Backing::Kept };
+        let mapping = Arc::new(pending.mapping);
+        self.pool.lock().push(Arena { mapping, allocator, pieces: 0, cuts: 0, backing });
         Ok(())
     }
+}
+
+impl Growth {
+    /// Asks the kernel for memory, unless it had none a moment ago.
+    fn ask_kernel<T>(&mut self, ask: impl FnOnce() -> io::Result<T>) -> Result<T, ArenaError> {
+        if self.retry_at.is_some_and(|retry_at| Instant::now() < retry_at) {
+            return Err(ArenaError::Exhausted);
+        }
+        ask().map_err(|error| {
+            self.retry_at = Some(Instant::now() + RETRY_AFTER);
+            ArenaError::System(error)
+        })
+    }
+}
+
+/// How long an arena must be: the allocator finds a piece only in a free range that is as long as the piece's size class.
+fn needed_bytes(units: u32) -> usize {
+    offset_allocator::ext::min_allocator_size(units) as usize * UNIT_BYTES
 }
 
 /// How many units hold `len` bytes; at least one, so that empty memory has a place too.
@@ -217,79 +297,4 @@ fn units_for(len: usize) -> Result<u32, ArenaError> {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-    use rustix::net::{AddressFamily, SocketFlags, SocketType};
-
-    fn alone() -> Arc<Arenas> {
-        Arc::new(Arenas::new(Vec::new()))
-    }
-
-    #[test]
-    fn pieces_are_aligned_distinct_and_return() {
-        let arenas = alone();
-        let mut pieces: Vec<MemoryMut> = [0, 1, 63, 64, 65, 4096, 1 << 20]
-            .into_iter()
-            .map(|len| arenas.allocate(len).expect("memory"))
-            .collect();
-        for (index, piece) in pieces.iter_mut().enumerate() {
-            assert_eq!(piece.address() as usize % UNIT_BYTES, 0);
-            assert!(piece.share().is_some());
-            piece.as_mut_slice().fill(index as u8);
-        }
-        for (index, piece) in pieces.iter().enumerate() {
-            assert!(piece.as_slice().iter().all(|&byte| byte == index as u8));
-        }
-        let total = arenas.total_bytes();
-        for _ in 0..100 {
-            drop(arenas.allocate(1 << 20).expect("memory"));
-        }
-        assert_eq!(arenas.total_bytes(), total, "freed pieces are used again");
-    }
-
-    #[test]
-    fn a_long_request_gets_an_arena_that_serves_others_later() {
-        let arenas = alone();
-        for len in [(8 << 20) - 1, 8 << 20, (8 << 20) + 1] {
-            let long = arenas.allocate(len).expect("memory");
-            assert_eq!(long.len(), len);
-        }
-        let total = arenas.total_bytes();
-        let many: Vec<_> = (0..64).map(|_| arenas.allocate(64 << 10).expect("memory")).collect();
-        assert_eq!(arenas.total_bytes(), total);
-        std::thread::scope(|scope| {
-            scope.spawn(move || drop(many));
-        });
-    }
-
-    #[test]
-    fn what_cannot_be_is_a_typed_error() {
-        let arenas = alone();
-        assert!(matches!(arenas.allocate(ARENA_BYTES_MAX + 1), Err(ArenaError::TooLong { .. })));
-        assert!(matches!(arenas.allocate(usize::MAX), Err(ArenaError::TooLong { .. })));
-    }
-
-    #[test]
-    fn an_arena_is_not_used_before_all_neighbours_know_it() {
-        let (here, there) = rustix::net::socketpair(
-            AddressFamily::UNIX,
-            SocketType::SEQPACKET,
-            SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
-            None,
-        )
-        .expect("sockets");
-        let link = Arc::new(Link::new(NodeId(1), here));
-        let filler = rustix::fs::memfd_create("filler", rustix::fs::MemfdFlags::CLOEXEC).expect("memory");
-        while link.announce(0, 1, filler.as_fd()).is_ok() {}
-        let arenas = Arc::new(Arenas::new(vec![link]));
-        for _ in 0..3 {
-            assert!(matches!(arenas.allocate(100), Err(ArenaError::Unannounced { peer: NodeId(1), .. })));
-        }
-        let reader = Link::new(NodeId(0), there);
-        while matches!(reader.receive(), crate::host::link::Received::Message(_)) {}
-        let piece = arenas.allocate(100).expect("the socket has room again");
-        assert_eq!(piece.share(), Some(Share { arena: 0, offset: 0 }));
-        drop(reader);
-        assert!(arenas.allocate(100 << 20).is_ok(), "a dead neighbour stops nobody");
-    }
-}
+mod tests;

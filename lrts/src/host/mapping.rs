@@ -81,6 +81,35 @@ impl Mapping {
         let _ = populated;
     }
 
+    /// Whether the kernel can do [`Mapping::back_again`] (Linux 5.14 can).
+    pub fn can_be_backed_again() -> bool {
+        // SAFETY: no byte is touched; the kernel only says whether it knows the call.
+        unsafe { rustix::mm::madvise(std::ptr::null_mut(), 0, Advice::LinuxPopulateWrite) }.is_ok()
+    }
+
+    /// Takes all pages away, here and in every process that maps the object: its bytes are zero afterwards, and are backed as they are
+    /// touched, or by [`Mapping::back_again`].
+    ///
+    /// # Safety
+    /// Nobody may be using its bytes.
+    pub unsafe fn give_back(&self) {
+        // SAFETY: the range is this mapping, whose bytes nobody uses by the caller's promise.
+        let removed = unsafe { rustix::mm::madvise(self.address.cast(), self.len, Advice::LinuxRemove) };
+        // A kernel that cannot keeps the pages, and all goes on.
+        let _ = removed;
+    }
+
+    /// Backs all bytes after [`Mapping::give_back`], so that a full machine is an error here, not a bus error later.
+    ///
+    /// # Errors
+    /// The kernel's: no memory.
+    pub fn back_again(&self) -> io::Result<()> {
+        // SAFETY: the range is this mapping; the call changes no byte.
+        let backed =
+            unsafe { rustix::mm::madvise(self.address.cast(), self.len, Advice::LinuxPopulateWrite) };
+        Ok(backed?)
+    }
+
     /// First byte.
     pub fn address(&self) -> *mut u8 {
         self.address

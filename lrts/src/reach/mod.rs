@@ -43,7 +43,7 @@ use fabric::Fabric;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use traffic::Traffic;
 
 /// What is allocated from arenas, which are backed at once, on a peer's word: more than most transfers, less than would
@@ -189,6 +189,12 @@ impl Reach {
     pub fn allocate_announced(&self, len: u64) -> Option<MemoryMut> {
         let len = usize::try_from(len).ok()?;
         if len <= POOLED_BYTES_MAX { Some(self.allocate(len)) } else { MemoryMut::try_heap_zeroed(len) }
+    }
+
+    /// Gives memory of buffers that have long been freed back to the system. Returns how long until there may be more of it, if
+    /// anything is left to give.
+    pub fn give_back_memory(&self) -> Option<Duration> {
+        self.arenas.as_ref()?.give_back(Instant::now())
     }
 
     /// Leaves a warning for [`Reach::take_warnings`].

@@ -86,3 +86,12 @@ pub(crate) enum Nocopy {
     /// Ready for the entry.
     Arrived(Few<Arrived>),
 }
+
+impl Nocopy {
+    /// Bytes that came with the message.
+    pub(crate) fn inline_bytes(&self) -> usize {
+        let Self::Described(descriptors) = self else { return 0 };
+        let inline = descriptors.iter().filter(|descriptor| matches!(descriptor, Descriptor::Inline { .. }));
+        inline.map(Descriptor::bytes).sum()
+    }
+}

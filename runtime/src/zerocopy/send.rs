@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// 30 KB does.
 const EAGER_MAPPED_BYTES: usize = 512;
 const EAGER_COPIED_BYTES: usize = 4096;
-const EAGER_CARRIED_BYTES: usize = 32 << 10;
+pub(crate) const EAGER_CARRIED_BYTES: usize = 32 << 10;
 
 /// Whether the bytes of an argument travel with its message: its sender wishes so, or fetching them from `peer` would cost more
 /// than copying them.

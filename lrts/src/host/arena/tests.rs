@@ -1,0 +1,120 @@
+//! Alone and with one neighbour whose link is full.
+
+use super::*;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+
+fn alone() -> Arc<Arenas> {
+    Arc::new(Arenas::new(Vec::new()))
+}
+
+#[test]
+fn pieces_are_aligned_distinct_and_return() {
+    let arenas = alone();
+    let mut pieces: Vec<MemoryMut> = [0, 1, 63, 64, 65, 4096, 1 << 20]
+        .into_iter()
+        .map(|len| arenas.allocate(len).expect("memory"))
+        .collect();
+    for (index, piece) in pieces.iter_mut().enumerate() {
+        assert_eq!(piece.address() as usize % UNIT_BYTES, 0);
+        assert!(piece.share().is_some());
+        piece.as_mut_slice().fill(index as u8);
+    }
+    for (index, piece) in pieces.iter().enumerate() {
+        assert!(piece.as_slice().iter().all(|&byte| byte == index as u8));
+    }
+    let total = arenas.total_bytes();
+    for _ in 0..100 {
+        drop(arenas.allocate(1 << 20).expect("memory"));
+    }
+    assert_eq!(arenas.total_bytes(), total, "freed pieces are used again");
+}
+
+#[test]
+fn a_long_request_gets_an_arena_that_serves_others_later() {
+    let arenas = alone();
+    for len in [(8 << 20) - 1, 8 << 20, (8 << 20) + 1] {
+        let long = arenas.allocate(len).expect("memory");
+        assert_eq!(long.len(), len);
+    }
+    let total = arenas.total_bytes();
+    let many: Vec<_> = (0..64).map(|_| arenas.allocate(64 << 10).expect("memory")).collect();
+    assert_eq!(arenas.total_bytes(), total);
+    std::thread::scope(|scope| {
+        scope.spawn(move || drop(many));
+    });
+}
+
+#[test]
+fn what_cannot_be_is_a_typed_error() {
+    let arenas = alone();
+    assert!(matches!(arenas.allocate(ARENA_BYTES_MAX + 1), Err(ArenaError::TooLong { .. })));
+    assert!(matches!(arenas.allocate(usize::MAX), Err(ArenaError::TooLong { .. })));
+}
+
+#[test]
+fn an_arena_is_not_used_before_all_neighbours_know_it() {
+    let (here, there) = rustix::net::socketpair(
+        AddressFamily::UNIX,
+        SocketType::SEQPACKET,
+        SocketFlags::CLOEXEC | SocketFlags::NONBLOCK,
+        None,
+    )
+    .expect("sockets");
+    let link = Arc::new(Link::new(NodeId(1), here));
+    let filler = rustix::fs::memfd_create("filler", rustix::fs::MemfdFlags::CLOEXEC).expect("memory");
+    while link.announce(0, 1, filler.as_fd()).is_ok() {}
+    let arenas = Arc::new(Arenas::new(vec![link]));
+    for _ in 0..3 {
+        assert!(matches!(arenas.allocate(100), Err(ArenaError::Unannounced { peer: NodeId(1), .. })));
+    }
+    let reader = Link::new(NodeId(0), there);
+    while matches!(reader.receive(), crate::host::link::Received::Message(_)) {}
+    let piece = arenas.allocate(100).expect("the socket has room again");
+    assert_eq!(piece.share(), Some(Share { arena: 0, offset: 0 }));
+    drop(reader);
+    assert!(arenas.allocate(100 << 20).is_ok(), "a dead neighbour stops nobody");
+}
+
+#[test]
+fn an_arena_that_stays_empty_gives_its_pages_back_and_is_used_again() {
+    let arenas = alone();
+    let long = 3 * ARENA_GRAIN_BYTES;
+    let mut kept = arenas.allocate(100).expect("memory");
+    let filled = |arenas: &Arc<Arenas>| {
+        let mut memory = arenas.allocate(long).expect("memory");
+        memory.as_mut_slice().fill(7);
+        memory
+    };
+    let memory = filled(&arenas);
+    let (now, total) = (Instant::now(), arenas.total_bytes());
+    let later = |times: u32| now + times * EMPTY_FOR;
+    assert_eq!(arenas.give_back(now), None, "both are in use");
+    drop(memory);
+    assert_eq!(arenas.give_back(now), Some(EMPTY_FOR));
+    // Used meanwhile: its time starts again.
+    drop(filled(&arenas));
+    assert_eq!(arenas.give_back(later(1)), Some(EMPTY_FOR));
+    assert_eq!(arenas.give_back(later(2) - Duration::from_millis(1)), Some(Duration::from_millis(1)));
+    let stale = arenas.allocate(long).expect("memory");
+    assert!(stale.as_slice().iter().all(|&byte| byte == 7), "not given back yet");
+    drop(stale);
+    arenas.give_back(later(2));
+    assert_eq!(arenas.give_back(later(3)), None, "given back, and the short one is kept");
+    let again = arenas.allocate(long).expect("memory");
+    assert!(again.as_slice().iter().all(|&byte| byte == 0), "its pages are new");
+    assert_eq!(arenas.total_bytes(), total, "it is the same arena");
+    kept.as_mut_slice().fill(1);
+}
+
+#[test]
+fn a_very_long_arena_is_not_backed_again_for_little() {
+    let arenas = alone();
+    drop(arenas.allocate(40 * ARENA_GRAIN_BYTES).expect("memory"));
+    let now = Instant::now();
+    arenas.give_back(now);
+    assert_eq!(arenas.give_back(now + EMPTY_FOR), None);
+    let total = arenas.total_bytes();
+    let little = arenas.allocate(3 * ARENA_GRAIN_BYTES).expect("memory");
+    assert!(arenas.total_bytes() > total, "a new arena serves it");
+    assert_eq!(little.share().expect("it is shareable").arena, 1);
+}

@@ -1,0 +1,129 @@
+//! Copies between processes that the kernel forbids, from the start or half-way: messages carry the data instead, the user is told
+//! once, and nothing is lost; where nothing else is allowed, the job ends with one sentence.
+
+use crate::run::run;
+use chare_tests::Outcome;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+/// Transfers of one PE before the denial, and after it: 500 reads, 500 writes, and a last read.
+const HALF: u64 = 1_001;
+
+/// Nobody's user and group.
+const NOBODY: u32 = 65_534;
+
+fn denied(program: &str, arguments: &str) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments.split_whitespace());
+    command
+}
+
+/// Copies and emulated transfers from one of two nodes to the other, as `+stats` tells.
+fn used(outcome: &Outcome, node: u32) -> (u64, u64) {
+    let start = format!("node {node} -> node {}: ", 1 - node);
+    let line = outcome.stdout.lines().find(|line| line.starts_with(&start));
+    let (_, used) = line.and_then(|line| line.split_once("; used: ")).expect("`+stats` tells what was used");
+    let count = |what: &str| {
+        let words: Vec<&str> = used.split_whitespace().collect();
+        let at = words.windows(2).position(|pair| pair.join(" ") == what);
+        at.map_or(0, |at| words[at - 1].parse().expect("a count stands before"))
+    };
+    (count("kernel copies"), count("emulated transfers"))
+}
+
+/// A program of ours where every user may start it.
+fn for_everybody(folder: &Path, program: &str) -> String {
+    let allow = |path: &Path| std::fs::set_permissions(path, PermissionsExt::from_mode(0o755));
+    let copy = folder.join("program");
+    std::fs::copy(program, &copy).expect("a temporary folder has room");
+    allow(folder).and_then(|()| allow(&copy)).expect("they are ours");
+    copy.to_string_lossy().into_owned()
+}
+
+/// Whether this process may become other users; says what is skipped if not.
+fn is_root() -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        eprintln!("skipped: becoming another user needs root");
+    }
+    is_root
+}
+
+#[track_caller]
+fn is_right(outcome: &Outcome) {
+    assert!(outcome.code == Some(0) && outcome.stdout.contains("right"), "{outcome:?}");
+}
+
+#[track_caller]
+fn is_right_with_one_warning(outcome: &Outcome, of: &str) {
+    is_right(outcome);
+    assert!(outcome.complaint().contains(of), "{outcome:?}");
+}
+
+#[test]
+fn a_denial_after_a_thousand_copies_loses_nothing() {
+    let program = env!("CARGO_BIN_EXE_denied");
+    for options in ["", "+noshm", "+lrts cma", "+lrts tcp"] {
+        let outcome = run(denied(program, &format!("--deny sandbox --on 0 +n 2 +stats {options}")));
+        is_right_with_one_warning(&outcome, "node 0: copying between processes with node 1 failed");
+        assert_eq!(used(&outcome, 0), (HALF, HALF), "{options}: the filtered process: {outcome:?}");
+        assert_eq!(used(&outcome, 1), (2 * HALF, 0), "{options}: the other one: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_process_that_hides_after_a_thousand_copies_is_reached_by_messages() {
+    if !is_root() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = for_everybody(folder.path(), env!("CARGO_BIN_EXE_denied"));
+    // Root looks at whatever it likes.
+    let mut command = denied(&program, "--deny undumpable --on 1 +n 2 +stats");
+    command.uid(NOBODY).gid(NOBODY);
+    let outcome = run(command);
+    is_right_with_one_warning(&outcome, "node 0: copying between processes with node 1 failed");
+    assert_eq!(used(&outcome, 0), (HALF, HALF), "{outcome:?}");
+    assert_eq!(used(&outcome, 1), (2 * HALF, 0), "{outcome:?}");
+}
+
+#[test]
+fn processes_of_different_users_use_messages_or_end_in_words() {
+    if !is_root() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = for_everybody(folder.path(), env!("CARGO_BIN_EXE_denied"));
+    let outcome = run(denied(&program, "--users +n 2 +stats"));
+    is_right(&outcome);
+    for node in [0, 1] {
+        assert_eq!(used(&outcome, node), (0, 2 * HALF), "{outcome:?}");
+        let start = format!("warning: node {node}: ");
+        let warning = outcome.stderr.lines().find(|line| line.starts_with(&start)).expect("it is told");
+        assert!(warning.contains("run all nodes as one user"), "{warning}");
+    }
+    assert_eq!(outcome.stderr.trim().lines().count(), 2, "{outcome:?}");
+    let outcome = run(denied(&program, "--users +n 2 +lrts cma"));
+    assert_ne!(outcome.code, Some(0), "{outcome:?}");
+    let message = outcome.complaint();
+    assert!(message.contains("no path leads to node") && message.contains("+lrts shm"), "{message}");
+}
+
+#[test]
+fn little_locked_memory_is_enough_for_a_user_too() {
+    if !is_root() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = for_everybody(folder.path(), env!("CARGO_BIN_EXE_denied"));
+    for limit in [0, 64] {
+        for options in ["", "+lrts cma", "+nolocal"] {
+            let line = format!("ulimit -l {limit}; exec '{program}' --rounds 20 +n 2 {options}");
+            let mut command = Command::new("sh");
+            command.args(["-c", &line]).uid(NOBODY).gid(NOBODY);
+            is_right(&run(command));
+        }
+    }
+}

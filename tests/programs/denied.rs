@@ -1,0 +1,120 @@
+//! The program of the denial tests: every PE reads and writes registered memory of the next one, which nobody can map, again and
+//! again; half-way, the kernel is made to refuse copies between the processes.
+//!
+//! Everything read is compared with what it must be. The program prints `right` and ends with 0, or panics.
+
+use chare::prelude::*;
+use chare::{Program, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
+use chare_lrts::bootstrap::launched;
+use chare_tests::denial::Denial;
+use clap::Parser;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+/// Too long to travel with a message on any path.
+const LEN: usize = 20_000;
+
+/// The users that nodes become, by their process.
+const USERS_FROM: u32 = 200_000;
+
+#[derive(Parser, Clone)]
+#[command(no_binary_name = true)]
+struct Options {
+    /// Reads and writes before the denial, and after it
+    #[arg(long, default_value_t = 500)]
+    rounds: u64,
+    /// What the kernel is told half-way
+    #[arg(long, value_enum, requires = "on")]
+    deny: Option<Denial>,
+    /// Which PE's process tells it
+    #[arg(long)]
+    on: Option<u32>,
+    /// Every node becomes a user of its own first, if this one may do that
+    #[arg(long)]
+    users: bool,
+}
+
+struct Peer {
+    registered: Option<(RegisteredSource<u64>, RegisteredTarget<u64>)>,
+}
+
+type Handles = (SourceHandle<u64>, TargetHandle<u64>);
+
+#[chare(group)]
+impl Peer {
+    #[entry]
+    fn new() -> Self {
+        Self { registered: None }
+    }
+
+    /// Memory of the heap: neighbours cannot map it.
+    #[entry]
+    fn register(&mut self, to: Callback<Handles>) {
+        let source = RegisteredSource::register(vec![7; LEN]);
+        let target = RegisteredTarget::register(vec![0; LEN]);
+        to.send((source.handle(), target.handle()));
+        self.registered = Some((source, target));
+    }
+
+    #[entry]
+    fn deny(&mut self, denial: Denial, done: Callback<()>) {
+        denial.impose();
+        done.send(());
+    }
+
+    #[entry]
+    async fn exchange(this: This<Self>, rounds: u64, over: Callback<()>) {
+        let next = PeId((chare::my_pe().0 + 1) % chare::pes());
+        let (handles, to_handles) = chare::future();
+        this.collection().on(next).register(to_handles);
+        let (source, target) = handles.await;
+        for round in 1..=rounds {
+            let ((read, on_read), (written, on_written)) = (chare::future(), chare::future());
+            rget(&source, vec![0; LEN].into(), on_read).expect("it is as long");
+            assert!(read.await.iter().all(|value| *value == 7), "round {round}");
+            rput(vec![round; LEN], &target, on_written).expect("it is as long");
+            let _: Buffer<u64> = written.await;
+        }
+        let (back, on_back) = chare::future();
+        rget(&target.as_source(), vec![0; LEN].into(), on_back).expect("it is as long");
+        assert!(back.await.iter().all(|value| *value == rounds), "the last round was written");
+        this.contribute(barrier(), over);
+    }
+}
+
+async fn run(options: Options) {
+    let peers = PeerProxy::create();
+    for half in 0..2 {
+        let (over, done) = chare::future();
+        peers.exchange(options.rounds, done);
+        over.await;
+        if let (0, Some(denial), Some(pe)) = (half, options.deny, options.on) {
+            let (denied, done) = chare::future();
+            peers.on(PeId(pe)).deny(denial, done);
+            denied.await;
+        }
+    }
+    println!("right");
+}
+
+/// Starts this program again as another user. Only a program that starts anew may be looked at by its user.
+fn become_somebody() -> std::io::Error {
+    let user = USERS_FROM + std::process::id();
+    let program = std::env::current_exe().expect("this program has a file");
+    Command::new(program).args(std::env::args_os().skip(1)).uid(user).gid(user).exec()
+}
+
+fn main() -> ExitCode {
+    let is_node = std::env::var_os(launched::VARIABLE).is_some();
+    let wants_users = std::env::args().any(|argument| argument == "--users");
+    if is_node && wants_users && rustix::process::geteuid().is_root() {
+        eprintln!("denied: not started as another user: {}", become_somebody());
+        return ExitCode::FAILURE;
+    }
+    let program = match Program::from_environment() {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    let options = Options::parse_from(program.arguments());
+    program.run(|_arguments| run(options))
+}
