@@ -11,11 +11,31 @@ pub(crate) enum Messages {
     Shm,
     /// TCP, also between neighbours.
     Tcp,
-    /// libfabric, also between neighbours.
-    #[cfg(feature = "ofi")]
-    Ofi,
+    /// A network with one-sided access, also between neighbours.
+    #[cfg(any(feature = "ofi", feature = "verbs"))]
+    Network(Network),
     /// None: a job of one node.
     None,
+}
+
+/// A network that reaches memory one-sidedly.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Network {
+    /// libfabric.
+    Ofi,
+    /// InfiniBand verbs.
+    Verbs,
+}
+
+#[cfg(not(all(feature = "ofi", feature = "verbs")))]
+impl Network {
+    /// The backend's and the feature's.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ofi => "ofi",
+            Self::Verbs => "verbs",
+        }
+    }
 }
 
 /// Whether memory may be copied by the kernel from process to process.
@@ -85,7 +105,15 @@ pub const BACKENDS: &[Backend] = &[
     Backend {
         name: "ofi",
         summary: "any hosts: messages and memory by libfabric; `+ofi` names its provider",
-        messages: Messages::Ofi,
+        messages: Messages::Network(Network::Ofi),
+        mapping: false,
+        kernel_copy: KernelCopy::Forbidden,
+    },
+    #[cfg(feature = "verbs")]
+    Backend {
+        name: "verbs",
+        summary: "any hosts: messages and memory by RDMA devices; `+verbs` names them",
+        messages: Messages::Network(Network::Verbs),
         mapping: false,
         kernel_copy: KernelCopy::Forbidden,
     },

@@ -22,7 +22,7 @@ pub mod emulated;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod host;
-#[cfg(feature = "ofi")]
+#[cfg(any(feature = "ofi", feature = "verbs"))]
 pub mod leased;
 pub mod memcpy;
 #[cfg(feature = "ofi")]
@@ -30,6 +30,8 @@ pub mod ofi;
 pub mod reach;
 pub mod shm;
 pub mod tcp;
+#[cfg(feature = "verbs")]
+pub mod verbs;
 
 pub use capabilities::Capabilities;
 pub use error::{LrtsError, TransferError};

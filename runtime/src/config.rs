@@ -46,6 +46,8 @@ pub struct Config {
     pub noshm: bool,
     /// `+ofi`: libfabric's name of the provider that reaches nodes of other hosts.
     pub ofi: Option<String>,
+    /// `+verbs`: the RDMA devices that reach nodes of other hosts.
+    pub verbs: Option<String>,
     /// `+pemap`: the CPUs that PEs are pinned to, in the order of the PEs; repeated when it is too short.
     pub pemap: Option<CpuList>,
     /// `+stats`: print counters per PE at the end.
@@ -121,6 +123,9 @@ struct Options {
     /// Provider of libfabric for other hosts
     #[arg(long, value_name = "PROVIDER", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     ofi: Option<String>,
+    /// RDMA devices for other hosts, taken in turn, such as rxe0,rxe1
+    #[arg(long, value_name = "DEVICES", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    verbs: Option<String>,
     /// CPUs for the PEs in their order, such as 0-3,8,10-14:2
     #[arg(long, value_name = "LIST")]
     pemap: Option<CpuList>,
@@ -165,6 +170,7 @@ impl Config {
             nocma: options.nocma,
             noshm: options.noshm,
             ofi: options.ofi,
+            verbs: options.verbs,
             pemap: options.pemap,
             stats: options.stats,
             program_arguments,

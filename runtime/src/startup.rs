@@ -71,6 +71,7 @@ impl Program {
                     nocma: config.nocma,
                     noshm: config.noshm,
                     ofi: config.ofi.clone(),
+                    verbs: config.verbs.clone(),
                 };
                 Ok(Self { config, network })
             }

@@ -81,7 +81,7 @@ pub(super) fn open(
         });
     }
     let lifelines = Lifelines::new(tcp::connect(bootstrap, expected, patience)?, backend)?;
-    let registrations = Registrations::new(registrations_max);
+    let registrations = Registrations::new(registrations_max.min(endpoint.registrations_max()));
     greet(Exchange::new(Parts { node, backend, door, endpoint, registrations, lifelines, peers }), opening)
 }
 

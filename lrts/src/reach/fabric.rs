@@ -2,10 +2,10 @@
 //!
 //! Short ones do not: a copy at either end costs less than asking for access first.
 
-#[cfg(feature = "ofi")]
+#[cfg(any(feature = "ofi", feature = "verbs"))]
 use crate::emulated::Emulated;
 use crate::ids::NodeId;
-#[cfg(feature = "ofi")]
+#[cfg(any(feature = "ofi", feature = "verbs"))]
 use crate::leased::{LEASE_BYTES_MIN, Leased};
 use crate::lrts::Lrts;
 use crate::path_use::PathUse;
@@ -24,7 +24,7 @@ pub(super) trait Fabric: Send + Sync {
     fn describe(&self) -> String;
 }
 
-#[cfg(feature = "ofi")]
+#[cfg(any(feature = "ofi", feature = "verbs"))]
 impl Fabric for Emulated<Leased> {
     fn carrier(&self) -> &dyn Lrts {
         self
@@ -43,6 +43,6 @@ impl Fabric for Emulated<Leased> {
     }
 
     fn describe(&self) -> String {
-        format!("{} ({})", self.inner().name(), self.inner().kind())
+        format!("{} ({})", self.inner().name(), self.inner().label())
     }
 }

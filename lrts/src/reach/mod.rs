@@ -7,6 +7,7 @@
 //! | a neighbour, other region | shm (or tcp) | CMA where the kernel allows it, else emulated | none |
 //! | a node of another host | tcp | emulated | none |
 //! | the same with `+ofi`, and any other node with `+lrts ofi` | ofi | one-sided if long, else emulated | none |
+//! | the same with `+verbs`, and any other node with `+lrts verbs` | verbs | one-sided if long, else emulated | none |
 //!
 //! The options take rows out of the table; see [`ReachOptions`] and [`crate::backends`].
 //!
@@ -18,6 +19,7 @@
 
 mod choose;
 mod fabric;
+mod network;
 mod open;
 mod traffic;
 mod transfer;

@@ -2,9 +2,9 @@
 //!
 //! Collective: all nodes of a job decide alike, because all have the same options and know who is whose neighbour.
 
-use super::fabric::Fabric;
+use super::network::open_network;
 use super::{Messages as Carrier, Parts, Reach, Route};
-use crate::backends::{self, Backend, KernelCopy, Messages};
+use crate::backends::{self, Backend, KernelCopy, Messages, Network};
 use crate::bootstrap::Bootstrap;
 use crate::cma::{self, Cma};
 use crate::emulated::Emulated;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a node waits for the others to connect. They have all been started by then.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Which paths the user allows. The same on all nodes of a job.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -33,6 +33,8 @@ pub struct ReachOptions {
     pub noshm: bool,
     /// `+ofi PROVIDER`: nodes of other hosts are reached by this provider of libfabric (all nodes, with `+lrts ofi`).
     pub ofi: Option<String>,
+    /// `+verbs DEVICES`: nodes of other hosts are reached by these RDMA devices (all nodes, with `+lrts verbs`).
+    pub verbs: Option<String>,
 }
 
 /// What is left of a backend's meaning when the other options have had their say.
@@ -42,8 +44,8 @@ struct Plan {
     shm: bool,
     mapping: bool,
     kernel_copy: bool,
-    /// Nodes that shared memory does not reach are reached by libfabric.
-    ofi: bool,
+    /// What reaches nodes that shared memory does not, if not TCP.
+    network: Option<Network>,
     /// The option that keeps neighbours from shared memory, if any.
     forbidden_by: Option<&'static str>,
 }
@@ -59,19 +61,12 @@ impl Plan {
             (false, true) => Some("+noshm"),
             (false, false) => None,
         };
-        let ofi = is_ofi(backend.messages) || options.ofi.is_some();
-        if options.ofi.is_some() && !is_ofi(backend.messages) && backend.messages != Messages::Nearest {
-            let name = backend.name;
-            return Err(LrtsError::Bootstrap(format!(
-                "`+ofi` and `+lrts {name}` exclude each other; leave one out"
-            )));
-        }
         let shm = matches!(backend.messages, Messages::Nearest | Messages::Shm) && forbidden_by.is_none();
         Ok(Self {
             backend,
             shm,
             mapping: backend.mapping && shm,
-            ofi,
+            network: network(backend, options)?,
             kernel_copy: backend.kernel_copy != KernelCopy::Forbidden && !options.nocma && !options.nolocal,
             forbidden_by,
         })
@@ -92,13 +87,35 @@ impl Plan {
                 "it is not on this host, which is as far as `+lrts {name}` goes; use `+lrts tcp`"
             )),
             (Messages::Shm | Messages::Nearest, _) if self.shm && is_neighbour => Ok(Carrier::Shm),
-            _ if self.ofi => Ok(Carrier::Fabric),
+            _ if self.network.is_some() => Ok(Carrier::Fabric),
             _ => Ok(Carrier::Tcp),
         }
     }
 
     fn needs_neighbourhood(&self) -> bool {
         self.shm || self.kernel_copy
+    }
+}
+
+/// The network that the options ask for, if they ask for one.
+fn network(backend: Backend, options: &ReachOptions) -> Result<Option<Network>, LrtsError> {
+    let exclude = |one, other: String| {
+        Err(LrtsError::Bootstrap(format!("`{one}` and `{other}` exclude each other; leave one out")))
+    };
+    let asked = match (&options.ofi, &options.verbs) {
+        (Some(_), Some(_)) => return exclude("+ofi", "+verbs".to_owned()),
+        (Some(_), None) => Some((Network::Ofi, "+ofi")),
+        (None, Some(_)) => Some((Network::Verbs, "+verbs")),
+        (None, None) => None,
+    };
+    match (backend.messages, asked) {
+        #[cfg(any(feature = "ofi", feature = "verbs"))]
+        (Messages::Network(own), None) => Ok(Some(own)),
+        #[cfg(any(feature = "ofi", feature = "verbs"))]
+        (Messages::Network(own), Some((asked, _))) if own == asked => Ok(Some(own)),
+        (Messages::Nearest, asked) => Ok(asked.map(|(network, _)| network)),
+        (_, Some((_, option))) => exclude(option, format!("+lrts {}", backend.name)),
+        (_, None) => Ok(None),
     }
 }
 
@@ -145,9 +162,9 @@ impl Reach {
         let tcp = (!tcp_peers.is_empty()).then(|| emulate(tcp));
         let shm = shm.map(|shm| Emulated::new(shm, Arc::clone(&regions), nodes));
         // Either all nodes have peers of other hosts or none has.
-        let fabric = match fabric_peers.is_empty() {
-            true => None,
-            false => Some(open_fabric(bootstrap, &fabric_peers, &regions, options)?),
+        let fabric = match plan.network.filter(|_| !fabric_peers.is_empty()) {
+            None => None,
+            Some(network) => Some(open_network(bootstrap, &fabric_peers, &regions, options, network)?),
         };
         let route = |(peer, messages)| Route {
             messages,
@@ -157,40 +174,6 @@ impl Reach {
         let routes = (0..).map(NodeId).zip(carriers).map(route).collect();
         Self::assemble(Parts { regions, routes, shm, tcp, fabric, cma, arenas, warning })
     }
-}
-
-#[cfg(feature = "ofi")]
-fn is_ofi(messages: Messages) -> bool {
-    messages == Messages::Ofi
-}
-
-#[cfg(not(feature = "ofi"))]
-fn is_ofi(_: Messages) -> bool {
-    false
-}
-
-#[cfg(feature = "ofi")]
-fn open_fabric(
-    bootstrap: &mut dyn Bootstrap,
-    peers: &[NodeId],
-    regions: &Arc<Regions>,
-    options: &ReachOptions,
-) -> Result<Box<dyn Fabric>, LrtsError> {
-    let nodes = bootstrap.nodes();
-    let options = crate::ofi::OfiOptions { provider: options.ofi.clone(), ..Default::default() };
-    let ofi = crate::ofi::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
-    Ok(Box::new(Emulated::new(ofi, Arc::clone(regions), nodes)))
-}
-
-#[cfg(not(feature = "ofi"))]
-fn open_fabric(
-    _: &mut dyn Bootstrap,
-    _: &[NodeId],
-    _: &Arc<Regions>,
-    _: &ReachOptions,
-) -> Result<Box<dyn Fabric>, LrtsError> {
-    let cause = "this build has no libfabric; build with the feature `ofi`";
-    Err(LrtsError::NoProvider { backend: "ofi", cause: cause.to_owned() })
 }
 
 /// Fails unless the memory of all other nodes can be copied by the kernel.

@@ -1,0 +1,49 @@
+//! Opens the network that reaches other hosts, if this build has it.
+
+use super::fabric::Fabric;
+use super::open::{PATIENCE, ReachOptions};
+use crate::backends::Network;
+use crate::bootstrap::Bootstrap;
+#[cfg(any(feature = "ofi", feature = "verbs"))]
+use crate::emulated::Emulated;
+use crate::error::LrtsError;
+use crate::ids::NodeId;
+use crate::region::Regions;
+use std::sync::Arc;
+
+/// Opens `network` to `peers`. Collective.
+///
+/// # Errors
+/// The build has no such network, or the network's.
+#[cfg_attr(
+    not(any(feature = "ofi", feature = "verbs")),
+    expect(unused_variables, reason = "this build has no network to open")
+)]
+pub(super) fn open_network(
+    bootstrap: &mut dyn Bootstrap,
+    peers: &[NodeId],
+    regions: &Arc<Regions>,
+    options: &ReachOptions,
+    network: Network,
+) -> Result<Box<dyn Fabric>, LrtsError> {
+    match network {
+        #[cfg(feature = "ofi")]
+        Network::Ofi => {
+            let options = crate::ofi::OfiOptions { provider: options.ofi.clone(), ..Default::default() };
+            let ofi = crate::ofi::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
+            Ok(Box::new(Emulated::new(ofi, Arc::clone(regions), bootstrap.nodes())))
+        }
+        #[cfg(feature = "verbs")]
+        Network::Verbs => {
+            let options = crate::verbs::VerbsOptions { device: options.verbs.clone(), ..Default::default() };
+            let verbs = crate::verbs::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
+            Ok(Box::new(Emulated::new(verbs, Arc::clone(regions), bootstrap.nodes())))
+        }
+        #[cfg(not(all(feature = "ofi", feature = "verbs")))]
+        missing => {
+            let backend = missing.name();
+            let cause = format!("this build has none; build with the feature `{backend}`");
+            Err(LrtsError::NoProvider { backend, cause })
+        }
+    }
+}
