@@ -7,3 +7,5 @@ mod misuse;
 mod ofi;
 mod run;
 mod stats;
+#[cfg(feature = "verbs")]
+mod verbs;
