@@ -5,12 +5,16 @@
 //! 2. A *comparison* runs its sides in turn, round after round: what disturbs the machine disturbs both.
 //! 3. What is reported is the median of all samples of a side and the quartiles around it. Nothing here passes or fails.
 
+mod cache_line;
 mod comparison;
 mod sample;
 mod seat;
+mod socket;
 mod spread;
 
+pub use cache_line::cache_line;
 pub use comparison::{Comparison, Side, compare};
 pub use sample::{Batches, tell};
 pub use seat::{processor, take_seat};
+pub use socket::{Manner, echo, socket};
 pub use spread::Spread;

@@ -21,7 +21,7 @@ const TAG: u64 = 200;
 /// A player within a round.
 struct Player {
     round: Round,
-    /// Travels to and fro as an ordinary argument. (A `Vec<u8>` would do, but serde encodes it byte by byte.)
+    /// Travels to and fro as an ordinary argument.
     argument: Option<BufferMut<u8>>,
     /// What is sent otherwise.
     source: Buffer<u8>,

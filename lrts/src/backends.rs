@@ -11,20 +11,23 @@ pub(crate) enum Messages {
     Shm,
     /// TCP, also between neighbours.
     Tcp,
-    /// A network with one-sided access, also between neighbours.
-    #[cfg(any(feature = "ofi", feature = "verbs"))]
+    /// A network with ways of its own to reach memory, also between neighbours.
+    #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
     Network(Network),
     /// None: a job of one node.
     None,
 }
 
-/// A network that reaches memory one-sidedly.
+/// A network that reaches memory by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Network {
     /// libfabric.
     Ofi,
     /// InfiniBand verbs.
     Verbs,
+    /// MPI.
+    #[cfg(feature = "mpi")]
+    Mpi,
 }
 
 #[cfg(not(all(feature = "ofi", feature = "verbs")))]
@@ -34,6 +37,8 @@ impl Network {
         match self {
             Self::Ofi => "ofi",
             Self::Verbs => "verbs",
+            #[cfg(feature = "mpi")]
+            Self::Mpi => "mpi",
         }
     }
 }
@@ -114,6 +119,14 @@ pub const BACKENDS: &[Backend] = &[
         name: "verbs",
         summary: "any hosts: messages and memory by RDMA devices; `+verbs` names them",
         messages: Messages::Network(Network::Verbs),
+        mapping: false,
+        kernel_copy: KernelCopy::Forbidden,
+    },
+    #[cfg(feature = "mpi")]
+    Backend {
+        name: "mpi",
+        summary: "any hosts: messages and memory by MPI, under its launcher; `+mpi` names its library",
+        messages: Messages::Network(Network::Mpi),
         mapping: false,
         kernel_copy: KernelCopy::Forbidden,
     },

@@ -18,6 +18,8 @@ pub mod backends;
 pub mod bootstrap;
 pub mod cma;
 pub mod emulated;
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
+mod fabric;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -25,6 +27,8 @@ pub mod host;
 #[cfg(any(feature = "ofi", feature = "verbs"))]
 pub mod leased;
 pub mod memcpy;
+#[cfg(feature = "mpi")]
+pub mod mpi;
 #[cfg(feature = "ofi")]
 pub mod ofi;
 pub mod reach;

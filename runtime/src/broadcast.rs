@@ -47,14 +47,14 @@ pub(crate) fn tell_nodes(
     if node.layout.nodes() == 1 {
         return;
     }
-    pe.counters().encodes.add(1);
+    pe.counters.encodes.add(1);
     let mut encoded = Vec::new();
     let told = arguments
         .encode_into(&mut encoded)
         .map_err(|error| error.to_string())
-        .and_then(|()| carry::pass_on(node, pe.counters(), node.id, carried, spread, &encoded));
+        .and_then(|()| carry::pass_on(node, &pe.counters, node.id, carried, spread, &encoded));
     match told {
-        Ok(children) => pe.counters().sent.add(children),
+        Ok(children) => pe.counters.sent.add(children),
         Err(cause) => {
             node.fail(JobError::Delivery { what: "a broadcast".to_owned(), pe: pe.id, node: node.id, cause });
         }
@@ -67,10 +67,10 @@ pub(crate) fn open_all(pe: &Pe) {
     if node.layout.nodes() > 1 {
         let told = node.readonly.encode().map_err(|error| error.to_string()).and_then(|(values, carried)| {
             let spread = |nocopy| Spread::Readonly { nocopy };
-            carry::pass_on(node, pe.counters(), node.id, &carried, spread, &values)
+            carry::pass_on(node, &pe.counters, node.id, &carried, spread, &values)
         });
         match told {
-            Ok(children) => pe.counters().sent.add(children),
+            Ok(children) => pe.counters.sent.add(children),
             Err(cause) => {
                 node.fail(JobError::Config(format!("a readonly value cannot be sent: {cause}")));
             }

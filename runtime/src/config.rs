@@ -48,6 +48,8 @@ pub struct Config {
     pub ofi: Option<String>,
     /// `+verbs`: the RDMA devices that reach nodes of other hosts.
     pub verbs: Option<String>,
+    /// `+mpi`: the shared library of the MPI that `+lrts mpi` uses.
+    pub mpi: Option<String>,
     /// `+pemap`: the CPUs that PEs are pinned to, in the order of the PEs; repeated when it is too short.
     pub pemap: Option<CpuList>,
     /// `+stats`: print counters per PE at the end.
@@ -126,6 +128,9 @@ struct Options {
     /// RDMA devices for other hosts, taken in turn, such as rxe0,rxe1
     #[arg(long, value_name = "DEVICES", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     verbs: Option<String>,
+    /// Shared library of MPI, such as libmpi.so.40, for +lrts mpi
+    #[arg(long, value_name = "LIBRARY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    mpi: Option<String>,
     /// CPUs for the PEs in their order, such as 0-3,8,10-14:2
     #[arg(long, value_name = "LIST")]
     pemap: Option<CpuList>,
@@ -171,6 +176,7 @@ impl Config {
             noshm: options.noshm,
             ofi: options.ofi,
             verbs: options.verbs,
+            mpi: options.mpi,
             pemap: options.pemap,
             stats: options.stats,
             program_arguments,

@@ -31,30 +31,29 @@ enum Outcome {
     NotCounted,
 }
 
-/// Does one piece of work; what is left of it is worth nothing.
+/// Does one piece of work and leaves nothing of it.
 #[inline]
 pub(crate) fn process(pe: &Rc<Pe>, work: &mut Work) {
-    let is_over = if let Work::Message(Envelope { body: Body::Call(call), .. }) = work
+    // The way of nearly every message: a call of a chare that is here, without nocopy arguments.
+    if let Work::Message(Envelope { body: Body::Call(call), .. }) = work
         && call.nocopy.is_none()
-        && call_here(pe, call)
+        && let Some(chare) = find(pe, call.target)
     {
-        true
-    } else {
-        process_other(pe, std::mem::take(work)) == Outcome::Processed
-    };
-    if is_over {
-        pe.counters().processed.add(1);
+        invoke(pe, chare, call.entry, &mut call.arguments, NocopyArguments::none(), call.reference);
+        work.clear();
+        pe.counters.processed.add(1);
+    } else if process_other(pe, std::mem::take(work)) == Outcome::Processed {
+        pe.counters.processed.add(1);
     }
 }
 
-/// The way of nearly every message: a call of a chare that is here, without nocopy arguments. Returns whether it was one.
+/// The chare, if it lives here; the table is free again when its entry runs.
 #[inline]
-fn call_here(pe: &Pe, call: &mut Call) -> bool {
-    let Some(chare) = pe.places.borrow_mut().find(call.target) else { return false };
-    invoke(pe, chare, call.entry, &mut call.arguments, NocopyArguments::none(), call.reference);
-    true
+fn find(pe: &Pe, target: Target) -> Option<Rc<dyn AnyChare>> {
+    pe.places.borrow_mut().find(target)
 }
 
+#[inline(never)]
 fn process_other(pe: &Rc<Pe>, work: Work) -> Outcome {
     match work {
         Work::Done => Outcome::NotCounted,
@@ -106,7 +105,7 @@ fn keep_for(pe: &Pe, awaited: Awaited, options: CallOptions, body: Body) -> Outc
 }
 
 fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
-    let Some(chare) = pe.places.borrow_mut().find(call.target) else {
+    let Some(chare) = find(pe, call.target) else {
         let awaited = match call.target {
             Target::Chare(id) if pe.births.borrow().include(id) => {
                 let cause =
@@ -167,15 +166,20 @@ fn invoke(
     nocopy: NocopyArguments,
     reference: u64,
 ) {
-    pe.counters().entries.add(1);
+    pe.counters.entries.add(1);
     let (result, target) = pe.run_entry(chare, entry.name, reference, |chare| {
         let result = (entry.invoke)(chare, arguments, nocopy);
         (result, pe.destroyed.get().then(|| chare.identity().target))
     });
     if let Err(cause) = result {
-        fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
+        fail_entry(pe, entry, &cause);
     }
     target.inspect(|target| remove_if_destroyed(pe, *target));
+}
+
+#[cold]
+fn fail_entry(pe: &Pe, entry: &EntryRegistration, cause: &str) {
+    fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
 }
 
 /// Removes a chare that asked for it, after the step of an entry in which it did.
@@ -255,11 +259,11 @@ fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Out
         let Some(mut own) = (if is_last { arguments.take() } else { arguments.clone() }) else { break };
         if !nocopy.is_empty() {
             // A message of its own: a posted one may wait for its buffers.
-            pe.counters().sent.add(1);
+            pe.counters.sent.add(1);
             let nocopy = Some(Box::new(Nocopy::Leaving(nocopy.iter().cloned().collect())));
             let call = Call { target, entry, arguments: own, nocopy, reference };
             if run_call(pe, options.clone(), call) == Outcome::Processed {
-                pe.counters().processed.add(1);
+                pe.counters.processed.add(1);
             }
             continue;
         }
@@ -293,7 +297,7 @@ fn fold_on_node(pe: &Pe, partial: Partial) {
     let Some(info) = find_collection(pe, partial.collection) else {
         // The nodes below were faster than the news of the collection.
         let awaited = Awaited::Collection(partial.collection);
-        pe.counters().sent.add(1);
+        pe.counters.sent.add(1);
         keep_for(pe, awaited, CallOptions::new(), Body::Contribution(Box::new(partial)));
         return;
     };
@@ -362,7 +366,7 @@ fn send_wave(pe: &Pe, to: PeId, wave: Wave) {
 
 /// Processed before sent: what is sent meanwhile can only make the sums unequal.
 fn sums(pe: &Pe) -> Sums {
-    let all = || pe.node.counters.iter().map(|counters| &**counters).chain([&pe.node.outside]);
+    let all = || pe.node.counters.iter().map(|counters| &***counters).chain([&pe.node.outside]);
     let processed = all().fold(0u64, |sum, counters| sum.wrapping_add(counters.processed.read()));
     let sent =
         all().fold(0u64, |sum, counters| sum.wrapping_add(counters.sent.read() + counters.woken.read()));

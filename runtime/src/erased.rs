@@ -160,6 +160,12 @@ impl Erased {
         Some(unsafe { move_out::<T>(&mut self.place) })
     }
 
+    /// Whether the value needs a drop.
+    #[inline]
+    pub(crate) fn needs_drop(&self) -> bool {
+        self.operations.drop.is_some()
+    }
+
     /// Looks at the value, if it is a `T`.
     pub(crate) fn peek<T: Content>(&self) -> Option<&T> {
         // SAFETY: the type was compared; the value lives as long as the borrow of `self`.

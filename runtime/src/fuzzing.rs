@@ -69,7 +69,7 @@ pub fn is_guarded() -> bool {
 /// Does what is left for a PE; returns whether there was anything.
 fn work(pe: &Rc<Pe>) -> bool {
     let mut works = 0;
-    let queued = || pe.node.mailbox(pe.id).pop().or_else(|| pe.queue.borrow_mut().pop().map(|work| *work));
+    let queued = || pe.mailbox.pop().or_else(|| pe.queue.borrow_mut().pop().map(|work| *work));
     while let Some(mut work) = queued() {
         GUARDED.set(true);
         let result = std::panic::catch_unwind(AssertUnwindSafe(|| dispatch::process(pe, &mut work)));

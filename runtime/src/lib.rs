@@ -46,10 +46,12 @@
 //! file of the way opens with its place in it.
 
 mod affinity;
+mod ambient;
 mod barrier;
 mod births;
 mod broadcast;
 mod callback;
+mod chain;
 mod chare;
 mod collection;
 pub mod config;
@@ -83,7 +85,6 @@ mod quiescence;
 mod readonly;
 mod reduction;
 mod registry;
-mod ring;
 mod running;
 mod scheduler;
 mod sleep;

@@ -28,10 +28,9 @@ pub(crate) enum Location {
 /// The chares of one PE, and what it remembers of others.
 pub(crate) struct Places {
     chares: FxHashMap<Target, Rc<dyn AnyChare>>,
-    remembered: Box<[Remembered]>,
+    remembered: Box<[Remembered; REMEMBERED]>,
 }
 
-#[derive(Clone)]
 struct Remembered {
     target: Target,
     /// Where calls of it go.
@@ -50,7 +49,10 @@ impl Remembered {
 
 impl Default for Places {
     fn default() -> Self {
-        Self { chares: FxHashMap::default(), remembered: vec![Remembered::NOTHING; REMEMBERED].into() }
+        Self {
+            chares: FxHashMap::default(),
+            remembered: Box::new([const { Remembered::NOTHING }; REMEMBERED]),
+        }
     }
 }
 
@@ -77,6 +79,7 @@ impl Places {
         self.find_unremembered(target)
     }
 
+    #[cold]
     fn find_unremembered(&mut self, target: Target) -> Option<Rc<dyn AnyChare>> {
         let chare = self.look_up(target)?;
         let remembered = self.entry(target);

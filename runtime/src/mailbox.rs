@@ -1,13 +1,13 @@
 //! What other threads leave for a PE, and how they wake it: a queue with [`crate::sleep`] beside it.
 //!
-//! 1. A PE leaves its messages for another PE of its node in a ring that these two alone use (see [`crate::ring`]). It makes the ring
-//!    when it has something to leave there for the first time; the receiving end goes through the queue, like a message.
-//! 2. What finds no room in a ring goes through the queue, and so does what any other thread leaves.
+//! 1. A PE leaves its messages for another PE of its node in a chain that these two alone use (see [`crate::chain`]). It makes the
+//!    chain when it has something to leave there for the first time; the receiving end goes through the queue, like a message.
+//! 2. What any other thread leaves goes through the queue.
 
-use crate::envelope::Envelope;
+use crate::chain::Receiver;
+use crate::envelope::{Body, Call, Envelope};
 use crate::ids::TaskKey;
 use crate::queue::{CallOptions, RunQueue};
-use crate::ring::Receiver;
 use crate::sleep::{Sleep, Sleeper};
 use crossbeam::queue::SegQueue;
 use std::sync::OnceLock;
@@ -25,6 +25,21 @@ pub(crate) enum Work {
     Task(TaskKey),
     /// Another PE of the node leaves its messages here from now on.
     Way(Receiver<Work>),
+}
+
+impl Work {
+    /// Drops what it holds. Of a call that has run nothing is left to drop, which is seen sooner than done.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        match self {
+            Self::Message(Envelope { options, body: Body::Call(Call { arguments, nocopy: None, .. }) })
+                if !options.needs_drop() && !arguments.needs_drop() =>
+            {
+                std::mem::forget(std::mem::take(self));
+            }
+            work => *work = Self::Done,
+        }
+    }
 }
 
 impl RunQueue<Work> {

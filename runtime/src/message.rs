@@ -94,6 +94,12 @@ impl Arguments {
         codec::decode(&bytes)
     }
 
+    /// Whether there is a value that needs a drop; none once it was taken.
+    #[inline]
+    pub(crate) fn needs_drop(&self) -> bool {
+        self.0.needs_drop()
+    }
+
     /// Looks at the value.
     ///
     /// # Panics

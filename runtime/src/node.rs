@@ -16,6 +16,7 @@ use chare_lrts::{Frame, Lrts, MemoryMut};
 use crossbeam::utils::CachePadded;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -37,11 +38,11 @@ pub(crate) struct Node {
     pub(crate) tags: Tags,
     pub(crate) readonly: ReadonlyValues,
     /// One per PE of this node.
-    pub(crate) counters: Vec<CachePadded<Counters>>,
+    pub(crate) counters: Vec<Arc<CachePadded<Counters>>>,
     /// For what happens outside entries, from any thread.
     pub(crate) outside: Counters,
     pub(crate) started: Instant,
-    mailboxes: Vec<CachePadded<Mailbox>>,
+    mailboxes: Vec<Arc<CachePadded<Mailbox>>>,
     /// Messages that found no room, per node, oldest first.
     outgoing: Vec<Mutex<VecDeque<Packed>>>,
     outgoing_count: AtomicUsize,
@@ -67,10 +68,10 @@ impl Node {
             closing: Closing::default(),
             tags: Tags::default(),
             readonly: ReadonlyValues::default(),
-            counters: (0..pes).map(|_| CachePadded::default()).collect(),
+            counters: (0..pes).map(|_| Arc::default()).collect(),
             outside: Counters::default(),
             started: Instant::now(),
-            mailboxes: (0..pes).map(|_| CachePadded::new(Mailbox::new())).collect(),
+            mailboxes: (0..pes).map(|_| Arc::new(CachePadded::new(Mailbox::new()))).collect(),
             outgoing: (0..layout.nodes()).map(|_| Mutex::default()).collect(),
             outgoing_count: AtomicUsize::new(0),
             frame_bytes_max,
@@ -98,8 +99,13 @@ impl Node {
         self.layout.pes_of(self.id)
     }
 
-    pub(crate) fn mailbox(&self, pe: PeId) -> &Mailbox {
+    fn mailbox(&self, pe: PeId) -> &Arc<CachePadded<Mailbox>> {
         &self.mailboxes[self.rank_here(pe).expect("the PE is of this node")]
+    }
+
+    /// A PE's mailbox, for the PE.
+    pub(crate) fn mailbox_of(&self, pe: PeId) -> Arc<CachePadded<Mailbox>> {
+        Arc::clone(self.mailbox(pe))
     }
 
     /// Leaves work for a PE of this node, from any thread; a PE does it by [`crate::outbox`], which is quicker.
@@ -109,10 +115,10 @@ impl Node {
         }
     }
 
-    /// Wakes a PE of this node if it sleeps: work was left for it elsewhere than in its mailbox.
+    /// Wakes the PE at this position if it sleeps: work was left for it elsewhere than in its mailbox.
     #[inline]
-    pub(crate) fn wake(&self, pe: PeId) {
-        if self.mailbox(pe).wake() == Wake::Network {
+    pub(crate) fn wake(&self, rank: usize) {
+        if self.mailboxes[rank].wake() == Wake::Network {
             self.network.wake();
         }
     }

@@ -1,5 +1,6 @@
 //! The one fork of a message's way out: this PE, another PE of this node, another node. `location -> **outbox** -> Lrts::send`
 
+use crate::chain::{Sender, chain};
 use crate::envelope::{Body, Call, Envelope, Header, Packed};
 use crate::error::JobError;
 use crate::ids::{NodeId, PeId, Target};
@@ -7,7 +8,6 @@ use crate::location::{Location, locate, recall};
 use crate::mailbox::Work;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
-use crate::ring::{Sender, ring};
 use crate::zerocopy::{Nocopy, send};
 
 /// Sends a call to wherever its chare lives. `options` says how it is queued; `make` makes the call, in its place in the queue
@@ -17,12 +17,12 @@ pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: Target, make: im
     let work = |call| Work::Message(Envelope { options: options.clone(), body: Body::Call(call) });
     let to = recall(pe, target);
     if to == Some(pe.id) {
-        pe.counters().sent.add(1);
+        pe.counters.sent.add(1);
         pe.queue.borrow_mut().push_made(options, || work(make()));
     } else if let Some(to) = to
         && let Some(rank) = pe.node.rank_here(to)
     {
-        pe.counters().sent.add(1);
+        pe.counters.sent.add(1);
         leave(pe, to, rank, || work(make()));
     } else {
         send_away(pe, options.clone(), make());
@@ -33,7 +33,7 @@ fn send_away(pe: &Pe, options: CallOptions, call: Call) {
     match locate(pe, call.target) {
         Location::At(to) => send(pe, to, Envelope { options, body: Body::Call(call) }),
         Location::Unknown(awaited) => {
-            pe.counters().sent.add(1);
+            pe.counters.sent.add(1);
             let envelope = Envelope { options, body: Body::Call(call) };
             pe.early.borrow_mut().entry(awaited).or_default().push(envelope);
         }
@@ -49,7 +49,7 @@ fn send_away(pe: &Pe, options: CallOptions, call: Call) {
 /// Sends a message to a PE, and counts it.
 pub(crate) fn send(pe: &Pe, to: PeId, envelope: Envelope) {
     if !matches!(envelope.body, Body::Quiescence(_)) {
-        pe.counters().sent.add(1);
+        pe.counters.sent.add(1);
     }
     forward(pe, to, envelope);
 }
@@ -68,29 +68,22 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
         pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
     } else {
         match pack(pe, to, envelope) {
-            Ok(packed) => pe.node.post_packed(pe.counters(), pe.node.layout.node_of(to), packed),
+            Ok(packed) => pe.node.post_packed(&pe.counters, pe.node.layout.node_of(to), packed),
             Err(error) => pe.node.fail(error),
         }
     }
 }
 
-/// Leaves what `make` makes for another PE of this node, in the ring to it.
+/// Leaves what `make` makes for another PE of this node, in the chain to it.
 #[inline]
 fn leave(pe: &Pe, to: PeId, rank: usize, make: impl FnOnce() -> Work) {
-    let mut ways = pe.ways_out.borrow_mut();
-    let way = ways[rank].get_or_insert_with(|| open_way(pe, to));
-    match way.room() {
-        Some(room) => {
-            room.fill(make());
-            pe.node.wake(to);
-        }
-        None => pe.node.deliver(to, make()),
-    }
+    pe.ways_out.borrow_mut()[rank].get_or_insert_with(|| open_way(pe, to)).send(make());
+    pe.node.wake(rank);
 }
 
 #[cold]
 fn open_way(pe: &Pe, to: PeId) -> Sender<Work> {
-    let (sender, receiver) = ring();
+    let (sender, receiver) = chain();
     pe.node.deliver(to, Work::Way(receiver));
     sender
 }
@@ -132,7 +125,7 @@ fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
         }
     };
     if arguments.is_some() {
-        pe.counters().encodes.add(1);
+        pe.counters.encodes.add(1);
     }
     pe.node.pack(&header, arguments.as_ref()).map_err(|cause| failed(what, cause))
 }

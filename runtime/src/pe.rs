@@ -3,7 +3,9 @@
 //! The one ambient thing of the runtime is the PE that is running an entry, set around every step; it lets
 //! `proxy.call(arguments)` do without a context argument.
 
+use crate::ambient;
 use crate::births::Births;
+use crate::chain::{Receiver, Sender};
 use crate::chare::{AnyChare, Identity};
 use crate::collection::CollectionInfo;
 use crate::envelope::Envelope;
@@ -11,14 +13,14 @@ use crate::executor::Tasks;
 use crate::future::Futures;
 use crate::ids::{ChareId, CollectionId, Index, PeId};
 use crate::location::Places;
-use crate::mailbox::Work;
+use crate::mailbox::{Mailbox, Work};
 use crate::node::Node;
 use crate::queue::RunQueue;
 use crate::quiescence::Quiescence;
 use crate::reduction::Partials;
-use crate::ring::{Receiver, Sender};
 use crate::running::Running;
 use crate::stats::Counters;
+use crossbeam::utils::CachePadded;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -41,9 +43,11 @@ pub(crate) enum Awaited {
 /// See the file's head.
 pub(crate) struct Pe {
     pub(crate) id: PeId,
-    /// Its position within its node.
-    rank: usize,
     pub(crate) node: Arc<Node>,
+    /// What this PE counts; the node has it too.
+    pub(crate) counters: Arc<CachePadded<Counters>>,
+    /// What others than the node's PEs left for this one; the node has it too.
+    pub(crate) mailbox: Arc<CachePadded<Mailbox>>,
     pub(crate) queue: RefCell<RunQueue<Work>>,
     /// The ways to the other PEs of the node, by rank, as far as they were needed.
     pub(crate) ways_out: RefCell<Vec<Option<Sender<Work>>>>,
@@ -71,15 +75,12 @@ pub(crate) struct Pe {
     created_on: RefCell<FxHashMap<PeId, u32>>,
 }
 
-thread_local! {
-    static CURRENT: RefCell<Option<Rc<Pe>>> = const { RefCell::new(None) };
-}
-
 impl Pe {
     pub(crate) fn new(id: PeId, node: Arc<Node>) -> Rc<Self> {
         Rc::new(Self {
             id,
-            rank: node.layout.rank_of(id),
+            counters: Arc::clone(&node.counters[node.layout.rank_of(id)]),
+            mailbox: node.mailbox_of(id),
             queue: RefCell::new(RunQueue::new()),
             ways_out: RefCell::new((0..node.pes().count()).map(|_| None).collect()),
             ways_in: RefCell::default(),
@@ -103,14 +104,7 @@ impl Pe {
 
     /// Makes this PE the ambient one while `body` runs.
     pub(crate) fn enter<R>(self: &Rc<Self>, body: impl FnOnce() -> R) -> R {
-        struct Restore(Option<Rc<Pe>>);
-        impl Drop for Restore {
-            fn drop(&mut self) {
-                CURRENT.set(self.0.take());
-            }
-        }
-        let _restore = Restore(CURRENT.replace(Some(Rc::clone(self))));
-        body()
+        ambient::enter(self, body)
     }
 
     /// Runs `body` with the ambient PE.
@@ -119,29 +113,15 @@ impl Pe {
     /// Outside a job's entries.
     #[inline]
     pub(crate) fn current<R>(body: impl FnOnce(&Rc<Self>) -> R) -> R {
-        Self::try_current(body).expect(
+        ambient::current(body).expect(
             "this needs a PE: call it from an entry method, from an async entry or from the closure given to `chare::run`",
         )
-    }
-
-    /// The ambient PE itself, for the way of a call: what a closure would have to carry costs more than the handle.
-    ///
-    /// # Panics
-    /// As [`Pe::current`].
-    pub(crate) fn ambient() -> Rc<Self> {
-        Self::current(Rc::clone)
     }
 
     /// The same; `None` outside.
     #[inline]
     pub(crate) fn try_current<R>(body: impl FnOnce(&Rc<Self>) -> R) -> Option<R> {
-        CURRENT.with_borrow(|current| current.as_ref().map(body))
-    }
-
-    /// What this PE counts.
-    #[inline]
-    pub(crate) fn counters(&self) -> &Counters {
-        &self.node.counters[self.rank]
+        ambient::current(body)
     }
 
     /// A number for a collection this PE creates.
@@ -210,7 +190,7 @@ impl Pe {
         while let Some(work) = self.take_queued() {
             drop(work);
         }
-        while let Some(work) = self.node.mailbox(self.id).pop() {
+        while let Some(work) = self.mailbox.pop() {
             drop(work);
         }
         let ways_in = self.ways_in.take();

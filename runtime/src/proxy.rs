@@ -91,12 +91,14 @@ impl<C: Chare> ElementHandle<C> {
     fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Option<Box<Nocopy>>) {
         let entry = registry::entry::<E>();
         let options = self.options.as_ref().unwrap_or(&entry.options);
-        outbox::send_call(&Pe::ambient(), options, self.target, || Call {
-            target: self.target,
-            entry,
-            arguments: Arguments::new(arguments),
-            nocopy,
-            reference: 0,
+        Pe::current(|pe| {
+            outbox::send_call(pe, options, self.target, || Call {
+                target: self.target,
+                entry,
+                arguments: Arguments::new(arguments),
+                nocopy,
+                reference: 0,
+            });
         });
     }
 

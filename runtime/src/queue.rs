@@ -115,6 +115,12 @@ impl CallOptions {
         self.integer == 0 && !self.last_in_first_out && !self.expedited && self.bits.is_none()
     }
 
+    /// Whether anything hangs on them.
+    #[inline]
+    pub(crate) fn needs_drop(&self) -> bool {
+        self.bits.is_some()
+    }
+
     fn ranks(&self) -> bool {
         self.integer != 0 || self.bits.is_some()
     }
@@ -158,7 +164,7 @@ impl<T> Eq for Ranked<T> {}
 /// Boxes kept to be used again: as many as an entry may fill at once before memory is asked for.
 const SPARE_BOXES: usize = 256;
 
-/// The lanes of one PE. An item's default is what a box holds that waits to be used again; it must need no drop.
+/// The lanes of one PE. An item's default is what a box holds that waits to be used again; it needs no drop.
 pub(crate) struct RunQueue<T> {
     expedited: VecDeque<Box<T>>,
     normal: VecDeque<Box<T>>,
@@ -239,10 +245,9 @@ impl<T: Default> RunQueue<T> {
         self.normal.pop_front()
     }
 
-    /// Takes back the box of an item that is over.
+    /// Takes back the box of an item that is over; it holds the item's default.
     #[inline]
-    pub(crate) fn give_back(&mut self, mut emptied: Box<T>) {
-        *emptied = T::default();
+    pub(crate) fn give_back(&mut self, emptied: Box<T>) {
         if self.spare.len() < SPARE_BOXES {
             self.spare.push(emptied);
         }

@@ -7,7 +7,9 @@
 use crate::dispatch;
 use crate::error::JobError;
 use crate::inbox;
+use crate::mailbox::Work;
 use crate::pe::Pe;
+use crate::queue::RunQueue;
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::AssertUnwindSafe;
@@ -71,11 +73,14 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
     }
     let steps = pe.steps.get().wrapping_add(1);
     pe.steps.set(steps);
-    // What waits in front of the queue costs nothing: a flood that is moved in would push the rest out of the cache.
-    if pe.queue.borrow().len() < MAIL_BATCH || steps.is_multiple_of(MAIL_INTERVAL) {
-        take_mail(pe);
-    }
-    let work = pe.queue.borrow_mut().pop();
+    let work = {
+        let mut queue = pe.queue.borrow_mut();
+        // What waits in front of the queue costs nothing: a flood that is moved in would push the rest out of the cache.
+        if queue.len() < MAIL_BATCH || steps.is_multiple_of(MAIL_INTERVAL) {
+            take_mail(pe, &mut queue);
+        }
+        queue.pop()
+    };
     let polled = (work.is_none() || steps.is_multiple_of(NETWORK_INTERVAL)) && poll(pe);
     let Some(mut work) = work else { return polled };
     dispatch::process(pe, &mut work);
@@ -85,22 +90,21 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
 
 /// Queues what others left for this PE.
 #[inline]
-fn take_mail(pe: &Pe) {
+fn take_mail(pe: &Pe, queue: &mut RunQueue<Work>) {
     for way in pe.ways_in.borrow_mut().iter_mut() {
         for work in std::iter::from_fn(|| way.pop()).take(MAIL_BATCH) {
-            pe.queue.borrow_mut().push_work(work);
+            queue.push_work(work);
         }
     }
-    let mailbox = pe.node.mailbox(pe.id);
-    if !mailbox.is_empty() {
-        for work in std::iter::from_fn(|| mailbox.pop()).take(MAIL_BATCH) {
-            pe.queue.borrow_mut().push_work(work);
+    if !pe.mailbox.is_empty() {
+        for work in std::iter::from_fn(|| pe.mailbox.pop()).take(MAIL_BATCH) {
+            queue.push_work(work);
         }
     }
 }
 
 fn has_mail(pe: &Pe) -> bool {
-    pe.ways_in.borrow().iter().any(|way| !way.is_empty()) || !pe.node.mailbox(pe.id).is_empty()
+    pe.ways_in.borrow().iter().any(|way| !way.is_empty()) || !pe.mailbox.is_empty()
 }
 
 /// Looks at the network, unless a sleeping PE watches it.
@@ -128,7 +132,7 @@ pub(crate) enum IdlePolicy {
 
 /// Runs a PE until the job ends on its node; `first` runs before everything else. A panic anywhere ends the job.
 pub(crate) fn run(pe: &Rc<Pe>, policy: IdlePolicy, first: impl FnOnce()) {
-    pe.node.mailbox(pe.id).attach();
+    pe.mailbox.attach();
     pe.enter(|| {
         guard(pe, || {
             first();
@@ -164,7 +168,7 @@ fn rest(pe: &Rc<Pe>, policy: IdlePolicy) {
     if watched {
         pe.node.hand_over_network();
     }
-    pe.counters().idle_ns.add(idle_since.elapsed().as_nanos() as u64);
+    pe.counters.idle_ns.add(idle_since.elapsed().as_nanos() as u64);
 }
 
 /// Looks for work a few times; returns whether there was some.
@@ -219,15 +223,14 @@ fn sleep(pe: &Pe) -> bool {
         at_most(CONGESTED_SLEEP);
     }
     let stay_awake = || has_mail(pe) || node.has_ended();
-    let mailbox = node.mailbox(pe.id);
     if node.layout.nodes() > 1 && node.watch().try_enter() {
-        mailbox.wait_in_network(stay_awake, || node.network.wait(timeout));
+        pe.mailbox.wait_in_network(stay_awake, || node.network.wait(timeout));
         node.watch().leave();
         return true;
     }
     if node.watch().is_spun() {
         at_most(SPINNERS_CHECK);
     }
-    mailbox.park(timeout, stay_awake);
+    pe.mailbox.park(timeout, stay_awake);
     false
 }

@@ -6,6 +6,9 @@
 //! under a launcher this process finds its place and becomes a node: under our own, `mpirun`, `mpiexec` or `srun`
 //! ```
 
+#[cfg(feature = "mpi")]
+mod mpi;
+
 use crate::config::{Config, Parsed};
 use crate::error::JobError;
 use crate::job::{self, Main, NodeOptions};
@@ -152,6 +155,10 @@ impl Program {
             return Ok(Place::Launched(launched));
         }
         let nodes = self.config.nodes;
+        #[cfg(feature = "mpi")]
+        if self.is_over_mpi() {
+            return self.find_place_in_mpi();
+        }
         match Managed::processes()? {
             // One process of a foreign launcher may start a job of its own.
             None | Some(1) if nodes > 1 => return Ok(Place::Launcher),
@@ -162,7 +169,7 @@ impl Program {
             }
             _ => {}
         }
-        let patience = launch::startup_timeout().map_err(|error| LrtsError::Bootstrap(error.to_string()))?;
+        let patience = startup_patience()?;
         Ok(Managed::from_environment(patience)?.map_or(Place::Alone, Place::Managed))
     }
 
@@ -241,6 +248,7 @@ impl Program {
     ) -> Result<i32, JobError> {
         let node = Arc::clone(&ready.node);
         let threads = ready.start(main);
+        node.network.attend(&|| node.has_ended());
         node.wait_for_end();
         let ending = node.take_ending();
         if let Some(Ending::Error(error)) = &ending {
@@ -271,6 +279,10 @@ enum Place {
     Launcher,
     /// The only node.
     Alone,
+}
+
+fn startup_patience() -> Result<Duration, LrtsError> {
+    launch::startup_timeout().map_err(|error| LrtsError::Bootstrap(error.to_string()))
 }
 
 fn refuse(error: &LrtsError) -> ExitCode {

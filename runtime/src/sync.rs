@@ -2,7 +2,7 @@
 
 pub(crate) use crate::barrier::{heavy, light};
 pub(crate) use std::sync::Arc;
-pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering};
 
 /// A cell as loom has it: reached through pointers, for the length of a closure, so that loom sees who holds it.
 pub(crate) struct UnsafeCell<T>(std::cell::UnsafeCell<T>);

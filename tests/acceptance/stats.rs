@@ -1,6 +1,7 @@
 //! Zero copies and zero encodes, proved by what `+stats` counts.
 
-use crate::run::{Outcome, probe, run};
+use crate::run::{probe, run};
+use chare_tests::Outcome;
 
 /// The counter `name` of every line of `+stats`.
 fn counters(outcome: &Outcome, name: &str) -> Vec<u64> {
@@ -21,7 +22,7 @@ fn counters(outcome: &Outcome, name: &str) -> Vec<u64> {
 #[test]
 fn calls_inside_a_process_encode_nothing_and_copy_nothing() {
     let outcome = run(probe("handover +p 2 +stats"));
-    assert!(outcome.status.success(), "{outcome:?}");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
     for name in ["encodes", "copies", "bytes"] {
         assert_eq!(counters(&outcome, name), [0, 0, 0], "{name}: {outcome:?}");
     }
@@ -30,7 +31,7 @@ fn calls_inside_a_process_encode_nothing_and_copy_nothing() {
 #[test]
 fn shareable_buffers_are_read_in_place_by_another_process() {
     let outcome = run(probe("lend +n 2 +stats"));
-    assert!(outcome.status.success(), "{outcome:?}");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
     assert_eq!(counters(&outcome, "copies"), [0; 4], "{outcome:?}");
     assert!(outcome.stdout.contains("shared mapping"), "the path is named: {outcome:?}");
 }
@@ -39,7 +40,7 @@ fn shareable_buffers_are_read_in_place_by_another_process() {
 fn without_a_mapping_the_same_buffers_are_copied_once_each() {
     for path in ["+lrts cma", "+nolocal", "+lrts emulated"] {
         let outcome = run(probe(&format!("lend +n 2 +stats {path}")));
-        assert!(outcome.status.success(), "{path}: {outcome:?}");
+        assert_eq!(outcome.code, Some(0), "{path}: {outcome:?}");
         assert_eq!(counters(&outcome, "copies").iter().sum::<u64>(), 10, "{path}: {outcome:?}");
     }
 }
@@ -47,7 +48,7 @@ fn without_a_mapping_the_same_buffers_are_copied_once_each() {
 /// Copies in each of six processes: node 0, its four children in the tree of nodes, and the child of node 1.
 fn copies_in_six(arguments: &str) -> [u64; 6] {
     let outcome = run(probe(&format!("{arguments} +n 6 +p 2 +stats")));
-    assert!(outcome.status.success(), "{arguments}: {outcome:?}");
+    assert_eq!(outcome.code, Some(0), "{arguments}: {outcome:?}");
     let mut copies = [0; 6];
     // Copies happen outside of entries: they stand in the line of the node, not in those of its PEs.
     for line in outcome.stdout.lines().filter(|line| line.starts_with("node ") && line.contains(" entries "))

@@ -3,8 +3,9 @@
 //! `CHARE_TEST_CABLE` names two devices on the two ends of a cable, `eth1` and `eth2`, that tests may spoil; `cargo xtask vm` has them.
 
 use crate::kill::kill_one;
-use crate::run::{Running, probe, run};
+use crate::run::{probe, run};
 use chare_lrts::verbs;
+use chare_tests::Running;
 use std::process::Command;
 use std::time::Duration;
 
@@ -79,7 +80,7 @@ fn long_buffers_go_one_sided_and_the_device_is_named() {
     for (program, devices) in [("lend +n 3 +p 2", None), ("lend +n 2", cable())] {
         let devices = devices.map(|cable| format!("+verbs {cable}")).unwrap_or_default();
         let outcome = run(probe(&format!("{program} +lrts verbs {devices} +stats")));
-        assert!(outcome.status.success(), "{outcome:?}");
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
         assert!(outcome.stdout.contains("messages by verbs ("), "{outcome:?}");
         assert!(outcome.stdout.contains("one-sided transfers"), "{outcome:?}");
     }
@@ -95,8 +96,8 @@ fn a_device_that_is_not_here_is_refused_with_those_that_are() {
         ("+lrts shm +verbs rxe0", "exclude each other"),
     ] {
         let outcome = run(probe(&format!("lend +n 2 {options}")));
-        assert!(!outcome.status.success(), "{options}: {outcome:?}");
-        assert!(outcome.stderr.contains(reason), "{options}: {}", outcome.stderr);
+        assert_ne!(outcome.code, Some(0), "{options}: {outcome:?}");
+        assert!(outcome.stderr.contains(reason), "{options}: {outcome:?}");
     }
 }
 
@@ -114,18 +115,18 @@ fn a_lossy_cable_loses_no_message() {
     let before = disturbances(&cable);
     let _spoiled = Spoiled::new("loss 1% duplicate 1%");
     let outcome = run(probe(&format!("lend +n 2 +lrts verbs +verbs {cable}")));
-    assert!(outcome.status.success(), "{outcome:?}");
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
     assert!(disturbances(&cable) > before, "the cable was not lossy");
 }
 
 #[test]
 fn a_cut_cable_ends_the_job_with_its_cause() {
     let Some(cable) = cable() else { return };
-    let mut job = Running::start(probe(&format!("flood +n 2 +lrts verbs +verbs {cable}")));
+    let job = Running::start(&mut probe(&format!("flood +n 2 +lrts verbs +verbs {cable}")));
     job.wait_for("round", |line| (line == "round 3").then_some(()));
     let _spoiled = Spoiled::new("loss 100%");
     // A packet is sent seven times, a second apart.
-    let outcome = job.finish_within(Duration::from_secs(60));
-    assert!(!outcome.status.success(), "{outcome:?}");
-    assert!(outcome.stderr.contains("retry"), "{}", outcome.stderr);
+    let outcome = job.end_within(Duration::from_secs(60));
+    assert_ne!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.complaint().contains("retry"), "{outcome:?}");
 }

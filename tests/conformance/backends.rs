@@ -25,11 +25,11 @@ pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
     vec![
         Rc::new(InProcess { name: "memcpy", emulated: false }),
         Rc::new(InProcess { name: "emulated-memcpy", emulated: true }),
-        Rc::new(Opened { name: "shm", open: Arc::new(shm), serves_its_own_node: false }),
-        Rc::new(Opened { name: "emulated-shm", open: Arc::new(emulated_shm), serves_its_own_node: true }),
-        Rc::new(Opened { name: "cma", open: Arc::new(cma), serves_its_own_node: false }),
-        Rc::new(Opened { name: "tcp", open: Arc::new(tcp), serves_its_own_node: true }),
-        Rc::new(Opened { name: "emulated-tcp", open: Arc::new(emulated_tcp), serves_its_own_node: true }),
+        Rc::new(Opened { serves_its_own_node: false, ..Opened::new("shm", shm) }),
+        Rc::new(Opened::new("emulated-shm", emulated_shm)),
+        Rc::new(Opened { serves_its_own_node: false, ..Opened::new("cma", cma) }),
+        Rc::new(Opened::new("tcp", tcp)),
+        Rc::new(Opened::new("emulated-tcp", emulated_tcp)),
         reach("reach", ReachOptions::default()),
         reach("reach-shm", named("shm")),
         reach("reach-cma", named("cma")),
@@ -39,36 +39,47 @@ pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
         reach("reach-noshm", ReachOptions { noshm: true, ..ReachOptions::default() }),
         reach("reach-nolocal", ReachOptions { nolocal: true, ..ReachOptions::default() }),
         #[cfg(feature = "ofi")]
-        ofi("ofi-tcp", "tcp;ofi_rxm"),
+        ofi("ofi-tcp", "tcp;ofi_rxm", None),
         #[cfg(feature = "ofi")]
-        ofi("ofi-net", "net"),
+        ofi("ofi-net", "net", None),
         #[cfg(feature = "ofi")]
-        ofi("ofi-shm", "shm"),
+        ofi("ofi-shm", "shm", Some(LOCK_OF_THE_DEAD)),
         #[cfg(feature = "ofi")]
-        ofi("ofi-udp", "udp;ofi_rxd"),
+        ofi("ofi-udp", "udp;ofi_rxd", None),
         #[cfg(feature = "ofi")]
-        ofi("ofi-sockets", "sockets"),
+        ofi("ofi-sockets", "sockets", None),
         #[cfg(feature = "ofi")]
-        Rc::new(Opened { name: "emulated-ofi", open: Arc::new(emulated_ofi), serves_its_own_node: true }),
+        ofi("ofi-verbs", "verbs;ofi_rxm", None),
+        #[cfg(feature = "ofi")]
+        Rc::new(Opened::new("emulated-ofi", emulated_ofi)),
         #[cfg(feature = "ofi")]
         reach("reach-ofi", named("ofi")),
         #[cfg(feature = "verbs")]
-        Rc::new(Opened { name: "verbs", open: Arc::new(native_verbs), serves_its_own_node: true }),
+        Rc::new(Opened::new("verbs", native_verbs)),
         #[cfg(feature = "verbs")]
-        Rc::new(Opened { name: "emulated-verbs", open: Arc::new(emulated_verbs), serves_its_own_node: true }),
+        Rc::new(Opened::new("emulated-verbs", emulated_verbs)),
         #[cfg(feature = "verbs")]
         reach("reach-verbs", ReachOptions { verbs: verbs_devices(), ..named("verbs") }),
     ]
 }
 
+/// Seen in libfabric 1.17.0: the survivor spins in `fi_cq_read` on the lock at the start of its own region.
+#[cfg(feature = "ofi")]
+const LOCK_OF_THE_DEAD: &str =
+    "a sender holds a spinning lock in the receiver's shared memory, and one that is killed never lets it go";
+
 /// Nodes on one provider of libfabric.
 #[cfg(feature = "ofi")]
-fn ofi(name: &'static str, provider: &'static str) -> Rc<dyn Backend> {
+fn ofi(
+    name: &'static str,
+    provider: &'static str,
+    hang_of_survivors: Option<&'static str>,
+) -> Rc<dyn Backend> {
     let open = move |bootstrap: &mut dyn Bootstrap| {
         let regions = regions(bootstrap)?;
         Ok(Node::with_heap(Arc::new(join(bootstrap, &regions, provider)?), regions))
     };
-    Rc::new(Opened { name, open: Arc::new(open), serves_its_own_node: true })
+    Rc::new(Opened { hang_of_survivors, ..Opened::new(name, open) })
 }
 
 #[cfg(feature = "ofi")]
@@ -182,7 +193,7 @@ fn reach(name: &'static str, options: ReachOptions) -> Rc<dyn Backend> {
         let (regions, arenas) = (Arc::clone(reach.regions()), Arc::clone(&reach));
         Ok(Node { lrts: reach, regions, allocate: Box::new(move |len| arenas.allocate(len)) })
     };
-    Rc::new(Opened { name, open: Arc::new(open), serves_its_own_node: true })
+    Rc::new(Opened::new(name, open))
 }
 
 /// `+lrts NAME` alone.
@@ -195,6 +206,17 @@ struct Opened {
     name: &'static str,
     open: Open,
     serves_its_own_node: bool,
+    hang_of_survivors: Option<&'static str>,
+}
+
+impl Opened {
+    /// Without peculiarities.
+    fn new(
+        name: &'static str,
+        open: impl Fn(&mut dyn Bootstrap) -> Result<Node, LrtsError> + Send + Sync + 'static,
+    ) -> Self {
+        Self { name, open: Arc::new(open), serves_its_own_node: true, hang_of_survivors: None }
+    }
 }
 
 impl Backend for Opened {
@@ -213,6 +235,10 @@ impl Backend for Opened {
 
     fn serves_its_own_node(&self) -> bool {
         self.serves_its_own_node
+    }
+
+    fn hang_of_survivors(&self) -> Option<&'static str> {
+        self.hang_of_survivors
     }
 }
 

@@ -32,6 +32,11 @@ pub(crate) trait Backend {
         None
     }
 
+    /// Why a process that is killed may hang those that survive it, if it may: that is the backend's library, not ours.
+    fn hang_of_survivors(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether a node can get from and put to itself.
     fn serves_its_own_node(&self) -> bool {
         true

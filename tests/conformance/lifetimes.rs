@@ -145,10 +145,8 @@ pub(crate) fn a_dropped_endpoint_is_lost(backend: &dyn Backend) -> Outcome {
 
 pub(crate) fn a_killed_process_is_lost(backend: &dyn Backend) -> Outcome {
     const UNDER_WAY: usize = 32;
-    if backend.name() == "ofi-shm" {
-        return Outcome::Skipped(
-            "was seen to hang over libfabric's shm provider once; the cause is not known".to_owned(),
-        );
+    if let Some(why) = backend.hang_of_survivors() {
+        return Outcome::Skipped(why.to_owned());
     }
     let mut child = match Child::start(backend) {
         Ok(child) => child,

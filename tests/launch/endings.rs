@@ -1,6 +1,7 @@
 //! How jobs end: well, badly, and by force.
 
-use crate::harness::{NODE, RUN, Running, await_children, await_death, end, run};
+use crate::harness::{NODE, RUN, await_children, await_death, end, run};
+use chare_tests::Running;
 use rustix::process::{Pid, Signal};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ const END: Duration = Duration::from_secs(10);
 fn the_jobs_code_is_its_nodes() {
     for (codes, expected) in [(["0", "0"], 0), (["7", "7"], 7), (["0", "3"], 3)] {
         let ended = end(&mut run(2, &[], &[NODE, "finish", codes[0], codes[1]]));
-        assert_eq!((ended.code(), ended.error.as_str()), (expected, ""), "{ended:?}");
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(expected), ""), "{ended:?}");
     }
 }
 
@@ -20,7 +21,7 @@ fn the_jobs_code_is_its_nodes() {
 fn a_node_that_leaves_without_a_word_is_named() {
     for (code, expected) in [("0", 1), ("5", 5)] {
         let ended = end(&mut run(3, &[], &[NODE, "desert", code]));
-        assert_eq!(ended.code(), expected, "{ended:?}");
+        assert_eq!(ended.code, Some(expected), "{ended:?}");
         let words = format!("exited with code {code} without finishing");
         assert!(ended.complaint().contains("chare: node 1 (pid "), "{ended:?}");
         assert!(ended.complaint().contains(&words), "{ended:?}");
@@ -30,7 +31,7 @@ fn a_node_that_leaves_without_a_word_is_named() {
 #[test]
 fn a_node_that_fails_says_why() {
     let ended = end(&mut run(3, &[], &[NODE, "fail"]));
-    assert_eq!(ended.code(), 9);
+    assert_eq!(ended.code, Some(9));
     assert!(ended.complaint().contains("node 1 (pid "), "{ended:?}");
     assert!(ended.complaint().ends_with("failed: it cannot go on"), "{ended:?}");
 }
@@ -38,7 +39,7 @@ fn a_node_that_fails_says_why() {
 #[test]
 fn hearsay_ends_the_job_too() {
     let ended = end(&mut run(2, &[], &[NODE, "accuse"]));
-    assert_eq!(ended.code(), 1);
+    assert_eq!(ended.code, Some(1));
     assert!(ended.complaint().ends_with("lost node 1: it says nothing"), "{ended:?}");
 }
 
@@ -46,14 +47,14 @@ fn hearsay_ends_the_job_too() {
 fn nodes_that_do_not_listen_are_killed() {
     let running = Running::start(&mut run(2, &[], &[NODE, "stubborn"]));
     let ended = running.end_within(END);
-    assert_eq!(ended.code(), 1);
+    assert_eq!(ended.code, Some(1));
     assert!(ended.complaint().contains("it had enough"), "{ended:?}");
 }
 
 #[test]
 fn a_program_that_cannot_be_started_is_named() {
     let ended = end(&mut run(2, &[], &["/no/such/program"]));
-    assert_eq!(ended.code(), 127);
+    assert_eq!(ended.code, Some(127));
     assert!(ended.complaint().contains("`/no/such/program`: No such file"), "{ended:?}");
 }
 
@@ -71,7 +72,7 @@ fn a_node_killed_at_any_moment_ends_the_job_and_is_named() {
         }
         rustix::process::kill_process(victim, Signal::KILL).unwrap();
         let ended = running.end_within(END);
-        assert_eq!(ended.code(), 137, "round {round}: {ended:?}");
+        assert_eq!(ended.code, Some(137), "round {round}: {ended:?}");
         let words = format!("(pid {victim}) was killed by signal 9 (SIGKILL)");
         assert!(ended.complaint().contains(&words), "round {round}: {ended:?}");
         nodes.into_iter().for_each(await_death);
@@ -88,7 +89,7 @@ fn a_killed_launcher_takes_its_nodes_along() {
         let nodes: Vec<Pid> = (0..3).map(|_| waiting_node(&running.line())).collect();
         running.signal(Signal::KILL);
         nodes.into_iter().for_each(await_death);
-        assert!(running.end().status.code().is_none());
+        assert!(running.end().code.is_none());
     }
 }
 
@@ -98,7 +99,7 @@ fn a_stopped_node_is_awaited_then_named() {
     let nodes: Vec<Pid> = (0..2).map(|_| waiting_node(&running.line())).collect();
     rustix::process::kill_process(nodes[0], Signal::STOP).unwrap();
     let ended = running.end_within(END);
-    assert_eq!(ended.code(), 1, "{ended:?}");
+    assert_eq!(ended.code, Some(1), "{ended:?}");
     let words = format!("(pid {}) was stopped by signal 19 (SIGSTOP)", nodes[0]);
     assert!(ended.complaint().contains(&words), "{ended:?}");
     nodes.into_iter().for_each(await_death);
@@ -124,7 +125,7 @@ fn a_job_leaves_no_file_and_no_process() {
     let running = Running::start(&mut command);
     let nodes: Vec<Pid> = (0..3).map(|_| waiting_node(&running.line())).collect();
     rustix::process::kill_process(nodes[0], Signal::KILL).unwrap();
-    assert_eq!(running.end_within(END).code(), 137);
+    assert_eq!(running.end_within(END).code, Some(137));
     for node in nodes {
         assert!(rustix::process::test_kill_process(node).is_err(), "{node} is still there");
     }

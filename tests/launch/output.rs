@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 fn lines_of_many_writers_stay_whole() {
     const LINES: usize = 2_000;
     let ended = end(&mut run(3, &["--prefix"], &[NODE, "lines", &LINES.to_string()]));
-    assert_eq!(ended.code(), 0);
-    for text in [&ended.output, &ended.error] {
+    assert_eq!(ended.code, Some(0));
+    for text in [&ended.stdout, &ended.stderr] {
         let mut next: HashMap<String, usize> = HashMap::new();
         for line in text.lines() {
             let words: Vec<&str> = line.split(' ').collect();
@@ -29,7 +29,7 @@ fn lines_of_many_writers_stay_whole() {
 
 #[test]
 fn a_last_line_gets_its_end() {
-    assert_eq!(end(&mut run(2, &[], &["printf", "x"])).output, "x\nx\n");
+    assert_eq!(end(&mut run(2, &[], &["printf", "x"])).stdout, "x\nx\n");
 }
 
 #[test]
@@ -76,14 +76,14 @@ fn a_reader_that_stops_reading_does_not_stop_the_launcher() {
 
 #[test]
 fn nodes_may_close_their_own_output_and_launchers_may_have_none() {
-    assert_eq!(end(&mut run(2, &[], &[NODE, "deaf"])).code(), 0);
+    assert_eq!(end(&mut run(2, &[], &[NODE, "deaf"])).code, Some(0));
     let script = format!("exec {RUN} -n 2 {NODE} gather >&- 2>&-");
-    assert_eq!(end(Command::new("sh").args(["-c", &script])).code(), 0);
+    assert_eq!(end(Command::new("sh").args(["-c", &script])).code, Some(0));
 }
 
 #[test]
 fn the_first_node_reads_what_the_launcher_would() {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("echo hello | {RUN} -n 2 --prefix cat")]);
-    assert_eq!(end(&mut command).output, "[0] hello\n");
+    assert_eq!(end(&mut command).stdout, "[0] hello\n");
 }

@@ -1,7 +1,8 @@
 //! Several hosts. Here each is an agent of its own on this machine, behind a remote shell that ignores the name.
 
 use crate::endings::waiting_node;
-use crate::harness::{NODE, Running, await_death, children, end, run};
+use crate::harness::{NODE, await_death, children, end, run};
+use chare_tests::Running;
 use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -40,8 +41,8 @@ fn nodes_on_two_hosts_find_each_other() {
     let mut options = shell.options().to_vec();
     options.push("--prefix");
     let ended = end(&mut run(5, &options, &[NODE, "gather"]));
-    assert_eq!((ended.code(), ended.error.as_str()), (0, ""), "{ended:?}");
-    for (node, line) in ended.lines().iter().enumerate() {
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+    for (node, line) in ended.sorted_lines().iter().enumerate() {
         let neighbours = if node < 3 { 2 } else { 1 };
         let words = format!("[{node}] node {node} of 5, {neighbours} neighbours, key ");
         assert!(line.starts_with(&words), "{ended:?}");
@@ -59,7 +60,7 @@ fn environment_directory_and_arguments_travel() {
     let place = place.to_str().unwrap();
     let mut expected = vec!["7 x a  b'c", "7 x a  b'c", place, place];
     expected.sort_unstable();
-    assert_eq!((ended.code(), ended.lines()), (0, expected), "{ended:?}");
+    assert_eq!((ended.code, ended.sorted_lines()), (Some(0), expected), "{ended:?}");
 }
 
 #[test]
@@ -71,7 +72,7 @@ fn a_node_killed_on_another_host_is_named_with_it() {
     let nodes: Vec<_> = lines.iter().map(|line| waiting_node(line)).collect();
     rustix::process::kill_process(nodes[3], Signal::KILL).unwrap();
     let ended = running.end();
-    assert_eq!(ended.code(), 137);
+    assert_eq!(ended.code, Some(137));
     let words =
         format!("chare: node 3 (pid {}) on host 127.0.0.2 was killed by signal 9 (SIGKILL)", nodes[3]);
     assert_eq!(ended.complaint(), words);
@@ -92,7 +93,7 @@ fn a_lost_remote_shell_takes_its_nodes_and_the_job_along() {
         rustix::process::kill_process(process, Signal::KILL).unwrap();
     }
     let ended = running.end();
-    assert_ne!(ended.code(), 0);
+    assert_ne!(ended.code, Some(0));
     assert!(ended.complaint().contains("was lost: its remote shell"), "{ended:?}");
     nodes.into_iter().for_each(await_death);
 }
@@ -109,11 +110,11 @@ fn a_killed_launcher_takes_all_hosts_along() {
 #[test]
 fn signals_and_codes_travel() {
     let shell = Shell::new("codes", "exec \"$@\"");
-    assert_eq!(end(&mut run(2, &shell.options(), &[NODE, "finish", "0", "6"])).code(), 6);
+    assert_eq!(end(&mut run(2, &shell.options(), &[NODE, "finish", "0", "6"])).code, Some(6));
     let running = Running::start(&mut run(2, &shell.options(), &[NODE, "wait"]));
     let nodes = [waiting_node(&running.line()), waiting_node(&running.line())];
     running.signal(Signal::TERM);
-    assert_eq!(running.end().code(), 143);
+    assert_eq!(running.end().code, Some(143));
     nodes.into_iter().for_each(await_death);
 }
 
@@ -121,13 +122,13 @@ fn signals_and_codes_travel() {
 fn hosts_that_do_not_answer_as_agents_are_named() {
     let refuses = Shell::new("refuses", "echo no route to $host >&2; exit 255");
     let ended = end(&mut run(2, &refuses.options(), &["true"]));
-    assert_ne!(ended.code(), 0);
-    assert!(ended.error.contains("no route to 127.0.0.1"), "{ended:?}");
-    assert!(ended.error.contains("was lost: its remote shell exited with code 255"), "{ended:?}");
+    assert_ne!(ended.code, Some(0));
+    assert!(ended.stderr.contains("no route to 127.0.0.1"), "{ended:?}");
+    assert!(ended.stderr.contains("was lost: its remote shell exited with code 255"), "{ended:?}");
 
     let chats = Shell::new("chats", "echo Welcome to this host; exec \"$@\"");
     let ended = end(&mut run(2, &chats.options(), &["true"]));
-    assert_ne!(ended.code(), 0);
+    assert_ne!(ended.code, Some(0));
     assert!(
         ended.complaint().contains("what came from there is no agent's (it begins with \"Welc\")"),
         "{ended:?}"
@@ -137,7 +138,7 @@ fn hosts_that_do_not_answer_as_agents_are_named() {
     let mut options = sleeps.options().to_vec();
     options.extend(["--timeout", "1"]);
     let ended = end(&mut run(2, &options, &["true"]));
-    assert_ne!(ended.code(), 0);
+    assert_ne!(ended.code, Some(0));
     assert!(ended.complaint().contains("host 127.0.0.1 has not answered after 1 s"), "{ended:?}");
 
     let ended = end(&mut run(2, &["--hosts", HOSTS, "--remote-shell", "/no/such/shell"], &["true"]));
@@ -152,6 +153,6 @@ fn hosts_come_from_a_file_too() {
     let options = ["--hostfile", file.to_str().unwrap(), "--remote-shell", shell.0.to_str().unwrap()];
     let ended = end(&mut run(2, &options, &[NODE, "gather"]));
     fs::remove_file(&file).unwrap();
-    assert_eq!((ended.code(), ended.lines().len()), (0, 2), "{ended:?}");
-    assert!(ended.output.contains("0 neighbours"), "{ended:?}");
+    assert_eq!((ended.code, ended.sorted_lines().len()), (Some(0), 2), "{ended:?}");
+    assert!(ended.stdout.contains("0 neighbours"), "{ended:?}");
 }

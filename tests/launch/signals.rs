@@ -1,7 +1,8 @@
 //! Signals on their way through the launcher.
 
 use crate::endings::waiting_node;
-use crate::harness::{NODE, Running, await_death, run};
+use crate::harness::{NODE, await_death, run};
+use chare_tests::Running;
 use rustix::process::Signal;
 
 /// A program that says which signals it gets and ends well after a SIGTERM. (Shells also say how their children end.)
@@ -18,7 +19,7 @@ fn signals_reach_every_node() {
         both(word);
     }
     let ended = running.end();
-    assert_eq!((ended.code(), ended.error.as_str()), (0, ""), "{ended:?}");
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
 }
 
 #[test]
@@ -30,7 +31,7 @@ fn a_hang_up_reaches_every_node() {
     // The first one that asks for the end asked in vain; the second one makes it.
     running.signal(Signal::INT);
     let ended = running.end();
-    assert_eq!(ended.code(), 130);
+    assert_eq!(ended.code, Some(130));
     assert_eq!(ended.complaint(), "chare: the job was ended by signal 2 (SIGINT)");
 }
 
@@ -41,7 +42,7 @@ fn an_interrupted_job_ends_with_the_signals_code() {
         let nodes = [waiting_node(&running.line()), waiting_node(&running.line())];
         running.signal(signal);
         let ended = running.end();
-        assert_eq!(ended.code(), code);
+        assert_eq!(ended.code, Some(code));
         assert!(ended.complaint().starts_with("chare: the job was ended by signal "), "{ended:?}");
         nodes.into_iter().for_each(await_death);
     }
@@ -53,6 +54,6 @@ fn what_a_program_started_ends_with_it() {
     let running = Running::start(&mut run(2, &[], &["sh", "-c", script]));
     let sleepers = [waiting_node(&running.line()), waiting_node(&running.line())];
     running.signal(Signal::TERM);
-    assert_eq!(running.end().code(), 143);
+    assert_eq!(running.end().code, Some(143));
     sleepers.into_iter().for_each(await_death);
 }

@@ -5,14 +5,14 @@ use std::process::Command;
 
 #[test]
 fn a_bare_program_is_one_node() {
-    assert_eq!(end(Command::new(NODE).arg("gather")).output, "alone, node 0 of 1\n");
+    assert_eq!(end(Command::new(NODE).arg("gather")).stdout, "alone, node 0 of 1\n");
 }
 
 #[test]
 fn nodes_find_each_other_under_chare_run() {
     let ended = end(&mut run(4, &[], &[NODE, "gather"]));
-    assert_eq!((ended.code(), ended.error.as_str()), (0, ""), "{ended:?}");
-    let lines = ended.lines();
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+    let lines = ended.sorted_lines();
     for (node, line) in lines.iter().enumerate() {
         assert!(line.starts_with(&format!("node {node} of 4, 3 neighbours, key ")), "{lines:?}");
         assert!(line.ends_with("address None"), "{lines:?}");
@@ -25,38 +25,38 @@ fn nodes_find_each_other_under_chare_run() {
 fn a_program_starts_its_own_nodes() {
     for options in [["+n", "3", "+p", "2"], ["+p2", "+n3", "+stats", "+nolocal"]] {
         let ended = end(Command::new(NODE).arg("gather").args(options));
-        assert_eq!((ended.code(), ended.lines().len()), (0, 3), "{ended:?}");
+        assert_eq!((ended.code, ended.sorted_lines().len()), (Some(0), 3), "{ended:?}");
     }
     let ended = end(Command::new(NODE).arg("gather").env("CHARE_N", "2"));
-    assert_eq!((ended.code(), ended.lines().len()), (0, 2), "{ended:?}");
+    assert_eq!((ended.code, ended.sorted_lines().len()), (Some(0), 2), "{ended:?}");
 }
 
 #[test]
 fn neighbours_are_connected_to_each_other() {
     // More pairs than may be under way at once.
     let ended = end(&mut run(30, &[], &[NODE, "neighbours"]));
-    assert_eq!((ended.code(), ended.lines().len()), (0, 30), "{ended:?}");
-    assert!(ended.lines().iter().all(|line| line.ends_with("heard 29 neighbours")));
+    assert_eq!((ended.code, ended.sorted_lines().len()), (Some(0), 30), "{ended:?}");
+    assert!(ended.sorted_lines().iter().all(|line| line.ends_with("heard 29 neighbours")));
 }
 
 #[test]
 fn too_few_descriptors_are_an_error_with_its_cure() {
     let script = format!("ulimit -n 40; exec {RUN} -n 30 -- {NODE} gather");
     let ended = end(Command::new("sh").args(["-c", &script]));
-    assert_ne!(ended.code(), 0);
+    assert_ne!(ended.code, Some(0));
     assert!(ended.complaint().ends_with("raise `ulimit -n`"), "{ended:?}");
 }
 
 #[test]
 fn ordinary_programs_can_be_launched_too() {
     let ended = end(run(2, &["-p", "3"], &["sh", "-c", "echo $CHARE_P"]).env_remove("CHARE_P"));
-    assert_eq!((ended.code(), ended.output.as_str()), (0, "3\n3\n"));
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "3\n3\n"));
 }
 
 #[test]
 fn children_of_a_node_inherit_nothing() {
     let ended = end(&mut run(1, &[], &[NODE, "inherit"]));
-    assert_eq!((ended.code(), ended.output.as_str()), (0, "launch=\n0\n"), "{ended:?}");
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "launch=\n0\n"), "{ended:?}");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_node_that_never_joins_is_named() {
     let program = [NODE, "absent", flag.to_str().unwrap()];
     let ended = end(&mut run(3, &["--timeout", "1"], &program));
     std::fs::remove_file(&flag).unwrap();
-    assert_eq!(ended.code(), 1);
+    assert_eq!(ended.code, Some(1));
     let complaint = ended.complaint();
     assert!(complaint.contains("has not arrived after 1 s") && complaint.contains("(pid "), "{complaint}");
 }
@@ -73,7 +73,7 @@ fn a_node_that_never_joins_is_named() {
 #[test]
 fn a_node_that_never_publishes_is_named() {
     let ended = end(run(3, &[], &[NODE, "late"]).env("CHARE_STARTUP_TIMEOUT", "1"));
-    assert_eq!(ended.code(), 1);
+    assert_eq!(ended.code, Some(1));
     let complaint = ended.complaint();
     assert!(complaint.starts_with("chare: node 1 (pid ") && complaint.contains("after 1 s"), "{complaint}");
 }
@@ -90,36 +90,36 @@ fn bad_options_stop_the_start_with_one_line() {
     ];
     for (options, words) in cases {
         let ended = end(Command::new(NODE).arg("gather").args(options));
-        assert_eq!((ended.code(), ended.output.as_str()), (2, ""));
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
         assert!(ended.complaint().contains(words), "{ended:?}");
     }
     let ended = end(Command::new(NODE).args(["gather", "+n", "2"]).env("CHARE_STARTUP_TIMEOUT", "soon"));
-    assert_eq!(ended.code(), 1);
+    assert_eq!(ended.code, Some(1));
     assert!(ended.complaint().contains("takes 1 to"), "{ended:?}");
     let ended = end(Command::new(NODE).arg("gather").env("CHARE_LAUNCH", "nonsense"));
-    assert_eq!(ended.code(), 1);
+    assert_eq!(ended.code, Some(1));
 }
 
 #[test]
 fn the_environment_of_a_launched_program_launches_nothing_twice() {
     // As a child of a node would find it: the variable is there, its socket is not.
     let ended = end(Command::new(NODE).arg("gather").env("CHARE_LAUNCH", "77:123"));
-    assert_eq!(ended.output, "alone, node 0 of 1\n");
+    assert_eq!(ended.stdout, "alone, node 0 of 1\n");
 }
 
 #[test]
 fn chare_run_explains_itself() {
     let help = end(Command::new(RUN).arg("--help"));
-    assert_eq!(help.code(), 0);
+    assert_eq!(help.code, Some(0));
     for option in ["--nodes", "--pes", "--hosts", "--hostfile", "--remote-shell", "--prefix", "--timeout"] {
-        assert!(help.output.contains(option), "{option}");
+        assert!(help.stdout.contains(option), "{option}");
     }
-    assert!(!help.output.contains("--agent"));
+    assert!(!help.stdout.contains("--agent"));
     let wrong: [&[&str]; 4] =
         [&["-n", "0", "true"], &[], &["--nods", "2", "true"], &["--hosts", "-oX", "true"]];
     for arguments in wrong {
         let ended = end(Command::new(RUN).args(arguments));
-        assert!(ended.code() != 0 && !ended.error.is_empty(), "{arguments:?}: {ended:?}");
+        assert!(ended.code != Some(0) && !ended.stderr.is_empty(), "{arguments:?}: {ended:?}");
     }
-    assert!(end(Command::new(NODE).arg("+help")).output.contains("+pemap <LIST>"));
+    assert!(end(Command::new(NODE).arg("+help")).stdout.contains("+pemap <LIST>"));
 }

@@ -1,26 +1,8 @@
 //! Runs a program as a user would, within a bound.
 
-use rustix::process::{Pid, Signal, kill_process_group};
-use std::io::{BufRead, BufReader, Read};
-use std::os::unix::process::CommandExt;
+use crate::running::{Outcome, Running};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::{Duration, Instant};
-
-/// How long any of these runs may take, on a busy machine and without optimisation.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-/// What a program said and how it ended.
-#[derive(Debug)]
-pub struct Outcome {
-    /// `None`: a signal ended it.
-    pub code: Option<i32>,
-    /// What it wrote to standard output.
-    pub stdout: String,
-    /// What it wrote to standard error.
-    pub stderr: String,
-}
+use std::process::Command;
 
 /// A program of this workspace, built before.
 #[derive(Clone, Debug)]
@@ -59,7 +41,7 @@ impl Program {
     /// Runs it with these arguments, which must not contain blanks.
     ///
     /// # Panics
-    /// If it does not end in time; it is killed then, with all that it started.
+    /// If it does not end in time, or leaves processes behind; they are killed then.
     pub fn run(&self, arguments: &str) -> Outcome {
         self.run_watched(arguments, |_| ())
     }
@@ -69,46 +51,11 @@ impl Program {
     /// # Panics
     /// As [`Program::run`].
     pub fn run_watched(&self, arguments: &str, mut watch: impl FnMut(&str)) -> Outcome {
-        let name = self.path.display();
-        let mut child = Command::new(&self.path)
-            .args(arguments.split_whitespace())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()
-            .unwrap_or_else(|error| panic!("{name} does not start: {error}"));
-        let group = Pid::from_child(&child);
-        let (line, lines) = mpsc::channel();
-        let (output, mut error) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
-        std::thread::spawn(move || {
-            // Nobody listens after the watchdog has bitten.
-            BufReader::new(output).lines().map_while(Result::ok).all(|text| line.send(text).is_ok())
-        });
-        let complaints = std::thread::spawn(move || {
-            let mut text = Vec::new();
-            error.read_to_end(&mut text).map(|_| String::from_utf8_lossy(&text).into_owned())
-        });
-        let deadline = Instant::now() + PATIENCE;
-        let mut stdout = String::new();
-        loop {
-            match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(text) => {
-                    watch(&text);
-                    stdout += &text;
-                    stdout.push('\n');
-                }
-                Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {
-                    // Whatever has ended by itself in the meantime needs no signal.
-                    let _ = kill_process_group(group, Signal::KILL);
-                    panic!("`{name} {arguments}` still runs after {PATIENCE:?}: {stdout}");
-                }
-            }
+        let running = Running::start(Command::new(&self.path).args(arguments.split_whitespace()));
+        while let Some(line) = running.next_line() {
+            watch(&line);
         }
-        let stderr = complaints.join().expect("no panic").expect("its output can be read");
-        let code = child.wait().expect("it was started").code();
-        Outcome { code, stdout, stderr }
+        running.end()
     }
 
     /// Runs it; it must succeed. Returns its standard output.

@@ -5,7 +5,7 @@
 mod ours;
 mod peers;
 
-use chare_benches::{Batches, Comparison, Side, compare};
+use chare_benches::{Batches, Comparison, Manner, Side, cache_line, compare, echo, socket};
 use clap::Parser;
 use std::io;
 use std::process::ExitCode;
@@ -53,10 +53,10 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    if let [first, side, number, ..] = &words[..]
+    if let [first, side, number, rest @ ..] = &words[..]
         && first == "side"
     {
-        return play(side, number);
+        return play(side, number, rest);
     }
     let Arguments { rounds, filter, .. } = Arguments::parse();
     let filter = filter.unwrap_or_default();
@@ -66,21 +66,22 @@ fn main() -> ExitCode {
 }
 
 /// Measures as one side; `number` is how many operations make a batch, or where to connect to.
-fn play(side: &str, number: &str) -> ExitCode {
+fn play(side: &str, number: &str, rest: &[String]) -> ExitCode {
     let Ok(number) = number.parse() else {
         eprintln!("`{number}` is no number");
         return ExitCode::from(2);
     };
     let batches = Batches { operations: number, count: BATCHES };
-    match side {
-        "chain" => return ours::chain(batches),
-        "virtual-call" => peers::virtual_call(batches),
-        "queue" => peers::segment_queue(batches),
-        "array-queue" => peers::array_queue(batches),
-        "cache-line" => peers::cache_line(batches),
-        "socket" => return code_of(peers::socket(batches)),
-        "socket-echo" => {
-            return code_of(u16::try_from(number).map_err(io::Error::other).and_then(peers::socket_echo));
+    match (side, rest) {
+        ("chain", _) => return ours::chain(batches),
+        ("virtual-call", _) => peers::virtual_call(batches),
+        ("queue", _) => peers::segment_queue(batches),
+        ("array-queue", _) => peers::array_queue(batches),
+        ("cache-line", _) => cache_line(batches),
+        ("socket", _) => return code_of(socket(batches, Manner::Blocking)),
+        ("echo", [manner]) => {
+            let port = u16::try_from(number).map_err(io::Error::other);
+            return code_of(port.and_then(|port| echo(port, manner)));
         }
         _ => {
             eprintln!("there is no side `{side}`");

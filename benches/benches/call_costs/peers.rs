@@ -2,15 +2,10 @@
 
 use chare_benches::{Batches, processor, take_seat};
 use crossbeam::queue::{ArrayQueue, SegQueue};
-use crossbeam::utils::CachePadded;
 use std::collections::VecDeque;
 use std::hint::{black_box, spin_loop};
-use std::io::{self, Read, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What ends a chain's other end.
 const STOP: u64 = u64::MAX;
@@ -100,76 +95,4 @@ fn pass_boxes(
         });
         (there.0)(Box::new(STOP));
     });
-}
-
-/// Two pinned threads that spin: one word to and fro.
-pub(crate) fn cache_line(batches: Batches) {
-    // Odd: the other thread's turn. Written in turn; each release store pairs with the other's acquire load.
-    let word = CachePadded::new(AtomicU64::new(0));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            take_seat(processor(1));
-            loop {
-                match word.load(Ordering::Acquire) {
-                    STOP => break,
-                    turn if turn % 2 == 1 => word.store(turn + 1, Ordering::Release),
-                    _ => spin_loop(),
-                }
-            }
-        });
-        take_seat(processor(0));
-        let mut turn = 0;
-        batches.run(|passes| {
-            let began = Instant::now();
-            for _ in 0..passes / 2 {
-                word.store(turn + 1, Ordering::Release);
-                turn += 2;
-                while word.load(Ordering::Acquire) != turn {
-                    spin_loop();
-                }
-            }
-            began.elapsed()
-        });
-        word.store(STOP, Ordering::Release);
-    });
-}
-
-/// Two pinned processes that block: eight bytes to and fro over loopback.
-pub(crate) fn socket(batches: Batches) -> io::Result<()> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    let port = listener.local_addr()?.port().to_string();
-    let mut echo = Command::new(std::env::current_exe()?).args(["side", "socket-echo", &port]).spawn()?;
-    let (mut stream, _) = listener.accept()?;
-    stream.set_nodelay(true)?;
-    take_seat(processor(0));
-    let mut result = Ok(());
-    batches.run(|messages| {
-        let began = Instant::now();
-        result = (0..messages / 2).try_for_each(|_| round_trip(&mut stream));
-        if result.is_ok() { began.elapsed() } else { Duration::ZERO }
-    });
-    drop(stream);
-    echo.wait()?;
-    result
-}
-
-fn round_trip(stream: &mut TcpStream) -> io::Result<()> {
-    let mut message = black_box([7; 8]);
-    stream.write_all(&message)?;
-    stream.read_exact(&mut message)
-}
-
-/// The other process: sends back what comes, until the connection ends.
-pub(crate) fn socket_echo(port: u16) -> io::Result<()> {
-    take_seat(processor(1));
-    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
-    stream.set_nodelay(true)?;
-    let mut message = [0; 8];
-    loop {
-        match stream.read_exact(&mut message) {
-            Ok(()) => stream.write_all(&message)?,
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
-            Err(error) => return Err(error),
-        }
-    }
 }

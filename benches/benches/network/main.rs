@@ -4,12 +4,11 @@
 //! the raw limit of each path. What `call_costs` shows on top of these figures is the runtime's share.
 
 mod frames;
-mod limits;
 mod memory;
 mod node;
 mod transfers;
 
-use chare_benches::{Batches, Comparison, Side, compare};
+use chare_benches::{Batches, Comparison, Manner, Side, cache_line, compare, echo, socket};
 use clap::Parser;
 use std::io;
 use std::process::ExitCode;
@@ -111,9 +110,9 @@ fn play(side: &str, number: &str, rest: &[String]) -> ExitCode {
     let batches = Batches { operations: number, count: BATCHES };
     match (side, rest) {
         ("frames", [backend, ..]) => return frames::to_and_fro(batches, backend),
-        ("cache-line", _) => limits::cache_line(batches),
-        ("blocking-socket", _) => return code_of(limits::socket(batches, "blocking")),
-        ("spinning-socket", _) => return code_of(limits::socket(batches, "spinning")),
+        ("cache-line", _) => cache_line(batches),
+        ("blocking-socket", _) => return code_of(socket(batches, Manner::Blocking)),
+        ("spinning-socket", _) => return code_of(socket(batches, Manner::Spinning)),
         ("get", [backend, len, ..]) => {
             return transfers::again_and_again(batches, Way::Get, backend, bytes(len));
         }
@@ -132,7 +131,7 @@ fn play(side: &str, number: &str, rest: &[String]) -> ExitCode {
         }
         ("echo", [manner]) => {
             let port = u16::try_from(number).map_err(io::Error::other);
-            return code_of(port.and_then(|port| limits::echo(port, manner == "spinning")));
+            return code_of(port.and_then(|port| echo(port, manner)));
         }
         _ => {
             eprintln!("there is no side `{side}`");

@@ -52,6 +52,12 @@ pub trait Bootstrap: Send {
     /// loopback suffices.
     fn host_address(&self) -> Option<std::net::IpAddr>;
 
+    /// The MPI communicator of all nodes, by node, if MPI says who is in the job.
+    #[cfg(feature = "mpi")]
+    fn communicator(&self) -> Option<std::sync::Arc<chare_mpi_sys::Communicator>> {
+        None
+    }
+
     /// Publishes `value` and returns what every node published, by node. Collective: every node calls it
     /// equally often. At most 1,024 bytes. Blocks until all have called.
     ///

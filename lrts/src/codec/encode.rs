@@ -3,10 +3,13 @@
 //! What does not fit is counted, not written: a first pass into whatever room there is either succeeds or tells
 //! the exact size for the second.
 
+mod parts;
+
 use super::fault::{Fault, What};
 use super::lend::{LENT, Lending};
 use super::{DEPTH_MAX, bulk};
 use crate::memory::Memory;
+use parts::{Counted, Fields};
 use serde::ser::{self, Serialize};
 use std::mem::MaybeUninit;
 
@@ -79,10 +82,7 @@ impl<'room> Encoder<'room> {
 
     fn counted(&mut self, expected: Option<usize>) -> Result<Counted<'_, 'room>, Fault> {
         self.open()?;
-        let at = self.len;
-        let expected = expected.unwrap_or(0);
-        self.write_count(expected);
-        Ok(Counted { encoder: self, at, expected, count: 0 })
+        Ok(Counted::open(self, expected.unwrap_or(0)))
     }
 
     fn fields(&mut self, len: usize) -> Result<Fields<'_, 'room>, Fault> {
@@ -254,88 +254,4 @@ impl<'a, 'room> ser::Serializer for &'a mut Encoder<'room> {
     fn is_human_readable(&self) -> bool {
         false
     }
-}
-
-/// A sequence or map being written. Its count is put right at the end if it was not known, or lied about.
-pub(super) struct Counted<'a, 'room> {
-    encoder: &'a mut Encoder<'room>,
-    at: usize,
-    expected: usize,
-    count: usize,
-}
-
-impl Counted<'_, '_> {
-    fn finish(self) {
-        if self.count != self.expected
-            && let Some(place) = self.encoder.room.get_mut(self.at..self.at.saturating_add(8))
-        {
-            place.write_copy_of_slice(&(self.count as u64).to_le_bytes());
-        }
-        self.encoder.close();
-    }
-}
-
-impl ser::SerializeSeq for Counted<'_, '_> {
-    type Ok = ();
-    type Error = Fault;
-
-    #[inline]
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Fault> {
-        self.count += 1;
-        value.serialize(&mut *self.encoder)
-    }
-
-    fn end(self) -> Result<(), Fault> {
-        self.finish();
-        Ok(())
-    }
-}
-
-impl ser::SerializeMap for Counted<'_, '_> {
-    type Ok = ();
-    type Error = Fault;
-
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Fault> {
-        self.count += 1;
-        key.serialize(&mut *self.encoder)
-    }
-
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Fault> {
-        value.serialize(&mut *self.encoder)
-    }
-
-    fn end(self) -> Result<(), Fault> {
-        self.finish();
-        Ok(())
-    }
-}
-
-/// The fields of a struct, tuple or variant being written: one after the other.
-pub(super) struct Fields<'a, 'room> {
-    encoder: &'a mut Encoder<'room>,
-}
-
-macro_rules! write_fields {
-    ($($kind:ident::$method:ident($($name:ident: $text:ty)?)),*) => {$(
-        impl ser::$kind for Fields<'_, '_> {
-            type Ok = ();
-            type Error = Fault;
-
-            #[inline]
-            fn $method<T: Serialize + ?Sized>(&mut self, $($name: $text,)? value: &T) -> Result<(), Fault> {
-                value.serialize(&mut *self.encoder)
-            }
-
-            fn end(self) -> Result<(), Fault> {
-                self.encoder.close();
-                Ok(())
-            }
-        }
-    )*};
-}
-
-write_fields! {
-    SerializeTuple::serialize_element(), SerializeTupleStruct::serialize_field(),
-    SerializeTupleVariant::serialize_field(), SerializeStruct::serialize_field(_name: &'static str),
-    SerializeStructVariant::serialize_field(_name: &'static str)
 }

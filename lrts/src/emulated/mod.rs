@@ -16,13 +16,14 @@
 
 mod outgoing;
 mod poster;
+mod reader;
 mod server;
 mod stream;
 pub(crate) mod wire;
 
 use crate::capabilities::Capabilities;
-use crate::error::{LrtsError, TransferError};
-use crate::frame::{Channel, Frame};
+use crate::error::TransferError;
+use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memcpy::copy;
@@ -31,6 +32,7 @@ use crate::region::{RegionKey, Regions};
 use outgoing::{Kind, Outgoing, Pushed};
 use parking_lot::Mutex;
 use poster::Poster;
+use reader::Reader;
 use rustix::fd::BorrowedFd;
 use server::Server;
 use std::sync::Arc;
@@ -291,78 +293,5 @@ impl<L: Lrts> Lrts for Emulated<L> {
 
     fn is_closed(&self) -> bool {
         self.said_goodbye.load(Ordering::Acquire) && self.inner.is_closed()
-    }
-}
-
-/// The wrapped backend's sink: reads our channel, passes the rest on.
-struct Reader<'a, L> {
-    emulated: &'a Emulated<L>,
-    sink: &'a mut dyn Sink,
-}
-
-impl<L: Lrts> Reader<'_, L> {
-    fn peer(&self, node: NodeId) -> Option<&Peer> {
-        self.emulated.peers.get(node.index()).filter(|peer| !peer.ignored.load(Ordering::Acquire))
-    }
-
-    /// Ends the talk with a peer; its operations complete before anybody hears of the end.
-    fn end(&mut self, node: NodeId, presence: Presence) {
-        let Some(peer) = self.emulated.peers.get(node.index()) else { return };
-        let mut talk = peer.talk.lock();
-        let unfinished = talk.end(presence);
-        peer.note(&talk);
-        drop(talk);
-        for completion in unfinished {
-            self.sink.completion(completion);
-        }
-    }
-}
-
-impl<L: Lrts> Sink for Reader<'_, L> {
-    fn frame(&mut self, source: NodeId, channel: Channel, bytes: &[u8]) {
-        let Some(peer) = self.peer(source) else { return };
-        if channel != Channel::Emulated {
-            self.sink.frame(source, channel, bytes);
-            return;
-        }
-        let mut talk = peer.talk.lock();
-        let read = talk.read(bytes);
-        peer.note(&talk);
-        drop(talk);
-        match read {
-            Ok(None) => {}
-            Ok(Some(completion)) => self.sink.completion(completion),
-            Err(cause) => {
-                self.end(source, Presence::Lost);
-                self.sink.peer_lost(LrtsError::Protocol {
-                    peer: source,
-                    backend: self.emulated.name(),
-                    what: "transfer frame",
-                    cause,
-                });
-            }
-        }
-    }
-
-    fn completion(&mut self, completion: Completion) {
-        self.sink.completion(completion);
-    }
-
-    fn peer_closed(&mut self, peer: NodeId) {
-        if self.peer(peer).is_some() {
-            self.end(peer, Presence::Closed);
-            self.sink.peer_closed(peer);
-        }
-    }
-
-    fn peer_lost(&mut self, error: LrtsError) {
-        match error.peer() {
-            Some(peer) if self.peer(peer).is_none() => {}
-            Some(peer) => {
-                self.end(peer, Presence::Lost);
-                self.sink.peer_lost(error);
-            }
-            None => self.sink.peer_lost(error),
-        }
     }
 }

@@ -6,9 +6,9 @@
 //! 3. [`Refusal::Full`] means: the same call succeeds after some progress.
 //! 4. Whatever was posted is over once its [`Event`] was read, or once [`Endpoint::shut`] has returned.
 
-use super::pool::{Arrival, Pool};
 use super::wire::Window;
 use crate::error::LrtsError;
+use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
 use rustix::fd::BorrowedFd;
 use std::ffi::c_void;

@@ -18,13 +18,10 @@
 
 pub(crate) mod endpoint;
 mod exchange;
-mod lifelines;
 mod open;
-pub(crate) mod pool;
 mod poster;
 mod registrations;
 mod server;
-mod sleeper;
 pub(crate) mod wire;
 
 pub(crate) use open::Opening;
@@ -32,6 +29,8 @@ pub(crate) use open::Opening;
 use crate::bootstrap::Bootstrap;
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
+use crate::fabric::pool::Pool;
+use crate::fabric::sleeper::Sleeper;
 use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
@@ -42,10 +41,8 @@ use crate::region::{RegionKey, Regions};
 use endpoint::Endpoint;
 use exchange::{Exchange, Message, News};
 use parking_lot::Mutex;
-use pool::Pool;
 use poster::{What, Wish};
 use rustix::fd::BorrowedFd;
-use sleeper::Sleeper;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use wire::{BUFFER_BYTES, HEADER_BYTES};
@@ -100,7 +97,7 @@ impl Leased {
         let backend = opening.backend;
         let exchange = open::open(bootstrap, &regions, opening, open_endpoint)?;
         let (lifelines, endpoint) = exchange.parts();
-        let sleeper = Sleeper::new(endpoint.descriptor(), lifelines.event_fd(), backend)?;
+        let sleeper = Sleeper::new(backend, endpoint.descriptor(), lifelines.event_fd())?;
         let (label, delivers) = (endpoint.label(), endpoint.delivers());
         let incoming = Arc::clone(endpoint.incoming());
         let exchange = Arc::new(Mutex::new(exchange));

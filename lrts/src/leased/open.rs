@@ -8,12 +8,12 @@
 
 use super::endpoint::Endpoint;
 use super::exchange::{Exchange, Parts};
-use super::lifelines::Lifelines;
 use super::registrations::Registrations;
 use super::server::Server;
 use crate::bootstrap::Bootstrap;
 use crate::codec;
 use crate::error::LrtsError;
+use crate::fabric::lifelines::Lifelines;
 use crate::ids::NodeId;
 use crate::region::Regions;
 use crate::tcp;
@@ -80,7 +80,7 @@ pub(super) fn open(
             }
         });
     }
-    let lifelines = Lifelines::new(tcp::connect(bootstrap, expected, patience)?, backend)?;
+    let lifelines = Lifelines::new(backend, tcp::connect(bootstrap, expected, patience)?)?;
     let registrations = Registrations::new(registrations_max.min(endpoint.registrations_max()));
     greet(Exchange::new(Parts { node, backend, door, endpoint, registrations, lifelines, peers }), opening)
 }

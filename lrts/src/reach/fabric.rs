@@ -2,12 +2,14 @@
 //!
 //! Short ones do not: a copy at either end costs less than asking for access first.
 
-#[cfg(any(feature = "ofi", feature = "verbs"))]
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
 use crate::emulated::Emulated;
 use crate::ids::NodeId;
 #[cfg(any(feature = "ofi", feature = "verbs"))]
 use crate::leased::{LEASE_BYTES_MIN, Leased};
 use crate::lrts::Lrts;
+#[cfg(feature = "mpi")]
+use crate::mpi::{MATCHED_BYTES_MIN, Mpi};
 use crate::path_use::PathUse;
 
 /// A network that carries messages, with both ways to move memory.
@@ -22,6 +24,10 @@ pub(super) trait Fabric: Send + Sync {
     fn sent(&self, peer: NodeId) -> PathUse;
     /// Which network it is, in words.
     fn describe(&self) -> String;
+    /// How it moves memory by itself, in words.
+    fn own_way(&self) -> &'static str;
+    /// Drives it until `is_over`, if no other thread may; else returns at once.
+    fn attend(&self, _is_over: &dyn Fn() -> bool) {}
 }
 
 #[cfg(any(feature = "ofi", feature = "verbs"))]
@@ -44,5 +50,40 @@ impl Fabric for Emulated<Leased> {
 
     fn describe(&self) -> String {
         format!("{} ({})", self.inner().name(), self.inner().label())
+    }
+
+    fn own_way(&self) -> &'static str {
+        "one-sided access"
+    }
+}
+
+#[cfg(feature = "mpi")]
+impl Fabric for Emulated<Mpi> {
+    fn carrier(&self) -> &dyn Lrts {
+        self
+    }
+
+    fn direct(&self) -> &dyn Lrts {
+        self.inner()
+    }
+
+    fn direct_bytes_min(&self) -> usize {
+        MATCHED_BYTES_MIN
+    }
+
+    fn sent(&self, peer: NodeId) -> PathUse {
+        self.inner().sent(peer)
+    }
+
+    fn describe(&self) -> String {
+        format!("mpi ({})", self.inner().description())
+    }
+
+    fn own_way(&self) -> &'static str {
+        "matched messages"
+    }
+
+    fn attend(&self, is_over: &dyn Fn() -> bool) {
+        self.inner().attend(is_over);
     }
 }

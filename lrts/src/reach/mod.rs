@@ -8,6 +8,7 @@
 //! | a node of another host | tcp | emulated | none |
 //! | the same with `+ofi`, and any other node with `+lrts ofi` | ofi | one-sided if long, else emulated | none |
 //! | the same with `+verbs`, and any other node with `+lrts verbs` | verbs | one-sided if long, else emulated | none |
+//! | any other node with `+lrts mpi` | mpi | matched if long, else emulated | none |
 //!
 //! The options take rows out of the table; see [`ReachOptions`] and [`crate::backends`].
 //!
@@ -17,6 +18,7 @@
 //! 3. [`Reach::wake`] is kept until the next [`Reach::wait`] or `arm`: a wake-up is never lost.
 //! 4. Memory of ended registrations is collected by whoever registered it, with [`Regions::reap`].
 
+mod backend;
 mod choose;
 mod fabric;
 mod network;
@@ -28,23 +30,18 @@ mod waker;
 pub use open::ReachOptions;
 pub use traffic::PeerUse;
 
-use crate::capabilities::Capabilities;
 use crate::cma::Cma;
 use crate::emulated::Emulated;
-use crate::error::{LrtsError, TransferError};
-use crate::frame::Frame;
+use crate::error::LrtsError;
 use crate::host::{ArenaError, Arenas};
 use crate::ids::NodeId;
-use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
-use crate::memcpy::copy;
-use crate::memory::{Memory, MemoryMut};
-use crate::region::{RegionKey, Regions};
+use crate::lrts::Lrts;
+use crate::memory::MemoryMut;
+use crate::region::Regions;
 use crate::shm::Shm;
 use crate::tcp::Tcp;
 use fabric::Fabric;
 use parking_lot::Mutex;
-use rustix::fd::BorrowedFd;
-use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -57,9 +54,6 @@ const POOLED_BYTES_MAX: usize = 256 << 20;
 
 /// The longest frame where no backend carries any.
 const LONE_FRAME_BYTES_MAX: usize = 64 << 10;
-
-/// Looks at shared memory for each look at TCP, where both are needed: together they take as long as the system call.
-const LOOKS_PER_TCP: u32 = 8;
 
 /// Which backend carries a peer's messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -221,6 +215,7 @@ impl Reach {
             Messages::Tcp => "tcp".to_owned(),
             Messages::Fabric => self.fabric.as_ref().map_or_else(String::new, |fabric| fabric.describe()),
         };
+        let own_way = self.fabric.as_ref().map_or("", |fabric| fabric.own_way());
         let mut memory = Vec::new();
         if mapping.load(Ordering::Relaxed) {
             memory.push("shared mapping".to_owned());
@@ -229,9 +224,10 @@ impl Reach {
             memory.push("CMA".to_owned());
         } else {
             if direct.load(Ordering::Relaxed) {
-                memory.push("one-sided access".to_owned());
+                memory.push(own_way.to_owned());
             }
-            memory.push(format!("emulated over {carrier}"));
+            let name = self.carrier(peer).map_or("", Lrts::name);
+            memory.push(format!("emulated over {name}"));
         }
         format!("messages by {carrier}, memory by {}", memory.join(" or "))
     }
@@ -281,6 +277,14 @@ impl Reach {
         self.waker.wake();
     }
 
+    /// Lends this thread, which opened the network, to a backend that no other thread may drive, until `is_over`; returns at
+    /// once where there is none such.
+    pub fn attend(&self, is_over: &dyn Fn() -> bool) {
+        if let Some(fabric) = &self.fabric {
+            fabric.attend(is_over);
+        }
+    }
+
     /// The backend that carries a peer's messages.
     fn carrier(&self, peer: NodeId) -> Option<&dyn Lrts> {
         match self.peers[peer.index()].messages {
@@ -296,104 +300,4 @@ impl Reach {
         let tcp = self.tcp.iter().map(|tcp| tcp as &dyn Lrts);
         shm.chain(tcp).chain(self.fabric.iter().map(|fabric| fabric.carrier()))
     }
-}
-
-impl Lrts for Reach {
-    fn name(&self) -> &'static str {
-        "reach"
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        let mapped = self.peers.iter().any(|peer| peer.mapping.load(Ordering::Relaxed));
-        Capabilities {
-            messages: self.peers.len() > 1,
-            get: true,
-            put: true,
-            view: mapped,
-            immediate: false,
-            frame_bytes_max: self.frame_bytes_max,
-        }
-    }
-
-    /// # Panics
-    /// If the frame is too long or the target is this node.
-    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
-        let len = frame.len();
-        assert!(len <= self.frame_bytes_max, "frame of {len} bytes");
-        match (self.peers[target.index()].messages, &self.shm, &self.tcp, &self.fabric) {
-            (Messages::Shm, Some(shm), ..) => shm.send(target, frame),
-            (Messages::Tcp, _, Some(tcp), _) => tcp.send(target, frame),
-            (Messages::Fabric, .., Some(fabric)) => fabric.carrier().send(target, frame),
-            _ => panic!("messages to {target}, which is this node, never reach the network"),
-        }
-    }
-
-    fn progress(&self, sink: &mut dyn Sink) -> bool {
-        match (&self.shm, &self.tcp, &self.fabric) {
-            (Some(shm), None, None) => shm.progress(sink),
-            (None, Some(tcp), None) => tcp.progress(sink),
-            (None, None, Some(fabric)) => fabric.carrier().progress(sink),
-            (None, None, None) => false,
-            (shm, tcp, fabric) => {
-                let happened = shm.as_ref().is_some_and(|shm| shm.progress(sink));
-                let farther = is_turn_of_the_farther() && {
-                    let by_tcp = tcp.as_ref().is_some_and(|tcp| tcp.progress(sink));
-                    fabric.as_ref().is_some_and(|fabric| fabric.carrier().progress(sink)) || by_tcp
-                };
-                farther || happened
-            }
-        }
-    }
-
-    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        self.transfer(get)
-    }
-
-    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        self.transfer(put)
-    }
-
-    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
-        let peer = self.peers.get(key.node.index()).ok_or(TransferError::StaleKey(key.node))?;
-        let lent = match &self.shm {
-            _ if key.node == self.regions.node() => copy::view(&self.regions, key, offset, len)?,
-            Some(shm) if peer.mapping.load(Ordering::Relaxed) => match shm.view(key, offset, len) {
-                // A get takes another path.
-                Err(TransferError::Refused { .. }) => None,
-                lent => lent?,
-            },
-            _ => None,
-        };
-        if lent.is_some() {
-            peer.traffic.viewed.add(len);
-        }
-        Ok(lent)
-    }
-
-    fn arm(&self) -> bool {
-        !self.waker.take() && self.carriers().all(|carrier| carrier.arm())
-    }
-
-    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.waker.events())
-    }
-
-    fn shutdown(&self) {
-        self.closing.store(true, Ordering::Release);
-        self.carriers().for_each(|carrier| carrier.shutdown());
-    }
-
-    fn is_closed(&self) -> bool {
-        self.closing.load(Ordering::Acquire) && self.carriers().all(|carrier| carrier.is_closed())
-    }
-}
-
-/// Every so often, for each thread that polls: a look at other hosts is a system call, which neighbours need not wait for.
-fn is_turn_of_the_farther() -> bool {
-    thread_local! {
-        static LOOKS: Cell<u32> = const { Cell::new(0) };
-    }
-    let looks = LOOKS.get().wrapping_add(1);
-    LOOKS.set(looks);
-    looks.is_multiple_of(LOOKS_PER_TCP)
 }

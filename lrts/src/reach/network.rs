@@ -4,7 +4,7 @@ use super::fabric::Fabric;
 use super::open::{PATIENCE, ReachOptions};
 use crate::backends::Network;
 use crate::bootstrap::Bootstrap;
-#[cfg(any(feature = "ofi", feature = "verbs"))]
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
 use crate::emulated::Emulated;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// # Errors
 /// The build has no such network, or the network's.
 #[cfg_attr(
-    not(any(feature = "ofi", feature = "verbs")),
+    not(any(feature = "ofi", feature = "verbs", feature = "mpi")),
     expect(unused_variables, reason = "this build has no network to open")
 )]
 pub(super) fn open_network(
@@ -38,6 +38,19 @@ pub(super) fn open_network(
             let options = crate::verbs::VerbsOptions { device: options.verbs.clone(), ..Default::default() };
             let verbs = crate::verbs::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
             Ok(Box::new(Emulated::new(verbs, Arc::clone(regions), bootstrap.nodes())))
+        }
+        #[cfg(feature = "mpi")]
+        Network::Mpi => {
+            let nodes = bootstrap.nodes();
+            let Some(communicator) = bootstrap.communicator() else {
+                return Err(LrtsError::Bootstrap(format!(
+                    "`+lrts mpi` runs under MPI's own launcher: start the program with `mpirun -n {nodes}`, `mpiexec -n {nodes}` or `srun -n {nodes}`, without `+n`"
+                )));
+            };
+            let place = |rank| crate::mpi::Place { communicator: Arc::clone(&communicator), rank };
+            let places: Vec<_> = (0..nodes).map(place).collect();
+            let mpi = crate::mpi::Mpi::open(bootstrap, peers, Arc::clone(regions), &places, PATIENCE)?;
+            Ok(Box::new(Emulated::new(mpi, Arc::clone(regions), nodes)))
         }
         #[cfg(not(all(feature = "ofi", feature = "verbs")))]
         missing => {

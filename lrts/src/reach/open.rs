@@ -109,9 +109,9 @@ fn network(backend: Backend, options: &ReachOptions) -> Result<Option<Network>, 
         (None, None) => None,
     };
     match (backend.messages, asked) {
-        #[cfg(any(feature = "ofi", feature = "verbs"))]
+        #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
         (Messages::Network(own), None) => Ok(Some(own)),
-        #[cfg(any(feature = "ofi", feature = "verbs"))]
+        #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
         (Messages::Network(own), Some((asked, _))) if own == asked => Ok(Some(own)),
         (Messages::Nearest, asked) => Ok(asked.map(|(network, _)| network)),
         (_, Some((_, option))) => exclude(option, format!("+lrts {}", backend.name)),

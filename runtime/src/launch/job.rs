@@ -11,6 +11,9 @@
 //! 6. A node that joined and whose process is stopped (SIGSTOP, SIGTSTP) keeps the others waiting: unless it goes on
 //!    within [`STOP_PATIENCE`], the job ends and names it.
 
+mod judge;
+mod waiting;
+
 use super::cause::{Cause, Weight};
 use super::exit::{Exit, name_signal, signal_code};
 use super::gather::Rounds;
@@ -28,9 +31,6 @@ const GIVE_UP: Duration = Duration::from_secs(5);
 
 /// How long a node's process may be stopped: long enough for a snapshot, too short for its peers to seem to hang.
 const STOP_PATIENCE: Duration = Duration::from_secs(4);
-
-/// How many missing nodes are named.
-const NAMED_MAX: usize = 8;
 
 /// A host of the job.
 pub(super) struct HostState {
@@ -245,19 +245,6 @@ impl Job {
         }
     }
 
-    /// Ends the job if a node has been stopped for too long.
-    fn judge_stops(&mut self, now: Instant) {
-        let stopped = self.nodes.iter().zip((0..).map(NodeId)).find_map(|(node, id)| {
-            let (signal, until) = node.keeps_waiting()?;
-            (now >= until).then_some((id, signal))
-        });
-        if let Some((node, signal)) = stopped {
-            let (name, signal, seconds) = (self.name(node), name_signal(signal), STOP_PATIENCE.as_secs());
-            let text = format!("{name} was stopped by {signal} and did not go on within {seconds} s");
-            self.end(Cause::by(node, Weight::Final, text), now);
-        }
-    }
-
     fn hear_node(&mut self, node: NodeId, message: FromNode, now: Instant) {
         match message {
             FromNode::Hello { .. } => {
@@ -287,108 +274,6 @@ impl Job {
             }
             FromNode::Finished { .. } => self.nodes[node.index()].has_finished = true,
         }
-    }
-
-    fn judge_exit(&mut self, node: NodeId, now: Instant) {
-        let state = &self.nodes[node.index()];
-        let (joined, finished) = (state.has_joined, state.has_finished);
-        let (complained, exit) = (state.has_complained, state.exit.clone());
-        let Some(exit) = exit.filter(|_| !complained) else { return self.settle(now) };
-        let what = format!("{} {exit}", self.name(node));
-        let awaited = self.must_join || self.first_join.is_some();
-        match exit {
-            Exit::Signal(number) if self.passed_on.contains(&number) => {
-                self.end(Cause::last_word(ended_by(number), signal_code(number)), now);
-            }
-            Exit::Signal(_) | Exit::NotStarted(_) | Exit::WithHost(_) => {
-                self.end(Cause::by(node, Weight::Final, what).with_code(exit.code()), now);
-            }
-            Exit::Code(0) if finished || !(joined || awaited) => {}
-            Exit::Code(code) if finished => {
-                self.first_bad_code.get_or_insert(code);
-            }
-            Exit::Code(_) if joined => {
-                self.suspect(Cause::by(node, Weight::Ending, format!("{what} without finishing")), now);
-            }
-            Exit::Code(_) if awaited => {
-                self.suspect(
-                    Cause::by(node, Weight::Ending, format!("{what} before it joined the job")),
-                    now,
-                );
-            }
-            Exit::Code(_) => self.suspect(Cause::by(node, Weight::Ending, what), now),
-        }
-        self.settle(now);
-    }
-
-    fn suspect(&mut self, cause: Cause, now: Instant) {
-        match &mut self.phase {
-            Phase::Running => self.phase = Phase::Suspect { cause, until: now + BETTER_CAUSE },
-            Phase::Suspect { cause: known, .. } if cause.weight > known.weight => *known = cause,
-            Phase::Suspect { .. } | Phase::Ending { .. } => {}
-        }
-        self.settle(now);
-    }
-
-    /// No better cause comes from nodes that have all ended.
-    fn settle(&mut self, now: Instant) {
-        if let Phase::Suspect { cause, .. } = &self.phase
-            && self.nodes.iter().all(|node| node.exit.is_some())
-        {
-            self.end(cause.clone(), now);
-        }
-    }
-
-    fn end(&mut self, cause: Cause, now: Instant) {
-        if self.has_failed() {
-            return;
-        }
-        self.line = Some(format!("chare: {}", cause.text));
-        self.orders.push(ToAgent::Abort { message: cause.text.clone() });
-        self.phase = Phase::Ending { cause, give_up_at: now + GIVE_UP };
-    }
-
-    fn startup_deadline(&self) -> Option<Instant> {
-        let is_everybody_here = self.nodes.iter().all(|node| node.has_joined);
-        let since = if self.hosts.iter().any(|host| !host.is_ready) || (self.must_join && !is_everybody_here)
-        {
-            Some(self.began)
-        } else if !is_everybody_here {
-            self.first_join
-        } else {
-            self.rounds.since()
-        };
-        since.and_then(|since| since.checked_add(self.patience))
-    }
-
-    /// Who keeps the others waiting.
-    fn explain_wait(&self) -> String {
-        let seconds = self.patience.as_secs();
-        if let Some(host) = self.hosts.iter().find(|host| !host.is_ready) {
-            let name = host.name.as_deref().unwrap_or("this one");
-            return format!(
-                "host {name} has not answered after {seconds} s; does its remote shell ask for something?"
-            );
-        }
-        let is_everybody_here = self.nodes.iter().all(|node| node.has_joined);
-        let missing: Vec<NodeId> = (0..self.nodes.len() as u32)
-            .map(NodeId)
-            .filter(|node| match is_everybody_here {
-                true => self.rounds.lacks(*node),
-                false => !self.nodes[node.index()].has_joined,
-            })
-            .collect();
-        let names: Vec<String> = missing.iter().take(NAMED_MAX).map(|node| self.name(*node)).collect();
-        let more = match missing.len().saturating_sub(NAMED_MAX) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let have = if missing.len() == 1 { "has" } else { "have" };
-        format!(
-            "{}{more} {have} not arrived after {seconds} s, and the other nodes wait; `{}` sets the seconds",
-            names.join(", "),
-            super::TIMEOUT_VARIABLE
-        )
     }
 
     /// `node 3 (pid 123) on host b`, as far as that is known.

@@ -6,7 +6,7 @@
 mod sync {
     pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::sync::Arc;
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering, fence};
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering, fence};
 
     // Loom knows no barrier that one thread passes for another; where the kernel has none, both are fences.
     pub(crate) fn light() {
@@ -18,8 +18,8 @@ mod sync {
     }
 }
 
-#[path = "../../../runtime/src/ring.rs"]
-mod ring;
+#[path = "../../../runtime/src/chain.rs"]
+mod chain;
 
 #[path = "../../../runtime/src/sleep.rs"]
 #[expect(dead_code, reason = "each model uses a part of the protocol")]
@@ -33,55 +33,65 @@ use sleep::{Sleep, Sleeper};
 use sync::{Arc, AtomicBool, AtomicUsize, Ordering};
 use watch::Watch;
 
-/// Everything that is sent arrives once, in order, though the ring is shorter than the stream; what is not taken is dropped
-/// once.
+/// Takes what is there; says how many values were taken up to now.
+fn take_all(receiver: &mut chain::Receiver<(usize, Arc<()>)>, mut taken: usize, most: usize) -> usize {
+    while taken < most && !receiver.is_empty() {
+        let (number, _) = receiver.pop().expect("it is not empty");
+        assert_eq!(number, taken);
+        taken += 1;
+    }
+    taken
+}
+
+/// Everything that is sent arrives once, in order, over blocks that are used again; what is not taken is dropped once,
+/// whichever end is the last.
 #[test]
-fn a_ring_hands_over_every_value_once() {
+fn a_chain_hands_over_every_value_once() {
+    // Blocks have two slots: five values need the third block, which may be the first again.
+    const SENT: usize = 5;
     loom::model(|| {
-        let (mut sender, mut receiver) = ring::ring();
+        let (mut sender, mut receiver) = chain::chain();
         let value = Arc::new(());
         let other = {
             let value = Arc::clone(&value);
-            thread::spawn(move || {
-                let mut sent = 0;
-                for number in 0..3 {
-                    let Some(room) = sender.room() else { break };
-                    room.fill((number, Arc::clone(&value)));
-                    sent += 1;
-                }
-                sent
-            })
+            thread::spawn(move || (0..SENT).for_each(|number| sender.send((number, Arc::clone(&value)))))
         };
-        let mut taken = 0;
-        while !receiver.is_empty() {
-            let (number, _) = receiver.pop().expect("it is not empty");
-            assert_eq!(number, taken);
-            taken += 1;
-        }
-        let sent = other.join().unwrap();
-        assert!(taken <= sent && sent >= 2);
-        while let Some((number, _)) = receiver.pop() {
-            assert_eq!(number, taken);
-            taken += 1;
-            if taken == 2 {
-                break;
-            }
-        }
+        let taken = take_all(&mut receiver, 0, SENT);
+        let taken = take_all(&mut receiver, taken, SENT - 1);
         drop(receiver);
+        other.join().unwrap();
+        assert!(taken <= SENT);
         assert_eq!(Arc::strong_count(&value), 1, "nothing is lost and nothing is dropped twice");
     });
 }
 
-/// A message left in a ring just before the receiver falls asleep is found, or the receiver is woken.
+/// Whoever waits long enough gets all.
 #[test]
-fn a_sleeper_never_misses_a_ring() {
+fn a_chain_loses_nothing() {
+    const SENT: usize = 5;
     loom::model(|| {
-        let (mut sender, receiver) = ring::ring();
+        let (mut sender, mut receiver) = chain::chain();
+        let value = Arc::new(());
+        let other = {
+            let value = Arc::clone(&value);
+            thread::spawn(move || (0..SENT).for_each(|number| sender.send((number, Arc::clone(&value)))))
+        };
+        let taken = take_all(&mut receiver, 0, SENT);
+        other.join().unwrap();
+        assert_eq!(take_all(&mut receiver, taken, SENT), SENT);
+    });
+}
+
+/// A message left in a chain just before the receiver falls asleep is found, or the receiver is woken.
+#[test]
+fn a_sleeper_never_misses_a_chain() {
+    loom::model(|| {
+        let (mut sender, receiver) = chain::chain();
         let sleep = Arc::new(Sleep::new());
         let pusher = {
             let sleep = Arc::clone(&sleep);
             thread::spawn(move || {
-                sender.room().expect("it is empty").fill(7);
+                sender.send(7);
                 sleep.interrupt() == Some(Sleeper::Thread)
             })
         };

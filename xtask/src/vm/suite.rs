@@ -5,20 +5,48 @@ use crate::report::Report;
 use crate::step::{Finished, Outcome, Step, target_directory};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// Guests, each with its name, its options, and the test or program that it runs.
-const GUESTS: [(&str, &str, Runs, &str); 5] = [
-    ("guest: conformance", "", Runs::Test("conformance"), "verbs::"),
-    ("guest: libfabric", "--env FI_UNIVERSE_SIZE=16", Runs::Test("conformance"), "ofi-verbs"),
-    (
-        "guest: programs",
-        "--env CHARE_TEST_CABLE=rxe1,rxe2",
-        Runs::Test("acceptance"),
-        "verbs:: --test-threads=1 --show-output",
-    ),
-    ("guest: soft-iWARP", "--rdma siw", Runs::Test("conformance"), "reach-verbs"),
-    ("guests: two hosts", "--hosts 2", Runs::TwoHosts, "lend +lrts verbs +stats"),
+/// A guest, or two, and what is checked there.
+struct Check {
+    name: &'static str,
+    options: &'static [&'static str],
+    runs: Runs,
+    arguments: &'static str,
+}
+
+const CHECKS: [Check; 6] = [
+    Check { name: "guest: conformance", options: &[], runs: Runs::Test("conformance"), arguments: "verbs::" },
+    Check {
+        name: "guest: programs",
+        options: &["--env", "CHARE_TEST_CABLE=rxe1,rxe2"],
+        runs: Runs::Test("acceptance"),
+        arguments: "verbs:: --test-threads=1 --show-output",
+    },
+    Check {
+        name: "guest: zero-copy ports",
+        options: &["--env", "CHARE_TEST_LAYOUTS=+n 2 +lrts verbs"],
+        runs: Runs::Test("zerocopy"),
+        arguments: "--test-threads=1",
+    },
+    Check {
+        name: "guest: libfabric",
+        options: &["--env", "FI_UNIVERSE_SIZE=16"],
+        runs: Runs::Test("conformance"),
+        arguments: "ofi-verbs",
+    },
+    Check {
+        name: "guest: soft-iWARP",
+        options: &["--rdma", "siw"],
+        runs: Runs::Test("conformance"),
+        arguments: "reach-verbs",
+    },
+    Check {
+        name: "guests: two hosts",
+        options: &["--hosts", "2"],
+        runs: Runs::TwoHosts,
+        arguments: "lend +lrts verbs +stats",
+    },
 ];
 
 /// What a guest runs.
@@ -45,14 +73,10 @@ pub(crate) fn run(features: &str, report: &mut Report) {
         output: Vec::new(),
     };
     report.add(finished("guest: image", outcome, began.elapsed()));
-    for (name, options, runs, arguments) in GUESTS {
-        let step = match &prepared {
-            Ok(tests) => step(name, options, command(runs, tests), arguments),
-            Err(_) => Step::program(name, "xtask"),
-        };
+    for check in CHECKS {
         report.add(match &prepared {
-            Ok(_) => step.run(),
-            Err(_) => step.skip("there is no guest".to_owned()),
+            Ok(tests) => step(&check, tests).run(),
+            Err(_) => finished(check.name, Outcome::Skipped("there is no guest".to_owned()), Duration::ZERO),
         });
     }
 }
@@ -64,7 +88,7 @@ fn prepare(features: &str) -> Result<Vec<PathBuf>, Failure> {
     }
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["test", "--no-run", "--message-format=json", "--workspace", "--features", features]);
-    cargo.args(["--test", "conformance", "--test", "acceptance"]);
+    cargo.args(["--test", "conformance", "--test", "acceptance", "--test", "zerocopy"]);
     let built = cargo.current_dir(crate::step::root()).stderr(Stdio::null()).output()?;
     let said = String::from_utf8_lossy(&built.stdout);
     let executables =
@@ -89,15 +113,15 @@ fn command(runs: Runs, tests: &[PathBuf]) -> Vec<PathBuf> {
     }
 }
 
-fn step(name: &str, options: &str, command: Vec<PathBuf>, arguments: &str) -> Step {
+fn step(check: &Check, tests: &[PathBuf]) -> Step {
     let xtask = std::env::current_exe().unwrap_or_else(|_| "xtask".into());
-    let mut step = Step::program(name, xtask).argument("vm");
-    for option in options.split_whitespace() {
+    let mut step = Step::program(check.name, xtask).argument("vm");
+    for option in check.options {
         step = step.argument(option);
     }
     step = step.argument("--");
-    for word in command {
+    for word in command(check.runs, tests) {
         step = step.argument(word);
     }
-    arguments.split_whitespace().fold(step, Step::argument)
+    check.arguments.split_whitespace().fold(step, Step::argument)
 }

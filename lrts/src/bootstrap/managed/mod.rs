@@ -9,6 +9,8 @@
 
 mod address;
 mod environment;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod neighbours;
 mod pmi1;
 mod pmix;
@@ -18,11 +20,15 @@ use super::{Bootstrap, JobKey};
 use crate::codec;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
+#[cfg(feature = "mpi")]
+use chare_mpi_sys::{Communicator, Threads};
 use environment::Found;
 use neighbours::Meeting;
 use rustix::fd::OwnedFd;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
+#[cfg(feature = "mpi")]
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What is asked of a process manager.
@@ -65,6 +71,8 @@ pub struct Managed {
     neighbours: Vec<(NodeId, OwnedFd)>,
     patience: Duration,
     round: u64,
+    #[cfg(feature = "mpi")]
+    communicator: Option<Arc<Communicator>>,
 }
 
 impl Managed {
@@ -92,6 +100,34 @@ impl Managed {
         Self::join(manager, patience).map(Some)
     }
 
+    /// This process's place in an MPI job, of which it becomes a part; blocks until all its processes have come, at most for
+    /// `patience`. `library` names MPI's shared library. Call it before other threads exist.
+    ///
+    /// # Errors
+    /// No MPI is here, it fails, or another process does not answer.
+    #[cfg(feature = "mpi")]
+    pub fn by_mpi(library: Option<&str>, patience: Duration) -> Result<Self, LrtsError> {
+        let (communicator, ends_mpi) = crate::mpi::start::start(library, Threads::Serialized)?;
+        Self::among(communicator, ends_mpi, patience)
+    }
+
+    /// This process's place in a communicator; MPI goes on after the job.
+    ///
+    /// # Errors
+    /// Another process does not answer.
+    #[cfg(feature = "mpi")]
+    pub fn in_communicator(communicator: Communicator, patience: Duration) -> Result<Self, LrtsError> {
+        Self::among(communicator, false, patience)
+    }
+
+    #[cfg(feature = "mpi")]
+    fn among(communicator: Communicator, ends_mpi: bool, patience: Duration) -> Result<Self, LrtsError> {
+        let communicator = Arc::new(communicator);
+        let mut managed = Self::join(Box::new(mpi::Mpi::new(Arc::clone(&communicator), ends_mpi)), patience)?;
+        managed.communicator = Some(communicator);
+        Ok(managed)
+    }
+
     fn join(manager: Box<dyn ProcessManager>, patience: Duration) -> Result<Self, LrtsError> {
         let (rank, size) = (manager.rank(), manager.size());
         if rank >= size {
@@ -109,8 +145,16 @@ impl Managed {
             key: if rank == 0 { key.0 } else { [0; 32] },
             address: address::outward(),
         };
-        let mut managed =
-            Self { manager, key, host_address: None, neighbours: Vec::new(), patience, round: 0 };
+        let mut managed = Self {
+            manager,
+            key,
+            host_address: None,
+            neighbours: Vec::new(),
+            patience,
+            round: 0,
+            #[cfg(feature = "mpi")]
+            communicator: None,
+        };
         let mut bytes = Vec::new();
         codec::encode_into(&mine, &mut bytes).expect("an introduction is plain data");
         let introductions = managed
@@ -178,6 +222,11 @@ impl Bootstrap for Managed {
 
     fn host_address(&self) -> Option<IpAddr> {
         self.host_address
+    }
+
+    #[cfg(feature = "mpi")]
+    fn communicator(&self) -> Option<Arc<Communicator>> {
+        self.communicator.clone()
     }
 
     fn all_gather(&mut self, value: Vec<u8>) -> Result<Vec<Vec<u8>>, LrtsError> {

@@ -2,8 +2,8 @@
 
 use super::{Exchange, Farewell, News, Peer, Presence};
 use crate::error::LrtsError;
+use crate::fabric::lifelines::Sign;
 use crate::ids::NodeId;
-use crate::leased::lifelines::Sign;
 use crate::leased::wire::Control;
 use std::time::{Duration, Instant};
 

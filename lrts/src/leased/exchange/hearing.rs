@@ -2,9 +2,9 @@
 
 use super::{Cargo, Exchange, Farewell, Message, News, Peer, Presence};
 use crate::emulated::wire::OperationId;
+use crate::fabric::pool::Arrival;
 use crate::ids::NodeId;
 use crate::leased::endpoint::Event;
-use crate::leased::pool::Arrival;
 use crate::leased::server::Network;
 use crate::leased::wire::{Control, Header, Kind};
 use std::sync::Arc;

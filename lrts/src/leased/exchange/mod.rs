@@ -16,13 +16,13 @@ mod hearing;
 mod sending;
 
 use super::endpoint::{Endpoint, Event, SENDS};
-use super::lifelines::Lifelines;
-use super::pool::{Arrival, Pool};
 use super::poster::{Poster, Progress};
 use super::registrations::{RegionName, Registrations};
 use super::server::{Network, Server};
 use super::wire::Control;
 use crate::error::LrtsError;
+use crate::fabric::lifelines::Lifelines;
+use crate::fabric::pool::{Arrival, Pool};
 use crate::frame::Channel;
 use crate::ids::NodeId;
 use crate::lrts::Completion;

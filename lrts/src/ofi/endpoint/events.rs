@@ -2,8 +2,8 @@
 //! What the network has done.
 
 use super::{CONTEXT_BYTES, Endpoint, RECEIVES};
+use crate::fabric::pool::Arrival;
 use crate::leased::endpoint::{Event, SENDS};
-use crate::leased::pool::Arrival;
 use chare_ofi_sys::abi::{FI_EAGAIN, FI_EAVAIL, fi_cq_err_entry, fi_cq_msg_entry};
 use chare_ofi_sys::calls;
 use std::ffi::{CStr, c_int, c_void};

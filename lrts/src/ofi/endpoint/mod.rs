@@ -15,9 +15,9 @@ mod posting;
 use super::BACKEND;
 use super::info::Info;
 use crate::error::LrtsError;
+use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
 use crate::leased::endpoint::{Access, Event, Refusal, Registration, SENDS, TRANSFERS, Transfer};
-use crate::leased::pool::{Arrival, Pool};
 use crate::leased::wire::BUFFER_BYTES;
 use crate::memory::MemoryMut;
 use chare_ofi_sys::abi::{

@@ -2,9 +2,9 @@
 //! What the network is given to do.
 
 use super::{Endpoint, RECEIVES};
+use crate::fabric::pool::Arrival;
 use crate::ids::NodeId;
 use crate::leased::endpoint::{Direction, Refusal, Registration, SENDS, Transfer};
-use crate::leased::pool::Arrival;
 use crate::leased::wire::{BUFFER_BYTES, Window};
 use chare_ofi_sys::abi::{FI_COMPLETION, FI_DELIVERY_COMPLETE, FI_EAGAIN, fi_msg_rma, fi_rma_iov, iovec};
 use chare_ofi_sys::calls;

@@ -4,9 +4,9 @@
 use super::super::link::Work;
 use super::Endpoint;
 use super::posting::{RECEIVE, named};
+use crate::fabric::pool::Arrival;
 use crate::ids::NodeId;
 use crate::leased::endpoint::Event;
-use crate::leased::pool::Arrival;
 use rdma_sys::{ibv_wc, ibv_wc_status, ibv_wc_status_str};
 use std::ffi::CStr;
 

@@ -11,9 +11,9 @@
 use super::super::link::{Link, State};
 use super::super::manager::{Identifier, PRIVATE_BYTES, Told};
 use super::Endpoint;
+use crate::fabric::pool::Arrival;
 use crate::ids::NodeId;
 use crate::leased::endpoint::{Access, Event, Refusal};
-use crate::leased::pool::Arrival;
 use rdma_sys::rdma_cm_event_type as told;
 use std::io;
 use std::net::SocketAddr;

@@ -6,9 +6,9 @@
 use super::super::link::{State, Work};
 use super::super::queue::RESERVE;
 use super::{Endpoint, Key};
+use crate::fabric::pool::Arrival;
 use crate::ids::NodeId;
 use crate::leased::endpoint::{Direction, Refusal, Registration, Transfer};
-use crate::leased::pool::Arrival;
 use crate::leased::wire::Window;
 use rdma_sys::{
     ibv_mr, ibv_post_send, ibv_post_srq_recv, ibv_recv_wr, ibv_send_flags, ibv_send_wr, ibv_sge,

@@ -37,12 +37,14 @@ impl Pool {
         Self { memory: MemoryMut::heap_zeroed(count * each), each }
     }
 
-    /// First byte of all.
+    /// First byte of all, for networks that register memory.
+    #[cfg(any(feature = "ofi", feature = "verbs"))]
     pub(crate) fn address(&self) -> *mut u8 {
         self.memory.address()
     }
 
     /// Bytes of all.
+    #[cfg(any(feature = "ofi", feature = "verbs"))]
     pub(crate) fn len(&self) -> usize {
         self.memory.len()
     }

@@ -1,7 +1,7 @@
 //! What an idle node sleeps on.
 //!
 //! 1. The queue's descriptor and the lifelines end a sleep when something happened.
-//! 2. Where the provider has no descriptor, a clock does: after [`NAP_MIN`] at first, twice as long after every sleep that
+//! 2. Where the network has no descriptor, a clock does: after [`NAP_MIN`] at first, twice as long after every sleep that
 //!    led to nothing, up to [`NAP_MAX`].
 //! 3. The clock also runs while something ends by time: a node that is closing, a lost peer's last operations.
 
@@ -24,7 +24,7 @@ const NAP_MAX: Duration = Duration::from_millis(5);
 const DOUBLINGS: u32 = 7;
 
 /// A descriptor to sleep on.
-pub(super) struct Sleeper {
+pub(crate) struct Sleeper {
     events: OwnedFd,
     clock: OwnedFd,
     has_descriptor: bool,
@@ -39,10 +39,10 @@ impl Sleeper {
     ///
     /// # Errors
     /// The kernel's.
-    pub(super) fn new(
+    pub(crate) fn new(
+        backend: &'static str,
         queue: Option<BorrowedFd<'_>>,
         lifelines: BorrowedFd<'_>,
-        backend: &'static str,
     ) -> Result<Self, LrtsError> {
         let system = |errno: Errno| LrtsError::System {
             operation: "making something to sleep on",
@@ -62,12 +62,12 @@ impl Sleeper {
     }
 
     /// Readable when a sleep is over.
-    pub(super) fn event_fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn event_fd(&self) -> BorrowedFd<'_> {
         self.events.as_fd()
     }
 
     /// Prepares a sleep, unless `may_sleep` says `None`; `Some(true)`: something ends by time.
-    pub(super) fn arm(&self, may_sleep: impl FnOnce() -> Option<bool>) -> bool {
+    pub(crate) fn arm(&self, may_sleep: impl FnOnce() -> Option<bool>) -> bool {
         // First, so that a look at the lifelines follows whatever happens from here on.
         self.slept.store(true, Ordering::Release);
         let Some(by_time) = may_sleep() else { return false };
@@ -81,7 +81,7 @@ impl Sleeper {
     }
 
     /// Whether somebody slept, or was about to, since the last call.
-    pub(super) fn has_slept(&self) -> bool {
+    pub(crate) fn has_slept(&self) -> bool {
         if !self.slept.load(Ordering::Relaxed) || !self.slept.swap(false, Ordering::AcqRel) {
             return false;
         }
@@ -91,7 +91,7 @@ impl Sleeper {
     }
 
     /// Something happened: the next nap is short again.
-    pub(super) fn note_work(&self) {
+    pub(crate) fn note_work(&self) {
         self.doublings.store(0, Ordering::Relaxed);
     }
 

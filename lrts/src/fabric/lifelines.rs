@@ -31,7 +31,7 @@ const EVENTS: usize = 16;
 
 /// What is heard of a peer.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) enum Sign {
+pub(crate) enum Sign {
     /// It says goodbye, and never sent anything.
     Goodbye,
     /// The end, after its last word.
@@ -46,17 +46,17 @@ struct Lifeline {
 }
 
 /// All of one node.
-pub(super) struct Lifelines {
+pub(crate) struct Lifelines {
     epoll: OwnedFd,
     open: BTreeMap<NodeId, Lifeline>,
 }
 
 impl Lifelines {
-    /// Watches connections.
+    /// Watches connections, for a backend of this name.
     ///
     /// # Errors
     /// The kernel's.
-    pub(super) fn new(sockets: BTreeMap<NodeId, OwnedFd>, backend: &'static str) -> Result<Self, LrtsError> {
+    pub(crate) fn new(backend: &'static str, sockets: BTreeMap<NodeId, OwnedFd>) -> Result<Self, LrtsError> {
         let system = |errno: Errno| LrtsError::System {
             operation: "watching the connections to peers",
             backend,
@@ -75,17 +75,18 @@ impl Lifelines {
     }
 
     /// Readable when something ended.
-    pub(super) fn event_fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn event_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()
     }
 
     /// Tells a peer that our goodbye has left.
-    pub(super) fn write_last_word(&self, peer: NodeId) {
+    pub(crate) fn write_last_word(&self, peer: NodeId) {
         self.write(peer, LAST_WORD);
     }
 
     /// Says goodbye to a peer that was never sent anything.
-    pub(super) fn write_goodbye(&self, peer: NodeId) {
+    #[cfg(any(feature = "ofi", feature = "verbs"))]
+    pub(crate) fn write_goodbye(&self, peer: NodeId) {
         self.write(peer, GOODBYE);
     }
 
@@ -97,7 +98,7 @@ impl Lifelines {
     }
 
     /// What was heard since the last time. One system call when nothing was.
-    pub(super) fn check(&mut self) -> Vec<(NodeId, Sign)> {
+    pub(crate) fn check(&mut self) -> Vec<(NodeId, Sign)> {
         let mut events = [const { MaybeUninit::<Event>::uninit() }; EVENTS];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         // An interrupted call is repeated by the next one.

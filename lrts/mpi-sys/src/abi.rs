@@ -1,0 +1,154 @@
+//! Three ways in which MPI's handles, constants and statuses look in memory.
+//!
+//! A handle is a C `int` (MPICH) or a pointer (the others). Both are passed here as a word of eight bytes: the C calling
+//! conventions of 64-bit little-endian machines put an `int` into the low half of a register or stack slot and ignore the
+//! rest, and a function that stores an `int` handle into a word that was zero leaves the handle, zero-extended.
+//!
+//! The numbers are those of `mpi.h` of MPICH 4.0, of Open MPI 4.1 (where handles are the addresses of exported objects), and of
+//! the MPI Forum's standard ABI (MPI 5.0, chapter "Application Binary Interface").
+
+use std::ffi::c_int;
+use std::fmt;
+
+/// Which of the three.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Abi {
+    /// MPICH, Intel MPI, MVAPICH: handles are integers.
+    Mpich,
+    /// Open MPI: handles are addresses.
+    OpenMpi,
+    /// `libmpi_abi.so`: handles are pointers with known small values.
+    Standard,
+}
+
+impl fmt::Display for Abi {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Mpich => "ABI of MPICH",
+            Self::OpenMpi => "ABI of Open MPI",
+            Self::Standard => "standard ABI",
+        })
+    }
+}
+
+/// What threads may do with MPI, from least to most.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Threads {
+    /// There is one.
+    Single,
+    /// The one that initialised MPI calls it.
+    Funneled,
+    /// One at a time calls it.
+    Serialized,
+    /// Any call it.
+    Multiple,
+}
+
+impl fmt::Display for Threads {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Single => "MPI_THREAD_SINGLE",
+            Self::Funneled => "MPI_THREAD_FUNNELED",
+            Self::Serialized => "MPI_THREAD_SERIALIZED",
+            Self::Multiple => "MPI_THREAD_MULTIPLE",
+        })
+    }
+}
+
+/// A handle of any kind.
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Handle(pub(crate) usize);
+
+/// The handles that exist before any is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Handles {
+    pub(crate) world: Handle,
+    pub(crate) own: Handle,
+    pub(crate) no_communicator: Handle,
+    pub(crate) byte: Handle,
+    pub(crate) errors_return: Handle,
+}
+
+/// A status of any ABI: the longest has 32 bytes.
+#[repr(C, align(8))]
+pub(crate) struct Status([c_int; 16]);
+
+impl Status {
+    pub(crate) fn new() -> Self {
+        Self([0; 16])
+    }
+}
+
+impl Abi {
+    /// The known handles; `address` finds an exported object.
+    pub(crate) fn handles<E>(self, address: impl Fn(&str) -> Result<usize, E>) -> Result<Handles, E> {
+        Ok(match self {
+            Self::Mpich => Handles {
+                world: Handle(0x4400_0000),
+                own: Handle(0x4400_0001),
+                no_communicator: Handle(0x0400_0000),
+                byte: Handle(0x4c00_010d),
+                errors_return: Handle(0x5400_0001),
+            },
+            Self::OpenMpi => Handles {
+                world: Handle(address("ompi_mpi_comm_world")?),
+                own: Handle(address("ompi_mpi_comm_self")?),
+                no_communicator: Handle(address("ompi_mpi_comm_null")?),
+                byte: Handle(address("ompi_mpi_byte")?),
+                errors_return: Handle(address("ompi_mpi_errors_return")?),
+            },
+            Self::Standard => Handles {
+                world: Handle(0x101),
+                own: Handle(0x102),
+                no_communicator: Handle(0x100),
+                byte: Handle(0x247),
+                errors_return: Handle(0x143),
+            },
+        })
+    }
+
+    /// Stands for every sender.
+    pub(crate) fn any_source(self) -> c_int {
+        match self {
+            Self::Mpich => -2,
+            Self::OpenMpi | Self::Standard => -1,
+        }
+    }
+
+    /// Who sent what a receive brought.
+    pub(crate) fn source_of(self, status: &Status) -> c_int {
+        match self {
+            Self::Mpich => status.0[2],
+            Self::OpenMpi | Self::Standard => status.0[0],
+        }
+    }
+
+    pub(crate) fn number_of(self, threads: Threads) -> c_int {
+        match self {
+            Self::Mpich | Self::OpenMpi => threads as c_int,
+            Self::Standard => threads as c_int * 1024,
+        }
+    }
+
+    /// The level that a number means; of a number between two, the lower one.
+    pub(crate) fn threads_of(self, number: c_int) -> Threads {
+        let levels = [Threads::Multiple, Threads::Serialized, Threads::Funneled];
+        levels.into_iter().find(|level| number >= self.number_of(*level)).unwrap_or(Threads::Single)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_numbers_and_back() {
+        for abi in [Abi::Mpich, Abi::OpenMpi, Abi::Standard] {
+            for threads in [Threads::Single, Threads::Funneled, Threads::Serialized, Threads::Multiple] {
+                assert_eq!(abi.threads_of(abi.number_of(threads)), threads);
+            }
+        }
+        assert_eq!(Abi::Standard.threads_of(3), Threads::Single);
+    }
+}

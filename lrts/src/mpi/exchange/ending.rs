@@ -1,0 +1,126 @@
+//! Goodbyes, losses and the end of everything.
+
+use super::{Exchange, Farewell, News, Peer, Presence, Purpose, Running};
+use crate::error::LrtsError;
+use crate::fabric::lifelines::Sign;
+use crate::ids::NodeId;
+use crate::mpi::BACKEND;
+use crate::mpi::callers::Ticket;
+use crate::mpi::wire::Control;
+use std::time::{Duration, Instant};
+
+/// How long MPI may keep pieces of a lost peer's transfers. Receives are given back at once, sends by some MPIs never.
+pub(super) const LINGER: Duration = Duration::from_secs(2);
+
+/// How long a goodbye may be on its way after its sender has gone.
+const LAST_WAY: Duration = Duration::from_secs(5);
+
+impl Exchange {
+    pub(in crate::mpi) fn say_goodbyes(&mut self) {
+        for node in (0..self.peers.len() as u32).map(NodeId) {
+            let idle = self.poster.count(node) == 0;
+            let Some(peer) = self.peer(node) else { continue };
+            if idle && peer.farewell == Farewell::Unsaid && peer.server.is_idle() && peer.waiting.is_empty() {
+                peer.farewell = Farewell::Queued;
+                self.tell(node, Control::Goodbye);
+            }
+        }
+    }
+
+    pub(super) fn check_lifelines(&mut self, ticket: Ticket) -> bool {
+        let heard = self.lifelines.check();
+        let happened = !heard.is_empty();
+        for (node, sign) in heard {
+            let Some(peer) = self.peer(node) else { continue };
+            match (peer.presence, sign) {
+                (_, Sign::Goodbye) => self.breach(node, "a goodbye beside its messages".to_owned(), ticket),
+                (Presence::Open, Sign::Orderly) => peer.gone_since = Some(Instant::now()),
+                (Presence::Open, Sign::Broken(cause)) => self.lose(node, cause, Some(ticket)),
+                // Nobody hears our goodbye any more, if it is not out yet.
+                (Presence::Closed | Presence::Lost, _) => peer.farewell = Farewell::Over,
+            }
+        }
+        let overdue = |peer: &Peer| {
+            peer.presence == Presence::Open && peer.gone_since.is_some_and(|since| since.elapsed() > LAST_WAY)
+        };
+        let nodes = (0..).map(NodeId).zip(&self.peers);
+        let overdue: Vec<NodeId> =
+            nodes.filter(|(_, peer)| peer.as_ref().is_some_and(overdue)).map(|(node, _)| node).collect();
+        for node in overdue {
+            self.lose(node, "its goodbye did not arrive".to_owned(), Some(ticket));
+        }
+        happened
+    }
+
+    pub(super) fn breach(&mut self, node: NodeId, cause: String, ticket: Ticket) {
+        let error = LrtsError::Protocol { peer: node, backend: BACKEND, what: "message", cause };
+        self.end(node, error, Some(ticket));
+    }
+
+    pub(super) fn lose(&mut self, node: NodeId, cause: String, ticket: Option<Ticket>) {
+        self.end(node, LrtsError::PeerLost { peer: node, backend: BACKEND, cause }, ticket);
+    }
+
+    /// MPI fails, and does not say whose fault it is.
+    pub(super) fn lose_all(&mut self, cause: &str, ticket: Ticket) {
+        for node in (0..self.peers.len() as u32).map(NodeId) {
+            self.lose(node, cause.to_owned(), Some(ticket));
+        }
+    }
+
+    /// Ends all that there is with a peer, once.
+    fn end(&mut self, node: NodeId, error: LrtsError, ticket: Option<Ticket>) {
+        let Some(peer) = self.peer(node).filter(|peer| peer.presence != Presence::Lost) else { return };
+        // After its goodbye it may go as it likes.
+        let is_news = peer.presence == Presence::Open;
+        peer.presence = Presence::Lost;
+        peer.farewell = Farewell::Over;
+        peer.waiting.clear();
+        peer.server.abandon();
+        let Self { poster, tags, .. } = self;
+        let unanswered = poster.abandon(node, tags);
+        self.complete(unanswered);
+        for running in self.flows.iter_mut().filter(|running| running.peer == node) {
+            self.lingering.get_or_insert_with(Instant::now);
+            if let Some(ticket) = ticket {
+                running.flow.stop(ticket);
+            }
+        }
+        if is_news {
+            self.news.push(News::Lost(error));
+        }
+    }
+
+    /// Ends the operations of lost peers whose memory MPI does not give back.
+    pub(super) fn give_up_lingering(&mut self) {
+        self.lingering = None;
+        let is_lost = |peers: &[Option<Peer>], node: NodeId| {
+            peers[node.index()].as_ref().is_none_or(|peer| peer.presence == Presence::Lost)
+        };
+        let Self { flows, peers, poster, tags, news, .. } = self;
+        for Running { purpose, flow, .. } in flows.extract_if(.., |one| is_lost(peers, one.peer)) {
+            if let Purpose::Posted(id) = purpose {
+                news.extend(poster.lose(id, flow, tags).map(News::Completion));
+            }
+        }
+    }
+
+    /// Whether something ends by the clock, or by what MPI alone knows.
+    pub(in crate::mpi) fn watches_clock(&self) -> bool {
+        let gone = |peer: &Peer| peer.presence == Presence::Open && peer.gone_since.is_some();
+        !self.flows.is_empty()
+            || self.endpoint.is_sending()
+            || self.lingering.is_some()
+            || self.peers.iter().flatten().any(gone)
+    }
+
+    /// Whether all goodbyes were exchanged, and no operation is open.
+    pub(in crate::mpi) fn is_closed(&self) -> bool {
+        let done = |peer: &Peer| match peer.presence {
+            Presence::Lost => true,
+            Presence::Closed => peer.farewell == Farewell::Over,
+            Presence::Open => false,
+        };
+        self.peers.iter().flatten().all(done) && self.poster.is_idle()
+    }
+}

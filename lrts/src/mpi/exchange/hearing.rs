@@ -1,0 +1,93 @@
+//! The way in: what the endpoint did, and what peers say.
+
+use super::{Ends, Exchange, Farewell, News, Presence, Purpose, Running};
+use crate::fabric::pool::Arrival;
+use crate::ids::NodeId;
+use crate::mpi::callers::Ticket;
+use crate::mpi::endpoint::Event;
+use crate::mpi::server::Request;
+use crate::mpi::wire::{Control, Header, Kind};
+use std::sync::Arc;
+
+impl Exchange {
+    pub(super) fn take(&mut self, event: Event, ticket: Ticket) {
+        match event {
+            Event::Received(arrival, rank) => self.hear(arrival, rank, ticket),
+            Event::Sent(slot) => {
+                if let (node, true) = self.sends[slot] {
+                    self.lifelines.write_last_word(node);
+                    if let Some(peer) = self.peer(node) {
+                        peer.farewell = Farewell::Over;
+                    }
+                }
+            }
+            Event::SendFailed(slot, cause) => self.lose(self.sends[slot].0, cause, Some(ticket)),
+        }
+    }
+
+    fn hear(&mut self, arrival: Arrival, rank: u32, ticket: Ticket) {
+        let incoming = Arc::clone(&self.incoming);
+        let decoded = Header::decode(incoming.bytes(&arrival));
+        let known = decoded.and_then(|(header, body)| {
+            let peer = self.peers.get(header.source.index()).and_then(Option::as_ref)?;
+            (peer.place.rank == rank && peer.presence == Presence::Open).then_some((header, body))
+        });
+        // Of strangers and of the lost, nothing is heard.
+        let Some((Header { source, kind }, body)) = known else { return self.read.push(arrival) };
+        if let Kind::Frame(channel) = kind {
+            return self.news.push(News::Frame { source, channel, message: arrival });
+        }
+        let heard = Control::decode(body).and_then(|control| self.obey(source, control));
+        self.read.push(arrival);
+        if let Err(cause) = heard {
+            self.breach(source, cause, ticket);
+        }
+        self.note(source);
+    }
+
+    fn obey(&mut self, source: NodeId, control: Control) -> Result<(), String> {
+        let Self { endpoint, peers, poster, tags, .. } = self;
+        let Some(peer) = peers.get_mut(source.index()).and_then(Option::as_mut) else { return Ok(()) };
+        let ends = Ends { own: endpoint.own(), peer: &peer.place };
+        match control {
+            Control::Goodbye => self.hear_goodbye(source),
+            Control::Get { id, range, tag } => {
+                let task = peer.server.open(id, range, Request::Get { tag }, &ends, tags)?;
+                task.into_iter().for_each(|task| self.begin(source, task));
+            }
+            Control::Put { id, range } => {
+                let task = peer.server.open(id, range, Request::Put, &ends, tags)?;
+                task.into_iter().for_each(|task| self.begin(source, task));
+            }
+            Control::Sending { id } => {
+                let flow = poster.sending(id, source, ends.receiving())?;
+                self.flows.push(Running { peer: source, purpose: Purpose::Posted(id), flow });
+            }
+            Control::Receiving { id, tag } => {
+                let flow = poster.receiving(id, source, peer.place.clone(), tag)?;
+                self.flows.push(Running { peer: source, purpose: Purpose::Posted(id), flow });
+            }
+            Control::Done { id } => {
+                let completion = poster.done(id, source, tags)?;
+                self.complete(completion);
+            }
+            Control::Failed { id, reason } => {
+                let completion = poster.failed(id, source, reason, tags)?;
+                self.complete(completion);
+            }
+        }
+        Ok(())
+    }
+
+    /// What was asked of it and not answered ends; what moves has arrived, and MPI will say so.
+    fn hear_goodbye(&mut self, source: NodeId) {
+        let Self { poster, tags, .. } = self;
+        let unanswered = poster.abandon(source, tags);
+        self.complete(unanswered);
+        if let Some(peer) = self.peer(source) {
+            peer.presence = Presence::Closed;
+            peer.gone_since = None;
+        }
+        self.news.push(News::Closed(source));
+    }
+}

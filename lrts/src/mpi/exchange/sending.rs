@@ -1,0 +1,150 @@
+//! The way out: frames, own messages and operations.
+
+use super::{Exchange, Farewell, News, Presence, Purpose, Running};
+use crate::emulated::wire::OPERATIONS_MAX;
+use crate::error::TransferError;
+use crate::frame::Frame;
+use crate::ids::NodeId;
+use crate::lrts::{Completion, NoRoom};
+use crate::mpi::callers::Ticket;
+use crate::mpi::endpoint::Letter;
+use crate::mpi::poster::Wish;
+use crate::mpi::server::Task;
+use crate::mpi::wire::{Control, Header, Kind};
+
+impl Exchange {
+    /// Sends a frame; the lost swallow any number.
+    ///
+    /// # Errors
+    /// [`NoRoom`], until some progress did something.
+    ///
+    /// # Panics
+    /// If there is no such peer.
+    pub(in crate::mpi) fn send(
+        &mut self,
+        target: NodeId,
+        frame: Frame<'_>,
+        ticket: Option<Ticket>,
+    ) -> Result<(), NoRoom> {
+        let peer = self.peer(target).unwrap_or_else(|| panic!("{target} is no peer"));
+        if peer.presence == Presence::Lost {
+            return Ok(());
+        }
+        if peer.farewell != Farewell::Unsaid {
+            return Err(NoRoom);
+        }
+        if !peer.waiting.is_empty() {
+            self.flush(target, ticket);
+            if self.peer(target).is_some_and(|peer| !peer.waiting.is_empty()) {
+                return Err(NoRoom);
+            }
+        }
+        self.write(target, Kind::Frame(frame.channel), [frame.head, frame.body], false, ticket)?;
+        if let Some(peer) = self.peer(target) {
+            peer.sent.add(frame.len());
+        }
+        Ok(())
+    }
+
+    /// Writes a message and sends it, or leaves it to whoever may.
+    fn write(
+        &mut self,
+        target: NodeId,
+        kind: Kind,
+        body: [&[u8]; 2],
+        is_goodbye: bool,
+        ticket: Option<Ticket>,
+    ) -> Result<(), NoRoom> {
+        let header = Header { source: self.node, kind }.encode();
+        let letter = self.endpoint.write(&[&header, body[0], body[1]]).ok_or(NoRoom)?;
+        self.sends[letter.slot] = (target, is_goodbye);
+        if ticket.is_some() && self.letters.is_empty() {
+            self.send_letter(letter, ticket);
+        } else {
+            self.letters.push_back(letter);
+        }
+        Ok(())
+    }
+
+    pub(super) fn send_letter(&mut self, letter: Letter, ticket: Option<Ticket>) {
+        let (target, _) = self.sends[letter.slot];
+        let Self { endpoint, peers, .. } = self;
+        let peer = peers.get(target.index()).and_then(Option::as_ref);
+        let (Some(peer), Some(ticket)) = (peer.filter(|peer| peer.presence != Presence::Lost), ticket) else {
+            return endpoint.discard(letter);
+        };
+        if let Err(error) = endpoint.send(letter, &peer.place, ticket) {
+            self.lose(target, error.to_string(), Some(ticket));
+        }
+    }
+
+    /// Posts a get or put.
+    ///
+    /// # Errors
+    /// The wish when too many are open at that peer, or in all.
+    pub(in crate::mpi) fn wish(
+        &mut self,
+        wish: Wish,
+        ticket: Option<Ticket>,
+    ) -> Result<Option<Completion>, Wish> {
+        let node = wish.key.node;
+        match self.peer(node).map(|peer| (peer.presence, peer.farewell)) {
+            None => return Ok(Some(wish.fail(TransferError::StaleKey(node)))),
+            Some((Presence::Open, Farewell::Unsaid)) => {}
+            Some((Presence::Open, _)) => return Err(wish),
+            Some(_) => return Ok(Some(wish.fail(TransferError::PeerLost(node)))),
+        }
+        if self.poster.count(node) >= OPERATIONS_MAX {
+            return Err(wish);
+        }
+        let control = self.poster.post(wish, &mut self.tags)?;
+        self.tell(node, control);
+        self.flush(node, ticket);
+        Ok(None)
+    }
+
+    /// Starts serving a peer.
+    pub(super) fn begin(&mut self, node: NodeId, task: Task) {
+        self.tell(node, task.answer);
+        if let Some((id, flow)) = task.flow {
+            self.flows.push(Running { peer: node, purpose: Purpose::Served(id), flow });
+        }
+    }
+
+    /// Queues a message of our own.
+    pub(super) fn tell(&mut self, node: NodeId, control: Control) {
+        if let Some(peer) = self.peer(node) {
+            peer.waiting.push_back(control);
+        }
+        self.note(node);
+    }
+
+    pub(super) fn note(&mut self, node: NodeId) {
+        if let Some(peer) = self.peer(node)
+            && !peer.listed
+            && (!peer.waiting.is_empty() || peer.server.is_waiting())
+        {
+            peer.listed = true;
+            self.restless.push(node);
+        }
+    }
+
+    /// Writes what waits for a peer. Returns whether anything found room.
+    pub(super) fn flush(&mut self, node: NodeId, ticket: Option<Ticket>) -> bool {
+        let mut left = false;
+        while let Some(control) = self.peer(node).and_then(|peer| peer.waiting.front().copied()) {
+            let is_goodbye = control == Control::Goodbye;
+            if self.write(node, Kind::Control, [&control.encode(), &[]], is_goodbye, ticket).is_err() {
+                break;
+            }
+            left = true;
+            self.peer(node).map(|peer| peer.waiting.pop_front());
+        }
+        self.note(node);
+        left
+    }
+
+    pub(super) fn complete(&mut self, completions: impl IntoIterator<Item = Completion>) {
+        self.news.extend(completions.into_iter().map(News::Completion));
+    }
+}

@@ -1,0 +1,288 @@
+//! Any MPI: messages with one tag, long transfers by matched messages with a tag each.
+//!
+//! The library is loaded at run time (`chare_mpi_sys`); [`start`](mod@start) says which, and starts it. From top to bottom:
+//! `exchange` (all that a node has with its peers) uses `poster` (our gets and puts), `server` (those of peers, here), `flow`
+//! (the bytes of one transfer) and `endpoint` (messages). No windows and no collectives: nothing but `MPI_Isend`,
+//! `MPI_Irecv` and `MPI_Test`.
+//!
+//! **How memory stays safe.** The owner of a region takes part in every transfer: it judges key, range and rights, claims the
+//! range, and then sends or receives, from or into that memory. Nobody reaches it without that.
+//!
+//! 1. One thread at a time uses the endpoint. What MPI's threads may do decides which ([`callers`]): any, or the one that
+//!    initialised MPI; the others leave messages and take news, and that one must [`attend`](Mpi::attend).
+//! 2. MPI has no descriptor to wait on: a sleeper looks every now and then, while something is under way every 50 us.
+//! 3. Peers that die are noticed by their lifelines, at the latest when they are looked at: after every sleep, and
+//!    with every `LIFELINE_INTERVAL`th progress. MPIs themselves end all processes of a job, or say nothing.
+//! 4. Errors come back as values (`MPI_ERRORS_RETURN`), and name the peer as far as MPI knows whose they are.
+
+mod callers;
+mod endpoint;
+mod exchange;
+mod flow;
+mod open;
+mod poster;
+mod server;
+pub mod start;
+mod wire;
+
+pub use chare_mpi_sys::{Communicator, Threads};
+
+use crate::bootstrap::Bootstrap;
+use crate::capabilities::Capabilities;
+use crate::error::{LrtsError, TransferError};
+use crate::fabric::pool::{Arrival, Pool};
+use crate::fabric::sleeper::Sleeper;
+use crate::frame::Frame;
+use crate::ids::NodeId;
+use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::memcpy::copy;
+use crate::memory::Memory;
+use crate::path_use::PathUse;
+use crate::region::{RegionKey, Regions};
+use callers::Callers;
+use exchange::{Exchange, News};
+use parking_lot::Mutex;
+use poster::{What, Wish};
+use rustix::fd::BorrowedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use wire::{BUFFER_BYTES, HEADER_BYTES};
+
+const BACKEND: &str = "mpi";
+
+/// The longest frame, in bytes.
+pub(crate) const FRAME_BYTES_MAX: usize = BUFFER_BYTES - HEADER_BYTES;
+
+/// Transfers shorter than this are better carried by messages: a matched one costs a round trip more, a copy of 32 KiB some
+/// microseconds at either end.
+pub(crate) const MATCHED_BYTES_MIN: usize = 32 << 10;
+
+/// One look at the lifelines is a system call, some hundred nanoseconds.
+const LIFELINE_INTERVAL: u32 = 1_024;
+
+/// How long a thread that attends goes on looking when nothing happens: as long as an idle PE.
+const SPIN: Duration = Duration::from_micros(200);
+
+/// How long it naps after that, unless it is woken by another thread: messages from elsewhere wake nobody.
+const NAP: Duration = Duration::from_millis(1);
+
+/// Where a node is: a process of a communicator.
+#[derive(Clone)]
+pub struct Place {
+    /// Where it receives.
+    pub communicator: Arc<Communicator>,
+    /// Its process there.
+    pub rank: u32,
+}
+
+/// What one thread at a time does in `progress`.
+#[derive(Default)]
+struct Turn {
+    news: Vec<News>,
+    read: Vec<Arrival>,
+    rounds: u32,
+}
+
+/// One node's endpoint.
+pub struct Mpi {
+    regions: Arc<Regions>,
+    exchange: Mutex<Exchange>,
+    incoming: Arc<Pool>,
+    turn: Mutex<Turn>,
+    sleeper: Sleeper,
+    callers: Callers,
+    description: String,
+    closing: AtomicBool,
+}
+
+impl Mpi {
+    /// Opens an endpoint at the place of this node and meets `peers`, within `patience` after all nodes have published where they
+    /// are. Collective, with peers that agree with the others': every node of the job calls it.
+    ///
+    /// `places` are all nodes', in their order. Several nodes may share a process, if MPI grants
+    /// [`Threads::Multiple`] and each has a communicator of its own.
+    ///
+    /// # Errors
+    /// This thread may not call MPI, MPI fails, or a node is not reached in time.
+    pub fn open(
+        bootstrap: &mut dyn Bootstrap,
+        peers: &[NodeId],
+        regions: Arc<Regions>,
+        places: &[Place],
+        patience: Duration,
+    ) -> Result<Self, LrtsError> {
+        let (exchange, callers) = open::open(bootstrap, peers, &regions, places, patience)?;
+        let sleeper = Sleeper::new(BACKEND, None, exchange.lifelines().event_fd())?;
+        let library = places[bootstrap.node().index()].communicator.library();
+        Ok(Self {
+            regions,
+            incoming: Arc::clone(exchange.incoming()),
+            exchange: Mutex::new(exchange),
+            turn: Mutex::default(),
+            sleeper,
+            callers,
+            description: start::describe(library),
+            closing: AtomicBool::new(false),
+        })
+    }
+
+    /// Frames that a peer was sent.
+    pub fn sent(&self, peer: NodeId) -> PathUse {
+        self.exchange.lock().sent(peer)
+    }
+
+    /// Which MPI it is: what it calls itself, its ABI, and what threads may do.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    /// Drives the endpoint until `is_over`, where MPI lets nobody do it but this thread; returns at once where any may.
+    pub fn attend(&self, is_over: &dyn Fn() -> bool) {
+        let (Some(_), Some(ticket)) = (self.callers.only(), self.callers.ticket()) else { return };
+        let (mut rounds, mut idle_since) = (0_u32, Instant::now());
+        while !is_over() {
+            rounds = rounds.wrapping_add(1);
+            let slept = idle_since.elapsed() > SPIN;
+            let look = slept || rounds.is_multiple_of(LIFELINE_INTERVAL);
+            if self.exchange.lock().advance(self.is_closing(), look, ticket) {
+                idle_since = Instant::now();
+            } else if slept {
+                std::thread::park_timeout(NAP);
+            }
+        }
+    }
+
+    /// Wakes the thread that attends, if there is one and this is another.
+    fn wake_attendant(&self) {
+        if let Some(thread) = self.callers.only() {
+            thread.unpark();
+        }
+    }
+
+    fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+
+    /// Posts what is not about this node.
+    fn post(&self, wish: Wish) -> Result<Posted, Wish> {
+        if self.is_closing() {
+            return Err(wish);
+        }
+        let posted = self.exchange.lock().wish(wish, self.callers.ticket())?;
+        self.wake_attendant();
+        Ok(posted.map_or(Posted::Pending, Posted::Done))
+    }
+}
+
+impl Lrts for Mpi {
+    fn name(&self) -> &'static str {
+        BACKEND
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            messages: true,
+            get: true,
+            put: true,
+            view: false,
+            immediate: false,
+            frame_bytes_max: FRAME_BYTES_MAX,
+        }
+    }
+
+    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+        assert!(frame.len() <= FRAME_BYTES_MAX, "frame of {} bytes", frame.len());
+        if self.is_closing() {
+            return Err(NoRoom);
+        }
+        let sent = self.exchange.lock().send(target, frame, self.callers.ticket());
+        self.wake_attendant();
+        sent
+    }
+
+    fn progress(&self, sink: &mut dyn Sink) -> bool {
+        let Some(mut turn) = self.turn.try_lock() else { return false };
+        let Turn { news, read, rounds } = &mut *turn;
+        *rounds = rounds.wrapping_add(1);
+        let look = self.sleeper.has_slept() || rounds.is_multiple_of(LIFELINE_INTERVAL);
+        let mut exchange = self.exchange.lock();
+        exchange.give_back(read);
+        let ticket = self.callers.ticket();
+        let happened = ticket.is_some_and(|ticket| exchange.advance(self.is_closing(), look, ticket));
+        exchange.take_news(news);
+        drop(exchange);
+        if news.is_empty() {
+            return happened;
+        }
+        self.sleeper.note_work();
+        for one in news.drain(..) {
+            match one {
+                News::Frame { source, channel, message } => {
+                    let (_, body) = wire::Header::decode(self.incoming.bytes(&message))
+                        .expect("decoded before, and nobody wrote it since");
+                    sink.frame(source, channel, body);
+                    read.push(message);
+                }
+                News::Completion(completion) => sink.completion(completion),
+                News::Closed(peer) => sink.peer_closed(peer),
+                News::Lost(error) => sink.peer_lost(error),
+            }
+        }
+        true
+    }
+
+    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
+        if get.key.node == self.regions.node() {
+            return copy::get(&self.regions, get);
+        }
+        if let Err(error) = copy::local_room(&get) {
+            let failed = Completion { token: get.token, result: Err(error), memory: Some(get.into) };
+            return Ok(Posted::Done(failed));
+        }
+        let Get { key, offset, into, len, token } = get;
+        self.post(Wish { key, offset, len, token, what: What::Get(into) }).map_err(|wish| match wish.what {
+            What::Get(into) => Refused(Get { key, offset, into, len, token }),
+            What::Put(_) => unreachable!("a get comes back as a get"),
+        })
+    }
+
+    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
+        if put.key.node == self.regions.node() {
+            return copy::put(&self.regions, put);
+        }
+        let Put { key, offset, from, token } = put;
+        let len = from.len();
+        self.post(Wish { key, offset, len, token, what: What::Put(from) }).map_err(|wish| match wish.what {
+            What::Put(from) => Refused(Put { key, offset, from, token }),
+            What::Get(_) => unreachable!("a put comes back as a put"),
+        })
+    }
+
+    fn view(&self, _: &RegionKey, _: u64, _: usize) -> Result<Option<Memory>, TransferError> {
+        Ok(None)
+    }
+
+    fn arm(&self) -> bool {
+        // What was read must be posted again, or nobody can send.
+        let has_read = self.turn.try_lock().is_none_or(|turn| !turn.read.is_empty());
+        !has_read
+            && self.sleeper.arm(|| {
+                let exchange = self.exchange.lock();
+                (!exchange.is_restless()).then(|| exchange.watches_clock() || self.is_closing())
+            })
+    }
+
+    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.sleeper.event_fd())
+    }
+
+    fn shutdown(&self) {
+        self.closing.store(true, Ordering::Release);
+        self.exchange.lock().say_goodbyes();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closing() && self.exchange.lock().is_closed()
+    }
+}

@@ -1,0 +1,44 @@
+//! Start-up of an endpoint, once MPI runs.
+//!
+//! Every node posts its receives, and each pair makes its lifeline, which proves that both belong to the job. That all nodes
+//! have made theirs proves that all have posted.
+
+use super::callers::Callers;
+use super::endpoint::Endpoint;
+use super::exchange::{Exchange, Parts};
+use super::server::Server;
+use super::{BACKEND, Place};
+use crate::bootstrap::Bootstrap;
+use crate::error::LrtsError;
+use crate::fabric::lifelines::Lifelines;
+use crate::ids::NodeId;
+use crate::region::Regions;
+use crate::tcp;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// All that a node knows of its peers.
+///
+/// # Errors
+/// See [`Mpi::open`](super::Mpi::open).
+pub(super) fn open(
+    bootstrap: &mut dyn Bootstrap,
+    expected: &[NodeId],
+    regions: &Arc<Regions>,
+    places: &[Place],
+    patience: Duration,
+) -> Result<(Exchange, Callers), LrtsError> {
+    let node = bootstrap.node();
+    let own = places[node.index()].clone();
+    let library = own.communicator.library();
+    let callers = Callers::of(library)?;
+    let ticket = callers.ticket().expect("the thread that opens an endpoint may call MPI");
+    let endpoint = Endpoint::open(own, callers.clone(), ticket)
+        .map_err(|error| LrtsError::Bootstrap(format!("{}: {error}", library.version())))?;
+    let lifelines = Lifelines::new(BACKEND, tcp::connect(bootstrap, expected, patience)?)?;
+    let peer = |(peer, place): (NodeId, &Place)| {
+        expected.contains(&peer).then(|| (place.clone(), Server::new(Arc::clone(regions))))
+    };
+    let peers = (0..).map(NodeId).zip(places).map(peer).collect();
+    Ok((Exchange::new(Parts { node, endpoint, lifelines, peers }), callers))
+}

@@ -1,0 +1,245 @@
+//! The gets and puts of this node, until their completions.
+//!
+//! 1. A get says under which tag it wants its bytes, and receives them once the server has claimed the range.
+//! 2. A put waits for the server's tag, sends, and is over when the server has all bytes in its memory.
+//! 3. What the server refuses for good ends the operation. Whatever else it says out of this order is a breach, told in words.
+//! 4. An operation keeps its memory while MPI may touch it; of a lost peer's operations, what MPI does not give back never
+//!    comes back.
+
+use super::Place;
+use super::flow::{Block, Flow};
+use super::wire::{Control, Tags};
+use crate::emulated::wire::{OperationId, Range, Reason};
+use crate::error::TransferError;
+use crate::ids::NodeId;
+use crate::lrts::{Completion, Token};
+use crate::memory::{Memory, MemoryMut};
+use crate::region::RegionKey;
+use std::collections::HashMap;
+
+/// The memory at our end.
+pub(super) enum What {
+    /// A get fills it.
+    Get(MemoryMut),
+    /// A put reads it.
+    Put(Memory),
+}
+
+/// A get or put as it was posted.
+pub(super) struct Wish {
+    pub(super) key: RegionKey,
+    pub(super) offset: u64,
+    pub(super) len: usize,
+    pub(super) token: Token,
+    pub(super) what: What,
+}
+
+impl Wish {
+    /// It ends before it begins.
+    pub(super) fn fail(self, error: TransferError) -> Completion {
+        let memory = match self.what {
+            What::Get(into) => Some(into),
+            What::Put(_) => None,
+        };
+        Completion { token: self.token, result: Err(error), memory }
+    }
+}
+
+enum State {
+    /// The server was asked; a get has its tag.
+    Asked { what: What, tag: Option<u32> },
+    /// A get whose flow has the memory.
+    Receiving { tag: u32 },
+    /// A put whose flow has the memory; the server may have all bytes before MPI says that the last ones have left.
+    Sending { is_done: bool },
+    /// A put whose bytes have left.
+    Sent,
+}
+
+struct Operation {
+    node: NodeId,
+    offset: u64,
+    len: usize,
+    token: Token,
+    state: State,
+}
+
+/// All operations of this node.
+pub(super) struct Poster {
+    open: HashMap<OperationId, Operation>,
+    last_id: OperationId,
+}
+
+impl Poster {
+    pub(super) fn new() -> Self {
+        Self { open: HashMap::new(), last_id: 0 }
+    }
+
+    /// How many operations are open at a node.
+    pub(super) fn count(&self, node: NodeId) -> usize {
+        self.open.values().filter(|operation| operation.node == node).count()
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Opens an operation. Returns what to tell the server.
+    ///
+    /// # Errors
+    /// The wish when no tag is free.
+    pub(super) fn post(&mut self, wish: Wish, tags: &mut Tags) -> Result<Control, Wish> {
+        let Wish { key, offset, len, token, what } = wish;
+        let range = Range { slot: key.slot, generation: key.generation, offset, len: len as u64 };
+        let id = self.last_id + 1;
+        let (control, tag) = match &what {
+            What::Get(_) => match tags.take() {
+                Some(tag) => (Control::Get { id, range, tag }, Some(tag)),
+                None => return Err(Wish { key, offset, len, token, what }),
+            },
+            What::Put(_) => (Control::Put { id, range }, None),
+        };
+        self.last_id = id;
+        let state = State::Asked { what, tag };
+        self.open.insert(id, Operation { node: key.node, offset, len, token, state });
+        Ok(control)
+    }
+
+    /// The server claimed the range of a get and sends it.
+    ///
+    /// # Errors
+    /// When this node asked for no such thing.
+    pub(super) fn sending(&mut self, id: OperationId, node: NodeId, from: Place) -> Result<Flow, String> {
+        let operation = self.open.get_mut(&id).filter(|operation| operation.node == node);
+        let operation = operation.ok_or_else(|| format!("it sends for operation {id}, which is not open"))?;
+        match std::mem::replace(&mut operation.state, State::Sent) {
+            State::Asked { what: What::Get(memory), tag: Some(tag) } => {
+                operation.state = State::Receiving { tag };
+                Ok(Flow::receive(Block::Into { memory, len: operation.len }, from, tag))
+            }
+            other => {
+                operation.state = other;
+                Err(format!("it sends for operation {id}, which waits for nothing"))
+            }
+        }
+    }
+
+    /// The server claimed the range of a put and waits for it.
+    ///
+    /// # Errors
+    /// When this node asked for no such thing.
+    pub(super) fn receiving(
+        &mut self,
+        id: OperationId,
+        node: NodeId,
+        to: Place,
+        tag: u32,
+    ) -> Result<Flow, String> {
+        let operation = self.open.get_mut(&id).filter(|operation| operation.node == node);
+        let operation = operation.ok_or_else(|| format!("it waits for operation {id}, which is not open"))?;
+        match std::mem::replace(&mut operation.state, State::Sent) {
+            State::Asked { what: What::Put(memory), .. } => {
+                operation.state = State::Sending { is_done: false };
+                Ok(Flow::send(Block::From(memory), to, tag))
+            }
+            other => {
+                operation.state = other;
+                Err(format!("it waits for operation {id}, which has nothing to send"))
+            }
+        }
+    }
+
+    /// A flow is over: ends a get; a put waits for the server's word.
+    pub(super) fn moved(&mut self, id: OperationId, flow: Flow, tags: &mut Tags) -> Option<Completion> {
+        let operation = self.open.get_mut(&id)?;
+        if let State::Sending { is_done: false } = operation.state {
+            operation.state = State::Sent;
+            return None;
+        }
+        self.end(id, Ok(()), Some(flow), tags)
+    }
+
+    /// The server has all bytes of a put.
+    ///
+    /// # Errors
+    /// When it has none, or there is no such put.
+    pub(super) fn done(
+        &mut self,
+        id: OperationId,
+        node: NodeId,
+        tags: &mut Tags,
+    ) -> Result<Option<Completion>, String> {
+        let operation = self.open.get_mut(&id).filter(|operation| operation.node == node);
+        match operation.map(|operation| &mut operation.state) {
+            Some(State::Sent) => Ok(self.end(id, Ok(()), None, tags)),
+            Some(State::Sending { is_done: is_done @ false }) => {
+                *is_done = true;
+                Ok(None)
+            }
+            _ => Err(format!("it ended operation {id}, which is not open or has nothing to end")),
+        }
+    }
+
+    /// The server did not carry an operation out.
+    ///
+    /// # Errors
+    /// When there is none, or it has begun.
+    pub(super) fn failed(
+        &mut self,
+        id: OperationId,
+        node: NodeId,
+        reason: Reason,
+        tags: &mut Tags,
+    ) -> Result<Option<Completion>, String> {
+        let operation = self.open.get(&id).filter(|operation| operation.node == node);
+        match operation {
+            Some(Operation { state: State::Asked { .. }, offset, len, .. }) => {
+                let error = reason.to_error(node, *offset, *len as u64);
+                Ok(self.end(id, Err(error), None, tags))
+            }
+            _ => Err(format!("it failed operation {id}, which is not open or has begun")),
+        }
+    }
+
+    /// A peer is lost: ends what it was asked for and what it owes a word. What moves ends with its flow.
+    pub(super) fn abandon(&mut self, node: NodeId, tags: &mut Tags) -> Vec<Completion> {
+        let moves = |state: &State| matches!(state, State::Receiving { .. } | State::Sending { .. });
+        let waits = |operation: &Operation| operation.node == node && !moves(&operation.state);
+        let ids: Vec<OperationId> =
+            self.open.iter().filter(|(_, operation)| waits(operation)).map(|(id, _)| *id).collect();
+        let lost = || Err(TransferError::PeerLost(node));
+        ids.into_iter().filter_map(|id| self.end(id, lost(), None, tags)).collect()
+    }
+
+    /// The flow of a lost peer's operation has ended, or never will.
+    pub(super) fn lose(&mut self, id: OperationId, flow: Flow, tags: &mut Tags) -> Option<Completion> {
+        let node = self.open.get(&id)?.node;
+        self.end(id, Err(TransferError::PeerLost(node)), Some(flow), tags)
+    }
+
+    fn end(
+        &mut self,
+        id: OperationId,
+        result: Result<(), TransferError>,
+        flow: Option<Flow>,
+        tags: &mut Tags,
+    ) -> Option<Completion> {
+        let Operation { len, token, state, .. } = self.open.remove(&id)?;
+        let block = flow.map(Flow::into_block);
+        // Under the tag of memory that never came back something may still arrive.
+        let is_free = !matches!(block, Some(None));
+        let (tag, asked) = match state {
+            State::Asked { what: What::Get(memory), tag } => (tag, Some(memory)),
+            State::Asked { what: What::Put(_), .. } | State::Sending { .. } | State::Sent => (None, None),
+            State::Receiving { tag } => (Some(tag), None),
+        };
+        if let Some(tag) = tag.filter(|_| is_free) {
+            tags.give_back(tag);
+        }
+        let moved = match block.flatten() {
+            Some(Block::Into { memory, .. }) => Some(memory),
+            Some(Block::From(_) | Block::Lease(_)) | None => None,
+        };
+        Some(Completion { token, result: result.map(|()| len), memory: asked.or(moved) })
+    }
+}

@@ -1,0 +1,175 @@
+//! The operations that one peer posted to this node, until their last byte has moved.
+//!
+//! 1. Key, range and rights are judged by this node's [`Regions`]; the range is claimed before the first byte and until the last.
+//! 2. A range that somebody else holds makes the peer wait; it is tried again with every progress.
+//! 3. What no correct peer asks is a breach, told in words.
+
+use super::Place;
+use super::flow::{Block, Flow};
+use super::wire::{Control, Tags, is_transfer_tag};
+use crate::claim::ClaimMode;
+use crate::emulated::wire::{OPERATIONS_MAX, OperationId, Range, Reason};
+use crate::region::{ClaimError, RegionKey, Regions};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a peer asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Request {
+    /// To be sent a range under its tag.
+    Get { tag: u32 },
+    /// To send a range.
+    Put,
+}
+
+enum Service {
+    /// The range is busy, or no tag is free.
+    Waiting { range: Range, request: Request },
+    /// A get; the flow has the claim.
+    Sending,
+    /// A put; likewise.
+    Receiving { tag: u32 },
+}
+
+/// What to do for a peer.
+pub(super) struct Task {
+    pub(super) answer: Control,
+    /// To be started with the answer.
+    pub(super) flow: Option<(OperationId, Flow)>,
+}
+
+/// One peer's operations here.
+pub(super) struct Server {
+    regions: Arc<Regions>,
+    open: HashMap<OperationId, Service>,
+    waiting: Vec<OperationId>,
+}
+
+/// The two ends of a flow.
+pub(super) struct Ends<'a> {
+    pub(super) own: &'a Place,
+    pub(super) peer: &'a Place,
+}
+
+impl Ends<'_> {
+    /// Where this node receives what the peer sends.
+    pub(super) fn receiving(&self) -> Place {
+        Place { rank: self.peer.rank, ..self.own.clone() }
+    }
+}
+
+impl Server {
+    pub(super) fn new(regions: Arc<Regions>) -> Self {
+        Self { regions, open: HashMap::new(), waiting: Vec::new() }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Whether a range is busy, the end of which no message will announce.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// The peer posted an operation.
+    ///
+    /// # Errors
+    /// What no correct peer asks, in words.
+    pub(super) fn open(
+        &mut self,
+        id: OperationId,
+        range: Range,
+        request: Request,
+        ends: &Ends<'_>,
+        tags: &mut Tags,
+    ) -> Result<Option<Task>, String> {
+        if self.open.len() >= OPERATIONS_MAX {
+            return Err(format!("it posted more than {OPERATIONS_MAX} operations at a time"));
+        }
+        if self.open.contains_key(&id) {
+            return Err(format!("it posted operation {id} twice"));
+        }
+        if let Request::Get { tag } = request
+            && !is_transfer_tag(tag)
+        {
+            return Err(format!("it wants operation {id} under the tag {tag}, which no transfer has"));
+        }
+        Ok(self.serve(id, range, request, ends, tags))
+    }
+
+    fn serve(
+        &mut self,
+        id: OperationId,
+        range: Range,
+        request: Request,
+        ends: &Ends<'_>,
+        tags: &mut Tags,
+    ) -> Option<Task> {
+        let Range { slot, generation, offset, len } = range;
+        let key = RegionKey { node: self.regions.node(), slot, generation, len };
+        let mode = if request == Request::Put { ClaimMode::Write } else { ClaimMode::Read };
+        let mut wait = || {
+            self.open.insert(id, Service::Waiting { range, request });
+            self.waiting.push(id);
+            None
+        };
+        let claim = match self.regions.claim(&key, offset, len, mode) {
+            Ok(claim) => claim,
+            Err(ClaimError::Busy) => return wait(),
+            Err(ClaimError::Failed(error)) => {
+                return Some(Task { answer: Control::Failed { id, reason: Reason::of(&error) }, flow: None });
+            }
+        };
+        let (service, answer, flow) = match request {
+            Request::Get { tag } => {
+                let flow = Flow::send(Block::Lease(claim), ends.peer.clone(), tag);
+                (Service::Sending, Control::Sending { id }, flow)
+            }
+            Request::Put => {
+                let Some(tag) = tags.take() else { return wait() };
+                let flow = Flow::receive(Block::Lease(claim), ends.receiving(), tag);
+                (Service::Receiving { tag }, Control::Receiving { id, tag }, flow)
+            }
+        };
+        self.open.insert(id, service);
+        Some(Task { answer, flow: Some((id, flow)) })
+    }
+
+    /// A flow is over: its claim ends. Returns what to tell the peer.
+    pub(super) fn moved(&mut self, id: OperationId, flow: Flow, tags: &mut Tags) -> Option<Control> {
+        // Before anybody learns that it is over.
+        drop(flow.into_block());
+        match self.open.remove(&id) {
+            Some(Service::Receiving { tag }) => {
+                tags.give_back(tag);
+                Some(Control::Done { id })
+            }
+            _ => None,
+        }
+    }
+
+    /// Tries busy ranges once more; when `closing`, gives up those that still are. Returns what became of those that are no
+    /// longer.
+    pub(super) fn retry(&mut self, closing: bool, ends: &Ends<'_>, tags: &mut Tags) -> Vec<Task> {
+        let mut tasks = Vec::new();
+        for id in std::mem::take(&mut self.waiting) {
+            if let Some(Service::Waiting { range, request }) = self.open.remove(&id) {
+                tasks.extend(self.serve(id, range, request, ends, tags));
+            }
+        }
+        if closing {
+            for id in self.waiting.drain(..) {
+                self.open.remove(&id);
+                tasks.push(Task { answer: Control::Failed { id, reason: Reason::Closing }, flow: None });
+            }
+        }
+        tasks
+    }
+
+    /// The peer is lost: nothing more is begun.
+    pub(super) fn abandon(&mut self) {
+        self.open.clear();
+        self.waiting.clear();
+    }
+}

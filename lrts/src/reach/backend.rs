@@ -1,0 +1,117 @@
+//! What the trait asks of a backend, each time by the path that was decided.
+
+use super::{Messages, Reach};
+use crate::capabilities::Capabilities;
+use crate::error::TransferError;
+use crate::frame::Frame;
+use crate::ids::NodeId;
+use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
+use crate::memcpy::copy;
+use crate::memory::Memory;
+use crate::region::RegionKey;
+use rustix::fd::BorrowedFd;
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+
+/// Looks at shared memory for each look at TCP, where both are needed: together they take as long as the system call.
+const LOOKS_PER_TCP: u32 = 8;
+
+impl Lrts for Reach {
+    fn name(&self) -> &'static str {
+        "reach"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let mapped = self.peers.iter().any(|peer| peer.mapping.load(Ordering::Relaxed));
+        Capabilities {
+            messages: self.peers.len() > 1,
+            get: true,
+            put: true,
+            view: mapped,
+            immediate: false,
+            frame_bytes_max: self.frame_bytes_max,
+        }
+    }
+
+    /// # Panics
+    /// If the frame is too long or the target is this node.
+    fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
+        let len = frame.len();
+        assert!(len <= self.frame_bytes_max, "frame of {len} bytes");
+        match (self.peers[target.index()].messages, &self.shm, &self.tcp, &self.fabric) {
+            (Messages::Shm, Some(shm), ..) => shm.send(target, frame),
+            (Messages::Tcp, _, Some(tcp), _) => tcp.send(target, frame),
+            (Messages::Fabric, .., Some(fabric)) => fabric.carrier().send(target, frame),
+            _ => panic!("messages to {target}, which is this node, never reach the network"),
+        }
+    }
+
+    fn progress(&self, sink: &mut dyn Sink) -> bool {
+        match (&self.shm, &self.tcp, &self.fabric) {
+            (Some(shm), None, None) => shm.progress(sink),
+            (None, Some(tcp), None) => tcp.progress(sink),
+            (None, None, Some(fabric)) => fabric.carrier().progress(sink),
+            (None, None, None) => false,
+            (shm, tcp, fabric) => {
+                let happened = shm.as_ref().is_some_and(|shm| shm.progress(sink));
+                let farther = is_turn_of_the_farther() && {
+                    let by_tcp = tcp.as_ref().is_some_and(|tcp| tcp.progress(sink));
+                    fabric.as_ref().is_some_and(|fabric| fabric.carrier().progress(sink)) || by_tcp
+                };
+                farther || happened
+            }
+        }
+    }
+
+    fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
+        self.transfer(get)
+    }
+
+    fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
+        self.transfer(put)
+    }
+
+    fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
+        let peer = self.peers.get(key.node.index()).ok_or(TransferError::StaleKey(key.node))?;
+        let lent = match &self.shm {
+            _ if key.node == self.regions.node() => copy::view(&self.regions, key, offset, len)?,
+            Some(shm) if peer.mapping.load(Ordering::Relaxed) => match shm.view(key, offset, len) {
+                // A get takes another path.
+                Err(TransferError::Refused { .. }) => None,
+                lent => lent?,
+            },
+            _ => None,
+        };
+        if lent.is_some() {
+            peer.traffic.viewed.add(len);
+        }
+        Ok(lent)
+    }
+
+    fn arm(&self) -> bool {
+        !self.waker.take() && self.carriers().all(|carrier| carrier.arm())
+    }
+
+    fn event_fd(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.waker.events())
+    }
+
+    fn shutdown(&self) {
+        self.closing.store(true, Ordering::Release);
+        self.carriers().for_each(|carrier| carrier.shutdown());
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closing.load(Ordering::Acquire) && self.carriers().all(|carrier| carrier.is_closed())
+    }
+}
+
+/// Every so often, for each thread that polls: a look at other hosts is a system call, which neighbours need not wait for.
+fn is_turn_of_the_farther() -> bool {
+    thread_local! {
+        static LOOKS: Cell<u32> = const { Cell::new(0) };
+    }
+    let looks = LOOKS.get().wrapping_add(1);
+    LOOKS.set(looks);
+    looks.is_multiple_of(LOOKS_PER_TCP)
+}
