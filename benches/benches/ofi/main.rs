@@ -4,13 +4,18 @@
 //! same with bare libfabric calls on the same provider: `fi_inject` and `fi_recv`, `fi_readmsg`, `fi_writemsg` with delivery
 //! complete. A provider that is not here is told and left out.
 
-mod ours;
 mod raw;
 
+use chare_benches::leased::{PATIENCE, Task, play};
 use chare_benches::{Batches, Comparison, Side, compare};
+use chare_lrts::bootstrap::Bootstrap;
+use chare_lrts::leased::Leased;
+use chare_lrts::ofi::{self, OfiOptions};
+use chare_lrts::{LrtsError, NodeId, Regions};
 use clap::Parser;
 use std::io;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Samples of one run of a side. A batch takes some milliseconds.
 const BATCHES: u32 = 16;
@@ -72,13 +77,17 @@ struct Arguments {
     bench: bool,
 }
 
-/// What a side does.
-#[derive(Clone, Copy)]
-pub(crate) struct Task<'a> {
-    provider: &'a str,
-    what: &'a str,
-    batches: Batches,
-    bytes: usize,
+fn open(
+    bootstrap: &mut dyn Bootstrap,
+    other: NodeId,
+    regions: Arc<Regions>,
+    task: Task<'_>,
+) -> Result<Leased, LrtsError> {
+    let mut options = OfiOptions { provider: Some(task.network.to_owned()), ..OfiOptions::default() };
+    if task.what == "get-uncached" {
+        options.registrations_max = 0;
+    }
+    ofi::open(bootstrap, &[other], regions, &options, PATIENCE)
 }
 
 fn main() -> ExitCode {
@@ -88,9 +97,9 @@ fn main() -> ExitCode {
         && let (Ok(operations), Ok(bytes)) = (operations.parse(), bytes.parse())
     {
         let batches = Batches { operations, count: BATCHES };
-        let task = Task { provider, what, batches, bytes };
+        let task = Task { network: provider, what, batches, bytes };
         return match who.as_str() {
-            "ours" => ours::play(task),
+            "ours" => play(task, open),
             "raw" => code_of(raw::play(task)),
             _ => code_of(raw::serve(task)),
         };

@@ -3,7 +3,7 @@
 //!
 //! The second process is started by the first; they tell each other their names over its standard input and output.
 
-use crate::Task;
+use chare_benches::leased::Task;
 use chare_benches::{processor, take_seat};
 use chare_ofi_sys::abi::{
     FI_AV_UNSPEC, FI_COMPLETION, FI_CONTEXT, FI_CONTEXT2, FI_CQ_COND_NONE, FI_CQ_FORMAT_MSG,
@@ -225,10 +225,10 @@ impl Raw {
 
 /// The process that measures.
 pub(crate) fn play(task: Task<'_>) -> io::Result<()> {
-    let mut raw = Raw::open(task.provider)?;
+    let mut raw = Raw::open(task.network)?;
     let operations = task.batches.operations.to_string();
     let mut child = Command::new(std::env::current_exe()?)
-        .args(["side", "serve", task.provider, task.what, &operations, &task.bytes.to_string()])
+        .args(["side", "serve", task.network, task.what, &operations, &task.bytes.to_string()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
@@ -268,7 +268,7 @@ pub(crate) fn play(task: Task<'_>) -> io::Result<()> {
 /// The other process: sends back what comes, until a single byte does.
 pub(crate) fn serve(task: Task<'_>) -> io::Result<()> {
     take_seat(processor(1));
-    let mut raw = Raw::open(task.provider)?;
+    let mut raw = Raw::open(task.network)?;
     let mut memory = vec![7_u8; task.bytes];
     let mut mr: *mut fid_mr = null_mut();
     let access = u64::from(FI_REMOTE_READ | FI_REMOTE_WRITE);

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 /// Copied messages of which one is signalled.
-const SIGNAL_INTERVAL: u32 = 16;
+pub(super) const SIGNAL_INTERVAL: u32 = 16;
 
 /// How often a connection is tried. What fails for good fails at once; a packet lost, or a peer that runs one long entry, does not
 /// fail that often.

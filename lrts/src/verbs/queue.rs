@@ -4,6 +4,7 @@
 //! They end in the opposite order of their making, after all queue pairs and registrations.
 
 use super::BACKEND;
+use super::link::SIGNAL_INTERVAL;
 use crate::error::LrtsError;
 use crate::leased::endpoint::{SENDS, TRANSFERS};
 use rdma_sys::{
@@ -94,7 +95,8 @@ impl Queues {
         let depth = DEPTH_MAX
             .min(number(device.max_qp_wr))
             .min(number(device.max_cqe).saturating_sub(receives) / peers);
-        if credits < 2 || depth < 2 * RESERVE {
+        // A queue pair with room for fewer would wait for a signal that never comes.
+        if credits < 2 || depth < 2 * SIGNAL_INTERVAL as usize {
             let cause = format!(
                 "the device's queues ({} receives, {} completions) are too short for {peers} peers",
                 device.max_srq_wr, device.max_cqe
