@@ -86,7 +86,7 @@ struct Place<T> {
 }
 
 impl<T> Place<T> {
-    /// The block in which the position is, if the sender has come as far.
+    /// The block in which the position is, if the sender has come as far. For the receiver, or the last owner of the chain.
     #[inline]
     fn reached(&self) -> Option<NonNull<Block<T>>> {
         if self.position < self.end {
@@ -96,27 +96,29 @@ impl<T> Place<T> {
         NonNull::new(unsafe { self.block.as_ref() }.next.load(Ordering::Acquire))
     }
 
-    /// Takes the value at this position, if it is there, and goes on. `leave` gets the block that was left for it.
+    /// The block in which the position is, if the value is there. For the receiver, or the last owner of the chain.
+    #[inline]
+    fn filled(&self) -> Option<NonNull<Block<T>>> {
+        // SAFETY: as in `reached`: this block was not left yet.
+        self.reached().filter(|block| unsafe { block.as_ref() }.is_full_at(self.position))
+    }
+
+    /// Takes the value at this position, and goes on. `leave` gets the block that was left for that, if any was.
     ///
     /// # Safety
-    /// The caller is the receiver, or the last owner of the chain: nobody else takes.
+    /// The caller is the receiver, or the last owner of the chain: nobody else takes. `block` is what `filled` gave for this position.
     #[inline]
-    unsafe fn take(&mut self, leave: impl FnOnce(NonNull<Block<T>>)) -> Option<T> {
-        let block = self.reached()?;
-        // SAFETY: as in `reached`: this block was not left yet.
-        let shared = unsafe { block.as_ref() };
-        if !shared.is_full_at(self.position) {
-            return None;
-        }
-        // SAFETY: the turn says that the value was written, and each position is passed once; the sender does not come back to the
-        // slot before the block was left.
-        let value = shared.slot(self.position).value.with(|value| unsafe { (*value).assume_init_read() });
+    unsafe fn take(&mut self, block: NonNull<Block<T>>, leave: impl FnOnce(NonNull<Block<T>>)) -> T {
         if self.position == self.end {
             self.end += LEN;
             leave(std::mem::replace(&mut self.block, block));
         }
+        // SAFETY: as in `reached`.
+        let slot = unsafe { block.as_ref() }.slot(self.position);
         self.position += 1;
-        Some(value)
+        // SAFETY: the slot's turn said that the value was written, and each position is passed once; the sender does not come back
+        // to the slot before the block is left.
+        slot.value.with(|value| unsafe { (*value).assume_init_read() })
     }
 }
 
@@ -125,9 +127,9 @@ impl<T> Drop for Chain<T> {
         // SAFETY: both ends are gone, so nobody else reaches the cell; the receiver has left its place there.
         let rest = self.rest.with_mut(|rest| unsafe { (*rest).take() });
         let Some(mut rest) = rest else { return };
-        // SAFETY: this is the last owner; a block that was left is reached by nobody.
-        while let Some(value) = unsafe { rest.take(|left| Block::free(left)) } {
-            drop(value);
+        while let Some(block) = rest.filled() {
+            // SAFETY: this is the last owner; a block that was left is reached by nobody.
+            drop(unsafe { rest.take(block, |left| Block::free(left)) });
         }
         let spare = NonNull::new(self.spare.load(Ordering::Acquire));
         // The sender may have linked a block and filled none of it.
@@ -207,16 +209,40 @@ impl<T> Receiver<T> {
     /// Whether there is nothing to pop now.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        // SAFETY: the receiver has not left this block.
-        !self.place.reached().is_some_and(|block| unsafe { block.as_ref() }.is_full_at(self.place.position))
+        self.place.filled().is_none()
     }
 
-    /// The next value.
+    /// The next value, where it stands.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<T> {
-        let Self { chain, place } = self;
-        // SAFETY: this is the receiver.
-        unsafe { place.take(|left| chain.give_back(left)) }
+    pub(crate) fn front(&mut self) -> Option<Front<'_, T>> {
+        let block = self.place.filled()?;
+        Some(Front { receiver: self, block })
+    }
+}
+
+/// The next value of a chain: to be looked at, and taken or left.
+pub(crate) struct Front<'a, T> {
+    receiver: &'a mut Receiver<T>,
+    /// In which it stands.
+    block: NonNull<Block<T>>,
+}
+
+impl<T> Front<'_, T> {
+    /// Looks at the value.
+    #[inline]
+    pub(crate) fn peek<R>(&self, look: impl FnOnce(&T) -> R) -> R {
+        // SAFETY: the receiver, which is borrowed, has not left the block.
+        let slot = unsafe { self.block.as_ref() }.slot(self.receiver.place.position);
+        // SAFETY: `filled` has seen the value's turn, and it stays until this borrow of the receiver takes it.
+        slot.value.with(|value| look(unsafe { (*value).assume_init_ref() }))
+    }
+
+    /// Takes it.
+    #[inline]
+    pub(crate) fn take(self) -> T {
+        let Receiver { chain, place } = self.receiver;
+        // SAFETY: this is the receiver, borrowed since `filled` gave the block.
+        unsafe { place.take(self.block, |left| chain.give_back(left)) }
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn process(pe: &Rc<Pe>, work: &mut Work) {
         && call.nocopy.is_none()
         && let Some(chare) = find(pe, call.target)
     {
-        invoke(pe, chare, call.entry, &mut call.arguments, NocopyArguments::none(), call.reference);
+        invoke(pe, chare, call);
         work.clear();
         pe.counters.processed.add(1);
     } else if process_other(pe, std::mem::take(work)) == Outcome::Processed {
@@ -49,11 +49,12 @@ pub(crate) fn process(pe: &Rc<Pe>, work: &mut Work) {
 }
 
 /// The chare, if it lives here; the table is free again when its entry runs.
-#[inline]
+#[inline(always)]
 fn find(pe: &Pe, target: Target) -> Option<Rc<dyn AnyChare>> {
     pe.places.borrow_mut().find(target)
 }
 
+/// Any other work. Out of line: plain calls need not make room for it.
 #[inline(never)]
 fn process_other(pe: &Rc<Pe>, work: Work) -> Outcome {
     match work {
@@ -127,8 +128,7 @@ fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
             None => return Outcome::NotCounted,
         }
     }
-    let nocopy = NocopyArguments::new(call.nocopy.take());
-    invoke(pe, chare, call.entry, &mut call.arguments, nocopy, call.reference);
+    invoke(pe, chare, &mut call);
     Outcome::Processed
 }
 
@@ -158,24 +158,18 @@ fn bring_in(pe: &Rc<Pe>, chare: &Rc<dyn AnyChare>, destination: Destination, cal
     receive::land(&pe.node, destination, call, Vec::new()).unwrap_or_else(fail)
 }
 
+/// Runs an entry, whose arguments are all here.
 #[inline]
-fn invoke(
-    pe: &Pe,
-    chare: Rc<dyn AnyChare>,
-    entry: &'static EntryRegistration,
-    arguments: &mut Arguments,
-    nocopy: NocopyArguments,
-    reference: u64,
-) {
+fn invoke(pe: &Pe, chare: Rc<dyn AnyChare>, call: &mut Call) {
+    let Call { target, entry, arguments, nocopy, reference } = call;
     pe.counters.entries.add(1);
-    let (result, target) = pe.run_entry(chare, entry.name, reference, |chare| {
-        let result = (entry.invoke)(chare, arguments, nocopy);
-        (result, pe.destroyed.get().then(|| chare.identity().target))
+    let result = pe.run_entry(chare, entry.name, *reference, |chare| {
+        (entry.invoke)(chare, arguments, NocopyArguments::new(nocopy))
     });
     if let Err(cause) = result {
         fail_entry(pe, entry, &cause);
     }
-    target.inspect(|target| remove_if_destroyed(pe, *target));
+    remove_if_destroyed(pe, *target);
 }
 
 #[cold]
@@ -184,12 +178,19 @@ fn fail_entry(pe: &Pe, entry: &EntryRegistration, cause: &str) {
 }
 
 /// Removes a chare that asked for it, after the step of an entry in which it did.
+#[inline]
 fn remove_if_destroyed(pe: &Pe, target: Target) {
-    if pe.destroyed.take() {
-        // Dropped after the borrow: the chare's state may run code of the user.
-        let removed = pe.places.borrow_mut().remove(target);
-        drop(removed);
+    if pe.destroyed.get() {
+        remove_destroyed(pe, target);
     }
+}
+
+#[cold]
+fn remove_destroyed(pe: &Pe, target: Target) {
+    pe.destroyed.set(false);
+    // Dropped after the borrow: the chare's state may run code of the user.
+    let removed = pe.places.borrow_mut().remove(target);
+    drop(removed);
 }
 
 fn construct(pe: &Rc<Pe>, target: Target, chare: &'static ChareRegistration, arguments: Arguments) {
@@ -257,12 +258,12 @@ fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Out
     for (position, index) in members.iter().enumerate() {
         let target = Target::Member(collection, *index);
         let is_last = position + 1 == members.len();
-        let Some(mut own) = (if is_last { arguments.take() } else { arguments.clone() }) else { break };
+        let Some(own) = (if is_last { arguments.take() } else { arguments.clone() }) else { break };
+        let mut call = Call { target, entry, arguments: own, nocopy: None, reference };
         if !nocopy.is_empty() {
             // A message of its own: a posted one may wait for its buffers.
             pe.counters.sent.add(1);
-            let nocopy = Some(Box::new(Nocopy::Leaving(nocopy.iter().cloned().collect())));
-            let call = Call { target, entry, arguments: own, nocopy, reference };
+            call.nocopy = Some(Box::new(Nocopy::Leaving(nocopy.iter().cloned().collect())));
             if run_call(pe, options.clone(), call) == Outcome::Processed {
                 pe.counters.processed.add(1);
             }
@@ -270,7 +271,7 @@ fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Out
         }
         let chare = pe.places.borrow().look_up(target);
         if let Some(chare) = chare {
-            invoke(pe, chare, entry, &mut own, NocopyArguments::none(), reference);
+            invoke(pe, chare, &mut call);
         }
     }
     Outcome::Processed

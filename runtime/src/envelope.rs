@@ -124,6 +124,31 @@ pub(crate) enum Header {
     Released { token: u64, bytes: u64 },
     /// The callback is for whoever registered it on this node.
     Notify { callback: ErasedCallback, bytes: u64 },
+    /// A call as nearly all are: queued as its entry says, without nocopy arguments or a reference number. So short that one
+    /// number more still shares a cache line with the header of its frame.
+    PlainCall { to: PeId, target: Target, entry: EntryId },
+}
+
+impl Header {
+    /// What it is about, for messages to humans.
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Self::Call { entry, .. } | Self::PlainCall { entry, .. } => match find_entry(*entry) {
+                Ok(entry) => format!("a call of {}::{}", entry.chare, entry.name),
+                Err(unknown) => unknown,
+            },
+            Self::Create { chare, .. } => match find_chare(*chare) {
+                Ok(chare) => format!("creating {}", chare.name),
+                Err(unknown) => unknown,
+            },
+            Self::Contribution { .. } => "a reduction".to_owned(),
+            Self::Resolve { .. } => "resolving a future".to_owned(),
+            Self::Quiescence { .. } => "quiescence detection".to_owned(),
+            Self::Spread { .. } | Self::Large { .. } | Self::Released { .. } | Self::Notify { .. } => {
+                "a message of the runtime".to_owned()
+            }
+        }
+    }
 }
 
 /// What goes to all nodes.
@@ -189,19 +214,20 @@ impl Packed {
     }
 }
 
-/// Packs header and arguments: each byte is written once, to where it is to lie. What is longer than `frame_bytes_max` goes into memory
-/// that `allocate` gives, else into a vector.
+/// Packs header and arguments: each byte is written once, to where it is to lie: into `bytes`, which is empty, or if it is longer
+/// than `frame_bytes_max` into memory that `allocate` gives.
 ///
 /// # Errors
 /// When the arguments refuse to be encoded, in words.
 pub(crate) fn pack(
     header: &Header,
     arguments: Option<&Arguments>,
+    mut bytes: Vec<u8>,
     frame_bytes_max: usize,
     allocate: impl FnOnce(usize) -> Option<MemoryMut>,
 ) -> Result<Packed, String> {
     let in_words = |error: CodecError| error.to_string();
-    let mut bytes = Vec::with_capacity(ROOM_BYTES);
+    bytes.reserve(ROOM_BYTES);
     let len = codec::append_up_to(&mut bytes, frame_bytes_max, |to| write(to, header, arguments))
         .map_err(in_words)?;
     if len <= frame_bytes_max {

@@ -44,7 +44,7 @@ struct Recorder<'a> {
 
 impl Sink for Recorder<'_> {
     fn frame(&mut self, source: NodeId, _channel: Channel, bytes: &[u8]) {
-        inbox::accept(self.node, source, bytes).expect("an honest node speaks");
+        inbox::accept(self.node, None, source, bytes).expect("an honest node speaks");
         self.frames.push(bytes.to_vec());
     }
 
@@ -115,7 +115,8 @@ impl Pair {
         let mut recorder = Recorder { node: &self.listener.node, frames: Vec::new() };
         let mut looks = 0;
         while looks < QUIET_LOOKS {
-            let spoke = inbox::progress(&self.speaker.node) | self.speaker.enter(|| work(&self.speaker));
+            let spoke =
+                inbox::progress(&self.speaker.node, None) | self.speaker.enter(|| work(&self.speaker));
             let heard = self.listener.node.network.progress(&mut recorder);
             let worked = self.listener.enter(|| work(&self.listener));
             looks = if spoke | heard | worked { 0 } else { looks + 1 };
@@ -134,7 +135,7 @@ impl Pair {
             return Err("too many members for a fuzzer".to_owned());
         }
         self.listener.enter(|| {
-            inbox::accept(&self.listener.node, NodeId(0), bytes)?;
+            inbox::accept(&self.listener.node, None, NodeId(0), bytes)?;
             work(&self.listener);
             Ok::<(), String>(())
         })?;

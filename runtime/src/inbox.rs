@@ -10,6 +10,7 @@ use crate::ids::PeId;
 use crate::mailbox::Work;
 use crate::message::Arguments;
 use crate::node::Node;
+use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::reduction::Partial;
 use crate::zerocopy::receive::{self, Destination};
@@ -19,9 +20,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Polls the network and everything that waits for it. Returns whether anything happened.
-pub(crate) fn progress(node: &Arc<Node>) -> bool {
+/// What is for the PE that polls, if one does, goes into its own queue.
+pub(crate) fn progress(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
     let flushed = node.flush();
-    let arrived = node.network.progress(&mut Inbox(node));
+    let arrived = node.network.progress(&mut Inbox { node, polling });
     let retried = node.transfers.retry(&node.network);
     let reaped = node.closing.is_waiting() && node.closing.reap(node.network.regions());
     flushed || arrived || retried || reaped
@@ -38,15 +40,18 @@ pub(crate) fn tidy(node: &Node) -> Option<Duration> {
     node.network.give_back_memory()
 }
 
-struct Inbox<'a>(&'a Arc<Node>);
+struct Inbox<'a> {
+    node: &'a Arc<Node>,
+    polling: Option<&'a Pe>,
+}
 
 impl Sink for Inbox<'_> {
     fn frame(&mut self, source: NodeId, _channel: Channel, bytes: &[u8]) {
-        receive(self.0, source, bytes);
+        receive(self.node, self.polling, source, bytes);
     }
 
     fn completion(&mut self, completion: Completion) {
-        self.0.transfers.complete(completion);
+        self.node.transfers.complete(completion);
     }
 
     fn peer_closed(&mut self, _peer: NodeId) {
@@ -54,16 +59,16 @@ impl Sink for Inbox<'_> {
     }
 
     fn peer_lost(&mut self, cause: LrtsError) {
-        self.0.fail(JobError::Lrts { node: self.0.id, cause });
+        self.node.fail(JobError::Lrts { node: self.node.id, cause });
     }
 }
 
 /// Takes one message from another node.
-fn receive(node: &Arc<Node>, source: NodeId, bytes: &[u8]) {
+fn receive(node: &Arc<Node>, polling: Option<&Pe>, source: NodeId, bytes: &[u8]) {
     if node.has_ended() {
         return;
     }
-    if let Err(cause) = accept(node, source, bytes) {
+    if let Err(cause) = accept(node, polling, source, bytes) {
         node.fail(JobError::Undecodable { peer: source, node: node.id, cause });
     }
 }
@@ -72,7 +77,12 @@ fn receive(node: &Arc<Node>, source: NodeId, bytes: &[u8]) {
 ///
 /// # Errors
 /// What is wrong with it, in words.
-pub(crate) fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(), String> {
+pub(crate) fn accept(
+    node: &Arc<Node>,
+    polling: Option<&Pe>,
+    source: NodeId,
+    bytes: &[u8],
+) -> Result<(), String> {
     let (header, rest) = envelope::decode(bytes)?;
     match header {
         Header::Call { to, target, entry, options, reference, nocopy } => {
@@ -84,20 +94,31 @@ pub(crate) fn accept(node: &Arc<Node>, source: NodeId, bytes: &[u8]) -> Result<(
             let call = Call { target, entry, arguments, nocopy, reference };
             call_arrived(node, Destination { pe: here(node, to)?, options }, call)
         }
+        Header::PlainCall { to, target, entry } => {
+            let entry = envelope::find_entry(entry)?;
+            envelope::check_count(0, entry)?;
+            let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
+            let call = Call { target, entry, arguments, nocopy: None, reference: 0 };
+            deliver(node, polling, to, entry.options.clone(), Body::Call(call))
+        }
         Header::Create { id, chare, options } => {
             let chare = envelope::find_chare(chare)?;
             let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
-            deliver(node, id.home, options, Body::Create(Create { id, chare, arguments }))
+            deliver(node, polling, id.home, options, Body::Create(Create { id, chare, arguments }))
         }
-        Header::Contribution { to, partial } => {
-            deliver(node, to, CallOptions::new(), Body::Contribution(Box::new(Partial::from(partial))))
-        }
+        Header::Contribution { to, partial } => deliver(
+            node,
+            polling,
+            to,
+            CallOptions::new(),
+            Body::Contribution(Box::new(Partial::from(partial))),
+        ),
         Header::Resolve { future } => {
             let value = Arguments::encoded(rest.to_vec());
-            deliver(node, future.pe, CallOptions::new(), Body::Resolve { future, value })
+            deliver(node, polling, future.pe, CallOptions::new(), Body::Resolve { future, value })
         }
         Header::Quiescence { to, wave } => {
-            deliver(node, to, CallOptions::new(), Body::Quiescence(Box::new(wave)))
+            deliver(node, polling, to, CallOptions::new(), Body::Quiescence(Box::new(wave)))
         }
         Header::Spread { root, spread } => {
             broadcast::accept(node, Origin { parent: source, root }, spread, bytes, rest)
@@ -120,8 +141,20 @@ fn here(node: &Node, pe: PeId) -> Result<PeId, String> {
     if node.is_here(pe) { Ok(pe) } else { Err(format!("a message for {pe}, which is not on this node")) }
 }
 
-fn deliver(node: &Node, to: PeId, options: CallOptions, body: Body) -> Result<(), String> {
-    node.deliver(here(node, to)?, Work::Message(Envelope { options, body }));
+fn deliver(
+    node: &Node,
+    polling: Option<&Pe>,
+    to: PeId,
+    options: CallOptions,
+    body: Body,
+) -> Result<(), String> {
+    let work = |options| Work::Message(Envelope { options, body });
+    match polling {
+        Some(pe) if pe.id == to => {
+            pe.queue.borrow_mut().push_made(&options, || work(options.clone()));
+        }
+        _ => node.deliver(here(node, to)?, work(options)),
+    }
     Ok(())
 }
 
@@ -177,6 +210,6 @@ fn take_large(node: &Arc<Node>, source: NodeId, (key, token): (RegionKey, u64), 
         let cause = "a large message that consists of a large message".to_owned();
         return node.fail(JobError::Undecodable { peer: source, node: node.id, cause });
     }
-    receive(node, source, bytes);
+    receive(node, None, source, bytes);
     lent::send_release(node, Lender { node: key.node, token }, key.len);
 }

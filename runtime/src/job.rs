@@ -154,12 +154,12 @@ pub(crate) fn run_main(pe: &Rc<Pe>, main: Main) {
 pub(crate) fn close(node: &Arc<Node>) {
     let deadline = Instant::now() + GOODBYE_PATIENCE;
     while node.is_congested() && Instant::now() < deadline {
-        inbox::progress(node);
+        inbox::progress(node, None);
     }
     let _ = inbox::tidy(node);
     node.network.shutdown();
     while !node.network.is_closed() && Instant::now() < deadline {
-        if !inbox::progress(node) {
+        if !inbox::progress(node, None) {
             node.network.wait(Some(Duration::from_millis(1)));
         }
     }

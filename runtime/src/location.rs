@@ -69,7 +69,7 @@ fn slot(target: Target) -> usize {
 
 impl Places {
     /// The chare, if it lives here.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn find(&mut self, target: Target) -> Option<Rc<dyn AnyChare>> {
         let remembered = &self.remembered[slot(target)];
         if remembered.target == target

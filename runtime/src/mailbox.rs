@@ -4,7 +4,7 @@
 //!    chain when it has something to leave there for the first time; the receiving end goes through the queue, like a message.
 //! 2. What any other thread leaves goes through the queue.
 
-use crate::chain::Receiver;
+use crate::chain::{Front, Receiver};
 use crate::envelope::{Body, Call, Envelope};
 use crate::ids::TaskKey;
 use crate::queue::{CallOptions, RunQueue};
@@ -28,6 +28,15 @@ pub(crate) enum Work {
 }
 
 impl Work {
+    /// How its sender wants it queued.
+    #[inline]
+    fn options(&self) -> CallOptions {
+        match self {
+            Self::Message(envelope) => envelope.options.clone(),
+            Self::Task(_) | Self::Way(_) | Self::Done => CallOptions::new(),
+        }
+    }
+
     /// Drops what it holds. Of a call that has run nothing is left to drop, which is seen sooner than done.
     #[inline]
     pub(crate) fn clear(&mut self) {
@@ -45,13 +54,15 @@ impl Work {
 impl RunQueue<Work> {
     /// Queues work as its sender wants it.
     pub(crate) fn push_work(&mut self, work: Work) {
-        match &work {
-            Work::Message(envelope) => {
-                let options = envelope.options.clone();
-                self.push(&options, work);
-            }
-            Work::Task(_) | Work::Way(_) | Work::Done => self.push(&CallOptions::new(), work),
-        }
+        let options = work.options();
+        self.push(&options, work);
+    }
+
+    /// The same for what stands in a chain, which is moved once.
+    #[inline]
+    pub(crate) fn push_from(&mut self, front: Front<'_, Work>) {
+        let options = front.peek(Work::options);
+        self.push_made(&options, || front.take());
     }
 }
 

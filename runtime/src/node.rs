@@ -12,7 +12,7 @@ use crate::watch::Watch;
 use crate::zerocopy::tags::Tags;
 use crate::zerocopy::{Closing, Descriptor, Transfers};
 use chare_lrts::reach::Reach;
-use chare_lrts::{Frame, Lrts, MemoryMut};
+use chare_lrts::{Frame, Lrts, MemoryMut, NoRoom};
 use crossbeam::utils::CachePadded;
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
@@ -140,41 +140,63 @@ impl Node {
         } else {
             Packed::Large(MemoryMut::from_vec(bytes).freeze())
         };
-        self.post_packed(counters, peer, packed);
+        counters.bytes.add_shared(packed.len() as u64);
+        self.post_packed(peer, packed);
     }
 
-    /// Packs a message for [`Node::post_packed`].
+    /// Packs a message for [`Node::post_packed`]; a frame into `bytes`, which is empty.
     ///
     /// # Errors
     /// When the arguments refuse to be encoded, in words.
-    pub(crate) fn pack(&self, header: &Header, arguments: Option<&Arguments>) -> Result<Packed, String> {
-        envelope::pack(header, arguments, self.frame_bytes_max, |len| self.allocate_large(len))
+    pub(crate) fn pack(
+        &self,
+        header: &Header,
+        arguments: Option<&Arguments>,
+        bytes: Vec<u8>,
+    ) -> Result<Packed, String> {
+        envelope::pack(header, arguments, bytes, self.frame_bytes_max, |len| self.allocate_large(len))
     }
 
-    /// As [`Node::post`].
-    pub(crate) fn post_packed(&self, counters: &Counters, peer: NodeId, packed: Packed) {
-        counters.bytes.add_shared(packed.len() as u64);
-        let mut outgoing = self.outgoing[peer.index()].lock();
-        let waiting = if outgoing.is_empty() { self.send(peer, packed) } else { Some(packed) };
-        if let Some(packed) = waiting {
-            outgoing.push_back(packed);
-            self.outgoing_count.fetch_add(1, Ordering::Relaxed);
+    /// As [`Node::post`]; the caller counts the bytes. Returns the vector of a frame that is gone, to be used again, or an empty one.
+    pub(crate) fn post_packed(&self, peer: NodeId, packed: Packed) -> Vec<u8> {
+        let mut packed = packed;
+        // Whatever this thread left waiting, it sees here; what others did need not go first.
+        if self.outgoing_count.load(Ordering::Relaxed) == 0 {
+            match self.send(peer, packed) {
+                Ok(used) => return used,
+                Err(refused) => packed = refused,
+            }
         }
+        let mut outgoing = self.outgoing[peer.index()].lock();
+        if outgoing.is_empty() {
+            match self.send(peer, packed) {
+                Ok(used) => return used,
+                Err(refused) => packed = refused,
+            }
+        }
+        outgoing.push_back(packed);
+        self.outgoing_count.fetch_add(1, Ordering::Relaxed);
+        Vec::new()
     }
 
-    /// Sends a message; gives it back when it finds no room.
-    fn send(&self, peer: NodeId, packed: Packed) -> Option<Packed> {
+    /// Sends a message; returns the vector of its frame.
+    ///
+    /// # Errors
+    /// The message, when it finds no room.
+    fn send(&self, peer: NodeId, packed: Packed) -> Result<Vec<u8>, Packed> {
         let bytes = match packed {
             Packed::Frame(bytes) => bytes,
-            Packed::Large(memory) => match self.transfers.lend_message(self.network.regions(), memory) {
-                Ok((key, token)) => {
-                    let header = Header::Large { descriptor: Descriptor::Lent { key, token } };
-                    envelope::encode(&header, None).expect("a descriptor encodes")
-                }
-                Err(memory) => return Some(Packed::Large(memory)),
-            },
+            Packed::Large(memory) => {
+                let lent = self.transfers.lend_message(self.network.regions(), memory);
+                let (key, token) = lent.map_err(Packed::Large)?;
+                let header = Header::Large { descriptor: Descriptor::Lent { key, token } };
+                envelope::encode(&header, None).expect("a descriptor encodes")
+            }
         };
-        self.network.send(peer, Frame::runtime(&bytes)).is_err().then_some(Packed::Frame(bytes))
+        match self.network.send(peer, Frame::runtime(&bytes)) {
+            Ok(()) => Ok(bytes),
+            Err(NoRoom) => Err(Packed::Frame(bytes)),
+        }
     }
 
     /// Memory that stays warm and that receivers read in place, if there is such: writing a large message there saves the receiver a
@@ -192,7 +214,7 @@ impl Node {
         for (peer, outgoing) in (0..).map(NodeId).zip(&self.outgoing) {
             let mut outgoing = outgoing.lock();
             while let Some(packed) = outgoing.pop_front() {
-                if let Some(waiting) = self.send(peer, packed) {
+                if let Err(waiting) = self.send(peer, packed) {
                     outgoing.push_front(waiting);
                     break;
                 }

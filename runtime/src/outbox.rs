@@ -7,6 +7,7 @@ use crate::error::JobError;
 use crate::ids::{NodeId, PeId, Target};
 use crate::location::{Location, locate, recall};
 use crate::mailbox::Work;
+use crate::message::Arguments;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::zerocopy::{Nocopy, send};
@@ -68,7 +69,12 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
         pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
     } else {
         match pack(pe, to, envelope) {
-            Ok(packed) => pe.node.post_packed(&pe.counters, pe.node.layout.node_of(to), packed),
+            Ok(packed) => {
+                pe.counters.bytes.add(packed.len() as u64);
+                let mut used = pe.node.post_packed(pe.node.layout.node_of(to), packed);
+                used.clear();
+                pe.frame.set(used);
+            }
             Err(error) => pe.node.fail(error),
         }
     }
@@ -91,35 +97,21 @@ fn open_way(pe: &Pe, to: PeId) -> Sender<Work> {
 fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
     let failed = |what: String, cause| JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause };
     let options = envelope.options;
-    let (header, arguments, what) = match envelope.body {
+    let (header, arguments) = match envelope.body {
         Body::Call(call) => {
-            let what = format!("sending a call of {}::{}", call.entry.chare, call.entry.name);
-            let nocopy = match call.nocopy.map(|nocopy| *nocopy) {
-                None => Vec::new(),
-                Some(Nocopy::Leaving(leaving)) => {
-                    send::describe(&pe.node, pe.node.layout.node_of(to), call.entry.nocopy, leaving)
-                }
-                Some(Nocopy::Described(descriptors)) => descriptors,
-                Some(Nocopy::Arrived(_)) => unreachable!("arrived arguments are where they belong"),
-            };
-            let Call { target, entry, arguments, reference, .. } = call;
-            (Header::Call { to, target, entry: entry.id, options, reference, nocopy }, Some(arguments), what)
+            let (header, arguments) = describe_call(pe, to, options, call);
+            (header, Some(arguments))
         }
         Body::Create(create) => {
-            let header = Header::Create { id: create.id, chare: create.chare.id, options };
-            (header, Some(create.arguments), format!("creating {}", create.chare.name))
+            (Header::Create { id: create.id, chare: create.chare.id, options }, Some(create.arguments))
         }
-        Body::Resolve { future, value } => {
-            (Header::Resolve { future }, Some(value), "resolving a future".to_owned())
-        }
+        Body::Resolve { future, value } => (Header::Resolve { future }, Some(value)),
         Body::Contribution(partial) => {
-            let what = "a reduction".to_owned();
-            let partial = partial.encode().map_err(|error| failed(what.clone(), error.to_string()))?;
-            (Header::Contribution { to, partial }, None, what)
+            let encoded = partial.encode();
+            let partial = encoded.map_err(|error| failed("a reduction".to_owned(), error.to_string()))?;
+            (Header::Contribution { to, partial }, None)
         }
-        Body::Quiescence(wave) => {
-            (Header::Quiescence { to, wave: *wave }, None, "quiescence detection".to_owned())
-        }
+        Body::Quiescence(wave) => (Header::Quiescence { to, wave: *wave }, None),
         Body::CreateMembers { .. } | Body::Broadcast(_) | Body::Callback(_) => {
             unreachable!("these are spread over nodes or stay on theirs, they are never sent to another")
         }
@@ -127,7 +119,24 @@ fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
     if arguments.is_some() {
         pe.counters.encodes.add(1);
     }
-    pe.node.pack(&header, arguments.as_ref()).map_err(|cause| failed(what, cause))
+    let packed = pe.node.pack(&header, arguments.as_ref(), pe.frame.take());
+    packed.map_err(|cause| failed(header.describe(), cause))
+}
+
+fn describe_call(pe: &Pe, to: PeId, options: CallOptions, call: Call) -> (Header, Arguments) {
+    let Call { target, entry, arguments, nocopy, reference } = call;
+    let nocopy = match nocopy.map(|nocopy| *nocopy) {
+        None if reference == 0 && options == entry.options => {
+            return (Header::PlainCall { to, target, entry: entry.id }, arguments);
+        }
+        None => Vec::new(),
+        Some(Nocopy::Leaving(leaving)) => {
+            send::describe(&pe.node, pe.node.layout.node_of(to), entry.nocopy, leaving)
+        }
+        Some(Nocopy::Described(descriptors)) => descriptors,
+        Some(Nocopy::Arrived(_)) => unreachable!("arrived arguments are where they belong"),
+    };
+    (Header::Call { to, target, entry: entry.id, options, reference, nocopy }, arguments)
 }
 
 /// The first PE of a node: where a node's share of collective work is done.

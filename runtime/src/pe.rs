@@ -46,6 +46,8 @@ pub(crate) struct Pe {
     pub(crate) ways_out: RefCell<Vec<Option<Sender<Work>>>>,
     /// The ways from other PEs of the node.
     pub(crate) ways_in: RefCell<Vec<Receiver<Work>>>,
+    /// Where messages for other nodes are encoded, between two of them.
+    pub(crate) frame: Cell<Vec<u8>>,
     pub(crate) places: RefCell<Places>,
     pub(crate) collections: RefCell<FxHashMap<CollectionId, LocalCollection>>,
     pub(crate) early: RefCell<Early>,
@@ -77,6 +79,7 @@ impl Pe {
             queue: RefCell::new(RunQueue::new()),
             ways_out: RefCell::new((0..node.pes().count()).map(|_| None).collect()),
             ways_in: RefCell::default(),
+            frame: Cell::default(),
             places: RefCell::default(),
             collections: RefCell::default(),
             early: RefCell::new(Early::new(node.layout)),

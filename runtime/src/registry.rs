@@ -106,7 +106,7 @@ pub trait EntryMethod: 'static {
     /// Its nocopy parameters.
     const NOCOPY: &'static [NocopyKind] = &[];
     /// Runs it.
-    fn invoke(this: ThisRef<'_, Self::Chare>, arguments: Self::Arguments, nocopy: NocopyArguments);
+    fn invoke(this: ThisRef<'_, Self::Chare>, arguments: Self::Arguments, nocopy: NocopyArguments<'_>);
     /// Runs its post method.
     fn post(_this: ThisRef<'_, Self::Chare>, _arguments: &Self::Arguments, _posts: Posts) {
         unreachable!("only entries with posted parameters have a post method")
@@ -116,7 +116,7 @@ pub trait EntryMethod: 'static {
 /// Why an entry was not called, in words.
 type Misdirected = String;
 
-type Invoke = fn(&Rc<dyn AnyChare>, &mut Arguments, NocopyArguments) -> Result<(), Misdirected>;
+type Invoke = fn(&Rc<dyn AnyChare>, &mut Arguments, NocopyArguments<'_>) -> Result<(), Misdirected>;
 
 type Post = fn(&Rc<dyn AnyChare>, &Arguments, Posts) -> Result<(), Misdirected>;
 

@@ -76,7 +76,7 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
     let work = {
         let mut queue = pe.queue.borrow_mut();
         // What waits in front of the queue costs nothing: a flood that is moved in would push the rest out of the cache.
-        if queue.len() < MAIL_BATCH || steps.is_multiple_of(MAIL_INTERVAL) {
+        if has_mail(pe) && (queue.len() < MAIL_BATCH || steps.is_multiple_of(MAIL_INTERVAL)) {
             take_mail(pe, &mut queue);
         }
         queue.pop()
@@ -88,12 +88,13 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
     true
 }
 
-/// Queues what others left for this PE.
-#[inline]
+/// Queues what others left for this PE. Out of line: steps that find nothing need not make room for it.
+#[inline(never)]
 fn take_mail(pe: &Pe, queue: &mut RunQueue<Work>) {
     for way in pe.ways_in.borrow_mut().iter_mut() {
-        for work in std::iter::from_fn(|| way.pop()).take(MAIL_BATCH) {
-            queue.push_work(work);
+        for _ in 0..MAIL_BATCH {
+            let Some(front) = way.front() else { break };
+            queue.push_from(front);
         }
     }
     if !pe.mailbox.is_empty() {
@@ -103,6 +104,7 @@ fn take_mail(pe: &Pe, queue: &mut RunQueue<Work>) {
     }
 }
 
+#[inline]
 fn has_mail(pe: &Pe) -> bool {
     pe.ways_in.borrow().iter().any(|way| !way.is_empty()) || !pe.mailbox.is_empty()
 }
@@ -114,7 +116,7 @@ fn poll(pe: &Rc<Pe>) -> bool {
     if node.layout.nodes() == 1 || node.watch().has_watcher() {
         return asked;
     }
-    let arrived = inbox::progress(node);
+    let arrived = inbox::progress(node, Some(pe));
     if node.watch().has_watcher() {
         node.network.wake();
     }

@@ -12,8 +12,12 @@ mod hostile;
 mod lifetimes;
 mod loopback;
 mod messages;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod pair;
 mod paths;
+#[cfg(feature = "mpi")]
+mod ranks;
 mod runner;
 mod secret;
 mod startup;
@@ -56,8 +60,16 @@ fn main() -> ExitCode {
     if let Some(code) = child::play_role() {
         return code;
     }
+    #[cfg(feature = "mpi")]
+    if let Some(code) = mpi::play_role() {
+        return code;
+    }
     let mut checks = Vec::new();
-    for backend in backends::all() {
+    #[cfg(feature = "mpi")]
+    let backends = [mpi::backends(), backends::all()].concat();
+    #[cfg(not(feature = "mpi"))]
+    let backends = backends::all();
+    for backend in backends {
         for (name, run) in CHECKS {
             let backend = backend.clone();
             checks.push(Check::new(format!("{}::{name}", backend.name()), move || run(&*backend)));
@@ -67,5 +79,10 @@ fn main() -> ExitCode {
     checks.extend(startup::checks());
     checks.extend(paths::checks());
     checks.extend(secret::checks());
-    runner::run(checks)
+    #[cfg(feature = "mpi")]
+    checks.extend(mpi::checks());
+    let code = runner::run(checks);
+    #[cfg(feature = "mpi")]
+    mpi::end();
+    code
 }

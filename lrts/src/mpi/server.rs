@@ -13,6 +13,10 @@ use crate::region::{ClaimError, RegionKey, Regions};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// What a peer may make this node remember. It has [`OPERATIONS_MAX`] open at most; a get that is over there, of which MPI has not
+/// said here that it has left, counts here still.
+const SERVICES_MAX: usize = 16 * OPERATIONS_MAX;
+
 /// What a peer asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Request {
@@ -84,7 +88,7 @@ impl Server {
         ends: &Ends<'_>,
         tags: &mut Tags,
     ) -> Result<Option<Task>, String> {
-        if self.open.len() >= OPERATIONS_MAX {
+        if self.open.len() >= SERVICES_MAX {
             return Err(format!("it posted more than {OPERATIONS_MAX} operations at a time"));
         }
         if self.open.contains_key(&id) {

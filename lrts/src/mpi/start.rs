@@ -8,6 +8,8 @@
 use crate::bootstrap::managed::Managed;
 use crate::error::LrtsError;
 use chare_mpi_sys::{Communicator, Library, MpiError, Threads};
+use std::sync::mpsc;
+use std::time::Duration;
 
 /// What Debian and everybody else call MPICH's library, then Open MPI's, then that of the standard ABI.
 const MPICH: [&str; 2] = ["libmpich.so.12", "libmpi.so.12"];
@@ -16,6 +18,9 @@ const STANDARD: [&str; 1] = ["libmpi_abi.so.1"];
 
 /// Variables that Open MPI's launchers set, or that speak of PMIx, which it needs.
 const OPEN_MPI_VARIABLES: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"];
+
+/// How long MPI may take to end in all processes, which end together.
+const END_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Loads an MPI and initialises it, if nobody has. Returns a communicator of all processes that were started together, and
 /// whether it was this call that initialised MPI, so that its caller must end it. Collective.
@@ -61,8 +66,47 @@ pub unsafe fn adopt(number: i32) -> Result<Communicator, LrtsError> {
     unsafe { Communicator::from_fortran(library, number) }.map_err(|error| failed(library, &error))
 }
 
+/// A communicator of this process alone: where several nodes share the process, each receives in one of its own.
+///
+/// # Errors
+/// MPI does not grant [`Threads::Multiple`], as several nodes need, or fails.
+pub fn solitary(library: &'static Library) -> Result<Communicator, LrtsError> {
+    let threads = library.threads().map_err(|error| failed(library, &error))?;
+    if threads != Threads::Multiple {
+        return Err(LrtsError::Bootstrap(format!(
+            "{}: several nodes of one process need {}, and have {threads}",
+            library.version(),
+            Threads::Multiple
+        )));
+    }
+    // SAFETY: MPI is initialised, and any thread may call it.
+    unsafe { Communicator::own(library) }.map_err(|error| failed(library, &error))
+}
+
+/// Ends MPI in this process. It waits for all processes, and might do so for one that crashed: after [`END_PATIENCE`] this one
+/// ends without.
+///
+/// # Safety
+/// The calling thread initialised MPI, and nobody uses it any more.
+pub unsafe fn end(library: &Library) {
+    let (ended, has_ended) = mpsc::channel::<()>();
+    let watch = move || {
+        if has_ended.recv_timeout(END_PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+            eprintln!(
+                "MPI_Finalize has not ended within {END_PATIENCE:?}: another process of the job crashed"
+            );
+            std::process::exit(1);
+        }
+    };
+    // Without a watcher it may wait for ever.
+    let _watcher = std::thread::Builder::new().name("mpi-end".to_owned()).spawn(watch);
+    // SAFETY: the caller's. What it says when it fails matters to nobody.
+    let _ = unsafe { library.finalize() };
+    drop(ended);
+}
+
 /// What a library calls itself, its ABI, and what threads may do.
-pub(crate) fn describe(library: &Library) -> String {
+pub fn describe(library: &Library) -> String {
     let threads =
         library.threads().map_or_else(|_| "not initialised".to_owned(), |threads| threads.to_string());
     format!("{}, {}, {threads}", library.version(), library.abi())

@@ -55,18 +55,17 @@ impl Inbox {
         Self { readers, desk, wants_progress: AtomicBool::new(false) }
     }
 
-    /// Whether there is nothing to do for `progress`. One look at each ring.
-    pub(super) fn is_quiet(&self) -> bool {
-        !self.wants_progress.load(Ordering::Relaxed)
-            && !self.readers.iter().any(Reader::has_record)
-            && !is_clock_due()
-    }
-
-    /// Reads what waits and reports who is gone. Returns whether anything happened.
+    /// Reads what waits and reports who is gone. Returns whether anything happened. One look at each ring if nothing waits.
     pub(super) fn progress(&self, neighbourhood: &Neighbourhood, sink: &mut dyn Sink) -> bool {
+        let is_quiet =
+            !self.wants_progress.load(Ordering::Relaxed) && !self.readers.iter().any(Reader::has_record);
+        let is_clock_due = is_clock_due();
+        if is_quiet && !is_clock_due {
+            return false;
+        }
         let Some(mut desk) = self.desk.try_lock() else { return false };
         let desk = &mut *desk;
-        let judges = self.attend_links(desk, neighbourhood);
+        let judges = self.attend_links(desk, neighbourhood, is_clock_due);
         let mut happened = false;
         for (position, (reader, neighbour)) in self.readers.iter().zip(neighbourhood.neighbours()).enumerate()
         {
@@ -88,12 +87,12 @@ impl Inbox {
         happened
     }
 
-    /// Looks after the links when that is due, or when the doorbell may have told of them. Returns whether the fates
+    /// Looks after the links when the clock says so, or when the doorbell may have told of them. Returns whether the fates
     /// of the neighbours may have changed.
-    fn attend_links(&self, desk: &mut Desk, neighbourhood: &Neighbourhood) -> bool {
+    fn attend_links(&self, desk: &mut Desk, neighbourhood: &Neighbourhood, is_clock_due: bool) -> bool {
         self.wants_progress.store(false, Ordering::Relaxed);
         if !std::mem::take(&mut desk.armed) {
-            return neighbourhood.read_links_if_due();
+            return is_clock_due && neighbourhood.read_links_if_due();
         }
         self.readers.iter().for_each(Reader::wake_up);
         neighbourhood.doorbell().silence();
@@ -160,14 +159,17 @@ fn drain(
     scratch: &mut [u8],
     sink: &mut dyn Sink,
 ) -> Result<(), String> {
-    let mut read = 0;
-    while read < reader.lines()
+    let (mut read, mut waits) = (0, true);
+    while waits
+        && read < reader.lines()
         && let Some((kind, len, lines)) = reader.pop(scratch)?
     {
         if *presence == Presence::Closed {
             return Err("a frame after the goodbye".to_owned());
         }
         read += lines;
+        // Before the frame is looked at: the next header comes from the writer's cache while this frame is delivered.
+        waits = reader.has_record();
         match kind {
             Kind::Frame(channel) => sink.frame(neighbour.node(), channel, &scratch[..len]),
             Kind::Goodbye => {

@@ -14,7 +14,7 @@ use super::cursor::{Consumer, Control, Corrupt, Lines, Producer, Room};
 use crate::frame::{Channel, Frame};
 use crate::host::RING_CONTROL_BYTES;
 use crate::host::mapping::Mapping;
-use crate::sync::AtomicU64;
+use crate::sync::{AtomicU64, Ordering};
 
 const HEADER_BYTES: usize = 8;
 
@@ -112,13 +112,18 @@ impl Data {
     }
 
     fn write(&self, offset: usize, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return;
+        }
         let (first, second) = bytes.split_at(self.before_end(offset, bytes.len()));
         // SAFETY: both targets lie inside the data: the first ends before their end, the second
         // starts at their start and is no longer than the capacity (the caller reserved the
         // room). The bytes are ours alone; the mapping is never a reference.
         unsafe {
             std::ptr::copy_nonoverlapping(first.as_ptr(), self.address(offset), first.len());
-            std::ptr::copy_nonoverlapping(second.as_ptr(), self.address(0), second.len());
+            if !second.is_empty() {
+                std::ptr::copy_nonoverlapping(second.as_ptr(), self.address(0), second.len());
+            }
         }
     }
 
@@ -128,7 +133,9 @@ impl Data {
         // shorter than the data.
         unsafe {
             std::ptr::copy_nonoverlapping(self.address(offset), first.as_mut_ptr(), first.len());
-            std::ptr::copy_nonoverlapping(self.address(0), second.as_mut_ptr(), second.len());
+            if !second.is_empty() {
+                std::ptr::copy_nonoverlapping(self.address(0), second.as_mut_ptr(), second.len());
+            }
         }
     }
 }
@@ -192,12 +199,14 @@ impl Writer {
 pub(crate) struct Reader {
     data: Data,
     consumer: Consumer,
+    /// Lines read since the writer was last looked for. Written by whoever reads.
+    unasked: AtomicU64,
 }
 
 impl Reader {
     /// The reading end of a fresh ring.
     pub(crate) fn new(mapping: Mapping) -> Self {
-        Self { data: Data::new(mapping), consumer: Consumer::new() }
+        Self { data: Data::new(mapping), consumer: Consumer::new(), unasked: AtomicU64::new(0) }
     }
 
     /// Whether a record waits. One load, from a line that is in the cache until a record comes.
@@ -217,7 +226,7 @@ impl Reader {
     /// # Errors
     /// In words, what is wrong with the record.
     pub(crate) fn pop(&self, scratch: &mut [u8]) -> Result<Option<(Kind, usize, u64)>, String> {
-        let Self { data, consumer } = self;
+        let Self { data, consumer, unasked } = self;
         let header = consumer.look(data);
         if header == 0 {
             return Ok(None);
@@ -233,11 +242,20 @@ impl Reader {
         data.read(data.offset(consumer.head()) + HEADER_BYTES, &mut scratch[..len]);
         let lines = lines_for(len);
         consumer.consume(data.control(), lines);
+        unasked.store(unasked.load(Ordering::Relaxed) + lines, Ordering::Relaxed);
         Ok(Some((kind, len, lines)))
     }
 
     /// Whether to ring for the writer, who waits for room. Ask after a row of `pop`.
+    ///
+    /// The fence that the question needs is paid once for an eighth of the ring. A writer finds no room only while nearly half of
+    /// the ring (all but its longest record) is unread, as it sees it; of that less than an eighth can have been read without
+    /// a question. So the rest is still to be read, and a question comes with it.
     pub(crate) fn is_awaited(&self) -> bool {
+        if self.unasked.load(Ordering::Relaxed) < self.lines() / 8 {
+            return false;
+        }
+        self.unasked.store(0, Ordering::Relaxed);
         self.consumer.is_awaited(self.data.control())
     }
 
@@ -312,11 +330,17 @@ mod tests {
         }
         assert_eq!(count, CAPACITY / LINE_BYTES - 1);
         assert!(take(&reader, &mut scratch).is_some());
+        assert!(!reader.is_awaited(), "a question for each record would cost more than the record");
+        let before_question = reader.lines() / 8 - 1;
+        for _ in 0..before_question {
+            assert!(take(&reader, &mut scratch).is_some());
+        }
         assert!(reader.is_awaited());
+        assert!(!reader.is_awaited());
         assert_eq!(writer.push_goodbye(), Ok(Pushed::Done { ring: false }));
         let kinds: Vec<Kind> =
             std::iter::from_fn(|| take(&reader, &mut scratch)).map(|(kind, _)| kind).collect();
-        assert_eq!(kinds.len(), count);
+        assert_eq!(kinds.len(), count - before_question as usize);
         assert_eq!(kinds.last(), Some(&Kind::Goodbye));
     }
 

@@ -72,7 +72,7 @@ fn invoke(chare: &Chare, entry: &Entry) -> TokenStream {
         fn invoke(
             this: #support::ThisRef<'_, Self::Chare>,
             #arguments: Self::Arguments,
-            #nocopy: #support::NocopyArguments,
+            #nocopy: #support::NocopyArguments<'_>,
         ) {
             #call
         }

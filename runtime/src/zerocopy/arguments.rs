@@ -23,7 +23,7 @@ pub(crate) enum Arrived {
 }
 
 /// The arrived nocopy arguments of one call, taken in declaration order by generated code.
-pub struct NocopyArguments(Option<Box<Nocopy>>);
+pub struct NocopyArguments<'a>(&'a mut Option<Box<Nocopy>>);
 
 /// A parameter type that `#[nocopy]` knows.
 pub trait NocopyParameter: Sized {
@@ -38,15 +38,10 @@ pub trait NocopyParameter: Sized {
 #[doc(hidden)]
 pub struct ArrivedArgument(Arrived);
 
-impl NocopyArguments {
-    /// Those of a call that has them, all arrived.
-    pub(crate) fn new(nocopy: Option<Box<Nocopy>>) -> Self {
+impl<'a> NocopyArguments<'a> {
+    /// Those of a call: all arrived, or none if its entry has none. What is not taken stays with the call.
+    pub(crate) fn new(nocopy: &'a mut Option<Box<Nocopy>>) -> Self {
         Self(nocopy)
-    }
-
-    /// The nocopy arguments of an entry that has none.
-    pub(crate) fn none() -> Self {
-        Self(None)
     }
 
     /// The next argument, as the parameter's type.

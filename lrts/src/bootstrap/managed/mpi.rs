@@ -8,14 +8,10 @@ use crate::codec;
 use chare_mpi_sys::Communicator;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The longest text that is published at once; MPI sets no limit.
 const TEXT_CHARS_MAX: usize = 4096;
-
-/// How long MPI may take to end in all processes, which end together, or after one that crashed.
-const END_PATIENCE: Duration = Duration::from_secs(5);
 
 /// See the module.
 pub(super) struct Mpi {
@@ -85,24 +81,10 @@ impl ProcessManager for Mpi {
         self.known.remove(&(rank, key.to_owned())).ok_or_else(|| "nothing".to_owned())
     }
 
-    /// Bounded: MPI waits for all processes, and may do so for one that crashed.
     fn finish(&mut self) {
-        if !self.ends_mpi {
-            return;
+        if self.ends_mpi {
+            // SAFETY: this is the thread that initialised MPI, and the job is over: nobody uses MPI any more.
+            unsafe { crate::mpi::start::end(self.communicator.library()) };
         }
-        let (ended, has_ended) = mpsc::channel::<()>();
-        let watch = move || {
-            if has_ended.recv_timeout(END_PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
-                eprintln!(
-                    "MPI_Finalize has not ended within {END_PATIENCE:?}: another process of the job crashed"
-                );
-                std::process::exit(1);
-            }
-        };
-        let _watcher = std::thread::Builder::new().name("mpi-end".to_owned()).spawn(watch);
-        // SAFETY: this is the thread that initialised MPI, and the job is over: nobody uses MPI any more. What it says when it
-        // fails matters to nobody.
-        let _ = unsafe { self.communicator.library().finalize() };
-        drop(ended);
     }
 }

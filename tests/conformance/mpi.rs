@@ -1,0 +1,144 @@
+#![expect(unsafe_code, reason = "ends MPI")]
+//! MPI: the suite over nodes that share one of its processes, and the same promises between real ones (`ranks`).
+//!
+//! An MPI is loaded once per process and starts what its launcher wants. So this program starts itself again: once under each
+//! launcher as one process, whose nodes have a communicator each, and once as three.
+
+use crate::group::{Backend, Group, Node, PATIENCE};
+use crate::ranks;
+use crate::runner::{Check, Outcome};
+use chare_lrts::bootstrap::Bootstrap;
+use chare_lrts::bootstrap::local::Local;
+use chare_lrts::emulated::Emulated;
+use chare_lrts::mpi::{Communicator, Mpi, Place, Threads, start};
+use chare_lrts::{LrtsError, NodeId, Regions};
+use std::process::{Command, ExitCode, Stdio};
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+
+/// What this process is to MPI: `ALONE` or `RANK`.
+const ROLE: &str = "CHARE_CONFORMANCE_MPI";
+
+const ALONE: &str = "alone";
+const RANK: &str = "rank";
+
+/// What MPI started here.
+static WORLD: OnceLock<Communicator> = OnceLock::new();
+
+/// How MPI's processes are started here: a name for reports, the command, and the Debian package that has it.
+const LAUNCHERS: [(&str, &str, &str); 2] = [
+    ("open-mpi", "mpirun.openmpi --allow-run-as-root --oversubscribe", "openmpi-bin"),
+    ("mpich", "mpiexec.hydra", "mpich"),
+];
+
+/// Plays a process of MPI's, if this process was started as one that is not alone.
+pub(crate) fn play_role() -> Option<ExitCode> {
+    (std::env::var(ROLE).as_deref() == Ok(RANK)).then(ranks::play)
+}
+
+/// Nodes that share this process, if an MPI's launcher started it for that.
+pub(crate) fn backends() -> Vec<Rc<dyn Backend>> {
+    if std::env::var(ROLE).as_deref() != Ok(ALONE) {
+        return Vec::new();
+    }
+    let (world, _) = start::start(None, Threads::Multiple).expect("the launcher's MPI is here");
+    println!("over {}", start::describe(world.library()));
+    let world = WORLD.get_or_init(|| world);
+    let backend = |name, emulated| -> Rc<dyn Backend> { Rc::new(Shared { name, emulated, world }) };
+    vec![backend("mpi", false), backend("emulated-mpi", true)]
+}
+
+/// Ends MPI if it was started here: launchers expect that.
+pub(crate) fn end() {
+    if let Some(world) = WORLD.get() {
+        // SAFETY: all checks are over, and this is the thread that started them.
+        unsafe { start::end(world.library()) };
+    }
+}
+
+struct Shared {
+    name: &'static str,
+    emulated: bool,
+    world: &'static Communicator,
+}
+
+impl Shared {
+    fn open_all(&self, nodes: u32) -> Result<Vec<Node>, LrtsError> {
+        let place = |_| {
+            let communicator = Arc::new(start::solitary(self.world.library())?);
+            Ok(Place { communicator, rank: 0 })
+        };
+        let places = (0..nodes).map(place).collect::<Result<Vec<_>, LrtsError>>()?;
+        let job = Local::job(nodes).map_err(|error| LrtsError::Bootstrap(error.to_string()))?;
+        let (places, emulated) = (&places[..], self.emulated);
+        std::thread::scope(|scope| {
+            let openers: Vec<_> = job
+                .into_iter()
+                .map(|mut bootstrap| scope.spawn(move || open_node(&mut bootstrap, places, emulated)))
+                .collect();
+            openers.into_iter().map(|opener| opener.join().expect("no opener panicked")).collect()
+        })
+    }
+}
+
+fn open_node(bootstrap: &mut dyn Bootstrap, places: &[Place], emulated: bool) -> Result<Node, LrtsError> {
+    let (me, nodes) = (bootstrap.node(), bootstrap.nodes());
+    let regions = Arc::new(Regions::new(me)?);
+    let peers: Vec<NodeId> = (0..nodes).map(NodeId).filter(|peer| *peer != me).collect();
+    let mpi = Mpi::open(bootstrap, &peers, Arc::clone(&regions), places, PATIENCE)?;
+    Ok(match emulated {
+        false => Node::with_heap(Arc::new(mpi), regions),
+        true => Node::with_heap(Arc::new(Emulated::new(mpi, Arc::clone(&regions), nodes)), regions),
+    })
+}
+
+impl Backend for Shared {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn open(&self, nodes: u32) -> Result<Group, String> {
+        self.open_all(nodes).map(Group::new).map_err(|error| error.to_string())
+    }
+
+    fn open_one(&self, _: &mut dyn Bootstrap) -> Result<Node, String> {
+        Err("MPI's own launcher starts its processes".to_owned())
+    }
+
+    fn one_process_only(&self) -> Option<&'static str> {
+        Some("MPI's own launcher starts its processes; `launchers` kills one")
+    }
+}
+
+/// One check per launcher and number of processes; each runs many.
+pub(crate) fn checks() -> Vec<Check> {
+    if std::env::var_os(ROLE).is_some() {
+        return Vec::new();
+    }
+    let check = |(name, command, package), role| {
+        Check::new(format!("mpi::{role}_under_{name}"), move || run_under(command, package, role))
+    };
+    LAUNCHERS.into_iter().flat_map(|launcher| [check(launcher, ALONE), check(launcher, RANK)]).collect()
+}
+
+fn run_under(command: &str, package: &str, role: &str) -> Outcome {
+    let mut words = command.split_whitespace();
+    let launcher = words.next().expect("a command");
+    let path = std::env::var("PATH").unwrap_or_default();
+    if !path.split(':').any(|folder| std::path::Path::new(folder).join(launcher).exists()) {
+        return Outcome::Skipped(format!("no {launcher} here; Debian's package {package} has it"));
+    }
+    let processes = if role == ALONE { "1" } else { "3" };
+    let status = Command::new(launcher)
+        .args(words)
+        .args(["-n", processes])
+        .arg(std::env::current_exe().expect("this program has a path"))
+        .arg("mpi::")
+        .env(ROLE, role)
+        .env("RUST_BACKTRACE", "0")
+        .stdin(Stdio::null())
+        .status()
+        .expect("the launcher starts");
+    assert!(status.success(), "{command}: {status}");
+    Outcome::Passed
+}
