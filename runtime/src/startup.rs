@@ -182,6 +182,7 @@ impl Program {
             network: self.network.clone(),
             processors: cpus,
             pin: true,
+            shuffle: self.config.shuffle,
         }
     }
 
