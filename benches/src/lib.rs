@@ -7,6 +7,7 @@
 
 mod cache_line;
 mod comparison;
+mod pair;
 mod sample;
 mod seat;
 mod socket;
@@ -14,6 +15,7 @@ mod spread;
 
 pub use cache_line::cache_line;
 pub use comparison::{Comparison, Side, compare};
+pub use pair::{Deed, play_pair};
 pub use sample::{Batches, tell};
 pub use seat::{processor, take_seat};
 pub use socket::{Manner, echo, socket};

@@ -128,6 +128,8 @@ pub(crate) enum Path {
     Emulated,
     /// Messages and buffers by libfabric; `+ofi` names its provider. Played only when asked for
     Ofi,
+    /// Messages and buffers by MPI, under its launcher: `mpirun -n 2`. Played only when asked for
+    Mpi,
 }
 
 impl Path {
@@ -140,6 +142,7 @@ impl Path {
             Self::Tcp => "tcp",
             Self::Emulated => "emulated",
             Self::Ofi => "ofi",
+            Self::Mpi => "mpi",
         }
     }
 
@@ -147,13 +150,13 @@ impl Path {
     pub(crate) fn layout(self) -> (&'static str, &'static str) {
         match self {
             Self::Memcpy => ("CHARE_P", "2"),
-            Self::Shm | Self::Cma | Self::Tcp | Self::Emulated | Self::Ofi => ("CHARE_N", "2"),
+            Self::Shm | Self::Cma | Self::Tcp | Self::Emulated | Self::Ofi | Self::Mpi => ("CHARE_N", "2"),
         }
     }
 
     /// Whether it needs nothing but this program: all of these are played when none is named.
     pub(crate) fn is_embedded(self) -> bool {
-        self != Self::Ofi
+        !matches!(self, Self::Ofi | Self::Mpi)
     }
 
     /// Whether this path can lie between the players.
@@ -165,6 +168,10 @@ impl Path {
             (Self::Memcpy, 1) => Ok(()),
             (Self::Memcpy, _) => {
                 Err(format!("--path memcpy lies within one process, not between {nodes}; leave +n away"))
+            }
+            (Self::Mpi, _) => {
+                Err("--path mpi lies between processes of MPI's launcher; start with `mpirun -n 2`"
+                    .to_owned())
             }
             (_, 1) => Err(format!("--path {} lies between two processes; add +n 2", self.name())),
             _ => Ok(()),
@@ -178,7 +185,7 @@ impl Path {
             // Without CMA a buffer that is not mapped shows as an emulated transfer, instead of passing for a mapped one.
             Self::Shm => ReachOptions { lrts, nocma: true, ..ReachOptions::default() },
             Self::Tcp => ReachOptions { lrts, nolocal: true, ..ReachOptions::default() },
-            Self::Memcpy | Self::Cma | Self::Emulated | Self::Ofi => {
+            Self::Memcpy | Self::Cma | Self::Emulated | Self::Ofi | Self::Mpi => {
                 ReachOptions { lrts, ..ReachOptions::default() }
             }
         }

@@ -12,11 +12,11 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
     report.add(Tools::run(&tools.clippy, Step::cargo("lints", lints)));
     // Backends that are features load their libraries at run time; their checks skip what is not there.
     // Tests start examples and programs as separate processes, so these are built before.
-    report.add(Step::cargo("build", "build --workspace --features ofi --bins --examples").run());
+    report.add(Step::cargo("build", "build --workspace --features ofi,mpi --bins --examples").run());
     // Passing tests may have skipped something; their output says so.
-    let tests = "test --workspace --features ofi --no-fail-fast --lib --bins --tests -- --show-output";
+    let tests = "test --workspace --features ofi,mpi --no-fail-fast --lib --bins --tests -- --show-output";
     report.add(Step::cargo("tests", tests).run());
-    report.add(Step::cargo("doctests", "test --workspace --features ofi --no-fail-fast --doc").run());
+    report.add(Step::cargo("doctests", "test --workspace --features ofi,mpi --no-fail-fast --doc").run());
     for step in [documentation(), models()] {
         report.add(if quick { step.skip("--quick".to_owned()) } else { step.run() });
     }
@@ -24,7 +24,7 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
 
 fn documentation() -> Step {
     let flags = std::env::var("RUSTDOCFLAGS").unwrap_or_default();
-    Step::cargo("documentation", "doc --workspace --features ofi --no-deps")
+    Step::cargo("documentation", "doc --workspace --features ofi,mpi --no-deps")
         .environment("RUSTDOCFLAGS", format!("{flags} -D warnings"))
 }
 
