@@ -7,6 +7,8 @@
 
 mod cache_line;
 mod comparison;
+#[cfg(any(feature = "ofi", feature = "verbs"))]
+pub mod leased;
 mod sample;
 mod seat;
 mod socket;

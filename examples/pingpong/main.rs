@@ -56,7 +56,8 @@ fn main() -> ExitCode {
         eprintln!("{cause}");
         return ExitCode::from(2);
     }
-    let network = ReachOptions { ofi: program.paths().ofi.clone(), ..path.network() };
+    let ReachOptions { ofi, verbs, .. } = program.paths().clone();
+    let network = ReachOptions { ofi, verbs, ..path.network() };
     play(program.network(network), options)
 }
 

@@ -128,6 +128,8 @@ pub(crate) enum Path {
     Emulated,
     /// Messages and buffers by libfabric; `+ofi` names its provider. Played only when asked for
     Ofi,
+    /// Messages and buffers by RDMA devices; `+verbs` names them. Played only when asked for
+    Verbs,
 }
 
 impl Path {
@@ -140,6 +142,7 @@ impl Path {
             Self::Tcp => "tcp",
             Self::Emulated => "emulated",
             Self::Ofi => "ofi",
+            Self::Verbs => "verbs",
         }
     }
 
@@ -147,13 +150,13 @@ impl Path {
     pub(crate) fn layout(self) -> (&'static str, &'static str) {
         match self {
             Self::Memcpy => ("CHARE_P", "2"),
-            Self::Shm | Self::Cma | Self::Tcp | Self::Emulated | Self::Ofi => ("CHARE_N", "2"),
+            _ => ("CHARE_N", "2"),
         }
     }
 
     /// Whether it needs nothing but this program: all of these are played when none is named.
     pub(crate) fn is_embedded(self) -> bool {
-        self != Self::Ofi
+        !matches!(self, Self::Ofi | Self::Verbs)
     }
 
     /// Whether this path can lie between the players.
@@ -178,9 +181,7 @@ impl Path {
             // Without CMA a buffer that is not mapped shows as an emulated transfer, instead of passing for a mapped one.
             Self::Shm => ReachOptions { lrts, nocma: true, ..ReachOptions::default() },
             Self::Tcp => ReachOptions { lrts, nolocal: true, ..ReachOptions::default() },
-            Self::Memcpy | Self::Cma | Self::Emulated | Self::Ofi => {
-                ReachOptions { lrts, ..ReachOptions::default() }
-            }
+            _ => ReachOptions { lrts, ..ReachOptions::default() },
         }
     }
 

@@ -11,14 +11,36 @@ pub(crate) enum Messages {
     Shm,
     /// TCP, also between neighbours.
     Tcp,
-    /// libfabric, also between neighbours.
-    #[cfg(feature = "ofi")]
-    Ofi,
-    /// MPI, also between neighbours.
-    #[cfg(feature = "mpi")]
-    Mpi,
+    /// A network with ways of its own to reach memory, also between neighbours.
+    #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
+    Network(Network),
     /// None: a job of one node.
     None,
+}
+
+/// A network that reaches memory by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Network {
+    /// libfabric.
+    Ofi,
+    /// InfiniBand verbs.
+    Verbs,
+    /// MPI.
+    #[cfg(feature = "mpi")]
+    Mpi,
+}
+
+#[cfg(not(all(feature = "ofi", feature = "verbs")))]
+impl Network {
+    /// The backend's and the feature's.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Ofi => "ofi",
+            Self::Verbs => "verbs",
+            #[cfg(feature = "mpi")]
+            Self::Mpi => "mpi",
+        }
+    }
 }
 
 /// Whether memory may be copied by the kernel from process to process.
@@ -88,7 +110,15 @@ pub const BACKENDS: &[Backend] = &[
     Backend {
         name: "ofi",
         summary: "any hosts: messages and memory by libfabric; `+ofi` names its provider",
-        messages: Messages::Ofi,
+        messages: Messages::Network(Network::Ofi),
+        mapping: false,
+        kernel_copy: KernelCopy::Forbidden,
+    },
+    #[cfg(feature = "verbs")]
+    Backend {
+        name: "verbs",
+        summary: "any hosts: messages and memory by RDMA devices; `+verbs` names them",
+        messages: Messages::Network(Network::Verbs),
         mapping: false,
         kernel_copy: KernelCopy::Forbidden,
     },
@@ -96,7 +126,7 @@ pub const BACKENDS: &[Backend] = &[
     Backend {
         name: "mpi",
         summary: "any hosts: messages and memory by MPI, under its launcher; `+mpi` names its library",
-        messages: Messages::Mpi,
+        messages: Messages::Network(Network::Mpi),
         mapping: false,
         kernel_copy: KernelCopy::Forbidden,
     },

@@ -19,13 +19,13 @@ pub mod backends;
 pub mod bootstrap;
 pub mod cma;
 pub mod emulated;
-#[cfg(any(feature = "ofi", feature = "mpi"))]
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
 mod fabric;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod host;
-#[cfg(feature = "ofi")]
+#[cfg(any(feature = "ofi", feature = "verbs"))]
 pub mod leased;
 pub mod memcpy;
 #[cfg(feature = "mpi")]
@@ -35,6 +35,8 @@ pub mod ofi;
 pub mod reach;
 pub mod shm;
 pub mod tcp;
+#[cfg(feature = "verbs")]
+pub mod verbs;
 pub mod wrappers;
 
 pub use capabilities::Capabilities;

@@ -51,6 +51,8 @@ pub struct Config {
     pub noshm: bool,
     /// `+ofi`: libfabric's name of the provider that reaches nodes of other hosts.
     pub ofi: Option<String>,
+    /// `+verbs`: the RDMA devices that reach nodes of other hosts.
+    pub verbs: Option<String>,
     /// `+mpi`: the shared library of the MPI that `+lrts mpi` uses.
     pub mpi: Option<String>,
     /// `+trace`: where each node writes what crosses its backends.
@@ -134,6 +136,9 @@ struct Options {
     /// Provider of libfabric for other hosts
     #[arg(long, value_name = "PROVIDER", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     ofi: Option<String>,
+    /// RDMA devices for other hosts, taken in turn, such as rxe0,rxe1
+    #[arg(long, value_name = "DEVICES", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    verbs: Option<String>,
     /// Shared library of MPI, such as libmpi.so.40, for +lrts mpi
     #[arg(long, value_name = "LIBRARY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     mpi: Option<String>,
@@ -190,6 +195,7 @@ impl Config {
             nocma: options.nocma,
             noshm: options.noshm,
             ofi: options.ofi,
+            verbs: options.verbs,
             mpi: options.mpi,
             trace: options.trace,
             fault: options.fault,

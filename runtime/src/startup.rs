@@ -76,6 +76,7 @@ impl Program {
                     ofi: config.ofi.clone(),
                     trace: config.trace.clone(),
                     fault: config.fault.clone(),
+                    verbs: config.verbs.clone(),
                 };
                 Ok(Self { config, network })
             }

@@ -30,7 +30,7 @@ impl Cell {
 }
 
 fn failure<Fut: Future<Output = ()> + 'static>(main: impl Fn() -> Fut + Send + Sync + 'static) -> JobError {
-    Job::in_process(1, 1).run(move || main()).expect_err("the job fails")
+    Job::in_process(1, 1).run(main).expect_err("the job fails")
 }
 
 #[test]

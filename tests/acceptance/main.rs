@@ -9,4 +9,6 @@ mod misuse;
 mod ofi;
 mod run;
 mod stats;
+#[cfg(feature = "verbs")]
+mod verbs;
 mod wrappers;

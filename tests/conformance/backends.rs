@@ -7,7 +7,7 @@ use chare_lrts::bootstrap::local::Local;
 use chare_lrts::cma::{Cma, permit};
 use chare_lrts::emulated::Emulated;
 use chare_lrts::host::Neighbourhood;
-#[cfg(feature = "ofi")]
+#[cfg(any(feature = "ofi", feature = "verbs"))]
 use chare_lrts::leased::Leased;
 use chare_lrts::memcpy::{Hub, Memcpy};
 #[cfg(feature = "ofi")]
@@ -15,6 +15,8 @@ use chare_lrts::ofi::{self, OfiOptions};
 use chare_lrts::reach::{Reach, ReachOptions};
 use chare_lrts::shm::Shm;
 use chare_lrts::tcp::Tcp;
+#[cfg(feature = "verbs")]
+use chare_lrts::verbs::{self, VerbsOptions};
 use chare_lrts::wrappers::FaultPlan;
 use chare_lrts::{Lrts, LrtsError, NodeId, Regions};
 use std::path::PathBuf;
@@ -56,11 +58,19 @@ pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
         #[cfg(feature = "ofi")]
         ofi("ofi-sockets", "sockets", None),
         #[cfg(feature = "ofi")]
+        ofi("ofi-verbs", "verbs;ofi_rxm", None),
+        #[cfg(feature = "ofi")]
         Rc::new(Opened::new("emulated-ofi", emulated_ofi)),
         #[cfg(feature = "ofi")]
         reach("reach-ofi", named("ofi")),
         #[cfg(feature = "ofi")]
         reach("reach-fault-ofi", ReachOptions { fault: Some(bad_day()), ..named("ofi") }),
+        #[cfg(feature = "verbs")]
+        Rc::new(Opened::new("verbs", native_verbs)),
+        #[cfg(feature = "verbs")]
+        Rc::new(Opened::new("emulated-verbs", emulated_verbs)),
+        #[cfg(feature = "verbs")]
+        reach("reach-verbs", ReachOptions { verbs: verbs_devices(), ..named("verbs") }),
     ]
 }
 
@@ -106,6 +116,33 @@ fn join(bootstrap: &mut dyn Bootstrap, regions: &Arc<Regions>, provider: &str) -
     let options = OfiOptions { provider: Some(provider.to_owned()), ..OfiOptions::default() };
     let peers = others(bootstrap);
     ofi::open(bootstrap, &peers, Arc::clone(regions), &options, PATIENCE)
+}
+
+#[cfg(feature = "verbs")]
+fn native_verbs(bootstrap: &mut dyn Bootstrap) -> Result<Node, LrtsError> {
+    let regions = regions(bootstrap)?;
+    Ok(Node::with_heap(Arc::new(join_verbs(bootstrap, &regions)?), regions))
+}
+
+#[cfg(feature = "verbs")]
+fn emulated_verbs(bootstrap: &mut dyn Bootstrap) -> Result<Node, LrtsError> {
+    let regions = regions(bootstrap)?;
+    let verbs = join_verbs(bootstrap, &regions)?;
+    let lrts = Emulated::new(verbs, Arc::clone(&regions), bootstrap.nodes());
+    Ok(Node::with_heap(Arc::new(lrts), regions))
+}
+
+#[cfg(feature = "verbs")]
+fn join_verbs(bootstrap: &mut dyn Bootstrap, regions: &Arc<Regions>) -> Result<Leased, LrtsError> {
+    let options = VerbsOptions { device: verbs_devices(), ..VerbsOptions::default() };
+    let peers = others(bootstrap);
+    verbs::open(bootstrap, &peers, Arc::clone(regions), &options, PATIENCE)
+}
+
+/// The devices that programs would use here, too.
+#[cfg(feature = "verbs")]
+fn verbs_devices() -> Option<String> {
+    std::env::var("CHARE_VERBS").ok()
 }
 
 fn others(bootstrap: &dyn Bootstrap) -> Vec<NodeId> {

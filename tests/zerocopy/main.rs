@@ -7,8 +7,12 @@
 
 use chare_tests::Program;
 
-/// Ways to lay a job out over so many PEs: in one process, and in several over each path between them.
+/// Ways to lay a job out over so many PEs: in one process, and in several over each path between them. Instead of these,
+/// `CHARE_TEST_LAYOUTS` may name others, with `;` between them: over networks that are not everywhere.
 fn layouts(kernel_copies: bool) -> Vec<String> {
+    if let Ok(named) = std::env::var("CHARE_TEST_LAYOUTS") {
+        return named.split(';').map(str::to_owned).collect();
+    }
     let mut layouts: Vec<String> = [1, 2, 4, 6].map(|pes| format!("+p {pes}")).into();
     let between =
         ["+lrts shm +nocma", "+lrts cma", "+lrts tcp +nolocal", "+lrts emulated"].into_iter().enumerate();

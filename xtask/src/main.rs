@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask test`, `bench`, `setup`, `sanitize`, `chaos`, `fuzz`, `soak`.
+//! The project's commands: `cargo xtask test`, `bench`, `setup`, `sanitize`, `chaos`, `fuzz`, `soak`, `vm`.
 //!
 //! Each command is a list of steps (`step`); a step is one program with its arguments. All steps run, whatever became of
 //! those before them; the end is a table (`report`) and an exit code.
@@ -15,6 +15,7 @@ mod setup;
 mod soak;
 mod step;
 mod suite;
+mod vm;
 
 use clap::{Parser, Subcommand};
 use report::Report;
@@ -52,6 +53,8 @@ enum Command {
     Chaos(chaos::Options),
     /// Search for input that breaks what reads from peers and strangers
     Fuzz(fuzz::Options),
+    /// Run a command in a guest that has RDMA devices
+    Vm(vm::Machine),
     /// Forge a million handles and move a million buffers on each path
     Soak,
 }
@@ -59,6 +62,7 @@ enum Command {
 fn main() -> ExitCode {
     let mut report = Report::default();
     match Arguments::parse().command {
+        Command::Vm(machine) => return vm::run_alone(&machine),
         Command::Test { quick } => suite::run(quick, &mut report),
         Command::Bench { names } => bench::run(&names, &mut report),
         Command::Setup => drop(setup::prepare(&mut report)),

@@ -42,10 +42,24 @@ pub(crate) fn find_standard_library(report: &mut Report) -> Result<(), String> {
     find_or_install("rust-src", is_there, report)
 }
 
-/// What checks load or start at run time: libfabric, network namespaces, Open MPI, MPICH, Slurm. Slurm's own PMIx plugin opens `libpmix.so` by its
-/// development name.
-const PACKAGES: [&str; 7] =
-    ["libfabric1", "iproute2", "openmpi-bin", "mpich", "slurm-wlm", "munge", "libpmix-dev"];
+/// What checks load or start at run time: libfabric, network namespaces, Open MPI, MPICH, Slurm. Slurm's own PMIx plugin opens
+/// `libpmix.so` by its development name. Then what the bindings of verbs are built with, and what makes guests and runs them.
+const PACKAGES: [&str; 14] = [
+    "libfabric1",
+    "iproute2",
+    "openmpi-bin",
+    "mpich",
+    "slurm-wlm",
+    "munge",
+    "libpmix-dev",
+    "cmake",
+    "libclang1-14",
+    "libclang-common-14-dev",
+    "qemu-system-x86",
+    "debootstrap",
+    "busybox-static",
+    "kmod",
+];
 
 /// Installs the packages that are missing. Without them the checks that need them are skipped, one by one.
 fn install_packages(report: &mut Report) {

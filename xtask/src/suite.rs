@@ -3,6 +3,7 @@
 use crate::report::Report;
 use crate::setup::{self, Tools};
 use crate::step::{Step, flags_with, root};
+use crate::vm;
 
 /// Runs all checks; `quick` leaves out documentation and models.
 pub(crate) fn run(quick: bool, report: &mut Report) {
@@ -12,11 +13,12 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
     report.add(Tools::run(&tools.clippy, Step::cargo("lints", lints)));
     // Backends that are features load their libraries at run time; their checks skip what is not there.
     // Tests start examples and programs as separate processes, so these are built before.
-    report.add(Step::cargo("build", "build --workspace --features ofi --bins --examples").run());
+    report.add(Step::cargo("build", "build --workspace --features ofi,verbs --bins --examples").run());
     // Passing tests may have skipped something; their output says so.
-    let tests = "test --workspace --features ofi --no-fail-fast --lib --bins --tests -- --show-output";
+    let tests = "test --workspace --features ofi,verbs --no-fail-fast --lib --bins --tests -- --show-output";
     report.add(Step::cargo("tests", tests).run());
-    report.add(Step::cargo("doctests", "test --workspace --features ofi --no-fail-fast --doc").run());
+    vm::suite::run("ofi,verbs", report);
+    report.add(Step::cargo("doctests", "test --workspace --features ofi,verbs --no-fail-fast --doc").run());
     for step in [documentation(), models()] {
         report.add(if quick { step.skip("--quick".to_owned()) } else { step.run() });
     }
@@ -24,7 +26,7 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
 
 fn documentation() -> Step {
     let flags = std::env::var("RUSTDOCFLAGS").unwrap_or_default();
-    Step::cargo("documentation", "doc --workspace --features ofi --no-deps")
+    Step::cargo("documentation", "doc --workspace --features ofi,verbs --no-deps")
         .environment("RUSTDOCFLAGS", format!("{flags} -D warnings"))
 }
 

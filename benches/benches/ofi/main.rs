@@ -7,13 +7,18 @@
 //!
 //! The last rows are gets whose region is registered with the network anew each time, beside gets from the registration cache.
 
-mod ours;
 mod raw;
 
+use chare_benches::leased::{PATIENCE, Task, play};
 use chare_benches::{Batches, Comparison, Side, compare};
+use chare_lrts::bootstrap::Bootstrap;
+use chare_lrts::leased::Leased;
+use chare_lrts::ofi::{self, OfiOptions};
+use chare_lrts::{LrtsError, NodeId, Regions};
 use clap::Parser;
 use std::io;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Samples of one run of a side. A batch takes some milliseconds.
 const BATCHES: u32 = 16;
@@ -105,15 +110,17 @@ struct Arguments {
     bench: bool,
 }
 
-/// What a side does.
-#[derive(Clone, Copy)]
-pub(crate) struct Task<'a> {
-    provider: &'a str,
-    /// Whether bare libfabric does without a descriptor to sleep on.
-    spins: bool,
-    what: &'a str,
-    batches: Batches,
-    bytes: usize,
+fn open(
+    bootstrap: &mut dyn Bootstrap,
+    other: NodeId,
+    regions: Arc<Regions>,
+    task: Task<'_>,
+) -> Result<Leased, LrtsError> {
+    let mut options = OfiOptions { provider: Some(task.network.to_owned()), ..OfiOptions::default() };
+    if task.what == "get-uncached" {
+        options.registrations_max = 0;
+    }
+    ofi::open(bootstrap, &[other], regions, &options, PATIENCE)
 }
 
 fn main() -> ExitCode {
@@ -123,11 +130,12 @@ fn main() -> ExitCode {
         && let (Ok(operations), Ok(bytes)) = (operations.parse(), bytes.parse())
     {
         let batches = Batches { operations, count: BATCHES };
-        let task = Task { provider, spins: who.ends_with("-spinning"), what, batches, bytes };
+        let task = Task { network: provider, what, batches, bytes };
+        let spins = who.ends_with("-spinning");
         return match who.as_str() {
-            "ours" => ours::play(task),
-            "raw" | "raw-spinning" => code_of(raw::play(task)),
-            _ => code_of(raw::serve(task)),
+            "ours" => play(task, open),
+            "raw" | "raw-spinning" => code_of(raw::play(task, spins)),
+            _ => code_of(raw::serve(task, spins)),
         };
     }
     let Arguments { rounds, filter, .. } = Arguments::parse();

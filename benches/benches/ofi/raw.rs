@@ -3,7 +3,7 @@
 //!
 //! The second process is started by the first; they tell each other their names over its standard input and output.
 
-use crate::Task;
+use chare_benches::leased::Task;
 use chare_benches::{processor, take_seat};
 use chare_ofi_sys::abi::{
     FI_AV_UNSPEC, FI_COMPLETION, FI_CONTEXT, FI_CONTEXT2, FI_CQ_COND_NONE, FI_CQ_FORMAT_MSG,
@@ -88,7 +88,7 @@ fn find(library: &'static Library, provider: &str) -> io::Result<*mut fi_info> {
 
 impl Raw {
     /// With a descriptor to sleep on, as a program has it that does not always spin; or without.
-    fn open(Task { provider, spins, .. }: Task<'_>) -> io::Result<Self> {
+    fn open(provider: &str, spins: bool) -> io::Result<Self> {
         let library = Library::load().map_err(io::Error::other)?;
         let info = find(library, provider)?;
         let check =
@@ -228,19 +228,13 @@ impl Raw {
     }
 }
 
-/// The process that measures.
-pub(crate) fn play(task: Task<'_>) -> io::Result<()> {
-    let mut raw = Raw::open(task)?;
+/// The process that measures. A spinner does without a descriptor to sleep on.
+pub(crate) fn play(task: Task<'_>, spins: bool) -> io::Result<()> {
+    let mut raw = Raw::open(task.network, spins)?;
     let operations = task.batches.operations.to_string();
+    let who = if spins { "serve-spinning" } else { "serve" };
     let mut child = Command::new(std::env::current_exe()?)
-        .args([
-            "side",
-            if task.spins { "serve-spinning" } else { "serve" },
-            task.provider,
-            task.what,
-            &operations,
-            &task.bytes.to_string(),
-        ])
+        .args(["side", who, task.network, task.what, &operations, &task.bytes.to_string()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;
@@ -278,9 +272,9 @@ pub(crate) fn play(task: Task<'_>) -> io::Result<()> {
 }
 
 /// The other process: sends back what comes, until a single byte does.
-pub(crate) fn serve(task: Task<'_>) -> io::Result<()> {
+pub(crate) fn serve(task: Task<'_>, spins: bool) -> io::Result<()> {
     take_seat(processor(1));
-    let mut raw = Raw::open(task)?;
+    let mut raw = Raw::open(task.network, spins)?;
     let mut memory = vec![7_u8; task.bytes];
     let mut mr: *mut fid_mr = null_mut();
     let access = u64::from(FI_REMOTE_READ | FI_REMOTE_WRITE);

@@ -85,7 +85,7 @@ impl Lifelines {
     }
 
     /// Says goodbye to a peer that was never sent anything.
-    #[cfg(feature = "ofi")]
+    #[cfg(any(feature = "ofi", feature = "verbs"))]
     pub(crate) fn write_goodbye(&self, peer: NodeId) {
         self.write(peer, GOODBYE);
     }

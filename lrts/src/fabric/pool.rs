@@ -38,13 +38,13 @@ impl Pool {
     }
 
     /// First byte of all, for networks that register memory.
-    #[cfg(feature = "ofi")]
+    #[cfg(any(feature = "ofi", feature = "verbs"))]
     pub(crate) fn address(&self) -> *mut u8 {
         self.memory.address()
     }
 
     /// Bytes of all.
-    #[cfg(feature = "ofi")]
+    #[cfg(any(feature = "ofi", feature = "verbs"))]
     pub(crate) fn len(&self) -> usize {
         self.memory.len()
     }

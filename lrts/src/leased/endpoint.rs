@@ -96,6 +96,9 @@ pub(crate) trait Endpoint: Send {
     /// What peers must have chosen too.
     fn kind(&self) -> String;
 
+    /// What users read that this node is on.
+    fn label(&self) -> String;
+
     /// What peers must know to reach it: some hundred bytes at most.
     ///
     /// # Errors
@@ -151,6 +154,9 @@ pub(crate) trait Endpoint: Send {
 
     /// Whether own memory must be registered before it takes part in a one-sided operation.
     fn registers_local(&self) -> bool;
+
+    /// Regions that may be registered at a time.
+    fn registrations_max(&self) -> usize;
 
     /// Registers memory. Touches the pages (and pins them, where the network asks for it).
     ///

@@ -76,7 +76,7 @@ pub struct Leased {
     incoming: Arc<Pool>,
     turn: Mutex<Turn>,
     sleeper: Sleeper,
-    kind: String,
+    label: String,
     /// Whether a put can prove its delivery here; if not, it is refused.
     delivers: bool,
     closing: AtomicBool,
@@ -98,7 +98,7 @@ impl Leased {
         let exchange = open::open(bootstrap, &regions, opening, open_endpoint)?;
         let (lifelines, endpoint) = exchange.parts();
         let sleeper = Sleeper::new(backend, endpoint.descriptor(), lifelines.event_fd())?;
-        let (kind, delivers) = (endpoint.kind(), endpoint.delivers());
+        let (label, delivers) = (endpoint.label(), endpoint.delivers());
         let incoming = Arc::clone(endpoint.incoming());
         let exchange = Arc::new(Mutex::new(exchange));
         let registered = Arc::downgrade(&exchange);
@@ -115,7 +115,7 @@ impl Leased {
             incoming,
             turn: Mutex::default(),
             sleeper,
-            kind,
+            label,
             delivers,
             closing: AtomicBool::new(false),
         })
@@ -126,9 +126,9 @@ impl Leased {
         self.exchange.lock().sent(peer)
     }
 
-    /// Which of the backend's networks carries the job: a provider of libfabric, a transport.
-    pub fn kind(&self) -> &str {
-        &self.kind
+    /// Which of the backend's networks this node is on: a provider of libfabric, a device.
+    pub fn label(&self) -> &str {
+        &self.label
     }
 
     fn is_closing(&self) -> bool {
@@ -225,7 +225,7 @@ impl Lrts for Leased {
         }
         let Put { key, offset, from, token } = put;
         if !self.delivers {
-            let cause = format!("`{}` cannot prove that a write arrived", self.kind);
+            let cause = format!("`{}` cannot prove that a write arrived", self.label);
             let result = Err(TransferError::Refused { node: key.node, cause });
             return Ok(Posted::Done(Completion { token, result, memory: None }));
         }

@@ -81,7 +81,7 @@ pub(super) fn open(
         });
     }
     let lifelines = Lifelines::new(backend, tcp::connect(bootstrap, expected, patience)?)?;
-    let registrations = Registrations::new(registrations_max);
+    let registrations = Registrations::new(registrations_max.min(endpoint.registrations_max()));
     greet(Exchange::new(Parts { node, backend, door, endpoint, registrations, lifelines, peers }), opening)
 }
 

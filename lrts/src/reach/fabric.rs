@@ -2,10 +2,10 @@
 //!
 //! Short ones do not: a copy at either end costs less than asking for access first.
 
-#[cfg(any(feature = "ofi", feature = "mpi"))]
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
 use crate::emulated::Emulated;
 use crate::ids::NodeId;
-#[cfg(feature = "ofi")]
+#[cfg(any(feature = "ofi", feature = "verbs"))]
 use crate::leased::{LEASE_BYTES_MIN, Leased};
 use crate::lrts::Lrts;
 #[cfg(feature = "mpi")]
@@ -32,7 +32,7 @@ pub(super) trait Fabric: Send + Sync {
     fn attend(&self, _is_over: &dyn Fn() -> bool) {}
 }
 
-#[cfg(feature = "ofi")]
+#[cfg(any(feature = "ofi", feature = "verbs"))]
 impl Fabric for Emulated<Wrapped<Leased>> {
     fn carrier(&self) -> &dyn Lrts {
         self
@@ -51,7 +51,7 @@ impl Fabric for Emulated<Wrapped<Leased>> {
     }
 
     fn describe(&self) -> String {
-        format!("{} ({})", self.inner().name(), self.inner().bare().kind())
+        format!("{} ({})", self.inner().name(), self.inner().bare().label())
     }
 
     fn own_way(&self) -> &'static str {

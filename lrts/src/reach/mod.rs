@@ -7,6 +7,7 @@
 //! | a neighbour, other region | shm (or tcp) | CMA where the kernel allows it, else emulated | none |
 //! | a node of another host | tcp | emulated | none |
 //! | the same with `+ofi`, and any other node with `+lrts ofi` | ofi | one-sided if long, else emulated | none |
+//! | the same with `+verbs`, and any other node with `+lrts verbs` | verbs | one-sided if long, else emulated | none |
 //! | any other node with `+lrts mpi` | mpi | matched if long, else emulated | none |
 //!
 //! The options take rows out of the table; see [`ReachOptions`] and [`crate::backends`].
@@ -20,6 +21,7 @@
 mod backend;
 mod choose;
 mod fabric;
+mod network;
 mod open;
 mod traffic;
 mod transfer;

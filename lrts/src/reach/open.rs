@@ -2,9 +2,9 @@
 //!
 //! Collective: all nodes of a job decide alike, because all have the same options and know who is whose neighbour.
 
-use super::fabric::Fabric;
+use super::network::open_network;
 use super::{Messages as Carrier, Parts, Reach, Route};
-use crate::backends::{self, Backend, KernelCopy, Messages};
+use crate::backends::{self, Backend, KernelCopy, Messages, Network};
 use crate::bootstrap::Bootstrap;
 use crate::cma::{self, Cma};
 use crate::emulated::Emulated;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a node waits for the others to connect. They have all been started by then.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Which paths the user allows. The same on all nodes of a job.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -39,6 +39,8 @@ pub struct ReachOptions {
     pub trace: Option<PathBuf>,
     /// `+fault LIST`: what goes wrong in the backends.
     pub fault: Option<FaultPlan>,
+    /// `+verbs DEVICES`: nodes of other hosts are reached by these RDMA devices (all nodes, with `+lrts verbs`).
+    pub verbs: Option<String>,
 }
 
 /// What is left of a backend's meaning when the other options have had their say.
@@ -48,8 +50,8 @@ struct Plan {
     shm: bool,
     mapping: bool,
     kernel_copy: bool,
-    /// Nodes that shared memory does not reach are reached by a network with memory access of its own.
-    fabric: bool,
+    /// What reaches nodes that shared memory does not, if not TCP.
+    network: Option<Network>,
     /// The option that keeps neighbours from shared memory, if any.
     forbidden_by: Option<&'static str>,
 }
@@ -65,19 +67,12 @@ impl Plan {
             (false, true) => Some("+noshm"),
             (false, false) => None,
         };
-        let fabric = is_ofi(backend.messages) || is_mpi(backend.messages) || options.ofi.is_some();
-        if options.ofi.is_some() && !is_ofi(backend.messages) && backend.messages != Messages::Nearest {
-            let name = backend.name;
-            return Err(LrtsError::Bootstrap(format!(
-                "`+ofi` and `+lrts {name}` exclude each other; leave one out"
-            )));
-        }
         let shm = matches!(backend.messages, Messages::Nearest | Messages::Shm) && forbidden_by.is_none();
         Ok(Self {
             backend,
             shm,
             mapping: backend.mapping && shm,
-            fabric,
+            network: network(backend, options)?,
             kernel_copy: backend.kernel_copy != KernelCopy::Forbidden && !options.nocma && !options.nolocal,
             forbidden_by,
         })
@@ -98,13 +93,35 @@ impl Plan {
                 "it is not on this host, which is as far as `+lrts {name}` goes; use `+lrts tcp`"
             )),
             (Messages::Shm | Messages::Nearest, _) if self.shm && is_neighbour => Ok(Carrier::Shm),
-            _ if self.fabric => Ok(Carrier::Fabric),
+            _ if self.network.is_some() => Ok(Carrier::Fabric),
             _ => Ok(Carrier::Tcp),
         }
     }
 
     fn needs_neighbourhood(&self) -> bool {
         self.shm || self.kernel_copy
+    }
+}
+
+/// The network that the options ask for, if they ask for one.
+fn network(backend: Backend, options: &ReachOptions) -> Result<Option<Network>, LrtsError> {
+    let exclude = |one, other: String| {
+        Err(LrtsError::Bootstrap(format!("`{one}` and `{other}` exclude each other; leave one out")))
+    };
+    let asked = match (&options.ofi, &options.verbs) {
+        (Some(_), Some(_)) => return exclude("+ofi", "+verbs".to_owned()),
+        (Some(_), None) => Some((Network::Ofi, "+ofi")),
+        (None, Some(_)) => Some((Network::Verbs, "+verbs")),
+        (None, None) => None,
+    };
+    match (backend.messages, asked) {
+        #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
+        (Messages::Network(own), None) => Ok(Some(own)),
+        #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
+        (Messages::Network(own), Some((asked, _))) if own == asked => Ok(Some(own)),
+        (Messages::Nearest, asked) => Ok(asked.map(|(network, _)| network)),
+        (_, Some((_, option))) => exclude(option, format!("+lrts {}", backend.name)),
+        (_, None) => Ok(None),
     }
 }
 
@@ -153,12 +170,11 @@ impl Reach {
         let shm = shm.map(|shm| wrappers.around(shm)).transpose()?;
         let shm = shm.map(|shm| Emulated::new(shm, Arc::clone(&regions), nodes));
         // Either all nodes have peers of other hosts or none has.
-        let fabric = match fabric_peers.is_empty() {
-            true => None,
-            false if is_mpi(plan.backend.messages) => {
-                Some(open_mpi(bootstrap, &fabric_peers, &regions, &wrappers)?)
+        let fabric = match plan.network.filter(|_| !fabric_peers.is_empty()) {
+            None => None,
+            Some(network) => {
+                Some(open_network(bootstrap, &fabric_peers, &regions, (options, &wrappers), network)?)
             }
-            false => Some(open_ofi(bootstrap, &fabric_peers, &regions, (options, &wrappers))?),
         };
         let route = |(peer, messages)| Route {
             messages,
@@ -169,79 +185,6 @@ impl Reach {
         let cma = cma.map(|cma| wrappers.around(cma)).transpose()?;
         Self::assemble(Parts { regions, routes, shm, tcp, fabric, cma, arenas, warning })
     }
-}
-
-#[cfg(feature = "ofi")]
-fn is_ofi(messages: Messages) -> bool {
-    messages == Messages::Ofi
-}
-
-#[cfg(not(feature = "ofi"))]
-fn is_ofi(_: Messages) -> bool {
-    false
-}
-
-#[cfg(feature = "ofi")]
-fn open_ofi(
-    bootstrap: &mut dyn Bootstrap,
-    peers: &[NodeId],
-    regions: &Arc<Regions>,
-    (options, wrappers): (&ReachOptions, &Wrappers),
-) -> Result<Box<dyn Fabric>, LrtsError> {
-    let nodes = bootstrap.nodes();
-    let options = crate::ofi::OfiOptions { provider: options.ofi.clone(), ..Default::default() };
-    let ofi = crate::ofi::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
-    Ok(Box::new(Emulated::new(wrappers.around(ofi)?, Arc::clone(regions), nodes)))
-}
-
-#[cfg(not(feature = "ofi"))]
-fn open_ofi(
-    _: &mut dyn Bootstrap,
-    _: &[NodeId],
-    _: &Arc<Regions>,
-    _: (&ReachOptions, &Wrappers),
-) -> Result<Box<dyn Fabric>, LrtsError> {
-    let cause = "this build has no libfabric; build with the feature `ofi`";
-    Err(LrtsError::NoProvider { backend: "ofi", cause: cause.to_owned() })
-}
-
-#[cfg(feature = "mpi")]
-fn is_mpi(messages: Messages) -> bool {
-    messages == Messages::Mpi
-}
-
-#[cfg(not(feature = "mpi"))]
-fn is_mpi(_: Messages) -> bool {
-    false
-}
-
-#[cfg(feature = "mpi")]
-fn open_mpi(
-    bootstrap: &mut dyn Bootstrap,
-    peers: &[NodeId],
-    regions: &Arc<Regions>,
-    wrappers: &Wrappers,
-) -> Result<Box<dyn Fabric>, LrtsError> {
-    let nodes = bootstrap.nodes();
-    let Some(communicator) = bootstrap.communicator() else {
-        return Err(LrtsError::Bootstrap(format!(
-            "`+lrts mpi` runs under MPI's own launcher: start the program with `mpirun -n {nodes}`, `mpiexec -n {nodes}` or `srun -n {nodes}`, without `+n`"
-        )));
-    };
-    let place = |rank| crate::mpi::Place { communicator: Arc::clone(&communicator), rank };
-    let places: Vec<_> = (0..nodes).map(place).collect();
-    let mpi = crate::mpi::Mpi::open(bootstrap, peers, Arc::clone(regions), &places, PATIENCE)?;
-    Ok(Box::new(Emulated::new(wrappers.around(mpi)?, Arc::clone(regions), nodes)))
-}
-
-#[cfg(not(feature = "mpi"))]
-fn open_mpi(
-    _: &mut dyn Bootstrap,
-    _: &[NodeId],
-    _: &Arc<Regions>,
-    _: &Wrappers,
-) -> Result<Box<dyn Fabric>, LrtsError> {
-    unreachable!("without the feature no name leads to MPI")
 }
 
 /// Fails unless the memory of all other nodes can be copied by the kernel.

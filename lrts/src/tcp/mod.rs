@@ -36,7 +36,7 @@ use rustix::event::epoll::{self, Event, EventFlags};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::sockopt;
-#[cfg(any(feature = "ofi", feature = "mpi"))]
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,7 +93,7 @@ fn system(operation: &'static str, errno: Errno) -> LrtsError {
 ///
 /// # Errors
 /// As for [`Tcp::open`].
-#[cfg(any(feature = "ofi", feature = "mpi"))]
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
 pub(crate) fn connect(
     bootstrap: &mut dyn Bootstrap,
     peers: &[NodeId],

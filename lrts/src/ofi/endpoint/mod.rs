@@ -179,6 +179,10 @@ impl crate::leased::endpoint::Endpoint for Endpoint {
         self.info.provider()
     }
 
+    fn label(&self) -> String {
+        self.info.provider()
+    }
+
     fn address(&self) -> Result<Vec<u8>, LrtsError> {
         let mut name = vec![0; NAME_BYTES_MAX];
         let mut len = name.len();
@@ -248,6 +252,11 @@ impl crate::leased::endpoint::Endpoint for Endpoint {
 
     fn registers_local(&self) -> bool {
         self.info.mr_mode() & FI_MR_LOCAL != 0
+    }
+
+    /// libfabric does not tell; a registration that fails makes room for itself.
+    fn registrations_max(&self) -> usize {
+        usize::MAX
     }
 
     fn register(&mut self, address: *const u8, len: usize, access: Access) -> Result<Registration, String> {

@@ -1,12 +1,10 @@
-//! The side of ours: two nodes, two processes, the backend and nothing above it.
+//! The side of ours for networks with one-sided access: two nodes, two processes, the backend and nothing above it.
 
-use crate::Task;
+use crate::{Batches, processor, take_seat};
 use chare::Program;
-use chare_benches::{processor, take_seat};
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::launched::Launched;
 use chare_lrts::leased::Leased;
-use chare_lrts::ofi::{self, OfiOptions};
 use chare_lrts::{
     Channel, Completion, Frame, Get, Held, Lrts, LrtsError, MemoryMut, NodeId, Posted, Put, RegionKey,
     Regions, Sink, codec,
@@ -16,7 +14,24 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+/// What a side does.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// Which of the backend's networks.
+    pub network: &'a str,
+    /// `message`, `put`, `get`, or `get-uncached`.
+    pub what: &'a str,
+    /// How often.
+    pub batches: Batches,
+    /// Bytes of an operation.
+    pub bytes: usize,
+}
+
+/// Opens the backend to one other node.
+pub type Open = fn(&mut dyn Bootstrap, NodeId, Arc<Regions>, Task<'_>) -> Result<Leased, LrtsError>;
+
+/// How long nodes wait for each other.
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What was heard last.
 #[derive(Default)]
@@ -51,7 +66,7 @@ impl Sink for Heard {
 }
 
 /// The program that a launcher starts twice, and the launcher.
-pub(crate) fn play(task: Task<'_>) -> ExitCode {
+pub fn play(task: Task<'_>, open: Open) -> ExitCode {
     let program = match Program::from_environment() {
         Ok(program) => program,
         Err(code) => return code,
@@ -59,7 +74,7 @@ pub(crate) fn play(task: Task<'_>) -> ExitCode {
     if !program.is_launched() {
         return program.run(|_| async {});
     }
-    match take_part(task) {
+    match take_part(task, open) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -68,44 +83,40 @@ pub(crate) fn play(task: Task<'_>) -> ExitCode {
     }
 }
 
-fn take_part(task: Task<'_>) -> Result<(), LrtsError> {
+fn take_part(task: Task<'_>, open: Open) -> Result<(), LrtsError> {
     let missing = || LrtsError::Bootstrap("no launcher".to_owned());
     let mut launched = Launched::from_environment()?.ok_or_else(missing)?;
     let node = launched.node();
     take_seat(processor(node.index()));
     let regions = Arc::new(Regions::new(node)?);
-    let mut options = OfiOptions { provider: Some(task.provider.to_owned()), ..OfiOptions::default() };
-    if task.what == "get-uncached" {
-        options.registrations_max = 0;
-    }
     let other = NodeId(1 - node.0);
-    let ofi = ofi::open(&mut launched, &[other], Arc::clone(&regions), &options, PATIENCE)?;
+    let network = open(&mut launched, other, Arc::clone(&regions), task)?;
     let mut heard = Heard::default();
     match node {
-        NodeId(0) => lead(task, &ofi, &mut heard),
-        _ => follow(task, &ofi, &regions, &mut heard),
+        NodeId(0) => lead(task, &network, &mut heard),
+        _ => follow(task, &network, &regions, &mut heard),
     }
-    ofi.shutdown();
-    while !ofi.is_closed() {
-        ofi.progress(&mut heard);
+    network.shutdown();
+    while !network.is_closed() {
+        network.progress(&mut heard);
     }
     launched.into_control().finished(0);
     Ok(())
 }
 
-fn lead(task: Task<'_>, ofi: &Leased, heard: &mut Heard) {
+fn lead(task: Task<'_>, network: &Leased, heard: &mut Heard) {
     let other = NodeId(1);
     match task.what {
         "message" => task.batches.run(|frames| {
             let began = Instant::now();
             for _ in 0..frames / 2 {
-                send(ofi, other, &[7; 8]);
-                hear(ofi, heard);
+                send(network, other, &[7; 8]);
+                hear(network, heard);
             }
             began.elapsed()
         }),
         what => {
-            hear(ofi, heard);
+            hear(network, heard);
             let key: RegionKey = codec::decode(&heard.last).expect("the other node tells its region");
             let mut local = Some(written(task.bytes));
             task.batches.run(|transfers| {
@@ -113,33 +124,33 @@ fn lead(task: Task<'_>, ofi: &Leased, heard: &mut Heard) {
                 for _ in 0..transfers {
                     let memory = local.take().expect("it came back");
                     local = Some(if what == "put" {
-                        put(ofi, heard, key, memory)
+                        put(network, heard, key, memory)
                     } else {
-                        get(ofi, heard, key, memory)
+                        get(network, heard, key, memory)
                     });
                 }
                 began.elapsed()
             });
         }
     }
-    send(ofi, other, &[]);
+    send(network, other, &[]);
 }
 
-fn follow(task: Task<'_>, ofi: &Leased, regions: &Regions, heard: &mut Heard) {
+fn follow(task: Task<'_>, network: &Leased, regions: &Regions, heard: &mut Heard) {
     let other = NodeId(0);
     if task.what != "message" {
         let held = Held::Target(written(task.bytes));
         let key = regions.register(held).expect("the board has room");
         let mut bytes = Vec::new();
         codec::encode_into(&key, &mut bytes).expect("a key is always encoded");
-        send(ofi, other, &bytes);
+        send(network, other, &bytes);
     }
     loop {
-        hear(ofi, heard);
+        hear(network, heard);
         if heard.is_over {
             return;
         }
-        send(ofi, other, &[7; 8]);
+        send(network, other, &[7; 8]);
     }
 }
 
@@ -150,28 +161,28 @@ fn written(len: usize) -> MemoryMut {
     memory
 }
 
-fn get(ofi: &Leased, heard: &mut Heard, key: RegionKey, into: MemoryMut) -> MemoryMut {
+fn get(network: &Leased, heard: &mut Heard, key: RegionKey, into: MemoryMut) -> MemoryMut {
     let len = into.len();
-    let posted = ofi.get(Get { key, offset: 0, into, len, token: 0 });
-    let completion = complete(ofi, heard, posted.expect("there is room for one operation"));
+    let posted = network.get(Get { key, offset: 0, into, len, token: 0 });
+    let completion = complete(network, heard, posted.expect("there is room for one operation"));
     completion.memory.expect("a get's memory comes back")
 }
 
-fn put(ofi: &Leased, heard: &mut Heard, key: RegionKey, from: MemoryMut) -> MemoryMut {
+fn put(network: &Leased, heard: &mut Heard, key: RegionKey, from: MemoryMut) -> MemoryMut {
     let from = from.freeze();
-    let posted = ofi.put(Put { key, offset: 0, from: from.clone(), token: 0 });
-    complete(ofi, heard, posted.expect("there is room for one operation"));
+    let posted = network.put(Put { key, offset: 0, from: from.clone(), token: 0 });
+    complete(network, heard, posted.expect("there is room for one operation"));
     from.thaw().expect("nobody else holds it")
 }
 
-fn complete(ofi: &Leased, heard: &mut Heard, posted: Posted) -> Completion {
+fn complete(network: &Leased, heard: &mut Heard, posted: Posted) -> Completion {
     let completion = match posted {
         Posted::Done(completion) => completion,
         Posted::Pending => loop {
             if let Some(completion) = heard.completion.take() {
                 break completion;
             }
-            if !ofi.progress(heard) {
+            if !network.progress(heard) {
                 spin_loop();
             }
         },
@@ -180,19 +191,19 @@ fn complete(ofi: &Leased, heard: &mut Heard, posted: Posted) -> Completion {
     completion
 }
 
-fn send(ofi: &Leased, target: NodeId, bytes: &[u8]) {
+fn send(network: &Leased, target: NodeId, bytes: &[u8]) {
     let mut heard = Heard::default();
-    while ofi.send(target, Frame::runtime(bytes)).is_err() {
-        ofi.progress(&mut heard);
+    while network.send(target, Frame::runtime(bytes)).is_err() {
+        network.progress(&mut heard);
     }
     assert_eq!(heard.frames, 0, "the other node waits for this frame");
 }
 
 /// Waits for one more frame, or the end.
-fn hear(ofi: &Leased, heard: &mut Heard) {
+fn hear(network: &Leased, heard: &mut Heard) {
     let before = heard.frames;
     while heard.frames == before && !heard.is_over {
-        if !ofi.progress(heard) {
+        if !network.progress(heard) {
             spin_loop();
         }
     }

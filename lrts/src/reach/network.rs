@@ -1,0 +1,65 @@
+//! Opens the network that reaches other hosts, if this build has it.
+
+use super::fabric::Fabric;
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
+use super::open::PATIENCE;
+use super::open::ReachOptions;
+use crate::backends::Network;
+use crate::bootstrap::Bootstrap;
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
+use crate::emulated::Emulated;
+use crate::error::LrtsError;
+use crate::ids::NodeId;
+use crate::region::Regions;
+use crate::wrappers::Wrappers;
+use std::sync::Arc;
+
+/// Opens `network` to `peers`. Collective.
+///
+/// # Errors
+/// The build has no such network, or the network's.
+#[cfg_attr(
+    not(any(feature = "ofi", feature = "verbs", feature = "mpi")),
+    expect(unused_variables, reason = "this build has no network to open")
+)]
+pub(super) fn open_network(
+    bootstrap: &mut dyn Bootstrap,
+    peers: &[NodeId],
+    regions: &Arc<Regions>,
+    (options, wrappers): (&ReachOptions, &Wrappers),
+    network: Network,
+) -> Result<Box<dyn Fabric>, LrtsError> {
+    match network {
+        #[cfg(feature = "ofi")]
+        Network::Ofi => {
+            let options = crate::ofi::OfiOptions { provider: options.ofi.clone(), ..Default::default() };
+            let ofi = crate::ofi::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
+            Ok(Box::new(Emulated::new(wrappers.around(ofi)?, Arc::clone(regions), bootstrap.nodes())))
+        }
+        #[cfg(feature = "verbs")]
+        Network::Verbs => {
+            let options = crate::verbs::VerbsOptions { device: options.verbs.clone(), ..Default::default() };
+            let verbs = crate::verbs::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
+            Ok(Box::new(Emulated::new(wrappers.around(verbs)?, Arc::clone(regions), bootstrap.nodes())))
+        }
+        #[cfg(feature = "mpi")]
+        Network::Mpi => {
+            let nodes = bootstrap.nodes();
+            let Some(communicator) = bootstrap.communicator() else {
+                return Err(LrtsError::Bootstrap(format!(
+                    "`+lrts mpi` runs under MPI's own launcher: start the program with `mpirun -n {nodes}`, `mpiexec -n {nodes}` or `srun -n {nodes}`, without `+n`"
+                )));
+            };
+            let place = |rank| crate::mpi::Place { communicator: Arc::clone(&communicator), rank };
+            let places: Vec<_> = (0..nodes).map(place).collect();
+            let mpi = crate::mpi::Mpi::open(bootstrap, peers, Arc::clone(regions), &places, PATIENCE)?;
+            Ok(Box::new(Emulated::new(wrappers.around(mpi)?, Arc::clone(regions), nodes)))
+        }
+        #[cfg(not(all(feature = "ofi", feature = "verbs")))]
+        missing => {
+            let backend = missing.name();
+            let cause = format!("this build has none; build with the feature `{backend}`");
+            Err(LrtsError::NoProvider { backend, cause })
+        }
+    }
+}

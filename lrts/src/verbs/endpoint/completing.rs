@@ -1,0 +1,120 @@
+#![expect(unsafe_code, reason = "reads completions and gives out the buffers they name")]
+//! What became of the work of queue pairs.
+
+use super::super::link::Work;
+use super::Endpoint;
+use super::posting::{RECEIVE, named};
+use crate::fabric::pool::Arrival;
+use crate::ids::NodeId;
+use crate::leased::endpoint::Event;
+use rdma_sys::{ibv_wc, ibv_wc_status, ibv_wc_status_str};
+use std::ffi::CStr;
+
+/// Completions that are read in one go.
+const BATCH: usize = 32;
+
+impl Endpoint {
+    /// Reads some completions; all, if some connection has ended, so that what it carried before is heard.
+    pub(super) fn read_completions(&mut self, events: &mut Vec<Event>, ended: &mut Vec<(NodeId, String)>) {
+        let mut read = std::mem::take(&mut self.unread);
+        read.reserve(BATCH);
+        loop {
+            let count = self.queues.poll(&mut read);
+            for one in read.drain(..) {
+                match one.wr_id & RECEIVE != 0 {
+                    true => self.received(&one, events, ended),
+                    false => self.worked(&one, events, ended),
+                }
+            }
+            if count == 0 || ended.is_empty() {
+                break;
+            }
+        }
+        self.unread = read;
+    }
+
+    fn received(&mut self, one: &ibv_wc, events: &mut Vec<Event>, ended: &mut Vec<(NodeId, String)>) {
+        let slot = (one.wr_id & !RECEIVE) as usize;
+        let sender = self.pairs.get(&one.qp_num).copied();
+        let is_whole = one.status == ibv_wc_status::IBV_WC_SUCCESS && one.byte_len > 0;
+        let len = if is_whole { one.byte_len as usize } else { 0 };
+        // SAFETY: its completion says that it is not posted; it completes once per posting.
+        let arrival = unsafe { Arrival::new(slot, len) };
+        let returned = self.incoming.bytes(&arrival).last().copied();
+        let (Some(node), Some(returned)) = (sender, returned) else {
+            // What a connection left behind that is no more, or failed in the middle of.
+            return self.post_again(arrival);
+        };
+        let max = self.queues.limits().credits as u32;
+        if let Some(link) = self.link(node)
+            && !link.earn(returned, max)
+        {
+            ended.push((node, "it returned more buffers than it has".to_owned()));
+        }
+        if returned > 0 {
+            events.push(Event::Room);
+        }
+        if len == 1 {
+            return self.post_again(arrival);
+        }
+        self.holders[slot] = Some(node);
+        // SAFETY: the same buffer; the first arrival ends here.
+        events.push(Event::Received(unsafe { Arrival::new(slot, len - 1) }));
+    }
+
+    /// Gives back a buffer that cost no credit.
+    fn post_again(&mut self, arrival: Arrival) {
+        // A queue that held it before has room for it; an endpoint that is shut needs it no more.
+        let _ = self.post_buffer(arrival);
+    }
+
+    fn worked(&mut self, one: &ibv_wc, events: &mut Vec<Event>, ended: &mut Vec<(NodeId, String)>) {
+        let (node, number) = named(one.wr_id);
+        let cause = (one.status != ibv_wc_status::IBV_WC_SUCCESS).then(|| {
+            // SAFETY: a static text for any number.
+            unsafe { CStr::from_ptr(ibv_wc_status_str(one.status)) }.to_string_lossy().into_owned()
+        });
+        let Some(link) = self.link(node) else { return };
+        let over: Vec<Work> = link.over(number).collect();
+        if over.is_empty() {
+            return;
+        }
+        events.push(Event::Room);
+        let last = over.len() - 1;
+        for (index, work) in over.into_iter().enumerate() {
+            match cause.as_ref().filter(|_| index == last) {
+                None => events.extend(self.done(work)),
+                Some(cause) => events.extend(self.failed(work, cause)),
+            }
+        }
+        // The first cause is the true one; what follows was given up because of it.
+        if let Some(cause) = cause
+            && ended.iter().all(|(known, _)| *known != node)
+        {
+            ended.push((node, cause));
+        }
+    }
+
+    fn done(&mut self, work: Work) -> Option<Event> {
+        match work {
+            Work::Copied => None,
+            Work::Sent(slot) => {
+                self.free_sends.push(slot);
+                Some(Event::Sent(slot))
+            }
+            Work::Moved(slot) => Some(Event::Moved(slot)),
+        }
+    }
+
+    /// The event of work that failed, or that was given up with its queue pair.
+    pub(super) fn failed(&mut self, work: Work, cause: &str) -> Option<Event> {
+        match work {
+            Work::Copied => None,
+            Work::Sent(slot) => {
+                self.free_sends.push(slot);
+                Some(Event::SendFailed(slot, cause.to_owned()))
+            }
+            Work::Moved(slot) => Some(Event::MoveFailed(slot, cause.to_owned())),
+        }
+    }
+}

@@ -1,0 +1,222 @@
+#![expect(unsafe_code, reason = "makes queue pairs on the endpoint's queues")]
+//! How queue pairs come and go.
+//!
+//! 1. The first message to a peer asks for the connection: address, route, request, grant. The peer proves by its private data
+//!    that it belongs to the job: our door, which the bootstrap told, and its node.
+//! 2. When both ask at once, the request of the lower node goes first: it refuses the other's with [`CROSSED`], and the higher
+//!    node gives up its own.
+//! 3. A request that fails is made again, a few times. Whether the peer lives, its lifeline tells, not the request.
+//! 4. The end of a connection that nobody ended in order is the end of the peer.
+
+use super::super::link::{Link, State};
+use super::super::manager::{Identifier, PRIVATE_BYTES, Told};
+use super::Endpoint;
+use crate::fabric::pool::Arrival;
+use crate::ids::NodeId;
+use crate::leased::endpoint::{Access, Event, Refusal};
+use rdma_sys::rdma_cm_event_type as told;
+use std::io;
+use std::net::SocketAddr;
+
+/// The refusal of a request that met another.
+const CROSSED: u8 = 1;
+
+impl Endpoint {
+    /// Sees to a connection.
+    ///
+    /// # Errors
+    /// [`Refusal::Full`] while it is being made.
+    pub(super) fn prepare(&mut self, node: NodeId) -> Result<(), Refusal> {
+        let Some(link) = self.link(node) else { return Err(Refusal::Broken(format!("{node} is no peer"))) };
+        match &link.state {
+            State::Open(_) => Ok(()),
+            State::Broken(cause) => Err(Refusal::Broken(cause.clone())),
+            State::Expected | State::Asking(_) | State::Granting(_) => Err(Refusal::Full),
+            State::Absent => {
+                self.ask(node)
+                    .map_err(|error| Refusal::Broken(format!("asking for a connection: {error}")))?;
+                Err(Refusal::Full)
+            }
+        }
+    }
+
+    fn ask(&mut self, node: NodeId) -> io::Result<()> {
+        let source = SocketAddr::new(self.device.address, 0);
+        let identifier = self.manager.identifier(Some(node))?;
+        if let Some(link) = self.link(node) {
+            identifier.resolve_address(source, link.address)?;
+            link.state = State::Asking(identifier);
+            self.is_connecting = true;
+        }
+        Ok(())
+    }
+
+    /// Does what the connection manager tells. `ended` gets connections that are no more.
+    pub(super) fn hear_manager(&mut self, events: &mut Vec<Event>, ended: &mut Vec<(NodeId, String)>) {
+        while let Some(told) = self.manager.next() {
+            match told.event {
+                told::RDMA_CM_EVENT_CONNECT_REQUEST => {
+                    // SAFETY: this request's identifier is taken here only.
+                    let identifier = unsafe { Identifier::of_request(&told) };
+                    self.answer(identifier, &told.private);
+                }
+                told::RDMA_CM_EVENT_DEVICE_REMOVAL => {
+                    events.push(Event::Failed(format!("the device {} was removed", self.device.name)));
+                }
+                _ => self.hear_of(&told, events, ended),
+            }
+        }
+    }
+
+    /// What is told about a connection that is here already.
+    fn hear_of(&mut self, told: &Told, events: &mut Vec<Event>, ended: &mut Vec<(NodeId, String)>) {
+        let credits = self.queues.limits().credits as u32;
+        let own = self.node;
+        let Some(node) = told.node else { return };
+        let Some(link) = self.link(node) else { return };
+        // About an identifier that was given up.
+        let Some(identifier) = link.identifier().filter(|identifier| identifier.is(told.about)) else {
+            return;
+        };
+        let went_on = match told.event {
+            told::RDMA_CM_EVENT_ADDR_RESOLVED => identifier.resolve_route(),
+            told::RDMA_CM_EVENT_ROUTE_RESOLVED => self.request(node),
+            told::RDMA_CM_EVENT_ESTABLISHED => {
+                link.open(credits);
+                events.push(Event::Room);
+                self.return_credits(node);
+                Ok(())
+            }
+            told::RDMA_CM_EVENT_DISCONNECTED => {
+                ended.push((node, format!("it closed the connection ({})", told.describe())));
+                Ok(())
+            }
+            told::RDMA_CM_EVENT_REJECTED if told.private[0] == CROSSED && node < own => {
+                self.forget_pair(node);
+                if let Some(link) = self.link(node) {
+                    link.state = State::Expected;
+                }
+                Ok(())
+            }
+            told::RDMA_CM_EVENT_ADDR_ERROR
+            | told::RDMA_CM_EVENT_ROUTE_ERROR
+            | told::RDMA_CM_EVENT_CONNECT_ERROR
+            | told::RDMA_CM_EVENT_UNREACHABLE
+            | told::RDMA_CM_EVENT_REJECTED => Err(io::Error::other(told.describe())),
+            // Nothing that changes anything: an address of this host, a number that may be used again.
+            _ => Ok(()),
+        };
+        if let Err(error) = went_on {
+            self.fail_attempt(node, &error, events, ended);
+        }
+    }
+
+    fn fail_attempt(
+        &mut self,
+        node: NodeId,
+        error: &io::Error,
+        events: &mut Vec<Event>,
+        ended: &mut Vec<(NodeId, String)>,
+    ) {
+        self.forget_pair(node);
+        match self.link(node).is_some_and(Link::retry) {
+            true => events.push(Event::Room),
+            false => ended.push((node, format!("no connection can be made: {error}"))),
+        }
+    }
+
+    /// The way is known: asks the peer.
+    fn request(&mut self, node: NodeId) -> io::Result<()> {
+        self.make_pair(node)?;
+        let own = self.node.0;
+        let Some((identifier, door)) = self.link(node).and_then(|link| Some((link.identifier()?, link.door)))
+        else {
+            return Ok(());
+        };
+        let mut private = [0; PRIVATE_BYTES];
+        private[..8].copy_from_slice(&door.to_le_bytes());
+        private[8..].copy_from_slice(&own.to_le_bytes());
+        identifier.connect(&private)
+    }
+
+    /// A peer asks, or a stranger.
+    fn answer(&mut self, identifier: Identifier, private: &[u8; PRIVATE_BYTES]) {
+        let (door, node) = private.split_at(8);
+        let node = NodeId(u32::from_le_bytes(node.try_into().expect("four bytes are left")));
+        let (own, is_known) = (self.node, door == self.door.to_le_bytes());
+        let Some(link) = self.link(node).filter(|_| is_known) else { return identifier.reject(&[]) };
+        match link.state {
+            State::Asking(_) if own < node => return identifier.reject(&[CROSSED]),
+            State::Absent | State::Expected | State::Asking(_) => {}
+            State::Granting(_) | State::Open(_) | State::Broken(_) => return identifier.reject(&[]),
+        }
+        self.forget_pair(node);
+        identifier.name(Some(node));
+        if let Some(link) = self.link(node) {
+            link.state = State::Granting(identifier);
+        }
+        let granted = self.make_pair(node).and_then(|()| {
+            self.link(node).and_then(|link| link.identifier()).map_or(Ok(()), Identifier::accept)
+        });
+        if granted.is_err() {
+            // The peer hears that its request came to nothing, and asks again.
+            self.forget_pair(node);
+            if let Some(link) = self.link(node) {
+                link.state = State::Absent;
+            }
+        }
+    }
+
+    /// Makes the queue pair of a link and, the first time, posts the buffers for the peer's messages.
+    fn make_pair(&mut self, node: NodeId) -> io::Result<()> {
+        if !self.link(node).is_some_and(|link| link.is_prepared) {
+            self.post_slice(node)?;
+        }
+        let mut wish = self.queues.connection();
+        let (domain, device) = (self.queues.domain, self.listener.device());
+        let Some(link) = self.link(node) else { return Ok(()) };
+        link.is_prepared = true;
+        let Some(identifier) = link.identifier() else { return Ok(()) };
+        if identifier.device() != device {
+            return Err(io::Error::other("the way to it begins at another device; name one with `+verbs`"));
+        }
+        // SAFETY: domain and queues are of this device, and outlive all links.
+        unsafe { identifier.create_queue_pair(domain, &mut wish)? };
+        let number = identifier.number();
+        self.pairs.extend(number.map(|number| (number, node)));
+        Ok(())
+    }
+
+    fn post_slice(&mut self, node: NodeId) -> io::Result<()> {
+        let first = node.index() * self.slice();
+        if self.slices[node.index()].is_none() {
+            let len = self.incoming.len() / self.slices.len();
+            self.slices[node.index()] = Some(self.pin(self.incoming.buffer(first), len, Access::Filled)?);
+        }
+        for slot in first..first + self.slice() {
+            // SAFETY: none of them is posted yet, and each gets one arrival.
+            let arrival = unsafe { Arrival::new(slot, 0) };
+            self.post_buffer(arrival).map_err(|_| io::Error::other("the receive queue is full"))?;
+        }
+        Ok(())
+    }
+
+    /// The queue pair of a link will be no more.
+    fn forget_pair(&mut self, node: NodeId) {
+        let number = self.link(node).and_then(|link| link.identifier()).and_then(Identifier::number);
+        number.map(|number| self.pairs.remove(&number));
+    }
+
+    /// A connection is no more: neither is what it was given to do.
+    pub(super) fn end_link(&mut self, node: NodeId, cause: String, events: &mut Vec<Event>) {
+        self.forget_pair(node);
+        let Some(link) = self.link(node).filter(|link| !matches!(link.state, State::Broken(_))) else {
+            return;
+        };
+        let work = link.end(cause.clone());
+        for one in work {
+            events.extend(self.failed(one, &cause));
+        }
+        events.push(Event::Broken(node, cause));
+    }
+}

@@ -1,0 +1,232 @@
+//! What one node has with one peer: how far their connection is, credits, and the work that its queue pair has.
+//!
+//! 1. A message costs a credit; there are as many as buffers that the peer posted for it. So the peer's queue is never empty
+//!    when a message comes in, however slow the peer is.
+//! 2. Credits come back in the last byte of every message, or, once half of them are owed, in a message of that byte alone, which
+//!    costs none. No more than two of those are on their way: each stands for half of the credits. Two buffers are for them.
+//! 3. A queue pair ends its work in order. So what is not signalled is over when something posted later is.
+
+use super::manager::Identifier;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+
+/// Copied messages of which one is signalled.
+pub(super) const SIGNAL_INTERVAL: u32 = 16;
+
+/// How often a connection is tried. What fails for good fails at once; a packet lost, or a peer that runs one long entry, does not
+/// fail that often.
+const ATTEMPTS_MAX: u32 = 8;
+
+/// How far the connection is.
+pub(super) enum State {
+    Absent,
+    /// The peer asked too, and its request goes first.
+    Expected,
+    /// We asked.
+    Asking(Identifier),
+    /// The peer asked, and was granted it.
+    Granting(Identifier),
+    Open(Identifier),
+    /// No more, for this reason.
+    Broken(String),
+}
+
+/// What a queue pair was given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Work {
+    /// A message that was copied out.
+    Copied,
+    /// A message from this buffer.
+    Sent(usize),
+    /// A one-sided operation.
+    Moved(usize),
+}
+
+/// See the module.
+pub(super) struct Link {
+    pub(super) state: State,
+    pub(super) address: SocketAddr,
+    /// What our request must carry to be heard.
+    pub(super) door: u64,
+    /// Buffers for its messages are posted.
+    pub(super) is_prepared: bool,
+    attempts: u32,
+    credits: u32,
+    owed: u32,
+    work: VecDeque<Work>,
+    /// The number of the first work.
+    first: u32,
+    unsignalled: u32,
+}
+
+impl Link {
+    pub(super) fn new(address: SocketAddr, door: u64) -> Self {
+        Self {
+            state: State::Absent,
+            address,
+            door,
+            is_prepared: false,
+            attempts: 0,
+            credits: 0,
+            owed: 0,
+            work: VecDeque::new(),
+            first: 0,
+            unsignalled: 0,
+        }
+    }
+
+    /// The identifier, while there is one.
+    pub(super) fn identifier(&self) -> Option<&Identifier> {
+        match &self.state {
+            State::Asking(identifier) | State::Granting(identifier) | State::Open(identifier) => {
+                Some(identifier)
+            }
+            State::Absent | State::Expected | State::Broken(_) => None,
+        }
+    }
+
+    /// Whether something is told about it that only the manager knows.
+    pub(super) fn is_connecting(&self) -> bool {
+        matches!(self.state, State::Expected | State::Asking(_) | State::Granting(_))
+    }
+
+    /// The connection is there.
+    pub(super) fn open(&mut self, credits: u32) {
+        self.state = match std::mem::replace(&mut self.state, State::Absent) {
+            State::Asking(identifier) | State::Granting(identifier) => State::Open(identifier),
+            other => other,
+        };
+        self.credits = credits;
+    }
+
+    /// An attempt failed. Whether there is another.
+    pub(super) fn retry(&mut self) -> bool {
+        self.attempts += 1;
+        self.state = State::Absent;
+        self.attempts < ATTEMPTS_MAX
+    }
+
+    /// Whether a message may be sent, besides the credits.
+    pub(super) fn has_credit(&self) -> bool {
+        self.credits > 0
+    }
+
+    /// How much work the queue pair has.
+    pub(super) fn len(&self) -> usize {
+        self.work.len()
+    }
+
+    /// Whether the next work must be signalled.
+    pub(super) fn must_signal(&self, work: Work) -> bool {
+        work != Work::Copied || self.unsignalled + 1 >= SIGNAL_INTERVAL
+    }
+
+    /// The number of the next work.
+    pub(super) fn next(&self) -> u32 {
+        self.first.wrapping_add(self.work.len() as u32)
+    }
+
+    /// The queue pair took it.
+    pub(super) fn posted(&mut self, work: Work) {
+        self.unsignalled = if self.must_signal(work) { 0 } else { self.unsignalled + 1 };
+        self.work.push_back(work);
+    }
+
+    /// A message was posted: it cost a credit, and took along what is owed.
+    pub(super) fn spent(&mut self, returned: u8) {
+        self.credits -= 1;
+        self.owed -= u32::from(returned);
+    }
+
+    /// A message of nothing but credits was posted.
+    pub(super) fn returned(&mut self, returned: u8) {
+        self.owed -= u32::from(returned);
+    }
+
+    /// Work up to this number is over; what is not known any more is nothing.
+    pub(super) fn over(&mut self, number: u32) -> impl Iterator<Item = Work> + '_ {
+        let count = number.wrapping_sub(self.first) as usize;
+        let count = if count < self.work.len() { count + 1 } else { 0 };
+        self.first = self.first.wrapping_add(count as u32);
+        self.work.drain(..count)
+    }
+
+    /// The peer has this many buffers more for us. Whether it can be: there are no more than `max`.
+    pub(super) fn earn(&mut self, credits: u8, max: u32) -> bool {
+        self.credits += u32::from(credits);
+        self.credits <= max
+    }
+
+    /// A buffer is posted again that held a message of the peer.
+    pub(super) fn owe(&mut self) {
+        self.owed += 1;
+    }
+
+    /// What is owed to the peer, as a message carries it.
+    pub(super) fn owed(&self) -> u8 {
+        self.owed.min(u32::from(u8::MAX)) as u8
+    }
+
+    /// The end. Returns the work of which nothing more is heard, because the queue pair is no more.
+    pub(super) fn end(&mut self, cause: String) -> Vec<Work> {
+        self.state = State::Broken(cause);
+        self.first = self.next();
+        self.work.drain(..).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::Ipv4Addr;
+
+    fn link() -> Link {
+        Link::new(SocketAddr::from((Ipv4Addr::LOCALHOST, 1)), 7)
+    }
+
+    #[test]
+    fn what_is_signalled_ends_what_was_posted_before() {
+        let mut link = link();
+        for work in [Work::Copied, Work::Copied, Work::Sent(3), Work::Copied, Work::Moved(4)] {
+            link.posted(work);
+        }
+        assert_eq!(link.over(2).collect::<Vec<_>>(), [Work::Copied, Work::Copied, Work::Sent(3)]);
+        assert_eq!(link.over(2).count(), 0, "it was over");
+        assert_eq!(link.over(9).count(), 0, "it was never posted");
+        assert_eq!(link.end("gone".to_owned()), [Work::Copied, Work::Moved(4)]);
+        assert_eq!(link.over(4).count(), 0, "nothing is left");
+    }
+
+    #[test]
+    fn one_of_sixteen_copied_messages_is_signalled_and_all_others_are() {
+        let mut link = link();
+        let mut signalled = 0;
+        for _ in 0..SIGNAL_INTERVAL * 4 {
+            signalled += u32::from(link.must_signal(Work::Copied));
+            link.posted(Work::Copied);
+        }
+        assert_eq!(signalled, 4);
+        assert!(link.must_signal(Work::Sent(0)) && link.must_signal(Work::Moved(0)));
+    }
+
+    #[test]
+    fn credits_are_spent_owed_and_returned() {
+        let mut link = link();
+        link.open(2);
+        link.owe();
+        assert_eq!(link.owed(), 1);
+        link.spent(1);
+        assert_eq!(link.owed(), 0);
+        assert!(link.has_credit());
+        link.spent(0);
+        assert!(!link.has_credit());
+        assert!(link.earn(2, 2));
+        assert!(!link.earn(1, 2), "more than there are buffers");
+    }
+
+    #[test]
+    fn attempts_end() {
+        let mut link = link();
+        assert_eq!((1..).find(|_| !link.retry()), Some(ATTEMPTS_MAX));
+    }
+}

@@ -1,0 +1,90 @@
+//! The job of a guest: its script, its output as it comes, its end.
+
+use super::Machine;
+use super::machine::Guest;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often a guest's files are looked at.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// A word as a shell reads it.
+pub(super) fn quote(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// What the guest runs: the command, in the same directory.
+pub(super) fn script(machine: &Machine) -> String {
+    let mut script = String::new();
+    for variable in &machine.environment {
+        let (name, value) = variable.split_once('=').unwrap_or((variable, ""));
+        script += &format!("export {name}={}\n", quote(value));
+    }
+    let directory = std::env::current_dir().unwrap_or_default();
+    script += &format!("cd {} 2>/dev/null\n", quote(&directory.to_string_lossy()));
+    let words: Vec<String> = machine.command.iter().map(|word| quote(word)).collect();
+    script + &format!("exec {}\n", words.join(" "))
+}
+
+/// A file that grows, and what of it was shown.
+struct Stream {
+    file: File,
+    rest: Vec<u8>,
+}
+
+impl Stream {
+    fn open(guest: &Guest, name: &str) -> io::Result<Self> {
+        Ok(Self { file: File::open(guest.control.join(name))?, rest: Vec::new() })
+    }
+
+    /// Shows whole lines; at the end also the last one.
+    fn show(&mut self, to: &mut dyn Write, is_over: bool) -> io::Result<()> {
+        self.file.read_to_end(&mut self.rest)?;
+        let whole = match is_over {
+            true => self.rest.len(),
+            false => self.rest.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1),
+        };
+        to.write_all(&self.rest.drain(..whole).collect::<Vec<u8>>())?;
+        to.flush()
+    }
+}
+
+/// Shows what the first guest says until it has ended. Returns its exit status: 124 when it takes too long, 125 when a guest
+/// dies.
+///
+/// # Errors
+/// The file system's.
+pub(super) fn follow(guests: &mut [Guest], patience: Duration) -> io::Result<i32> {
+    let deadline = Instant::now() + patience;
+    let mut out = Stream::open(&guests[0], "out")?;
+    let mut err = Stream::open(&guests[0], "err")?;
+    loop {
+        let death = guests.iter_mut().find_map(Guest::death);
+        let status = guests[0].status().or(death.is_some().then_some(125));
+        let status = status.or((Instant::now() >= deadline).then_some(124));
+        out.show(&mut io::stdout(), status.is_some())?;
+        err.show(&mut io::stderr(), status.is_some())?;
+        if let Some(status) = status {
+            death.into_iter().for_each(|death| eprintln!("{death}"));
+            guests.iter().flat_map(Guest::complaints).for_each(|line| eprintln!("a guest's kernel: {line}"));
+            return Ok(status);
+        }
+        thread::sleep(INTERVAL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quote;
+    use std::process::Command;
+
+    #[test]
+    fn words_survive_a_shell() {
+        for word in ["/a b/c", "it's", "$HOME;x", ""] {
+            let echo = Command::new("sh").args(["-c", &format!("printf %s {}", quote(word))]).output();
+            assert_eq!(echo.expect("there is a shell").stdout, word.as_bytes());
+        }
+    }
+}
