@@ -70,7 +70,9 @@ pub(crate) fn call_inline(
     // Whether the caller's chare is to be removed is its own business.
     let caller_is_destroyed = pe.destroyed.take();
     let running = Running { chare: Some(Rc::clone(chare)), ..Running::named(entry.name) };
-    let result = pe.run_inside(running, || (entry.invoke)(chare, &mut arguments, NocopyArguments::none()));
+    let mut nocopy = None;
+    let result =
+        pe.run_inside(running, || (entry.invoke)(chare, &mut arguments, NocopyArguments::new(&mut nocopy)));
     if let Err(cause) = result {
         fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
     }

@@ -44,13 +44,7 @@ impl Partial {
 
     /// About how much memory its contributions take.
     pub(crate) fn bytes(&self) -> usize {
-        match &self.data {
-            Data::Nothing => 0,
-            Data::Numbers { values, .. } => values.encode(false).map_or(0, |bytes| bytes.len()),
-            Data::Pieces(pieces) => {
-                pieces.iter().map(|(index, piece)| size_of_val(index) + piece.encoded_bytes()).sum()
-            }
-        }
+        self.data.encoded_bytes()
     }
 
     /// The callback's argument.

@@ -46,6 +46,7 @@ pub(crate) fn run(sanitizer: Sanitizer, report: &mut Report) {
             // A search for leaks traces the process and opens files, which some tests forbid to their children; memory that cannot be
             // had is an error that other tests ask for.
             .environment("ASAN_OPTIONS", "detect_leaks=0:allocator_may_return_null=1")
+            .environment("TSAN_OPTIONS", "allocator_may_return_null=1")
             .environment("CARGO_TARGET_DIR", target_directory().join(name));
         report.add(setup::Tools::run(&source, step));
     }

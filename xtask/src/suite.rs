@@ -5,20 +5,24 @@ use crate::setup::{self, Tools};
 use crate::step::{Step, flags_with, root};
 use crate::vm;
 
+/// Backends that are features. They load their libraries at run time; their checks skip what is not there.
+const FEATURES: &str = "ofi,verbs,mpi";
+
 /// Runs all checks; `quick` leaves out documentation and models.
 pub(crate) fn run(quick: bool, report: &mut Report) {
     let tools = setup::prepare(report);
     report.add(Tools::run(&tools.rustfmt, Step::cargo("format", "fmt --all --check")));
     let lints = "clippy --workspace --all-targets --all-features -- -D warnings";
     report.add(Tools::run(&tools.clippy, Step::cargo("lints", lints)));
-    // Backends that are features load their libraries at run time; their checks skip what is not there.
     // Tests start examples and programs as separate processes, so these are built before.
-    report.add(Step::cargo("build", "build --workspace --features ofi,verbs --bins --examples").run());
+    report.add(
+        Step::cargo("build", &format!("build --workspace --features {FEATURES} --bins --examples")).run(),
+    );
     // Passing tests may have skipped something; their output says so.
-    let tests = "test --workspace --features ofi,verbs --no-fail-fast --lib --bins --tests -- --show-output";
-    report.add(Step::cargo("tests", tests).run());
-    vm::suite::run("ofi,verbs", report);
-    report.add(Step::cargo("doctests", "test --workspace --features ofi,verbs --no-fail-fast --doc").run());
+    let test = format!("test --workspace --features {FEATURES} --no-fail-fast");
+    report.add(Step::cargo("tests", &format!("{test} --lib --bins --tests -- --show-output")).run());
+    vm::suite::run(FEATURES, report);
+    report.add(Step::cargo("doctests", &format!("{test} --doc")).run());
     for step in [documentation(), models()] {
         report.add(if quick { step.skip("--quick".to_owned()) } else { step.run() });
     }
@@ -26,7 +30,7 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
 
 fn documentation() -> Step {
     let flags = std::env::var("RUSTDOCFLAGS").unwrap_or_default();
-    Step::cargo("documentation", "doc --workspace --features ofi,verbs --no-deps")
+    Step::cargo("documentation", &format!("doc --workspace --features {FEATURES} --no-deps"))
         .environment("RUSTDOCFLAGS", format!("{flags} -D warnings"))
 }
 

@@ -2,7 +2,7 @@
 
 use super::custom::ReducerId;
 use super::numbers::{Fold, Numbers};
-use crate::codec::{CodecError, Writer};
+use crate::codec::{self, CodecError, Writer};
 use crate::ids::Index;
 use crate::message::Arguments;
 use crate::registry::registry;
@@ -89,6 +89,11 @@ impl Data {
                 Arguments::encoded_by(|out| all.encode(out))
             }
         }
+    }
+
+    /// How long their encoding is; 0 when a contributor's type refuses to be serialized.
+    pub(crate) fn encoded_bytes(&self) -> usize {
+        codec::fill(&mut [], |writer| self.encode(writer)).unwrap_or(0)
     }
 
     /// Brings pieces into the order of their contributors.
