@@ -64,7 +64,8 @@ fn by_sieve(limit: u64) -> u64 {
 async fn run(Options { limit, range }: Options) -> bool {
     let start = Instant::now();
     let counters = CounterProxy::create();
-    let mut ranges = (0..limit).step_by(range as usize).map(|from| (from, limit.min(from + range)));
+    let mut ranges =
+        (0..limit).step_by(range as usize).map(|from| (from, limit.min(from.saturating_add(range))));
     let ask = |pe, (from, below)| counters.on(pe).count(from, below);
     let everywhere = (0..AT_ONCE).flat_map(|_| (0..chare::pes()).map(PeId));
     let mut answers: Vec<_> = everywhere.zip(&mut ranges).map(|(pe, range)| ask(pe, range)).collect();
