@@ -9,6 +9,7 @@ mod cache_line;
 mod comparison;
 #[cfg(any(feature = "ofi", feature = "verbs"))]
 pub mod leased;
+mod pair;
 mod sample;
 mod seat;
 mod socket;
@@ -16,6 +17,7 @@ mod spread;
 
 pub use cache_line::cache_line;
 pub use comparison::{Comparison, Side, compare};
+pub use pair::{Deed, play_pair};
 pub use sample::{Batches, tell};
 pub use seat::{processor, take_seat};
 pub use socket::{Manner, echo, socket};

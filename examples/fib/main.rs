@@ -37,19 +37,19 @@ impl Fib {
         Self
     }
 
-    /// Answers with the number and how many chares it took; then this chare is gone.
+    /// Returns the number and how many chares it took; then this chare is gone.
     #[entry]
-    async fn compute(_this: This<Self>, n: u32, answer: Callback<(u64, u64)>) {
-        if n < chare::readonly::<Grain>().0 {
-            answer.send((by_recursion(n), 1));
+    async fn compute(_this: This<Self>, n: u32) -> (u64, u64) {
+        let answer = if n < chare::readonly::<Grain>().0 {
+            (by_recursion(n), 1)
         } else {
-            let ((left, to_left), (right, to_right)) = (chare::future(), chare::future());
-            FibProxy::create().compute(n - 1, to_left);
-            FibProxy::create().compute(n - 2, to_right);
+            // Both work before the first is waited for.
+            let (left, right) = (FibProxy::create().compute(n - 1), FibProxy::create().compute(n - 2));
             let ((left, left_chares), (right, right_chares)) = (left.await, right.await);
-            answer.send((left + right, left_chares + right_chares + 1));
-        }
+            (left + right, left_chares + right_chares + 1)
+        };
         chare::destroy();
+        answer
     }
 }
 
@@ -67,9 +67,7 @@ async fn run(options: Options) -> bool {
     let n = options.n;
     chare::set_readonly(Grain(options.grain));
     let start = Instant::now();
-    let (answer, callback) = chare::future();
-    FibProxy::create().compute(n, callback);
-    let (value, chares) = answer.await;
+    let (value, chares) = FibProxy::create().compute(n).await;
     let milliseconds = start.elapsed().as_secs_f64() * 1e3;
     let expected = by_iteration(n);
     println!(

@@ -6,6 +6,7 @@
 //! cargo run --release --example pingpong -- +n 2 --path shm --verify       one path, every byte checked
 //! cargo run --release --example pingpong -- +p 2 --path memcpy --csv       between two PEs of one process
 //! cargo run --release --example pingpong -- +n 2 +nolocal                  whatever path the `+options` lead to
+//! mpirun -n 2 target/release/examples/pingpong --path mpi                  over MPI (`--features mpi`), under its launcher
 //! cargo run --release --example pingpong -- --table charm --csv            Charm++'s columns, with its defaults
 //! cargo run --release --example pingpong -- --table charm --min 1024 --max 8192 --iterations 2 --large-iterations 1
 //! ```

@@ -130,6 +130,8 @@ pub(crate) enum Path {
     Ofi,
     /// Messages and buffers by RDMA devices; `+verbs` names them. Played only when asked for
     Verbs,
+    /// Messages and buffers by MPI, under its launcher: `mpirun -n 2`. Played only when asked for
+    Mpi,
 }
 
 impl Path {
@@ -143,6 +145,7 @@ impl Path {
             Self::Emulated => "emulated",
             Self::Ofi => "ofi",
             Self::Verbs => "verbs",
+            Self::Mpi => "mpi",
         }
     }
 
@@ -156,7 +159,7 @@ impl Path {
 
     /// Whether it needs nothing but this program: all of these are played when none is named.
     pub(crate) fn is_embedded(self) -> bool {
-        !matches!(self, Self::Ofi | Self::Verbs)
+        !matches!(self, Self::Ofi | Self::Verbs | Self::Mpi)
     }
 
     /// Whether this path can lie between the players.
@@ -168,6 +171,10 @@ impl Path {
             (Self::Memcpy, 1) => Ok(()),
             (Self::Memcpy, _) => {
                 Err(format!("--path memcpy lies within one process, not between {nodes}; leave +n away"))
+            }
+            (Self::Mpi, _) => {
+                Err("--path mpi lies between processes of MPI's launcher; start with `mpirun -n 2`"
+                    .to_owned())
             }
             (_, 1) => Err(format!("--path {} lies between two processes; add +n 2", self.name())),
             _ => Ok(()),

@@ -5,6 +5,8 @@
 //! | `hello` | How does a program of chares look? |
 //! | `ring` | How does an array of chares pass messages around? |
 //! | `fib` | How are chares created on the fly, and how do they answer? |
+//! | `queens` | How does a tree search go deep before it goes wide? |
+//! | `primes` | How does a program ask many questions and take the answers as they come? |
 //! | `jacobi2d` | How does a stencil code exchange halos without copying them twice? |
 //! | `pingpong` | How long does a buffer take from one PE to another, by every way there is? |
 //!

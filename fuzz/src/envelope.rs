@@ -91,7 +91,7 @@ impl Cell {
 
     #[entry]
     fn all(&mut self, values: Vec<f64>, done: Callback<Vec<u64>>) {
-        self.contribute(concat(values.len() as u64), done);
+        self.contribute(set(values.len() as u64), done);
     }
 }
 

@@ -56,10 +56,12 @@ pub(crate) enum Role {
 }
 
 /// What stood in the parentheses of `#[entry(..)]`.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct EntryOptions {
     pub(crate) expedited: bool,
     pub(crate) priority: Option<i32>,
+    pub(crate) inline: bool,
+    pub(crate) when_idle: bool,
 }
 
 /// A `#[nocopy]` on a parameter.
@@ -140,6 +142,8 @@ pub(crate) struct Entry {
     pub(crate) is_async: bool,
     pub(crate) options: EntryOptions,
     pub(crate) parameters: Parameters,
+    /// What it returns to its caller, if anything.
+    pub(crate) result: Option<Type>,
     /// The method that gives the posted buffers; set if and only if a parameter is [`Passing::Posted`].
     pub(crate) post: Option<Ident>,
 }
@@ -147,7 +151,7 @@ pub(crate) struct Entry {
 /// The parameters of a constructor or entry, without a receiver or `This`.
 #[derive(Debug)]
 pub(crate) struct Parameters {
-    /// In source order.
+    /// In source order; where the result goes comes last.
     pub(crate) list: Vec<Parameter>,
     /// Where they stand: an error about the message as a whole belongs there.
     pub(crate) span: Span,
@@ -170,6 +174,8 @@ pub(crate) enum Passing {
     Received,
     /// `#[nocopy(post)]`
     Posted,
+    /// Inside the message, put there by the proxy: where the result goes.
+    Reply,
 }
 
 impl Entry {
@@ -179,15 +185,21 @@ impl Entry {
     }
 }
 
+impl Passing {
+    fn is_beside(self) -> bool {
+        matches!(self, Self::Received | Self::Posted)
+    }
+}
+
 impl Parameters {
     /// Those that are part of the message.
-    pub(crate) fn regular(&self) -> impl Iterator<Item = &Parameter> {
-        self.list.iter().filter(|parameter| parameter.passing == Passing::Regular)
+    pub(crate) fn in_message(&self) -> impl Iterator<Item = &Parameter> {
+        self.list.iter().filter(|parameter| !parameter.passing.is_beside())
     }
 
     /// Those that travel beside the message: nocopy parameters of both kinds.
     pub(crate) fn beside(&self) -> impl Iterator<Item = &Parameter> {
-        self.list.iter().filter(|parameter| parameter.passing != Passing::Regular)
+        self.list.iter().filter(|parameter| parameter.passing.is_beside())
     }
 
     /// Those that the post method sees: received ones are not there yet when it runs.

@@ -23,9 +23,13 @@ pub(crate) enum Misuse {
     TwoRoles,
     UnknownOption { found: String },
     DuplicateOption { option: &'static str },
-    ExpeditedValue,
+    ValuedOption { option: &'static str },
     PriorityNotI32,
     ExpeditedPriority,
+    IdlePriority,
+    IdleReturn,
+    InlineAsync,
+    InlineNocopy,
     // The constructor.
     NoConstructor { chare: String },
     TwoConstructors,
@@ -42,7 +46,8 @@ pub(crate) enum Misuse {
     PlainThis,
     ThisOfAnother,
     MisplacedThis,
-    Return,
+    BorrowedReturn,
+    ImplTraitReturn,
     Generic,
     Qualified { qualifier: &'static str },
     Pattern,
@@ -68,6 +73,9 @@ pub(crate) enum Misuse {
     AsyncPost,
     PostReturn,
     PostParameters { entry: String, expected: String },
+    // Reducers.
+    NotAReducer,
+    GenericReducer,
 }
 
 impl fmt::Display for Misuse {
@@ -97,15 +105,27 @@ impl fmt::Display for Misuse {
             TwoRoles => out.write_str("a method has one role: keep one #[entry] or one #[post(..)]"),
             UnknownOption { found } => write!(
                 out,
-                "`{found}` is no option of an entry: the options are `expedited` and `priority = NUMBER`"
+                "`{found}` is no option of an entry: the options are `expedited`, `inline`, `priority = NUMBER` and `when_idle`"
             ),
             DuplicateOption { option } => write!(out, "`{option}` is given twice: keep one"),
-            ExpeditedValue => out.write_str("`expedited` takes no value: write #[entry(expedited)]"),
+            ValuedOption { option } => write!(out, "`{option}` takes no value: write #[entry({option})]"),
             PriorityNotI32 => out.write_str(
                 "a priority is an `i32` literal, and the smaller one runs first: write for example #[entry(priority = -5)]",
             ),
             ExpeditedPriority => out.write_str(
                 "an expedited entry overtakes the queue that priorities order: keep one of `expedited` and `priority`",
+            ),
+            IdlePriority => out.write_str(
+                "an entry that runs when nothing else can has no place in the queue: remove `expedited` or `priority`",
+            ),
+            IdleReturn => out.write_str(
+                "an entry that runs when its PE is idle says whether it wants to run again: write `fn name(&mut self) -> bool`, without arguments and not `async`",
+            ),
+            InlineAsync => out.write_str(
+                "an inline entry is over when its call returns: remove `async` or `inline`",
+            ),
+            InlineNocopy => out.write_str(
+                "an inline call moves its arguments where they are needed already: remove #[nocopy] or `inline`",
             ),
 
             NoConstructor { chare } => write!(
@@ -119,7 +139,7 @@ impl fmt::Display for Misuse {
                 "a constructor cannot be `async`: make the chare at once, and wait in an `async` entry",
             ),
             ConstructorReturn => out.write_str(
-                "an #[entry] without a receiver is the constructor, which returns `Self`; for an entry method, take `&mut self` and return nothing",
+                "an #[entry] without a receiver is the constructor, which returns `Self`; for an entry method, take `&mut self`",
             ),
             ConstructorNocopy => out.write_str(
                 "a constructor takes no nocopy parameters: pass the data as a regular argument, or to an entry of the new chare",
@@ -146,9 +166,12 @@ impl fmt::Display for Misuse {
             MisplacedThis => out.write_str(
                 "`This<Self>` is no argument: it is the first parameter of an `async` entry, instead of a receiver",
             ),
-            Return => out.write_str(
-                "an entry returns nothing, for its caller does not wait: send the result through a `Callback` or to another entry",
+            BorrowedReturn => out.write_str(
+                "a result travels to another PE or node and cannot borrow: return the value, `String` for `&str`, `Vec<T>` for `&[T]`",
             ),
+            ImplTraitReturn => {
+                out.write_str("a result becomes a message, which has one type: write the type out")
+            }
             Generic => out.write_str(
                 "an entry has no generic parameters, for its messages have one type: write the types out",
             ),
@@ -209,6 +232,13 @@ impl fmt::Display for Misuse {
             PostParameters { entry, expected } => {
                 write!(out, "the post method of `{entry}` has these parameters: `({expected})`")
             }
+
+            NotAReducer => out.write_str(
+                "#[reducer] stands on the implementation of the trait for a struct or an enum: write `#[reducer] impl Reducer for Name { .. }`",
+            ),
+            GenericReducer => out.write_str(
+                "every process finds a reducer by its name, so it is one type: use a type without generic parameters",
+            ),
         }
     }
 }

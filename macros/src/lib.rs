@@ -13,6 +13,7 @@ mod check;
 mod errors;
 mod expand;
 mod parse;
+mod reducer;
 
 use errors::{Errors, Misuse};
 use proc_macro2::TokenStream;
@@ -32,10 +33,13 @@ use proc_macro2::TokenStream;
 /// | on a function | it is |
 /// |---|---|
 /// | `#[entry] fn new(..) -> Self` | the constructor: each chare has exactly one, of any name; its visibility is that of the proxies |
-/// | `#[entry] fn step(&mut self, ..)` | an entry method: `&mut self` or `&self`, returns nothing, up to 12 regular arguments |
+/// | `#[entry] fn step(&mut self, ..)` | an entry method: `&mut self` or `&self`, up to 12 regular arguments |
+/// | `#[entry] fn ask(&mut self, ..) -> T` | an entry whose result comes back: the proxy of one chare returns a `Future<T>`; up to 11 regular arguments |
 /// | `#[entry] async fn run(this: This<Self>, ..)` | an entry method that may wait; other entries run meanwhile |
 /// | `#[entry(expedited)]` | an entry that overtakes the queue |
 /// | `#[entry(priority = -5)]` | an entry with a priority, an `i32`: smaller runs first; without, it is 0 |
+/// | `#[entry(inline)]` | an entry that is called like a function where its chare is on the caller's PE and not in an entry; else by a message |
+/// | `#[entry(when_idle)] fn idle(&mut self) -> bool` | an entry that runs when its PE has nothing else to do, again for as long as it returns `true` |
 /// | `#[post(step)] fn give(&mut self, ..)` | the post method of the entry `step`: takes its regular arguments by reference and each `Posted<T>` as `Post<T>` |
 /// | nothing | an ordinary function, which no message reaches |
 ///
@@ -121,6 +125,15 @@ pub fn entry(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -
 #[proc_macro_attribute]
 pub fn post(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     refuse_outside("post", item.into()).into()
+}
+
+/// Makes the type of an `impl Reducer for Name` known to every process of a job. The trait documents how it is used.
+///
+/// # Errors
+/// On anything but that implementation, and on generic types, it is an error of the compiler's.
+#[proc_macro_attribute]
+pub fn reducer(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    reducer::expand(item.into()).into()
 }
 
 /// Gives the item back with an error: whoever sees this attribute, `#[chare]` did not.

@@ -153,14 +153,19 @@ fn read_entry_options(attribute: &Attribute, errors: &mut Errors) -> EntryOption
         return options;
     };
     for option in &list {
-        if option.path().is_ident("expedited") {
-            if options.expedited {
-                errors.report(option, Misuse::DuplicateOption { option: "expedited" });
+        let flags = [
+            ("expedited", &mut options.expedited),
+            ("inline", &mut options.inline),
+            ("when_idle", &mut options.when_idle),
+        ];
+        if let Some((name, flag)) = flags.into_iter().find(|(name, _)| option.path().is_ident(name)) {
+            if *flag {
+                errors.report(option, Misuse::DuplicateOption { option: name });
             }
             if !matches!(option, Meta::Path(_)) {
-                errors.report(option, Misuse::ExpeditedValue);
+                errors.report(option, Misuse::ValuedOption { option: name });
             }
-            options.expedited = true;
+            *flag = true;
         } else if option.path().is_ident("priority") {
             if options.priority.is_some() {
                 errors.report(option, Misuse::DuplicateOption { option: "priority" });
@@ -176,6 +181,9 @@ fn read_entry_options(attribute: &Attribute, errors: &mut Errors) -> EntryOption
     }
     if options.expedited && options.priority.is_some() {
         errors.report(attribute, Misuse::ExpeditedPriority);
+    }
+    if options.when_idle && (options.expedited || options.priority.is_some()) {
+        errors.report(attribute, Misuse::IdlePriority);
     }
     options
 }

@@ -1,13 +1,13 @@
-//! Where a result goes: an entry, a broadcast, a future, the job's end, or nowhere. Serializable, location independent.
+//! Where a result goes: an entry, a broadcast, a future, a closure, the job's end, or nowhere. Serializable, location independent.
 //!
 //! `Callback<T>` is typed by what it carries, so a reduction of `f64` cannot be sent to an entry that takes a string. How
 //! it is sent stands in [`crate::context`].
 
-use crate::ids::{CollectionId, EntryId, PeId, Target};
+use crate::ids::{CollectionId, EntryId, Index, PeId, Target};
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
 
-/// A waiting [`Future`](crate::Future): its PE, its place in that PE's table and the number of its use.
+/// A waiting [`Future`](crate::Future) or closure: its PE, its place in that PE's table and the number of its use.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) struct FutureId {
     pub(crate) pe: PeId,
@@ -16,25 +16,43 @@ pub(crate) struct FutureId {
 }
 
 /// A callback whose value type only its two ends know.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) struct ErasedCallback {
     pub(crate) goal: Goal,
     pub(crate) reference: u64,
 }
 
 /// What a callback does.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) enum Goal {
     Ignore,
     Exit,
-    Call { target: Target, entry: EntryId },
-    Broadcast { collection: CollectionId, entry: EntryId },
+    Call {
+        target: Target,
+        entry: EntryId,
+    },
+    Broadcast {
+        collection: CollectionId,
+        entry: EntryId,
+    },
+    /// A future's value, or a closure's argument.
     Resolve(FutureId),
 }
 
 /// Where to send a value of type `T` later: to a reduction, a transfer, another chare. Small, copyable, serializable.
 ///
-/// Made by the proxies (`proxy.entry_callback()`), by [`future`](crate::future()), or here.
+/// | it leads to | made by |
+/// |---|---|
+/// | an entry of one chare | `proxy.entry_callback()` of a singleton, `proxy.at(index).entry_callback()`, `proxy.on(place).entry_callback()` |
+/// | an entry of every member of a collection | `proxy.entry_callback()` of the collection; [`narrow`](crate::ThisMember::narrow) takes one member of it |
+/// | a future that resumes whoever awaits it | [`future`](crate::future()) |
+/// | a closure on this PE | [`Callback::once`], [`Callback::each`] |
+/// | the end of the job | [`Callback::exit`] |
+/// | nothing | [`Callback::ignore`] |
+///
+/// An entry of several arguments takes their tuple. Wherever a callback travels, it leads to the same place: one that leads to a
+/// future or a closure sends a message to the PE that made it. Two callbacks are equal if they lead to the same place and have the
+/// same reference number.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Callback<T> {
@@ -68,8 +86,32 @@ impl<T> Callback<T> {
         self.erased.reference
     }
 
+    /// The same callback; where it reaches every member of the collection, it reaches this one alone.
+    pub(crate) fn narrowed(mut self, collection: CollectionId, index: Index) -> Self {
+        if let Goal::Broadcast { collection: reached, entry } = self.erased.goal
+            && reached == collection
+        {
+            self.erased.goal = Goal::Call { target: Target::Member(collection, index), entry };
+        }
+        self
+    }
+
     pub(crate) fn erase(&self) -> ErasedCallback {
         self.erased
+    }
+}
+
+impl<T> PartialEq for Callback<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.erased == other.erased
+    }
+}
+
+impl<T> Eq for Callback<T> {}
+
+impl<T> std::hash::Hash for Callback<T> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.erased.hash(state);
     }
 }
 

@@ -25,6 +25,9 @@ impl Identity {
 /// A chare of any type.
 pub(crate) trait AnyChare: Any {
     fn identity(&self) -> &Identity;
+
+    /// Whether none of its entries is running.
+    fn is_free(&self) -> bool;
 }
 
 /// What a chare of this type takes at least: itself, and its place in the tables of its PE.
@@ -41,6 +44,10 @@ struct Body<C> {
 impl<C: 'static> AnyChare for Body<C> {
     fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    fn is_free(&self) -> bool {
+        self.state.try_borrow_mut().is_ok()
     }
 }
 

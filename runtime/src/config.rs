@@ -61,6 +61,8 @@ pub struct Config {
     pub fault: Option<FaultPlan>,
     /// `+pemap`: the CPUs that PEs are pinned to, in the order of the PEs; repeated when it is too short.
     pub pemap: Option<CpuList>,
+    /// `+shuffle`: the seed of the order in which messages of equal priority run.
+    pub shuffle: Option<u64>,
     /// `+stats`: print counters per PE at the end.
     pub stats: bool,
     /// The program's own arguments, without its name.
@@ -149,6 +151,9 @@ struct Options {
     /// CPUs for the PEs in their order, such as 0-3,8,10-14:2
     #[arg(long, value_name = "LIST")]
     pemap: Option<CpuList>,
+    /// Run messages of equal priority in an order that this seed decides
+    #[arg(long, value_name = "SEED")]
+    shuffle: Option<u64>,
     /// Print counters per PE at the end
     #[arg(long)]
     stats: bool,
@@ -195,6 +200,7 @@ impl Config {
             trace: options.trace,
             fault: options.fault,
             pemap: options.pemap,
+            shuffle: options.shuffle,
             stats: options.stats,
             program_arguments,
         }))

@@ -55,7 +55,7 @@ pub fn path_to(node: NodeId) -> String {
 
 /// The reference number of the callback that led to the running entry; 0 if none did.
 pub fn reference() -> u64 {
-    Pe::current(|pe| pe.running.borrow().reference)
+    Pe::current(|pe| pe.look_at_running(|running| running.reference))
 }
 
 /// Ends the job, on all nodes, with an exit code; the current entry runs to its end. The first call counts.
@@ -160,14 +160,42 @@ impl<T: Element> BufferMut<T> {
 }
 
 impl<T: Message> Callback<T> {
+    /// Runs a closure on this PE with the first value that is sent, from anywhere; later ones are dropped. Costs one small allocation.
+    ///
+    /// ```
+    /// let code = chare::Job::in_process(1, 1).run(|| async {
+    ///     let answer = chare::Callback::once(|number: u32| chare::exit(number as i32));
+    ///     answer.send(3);
+    /// });
+    /// assert_eq!(code.unwrap(), 3);
+    /// ```
+    pub fn once(body: impl FnOnce(T) + 'static) -> Self {
+        Pe::current(|pe| Self::new(Goal::Resolve(pe.futures.borrow_mut().add_once(pe.id, body))))
+    }
+
+    /// Runs a closure on this PE with each value that is sent, from anywhere. The closure stays until the job ends, so make it once
+    /// and not for every call.
+    pub fn each(body: impl FnMut(T) + 'static) -> Self {
+        Pe::current(|pe| Self::new(Goal::Resolve(pe.futures.borrow_mut().add_each(pe.id, body))))
+    }
+
     /// Sends the value where the callback leads. One message, or none for `ignore`.
     pub fn send(&self, value: T) {
         Pe::current(|pe| fire(pe, self.erase(), Arguments::new(value)));
+    }
+
+    /// The same; the message is queued by `options` instead of the entry's own.
+    pub fn send_with(&self, options: CallOptions, value: T) {
+        Pe::current(|pe| fire_with(pe, self.erase(), Arguments::new(value), Some(options)));
     }
 }
 
 /// Sends a value where a callback leads.
 pub(crate) fn fire(pe: &Pe, callback: ErasedCallback, value: Arguments) {
+    fire_with(pe, callback, value, None);
+}
+
+fn fire_with(pe: &Pe, callback: ErasedCallback, value: Arguments, options: Option<CallOptions>) {
     let fail = |cause| {
         let what = "a callback".to_owned();
         pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
@@ -177,12 +205,12 @@ pub(crate) fn fire(pe: &Pe, callback: ErasedCallback, value: Arguments) {
         Goal::Exit => pe.node.exit(0),
         Goal::Resolve(future) => {
             let body = Body::Resolve { future, value };
-            outbox::send(pe, future.pe, Envelope { options: CallOptions::new(), body });
+            outbox::send(pe, future.pe, Envelope { options: options.unwrap_or_default(), body });
         }
         Goal::Call { target, entry } => match typed(entry, value) {
             Ok((entry, arguments)) => {
                 let reference = callback.reference;
-                outbox::send_call(pe, &entry.options, target, || Call {
+                outbox::send_call(pe, options.as_ref().unwrap_or(&entry.options), target, || Call {
                     target,
                     entry,
                     arguments,
@@ -196,7 +224,7 @@ pub(crate) fn fire(pe: &Pe, callback: ErasedCallback, value: Arguments) {
             Ok((entry, arguments)) => {
                 let reference = callback.reference;
                 let broadcast = Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference };
-                broadcast::call_all(pe, entry.options.clone(), broadcast);
+                broadcast::call_all(pe, options.unwrap_or_else(|| entry.options.clone()), broadcast);
             }
             Err(cause) => fail(cause),
         },

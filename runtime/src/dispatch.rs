@@ -54,6 +54,32 @@ fn find(pe: &Pe, target: Target) -> Option<Rc<dyn AnyChare>> {
     pe.places.borrow_mut().find(target)
 }
 
+/// A chare that is here and in none of its entries.
+pub(crate) fn find_free(pe: &Pe, target: Target) -> Option<Rc<dyn AnyChare>> {
+    find(pe, target).filter(|chare| chare.is_free())
+}
+
+/// Calls an entry of a free chare like a function, from inside whatever runs.
+pub(crate) fn call_inline(
+    pe: &Pe,
+    chare: &Rc<dyn AnyChare>,
+    entry: &'static EntryRegistration,
+    mut arguments: Arguments,
+) {
+    pe.counters.entries.add(1);
+    // Whether the caller's chare is to be removed is its own business.
+    let caller_is_destroyed = pe.destroyed.take();
+    let running = Running { chare: Some(Rc::clone(chare)), ..Running::named(entry.name) };
+    let mut nocopy = None;
+    let result =
+        pe.run_inside(running, || (entry.invoke)(chare, &mut arguments, NocopyArguments::new(&mut nocopy)));
+    if let Err(cause) = result {
+        fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
+    }
+    remove_if_destroyed(pe, chare.identity().target);
+    pe.destroyed.set(caller_is_destroyed);
+}
+
 /// Any other work. Out of line: plain calls need not make room for it.
 #[inline(never)]
 fn process_other(pe: &Rc<Pe>, work: Work) -> Outcome {
@@ -81,7 +107,10 @@ fn process_other(pe: &Rc<Pe>, work: Work) -> Outcome {
                 Outcome::Processed
             }
             Body::Resolve { future, value } => {
-                pe.futures.borrow_mut().resolve(future, value);
+                let closure = pe.futures.borrow_mut().resolve(future, value);
+                if let Some(closure) = closure {
+                    pe.run_as(Running::named("a callback's closure"), closure);
+                }
                 Outcome::Processed
             }
             Body::Callback(fired) => {

@@ -10,7 +10,7 @@ use crate::ids::{ChareId, ChareTypeId, CollectionId, EntryId, PeId, Target};
 use crate::message::Arguments;
 use crate::queue::CallOptions;
 use crate::quiescence::Wave;
-use crate::reduction::{EncodedPartial, Partial};
+use crate::reduction::Partial;
 use crate::registry::{ChareRegistration, EntryRegistration, registry};
 use crate::zerocopy::send::EAGER_CARRIED_BYTES;
 use crate::zerocopy::{Descriptor, Leaving, Nocopy};
@@ -111,7 +111,7 @@ pub(crate) enum Header {
     /// For one PE of the receiving node.
     Create { id: ChareId, chare: ChareTypeId, options: CallOptions },
     /// For one PE of the receiving node.
-    Contribution { to: PeId, partial: EncodedPartial },
+    Contribution { to: PeId, partial: Partial },
     /// For one PE of the receiving node.
     Resolve { future: FutureId },
     /// For one PE of the receiving node.

@@ -1,4 +1,4 @@
-//! Values that will come: a [`Future`] waits on the PE that made it, its callback travels anywhere.
+//! Values that will come: a [`Future`] or a closure waits on the PE that made it, its callback travels anywhere.
 
 use crate::callback::FutureId;
 use crate::ids::PeId;
@@ -28,43 +28,89 @@ struct Slot {
 /// });
 /// assert_eq!(code.unwrap(), 0);
 /// ```
-#[must_use = "a future does nothing unless awaited"]
+#[must_use = "the value is lost unless the future is awaited"]
 pub struct Future<T> {
     slot: Rc<RefCell<Slot>>,
-    value: PhantomData<T>,
+    value: PhantomData<fn() -> T>,
 }
 
-/// The unresolved futures of one PE.
+/// What a value that comes from anywhere leads to on its PE.
+enum Waiting {
+    Future(Rc<RefCell<Slot>>),
+    Once(Box<dyn FnOnce(Arguments)>),
+    Each(Rc<RefCell<dyn FnMut(Arguments)>>),
+}
+
+/// The unresolved futures of one PE, and the closures that callbacks run there.
 #[derive(Default)]
 pub(crate) struct Futures {
-    waiting: Slab<(u32, Rc<RefCell<Slot>>)>,
+    waiting: Slab<(u32, Waiting)>,
     created: u32,
 }
 
 impl Futures {
     pub(crate) fn create<T>(&mut self, pe: PeId) -> (Future<T>, FutureId) {
-        self.created = self.created.wrapping_add(1);
         let slot = Rc::new(RefCell::new(Slot::default()));
-        let key = self.waiting.insert((self.created, Rc::clone(&slot)));
-        let slot_number = u32::try_from(key).expect("fewer than 2^32 futures wait on one PE");
-        (Future { slot, value: PhantomData }, FutureId { pe, slot: slot_number, generation: self.created })
+        let id = self.add(pe, Waiting::Future(Rc::clone(&slot)));
+        (Future { slot, value: PhantomData }, id)
     }
 
-    /// Brings a value. A future that was dropped, or resolved before, takes no more.
-    pub(crate) fn resolve(&mut self, id: FutureId, value: Arguments) {
+    /// A closure for the first value.
+    pub(crate) fn add_once<T: Message>(&mut self, pe: PeId, body: impl FnOnce(T) + 'static) -> FutureId {
+        self.add(pe, Waiting::Once(Box::new(|value| body(typed(value)))))
+    }
+
+    /// A closure for every value.
+    pub(crate) fn add_each<T: Message>(&mut self, pe: PeId, mut body: impl FnMut(T) + 'static) -> FutureId {
+        self.add(pe, Waiting::Each(Rc::new(RefCell::new(move |value| body(typed(value))))))
+    }
+
+    fn add(&mut self, pe: PeId, waiting: Waiting) -> FutureId {
+        self.created = self.created.wrapping_add(1);
+        let key = self.waiting.insert((self.created, waiting));
+        let slot = u32::try_from(key).expect("fewer than 2^32 futures wait on one PE");
+        FutureId { pe, slot, generation: self.created }
+    }
+
+    /// Brings a value; returns the closure to run with it, if it leads to one. What has its only value takes no more.
+    pub(crate) fn resolve(&mut self, id: FutureId, value: Arguments) -> Option<Box<dyn FnOnce()>> {
         let key = id.slot as usize;
-        if self.waiting.get(key).is_none_or(|(generation, _)| *generation != id.generation) {
-            return;
+        let (generation, waiting) = self.waiting.get(key)?;
+        if *generation != id.generation {
+            return None;
         }
-        let (_, slot) = self.waiting.remove(key);
-        let waker = {
-            let mut slot = slot.borrow_mut();
-            slot.value = Some(value);
-            slot.waker.take()
-        };
-        if let Some(waker) = waker {
-            waker.wake();
+        if let Waiting::Each(body) = waiting {
+            let body = Rc::clone(body);
+            return Some(Box::new(move || (body.borrow_mut())(value)));
         }
+        match self.waiting.remove(key).1 {
+            Waiting::Future(slot) => {
+                let waker = {
+                    let mut slot = slot.borrow_mut();
+                    slot.value = Some(value);
+                    slot.waker.take()
+                };
+                waker.inspect(Waker::wake_by_ref);
+                None
+            }
+            Waiting::Once(body) => Some(Box::new(move || body(value))),
+            Waiting::Each(_) => unreachable!("it was no such closure"),
+        }
+    }
+}
+
+/// A value of the type that the callback was made for.
+///
+/// # Panics
+/// If another node sent something else.
+fn typed<T: Message>(value: Arguments) -> T {
+    value.take().unwrap_or_else(|error| panic!("a value of another type came: {error}"))
+}
+
+impl<T> Future<T> {
+    /// Whether the value is there, so that awaiting it does not wait.
+    pub fn is_ready(&self) -> bool {
+        self.slot.borrow().value.is_some()
     }
 }
 
@@ -74,10 +120,7 @@ impl<T: Message> std::future::Future for Future<T> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         let mut slot = self.slot.borrow_mut();
         match slot.value.take() {
-            Some(value) => match value.take::<T>() {
-                Ok(value) => Poll::Ready(value),
-                Err(error) => panic!("a future received a value of another type: {error}"),
-            },
+            Some(value) => Poll::Ready(typed(value)),
             None => {
                 slot.waker = Some(context.waker().clone());
                 Poll::Pending

@@ -12,7 +12,6 @@ use crate::message::Arguments;
 use crate::node::Node;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
-use crate::reduction::Partial;
 use crate::zerocopy::receive::{self, Destination};
 use crate::zerocopy::{Descriptor, Lender, Nocopy, lent, send};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, RegionKey, Sink};
@@ -106,13 +105,9 @@ pub(crate) fn accept(
             let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
             deliver(node, polling, id.home, options, Body::Create(Create { id, chare, arguments }))
         }
-        Header::Contribution { to, partial } => deliver(
-            node,
-            polling,
-            to,
-            CallOptions::new(),
-            Body::Contribution(Box::new(Partial::from(partial))),
-        ),
+        Header::Contribution { to, partial } => {
+            deliver(node, polling, to, CallOptions::new(), Body::Contribution(Box::new(partial)))
+        }
         Header::Resolve { future } => {
             let value = Arguments::encoded(rest.to_vec());
             deliver(node, polling, future.pe, CallOptions::new(), Body::Resolve { future, value })

@@ -41,6 +41,8 @@ pub(crate) struct NodeOptions {
     pub(crate) processors: Option<Vec<usize>>,
     /// Whether PEs may be pinned at all.
     pub(crate) pin: bool,
+    /// The seed that shuffles the PEs' queues.
+    pub(crate) shuffle: Option<u64>,
 }
 
 /// What nodes tell each other before anything else.
@@ -55,6 +57,7 @@ struct Greeting {
 pub(crate) struct ReadyNode {
     pub(crate) node: Arc<Node>,
     seats: Vec<Seat>,
+    shuffle: Option<u64>,
 }
 
 /// Meets the other nodes and opens the network.
@@ -63,7 +66,7 @@ pub(crate) struct ReadyNode {
 /// When they run another program, cannot be reached, or the options do not fit the machine.
 pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<ReadyNode, JobError> {
     if let Some(name) = registry().duplicate {
-        return Err(JobError::Config(format!("two chare types are called `{name}`; rename one")));
+        return Err(JobError::Config(format!("two chare types or reducers are called `{name}`; rename one")));
     }
     barrier::prepare();
     let id = bootstrap.node();
@@ -74,7 +77,7 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
     let seats =
         affinity::seats(options.processors.as_deref(), options.pin, host_pes, first..first + options.pes)
             .map_err(JobError::Config)?;
-    Ok(ReadyNode { node: Arc::new(Node::new(id, layout, network)), seats })
+    Ok(ReadyNode { node: Arc::new(Node::new(id, layout, network)), seats, shuffle: options.shuffle })
 }
 
 /// Compares what must be equal; returns how many PEs this host has and how many of them come before this node's.
@@ -112,7 +115,10 @@ impl ReadyNode {
     /// Starts the PEs. `main` is needed on node 0 alone.
     pub(crate) fn start(self, main: Option<Main>) -> Vec<JoinHandle<()>> {
         scheduler::install_panic_hook();
-        let Self { node, seats } = self;
+        let Self { node, seats, shuffle } = self;
+        if let Some(seed) = shuffle.filter(|_| node.id == NodeId(0)) {
+            eprintln!("messages of equal priority run in random order, from the seed {seed}");
+        }
         let mut main = main;
         node.pes()
             .zip(seats)
@@ -121,7 +127,7 @@ impl ReadyNode {
                 let main = main.take();
                 let body = move || {
                     let policy = seat.take();
-                    let pe = Pe::new(id, node);
+                    let pe = Pe::new(id, node, shuffle);
                     scheduler::run(&pe, policy, || {
                         if let Some(main) = main {
                             run_main(&pe, main);
@@ -200,6 +206,12 @@ impl Job {
     /// Chooses paths between the nodes, as the `+options` do.
     pub fn network(mut self, network: ReachOptions) -> Self {
         self.options.network = network;
+        self
+    }
+
+    /// Runs messages of equal priority in an order that the seed decides, as `+shuffle` does: to find what relies on another.
+    pub fn shuffled(mut self, seed: u64) -> Self {
+        self.options.shuffle = Some(seed);
         self
     }
 

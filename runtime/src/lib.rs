@@ -91,10 +91,12 @@ mod node;
 mod outbox;
 mod pe;
 pub mod prelude;
+mod priority;
 mod proxy;
 mod queue;
 mod quiescence;
 mod readonly;
+mod reducers;
 mod reduction;
 mod registry;
 mod running;
@@ -103,13 +105,14 @@ mod sleep;
 mod startup;
 mod stats;
 mod sync;
+mod waiting;
 mod watch;
 mod zerocopy;
 
 pub use callback::Callback;
 pub use chare::This;
 pub use chare_lrts::reach::ReachOptions;
-pub use chare_macros::{chare, entry, post};
+pub use chare_macros::{chare, entry, post, reducer};
 pub use collection::{ArrayOptions, Placement};
 pub use context::{
     destroy, exit, future, my_node, my_pe, nodes, on_quiescence, path_to, pes, quiescence, readonly,
@@ -120,10 +123,16 @@ pub use future::Future;
 pub use ids::{NodeId, PeId};
 pub use job::Job;
 pub use message::Message;
+pub use priority::Priority;
 pub use proxy::{ThisChare, ThisMember, this_index};
-pub use queue::{CallOptions, Priority};
-pub use reduction::{Contribution, Number, Summable, barrier, concat, max, min, sum};
+pub use queue::CallOptions;
+pub use reducers::{
+    Contribution, Contributions, Elementwise, Integer, Number, Reducer, Scalar, Statistics, barrier, bit_and,
+    bit_or, bit_xor, concat, logical_and, logical_or, logical_xor, max, min, product, reduce, set,
+    statistics, sum, tuple,
+};
 pub use startup::{Program, run};
+pub use waiting::{wait_all, wait_any, wait_some};
 pub use zerocopy::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
 pub use zerocopy::tags::{PostError, cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
 pub use zerocopy::{

@@ -2,6 +2,7 @@
 
 pub use crate::chare::ThisRef;
 pub use crate::proxy::{CollectionHandle, ElementHandle};
+pub use crate::reducers::ReducerRegistration;
 pub use crate::registry::{
     Chare, ChareRegistration, Constructor, EntryMethod, EntryRegistration, NocopyKind, kind,
 };
@@ -9,13 +10,25 @@ pub use crate::zerocopy::{NocopyArguments, NocopyParameter, Outgoing, Post, Post
 pub use inventory;
 pub use serde;
 
+use crate::callback::Callback;
+use crate::message::Message;
 use crate::pe::Pe;
 
 /// Starts an `async` entry: it runs at once, until it has to wait.
 pub fn spawn(body: impl Future<Output = ()> + 'static) {
     Pe::current(|pe| {
-        let running = pe.running.borrow().clone();
+        let running = pe.look_at_running(Clone::clone);
         let key = pe.tasks.add(&pe.node, pe.id, running, body);
         pe.tasks.poll(key);
     });
+}
+
+/// The same for one that returns something.
+pub fn spawn_replying<T: Message>(body: impl Future<Output = T> + 'static, reply: Callback<T>) {
+    spawn(async move { reply.send(body.await) });
+}
+
+/// Calls the running entry of the running chare again.
+pub fn call_again<E: EntryMethod<Arguments = ()>>() {
+    ElementHandle::of_running().call::<E>(());
 }

@@ -58,6 +58,18 @@ impl Arguments {
         Self(Erased::new(Encoded(bytes)))
     }
 
+    /// The same, from what writes it.
+    ///
+    /// # Errors
+    /// When that refuses.
+    pub(crate) fn encoded_by(
+        write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
+    ) -> Result<Self, CodecError> {
+        let mut bytes = Vec::new();
+        codec::append(&mut bytes, write)?;
+        Ok(Self::encoded(bytes))
+    }
+
     /// Decodes a value of a known type.
     ///
     /// # Errors

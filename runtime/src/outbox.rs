@@ -106,11 +106,7 @@ fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
             (Header::Create { id: create.id, chare: create.chare.id, options }, Some(create.arguments))
         }
         Body::Resolve { future, value } => (Header::Resolve { future }, Some(value)),
-        Body::Contribution(partial) => {
-            let encoded = partial.encode();
-            let partial = encoded.map_err(|error| failed("a reduction".to_owned(), error.to_string()))?;
-            (Header::Contribution { to, partial }, None)
-        }
+        Body::Contribution(partial) => (Header::Contribution { to, partial: *partial }, None),
         Body::Quiescence(wave) => (Header::Quiescence { to, wave: *wave }, None),
         Body::CreateMembers { .. } | Body::Broadcast(_) | Body::Callback(_) => {
             unreachable!("these are spread over nodes or stay on theirs, they are never sent to another")

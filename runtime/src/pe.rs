@@ -59,7 +59,9 @@ pub(crate) struct Pe {
     pub(crate) node_partials: RefCell<Partials>,
     /// On the coordinator.
     pub(crate) quiescence: RefCell<Quiescence>,
-    pub(crate) running: RefCell<Running>,
+    running: RefCell<Running>,
+    /// What runs inside that, called like a function; the innermost comes last.
+    inside: RefCell<Vec<Running>>,
     /// Whether the chare that runs asked to be removed.
     pub(crate) destroyed: Cell<bool>,
     pub(crate) steps: Cell<u32>,
@@ -71,12 +73,16 @@ pub(crate) struct Pe {
 }
 
 impl Pe {
-    pub(crate) fn new(id: PeId, node: Arc<Node>) -> Rc<Self> {
+    /// With a seed, a PE whose queue is shuffled.
+    pub(crate) fn new(id: PeId, node: Arc<Node>, shuffle: Option<u64>) -> Rc<Self> {
+        // PEs that all shuffled alike would hide what their differences show.
+        let seed_here = |seed: u64| seed.rotate_left(32).wrapping_add(u64::from(id.0));
+        let queue = shuffle.map_or_else(RunQueue::new, |seed| RunQueue::shuffled(seed_here(seed)));
         Rc::new(Self {
             id,
             counters: Arc::clone(&node.counters[node.layout.rank_of(id)]),
             mailbox: node.mailbox_of(id),
-            queue: RefCell::new(RunQueue::new()),
+            queue: RefCell::new(queue),
             ways_out: RefCell::new((0..node.pes().count()).map(|_| None).collect()),
             ways_in: RefCell::default(),
             frame: Cell::default(),
@@ -89,6 +95,7 @@ impl Pe {
             node_partials: RefCell::default(),
             quiescence: RefCell::default(),
             running: RefCell::default(),
+            inside: RefCell::default(),
             destroyed: Cell::new(false),
             steps: Cell::new(0),
             births: RefCell::default(),
@@ -168,12 +175,31 @@ impl Pe {
         result
     }
 
+    /// The same for what is called from inside an entry, like a function.
+    pub(crate) fn run_inside<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
+        self.inside.borrow_mut().push(running);
+        let result = body();
+        let over = self.inside.borrow_mut().pop();
+        drop(over);
+        result
+    }
+
+    /// Looks at what is running.
+    pub(crate) fn look_at_running<R>(&self, body: impl FnOnce(&Running) -> R) -> R {
+        match self.inside.borrow().last() {
+            Some(innermost) => body(innermost),
+            None => body(&self.running.borrow()),
+        }
+    }
+
     /// Runs `body` with the chare that is running.
     ///
     /// # Panics
     /// If none is: in `main`.
     pub(crate) fn with_running<R>(&self, body: impl FnOnce(&Identity) -> R) -> R {
-        body(self.running.borrow().identity().expect("this needs a chare: call it from an entry method"))
+        self.look_at_running(|running| {
+            body(running.identity().expect("this needs a chare: call it from an entry method"))
+        })
     }
 
     /// Drops everything user code may own, in an order in which it can still reach the PE.
@@ -183,17 +209,23 @@ impl Pe {
         drop(places);
         let early = self.early.borrow_mut().take_all();
         drop(early);
+        let futures = self.futures.take();
+        drop(futures);
         while let Some(work) = self.take_queued() {
             drop(work);
         }
         while let Some(work) = self.mailbox.pop() {
             drop(work);
         }
-        let ways_in = self.ways_in.take();
-        drop(ways_in);
+        for mut way in self.ways_in.take() {
+            while let Some(front) = way.front() {
+                drop(front.take());
+            }
+        }
     }
 
     fn take_queued(&self) -> Option<Box<Work>> {
-        self.queue.borrow_mut().pop()
+        let mut queue = self.queue.borrow_mut();
+        queue.pop().or_else(|| queue.pop_idle())
     }
 }

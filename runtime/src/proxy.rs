@@ -14,7 +14,8 @@ use crate::message::Arguments;
 use crate::outbox;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
-use crate::reduction::{Contribution, Partial};
+use crate::reducers::Contribution;
+use crate::reduction::Partial;
 use crate::registry::{self, Chare, Constructor, EntryMethod, kind, registry};
 use crate::zerocopy::{Leaving, Nocopy, Outgoing, send};
 use serde::{Deserialize, Serialize};
@@ -47,24 +48,29 @@ impl<C: Chare> ElementHandle<C> {
     }
 
     /// Creates a singleton on a PE chosen at random.
-    pub fn create(arguments: ConstructorArguments<C>) -> Self {
-        Self::create_on(PeId(rand::random_range(0..crate::context::pes())), arguments)
+    pub fn create(options: CallOptions, arguments: ConstructorArguments<C>) -> Self {
+        Self::create_on(PeId(rand::random_range(0..crate::context::pes())), options, arguments)
     }
 
-    /// Creates a singleton on a PE. One message.
+    /// Creates a singleton on a PE, whose queue it waits in by `options`. One message.
     ///
     /// # Panics
     /// If there is no such PE.
-    pub fn create_on(home: PeId, arguments: ConstructorArguments<C>) -> Self {
+    pub fn create_on(home: PeId, options: CallOptions, arguments: ConstructorArguments<C>) -> Self {
         Pe::current(|pe| {
             let pes = pe.node.layout.pes();
             assert!(home.0 < pes, "{} cannot be created on {home}: the job has {pes} PEs", C::NAME);
             let id = ChareId { home, creator: pe.id, serial: pe.next_serial_on(home) };
             let create = Create { id, chare: registration::<C>(), arguments: Arguments::new(arguments) };
-            let envelope = Envelope { options: CallOptions::new(), body: Body::Create(create) };
+            let envelope = Envelope { options, body: Body::Create(create) };
             outbox::send(pe, home, envelope);
             Self::new(Target::Chare(id))
         })
+    }
+
+    /// The chare that is running.
+    pub(crate) fn of_running() -> Self {
+        Self::new(with_running(|identity| identity.target))
     }
 
     /// The same chare; its calls are queued by `options` instead of the entries' own.
@@ -72,9 +78,17 @@ impl<C: Chare> ElementHandle<C> {
         Self { options: Some(options), ..Self::new(self.target) }
     }
 
-    /// Calls an entry. One message.
+    /// Calls an entry. One message, unless the entry is an inline one of a chare on this PE.
+    #[inline]
     pub fn call<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
-        self.send::<E>(arguments, None);
+        if E::INLINE
+            && let Some(chare) = Pe::current(|pe| dispatch::find_free(pe, self.target))
+        {
+            let entry = registry::entry::<E>();
+            Pe::current(|pe| dispatch::call_inline(pe, &chare, entry, Arguments::new(arguments)));
+        } else {
+            self.send::<E>(arguments, None);
+        }
     }
 
     /// Calls an entry with nocopy parameters, in declaration order. One message; the buffers do not travel with it
@@ -256,7 +270,7 @@ where
 {
     /// A proxy of this chare.
     fn this_chare(&self) -> Self::Element {
-        ElementHandle::new(with_running(|identity| identity.target)).into()
+        ElementHandle::of_running().into()
     }
 }
 
@@ -282,6 +296,12 @@ where
     /// All members must name equal callbacks.
     fn contribute<T>(&self, contribution: Contribution<T>, callback: Callback<T>) {
         with_running(|identity| contribute_as(identity, contribution, callback));
+    }
+
+    /// The same callback; where it would reach every member of this chare's collection, it reaches this chare alone.
+    fn narrow<T>(&self, callback: Callback<T>) -> Callback<T> {
+        let (collection, index) = my_place();
+        callback.narrowed(collection, index)
     }
 }
 

@@ -3,77 +3,45 @@
 //! Three lanes: expedited calls first; then whatever has a priority before the default's, by priority; then the default
 //! lane, a plain deque, because nearly every message is there; then the rest by priority. Equal priorities run
 //! first in first out, unless the sender asked for last in first out. Across PEs order is only rough.
+//! A fourth lane is looked at when a PE would rest otherwise.
+//!
+//! A shuffled queue runs equal priorities in an order that its seed decides: no program may rely on any.
 //!
 //! Items stand in boxes that are used again, so that an item is written once, where it is later read: moving a message
 //! costs more than queueing it.
 
+use crate::priority::{BitVector, Priority};
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
-use std::sync::Arc;
-
-/// When a message runs: smaller runs first. An integer counts as a bit vector of one word, biased by 2^31; no priority
-/// is integer 0. Bit vectors compare like fractions: word by word, a prefix before its extensions.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub enum Priority {
-    /// An integer; 0 is the default.
-    Integer(i32),
-    /// Words of a bit vector, most significant first; made by [`Priority::bits`].
-    Bits(BitVector),
-}
-
-/// The words of a bit-vector priority. Cheap to clone; one pointer, because nearly every message carries none.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct BitVector(Arc<Vec<u32>>);
-
-impl Priority {
-    /// What messages have that name none.
-    pub const DEFAULT: Self = Self::Integer(0);
-
-    /// A bit-vector priority from its words.
-    pub fn bits(words: &[u32]) -> Self {
-        Self::Bits(BitVector(Arc::new(words.to_vec())))
-    }
-}
-
-impl Default for Priority {
-    fn default() -> Self {
-        Self::DEFAULT
-    }
-}
-
-impl Ord for Priority {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let bias = |integer: i32| [integer as u32 ^ (1 << 31)];
-        match (self, other) {
-            (Self::Integer(one), Self::Integer(two)) => one.cmp(two),
-            (Self::Integer(one), Self::Bits(two)) => bias(*one)[..].cmp(&two.0),
-            (Self::Bits(one), Self::Integer(two)) => one.0[..].cmp(&bias(*two)),
-            (Self::Bits(one), Self::Bits(two)) => one.cmp(two),
-        }
-    }
-}
-
-impl PartialOrd for Priority {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
 
 /// How a call is queued at its destination.
 ///
 /// ```
 /// use chare::{CallOptions, Priority};
-/// let urgent = CallOptions::new().priority(Priority::Integer(-10));
+/// let urgent = CallOptions::new().priority(Priority::integer(-10));
 /// let newest_first = CallOptions::new().last_in_first_out();
-/// # let _ = (urgent, newest_first);
+/// let deepest_first = CallOptions::new().priority(Priority::long(1 << 40)).last_in_first_out();
+/// # let _ = (urgent, newest_first, deepest_first);
 /// ```
+///
+/// Charm++'s strategies of queueing are these:
+///
+/// | there | here |
+/// |---|---|
+/// | `FIFO`, `LIFO` | `new()`, `new().last_in_first_out()` |
+/// | `IFIFO`, `ILIFO` | the same with `.priority(Priority::integer(..))` |
+/// | `LFIFO`, `LLIFO` | the same with `.priority(Priority::long(..))` |
+/// | `BFIFO`, `BLIFO` | the same with `.priority(Priority::bits(..))` |
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallOptions {
-    // Every message carries these: a number and two flags in one word, and a pointer that is hardly ever there.
+    // Every message carries these: a number and three flags in one word, and a pointer that is hardly ever there.
     integer: i32,
     last_in_first_out: bool,
     expedited: bool,
+    when_idle: bool,
     /// Instead of the integer.
     bits: Option<BitVector>,
 }
@@ -85,16 +53,13 @@ impl CallOptions {
     }
 
     /// How calls of an entry are queued when the caller does not say.
-    pub(crate) const fn of_entry(priority: i32, expedited: bool) -> Self {
-        Self { integer: priority, last_in_first_out: false, expedited, bits: None }
+    pub(crate) const fn of_entry(priority: i32, expedited: bool, when_idle: bool) -> Self {
+        Self { integer: priority, last_in_first_out: false, expedited, when_idle, bits: None }
     }
 
     /// Runs before calls of larger priority.
     pub fn priority(mut self, priority: Priority) -> Self {
-        (self.integer, self.bits) = match priority {
-            Priority::Integer(integer) => (integer, None),
-            Priority::Bits(bits) => (0, Some(bits)),
-        };
+        (self.integer, self.bits) = (priority.integer, priority.bits);
         self
     }
 
@@ -112,7 +77,9 @@ impl CallOptions {
 
     #[inline]
     fn is_default(&self) -> bool {
-        self.integer == 0 && !self.last_in_first_out && !self.expedited && self.bits.is_none()
+        self.integer == 0
+            && !(self.last_in_first_out | self.expedited | self.when_idle)
+            && self.bits.is_none()
     }
 
     /// Whether anything hangs on them.
@@ -126,16 +93,13 @@ impl CallOptions {
     }
 
     fn rank(&self) -> Priority {
-        match &self.bits {
-            Some(bits) => Priority::Bits(bits.clone()),
-            None => Priority::Integer(self.integer),
-        }
+        Priority { integer: self.integer, bits: self.bits.clone() }
     }
 }
 
 struct Ranked<T> {
     priority: Priority,
-    /// Order among equals: grows for first in first out, shrinks for last in first out.
+    /// Order among equals: grows for first in first out, shrinks for last in first out; random in a shuffled queue.
     turn: i64,
     item: T,
 }
@@ -169,7 +133,10 @@ pub(crate) struct RunQueue<T> {
     expedited: VecDeque<Box<T>>,
     normal: VecDeque<Box<T>>,
     ranked: BinaryHeap<Ranked<Box<T>>>,
+    when_idle: VecDeque<Box<T>>,
     turns: i64,
+    /// Decides the turns of a shuffled queue.
+    dice: Option<SmallRng>,
     spare: Vec<Box<T>>,
 }
 
@@ -179,9 +146,16 @@ impl<T: Default> RunQueue<T> {
             expedited: VecDeque::new(),
             normal: VecDeque::new(),
             ranked: BinaryHeap::new(),
+            when_idle: VecDeque::new(),
             turns: 0,
+            dice: None,
             spare: Vec::with_capacity(SPARE_BOXES),
         }
+    }
+
+    /// A queue in which equal priorities have no order but the seed's.
+    pub(crate) fn shuffled(seed: u64) -> Self {
+        Self { dice: Some(SmallRng::seed_from_u64(seed)), ..Self::new() }
     }
 
     pub(crate) fn push(&mut self, options: &CallOptions, item: T) {
@@ -199,7 +173,7 @@ impl<T: Default> RunQueue<T> {
             }
             None => Box::new(make()),
         };
-        if options.is_default() {
+        if options.is_default() && self.dice.is_none() {
             self.normal.push_back(item);
         } else {
             self.push_aside(options, item);
@@ -209,16 +183,22 @@ impl<T: Default> RunQueue<T> {
     fn push_aside(&mut self, options: &CallOptions, item: Box<T>) {
         if options.expedited {
             self.expedited.push_back(item);
-        } else if options.ranks() {
+        } else if options.when_idle {
+            self.when_idle.push_back(item);
+        } else if options.ranks() || self.dice.is_some() {
             self.turns += 1;
-            let turn = if options.last_in_first_out { -self.turns } else { self.turns };
+            let turn = match &mut self.dice {
+                Some(dice) => dice.random(),
+                None if options.last_in_first_out => -self.turns,
+                None => self.turns,
+            };
             self.ranked.push(Ranked { priority: options.rank(), turn, item });
         } else {
             self.normal.push_front(item);
         }
     }
 
-    /// How many items wait.
+    /// How many items wait that a busy PE runs.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.expedited.len() + self.normal.len() + self.ranked.len()
@@ -245,6 +225,11 @@ impl<T: Default> RunQueue<T> {
         self.normal.pop_front()
     }
 
+    /// The next item that runs when nothing else can. Its box comes back by [`RunQueue::give_back`].
+    pub(crate) fn pop_idle(&mut self) -> Option<Box<T>> {
+        self.when_idle.pop_front()
+    }
+
     /// Takes back the box of an item that is over; it holds the item's default.
     #[inline]
     pub(crate) fn give_back(&mut self, emptied: Box<T>) {
@@ -266,7 +251,7 @@ mod tests {
     fn smaller_priorities_run_first_and_the_default_stands_in_the_middle() {
         let mut queue = RunQueue::new();
         for (priority, item) in [(5, 5), (0, 2), (-3, 1), (0, 3), (1, 4), (i32::MIN, 0)] {
-            queue.push(&CallOptions::new().priority(Priority::Integer(priority)), item);
+            queue.push(&CallOptions::new().priority(Priority::integer(priority)), item);
         }
         assert_eq!(drain(&mut queue), [0, 1, 2, 3, 4, 5]);
     }
@@ -274,7 +259,7 @@ mod tests {
     #[test]
     fn expedited_overtakes_every_priority() {
         let mut queue = RunQueue::new();
-        queue.push(&CallOptions::new().priority(Priority::Integer(i32::MIN)), 1);
+        queue.push(&CallOptions::new().priority(Priority::integer(i32::MIN)), 1);
         queue.push(&CallOptions::new().expedited(), 0);
         assert_eq!(drain(&mut queue), [0, 1]);
     }
@@ -285,32 +270,40 @@ mod tests {
         let newest_first = CallOptions::new().last_in_first_out();
         queue.push(&newest_first, 1);
         queue.push(&newest_first, 0);
-        queue.push(&newest_first.clone().priority(Priority::Integer(7)), 3);
-        queue.push(&newest_first.priority(Priority::Integer(7)), 2);
+        queue.push(&newest_first.clone().priority(Priority::integer(7)), 3);
+        queue.push(&newest_first.priority(Priority::integer(7)), 2);
         assert_eq!(drain(&mut queue), [0, 1, 2, 3]);
     }
 
     #[test]
-    fn bit_vectors_compare_as_fractions_and_integers_as_one_word() {
-        let half = 1 << 31;
-        let mut priorities = vec![
-            Priority::bits(&[half, 1]),
-            Priority::bits(&[half + 1]),
-            Priority::Integer(0),
-            Priority::bits(&[half - 1, u32::MAX]),
-            Priority::bits(&[]),
-        ];
-        priorities.sort();
-        assert_eq!(
-            priorities,
-            [
-                Priority::bits(&[]),
-                Priority::bits(&[half - 1, u32::MAX]),
-                Priority::Integer(0),
-                Priority::bits(&[half, 1]),
-                Priority::bits(&[half + 1]),
-            ]
-        );
-        assert_eq!(Priority::bits(&[half]).cmp(&Priority::Integer(0)), Ordering::Equal);
+    fn what_runs_when_idle_waits_for_all_else() {
+        let mut queue = RunQueue::new();
+        queue.push(&CallOptions::of_entry(0, false, true), 1);
+        queue.push(&CallOptions::new(), 0);
+        assert_eq!(drain(&mut queue), [0]);
+        assert_eq!(queue.pop_idle(), Some(Box::new(1)));
+        assert_eq!(queue.pop_idle(), None);
+    }
+
+    #[test]
+    fn a_seed_decides_the_order_of_equals_and_of_nothing_else() {
+        let order_of = |seed| {
+            let mut queue = RunQueue::shuffled(seed);
+            for item in 10..30 {
+                queue.push(&CallOptions::new(), item);
+            }
+            for (priority, item) in [(1, 31), (1, 32), (-1, 0)] {
+                queue.push(&CallOptions::new().priority(Priority::integer(priority)), item);
+            }
+            drain(&mut queue)
+        };
+        let (one, other) = (order_of(1), order_of(2));
+        assert_eq!(one, order_of(1), "a seed replays");
+        assert_ne!(one, other);
+        for order in [one, other] {
+            assert_eq!(order[0], 0);
+            assert!(!order[1..21].is_sorted(), "{order:?}");
+            assert!(order[21..].iter().all(|item| *item > 30), "{order:?}");
+        }
     }
 }

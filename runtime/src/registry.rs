@@ -7,6 +7,7 @@ use crate::codec::CodecError;
 use crate::ids::{ChareTypeId, EntryId};
 use crate::message::{Arguments, Message};
 use crate::queue::CallOptions;
+use crate::reducers::{ReducerId, ReducerRegistration};
 use crate::zerocopy::{NocopyArguments, Posts};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -103,6 +104,10 @@ pub trait EntryMethod: 'static {
     const EXPEDITED: bool = false;
     /// Priority of calls that name none; smaller runs first.
     const PRIORITY: i32 = 0;
+    /// Whether a call of a chare on the caller's PE is one of a function.
+    const INLINE: bool = false;
+    /// Whether calls wait until their PE has nothing else to do.
+    const WHEN_IDLE: bool = false;
     /// Its nocopy parameters.
     const NOCOPY: &'static [NocopyKind] = &[];
     /// Runs it.
@@ -154,7 +159,7 @@ impl EntryRegistration {
             chare: E::Chare::NAME,
             name: E::NAME,
             id: EntryId { chare_type: type_id(E::Chare::NAME), index: E::INDEX },
-            options: CallOptions::of_entry(E::PRIORITY, E::EXPEDITED),
+            options: CallOptions::of_entry(E::PRIORITY, E::EXPEDITED, E::WHEN_IDLE),
             nocopy: E::NOCOPY,
             signature: E::SIGNATURE,
             decode: Arguments::decode::<E::Arguments>,
@@ -224,8 +229,17 @@ inventory::collect!(ChareRegistration);
 
 /// A chare type's id: the hash of its name.
 pub(crate) const fn type_id(name: &str) -> ChareTypeId {
+    ChareTypeId(hash_of(name))
+}
+
+/// A reducer's id: the hash of its name.
+pub(crate) const fn reducer_id(name: &str) -> ReducerId {
+    ReducerId(hash_of(name))
+}
+
+const fn hash_of(name: &str) -> u64 {
     let hash = fnv1a(FNV_BASIS, name.as_bytes());
-    ChareTypeId((hash >> 64) as u64 ^ hash as u64)
+    (hash >> 64) as u64 ^ hash as u64
 }
 
 /// The 128-bit FNV-1a basis and prime (Fowler, Noll, Vo; draft-eastlake-fnv).
@@ -244,6 +258,7 @@ const fn fnv1a(mut hash: u128, bytes: &[u8]) -> u128 {
 /// All chare types of this program.
 pub(crate) struct Registry {
     types: FxHashMap<ChareTypeId, &'static ChareRegistration>,
+    reducers: FxHashMap<ReducerId, &'static ReducerRegistration>,
     /// Equal in two processes if they have the same chare types with the same entries and signatures.
     pub(crate) digest: u128,
     /// Two types of one name, if there are any: the job must not start.
@@ -253,7 +268,11 @@ pub(crate) struct Registry {
 /// The program's registry.
 pub(crate) fn registry() -> &'static Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
-    REGISTRY.get_or_init(|| Registry::collect(inventory::iter::<ChareRegistration>()))
+    REGISTRY.get_or_init(|| {
+        let mut registry = Registry::collect(inventory::iter::<ChareRegistration>());
+        registry.add_reducers(inventory::iter::<ReducerRegistration>());
+        registry
+    })
 }
 
 impl Registry {
@@ -261,7 +280,12 @@ impl Registry {
         let mut sorted: Vec<_> = linked.collect();
         // Link order differs between builds.
         sorted.sort_by_key(|registration| registration.name);
-        let mut registry = Self { types: FxHashMap::default(), digest: FNV_BASIS, duplicate: None };
+        let mut registry = Self {
+            types: FxHashMap::default(),
+            reducers: FxHashMap::default(),
+            digest: FNV_BASIS,
+            duplicate: None,
+        };
         for chare in sorted {
             registry.add_to_digest(chare.name, chare.constructor);
             for entry in chare.entries {
@@ -274,6 +298,17 @@ impl Registry {
         registry
     }
 
+    fn add_reducers(&mut self, linked: impl Iterator<Item = &'static ReducerRegistration>) {
+        let mut sorted: Vec<_> = linked.collect();
+        sorted.sort_by_key(|registration| registration.name);
+        for reducer in sorted {
+            self.add_to_digest("reducer", reducer.name);
+            if self.reducers.insert(reducer_id(reducer.name), reducer).is_some() {
+                self.duplicate = Some(reducer.name);
+            }
+        }
+    }
+
     fn add_to_digest(&mut self, name: &str, signature: &str) {
         for part in [name, "(", signature, ")"] {
             self.digest = fnv1a(self.digest, part.as_bytes());
@@ -282,6 +317,10 @@ impl Registry {
 
     pub(crate) fn chare(&self, id: ChareTypeId) -> Option<&'static ChareRegistration> {
         self.types.get(&id).copied()
+    }
+
+    pub(crate) fn reducer(&self, id: ReducerId) -> Option<&'static ReducerRegistration> {
+        self.reducers.get(&id).copied()
     }
 
     pub(crate) fn entry(&self, id: EntryId) -> Option<&'static EntryRegistration> {

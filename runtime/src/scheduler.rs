@@ -10,6 +10,7 @@ use crate::inbox;
 use crate::mailbox::Work;
 use crate::pe::Pe;
 use crate::queue::RunQueue;
+use crate::running::Running;
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::AssertUnwindSafe;
@@ -82,7 +83,9 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
         queue.pop()
     };
     let polled = (work.is_none() || steps.is_multiple_of(NETWORK_INTERVAL)) && poll(pe);
-    let Some(mut work) = work else { return polled };
+    let Some(mut work) = work.or_else(|| if polled { None } else { pe.queue.borrow_mut().pop_idle() }) else {
+        return polled;
+    };
     dispatch::process(pe, &mut work);
     pe.queue.borrow_mut().give_back(work);
     true
@@ -151,7 +154,7 @@ pub(crate) fn run(pe: &Rc<Pe>, policy: IdlePolicy, first: impl FnOnce()) {
 fn guard(pe: &Pe, body: impl FnOnce()) {
     if let Err(payload) = std::panic::catch_unwind(AssertUnwindSafe(body)) {
         let cause = describe_panic(&*payload);
-        let what = pe.running.borrow().describe();
+        let what = pe.look_at_running(Running::describe);
         pe.node.fail(JobError::Panic { what, pe: pe.id, node: pe.node.id, cause });
     }
 }
@@ -173,12 +176,11 @@ fn rest(pe: &Rc<Pe>, policy: IdlePolicy) {
     pe.counters.idle_ns.add(idle_since.elapsed().as_nanos() as u64);
 }
 
-/// Looks for work a few times; returns whether there was some.
+/// Looks for work a few times; returns whether there was some. A processor's pause takes longer than a look: one is enough for
+/// many, to let its other thread go first.
 fn look_often(pe: &Rc<Pe>) -> bool {
-    (0..LOOKS_PER_CLOCK).any(|_| {
-        std::hint::spin_loop();
-        step(pe)
-    })
+    std::hint::spin_loop();
+    (0..LOOKS_PER_CLOCK).any(|_| step(pe))
 }
 
 /// Spins for a while; returns whether there was something to do.

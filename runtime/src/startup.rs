@@ -183,6 +183,7 @@ impl Program {
             network: self.network.clone(),
             processors: cpus,
             pin: true,
+            shuffle: self.config.shuffle,
         }
     }
 

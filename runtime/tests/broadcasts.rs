@@ -48,7 +48,7 @@ impl Member {
         let seen = (chare::my_node().0, data.as_ptr() as u64, data.len() as u64);
         // Kept until after the reduction, so that no address is used twice.
         self.kept.push(data);
-        self.contribute(concat(seen), done);
+        self.contribute(set(seen), done);
     }
 
     #[entry]
@@ -95,7 +95,7 @@ impl Member {
     #[entry]
     fn landed_at(&mut self, to: Callback<Vec<u64>>) {
         let landing = self.landing.take().map_or(0, |buffer| buffer.as_ptr() as u64);
-        self.contribute(concat(landing), to);
+        self.contribute(set(landing), to);
     }
 
     /// By its index: posts at once, and a shorter buffer; by a tag under which a buffer lies; or by one where it will.

@@ -186,7 +186,7 @@ impl Member {
     ) {
         let index = self.this_index();
         self.contribute(sum(vec![index as f64, 1.0]), sums);
-        self.contribute(concat(format!("member {index}")), names);
+        self.contribute(set(format!("member {index}")), names);
         self.contribute(min(5 - index as i64), least);
         self.contribute(barrier(), all);
     }
@@ -277,7 +277,7 @@ impl Log {
     #[entry]
     fn fill(&mut self) {
         let me = self.this_chare();
-        let last = CallOptions::new().priority(Priority::Integer(9));
+        let last = CallOptions::new().priority(Priority::integer(9));
         me.with(last).note(5);
         me.note(3);
         me.note(4);

@@ -35,7 +35,7 @@ impl Cell {
 
     #[entry]
     fn names(&mut self, done: Callback<Vec<String>>) {
-        self.contribute(concat(self.this_index().to_string()), done);
+        self.contribute(set(self.this_index().to_string()), done);
     }
 
     #[entry]
@@ -320,7 +320,7 @@ impl Hub {
     #[entry]
     fn tell(&mut self, to: Callback<Vec<Vec<(u64, u64)>>>) {
         let heard = std::mem::take(&mut self.heard);
-        self.contribute(concat(heard), to);
+        self.contribute(set(heard), to);
     }
 
     /// Creates a collection of its own and passes its proxy on before anybody can have heard of it.
@@ -335,7 +335,7 @@ impl Hub {
     fn visit(&mut self, cells: CellProxy, done: Callback<u64>) {
         cells.at(4).add(100);
         cells.at(0).add(10);
-        cells.with(chare::CallOptions::new().priority(chare::Priority::Integer(100))).sum_up(done);
+        cells.with(chare::CallOptions::new().priority(chare::Priority::integer(100))).sum_up(done);
     }
 }
 

@@ -44,7 +44,7 @@ impl Reader {
     fn places(&mut self, to: Callback<Vec<(u32, u64, u64)>>) {
         let places =
             [chare::readonly::<Vec<f64>>().as_ptr() as u64, chare::readonly::<Buffer<u64>>().as_ptr() as u64];
-        self.contribute(concat((chare::my_node().0, places[0], places[1])), to);
+        self.contribute(set((chare::my_node().0, places[0], places[1])), to);
     }
 }
 

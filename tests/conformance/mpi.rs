@@ -12,7 +12,8 @@ use chare_lrts::bootstrap::local::Local;
 use chare_lrts::emulated::Emulated;
 use chare_lrts::mpi::{Communicator, Mpi, Place, Threads, start};
 use chare_lrts::{LrtsError, NodeId, Regions};
-use std::process::{Command, ExitCode, Stdio};
+use chare_tests::Launcher;
+use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
@@ -24,12 +25,6 @@ const RANK: &str = "rank";
 
 /// What MPI started here.
 static WORLD: OnceLock<Communicator> = OnceLock::new();
-
-/// How MPI's processes are started here: a name for reports, the command, and the Debian package that has it.
-const LAUNCHERS: [(&str, &str, &str); 2] = [
-    ("open-mpi", "mpirun.openmpi --allow-run-as-root --oversubscribe", "openmpi-bin"),
-    ("mpich", "mpiexec.hydra", "mpich"),
-];
 
 /// Plays a process of MPI's, if this process was started as one that is not alone.
 pub(crate) fn play_role() -> Option<ExitCode> {
@@ -115,30 +110,22 @@ pub(crate) fn checks() -> Vec<Check> {
     if std::env::var_os(ROLE).is_some() {
         return Vec::new();
     }
-    let check = |(name, command, package), role| {
-        Check::new(format!("mpi::{role}_under_{name}"), move || run_under(command, package, role))
+    type Find = fn() -> Option<Launcher>;
+    let launchers: [(&str, Find); 2] = [("open-mpi", Launcher::open_mpi), ("mpich", Launcher::hydra)];
+    let check = |(name, find): (&str, Find), role, processes| {
+        Check::new(format!("mpi::{role}_under_{name}"), move || match find() {
+            None => Outcome::Skipped("its launcher is not here".to_owned()),
+            Some(launcher) => run_under(&launcher, role, processes),
+        })
     };
-    LAUNCHERS.into_iter().flat_map(|launcher| [check(launcher, ALONE), check(launcher, RANK)]).collect()
+    launchers.into_iter().flat_map(|one| [check(one, ALONE, 1), check(one, RANK, 3)]).collect()
 }
 
-fn run_under(command: &str, package: &str, role: &str) -> Outcome {
-    let mut words = command.split_whitespace();
-    let launcher = words.next().expect("a command");
-    let path = std::env::var("PATH").unwrap_or_default();
-    if !path.split(':').any(|folder| std::path::Path::new(folder).join(launcher).exists()) {
-        return Outcome::Skipped(format!("no {launcher} here; Debian's package {package} has it"));
-    }
-    let processes = if role == ALONE { "1" } else { "3" };
-    let status = Command::new(launcher)
-        .args(words)
-        .args(["-n", processes])
-        .arg(std::env::current_exe().expect("this program has a path"))
-        .arg("mpi::")
-        .env(ROLE, role)
-        .env("RUST_BACKTRACE", "0")
-        .stdin(Stdio::null())
-        .status()
-        .expect("the launcher starts");
-    assert!(status.success(), "{command}: {status}");
+/// Runs this program as so many processes of a part, and tells what they said.
+fn run_under(launcher: &Launcher, role: &str, processes: u32) -> Outcome {
+    let program = std::env::current_exe().expect("this program has a path");
+    let outcome = launcher.run(processes, &format!("/usr/bin/env {ROLE}={role} {} mpi::", program.display()));
+    print!("{}", outcome.stdout);
+    assert_eq!(outcome.code, Some(0), "{launcher}: {}", outcome.stderr);
     Outcome::Passed
 }

@@ -45,6 +45,37 @@ fn fib_computes_the_number() {
 }
 
 #[test]
+fn queens_finds_all_ways_in_any_order() {
+    for shape in SHAPES {
+        for order in ["", "+shuffle 1", "+shuffle 2"] {
+            let said = pass("queens", &format!("--queens 9 --grain 5 {shape} {order}"));
+            assert!(said.contains("352 ways to place 9 queens"), "{shape} {order}: {said}");
+        }
+    }
+    assert!(pass("queens", "--queens 1 --grain 0").contains("1 ways"));
+}
+
+#[test]
+fn primes_are_counted_whatever_the_ranges() {
+    for shape in SHAPES {
+        for range in [7, 500, 1_000_000] {
+            let said = pass("primes", &format!("--limit 10000 --range {range} {shape}"));
+            assert!(said.contains("1229 primes below 10000"), "{shape}: {said}");
+        }
+    }
+    assert!(pass("primes", "--limit 0").contains("0 primes below 0"));
+}
+
+#[test]
+fn a_shuffled_program_says_its_seed() {
+    for shape in ["", "+n 2 +p 2"] {
+        let outcome = run("fib", &format!("--n 18 --grain 8 +shuffle 77 {shape}"));
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        assert_eq!(outcome.stderr.matches("from the seed 77").count(), 1, "{outcome:?}");
+    }
+}
+
+#[test]
 fn jacobi2d_converges_whatever_the_number_of_blocks() {
     for shape in SHAPES {
         for blocks in [1, 2, 3, 7] {

@@ -3,11 +3,11 @@
 //!
 //! A launcher that the machine lacks is skipped, and the skip is printed.
 
-mod launcher;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod slurm;
 
-use chare_tests::Outcome;
-use launcher::Launcher;
+use chare_tests::{Launcher, Outcome};
 
 fn hello() -> String {
     chare_tests::Program::example("hello").path().display().to_string()

@@ -1,6 +1,6 @@
 //! A Slurm cluster of one host: `munged`, `slurmctld` and `slurmd`, all in a folder of the test, on ports of their own. Needs root.
 
-use crate::launcher::{Launcher, find};
+use chare_tests::{Launcher, find};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, Permissions};
 use std::net::TcpListener;

@@ -109,7 +109,7 @@ impl Worker {
 
     #[entry]
     fn introduce(&mut self, to: Callback<Vec<(u32, u32)>>) {
-        self.contribute(concat((chare::my_node().0, std::process::id())), to);
+        self.contribute(set((chare::my_node().0, std::process::id())), to);
     }
 
     #[entry]

@@ -126,7 +126,7 @@ impl Member {
     #[entry]
     fn register(&mut self, to: Callback<Vec<SourceHandle<u64>>>) {
         let source = RegisteredSource::register(vec![7u64; BULK]);
-        self.contribute(concat(source.handle()), to);
+        self.contribute(set(source.handle()), to);
         // Registered for as long as the job lives.
         std::mem::forget(source);
     }

@@ -3,12 +3,14 @@
 pub mod chaos;
 pub mod denial;
 mod family;
+mod launcher;
 mod program;
 #[cfg(feature = "ofi")]
 mod providers;
 mod running;
 
 pub use family::{Family, wait_for_end};
+pub use launcher::{Launcher, find};
 pub use program::Program;
 #[cfg(feature = "ofi")]
 pub use providers::providers;

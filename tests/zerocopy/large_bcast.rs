@@ -57,7 +57,7 @@ impl Receiver {
 
     #[entry]
     fn report(&mut self, counts: Callback<Vec<(u32, u32)>>) {
-        self.contribute(concat((self.regular, self.nocopy)), counts);
+        self.contribute(set((self.regular, self.nocopy)), counts);
     }
 }
 

@@ -55,6 +55,22 @@ fn pass_everywhere(program: &Program, arguments: &str, expected: &str) {
         let said = program.pass(&format!("{arguments} {layout}"));
         assert_eq!(said.matches(expected).count(), 1, "`{arguments} {layout}`: {said}");
     }
+    #[cfg(feature = "mpi")]
+    pass_over_mpi(program, arguments, expected);
+}
+
+/// The same under the launchers of both MPIs.
+#[cfg(feature = "mpi")]
+#[track_caller]
+fn pass_over_mpi(program: &Program, arguments: &str, expected: &str) {
+    for launcher in chare_tests::Launcher::of_mpi() {
+        for (processes, pes) in [(2, 2), (4, 1)] {
+            let command = format!("{} {arguments} +p {pes} +lrts mpi", program.path().display());
+            let outcome = launcher.run(processes, &command);
+            assert_eq!(outcome.code, Some(0), "{launcher} {command}: {outcome:?}");
+            assert_eq!(outcome.stdout.matches(expected).count(), 1, "{launcher} {command}: {outcome:?}");
+        }
+    }
 }
 
 macro_rules! ported_tests {

@@ -6,7 +6,7 @@ use crate::step::{Step, flags_with, root};
 use crate::vm;
 
 /// Backends that are features. They load their libraries at run time; their checks skip what is not there.
-const FEATURES: &str = "ofi,verbs";
+const FEATURES: &str = "ofi,verbs,mpi";
 
 /// Runs all checks; `quick` leaves out documentation and models.
 pub(crate) fn run(quick: bool, report: &mut Report) {

@@ -119,6 +119,11 @@ impl Communicator {
         self.library
     }
 
+    /// The number by which Fortran knows it.
+    pub fn to_fortran(&self) -> c_int {
+        self.library.number_of(self.handle)
+    }
+
     /// This process.
     pub fn rank(&self) -> u32 {
         self.rank
@@ -184,6 +189,45 @@ impl Communicator {
             (functions.irecv)(address, len, handles.byte, source, tag as c_int, self.handle, &raw mut request)
         };
         self.library.check("MPI_Irecv", code).map(|()| Request { handle: request })
+    }
+
+    /// Sends, and waits until the bytes may be written again: what the backend is measured against.
+    ///
+    /// # Errors
+    /// MPI's.
+    ///
+    /// # Safety
+    /// Threads as the module says.
+    ///
+    /// # Panics
+    /// If there are 2 GiB or more.
+    pub unsafe fn send(&self, bytes: &[u8], target: u32, tag: u32) -> Result<(), MpiError> {
+        let Library { functions, handles, .. } = self.library;
+        let (len, target, tag) = (count_of(bytes.len()), target as c_int, tag as c_int);
+        // SAFETY: the caller's; the bytes are borrowed until it returns.
+        let code =
+            unsafe { (functions.send)(bytes.as_ptr().cast(), len, handles.byte, target, tag, self.handle) };
+        self.library.check("MPI_Send", code)
+    }
+
+    /// Waits for a message that is no longer than `bytes`: what the backend is measured against.
+    ///
+    /// # Errors
+    /// MPI's.
+    ///
+    /// # Safety
+    /// Threads as the module says.
+    ///
+    /// # Panics
+    /// If there are 2 GiB or more.
+    pub unsafe fn recv(&self, bytes: &mut [u8], source: u32, tag: u32) -> Result<(), MpiError> {
+        let Library { functions, handles, .. } = self.library;
+        let (len, source, tag) = (count_of(bytes.len()), source as c_int, tag as c_int);
+        let (to, mut status) = (bytes.as_mut_ptr().cast(), Status::new());
+        // SAFETY: the caller's; the bytes are borrowed until it returns.
+        let code =
+            unsafe { (functions.recv)(to, len, handles.byte, source, tag, self.handle, &raw mut status) };
+        self.library.check("MPI_Recv", code)
     }
 
     /// How an operation ended, if it has; lets MPI go on with all others, too.

@@ -49,6 +49,8 @@ functions! {
     comm_size = b"MPI_Comm_size\0": fn(Handle, *mut c_int);
     isend = b"MPI_Isend\0": fn(*const c_void, c_int, Handle, c_int, c_int, Handle, *mut Handle);
     irecv = b"MPI_Irecv\0": fn(*mut c_void, c_int, Handle, c_int, c_int, Handle, *mut Handle);
+    send = b"MPI_Send\0": fn(*const c_void, c_int, Handle, c_int, c_int, Handle);
+    recv = b"MPI_Recv\0": fn(*mut c_void, c_int, Handle, c_int, c_int, Handle, *mut Status);
     test = b"MPI_Test\0": fn(*mut Handle, *mut c_int, *mut Status);
     cancel = b"MPI_Cancel\0": fn(*mut Handle);
     test_cancelled = b"MPI_Test_cancelled\0": fn(*const Status, *mut c_int);
@@ -56,18 +58,21 @@ functions! {
     iallgather = b"MPI_Iallgather\0": fn(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, Handle, *mut Handle);
 }
 
-/// How the number of a communicator in Fortran becomes a handle.
-enum FromFortran {
+/// How the number of a communicator in Fortran becomes a handle, and back.
+enum Fortran {
     /// It is one.
     Same,
-    By(unsafe extern "C" fn(c_int) -> Handle),
+    By {
+        to_handle: unsafe extern "C" fn(c_int) -> Handle,
+        to_number: unsafe extern "C" fn(Handle) -> c_int,
+    },
 }
 
 /// An MPI, loaded.
 pub struct Library {
     pub(crate) functions: Functions,
     pub(crate) handles: Handles,
-    from_fortran: FromFortran,
+    fortran: Fortran,
     abi: Abi,
     version: String,
     file: String,
@@ -130,18 +135,23 @@ impl Library {
             return Err(unusable(format!("it is `{version}`, whose ABI is not known")));
         };
         let handles = abi.handles(find).map_err(lacking)?;
-        let by = |symbol: &[u8]| {
-            // SAFETY: both have this type in the ABIs that have them.
-            unsafe { library.get(symbol) }.map(|found| FromFortran::By(*found)).map_err(lacking)
+        let by = |to_handle: &[u8], to_number: &[u8]| {
+            // SAFETY: both have these types in the ABIs that have them.
+            unsafe {
+                Ok(Fortran::By {
+                    to_handle: *library.get(to_handle).map_err(lacking)?,
+                    to_number: *library.get(to_number).map_err(lacking)?,
+                })
+            }
         };
-        let from_fortran = match abi {
-            Abi::Mpich => FromFortran::Same,
-            Abi::OpenMpi => by(b"MPI_Comm_f2c\0")?,
-            Abi::Standard => by(b"MPI_Comm_fromint\0")?,
+        let fortran = match abi {
+            Abi::Mpich => Fortran::Same,
+            Abi::OpenMpi => by(b"MPI_Comm_f2c\0", b"MPI_Comm_c2f\0")?,
+            Abi::Standard => by(b"MPI_Comm_fromint\0", b"MPI_Comm_toint\0")?,
         };
         // What it started stays: it is never unloaded.
         std::mem::forget(library);
-        Ok(Self { functions, handles, from_fortran, abi, version, file: file.to_owned() })
+        Ok(Self { functions, handles, fortran, abi, version, file: file.to_owned() })
     }
 
     /// What the library calls itself, such as `Open MPI v4.1.4`.
@@ -230,10 +240,19 @@ impl Library {
 
     /// The communicator that Fortran knows by this number.
     pub(crate) fn communicator_of(&self, number: c_int) -> Handle {
-        match self.from_fortran {
-            FromFortran::Same => Handle(number as u32 as usize),
+        match self.fortran {
+            Fortran::Same => Handle(number as u32 as usize),
             // SAFETY: takes any number; of none that it knows it makes the null handle.
-            FromFortran::By(convert) => unsafe { convert(number) },
+            Fortran::By { to_handle, .. } => unsafe { to_handle(number) },
+        }
+    }
+
+    /// The number of a communicator in Fortran.
+    pub(crate) fn number_of(&self, communicator: Handle) -> c_int {
+        match self.fortran {
+            Fortran::Same => communicator.0 as c_int,
+            // SAFETY: takes any live handle.
+            Fortran::By { to_number, .. } => unsafe { to_number(communicator) },
         }
     }
 

@@ -104,11 +104,17 @@ impl Endpoint {
         for _ in 0..ARRIVALS_MAX {
             let Some((slot, request)) = self.receives.front_mut() else { break };
             // SAFETY: the ticket; a request leaves the queue when it has ended.
-            let Some(ended) = (unsafe { self.own.communicator.test(request) })? else { break };
-            // SAFETY: it has ended, so that it is not posted; the arrival is made once.
-            let arrival = unsafe { Arrival::new(*slot, ended.len()) };
+            let ended = match unsafe { self.own.communicator.test(request) } {
+                Ok(None) => break,
+                ended => ended,
+            };
+            let slot = *slot;
             self.receives.pop_front();
-            events.push(Event::Received(arrival, ended.source()));
+            if let Some(ended) = ended? {
+                // SAFETY: it has ended, so that it is not posted; the arrival is made once.
+                let arrival = unsafe { Arrival::new(slot, ended.len()) };
+                events.push(Event::Received(arrival, ended.source()));
+            }
         }
         self.collect(events, ticket);
         Ok(())

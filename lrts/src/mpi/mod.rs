@@ -13,12 +13,14 @@
 //! 2. MPI has no descriptor to wait on: a sleeper looks every now and then, while something is under way every 50 us.
 //! 3. Peers that die are noticed by their lifelines, at the latest when they are looked at: after every sleep, and
 //!    with every `LIFELINE_INTERVAL`th progress. MPIs themselves end all processes of a job, or say nothing.
-//! 4. Errors come back as values (`MPI_ERRORS_RETURN`), and name the peer as far as MPI knows whose they are.
+//! 4. A process that MPI or its launcher ends says so (`last_words`).
+//! 5. Errors come back as values (`MPI_ERRORS_RETURN`), and name the peer as far as MPI knows whose they are.
 
 mod callers;
 mod endpoint;
 mod exchange;
 mod flow;
+mod last_words;
 mod open;
 mod poster;
 mod server;
@@ -63,6 +65,9 @@ const LIFELINE_INTERVAL: u32 = 1_024;
 
 /// How long a thread that attends goes on looking when nothing happens: as long as an idle PE.
 const SPIN: Duration = Duration::from_micros(200);
+
+/// Pauses between two of its looks, together about as long as a look.
+const PAUSES: u32 = 16;
 
 /// How long it naps after that, unless it is woken by another thread: messages from elsewhere wake nobody.
 const NAP: Duration = Duration::from_millis(1);
@@ -149,6 +154,9 @@ impl Mpi {
                 idle_since = Instant::now();
             } else if slept {
                 std::thread::park_timeout(NAP);
+            } else {
+                // Others must find the lock free.
+                (0..PAUSES).for_each(|_| std::hint::spin_loop());
             }
         }
     }

@@ -1,10 +1,11 @@
 #![expect(unsafe_code, reason = "initialises MPI")]
 //! Which MPI, and how this process becomes one of its processes.
 //!
-//! 1. A name that the user gives decides. Else a program that is linked with an MPI uses that, and any other the one whose launcher
-//!    started it, by the variables that launchers set; then whichever is there.
+//! 1. A program that is linked with an MPI uses that. Else a name that the user gives decides, else the launcher that started the
+//!    process, by the variables that launchers set, else whichever MPI is there.
 //! 2. An MPI that finds fewer processes than the launcher started was not meant: that is an error, and never several jobs.
 
+use super::last_words;
 use crate::bootstrap::managed::Managed;
 use crate::error::LrtsError;
 use chare_mpi_sys::{Communicator, Library, MpiError, Threads};
@@ -45,7 +46,12 @@ pub fn start(library: Option<&str>, threads: Threads) -> Result<(Communicator, b
             describe(library),
             world.size()
         ))),
-        _ => Ok((world, is_ours)),
+        _ => {
+            if is_ours {
+                last_words::prepare(world.rank());
+            }
+            Ok((world, is_ours))
+        }
     }
 }
 
@@ -89,6 +95,7 @@ pub fn solitary(library: &'static Library) -> Result<Communicator, LrtsError> {
 /// # Safety
 /// The calling thread initialised MPI, and nobody uses it any more.
 pub unsafe fn end(library: &Library) {
+    last_words::forget();
     let (ended, has_ended) = mpsc::channel::<()>();
     let watch = move || {
         if has_ended.recv_timeout(END_PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {

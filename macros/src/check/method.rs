@@ -3,8 +3,12 @@
 use super::types::{self, Obstacle};
 use crate::ast::{Constructor, Entry, EntryOptions, Method, Parameter, Parameters, Passing, Role};
 use crate::errors::{Errors, Misuse};
+use proc_macro2::Span;
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, Pat, PatType, Path, ReceiverKind, ReturnType, Safety, Signature, Type};
+use syn::{
+    Attribute, FnArg, Ident, Pat, PatType, Path, ReceiverKind, ReturnType, Safety, Signature, Type,
+    parse_quote,
+};
 
 /// The most elements that a tuple may have to be `Clone` and `Debug`, which messages are.
 const ARGUMENTS_MAX: usize = 12;
@@ -62,8 +66,8 @@ pub(super) fn check_constructor(method: &Method, chare: &Path, errors: &mut Erro
     if let Some(asyncness) = &signature.asyncness {
         errors.report(asyncness, Misuse::AsyncConstructor);
     }
-    if let Role::Entry { mark, options: EntryOptions { expedited, priority } } = &method.role
-        && (*expedited || priority.is_some())
+    if let Role::Entry { mark, options } = &method.role
+        && *options != EntryOptions::default()
     {
         errors.report(mark, Misuse::ConstructorOption);
     }
@@ -75,6 +79,7 @@ pub(super) fn check_constructor(method: &Method, chare: &Path, errors: &mut Erro
     }
     check_qualifiers(signature, errors);
     let parameters = check_parameters(method, 0, chare, errors);
+    check_count(&parameters, ARGUMENTS_MAX, errors);
     (errors.count() == before).then(|| Constructor {
         name: signature.ident.clone(),
         visibility: method.visibility.clone(),
@@ -88,11 +93,19 @@ pub(super) fn check_entry(method: &Method, chare: &Path, errors: &mut Errors) ->
     let before = errors.count();
     let Method { signature, attributes, .. } = method;
     let skipped = check_receiver(method, chare, errors);
-    if let Some(ty) = returned(signature) {
-        errors.report(ty, Misuse::Return);
-    }
     check_qualifiers(signature, errors);
-    let parameters = check_parameters(method, skipped, chare, errors);
+    let mut parameters = check_parameters(method, skipped, chare, errors);
+    let options = options(method);
+    check_options(method, options, &parameters, errors);
+    let result = match returned(signature) {
+        Some(ty) if !options.when_idle => check_result(ty, chare, errors),
+        _ => None,
+    };
+    check_count(&parameters, ARGUMENTS_MAX - usize::from(result.is_some()), errors);
+    if let Some(ty) = &result {
+        let (name, ty) = (Ident::new("reply", Span::mixed_site()), parse_quote!(::chare::Callback<#ty>));
+        parameters.list.push(Parameter { name, ty, passing: Passing::Reply });
+    }
     let is_sound = errors.count() == before && method.nocopy.iter().all(|mark| mark.passing.is_some());
     is_sound.then(|| Entry {
         name: signature.ident.clone(),
@@ -100,8 +113,9 @@ pub(super) fn check_entry(method: &Method, chare: &Path, errors: &mut Errors) ->
         docs: docs(attributes),
         conditions: conditions(attributes),
         is_async: signature.asyncness.is_some(),
-        options: options(method),
+        options,
         parameters,
+        result,
         post: None,
     })
 }
@@ -167,10 +181,42 @@ fn check_parameters(method: &Method, skipped: usize, chare: &Path, errors: &mut 
             parameters.list.push(parameter);
         }
     }
-    if let Some(surplus) = parameters.regular().nth(ARGUMENTS_MAX) {
-        errors.report(&surplus.name, Misuse::TooManyArguments { limit: ARGUMENTS_MAX });
-    }
     parameters
+}
+
+fn check_count(parameters: &Parameters, limit: usize, errors: &mut Errors) {
+    if let Some(surplus) = parameters.in_message().nth(limit) {
+        errors.report(&surplus.name, Misuse::TooManyArguments { limit });
+    }
+}
+
+/// The type of what an entry returns to its caller.
+fn check_result(ty: &Type, chare: &Path, errors: &mut Errors) -> Option<Type> {
+    match types::obstacle(ty) {
+        Some((Obstacle::Borrow, at)) => errors.report(at, Misuse::BorrowedReturn),
+        Some((Obstacle::ImplTrait, at)) => errors.report(at, Misuse::ImplTraitReturn),
+        None => return Some(types::without_self(ty, chare)),
+    }
+    None
+}
+
+/// Checks that an entry can do what its options ask for.
+fn check_options(method: &Method, options: EntryOptions, parameters: &Parameters, errors: &mut Errors) {
+    let Method { signature, .. } = method;
+    if options.inline {
+        if let Some(asyncness) = &signature.asyncness {
+            errors.report(asyncness, Misuse::InlineAsync);
+        }
+        if let Some(mark) = method.nocopy.first() {
+            errors.report(&mark.attribute, Misuse::InlineNocopy);
+        }
+    }
+    if options.when_idle {
+        let is_bool = returned(signature).is_some_and(|ty| types::is_named(ty, "bool"));
+        if !is_bool || signature.asyncness.is_some() || !parameters.list.is_empty() {
+            errors.report(&signature.ident, Misuse::IdleReturn);
+        }
+    }
 }
 
 fn check_parameter(

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// The methods that every proxy of a kind has, whatever its entries.
 fn reserved(kind: Kind) -> &'static [&'static str] {
     match kind {
-        Kind::Singleton => &["create", "create_on", "with", "clone"],
+        Kind::Singleton => &["create", "create_on", "create_on_with", "create_with", "with", "clone"],
         Kind::Array => &["create", "at", "with", "clone"],
         Kind::Group | Kind::NodeGroup => &["create", "on", "local", "with", "clone"],
     }

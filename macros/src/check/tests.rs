@@ -71,7 +71,7 @@ fn every_kind_has_its_word_and_none_means_a_single_chare() {
 #[test]
 fn an_unsound_entry_is_left_out_and_the_others_stay() {
     let (chare, messages) = check_with_constructor(quote! {
-        #[entry] fn returns(&self) -> u8 { 0 }
+        #[entry] fn borrows(&self) -> &u8 { &0 }
         #[entry] async fn holds(&mut self) {}
         #[entry] fn unknown(&mut self, #[nocopy(recv)] row: Received<f64>) {}
         #[entry] fn unposted(&mut self, #[nocopy(post)] row: Posted<f64>) {}
@@ -107,6 +107,33 @@ fn twelve_arguments_pass_and_thirteen_do_not() {
     assert!(check_with_constructor(arguments(12)).1.is_empty());
     let messages = check_with_constructor(arguments(13)).1;
     assert!(messages[0].contains("at most 12"), "{messages:?}");
+}
+
+#[test]
+fn a_result_comes_back_through_a_twelfth_argument() {
+    let asks = |count: usize| {
+        let names = (0..count).map(|index| quote::format_ident!("a{index}"));
+        check_with_constructor(quote!(#[entry] fn ask(&self, #(#names: u8),*) -> Vec<Self> { Vec::new() }))
+    };
+    let (chare, messages) = asks(11);
+    assert!(messages.is_empty(), "{messages:?}");
+    let ask = &chare.entries[0];
+    assert_eq!(ask.result.to_token_stream().to_string(), "Vec < Cell >");
+    assert_eq!(ask.parameters.in_message().count(), 12);
+    assert_eq!(ask.parameters.list[11].passing, Passing::Reply);
+    assert!(asks(12).1[0].contains("at most 11"));
+}
+
+#[test]
+fn an_idle_entry_answers_to_the_runtime_alone() {
+    let (chare, messages) = check_with_constructor(quote!(
+        #[entry(when_idle)]
+        fn rest(&mut self) -> bool {
+            false
+        }
+    ));
+    assert!(messages.is_empty(), "{messages:?}");
+    assert!(chare.entries[0].result.is_none() && chare.entries[0].parameters.list.is_empty());
 }
 
 #[test]

@@ -49,11 +49,13 @@ fn options(entry: &Entry) -> TokenStream {
     let nocopy = entry.takes_nocopy().then(|| {
         let kinds = parameters.beside().map(|parameter| match parameter.passing {
             Passing::Posted => quote!(#support::NocopyKind::Posted),
-            Passing::Regular | Passing::Received => quote!(#support::NocopyKind::Received),
+            Passing::Regular | Passing::Reply | Passing::Received => quote!(#support::NocopyKind::Received),
         });
         quote!(const NOCOPY: &'static [#support::NocopyKind] = &[#(#kinds),*];)
     });
-    quote!(#expedited #priority #nocopy)
+    let inline = options.inline.then(|| quote! { const INLINE: bool = true; });
+    let when_idle = options.when_idle.then(|| quote! { const WHEN_IDLE: bool = true; });
+    quote!(#expedited #priority #inline #when_idle #nocopy)
 }
 
 fn invoke(chare: &Chare, entry: &Entry) -> TokenStream {
@@ -62,11 +64,21 @@ fn invoke(chare: &Chare, entry: &Entry) -> TokenStream {
     let path = &chare.path;
     let arguments = arguments_pattern(parameters);
     let nocopy = if entry.takes_nocopy() { quote!(mut nocopy) } else { quote!(_) };
-    let passed = passed(&parameters.list, argument_places(parameters), &quote!(nocopy));
+    let places = argument_places(parameters);
+    let reply = places.last().cloned();
+    let passed = passed(&parameters.list, places, &quote!(nocopy));
     let call = if entry.is_async {
-        quote!(#support::spawn(<#path>::#name(this.keep(), #(#passed),*)))
+        quote!(<#path>::#name(this.keep(), #(#passed),*))
     } else {
         quote!(this.with(|chare| <#path>::#name(chare, #(#passed),*)))
+    };
+    let marker = entry_marker(name);
+    let call = match (&entry.result, entry.is_async) {
+        (Some(_), true) => quote!(let reply = #reply; #support::spawn_replying(#call, reply)),
+        (Some(_), false) => quote!(let reply = #reply; reply.send(#call)),
+        (None, true) => quote!(#support::spawn(#call)),
+        (None, false) if entry.options.when_idle => quote!(if #call { #support::call_again::<#marker>() }),
+        (None, false) => call,
     };
     quote! {
         fn invoke(
@@ -108,8 +120,9 @@ fn passed<'a>(
 ) -> Vec<TokenStream> {
     let mut places = places.into_iter();
     let pass = |Parameter { ty, passing, .. }: &Parameter| match passing {
-        Passing::Regular => places.next().expect("every regular parameter has a place"),
-        Passing::Received | Passing::Posted => quote_spanned!(ty.span()=> #source.take::<#ty>()),
+        Passing::Regular => Some(places.next().expect("every regular parameter has a place")),
+        Passing::Received | Passing::Posted => Some(quote_spanned!(ty.span()=> #source.take::<#ty>())),
+        Passing::Reply => None,
     };
-    parameters.into_iter().map(pass).collect()
+    parameters.into_iter().filter_map(pass).collect()
 }

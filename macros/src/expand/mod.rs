@@ -62,7 +62,7 @@ fn entry_marker(entry: &Ident) -> Ident {
 
 /// The type of a message's arguments: `()`, `T`, or a tuple.
 fn arguments_type(parameters: &Parameters) -> TokenStream {
-    let types: Vec<_> = parameters.regular().map(|parameter| &parameter.ty).collect();
+    let types: Vec<_> = parameters.in_message().map(|parameter| &parameter.ty).collect();
     match &*types {
         [single] => quote!(#single),
         types => quote_spanned!(parameters.span=> (#(#types),*)),
@@ -71,7 +71,7 @@ fn arguments_type(parameters: &Parameters) -> TokenStream {
 
 /// A message's arguments, made of the parameters of a proxy's method.
 fn arguments_value(parameters: &Parameters) -> TokenStream {
-    let names: Vec<_> = parameters.regular().map(|parameter| &parameter.name).collect();
+    let names: Vec<_> = parameters.in_message().map(|parameter| &parameter.name).collect();
     match &*names {
         [single] => quote!(#single),
         names => quote!((#(#names),*)),
@@ -80,7 +80,7 @@ fn arguments_value(parameters: &Parameters) -> TokenStream {
 
 /// Each regular argument as an expression on `arguments`.
 fn argument_places(parameters: &Parameters) -> Vec<TokenStream> {
-    match parameters.regular().count() {
+    match parameters.in_message().count() {
         1 => vec![quote!(arguments)],
         count => (0..count).map(Index::from).map(|index| quote!(arguments.#index)).collect(),
     }
@@ -88,7 +88,7 @@ fn argument_places(parameters: &Parameters) -> Vec<TokenStream> {
 
 /// The pattern that binds a message's arguments: nothing is bound where there are none.
 fn arguments_pattern(parameters: &Parameters) -> TokenStream {
-    if parameters.regular().next().is_some() { quote!(arguments) } else { quote!(_) }
+    if parameters.in_message().next().is_some() { quote!(arguments) } else { quote!(_) }
 }
 
 #[cfg(test)]

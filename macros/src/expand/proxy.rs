@@ -140,12 +140,26 @@ fn create(chare: &Chare) -> TokenStream {
         Kind::Singleton => quote! {
             #docs
             #visibility fn create(#declared) -> Self {
-                Self(#support::ElementHandle::create(#arguments))
+                Self(#support::ElementHandle::create(::chare::CallOptions::new(), #arguments))
             }
 
             /// Like [`create`](Self::create), on a PE of the caller's choice.
             #visibility fn create_on(#pe: ::chare::PeId, #declared) -> Self {
-                Self(#support::ElementHandle::create_on(#pe, #arguments))
+                Self(#support::ElementHandle::create_on(#pe, ::chare::CallOptions::new(), #arguments))
+            }
+
+            /// Like [`create_on`](Self::create_on); the creation waits in that PE's queue as the options say.
+            #visibility fn create_on_with(
+                #pe: ::chare::PeId,
+                #options: ::chare::CallOptions,
+                #declared
+            ) -> Self {
+                Self(#support::ElementHandle::create_on(#pe, #options, #arguments))
+            }
+
+            /// Like [`create`](Self::create); the creation waits in the chosen PE's queue as the options say.
+            #visibility fn create_with(#options: ::chare::CallOptions, #declared) -> Self {
+                Self(#support::ElementHandle::create(#options, #arguments))
             }
         },
         Kind::Array => quote! {
@@ -224,11 +238,16 @@ struct Reach {
     call: &'static str,
     call_nocopy: &'static str,
     whom: &'static str,
+    is_one: bool,
 }
 
-const ONE: Reach = Reach { call: "call", call_nocopy: "call_nocopy", whom: "this chare" };
-const ALL: Reach =
-    Reach { call: "broadcast", call_nocopy: "broadcast_nocopy", whom: "every chare of the collection" };
+const ONE: Reach = Reach { call: "call", call_nocopy: "call_nocopy", whom: "this chare", is_one: true };
+const ALL: Reach = Reach {
+    call: "broadcast",
+    call_nocopy: "broadcast_nocopy",
+    whom: "every chare of the collection",
+    is_one: false,
+};
 
 /// The methods that an entry adds to a proxy.
 fn calls(entry: &Entry, reach: &Reach) -> TokenStream {
@@ -240,31 +259,51 @@ fn calls(entry: &Entry, reach: &Reach) -> TokenStream {
     let docs = quote!(#(#docs)* #[doc = ""] #[doc = #summary]);
     let declared = declared(parameters);
     let arguments = arguments_value(parameters);
-    if entry.takes_nocopy() {
+    let call = if entry.takes_nocopy() {
         let call = format_ident!("{}", reach.call_nocopy);
         let buffers = parameters.beside().map(|Parameter { name, .. }| name);
-        return quote! {
+        quote! {
+            self.0.#call::<#marker>(
+                #arguments,
+                [#(#support::SendBuffer::erase(::core::convert::Into::into(#buffers))),*]
+            );
+        }
+    } else {
+        let call = format_ident!("{}", reach.call);
+        quote!(self.0.#call::<#marker>(#arguments);)
+    };
+    let method = match &entry.result {
+        None => Some(quote! {
             #(#conditions)*
             #docs
-            #visibility fn #name(&self, #declared) {
-                self.0.#call::<#marker>(
-                    #arguments,
-                    [#(#support::SendBuffer::erase(::core::convert::Into::into(#buffers))),*]
-                );
-            }
-        };
+            #visibility fn #name(&self, #declared) { #call }
+        }),
+        Some(result) if reach.is_one => {
+            let future = Ident::new("future", Span::mixed_site());
+            let reply = parameters.list.last().map(|Parameter { name, .. }| name);
+            Some(quote! {
+                #(#conditions)*
+                #docs
+                /// The future brings what it returns.
+                #visibility fn #name(&self, #declared) -> ::chare::Future<#result> {
+                    let (#future, #reply) = ::chare::future();
+                    #call
+                    #future
+                }
+            })
+        }
+        // Nobody asked which of many results it should be.
+        Some(_) => None,
+    };
+    if entry.takes_nocopy() {
+        return method.unwrap_or_default();
     }
-    let call = format_ident!("{}", reach.call);
     let callback = format_ident!("{plain_name}_callback", span = name.span());
     let callback_summary =
         format!("A callback that calls `{plain_name}` on {} with what it is given.", reach.whom);
     let message = arguments_type(parameters);
     quote! {
-        #(#conditions)*
-        #docs
-        #visibility fn #name(&self, #declared) {
-            self.0.#call::<#marker>(#arguments);
-        }
+        #method
 
         #(#conditions)*
         #[doc = #callback_summary]
@@ -278,12 +317,13 @@ fn calls(entry: &Entry, reach: &Reach) -> TokenStream {
 /// The parameters of a proxy's method.
 fn declared(parameters: &Parameters) -> TokenStream {
     let support = quote!(::chare::macro_support);
-    let declared = parameters.list.iter().map(|Parameter { name, ty, passing }| match passing {
-        Passing::Regular => quote!(#name: #ty),
+    let declared = parameters.list.iter().filter_map(|Parameter { name, ty, passing }| match passing {
+        Passing::Regular => Some(quote!(#name: #ty)),
+        Passing::Reply => None,
         // An element type that is no plain data is an error there.
-        Passing::Received | Passing::Posted => quote_spanned! {ty.span()=>
+        Passing::Received | Passing::Posted => Some(quote_spanned! {ty.span()=>
             #name: impl ::core::convert::Into<#support::SendBuffer<<#ty as #support::NocopyParameter>::Element>>
-        },
+        }),
     });
     quote!(#(#declared),*)
 }

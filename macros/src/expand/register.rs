@@ -40,7 +40,7 @@ pub(super) fn index_behind(entries: &[Entry]) -> TokenStream {
 pub(super) fn signature(parameters: &Parameters) -> String {
     let texts = parameters.list.iter().map(|Parameter { ty, passing, .. }| {
         let mark = match passing {
-            Passing::Regular => "",
+            Passing::Regular | Passing::Reply => "",
             Passing::Received => "#[nocopy] ",
             Passing::Posted => "#[nocopy(post)] ",
         };

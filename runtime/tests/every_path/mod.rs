@@ -5,7 +5,7 @@ use chare::{Job, ReachOptions};
 /// The paths between nodes of one host, by the options that choose them.
 pub(crate) fn paths() -> Vec<(&'static str, ReachOptions)> {
     let named = |name: &str| ReachOptions { lrts: Some(name.to_owned()), ..ReachOptions::default() };
-    let mut paths = vec![
+    let paths = vec![
         ("shm", ReachOptions::default()),
         ("cma", named("cma")),
         ("noshm", ReachOptions { noshm: true, ..ReachOptions::default() }),
@@ -13,10 +13,12 @@ pub(crate) fn paths() -> Vec<(&'static str, ReachOptions)> {
         ("emulated", named("emulated")),
     ];
     #[cfg(feature = "ofi")]
-    paths.extend(providers().into_iter().map(|provider| {
+    let paths = paths.into_iter().chain(providers().into_iter().map(|provider| {
         let ofi = Some(provider.to_owned());
         (provider, ReachOptions { ofi, ..named("ofi") })
     }));
+    #[cfg(feature = "ofi")]
+    let paths = paths.collect();
     paths
 }
 
@@ -30,7 +32,10 @@ fn providers() -> Vec<&'static str> {
     ["tcp;ofi_rxm", "shm"].into_iter().filter(|one| here.iter().any(|name| name == one)).collect()
 }
 
-/// Runs a program in jobs of these shapes (nodes, PEs per node) over every path.
+/// Seeds of random orders in which every program has to pass, too.
+const SEEDS: [u64; 3] = [1, 2, 3];
+
+/// Runs a program in jobs of these shapes (nodes, PEs per node) over every path, and with shuffled queues.
 pub(crate) fn on_every_path<Fut>(shapes: &[(u32, u32)], main: impl Fn() -> Fut + Send + Clone + 'static)
 where
     Fut: Future<Output = ()> + 'static,
@@ -39,6 +44,10 @@ where
         for (path, network) in paths() {
             let result = Job::in_process(*nodes, *pes).network(network).run(main.clone());
             assert_eq!(result.unwrap_or_else(|error| panic!("{nodes}x{pes} over {path}: {error}")), 0);
+        }
+        for seed in SEEDS {
+            let result = Job::in_process(*nodes, *pes).shuffled(seed).run(main.clone());
+            assert_eq!(result.unwrap_or_else(|error| panic!("{nodes}x{pes}, seed {seed}: {error}")), 0);
         }
     }
 }

@@ -35,7 +35,7 @@ impl Exchange {
             match (peer.presence, sign) {
                 (_, Sign::Goodbye) => self.breach(node, "a goodbye beside its messages".to_owned(), ticket),
                 (Presence::Open, Sign::Orderly) => peer.gone_since = Some(Instant::now()),
-                (Presence::Open, Sign::Broken(cause)) => self.lose(node, cause, Some(ticket)),
+                (Presence::Open, Sign::Broken(cause)) => self.lose(node, cause, ticket),
                 // Nobody hears our goodbye any more, if it is not out yet.
                 (Presence::Closed | Presence::Lost, _) => peer.farewell = Farewell::Over,
             }
@@ -47,29 +47,29 @@ impl Exchange {
         let overdue: Vec<NodeId> =
             nodes.filter(|(_, peer)| peer.as_ref().is_some_and(overdue)).map(|(node, _)| node).collect();
         for node in overdue {
-            self.lose(node, "its goodbye did not arrive".to_owned(), Some(ticket));
+            self.lose(node, "its goodbye did not arrive".to_owned(), ticket);
         }
         happened
     }
 
     pub(super) fn breach(&mut self, node: NodeId, cause: String, ticket: Ticket) {
         let error = LrtsError::Protocol { peer: node, backend: BACKEND, what: "message", cause };
-        self.end(node, error, Some(ticket));
+        self.end(node, error, ticket);
     }
 
-    pub(super) fn lose(&mut self, node: NodeId, cause: String, ticket: Option<Ticket>) {
+    pub(super) fn lose(&mut self, node: NodeId, cause: String, ticket: Ticket) {
         self.end(node, LrtsError::PeerLost { peer: node, backend: BACKEND, cause }, ticket);
     }
 
     /// MPI fails, and does not say whose fault it is.
     pub(super) fn lose_all(&mut self, cause: &str, ticket: Ticket) {
         for node in (0..self.peers.len() as u32).map(NodeId) {
-            self.lose(node, cause.to_owned(), Some(ticket));
+            self.lose(node, cause.to_owned(), ticket);
         }
     }
 
     /// Ends all that there is with a peer, once.
-    fn end(&mut self, node: NodeId, error: LrtsError, ticket: Option<Ticket>) {
+    fn end(&mut self, node: NodeId, error: LrtsError, ticket: Ticket) {
         let Some(peer) = self.peer(node).filter(|peer| peer.presence != Presence::Lost) else { return };
         // After its goodbye it may go as it likes.
         let is_news = peer.presence == Presence::Open;
@@ -82,9 +82,7 @@ impl Exchange {
         self.complete(unanswered);
         for running in self.flows.iter_mut().filter(|running| running.peer == node) {
             self.lingering.get_or_insert_with(Instant::now);
-            if let Some(ticket) = ticket {
-                running.flow.stop(ticket);
-            }
+            running.flow.stop(ticket);
         }
         if is_news {
             self.news.push(News::Lost(error));

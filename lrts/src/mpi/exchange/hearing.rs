@@ -21,7 +21,7 @@ impl Exchange {
                     }
                 }
             }
-            Event::SendFailed(slot, cause) => self.lose(self.sends[slot].0, cause, Some(ticket)),
+            Event::SendFailed(slot, cause) => self.lose(self.sends[slot].0, cause, ticket),
         }
     }
 
@@ -51,6 +51,8 @@ impl Exchange {
         let ends = Ends { own: endpoint.own(), peer: &peer.place };
         match control {
             Control::Goodbye => self.hear_goodbye(source),
+            // It hears our goodbye before any answer, which ends what it asked for.
+            Control::Get { .. } | Control::Put { .. } if peer.farewell != Farewell::Unsaid => {}
             Control::Get { id, range, tag } => {
                 let task = peer.server.open(id, range, Request::Get { tag }, &ends, tags)?;
                 task.into_iter().for_each(|task| self.begin(source, task));

@@ -213,7 +213,7 @@ impl Exchange {
             }
         }
         while let Some(letter) = self.letters.pop_front() {
-            self.send_letter(letter, Some(ticket));
+            self.send_letter(letter, ticket);
         }
         happened
     }
@@ -227,7 +227,7 @@ impl Exchange {
                 Ok(moved) => happened |= moved,
                 Err(cause) => {
                     let peer = *peer;
-                    self.lose(peer, cause, Some(ticket));
+                    self.lose(peer, cause, ticket);
                 }
             }
             if self.flows[index].flow.is_over() {

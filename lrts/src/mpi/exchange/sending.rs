@@ -58,23 +58,22 @@ impl Exchange {
         let header = Header { source: self.node, kind }.encode();
         let letter = self.endpoint.write(&[&header, body[0], body[1]]).ok_or(NoRoom)?;
         self.sends[letter.slot] = (target, is_goodbye);
-        if ticket.is_some() && self.letters.is_empty() {
-            self.send_letter(letter, ticket);
-        } else {
-            self.letters.push_back(letter);
+        match ticket {
+            Some(ticket) if self.letters.is_empty() => self.send_letter(letter, ticket),
+            _ => self.letters.push_back(letter),
         }
         Ok(())
     }
 
-    pub(super) fn send_letter(&mut self, letter: Letter, ticket: Option<Ticket>) {
+    pub(super) fn send_letter(&mut self, letter: Letter, ticket: Ticket) {
         let (target, _) = self.sends[letter.slot];
         let Self { endpoint, peers, .. } = self;
         let peer = peers.get(target.index()).and_then(Option::as_ref);
-        let (Some(peer), Some(ticket)) = (peer.filter(|peer| peer.presence != Presence::Lost), ticket) else {
+        let Some(peer) = peer.filter(|peer| peer.presence != Presence::Lost) else {
             return endpoint.discard(letter);
         };
         if let Err(error) = endpoint.send(letter, &peer.place, ticket) {
-            self.lose(target, error.to_string(), Some(ticket));
+            self.lose(target, error.to_string(), ticket);
         }
     }
 

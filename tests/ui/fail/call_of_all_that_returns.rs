@@ -12,9 +12,14 @@ impl Cell {
     }
 
     #[entry]
-    fn sum(&self) -> f64 {
+    fn value(&self) -> f64 {
         0.0
     }
+}
+
+fn call(cells: CellProxy) {
+    cells.at(1).value();
+    cells.value();
 }
 
 fn main() {}

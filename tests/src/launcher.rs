@@ -1,12 +1,12 @@
-//! One way to start processes: a command in front of the program.
+//! Launchers of others, as commands in front of a program.
 
-use chare_tests::{Outcome, Program};
+use crate::{Outcome, Program};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt;
 use std::path::Path;
 
 /// A launcher of this machine.
-pub(crate) struct Launcher {
+pub struct Launcher {
     /// What comes before the number of processes.
     command: String,
 }
@@ -18,7 +18,7 @@ impl fmt::Display for Launcher {
 }
 
 /// Where the first of these commands is; prints a skip if none is there.
-pub(crate) fn find(names: &[&str], package: &str) -> Option<String> {
+pub fn find(names: &[&str], package: &str) -> Option<String> {
     let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
     let found = names.iter().find_map(|name| {
         let mut places = path.split(':').map(|folder| Path::new(folder).join(name));
@@ -31,27 +31,48 @@ pub(crate) fn find(names: &[&str], package: &str) -> Option<String> {
 }
 
 impl Launcher {
-    pub(crate) fn open_mpi() -> Option<Self> {
+    /// Open MPI's; prints a skip where it is not here.
+    pub fn open_mpi() -> Option<Self> {
         let command = find(&["mpirun.openmpi"], "openmpi-bin")?;
         Some(Self { command: format!("{command} --allow-run-as-root --oversubscribe") })
     }
 
-    pub(crate) fn hydra() -> Option<Self> {
+    /// MPICH's; prints a skip where it is not here.
+    pub fn hydra() -> Option<Self> {
         Some(Self { command: find(&["mpiexec.hydra"], "mpich")? })
     }
 
-    pub(crate) fn srun(command: String) -> Self {
+    /// The same, told something more.
+    pub fn with(mut self, option: &str) -> Self {
+        self.command = format!("{} {option}", self.command);
+        self
+    }
+
+    /// Slurm's, by the command that runs it.
+    pub fn srun(command: String) -> Self {
         Self { command }
     }
 
+    /// The launchers of both MPIs, as far as they are here.
+    pub fn of_mpi() -> Vec<Self> {
+        [Self::open_mpi(), Self::hydra()].into_iter().flatten().collect()
+    }
+
     /// Runs a program as so many processes.
-    pub(crate) fn run(&self, processes: u32, program: &str) -> Outcome {
+    ///
+    /// # Panics
+    /// As [`Program::run`].
+    pub fn run(&self, processes: u32, program: &str) -> Outcome {
         let (command, arguments) = self.command.split_once(' ').unwrap_or((&self.command, ""));
         Program::binary(command).run(&format!("{arguments} -n {processes} {program}"))
     }
 
-    /// Runs a program whose nodes introduce themselves, kills the last one when all have, and waits for the rest.
-    pub(crate) fn kill_one(&self, processes: u32, program: &str) -> (Outcome, u32) {
+    /// Runs a program whose nodes introduce themselves, kills the last one when all have, and waits for the rest. Returns which
+    /// it was, too.
+    ///
+    /// # Panics
+    /// As [`Program::run`].
+    pub fn kill_one(&self, processes: u32, program: &str) -> (Outcome, u32) {
         let (command, arguments) = self.command.split_once(' ').unwrap_or((&self.command, ""));
         let victim = processes - 1;
         let mut seen = 0;

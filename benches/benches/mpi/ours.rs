@@ -1,0 +1,33 @@
+//! The side of ours: two nodes, two processes, the backend and nothing above it.
+
+use crate::Task;
+use chare_benches::{Deed, play_pair, processor, take_seat};
+use chare_lrts::bootstrap::Bootstrap;
+use chare_lrts::bootstrap::managed::Managed;
+use chare_lrts::mpi::{Mpi, Place};
+use chare_lrts::{LrtsError, NodeId, Regions};
+use std::sync::Arc;
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// One of the two processes.
+pub(crate) fn play(task: Task<'_>) -> Result<(), LrtsError> {
+    let mut managed = Managed::by_mpi(None, PATIENCE)?;
+    let node = managed.node();
+    take_seat(processor(node.index()));
+    let communicator = managed.communicator().expect("MPI says who is in the job");
+    let places = [0, 1].map(|rank| Place { communicator: Arc::clone(&communicator), rank });
+    let regions = Arc::new(Regions::new(node)?);
+    let other = NodeId(1 - node.0);
+    let mpi = Mpi::open(&mut managed, &[other], Arc::clone(&regions), &places, PATIENCE)?;
+    let deed = match task.what {
+        "message" => Deed::Message,
+        "put" => Deed::Put(task.bytes),
+        _ => Deed::Get(task.bytes),
+    };
+    play_pair(&mpi, &regions, deed, task.batches);
+    drop(mpi);
+    managed.into_session().finish();
+    Ok(())
+}

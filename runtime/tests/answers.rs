@@ -1,0 +1,175 @@
+//! How results come back: entries that return something, futures, and callbacks to every kind of target.
+
+mod every_path;
+
+use chare::prelude::*;
+use every_path::on_every_path;
+use serde::{Deserialize, Serialize};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// One process with one, two and four PEs, and several processes.
+const SHAPES: [(u32, u32); 5] = [(1, 1), (1, 2), (1, 4), (2, 2), (3, 1)];
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct DivisionByZero;
+
+struct Calculator {
+    memory: u64,
+}
+
+#[chare]
+impl Calculator {
+    #[entry]
+    fn new() -> Self {
+        Self { memory: 0 }
+    }
+
+    #[entry]
+    fn divide(&mut self, number: u64, by: u64) -> Result<u64, DivisionByZero> {
+        self.memory = number.checked_div(by).ok_or(DivisionByZero)?;
+        Ok(self.memory)
+    }
+
+    #[entry]
+    fn recall(&self) -> u64 {
+        self.memory
+    }
+
+    #[entry]
+    fn add_up(&mut self, #[nocopy] values: Received<u64>, start: u64) -> (u64, usize) {
+        (values.iter().sum::<u64>() + start, values.len())
+    }
+
+    /// Asks others, who ask others.
+    #[entry]
+    async fn fib(_this: This<Self>, n: u64) -> u64 {
+        if n < 2 {
+            return n;
+        }
+        let below = [n - 1, n - 2].map(|n| CalculatorProxy::create().fib(n));
+        chare::wait_all(below).await.iter().sum()
+    }
+}
+
+#[test]
+fn an_entry_returns_to_whoever_called_it() {
+    on_every_path(&SHAPES, || async {
+        let calculator = CalculatorProxy::create_on(PeId(chare::pes() - 1));
+        assert_eq!(calculator.divide(42, 5).await, Ok(8));
+        assert_eq!(calculator.divide(1, 0).await, Err(DivisionByZero));
+        assert_eq!(calculator.recall().await, 8);
+        assert_eq!(calculator.add_up(vec![1; 1000], 5).await, (1005, 1000));
+        assert_eq!(calculator.fib(10).await, 55);
+        // The result may also go elsewhere.
+        let (seven, done) = chare::future();
+        calculator.divide_callback().send((14, 2, done));
+        assert_eq!(seven.await, Ok(7));
+    });
+}
+
+#[test]
+fn values_are_taken_as_they_come() {
+    on_every_path(&[(1, 1), (2, 2)], || async {
+        let calculators: Vec<_> = (0..chare::pes()).map(|pe| CalculatorProxy::create_on(PeId(pe))).collect();
+        let mut quotients: Vec<_> =
+            (1..=8).map(|by| calculators[by as usize % calculators.len()].divide(840, by)).collect();
+        let (never, _callback) = chare::future();
+        quotients.push(never);
+        assert!(!quotients[8].is_ready());
+        let mut seen = Vec::new();
+        while quotients.len() > 5 {
+            let (position, value) = chare::wait_any(&mut quotients).await;
+            assert!(position <= quotients.len());
+            seen.push(value.unwrap());
+        }
+        while quotients.len() > 1 {
+            let some = chare::wait_some(&mut quotients).await;
+            assert!(!some.is_empty() && some.is_sorted_by_key(|(position, _)| *position));
+            seen.extend(some.into_iter().map(|(_, value)| value.unwrap()));
+        }
+        seen.sort();
+        assert_eq!(seen, [105, 120, 140, 168, 210, 280, 420, 840]);
+    });
+}
+
+#[test]
+fn a_callback_runs_a_closure_where_it_was_made() {
+    on_every_path(&SHAPES, || async {
+        let total = Rc::new(Cell::new(0));
+        let counted = Rc::clone(&total);
+        let each = Callback::each(move |number: u64| counted.set(counted.get() + number));
+        let spots = SpotProxy::create();
+        (0..chare::pes()).for_each(|pe| spots.on(PeId(pe)).tell(each, u64::from(pe) + 1));
+        chare::quiescence().await;
+        let pes = u64::from(chare::pes());
+        assert_eq!(total.get(), pes * (pes + 1) / 2);
+
+        let first = Rc::new(RefCell::new(Vec::new()));
+        let noted = Rc::clone(&first);
+        let once = Callback::once(move |number: u64| noted.borrow_mut().push((chare::my_pe(), number)));
+        spots.tell_all(once, 5);
+        chare::quiescence().await;
+        assert_eq!(*first.borrow(), [(PeId(0), 5)], "once, here");
+    });
+}
+
+struct Spot {
+    heard: u64,
+}
+
+#[chare(group)]
+impl Spot {
+    #[entry]
+    fn new() -> Self {
+        Self { heard: 0 }
+    }
+
+    #[entry]
+    fn tell(&mut self, to: Callback<u64>, number: u64) {
+        to.send(number);
+    }
+
+    #[entry]
+    fn tell_all(&mut self, to: Callback<u64>, number: u64) {
+        to.send(number);
+    }
+
+    #[entry]
+    fn hear(&mut self, number: u64) {
+        self.heard += number * (chare::reference() + 1);
+    }
+
+    #[entry]
+    fn hear_alone(&mut self, callback: Callback<u64>) {
+        self.narrow(callback).send(1);
+        // A callback that leads elsewhere stays what it is.
+        let me = self.this_chare().hear_callback();
+        assert_eq!(self.narrow(me), me);
+    }
+
+    #[entry]
+    fn report(&mut self, total: Callback<Vec<u64>>) {
+        self.contribute(set(self.heard), total);
+    }
+}
+
+#[test]
+fn callbacks_to_members_and_to_all_of_them_carry_their_reference() {
+    on_every_path(&SHAPES, || async {
+        let spots = SpotProxy::create();
+        let last = PeId(chare::pes() - 1);
+        spots.hear_callback().with_reference(9).send(1);
+        spots.on(last).hear_callback().send_with(chare::CallOptions::new().expedited(), 100);
+        // Everyone tells itself alone, although the callback would reach all.
+        spots.hear_alone(spots.hear_callback());
+        chare::quiescence().await;
+        let (heard, done) = chare::future();
+        spots.report(done);
+        let mut expected = vec![11; chare::pes() as usize];
+        expected[last.0 as usize] += 100;
+        assert_eq!(heard.await, expected);
+        Callback::ignore().send(3);
+        Callback::exit().send(());
+    });
+}

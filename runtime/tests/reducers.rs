@@ -1,0 +1,201 @@
+//! What members of a collection can contribute, and what their callback then gets, whatever the job's shape.
+
+mod every_path;
+
+use chare::prelude::*;
+use chare::{ArrayOptions, Contribution, Placement, Statistics};
+use chare::{bit_and, bit_or, bit_xor, logical_and, logical_or, logical_xor};
+use every_path::on_every_path;
+use serde::{Deserialize, Serialize};
+
+/// One process with one, two and four PEs, and several processes.
+const SHAPES: [(u32, u32); 5] = [(1, 1), (1, 2), (1, 4), (2, 2), (3, 1)];
+
+const MEMBERS: u64 = 10;
+
+/// The words of all members, each once.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Words(Vec<String>);
+
+#[reducer]
+impl Reducer for Words {
+    fn fold(&mut self, other: Self) {
+        self.0.extend(other.0);
+        self.0.sort();
+        self.0.dedup();
+    }
+}
+
+type Several = (f64, Vec<u64>, Words, ());
+
+struct Member;
+
+#[chare(array)]
+impl Member {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    /// Members contribute to all of these without waiting for any.
+    #[entry]
+    fn numbers(
+        &mut self,
+        sums: Callback<u8>,
+        products: Callback<i64>,
+        least: Callback<Vec<f32>>,
+        most: Callback<[i16; 2]>,
+    ) {
+        let index = self.this_index();
+        self.contribute(sum(index as u8 * 10), sums);
+        self.contribute(product(index as i64 - 20), products);
+        self.contribute(min(vec![index as f32, -(index as f32)]), least);
+        self.contribute(max([index as i16, -(index as i16)]), most);
+    }
+
+    #[entry]
+    fn bits(&mut self, bits: [Callback<u32>; 3], truths: [Callback<bool>; 3], each: Callback<Vec<bool>>) {
+        let index = self.this_index();
+        let contributions = [bit_and(!(1 << index)), bit_or(1 << index), bit_xor(index as u32)];
+        for (contribution, to) in contributions.into_iter().zip(bits) {
+            self.contribute(contribution, to);
+        }
+        let contributions = [logical_and(index > 0), logical_or(index == 7), logical_xor(index < 3)];
+        for (contribution, to) in contributions.into_iter().zip(truths) {
+            self.contribute(contribution, to);
+        }
+        self.contribute(logical_or(vec![index > 100, index > 8]), each);
+    }
+
+    #[entry]
+    fn collect(
+        &mut self,
+        items: Callback<Vec<u64>>,
+        values: Callback<Vec<Vec<u64>>>,
+        spread: Callback<Statistics>,
+    ) {
+        let index = self.this_index();
+        // As many items as the index says, from none to two.
+        let own: Vec<u64> = (0..index % 3).map(|item| index * 10 + item).collect();
+        self.contribute(concat(own.clone()), items);
+        self.contribute(set(own), values);
+        self.contribute(statistics(index as f64), spread);
+    }
+
+    fn several(&self) -> Contribution<Several> {
+        let index = self.this_index();
+        let word = if index.is_multiple_of(2) { "even" } else { "odd" };
+        tuple((sum(0.5), set(index), reduce(Words(vec![word.to_owned()])), barrier()))
+    }
+
+    #[entry]
+    fn all_at_once(&mut self, to: Callback<Several>) {
+        self.contribute(self.several(), to);
+    }
+
+    /// All-reduce and all-gather: every member hears of all, as the arguments of an entry.
+    #[entry]
+    fn start_hearing(&mut self, done: Callback<u64>) {
+        self.contribute(tuple((sum(1u64), set(done))), self.this_collection().heard_callback());
+    }
+
+    #[entry]
+    fn heard(&mut self, members: u64, done: Vec<Callback<u64>>) {
+        assert_eq!(done.len() as u64, members);
+        self.contribute(sum(members), done[0]);
+    }
+}
+
+fn everyone() -> MemberProxy {
+    MemberProxy::create(MEMBERS)
+}
+
+/// All members on one node that is not the root of their reductions.
+fn elsewhere() -> MemberProxy {
+    let last = PeId(chare::pes() - 1);
+    MemberProxy::create(ArrayOptions::new(MEMBERS).placement(Placement::by(MEMBERS, |_| last)))
+}
+
+/// Members on all nodes but the root of their reductions, which folds what it knows no type of.
+fn around() -> MemberProxy {
+    let others = u64::from(chare::pes() - 1).max(1);
+    let on = |index| PeId(((index % others + 1) % u64::from(chare::pes())) as u32);
+    MemberProxy::create(ArrayOptions::new(MEMBERS).placement(Placement::by(MEMBERS, on)))
+}
+
+const ARRAYS: [fn() -> MemberProxy; 3] = [everyone, elsewhere, around];
+
+#[test]
+fn numbers_fold_alone_and_in_runs() {
+    on_every_path(&SHAPES, || async {
+        for array in ARRAYS {
+            let ((sums, a), (products, b)) = (chare::future(), chare::future());
+            let ((least, c), (most, d)) = (chare::future(), chare::future());
+            array().numbers(a, b, c, d);
+            assert_eq!(sums.await, 194, "450 wraps around");
+            assert_eq!(products.await, (11..=20).product::<i64>());
+            assert_eq!(least.await, [0.0, -9.0]);
+            assert_eq!(most.await, [9, 0]);
+        }
+    });
+}
+
+#[test]
+fn bits_and_truths_fold() {
+    on_every_path(&SHAPES, || async {
+        for array in ARRAYS {
+            let (bits, to_bits): (Vec<_>, Vec<_>) = (0..3).map(|_| chare::future()).unzip();
+            let (truths, to_truths): (Vec<_>, Vec<_>) = (0..3).map(|_| chare::future()).unzip();
+            let (each, to_each) = chare::future();
+            array().bits(to_bits.try_into().unwrap(), to_truths.try_into().unwrap(), to_each);
+            assert_eq!(chare::wait_all(bits).await, [!0x3ff, 0x3ff, 1]);
+            assert_eq!(chare::wait_all(truths).await, [false, true, true]);
+            assert_eq!(each.await, [false, true]);
+        }
+    });
+}
+
+#[test]
+fn items_and_values_are_collected_in_the_order_of_the_members() {
+    on_every_path(&SHAPES, || async {
+        for array in ARRAYS {
+            let ((items, a), (values, b), (spread, c)) = (chare::future(), chare::future(), chare::future());
+            array().collect(a, b, c);
+            assert_eq!(items.await, [10, 20, 21, 40, 50, 51, 70, 80, 81]);
+            let values = values.await;
+            assert_eq!(values.len() as u64, MEMBERS);
+            assert_eq!(values[5], [50, 51]);
+            let spread = spread.await;
+            assert_eq!(spread.count, MEMBERS);
+            assert!(
+                (spread.mean - 4.5).abs() < 1e-12 && (spread.variance() - 8.25).abs() < 1e-12,
+                "{spread:?}"
+            );
+        }
+    });
+}
+
+#[test]
+fn several_reductions_travel_as_one() {
+    on_every_path(&SHAPES, || async {
+        for array in ARRAYS {
+            let (all, done) = chare::future();
+            array().all_at_once(done);
+            let (sum, indices, words, ()) = all.await;
+            assert_eq!(sum, 5.0);
+            assert_eq!(indices, (0..MEMBERS).collect::<Vec<_>>());
+            assert_eq!(words, Words(vec!["even".to_owned(), "odd".to_owned()]));
+        }
+    });
+}
+
+#[test]
+fn every_member_hears_what_all_contributed() {
+    on_every_path(&SHAPES, || async {
+        for array in ARRAYS {
+            let (total, done) = chare::future();
+            array().start_hearing(done);
+            assert_eq!(total.await, MEMBERS * MEMBERS);
+        }
+    });
+}

@@ -1,0 +1,112 @@
+//! Jobs whose messages MPI carries, under its launchers: one binary under each MPI.
+
+use crate::{hello, probe, slurm};
+use chare_tests::{Launcher, Program};
+
+/// What a job over MPI must do, whichever MPI it is; `name` is what that calls itself.
+fn check(launcher: &Launcher, name: &str) {
+    let pass = |processes: u32, program: &str| {
+        let outcome = launcher.run(processes, &format!("{program} +lrts mpi +stats"));
+        assert_eq!(outcome.code, Some(0), "{launcher} {program}: {outcome:?}");
+        let said = format!("messages by mpi ({name}");
+        assert!(outcome.stdout.contains(&said), "{launcher} {program} names its MPI: {outcome:?}");
+        outcome
+    };
+    let outcome = pass(3, &format!("{} +p 2", hello()));
+    assert!(outcome.stdout.contains("6 of 6 PEs said hello"), "{launcher}: one job, not three: {outcome:?}");
+    for program in ["proclaim plain", "proclaim posted", "readonly plain", "readonly shareable"] {
+        pass(3, &probe(program));
+    }
+    let outcome = pass(2, &probe("lend"));
+    assert!(
+        outcome.stdout.contains("one-sided transfers"),
+        "{launcher}: long buffers are matched: {outcome:?}"
+    );
+
+    let outcome = launcher.run(2, &probe("exit 7 +lrts mpi"));
+    assert_eq!(outcome.code, Some(7), "{launcher}: the exit code comes through: {outcome:?}");
+
+    let outcome = launcher.run(3, &probe("panic 2 +lrts mpi"));
+    assert_ne!(outcome.code, Some(0), "{launcher}: {outcome:?}");
+    assert_eq!(outcome.stderr.matches("panicked on PE 2").count(), 1, "{launcher}: said once: {outcome:?}");
+
+    let outcome = launcher.run(2, &probe("proclaim plain +n 2 +lrts mpi"));
+    assert_ne!(outcome.code, Some(0), "{launcher}: {outcome:?}");
+    assert!(outcome.stderr.contains("leave out `+n 2`"), "{launcher}: {outcome:?}");
+}
+
+/// A killed node ends the job, and somebody says so in our words: whoever notices the loss, or is ended by MPI or its launcher,
+/// which must let it speak.
+fn check_kill(launcher: &Launcher) {
+    for _ in 0..3 {
+        let (outcome, victim) = launcher.kill_one(3, &probe("flood +lrts mpi"));
+        assert_ne!(outcome.code, Some(0), "{launcher}: node {victim} was killed: {outcome:?}");
+        let words = [format!("node {victim} was lost"), "another process of the job".to_owned()];
+        let said = words.iter().any(|words| outcome.stderr.contains(words));
+        assert!(said, "{launcher}: node {victim} was killed: {outcome:?}");
+    }
+}
+
+#[test]
+fn open_mpi_carries_a_job() {
+    if let Some(launcher) = Launcher::open_mpi() {
+        check(&launcher, "Open MPI v");
+        check_kill(&launcher);
+    }
+}
+
+#[test]
+fn mpich_carries_a_job() {
+    if let Some(launcher) = Launcher::hydra() {
+        check(&launcher, "MPICH ");
+        let (outcome, _) = launcher.kill_one(3, &probe("flood +lrts mpi"));
+        assert_ne!(outcome.code, Some(0), "{launcher}: {outcome:?}");
+        // It kills the others at once, unless it is told not to.
+        check_kill(&launcher.with("-disable-auto-cleanup"));
+    }
+}
+
+#[test]
+fn slurm_starts_a_job_over_each_mpi() {
+    let Some(cluster) = slurm::Cluster::start() else { return };
+    for (plugin, present, name) in [
+        ("pmix", Launcher::open_mpi().is_some(), "Open MPI v"),
+        ("pmi2", Launcher::hydra().is_some(), "MPICH "),
+    ] {
+        if present {
+            check(&cluster.launcher(plugin), name);
+        }
+    }
+}
+
+#[test]
+fn a_program_may_start_jobs_in_a_communicator_of_its_own() {
+    let program = env!("CARGO_BIN_EXE_in_communicator");
+    for launcher in Launcher::of_mpi() {
+        for level in ["funneled", "serialized", "multiple"] {
+            for options in ["+lrts mpi", "+lrts mpi +p 2", "+nolocal"] {
+                let outcome = launcher.run(3, &format!("{program} {level} {options}"));
+                assert_eq!(outcome.code, Some(0), "{launcher} {level} {options}: {outcome:?}");
+                let said = outcome.stdout.matches("MPI goes on").count();
+                assert_eq!(said, 3, "{launcher} {level} {options}: {outcome:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_is_told_with_what_helps() {
+    let outcome = Program::binary(env!("CARGO_BIN_EXE_probe")).run("proclaim plain +n 2 +lrts mpi");
+    assert_ne!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.stderr.contains("`mpirun -n 2`"), "{outcome:?}");
+
+    let outcome =
+        Program::binary(env!("CARGO_BIN_EXE_probe")).run("proclaim plain +lrts mpi +mpi libnone.so");
+    assert_ne!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.stderr.contains("no MPI is here (libnone.so"), "{outcome:?}");
+
+    let (Some(open_mpi), Some(_)) = (Launcher::open_mpi(), Launcher::hydra()) else { return };
+    let outcome = open_mpi.run(2, &probe("proclaim plain +lrts mpi +mpi libmpich.so.12"));
+    assert_ne!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.stderr.contains("that launcher belongs to another MPI"), "{outcome:?}");
+}
