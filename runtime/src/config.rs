@@ -151,7 +151,7 @@ struct Options {
     /// CPUs for the PEs in their order, such as 0-3,8,10-14:2
     #[arg(long, value_name = "LIST")]
     pemap: Option<CpuList>,
-    /// Run messages of equal priority in an order that this seed decides
+    /// Random order among messages of equal priority
     #[arg(long, value_name = "SEED")]
     shuffle: Option<u64>,
     /// Print counters per PE at the end
