@@ -73,7 +73,7 @@ pub struct Config {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Parsed {
     /// To run.
-    Run(Config),
+    Run(Box<Config>),
     /// To print this and exit with success.
     Help(String),
 }
@@ -187,7 +187,7 @@ impl Config {
         if options.help {
             return Ok(Parsed::Help(help(command)));
         }
-        Ok(Parsed::Run(Self {
+        Ok(Parsed::Run(Box::new(Self {
             pes_per_node: options.p,
             nodes: options.n,
             lrts: options.lrts,
@@ -203,7 +203,7 @@ impl Config {
             shuffle: options.shuffle,
             stats: options.stats,
             program_arguments,
-        }))
+        })))
     }
 }
 

@@ -78,7 +78,7 @@ impl Program {
                     fault: config.fault.clone(),
                     verbs: config.verbs.clone(),
                 };
-                Ok(Self { config, network })
+                Ok(Self { config: *config, network })
             }
             Ok(Parsed::Help(text)) => {
                 println!("{text}");

@@ -14,7 +14,7 @@ fn run(line: &str) -> Config {
 
 fn run_with(line: &str, environment: &[(&str, &str)]) -> Config {
     match parse(line, environment) {
-        Ok(Parsed::Run(config)) => config,
+        Ok(Parsed::Run(config)) => *config,
         other => panic!("{line}: {other:?}"),
     }
 }
