@@ -136,22 +136,22 @@ struct Options {
     /// Provider of libfabric for other hosts
     #[arg(long, value_name = "PROVIDER", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     ofi: Option<String>,
-    /// RDMA devices for other hosts, taken in turn, such as rxe0,rxe1
+    /// RDMA devices for other hosts, such as rxe0,rxe1
     #[arg(long, value_name = "DEVICES", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     verbs: Option<String>,
-    /// Shared library of MPI, such as libmpi.so.40, for +lrts mpi
+    /// Shared library of MPI for +lrts mpi
     #[arg(long, value_name = "LIBRARY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     mpi: Option<String>,
     /// Write every frame, get and put of node I to FILE.I
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Faults of the network, such as refuse=10,delay=500,drop=1000,seed=7
+    /// Faults of the network, such as refuse=10,drop=1000,seed=7
     #[arg(long, value_name = "LIST")]
     fault: Option<FaultPlan>,
     /// CPUs for the PEs in their order, such as 0-3,8,10-14:2
     #[arg(long, value_name = "LIST")]
     pemap: Option<CpuList>,
-    /// Run messages of equal priority in an order that this seed decides
+    /// Random order among messages of equal priority
     #[arg(long, value_name = "SEED")]
     shuffle: Option<u64>,
     /// Print counters per PE at the end

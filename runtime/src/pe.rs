@@ -217,8 +217,11 @@ impl Pe {
         while let Some(work) = self.mailbox.pop() {
             drop(work);
         }
-        let ways_in = self.ways_in.take();
-        drop(ways_in);
+        for mut way in self.ways_in.take() {
+            while let Some(front) = way.front() {
+                drop(front.take());
+            }
+        }
     }
 
     fn take_queued(&self) -> Option<Box<Work>> {

@@ -68,6 +68,7 @@ impl Program {
     pub fn from_environment() -> Result<Self, ExitCode> {
         match Config::from_arguments(std::env::args_os().skip(1), std::env::vars_os()) {
             Ok(Parsed::Run(config)) => {
+                let config = *config;
                 let network = ReachOptions {
                     lrts: config.lrts.clone(),
                     nolocal: config.nolocal,

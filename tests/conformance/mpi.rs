@@ -6,7 +6,7 @@
 
 use crate::group::{Backend, Group, Node, PATIENCE};
 use crate::ranks;
-use crate::runner::{Check, Outcome};
+use crate::runner::{Check, Outcome, descriptors};
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::emulated::Emulated;
@@ -16,6 +16,7 @@ use chare_tests::Launcher;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// What this process is to MPI: `ALONE` or `RANK`.
 const ROLE: &str = "CHARE_CONFORMANCE_MPI";
@@ -124,8 +125,14 @@ pub(crate) fn checks() -> Vec<Check> {
 /// Runs this program as so many processes of a part, and tells what they said.
 fn run_under(launcher: &Launcher, role: &str, processes: u32) -> Outcome {
     let program = std::env::current_exe().expect("this program has a path");
+    let before = descriptors();
     let outcome = launcher.run(processes, &format!("/usr/bin/env {ROLE}={role} {} mpi::", program.display()));
     print!("{}", outcome.stdout);
     assert_eq!(outcome.code, Some(0), "{launcher}: {}", outcome.stderr);
+    // Whoever read its output closes it a moment later.
+    let deadline = Instant::now() + PATIENCE;
+    while descriptors() > before && Instant::now() < deadline {
+        std::thread::yield_now();
+    }
     Outcome::Passed
 }

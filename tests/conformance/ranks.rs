@@ -21,12 +21,17 @@ const EACH: usize = 150;
 /// Bytes of a region.
 const REGION_BYTES: usize = 20_000_000;
 
+/// What nodes say when they have come to a phase's end, with its number.
+const AGREED: &[u8] = b"agreed ";
+
 /// One of the processes.
 struct Rank {
     bootstrap: Managed,
     group: Group,
     me: NodeId,
     others: Vec<NodeId>,
+    /// How many phases are over.
+    phase: u8,
 }
 
 /// Plays one to its end.
@@ -51,7 +56,7 @@ impl Rank {
         let regions = Arc::new(Regions::new(me)?);
         let mpi = Mpi::open(&mut bootstrap, &others, Arc::clone(&regions), &places, PATIENCE)?;
         let group = Group::new(vec![Node::with_heap(Arc::new(mpi), regions)]);
-        Ok(Self { bootstrap, group, me, others })
+        Ok(Self { bootstrap, group, me, others, phase: 0 })
     }
 
     fn play(mut self) -> ExitCode {
@@ -84,17 +89,18 @@ impl Rank {
         before * REGION_BYTES
     }
 
-    /// Waits until all nodes have come here.
+    /// Waits until all nodes have come here. Who is fast says so again, for the next phase, before this node has heard the slow.
     fn agree(&mut self) {
+        self.phase += 1;
+        let word = [AGREED, &[self.phase]].concat();
         for peer in self.others.clone() {
-            self.group.send(0, peer.index(), b"agreed".to_vec());
+            self.group.send(0, peer.index(), word.clone());
         }
         let all = self.others.len();
         self.group.until("the others", |group| {
-            let said = |(_, frame): &&(NodeId, Vec<u8>)| frame == b"agreed";
-            group.heard[0].frames.iter().filter(said).count() == all
+            group.heard[0].frames.iter().filter(|(_, frame)| *frame == word).count() == all
         });
-        self.group.heard[0].frames.retain(|(_, frame)| frame != b"agreed");
+        self.group.heard[0].frames.retain(|(_, frame)| *frame != word);
     }
 
     /// Tells the others one of this node's regions. Returns all nodes'.
@@ -121,8 +127,13 @@ impl Rank {
             }
         }
         let all = 20 * sizes.len() * self.others.len();
-        self.group.until("all frames", |group| group.heard[0].frames.len() == all);
-        let frames = std::mem::take(&mut self.group.heard[0].frames);
+        let is_content = |(_, frame): &(NodeId, Vec<u8>)| !frame.starts_with(AGREED);
+        self.group.until("all frames", |group| {
+            group.heard[0].frames.iter().filter(|one| is_content(one)).count() == all
+        });
+        let heard = std::mem::take(&mut self.group.heard[0].frames);
+        let (frames, words): (Vec<_>, Vec<_>) = heard.into_iter().partition(is_content);
+        self.group.heard[0].frames = words;
         for peer in &self.others {
             let heard = frames.iter().filter(|(source, _)| source == peer);
             let expected = (0..20_u8).flat_map(|round| sizes.map(|len| (round, len)));

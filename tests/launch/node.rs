@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode};
 
 fn main() -> ExitCode {
     let config = match Config::from_arguments(std::env::args_os().skip(1), std::env::vars_os()) {
-        Ok(Parsed::Run(config)) => config,
+        Ok(Parsed::Run(config)) => *config,
         Ok(Parsed::Help(table)) => {
             print!("{table}");
             return ExitCode::SUCCESS;

@@ -42,12 +42,6 @@ impl Launcher {
         Some(Self { command: find(&["mpiexec.hydra"], "mpich")? })
     }
 
-    /// The same, told something more.
-    pub fn with(mut self, option: &str) -> Self {
-        self.command = format!("{} {option}", self.command);
-        self
-    }
-
     /// Slurm's, by the command that runs it.
     pub fn srun(command: String) -> Self {
         Self { command }

@@ -53,10 +53,10 @@ pub(crate) fn measure(what: &str, operations: u64, bytes: usize) -> io::Result<(
                 return Err(io::Error::other(format!("{program} does not reach its server")));
             }
         };
-        let numbers = said.lines().filter_map(|line| {
+        let mut numbers = said.lines().filter_map(|line| {
             line.split_whitespace().map(|word| word.parse().ok()).collect::<Option<Vec<f64>>>()
         });
-        let Some(row) = numbers.filter(|row| row.len() >= 4 && row[0] == bytes as f64).last() else {
+        let Some(row) = numbers.rfind(|row| row.len() >= 4 && row[0] == bytes as f64) else {
             return Err(io::Error::other(format!("{program} printed no row of figures")));
         };
         // `ib_send_lat` prints microseconds: least, most, typical, average. `ib_read_bw` Gbit/s: peak, average.

@@ -15,12 +15,13 @@ use chare_mpi_sys::{MpiError, Request};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+/// From one buffer to the next: a cache line more than their length, since beginnings at multiples of a large power of two would
+/// drive each other out of the caches.
+const STRIDE_BYTES: usize = BUFFER_BYTES + 64;
 /// Messages that may have arrived before anybody looked: 4 MiB of buffers.
 const RECEIVES: usize = 64;
 /// Messages on their way out: 4 MiB of buffers.
 pub(super) const SENDS: usize = 64;
-/// Messages taken by one look, so that it ends.
-const ARRIVALS_MAX: usize = 64;
 /// Sends looked at by one look: enough to keep up with those who send, few enough that a peer which does not receive costs
 /// little.
 const LOOKS_MAX: usize = 4;
@@ -61,9 +62,9 @@ impl Endpoint {
         let mut endpoint = Self {
             own,
             callers,
-            incoming: Arc::new(Pool::new(RECEIVES, BUFFER_BYTES)),
+            incoming: Arc::new(Pool::new(RECEIVES, STRIDE_BYTES)),
             receives: VecDeque::with_capacity(RECEIVES),
-            outgoing: Pool::new(SENDS, BUFFER_BYTES),
+            outgoing: Pool::new(SENDS, STRIDE_BYTES),
             free: (0..SENDS).rev().collect(),
             sends: VecDeque::with_capacity(SENDS),
         };
@@ -101,23 +102,31 @@ impl Endpoint {
     /// # Errors
     /// MPI's, on receiving: nobody can say whose message failed.
     pub(super) fn poll(&mut self, events: &mut Vec<Event>, ticket: Ticket) -> Result<(), MpiError> {
-        for _ in 0..ARRIVALS_MAX {
-            let Some((slot, request)) = self.receives.front_mut() else { break };
-            // SAFETY: the ticket; a request leaves the queue when it has ended.
-            let ended = match unsafe { self.own.communicator.test(request) } {
-                Ok(None) => break,
-                ended => ended,
-            };
-            let slot = *slot;
-            self.receives.pop_front();
-            if let Some(ended) = ended? {
-                // SAFETY: it has ended, so that it is not posted; the arrival is made once.
-                let arrival = unsafe { Arrival::new(slot, ended.len()) };
-                events.push(Event::Received(arrival, ended.source()));
-            }
+        let received = self.receive(ticket)?;
+        let is_quiet = received.is_none();
+        events.extend(received);
+        // A message that has come is worth more than a look at those that leave.
+        if is_quiet || self.free.is_empty() {
+            self.collect(events, ticket);
         }
-        self.collect(events, ticket);
         Ok(())
+    }
+
+    /// The next message, if it is here. One at a time: looking for what is not there takes MPI several times as long as finding
+    /// what is, and whoever waits for this one would wait for that.
+    fn receive(&mut self, _: Ticket) -> Result<Option<Event>, MpiError> {
+        let Some((slot, request)) = self.receives.front_mut() else { return Ok(None) };
+        // SAFETY: the ticket; a request leaves the queue when it has ended.
+        let ended = unsafe { self.own.communicator.test(request) };
+        if matches!(ended, Ok(None)) {
+            return Ok(None);
+        }
+        let slot = *slot;
+        self.receives.pop_front();
+        let Some(ended) = ended? else { return Ok(None) };
+        // SAFETY: it has ended, so that it is not posted; the arrival is made once.
+        let arrival = unsafe { Arrival::new(slot, ended.len()) };
+        Ok(Some(Event::Received(arrival, ended.source())))
     }
 
     /// Looks which sends have ended, beginning with the one that was not looked at for longest.
@@ -207,7 +216,7 @@ impl Drop for Endpoint {
             std::mem::forget(Arc::clone(&self.incoming));
         }
         if !self.sends.is_empty() {
-            std::mem::forget(std::mem::replace(&mut self.outgoing, Pool::new(0, BUFFER_BYTES)));
+            std::mem::forget(std::mem::replace(&mut self.outgoing, Pool::new(0, STRIDE_BYTES)));
         }
     }
 }

@@ -13,7 +13,8 @@
 //!    producer publishes, passes a fence, and looks at `sleeping`. One of them sees the other, so either the
 //!    consumer stays awake or the producer rings.
 //! 5. **Starvation.** The producer without room sets `starved`, passes a fence, and looks at `head` once more. The consumer
-//!    gives room back, passes a fence, and looks at `starved`. Either the producer finds room or the consumer rings.
+//!    gives room back, passes a fence, and looks at `starved`. Either the producer finds room or the consumer rings. The consumer
+//!    need not look after each record, as long as what it gave back since the last look never suffices (`ring`).
 //! 6. Whoever clears one of the two words for the other side rings, once. A ring that is not needed any more does no
 //!    harm. Both sides write these words by read-modify-write only, so each change follows the one it replaces.
 

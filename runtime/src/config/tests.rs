@@ -160,6 +160,8 @@ fn help_is_a_table_in_our_spelling() {
         "+nocma",
         "+noshm",
         "+ofi <PROVIDER>",
+        "+verbs <DEVICES>",
+        "+mpi <LIBRARY>",
         "+trace <FILE>",
         "+fault <LIST>",
         "+pemap <LIST>",

@@ -5,7 +5,7 @@ use chare::{Job, ReachOptions};
 /// The paths between nodes of one host, by the options that choose them.
 pub(crate) fn paths() -> Vec<(&'static str, ReachOptions)> {
     let named = |name: &str| ReachOptions { lrts: Some(name.to_owned()), ..ReachOptions::default() };
-    let mut paths = vec![
+    let paths = vec![
         ("shm", ReachOptions::default()),
         ("cma", named("cma")),
         ("noshm", ReachOptions { noshm: true, ..ReachOptions::default() }),
@@ -13,10 +13,12 @@ pub(crate) fn paths() -> Vec<(&'static str, ReachOptions)> {
         ("emulated", named("emulated")),
     ];
     #[cfg(feature = "ofi")]
-    paths.extend(providers().into_iter().map(|provider| {
+    let paths = paths.into_iter().chain(providers().into_iter().map(|provider| {
         let ofi = Some(provider.to_owned());
         (provider, ReachOptions { ofi, ..named("ofi") })
     }));
+    #[cfg(feature = "ofi")]
+    let paths = paths.collect();
     paths
 }
 
