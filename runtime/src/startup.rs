@@ -79,7 +79,7 @@ impl Program {
                     fault: config.fault.clone(),
                     verbs: config.verbs.clone(),
                 };
-                Ok(Self { config: *config, network })
+                Ok(Self { config, network })
             }
             Ok(Parsed::Help(text)) => {
                 println!("{text}");
