@@ -43,7 +43,8 @@ impl Counter {
 }
 
 fn is_prime(number: u64) -> bool {
-    number > 1 && (2..).take_while(|factor| factor * factor <= number).all(|factor| !number.is_multiple_of(factor))
+    number > 1
+        && (2..).take_while(|factor| factor * factor <= number).all(|factor| !number.is_multiple_of(factor))
 }
 
 /// What the answer must be, by the sieve of Eratosthenes.

@@ -202,8 +202,9 @@ impl Parameters {
         self.list.iter().filter(|parameter| parameter.passing.is_beside())
     }
 
-    /// Those that the post method sees: received ones are not there yet when it runs.
+    /// Those that the post method sees: received ones are not there yet when it runs, and a result is not its business.
     pub(crate) fn seen_by_post(&self) -> impl Iterator<Item = &Parameter> {
-        self.list.iter().filter(|parameter| parameter.passing != Passing::Received)
+        let is_seen = |passing| matches!(passing, Passing::Regular | Passing::Posted);
+        self.list.iter().filter(move |parameter| is_seen(parameter.passing))
     }
 }
