@@ -17,12 +17,13 @@ const KERNEL: &str = "linux-image-amd64";
 const PACKAGES: &str = "iproute2,kmod,rdma-core,ibverbs-providers,ibverbs-utils,librdmacm1,rdmacm-utils,libfabric1,libfabric-bin,perftest,\
 openssh-server,openssh-client,util-linux,procps,libgcc-s1,netbase";
 
-/// Modules, and what they need goes first. Both checksums are among them because nothing is loaded later: the root has none.
-const MODULES: [&str; 15] = [
+/// Modules, and what they need goes first. Checksums are among them because nothing is loaded later: the root has none.
+const MODULES: [&str; 16] = [
     "virtio_pci",
     "virtio_blk",
     "crc32c_generic",
     "crc32_generic",
+    "libcrc32c",
     "ext4",
     "overlay",
     "9pnet_virtio",

@@ -15,7 +15,7 @@ struct Check {
     arguments: &'static str,
 }
 
-const CHECKS: [Check; 6] = [
+const CHECKS: [Check; 5] = [
     Check { name: "guest: conformance", options: &[], runs: Runs::Test("conformance"), arguments: "verbs::" },
     Check {
         name: "guest: programs",
@@ -28,12 +28,6 @@ const CHECKS: [Check; 6] = [
         options: &["--env", "CHARE_TEST_LAYOUTS=+n 2 +lrts verbs"],
         runs: Runs::Test("zerocopy"),
         arguments: "--test-threads=1",
-    },
-    Check {
-        name: "guest: libfabric",
-        options: &["--env", "FI_UNIVERSE_SIZE=16"],
-        runs: Runs::Test("conformance"),
-        arguments: "ofi-verbs",
     },
     Check {
         name: "guest: soft-iWARP",

@@ -87,13 +87,14 @@ impl Exchange {
         peer.waiting.clear();
         peer.server.freeze();
         peer.early.clear();
+        // Before the operations that fail with it: the cause is told first.
+        if is_news {
+            self.news.push(News::Lost(error));
+        }
         let Self { endpoint, poster, news, .. } = self;
         poster.abandon(node, &mut **endpoint, &mut |completion| news.push(News::Completion(completion)));
         if self.poster.has_doomed() {
             self.lingering.get_or_insert_with(Instant::now);
-        }
-        if is_news {
-            self.news.push(News::Lost(error));
         }
     }
 
