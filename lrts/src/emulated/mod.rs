@@ -1,6 +1,6 @@
 //! Get and put made of send: the half of the contract that a network without one-sided access lacks, done once.
 //!
-//! Wraps a backend that carries messages. Frames of the runtime pass through; [`Channel::Emulated`] carries
+//! Wraps a backend that carries messages. Frames of the runtime pass through; `Channel::Emulated` carries
 //! requests, chunks and answers (`wire`). For each peer there are two halves, what we posted (`poster`) and
 //! what we serve (`server`), and one queue of what waits to go out (`outgoing`).
 //!

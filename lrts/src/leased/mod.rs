@@ -1,6 +1,6 @@
 //! Networks that carry messages and reach memory one-sidedly: what such backends share.
 //!
-//! A backend of this kind (`ofi`, `verbs`) is an [`Endpoint`]; all that it does not know is here. From top to bottom:
+//! A backend of this kind (`ofi`, `verbs`) is an `Endpoint`; all that it does not know is here. From top to bottom:
 //! `exchange` (all that a node has with its peers) uses `poster` (our gets and puts), `server` (leases we grant),
 //! `registrations` (a cache), `lifelines` (who is alive) and the endpoint.
 //!

@@ -8,7 +8,7 @@
 //! **How memory stays safe.** The owner of a region takes part in every transfer: it judges key, range and rights, claims the
 //! range, and then sends or receives, from or into that memory. Nobody reaches it without that.
 //!
-//! 1. One thread at a time uses the endpoint. What MPI's threads may do decides which ([`callers`]): any, or the one that
+//! 1. One thread at a time uses the endpoint. What MPI's threads may do decides which (`callers`): any, or the one that
 //!    initialised MPI; the others leave messages and take news, and that one must [`attend`](Mpi::attend).
 //! 2. MPI has no descriptor to wait on: a sleeper looks every now and then, while something is under way every 50 us.
 //! 3. Peers that die are noticed by their lifelines, at the latest when they are looked at: after every sleep, and

@@ -89,7 +89,7 @@ pub fn solitary(library: &'static Library) -> Result<Communicator, LrtsError> {
     unsafe { Communicator::own(library) }.map_err(|error| failed(library, &error))
 }
 
-/// Ends MPI in this process. It waits for all processes, and might do so for one that crashed: after [`END_PATIENCE`] this one
+/// Ends MPI in this process. It waits for all processes, and might do so for one that crashed: after `END_PATIENCE` this one
 /// ends without.
 ///
 /// # Safety

@@ -108,7 +108,8 @@ fn command(runs: Runs, tests: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 fn step(check: &Check, tests: &[PathBuf]) -> Step {
-    let xtask = std::env::current_exe().unwrap_or_else(|_| "xtask".into());
+    // Not this process's own file, which a build of the workspace may have replaced.
+    let xtask = target_directory().join("debug").join("xtask");
     let mut step = Step::program(check.name, xtask).argument("vm");
     for option in check.options {
         step = step.argument(option);
