@@ -4,7 +4,8 @@
 //!    when a message comes in, however slow the peer is.
 //! 2. Credits come back in the last byte of every message, or, once half of them are owed, in a message of that byte alone, which
 //!    costs none. No more than two of those are on their way: each stands for half of the credits. Two buffers are for them.
-//! 3. A queue pair ends its work in order. So what is not signalled is over when something posted later is.
+//! 3. A message that is not signalled is over when something posted later is. Nothing else is concluded from that: with iWARP a
+//!    message ends before the answer to a read that was posted before it.
 
 use super::manager::Identifier;
 use std::collections::VecDeque;
@@ -53,7 +54,8 @@ pub(super) struct Link {
     attempts: u32,
     credits: u32,
     owed: u32,
-    work: VecDeque<Work>,
+    /// `None`: over, behind something that is not.
+    work: VecDeque<Option<Work>>,
     /// The number of the first work.
     first: u32,
     unsignalled: u32,
@@ -129,7 +131,7 @@ impl Link {
     /// The queue pair took it.
     pub(super) fn posted(&mut self, work: Work) {
         self.unsignalled = if self.must_signal(work) { 0 } else { self.unsignalled + 1 };
-        self.work.push_back(work);
+        self.work.push_back(Some(work));
     }
 
     /// A message was posted: it cost a credit, and took along what is owed.
@@ -143,12 +145,18 @@ impl Link {
         self.owed -= u32::from(returned);
     }
 
-    /// Work up to this number is over; what is not known any more is nothing.
-    pub(super) fn over(&mut self, number: u32) -> impl Iterator<Item = Work> + '_ {
-        let count = number.wrapping_sub(self.first) as usize;
-        let count = if count < self.work.len() { count + 1 } else { 0 };
-        self.first = self.first.wrapping_add(count as u32);
-        self.work.drain(..count)
+    /// The work of this number is over, if it was not.
+    pub(super) fn over(&mut self, number: u32) -> Option<Work> {
+        let index = number.wrapping_sub(self.first) as usize;
+        let over = self.work.get_mut(index)?.take();
+        self.work.range_mut(..index).for_each(|earlier| {
+            earlier.take_if(|work| *work == Work::Copied);
+        });
+        while self.work.front() == Some(&None) {
+            self.work.pop_front();
+            self.first = self.first.wrapping_add(1);
+        }
+        over
     }
 
     /// The peer has this many buffers more for us. Whether it can be: there are no more than `max`.
@@ -171,7 +179,7 @@ impl Link {
     pub(super) fn end(&mut self, cause: String) -> Vec<Work> {
         self.state = State::Broken(cause);
         self.first = self.next();
-        self.work.drain(..).collect()
+        self.work.drain(..).flatten().collect()
     }
 }
 
@@ -185,16 +193,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_signalled_ends_what_was_posted_before() {
+    fn what_is_over_ends_copied_messages_before_it_and_nothing_else() {
         let mut link = link();
-        for work in [Work::Copied, Work::Copied, Work::Sent(3), Work::Copied, Work::Moved(4)] {
+        for work in [Work::Copied, Work::Moved(1), Work::Copied, Work::Sent(3), Work::Copied, Work::Moved(4)]
+        {
             link.posted(work);
         }
-        assert_eq!(link.over(2).collect::<Vec<_>>(), [Work::Copied, Work::Copied, Work::Sent(3)]);
-        assert_eq!(link.over(2).count(), 0, "it was over");
-        assert_eq!(link.over(9).count(), 0, "it was never posted");
+        assert_eq!(link.over(3), Some(Work::Sent(3)));
+        assert_eq!(link.len(), 5, "an operation before it is under way");
+        assert_eq!(link.over(3), None, "it was over");
+        assert_eq!(link.over(9), None, "it was never posted");
+        assert_eq!(link.over(1), Some(Work::Moved(1)));
+        assert_eq!(link.len(), 2);
         assert_eq!(link.end("gone".to_owned()), [Work::Copied, Work::Moved(4)]);
-        assert_eq!(link.over(4).count(), 0, "nothing is left");
+        assert_eq!(link.over(5), None, "nothing is left");
     }
 
     #[test]

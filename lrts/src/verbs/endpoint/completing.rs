@@ -75,17 +75,11 @@ impl Endpoint {
             unsafe { CStr::from_ptr(ibv_wc_status_str(one.status)) }.to_string_lossy().into_owned()
         });
         let Some(link) = self.link(node) else { return };
-        let over: Vec<Work> = link.over(number).collect();
-        if over.is_empty() {
-            return;
-        }
+        let Some(work) = link.over(number) else { return };
         events.push(Event::Room);
-        let last = over.len() - 1;
-        for (index, work) in over.into_iter().enumerate() {
-            match cause.as_ref().filter(|_| index == last) {
-                None => events.extend(self.done(work)),
-                Some(cause) => events.extend(self.failed(work, cause)),
-            }
+        match &cause {
+            None => events.extend(self.done(work)),
+            Some(cause) => events.extend(self.failed(work, cause)),
         }
         // The first cause is the true one; what follows was given up because of it.
         if let Some(cause) = cause
