@@ -11,7 +11,7 @@ use crate::lrts::Lrts;
 #[cfg(feature = "mpi")]
 use crate::mpi::{MATCHED_BYTES_MIN, Mpi};
 use crate::path_use::PathUse;
-#[cfg(any(feature = "ofi", feature = "mpi"))]
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
 use crate::wrappers::Wrapped;
 
 /// A network that carries messages, with both ways to move memory.
