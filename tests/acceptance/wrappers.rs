@@ -12,13 +12,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Paths that a backend of its own carries.
 fn paths() -> Vec<&'static str> {
-    let mut paths = vec!["+lrts shm", "+lrts emulated", "+lrts tcp +nocma"];
+    let paths = ["+lrts shm", "+lrts emulated", "+lrts tcp +nocma"].into_iter();
     #[cfg(feature = "ofi")]
-    paths.extend(crate::ofi::here(&["tcp;ofi_rxm", "shm"]).into_iter().map(|provider| match provider {
-        "shm" => "+lrts ofi +ofi shm",
-        _ => "+lrts ofi +ofi tcp;ofi_rxm",
-    }));
-    paths
+    let paths =
+        paths.chain(crate::ofi::here(&["tcp;ofi_rxm", "shm"]).into_iter().map(|provider| match provider {
+            "shm" => "+lrts ofi +ofi shm",
+            _ => "+lrts ofi +ofi tcp;ofi_rxm",
+        }));
+    paths.collect()
 }
 
 /// What a line of a trace says of a field, as it stands there.

@@ -13,18 +13,18 @@ const CUT_PATIENCE: Duration = Duration::from_secs(180);
 
 /// Ways to the other hosts, and what `+stats` calls them.
 fn fabrics() -> Vec<(&'static str, String)> {
-    let mut fabrics = vec![("", "tcp".to_owned()), ("+lrts tcp +nocma", "tcp".to_owned())];
+    let fabrics = [("", "tcp".to_owned()), ("+lrts tcp +nocma", "tcp".to_owned())].into_iter();
     #[cfg(feature = "ofi")]
-    fabrics.extend(chare_tests::providers(&["tcp;ofi_rxm", "net"], "hosts").into_iter().flat_map(
-        |provider| {
+    let fabrics = fabrics.chain(
+        chare_tests::providers(&["tcp;ofi_rxm", "net"], "hosts").into_iter().flat_map(|provider| {
             let (beside, alone) = match provider {
                 "net" => ("+ofi net", "+lrts ofi +ofi net"),
                 _ => ("+ofi tcp;ofi_rxm", "+lrts ofi +ofi tcp;ofi_rxm"),
             };
             [beside, alone].map(|options| (options, format!("ofi ({provider})")))
-        },
-    ));
-    fabrics
+        }),
+    );
+    fabrics.collect()
 }
 
 /// The launcher's arguments for `nodes` nodes on all hosts of a laboratory.

@@ -84,8 +84,16 @@ pub(crate) enum Event {
     /// A one-sided operation failed.
     MoveFailed(usize, String),
     /// There may be room where there was none.
+    #[cfg_attr(
+        not(feature = "verbs"),
+        expect(dead_code, reason = "only verbs makes its connections on demand")
+    )]
     Room,
     /// Nothing reaches this node or comes from it any more, for this reason.
+    #[cfg_attr(
+        not(feature = "verbs"),
+        expect(dead_code, reason = "only verbs makes its connections on demand")
+    )]
     Broken(NodeId, String),
     /// The endpoint itself failed.
     Failed(String),

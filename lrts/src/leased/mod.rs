@@ -31,17 +31,16 @@ use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
 use crate::fabric::pool::Pool;
 use crate::fabric::sleeper::Sleeper;
+use crate::fabric::wish::{self, Wish};
 use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
-use crate::memcpy::copy;
 use crate::memory::Memory;
 use crate::path_use::PathUse;
 use crate::region::{RegionKey, Regions};
 use endpoint::Endpoint;
 use exchange::{Exchange, Message, News};
 use parking_lot::Mutex;
-use poster::{What, Wish};
 use rustix::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -205,35 +204,17 @@ impl Lrts for Leased {
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        if get.key.node == self.regions.node() {
-            return copy::get(&self.regions, get);
-        }
-        if let Err(error) = copy::local_room(&get) {
-            let failed = Completion { token: get.token, result: Err(error), memory: Some(get.into) };
-            return Ok(Posted::Done(failed));
-        }
-        let Get { key, offset, into, len, token } = get;
-        self.post(Wish { key, offset, len, token, what: What::Get(into) }).map_err(|wish| match wish.what {
-            What::Get(into) => Refused(Get { key, offset, into, len, token }),
-            What::Put(_) => unreachable!("a get comes back as a get"),
-        })
+        wish::get(&self.regions, get, |wish| self.post(wish))
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        if put.key.node == self.regions.node() {
-            return copy::put(&self.regions, put);
-        }
-        let Put { key, offset, from, token } = put;
-        if !self.delivers {
+        let node = put.key.node;
+        if node != self.regions.node() && !self.delivers {
             let cause = format!("`{}` cannot prove that a write arrived", self.label);
-            let result = Err(TransferError::Refused { node: key.node, cause });
-            return Ok(Posted::Done(Completion { token, result, memory: None }));
+            let result = Err(TransferError::Refused { node, cause });
+            return Ok(Posted::Done(Completion { token: put.token, result, memory: None }));
         }
-        let len = from.len();
-        self.post(Wish { key, offset, len, token, what: What::Put(from) }).map_err(|wish| match wish.what {
-            What::Put(from) => Refused(Put { key, offset, from, token }),
-            What::Get(_) => unreachable!("a put comes back as a put"),
-        })
+        wish::put(&self.regions, put, |wish| self.post(wish))
     }
 
     fn view(&self, _: &RegionKey, _: u64, _: usize) -> Result<Option<Memory>, TransferError> {

@@ -11,22 +11,13 @@ use super::endpoint::{Access, Direction, Endpoint, Refusal, Registration, TRANSF
 use super::wire::{Control, Window};
 use crate::emulated::wire::{OperationId, Range, Reason};
 use crate::error::TransferError;
+use crate::fabric::wish::{What, Wish};
 use crate::ids::NodeId;
-use crate::lrts::{Completion, Token};
-use crate::memory::{Memory, MemoryMut};
-use crate::region::RegionKey;
+use crate::lrts::Completion;
 use std::collections::{HashMap, VecDeque};
 
 /// The longest piece: while one is on the wire, messages of the same connection wait for some hundred microseconds.
 const PIECE_BYTES_MAX: usize = 4 << 20;
-
-/// The memory at our end.
-pub(super) enum What {
-    /// A get fills it.
-    Get(MemoryMut),
-    /// A put reads it.
-    Put(Memory),
-}
 
 impl What {
     fn address(&self) -> *mut u8 {
@@ -52,15 +43,6 @@ impl What {
     }
 }
 
-/// A get or put as it was posted.
-pub(super) struct Wish {
-    pub(super) key: RegionKey,
-    pub(super) offset: u64,
-    pub(super) len: usize,
-    pub(super) token: Token,
-    pub(super) what: What,
-}
-
 struct Operation {
     wish: Wish,
     local: Option<Registration>,
@@ -82,11 +64,7 @@ impl Operation {
         if let Some(local) = &self.local {
             endpoint.deregister(local);
         }
-        let memory = match self.wish.what {
-            What::Get(into) => Some(into),
-            What::Put(_) => None,
-        };
-        Completion { token: self.wish.token, result, memory }
+        self.wish.end(result)
     }
 }
 

@@ -11,39 +11,10 @@ use super::flow::{Block, Flow};
 use super::wire::{Control, Tags};
 use crate::emulated::wire::{OperationId, Range, Reason};
 use crate::error::TransferError;
+use crate::fabric::wish::{What, Wish};
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Token};
-use crate::memory::{Memory, MemoryMut};
-use crate::region::RegionKey;
 use std::collections::HashMap;
-
-/// The memory at our end.
-pub(super) enum What {
-    /// A get fills it.
-    Get(MemoryMut),
-    /// A put reads it.
-    Put(Memory),
-}
-
-/// A get or put as it was posted.
-pub(super) struct Wish {
-    pub(super) key: RegionKey,
-    pub(super) offset: u64,
-    pub(super) len: usize,
-    pub(super) token: Token,
-    pub(super) what: What,
-}
-
-impl Wish {
-    /// It ends before it begins.
-    pub(super) fn fail(self, error: TransferError) -> Completion {
-        let memory = match self.what {
-            What::Get(into) => Some(into),
-            What::Put(_) => None,
-        };
-        Completion { token: self.token, result: Err(error), memory }
-    }
-}
 
 enum State {
     /// The server was asked; a get has its tag.

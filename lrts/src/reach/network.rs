@@ -19,8 +19,8 @@ use std::sync::Arc;
 /// # Errors
 /// The build has no such network, or the network's.
 #[cfg_attr(
-    not(any(feature = "ofi", feature = "verbs", feature = "mpi")),
-    expect(unused_variables, reason = "this build has no network to open")
+    not(all(feature = "ofi", feature = "verbs", feature = "mpi")),
+    allow(unused_variables, reason = "each network needs its own part of them")
 )]
 pub(super) fn open_network(
     bootstrap: &mut dyn Bootstrap,

@@ -3,10 +3,10 @@
 use super::{Cargo, Exchange, Farewell, Presence};
 use crate::emulated::wire::OPERATIONS_MAX;
 use crate::error::TransferError;
+use crate::fabric::wish::Wish;
 use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::leased::endpoint::Refusal;
-use crate::leased::poster::{What, Wish};
 use crate::leased::wire::{Control, Header, Kind};
 use crate::lrts::{Completion, NoRoom};
 
@@ -75,18 +75,11 @@ impl Exchange {
     /// The wish when too many are open at that peer.
     pub(in crate::leased) fn wish(&mut self, wish: Wish) -> Result<Option<Completion>, Wish> {
         let node = wish.key.node;
-        let fail = |wish: Wish, error| {
-            let memory = match wish.what {
-                What::Get(into) => Some(into),
-                What::Put(_) => None,
-            };
-            Ok(Some(Completion { token: wish.token, result: Err(error), memory }))
-        };
         match self.peer(node).map(|peer| (peer.presence, peer.farewell)) {
-            None => return fail(wish, TransferError::StaleKey(node)),
+            None => return Ok(Some(wish.end(Err(TransferError::StaleKey(node))))),
             Some((Presence::Open, Farewell::Unsaid)) => {}
             Some((Presence::Open, _)) => return Err(wish),
-            Some(_) => return fail(wish, TransferError::PeerLost(node)),
+            Some(_) => return Ok(Some(wish.end(Err(TransferError::PeerLost(node))))),
         }
         if self.poster.count(node) >= OPERATIONS_MAX {
             return Err(wish);

@@ -3,12 +3,12 @@
 use super::{Exchange, Farewell, News, Presence, Purpose, Running};
 use crate::emulated::wire::OPERATIONS_MAX;
 use crate::error::TransferError;
+use crate::fabric::wish::Wish;
 use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, NoRoom};
 use crate::mpi::callers::Ticket;
 use crate::mpi::endpoint::Letter;
-use crate::mpi::poster::Wish;
 use crate::mpi::server::Task;
 use crate::mpi::wire::{Control, Header, Kind};
 
@@ -88,10 +88,10 @@ impl Exchange {
     ) -> Result<Option<Completion>, Wish> {
         let node = wish.key.node;
         match self.peer(node).map(|peer| (peer.presence, peer.farewell)) {
-            None => return Ok(Some(wish.fail(TransferError::StaleKey(node)))),
+            None => return Ok(Some(wish.end(Err(TransferError::StaleKey(node))))),
             Some((Presence::Open, Farewell::Unsaid)) => {}
             Some((Presence::Open, _)) => return Err(wish),
-            Some(_) => return Ok(Some(wish.fail(TransferError::PeerLost(node)))),
+            Some(_) => return Ok(Some(wish.end(Err(TransferError::PeerLost(node))))),
         }
         if self.poster.count(node) >= OPERATIONS_MAX {
             return Err(wish);
