@@ -69,12 +69,12 @@ fn parity(iteration: u64) -> usize {
     (iteration % 2) as usize
 }
 
-#[chare(array)]
+#[chare(array, index = (u64, u64))]
 impl Block {
     #[entry]
     pub(crate) fn new(problem: Problem) -> Self {
         let Problem { columns, rows, blocks, .. } = problem;
-        let (column, row) = (chare::this_index() % blocks, chare::this_index() / blocks);
+        let (column, row): (u64, u64) = chare::this_index();
         let part = |at: u64, points: u64| at * points / blocks..(at + 1) * points / blocks;
         let grid = Grid::new((columns, rows), part(column, columns), part(row, rows));
         // Before the first verdict comes the start.
@@ -125,10 +125,10 @@ impl Block {
         let blocks = self.problem.blocks;
         for side in SIDES {
             let index = match side {
-                Side::Left if column > 0 => row * blocks + column - 1,
-                Side::Right if column + 1 < blocks => row * blocks + column + 1,
-                Side::Below if row > 0 => (row - 1) * blocks + column,
-                Side::Above if row + 1 < blocks => (row + 1) * blocks + column,
+                Side::Left if column > 0 => (column - 1, row),
+                Side::Right if column + 1 < blocks => (column + 1, row),
+                Side::Below if row > 0 => (column, row - 1),
+                Side::Above if row + 1 < blocks => (column, row + 1),
                 _ => continue,
             };
             let landing = [(); 2].map(|()| Some(BufferMut::zeroed(self.grid.edge_len(side))));

@@ -59,7 +59,7 @@ async fn run(options: Options) -> bool {
     let ((iterations, to_iterations), (error, to_error)) = (chare::future(), chare::future());
     let problem = Problem { columns, rows, blocks, tolerance, iterations: to_iterations, error: to_error };
     let start = Instant::now();
-    BlockProxy::create(blocks * blocks, problem).start();
+    BlockProxy::create((blocks, blocks), problem).start();
     let (iterations, error) = (iterations.await, error.await);
     let seconds = start.elapsed().as_secs_f64();
 

@@ -10,9 +10,7 @@
 use crate::pattern::Transfer;
 use crate::round::{Mode, Outcome, Round, Way};
 use chare::prelude::*;
-use chare::{
-    ArrayOptions, Placement, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput,
-};
+use chare::{ArrayOptions, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
 use std::time::Instant;
 
 /// Under which a post and a buffer meet; both players may be on one PE, but never have a transfer under way at once.
@@ -255,8 +253,8 @@ pub(crate) struct Players(PlayerProxy);
 impl Players {
     /// Player 0 on PE 0, player 1 on `partner`.
     pub(crate) fn create(partner: PeId) -> Self {
-        let placement = Placement::by(2, |index| if index == 0 { PeId(0) } else { partner });
-        Self(PlayerProxy::create(ArrayOptions::new(2).placement(placement)))
+        let place = |index| if index == 0 { PeId(0) } else { partner };
+        Self(PlayerProxy::create(ArrayOptions::new(2).place_by(place)))
     }
 
     /// Plays a round from start to end.

@@ -1,6 +1,6 @@
 //! What the ports of Charm++'s zero-copy tests and examples share: their start, their numbers, their checks.
 
-use chare::{ArrayOptions, PeId, Placement, Program};
+use chare::{ArrayOptions, PeId, Program};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -77,5 +77,5 @@ pub fn characters(len: usize) -> Vec<u8> {
 /// Two elements on the first and on the last PE, which live on different nodes if there are several.
 pub fn both_ends() -> ArrayOptions {
     let last = PeId(chare::pes() - 1);
-    ArrayOptions::new(2).placement(Placement::by(2, |index| if index == 0 { PeId(0) } else { last }))
+    ArrayOptions::new(2).place_by(|index| if index == 0 { PeId(0) } else { last })
 }

@@ -46,7 +46,7 @@ fn values(iteration: usize) -> Vec<i32> {
 impl Element {
     #[entry]
     fn new(elements: u64, done: Callback<()>) -> Self {
-        let partner = elements - 1 - chare::this_index();
+        let partner = elements - 1 - chare::this_index::<u64>();
         let received = (0..ITERATIONS).map(|_| None).collect();
         Self { partner, iteration: 0, sent: 0, received, done }
     }

@@ -38,7 +38,7 @@ struct Element {
 impl Element {
     #[entry]
     fn new(elements: u64, done: Callback<()>) -> Self {
-        let partner = elements - 1 - chare::this_index();
+        let partner = elements - 1 - chare::this_index::<u64>();
         Self { partner, kept: indices(LEN), back: 0, done }
     }
 

@@ -50,7 +50,7 @@ struct Element {
 impl Element {
     #[entry]
     fn new(elements: u64, post: bool, validated: Callback<()>, done: Callback<()>) -> Self {
-        let partner = elements - 1 - chare::this_index();
+        let partner = elements - 1 - chare::this_index::<u64>();
         Self { partner, post, iteration: 0, sent: 0, received: [0; 2], validated, done }
     }
 

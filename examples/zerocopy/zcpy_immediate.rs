@@ -36,7 +36,7 @@ struct Element {
 impl Element {
     #[entry]
     fn new(elements: u64, watchers: WatcherProxy) -> Self {
-        Self { partner: elements - 1 - chare::this_index(), watchers, offered: None }
+        Self { partner: elements - 1 - chare::this_index::<u64>(), watchers, offered: None }
     }
 
     #[entry]

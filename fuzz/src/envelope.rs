@@ -2,7 +2,8 @@
 
 use chare::fuzzing::Pair;
 use chare::prelude::*;
-use chare::{RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
+use chare::{ArrayOptions, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
@@ -95,6 +96,52 @@ impl Cell {
     }
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct Place(i32, String);
+
+impl chare::ArrayIndex for Place {}
+
+struct Patch;
+
+#[chare(array, index = Place)]
+impl Patch {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry(create_home)]
+    fn touch(&mut self, done: Callback<u64>) {
+        done.send(1);
+    }
+
+    #[entry]
+    fn leave(&mut self, done: Callback<u64>) {
+        self.contribute(sum(1), done);
+        chare::destroy();
+    }
+}
+
+/// Elements that come and go, at home and elsewhere.
+async fn insert_and_destroy() {
+    let patches = PatchProxy::create_empty(ArrayOptions::empty());
+    let places = ["", "long enough to be a digest"].map(|name| Place(7, name.to_owned()));
+    let touched = places.map(|place| {
+        let patch = patches.at(place);
+        patch.insert_on(PeId(1));
+        let (touched, done) = chare::future();
+        patch.touch(done);
+        touched
+    });
+    for touched in touched {
+        assert_eq!(touched.await, 1);
+    }
+    patches.done_inserting();
+    let (left, done) = chare::future();
+    patches.leave(done);
+    assert_eq!(left.await, 2);
+}
+
 /// A program that says everything a node can say.
 async fn say_everything() {
     chare::set_readonly(vec!["a".to_owned(), "b".to_owned()]);
@@ -129,6 +176,7 @@ async fn say_everything() {
     let (lens, done) = chare::future();
     cells.all(vec![1.5; 60_000], done);
     assert_eq!(lens.await, [60_000; 5]);
+    insert_and_destroy().await;
     // Goes on for ever: a job that ends says nothing more.
     chare::future::<()>().0.await;
 }

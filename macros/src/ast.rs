@@ -12,10 +12,19 @@ use syn::{Attribute, Ident, ImplItem, ItemImpl, Meta, Path, Signature, Type, Vis
 #[derive(Debug)]
 pub(crate) struct Block {
     /// What stood in the parentheses of `#[chare(..)]`.
-    pub(crate) options: Vec<Meta>,
+    pub(crate) options: Vec<ChareOption>,
     /// The block without its items.
     pub(crate) header: ItemImpl,
     pub(crate) items: Vec<Item>,
+}
+
+/// One thing in the parentheses of `#[chare(..)]`.
+#[derive(Debug)]
+pub(crate) enum ChareOption {
+    /// `index = Type`
+    Index { name: Ident, ty: Type },
+    /// A kind, if it is known.
+    Kind(Meta),
 }
 
 /// An item of the block.
@@ -60,8 +69,16 @@ pub(crate) enum Role {
 pub(crate) struct EntryOptions {
     pub(crate) expedited: bool,
     pub(crate) priority: Option<i32>,
+    pub(crate) demand: Option<Demand>,
     pub(crate) inline: bool,
     pub(crate) when_idle: bool,
+}
+
+/// Where an element is created that is called before it exists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Demand {
+    Here,
+    Home,
 }
 
 /// A `#[nocopy]` on a parameter.
@@ -107,6 +124,8 @@ pub(crate) struct Chare {
     /// The type as the block writes it.
     pub(crate) path: Path,
     pub(crate) kind: Kind,
+    /// What names an element; an array's own or the numbers of PEs and nodes.
+    pub(crate) index: Type,
     /// The block's `#[cfg(..)]`, which everything that is generated repeats.
     pub(crate) conditions: Vec<Attribute>,
     pub(crate) constructor: Constructor,

@@ -17,6 +17,7 @@ pub(crate) enum Misuse {
     NotANamedType,
     UnknownKind { found: String },
     TwoKinds,
+    IndexWithoutArray,
     // Helper attributes.
     Outside { attribute: &'static str },
     NotOnAMethod { attribute: &'static str },
@@ -26,6 +27,9 @@ pub(crate) enum Misuse {
     ValuedOption { option: &'static str },
     PriorityNotI32,
     ExpeditedPriority,
+    TwoDemands,
+    DemandWithoutArray,
+    DemandWithArguments,
     IdlePriority,
     IdleReturn,
     InlineAsync,
@@ -97,6 +101,9 @@ impl fmt::Display for Misuse {
                 "`{found}` is no kind of chare: write #[chare] for a single one, #[chare(array)], #[chare(group)] or #[chare(nodegroup)]"
             ),
             TwoKinds => out.write_str("a chare has one kind: keep one of `array`, `group` and `nodegroup`"),
+            IndexWithoutArray => {
+                out.write_str("only an array has indices of its own: write #[chare(array, index = TYPE)]")
+            }
 
             Outside { attribute } => {
                 write!(out, "use #[{attribute}] inside an impl block marked #[chare], and not inside #[cfg_attr(..)]")
@@ -105,7 +112,7 @@ impl fmt::Display for Misuse {
             TwoRoles => out.write_str("a method has one role: keep one #[entry] or one #[post(..)]"),
             UnknownOption { found } => write!(
                 out,
-                "`{found}` is no option of an entry: the options are `expedited`, `inline`, `priority = NUMBER` and `when_idle`"
+                "`{found}` is no option of an entry: the options are `create_here`, `create_home`, `expedited`, `inline`, `priority = NUMBER` and `when_idle`"
             ),
             DuplicateOption { option } => write!(out, "`{option}` is given twice: keep one"),
             ValuedOption { option } => write!(out, "`{option}` takes no value: write #[entry({option})]"),
@@ -114,6 +121,15 @@ impl fmt::Display for Misuse {
             ),
             ExpeditedPriority => out.write_str(
                 "an expedited entry overtakes the queue that priorities order: keep one of `expedited` and `priority`",
+            ),
+            TwoDemands => out.write_str(
+                "an element that does not exist is created in one place: keep one of `create_here` and `create_home`",
+            ),
+            DemandWithoutArray => out.write_str(
+                "only an element of an array is created on demand: write #[chare(array)], or leave out `create_here` and `create_home`",
+            ),
+            DemandWithArguments => out.write_str(
+                "nobody gives arguments to the constructor of an element that is created on demand: let the constructor take none",
             ),
             IdlePriority => out.write_str(
                 "an entry that runs when nothing else can has no place in the queue: remove `expedited` or `priority`",

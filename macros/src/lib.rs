@@ -26,7 +26,8 @@ use proc_macro2::TokenStream;
 /// | on the block | the chares are | proxies of `Cell` |
 /// |---|---|---|
 /// | `#[chare]` | created one by one | `CellProxy` |
-/// | `#[chare(array)]` | a collection with indices | `CellProxy`, `CellElementProxy` |
+/// | `#[chare(array)]` | a collection with indices, which are `u64` | `CellProxy`, `CellElementProxy` |
+/// | `#[chare(array, index = (u32, u32))]` | a collection with indices of this type | `CellProxy`, `CellElementProxy` |
 /// | `#[chare(group)]` | one for each PE | `CellProxy`, `CellElementProxy` |
 /// | `#[chare(nodegroup)]` | one for each node | `CellProxy`, `CellElementProxy` |
 ///
@@ -38,6 +39,8 @@ use proc_macro2::TokenStream;
 /// | `#[entry] async fn run(this: This<Self>, ..)` | an entry method that may wait; other entries run meanwhile |
 /// | `#[entry(expedited)]` | an entry that overtakes the queue |
 /// | `#[entry(priority = -5)]` | an entry with a priority, an `i32`: smaller runs first; without, it is 0 |
+/// | `#[entry(create_here)]` | an entry that creates the element of an array that it calls if there is none, on the caller's PE; its constructor takes no arguments |
+/// | `#[entry(create_home)]` | the same, at the element's home |
 /// | `#[entry(inline)]` | an entry that is called like a function where its chare is on the caller's PE and not in an entry; else by a message |
 /// | `#[entry(when_idle)] fn idle(&mut self) -> bool` | an entry that runs when its PE has nothing else to do, again for as long as it returns `true` |
 /// | `#[post(step)] fn give(&mut self, ..)` | the post method of the entry `step`: takes its regular arguments by reference and each `Posted<T>` as `Post<T>` |

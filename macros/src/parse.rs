@@ -4,7 +4,7 @@
 //! 2. Method bodies stay unread.
 //! 3. What an attribute means for its method is `check`'s question.
 
-use crate::ast::{Block, EntryOptions, Item, Method, NocopyMark, Passing, Role};
+use crate::ast::{Block, ChareOption, Demand, EntryOptions, Item, Method, NocopyMark, Passing, Role};
 use crate::errors::{Errors, Misuse};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -15,7 +15,7 @@ use syn::{Attribute, Expr, ExprLit, FnArg, Ident, ImplItem, ItemImpl, Lit, Meta,
 
 /// Reads the attribute's options and the item that it stands on; `None` if that is no impl block.
 pub(crate) fn parse(options: TokenStream, item: TokenStream, errors: &mut Errors) -> Option<Block> {
-    let options = match Punctuated::<Meta, Token![,]>::parse_terminated.parse2(options.clone()) {
+    let options = match Punctuated::<ChareOption, Token![,]>::parse_terminated.parse2(options.clone()) {
         Ok(options) => options.into_iter().collect(),
         Err(_) => {
             errors.report(&options, Misuse::UnknownKind { found: options.to_string() });
@@ -36,6 +36,18 @@ pub(crate) fn parse(options: TokenStream, item: TokenStream, errors: &mut Errors
             errors.add(error);
             None
         }
+    }
+}
+
+impl Parse for ChareOption {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let ahead = input.fork();
+        if ahead.parse::<Ident>().is_ok_and(|name| name == "index") && ahead.peek(Token![=]) {
+            let name = input.parse()?;
+            input.parse::<Token![=]>()?;
+            return Ok(Self::Index { name, ty: input.parse()? });
+        }
+        input.parse().map(Self::Kind)
     }
 }
 
@@ -175,6 +187,11 @@ fn read_entry_options(attribute: &Attribute, errors: &mut Errors) -> EntryOption
                 errors.report(option, Misuse::PriorityNotI32);
             }
             options.priority = Some(priority.unwrap_or_default());
+        } else if let Some(demand) = read_demand(option) {
+            if options.demand.is_some() {
+                errors.report(option, Misuse::TwoDemands);
+            }
+            options.demand = Some(demand);
         } else {
             errors.report(option, Misuse::UnknownOption { found: option.to_token_stream().to_string() });
         }
@@ -186,6 +203,12 @@ fn read_entry_options(attribute: &Attribute, errors: &mut Errors) -> EntryOption
         errors.report(attribute, Misuse::IdlePriority);
     }
     options
+}
+
+fn read_demand(option: &Meta) -> Option<Demand> {
+    let Meta::Path(path) = option else { return None };
+    let demands = [("create_here", Demand::Here), ("create_home", Demand::Home)];
+    demands.into_iter().find(|(name, _)| path.is_ident(name)).map(|(_, demand)| demand)
 }
 
 fn read_priority(option: &Meta) -> Option<i32> {

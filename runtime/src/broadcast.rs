@@ -9,7 +9,7 @@
 use crate::collection::CollectionInfo;
 use crate::envelope::{self, Body, Broadcast, CallOfAll, Envelope, Spread};
 use crate::error::JobError;
-use crate::ids::NodeId;
+use crate::ids::{CollectionId, NodeId, PeId};
 use crate::message::Arguments;
 use crate::node::{Ending, Node};
 use crate::outbox;
@@ -34,6 +34,24 @@ pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
         let body = Body::Broadcast(Box::new(broadcast.clone()));
         outbox::send(pe, to, Envelope { options: call.options.clone(), body });
     }
+}
+
+/// Tells every home that a PE will insert no more, and for how many insertions it has asked there.
+pub(crate) fn close_all(pe: &Pe, collection: CollectionId, insertions: Vec<(PeId, u64)>) {
+    tell_nodes(pe, &Arguments::new(()), &[], |_| Spread::Closing {
+        collection,
+        from: pe.id,
+        insertions: insertions.clone(),
+    });
+    for to in pe.node.pes() {
+        let body = closing(collection, pe.id, &insertions, to);
+        outbox::send(pe, to, Envelope { options: CallOptions::new().expedited(), body });
+    }
+}
+
+fn closing(collection: CollectionId, from: PeId, insertions: &[(PeId, u64)], home: PeId) -> Body {
+    let insertions = insertions.iter().find(|(to, _)| *to == home).map_or(0, |(_, count)| *count);
+    Body::Closing { collection, from, insertions }
 }
 
 /// Tells all other nodes.
@@ -105,17 +123,29 @@ pub(crate) fn accept(
     }
     let pass_on_as_it_is = || node.outside.sent.add_shared(node.post_to_children(&node.outside, root, frame));
     match spread {
-        Spread::Members { id, chare, len, placement } => {
+        Spread::Members(blueprint) => {
             pass_on_as_it_is();
-            let chare = envelope::find_chare(chare)?;
-            let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
-            let info = CollectionInfo::new(id, chare, len, placement, node.layout)
+            let chare = envelope::find_chare(blueprint.chare)?;
+            // Whoever creates no elements gives no arguments.
+            let arguments = if blueprint.elements.len() == 0 {
+                Arguments::new(())
+            } else {
+                (chare.decode)(rest).map_err(|error| error.to_string())?
+            };
+            let info = CollectionInfo::new(*blueprint, chare, node.layout)
                 .map_err(|cause| format!("{} cannot be created: {cause}", chare.name))?;
             let info = Arc::new(info);
             tell_pes(node, &CallOptions::new().expedited(), || Body::CreateMembers {
                 info: Arc::clone(&info),
                 arguments: arguments.clone(),
             });
+        }
+        Spread::Closing { collection, from, insertions } => {
+            pass_on_as_it_is();
+            for pe in node.pes() {
+                let body = closing(collection, from, &insertions, pe);
+                node.deliver_counted(pe, Envelope { options: CallOptions::new().expedited(), body });
+            }
         }
         Spread::Broadcast { call, nocopy } => {
             let entry = envelope::find_entry(call.entry)?;

@@ -12,13 +12,16 @@ pub(crate) struct Identity {
     pub(crate) target: Target,
     /// The chare type's name, for messages to humans.
     pub(crate) name: &'static str,
-    /// How many reductions it has contributed to.
+    /// Which reduction of its collection it contributes to next; [`Identity::GONE`] after it was destroyed.
     pub(crate) contributions: Cell<u64>,
 }
 
 impl Identity {
-    pub(crate) fn new(target: Target, name: &'static str) -> Self {
-        Self { target, name, contributions: Cell::new(0) }
+    /// Instead of the number of a reduction: it takes part in none any more.
+    pub(crate) const GONE: u64 = u64::MAX;
+
+    pub(crate) fn new(target: Target, name: &'static str, next_reduction: u64) -> Self {
+        Self { target, name, contributions: Cell::new(next_reduction) }
     }
 }
 
@@ -32,7 +35,7 @@ pub(crate) trait AnyChare: Any {
 
 /// What a chare of this type takes at least: itself, and its place in the tables of its PE.
 pub(crate) const fn bytes_of<C>() -> u64 {
-    (size_of::<Body<C>>() + size_of::<(Target, Rc<dyn AnyChare>)>() + size_of::<Index>()) as u64
+    (size_of::<Body<C>>() + size_of::<Rc<dyn AnyChare>>() + size_of::<(Index, u32)>()) as u64
 }
 
 /// The one allocation of a chare.
@@ -53,10 +56,18 @@ impl<C: 'static> AnyChare for Body<C> {
 
 impl<C> Body<C> {
     fn with<R>(&self, body: impl FnOnce(&mut C) -> R) -> R {
-        let mut state = self.state.try_borrow_mut().expect(
-            "this chare's state is already borrowed: do not call `This::with` inside `This::with` on the same chare",
-        );
-        body(&mut state)
+        match self.state.try_borrow_mut() {
+            Ok(mut state) => body(&mut state),
+            Err(_) => self.refuse(),
+        }
+    }
+
+    #[cold]
+    fn refuse(&self) -> ! {
+        let Identity { name, .. } = self.identity;
+        panic!(
+            "the state of this {name} is borrowed already: `local` or `This::with` cannot reach a chare whose entry, or whose closure, is under way"
+        )
     }
 }
 

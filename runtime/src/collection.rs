@@ -1,68 +1,47 @@
-//! Arrays, groups and nodegroups: how many members, and which PE each lives on.
+//! Arrays, groups and nodegroups: what every process knows of one.
 //!
-//! Every process of the job gets the same description when the collection is created, so any of them finds any member without asking.
+//! Every process gets the same blueprint when the collection is created, so any of them finds the home of any member without asking.
 
+use crate::callback::ErasedCallback;
 use crate::host_memory::host_memory_bytes;
-use crate::ids::{CollectionId, Index, NodeId, PeId};
+use crate::ids::{ChareTypeId, CollectionId, Index, NodeId, PeId};
 use crate::layout::Layout;
+use crate::placement::{Bond, Map, Placement};
 use crate::registry::ChareRegistration;
+use crate::shape::Shape;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-/// Where the elements of an array live.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Placement {
-    /// Neighbouring indices together, as evenly as possible. The default.
-    Block,
-    /// Element `i` on PE `i` modulo the number of PEs.
-    RoundRobin,
-    /// Element `i` on the `i`-th PE of the table; see [`Placement::by`].
-    Table(Arc<[PeId]>),
-    /// Group: member `i` on PE `i`.
-    #[doc(hidden)]
-    PerPe,
-    /// Nodegroup: member `i` on a PE of node `i`.
-    #[doc(hidden)]
-    PerNode,
+/// A member of a list, and its encoding, if its index is a digest.
+type Listed = (Index, Option<Box<[u8]>>);
+
+/// The members that a collection begins with.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Elements {
+    Range(Arc<Shape>),
+    List(Arc<[Listed]>),
 }
 
-impl Placement {
-    /// A placement by any rule: `rule` is asked once per element, here; its answers travel with the array.
-    ///
-    /// ```
-    /// use chare::{PeId, Placement};
-    /// let even_on_zero = Placement::by(10, |index| PeId(if index % 2 == 0 { 0 } else { 1 }));
-    /// # let _ = even_on_zero;
-    /// ```
-    pub fn by(len: u64, rule: impl FnMut(u64) -> PeId) -> Self {
-        Self::Table((0..len).map(rule).collect())
+impl Elements {
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::Range(shape) => shape.len(),
+            Self::List(list) => list.len() as u64,
+        }
     }
 }
 
-/// How an array is created: its length and placement. A bare length means block placement.
-#[derive(Clone, Debug)]
-pub struct ArrayOptions {
-    pub(crate) len: u64,
+/// What is said of a collection when it is created.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Blueprint {
+    pub(crate) id: CollectionId,
+    pub(crate) chare: ChareTypeId,
+    pub(crate) elements: Elements,
     pub(crate) placement: Placement,
-}
-
-impl ArrayOptions {
-    /// `len` elements, indices from 0.
-    pub fn new(len: u64) -> Self {
-        Self { len, placement: Placement::Block }
-    }
-
-    /// Places elements otherwise than in blocks.
-    pub fn placement(mut self, placement: Placement) -> Self {
-        self.placement = placement;
-        self
-    }
-}
-
-impl From<u64> for ArrayOptions {
-    fn from(len: u64) -> Self {
-        Self::new(len)
-    }
+    /// Whether elements may be inserted.
+    pub(crate) is_open: bool,
+    /// Who wants to know when all elements exist.
+    pub(crate) created: Option<ErasedCallback>,
 }
 
 /// What every process knows of a collection.
@@ -70,126 +49,184 @@ impl From<u64> for ArrayOptions {
 pub(crate) struct CollectionInfo {
     pub(crate) id: CollectionId,
     pub(crate) chare: &'static ChareRegistration,
-    pub(crate) len: u64,
-    placement: Placement,
-    layout: Layout,
-    /// Members per PE.
-    population: Vec<u64>,
+    pub(crate) layout: Layout,
+    blueprint: Blueprint,
+    /// Known when the array that it may be bound to is.
+    placed: OnceLock<Placed>,
+}
+
+/// What follows from the homes.
+#[derive(Debug)]
+struct Placed {
+    map: Arc<Map>,
+    /// Of each PE: whether it takes part in reductions.
+    takes_part: Vec<bool>,
+    /// How many such PEs there are on a node and the nodes below it in the tree.
+    parts_below: Vec<u64>,
 }
 
 impl CollectionInfo {
     /// # Errors
-    /// A placement that does not fit the length or the job, or more members than a host's memory holds, in words.
+    /// Elements or a placement that do not fit the chare or the job, or more members than a host's memory holds, in words.
     pub(crate) fn new(
-        id: CollectionId,
+        blueprint: Blueprint,
         chare: &'static ChareRegistration,
-        len: u64,
-        placement: Placement,
         layout: Layout,
     ) -> Result<Self, String> {
-        if let Placement::Table(table) = &placement {
-            if table.len() as u64 != len {
-                return Err(format!("a placement table for {} elements on an array of {len}", table.len()));
-            }
-            if let Some(pe) = table.iter().find(|pe| pe.0 >= layout.pes()) {
-                return Err(format!("a placement on {pe}, but the job has PEs 0 to {}", layout.pes() - 1));
-            }
+        if let Elements::Range(shape) = &blueprint.elements {
+            shape.check(chare.index.dimensions)?;
         }
-        let fixed = match placement {
-            Placement::PerPe => Some(layout.pes()),
-            Placement::PerNode => Some(layout.nodes()),
-            _ => None,
-        };
-        if let Some(members) = fixed.filter(|members| u64::from(*members) != len) {
-            return Err(format!("{len} members of a group that has {members}"));
+        if blueprint.id.creator.0 >= layout.pes() {
+            return Err(format!("its creator is {}, which does not exist", blueprint.id.creator));
         }
-        let mut info = Self { id, chare, len, placement, layout, population: Vec::new() };
-        info.population = info.count_members();
-        info.check_room(host_memory_bytes())?;
+        let info = Self { id: blueprint.id, chare, layout, blueprint, placed: OnceLock::new() };
+        // On the fullest node there are at least as many as on the average one: so few enough to be counted.
+        info.check_room(info.blueprint.elements.len() / u64::from(layout.nodes()), host_memory_bytes())?;
+        if info.bound_to().is_none() {
+            let map = Map::new(&info)?;
+            info.place(Arc::new(map))?;
+        }
         Ok(info)
     }
 
-    /// Compares the members of the fullest node with a host's memory: another node may ask for any number of them.
-    fn check_room(&self, memory_bytes: u64) -> Result<(), String> {
-        let on = |node| self.layout.pes_of(node).map(|pe| self.population(pe)).sum::<u64>();
-        let most = (0..self.layout.nodes()).map(NodeId).map(on).max().unwrap_or(0);
-        let needed = u128::from(most) * u128::from(self.chare.bytes);
+    /// Compares members of one node with a host's memory: another node may ask for any number of them.
+    fn check_room(&self, members: u64, memory_bytes: u64) -> Result<(), String> {
+        let needed = u128::from(members) * u128::from(self.chare.bytes);
         if needed <= u128::from(memory_bytes) {
             return Ok(());
         }
         Err(format!(
             "{} members take at least {needed} bytes on one node, whose host has {memory_bytes}; create fewer, or use more hosts",
-            self.len
+            self.blueprint.elements.len()
         ))
     }
 
-    /// The PE of a member; `None` if there is no such member.
-    pub(crate) fn locate(&self, index: Index) -> Option<PeId> {
-        let Index(index) = index;
-        if index >= self.len {
-            return None;
+    /// The array that this one is bound to.
+    pub(crate) fn bound_to(&self) -> Option<CollectionId> {
+        match self.blueprint.placement {
+            Placement::With(Bond(other)) => Some(other),
+            _ => None,
         }
-        let pes = u64::from(self.layout.pes());
-        let pe = match &self.placement {
-            // 128 bits: an index times the number of PEs.
-            Placement::Block => (u128::from(index) * u128::from(pes) / u128::from(self.len)) as u64,
-            Placement::RoundRobin => index % pes,
-            Placement::Table(table) => return table.get(index as usize).copied(),
-            Placement::PerPe => index,
-            Placement::PerNode => {
-                // Different nodegroups on different PEs of a node.
-                let rank = self.id.serial % self.layout.pes_per_node();
-                return Some(self.layout.pe(NodeId(index as u32), rank));
-            }
-        };
-        Some(PeId(pe as u32))
     }
 
-    /// The members of one PE, in index order.
+    /// Takes over the homes of the array that this one is bound to.
+    ///
+    /// # Errors
+    /// When the two have indices of different types, in words.
+    pub(crate) fn bind(&self, other: &Self) -> Result<(), String> {
+        let (mine, theirs) = (&self.chare.index, &other.chare.index);
+        if mine.type_id != theirs.type_id {
+            let (mine, theirs) = ((mine.type_name)(), (theirs.type_name)());
+            return Err(format!("an array with indices {mine} is bound to one with indices {theirs}"));
+        }
+        self.place(Arc::clone(&other.placed().map))
+    }
+
+    fn place(&self, map: Arc<Map>) -> Result<(), String> {
+        let pes = self.layout.pes();
+        let mut population = vec![0; pes as usize];
+        match &self.blueprint.elements {
+            Elements::Range(shape) => map.count_homes(shape, &mut population),
+            Elements::List(list) => {
+                list.iter().for_each(|(index, _)| population[map.home(*index).0 as usize] += 1);
+            }
+        }
+        let on = |node| self.layout.pes_of(node).map(|pe| population[pe.0 as usize]).sum::<u64>();
+        let most = (0..self.layout.nodes()).map(NodeId).map(on).max().unwrap_or(0);
+        self.check_room(most, host_memory_bytes())?;
+        let takes_part: Vec<bool> = population.iter().map(|members| self.grows() || *members > 0).collect();
+        let mut parts_below = vec![0; self.layout.nodes() as usize];
+        for pe in (0..pes).map(PeId).filter(|pe| takes_part[pe.0 as usize]) {
+            let mut node = Some(self.layout.node_of(pe));
+            while let Some(above) = node {
+                parts_below[above.index()] += 1;
+                node = self.layout.parent(above, self.root());
+            }
+        }
+        self.placed.get_or_init(|| Placed { map, takes_part, parts_below });
+        Ok(())
+    }
+
+    fn placed(&self) -> &Placed {
+        self.placed.get().expect("a collection is placed before any PE knows it")
+    }
+
+    /// Whether elements may come after the beginning: inserted or on demand.
+    pub(crate) fn grows(&self) -> bool {
+        self.is_open() || self.chare.entries.iter().any(|entry| entry.demand.is_some())
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.blueprint.is_open
+    }
+
+    /// Whether its members may come and go: one of a group is as firm as its PE.
+    pub(crate) fn is_array(&self) -> bool {
+        !matches!(self.blueprint.placement, Placement::PerPe | Placement::PerNode)
+    }
+
+    pub(crate) fn created(&self) -> Option<ErasedCallback> {
+        self.blueprint.created
+    }
+
+    pub(crate) fn placement(&self) -> &Placement {
+        &self.blueprint.placement
+    }
+
+    /// The range that the collection began with.
+    pub(crate) fn shape(&self) -> Option<&Arc<Shape>> {
+        match &self.blueprint.elements {
+            Elements::Range(shape) => Some(shape),
+            Elements::List(_) => None,
+        }
+    }
+
+    /// The PE that knows where a member lives, or that there is none.
+    pub(crate) fn home(&self, index: Index) -> PeId {
+        self.placed().map.home(index)
+    }
+
+    /// The members that one PE begins with, in the order of their indices if they are a range.
     pub(crate) fn members_on(&self, pe: PeId) -> Vec<Index> {
-        let (pes, at) = (u64::from(self.layout.pes()), u64::from(pe.0));
-        let indices: Box<dyn Iterator<Item = u64>> = match self.placement {
-            Placement::Block => Box::new(self.block_start(at)..self.block_start(at + 1)),
-            Placement::RoundRobin => Box::new((at..self.len).step_by(pes as usize)),
-            _ => Box::new((0..self.len).filter(|index| self.locate(Index(*index)) == Some(pe))),
-        };
-        indices.map(Index).collect()
-    }
-
-    fn block_start(&self, pe: u64) -> u64 {
-        (u128::from(pe) * u128::from(self.len)).div_ceil(u128::from(self.layout.pes())) as u64
-    }
-
-    fn count_members(&self) -> Vec<u64> {
-        let pes = u64::from(self.layout.pes());
-        match self.placement {
-            Placement::Block => (0..pes).map(|pe| self.block_start(pe + 1) - self.block_start(pe)).collect(),
-            Placement::RoundRobin => {
-                (0..pes).map(|pe| self.len / pes + u64::from(pe < self.len % pes)).collect()
-            }
-            _ => {
-                let mut population = vec![0; pes as usize];
-                for index in 0..self.len {
-                    if let Some(pe) = self.locate(Index(index)) {
-                        population[pe.0 as usize] += 1;
-                    }
-                }
-                population
+        match &self.blueprint.elements {
+            Elements::Range(shape) => self.placed().map.members_on(shape, pe),
+            Elements::List(list) => {
+                list.iter().map(|(index, _)| *index).filter(|index| self.home(*index) == pe).collect()
             }
         }
     }
 
-    /// How many members live on a PE.
-    pub(crate) fn population(&self, pe: PeId) -> u64 {
-        self.population[pe.0 as usize]
+    /// The encodings of those whose index is a digest.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (Index, &[u8])> {
+        let list = match &self.blueprint.elements {
+            Elements::Range(_) => &[][..],
+            Elements::List(list) => list,
+        };
+        list.iter().filter_map(|(index, name)| Some((*index, &**name.as_ref()?)))
     }
 
-    /// How many members live on a node and on the nodes below it in the tree rooted at the creator's node.
-    pub(crate) fn population_below(&self, node: NodeId) -> u64 {
-        let own: u64 = self.layout.pes_of(node).map(|pe| self.population(pe)).sum();
-        let below: u64 =
-            self.layout.children(node, self.root()).map(|child| self.population_below(child)).sum();
-        own + below
+    /// Why there is no such member, in a collection where nobody may insert one.
+    pub(crate) fn explain_absence(&self, index: Index) -> String {
+        let (name, shown) = (self.chare.name, self.chare.index.show(index));
+        match &self.blueprint.elements {
+            Elements::Range(shape) if shape.position(index).is_some() => {
+                format!("member {shown} of {name} was destroyed before; call it no more after that")
+            }
+            Elements::Range(shape) if !self.is_open() => {
+                format!("{name} has {} members, there is no member {shown}", shape.len())
+            }
+            _ => format!("{name} has no member {shown}, and none will be inserted any more"),
+        }
+    }
+
+    /// Whether a PE takes part in reductions.
+    pub(crate) fn takes_part(&self, pe: PeId) -> bool {
+        self.placed().takes_part[pe.0 as usize]
+    }
+
+    /// How many PEs take part in reductions on a node and on the nodes below it in the tree.
+    pub(crate) fn parts_below(&self, node: NodeId) -> u64 {
+        self.placed().parts_below[node.index()]
     }
 
     /// The node at the root of the collection's reduction tree.
@@ -216,66 +253,89 @@ mod tests {
         const NAME: &'static str = "Dummy";
         const ENTRIES: &'static [EntryRegistration] = &[];
         type Kind = kind::Array;
+        type Index = u64;
         type Proxy = ();
         type Element = ();
         type Constructor = Self;
     }
     static DUMMY: ChareRegistration = ChareRegistration::of::<Dummy>();
 
-    fn info(len: u64, placement: Placement, layout: Layout) -> CollectionInfo {
+    fn blueprint(elements: Elements, placement: Placement) -> Blueprint {
         let id = CollectionId { creator: PeId(0), serial: 3 };
-        CollectionInfo::new(id, &DUMMY, len, placement, layout).unwrap()
+        Blueprint { id, chare: DUMMY.id, elements, placement, is_open: false, created: None }
+    }
+
+    fn info(len: u64, placement: Placement, layout: Layout) -> Result<CollectionInfo, String> {
+        let elements = Elements::Range(Arc::new(Shape::counted(len)));
+        CollectionInfo::new(blueprint(elements, placement), &DUMMY, layout)
+    }
+
+    /// Looks at what six PEs say of a collection with these members.
+    fn check_homes(info: &CollectionInfo, expected: &[Index]) {
+        let mut seen = Vec::new();
+        for pe in (0..6).map(PeId) {
+            let members = info.members_on(pe);
+            assert_eq!(!members.is_empty(), info.takes_part(pe), "{info:?}");
+            assert!(members.iter().all(|index| info.home(*index) == pe));
+            seen.extend(members);
+        }
+        seen.sort();
+        assert_eq!(seen, expected, "{info:?}");
+        let parts = (0..6).filter(|pe| info.takes_part(PeId(*pe))).count();
+        assert_eq!(info.parts_below(info.root()), parts as u64);
     }
 
     #[test]
-    fn every_member_lives_on_exactly_one_pe_and_every_pe_knows_how_many_it_has() {
+    fn every_member_has_exactly_one_home_and_every_pe_knows_its_members() {
         let layout = Layout::new(3, 2);
-        let by_rule = |len| Placement::by(len, |index| PeId((index * index % 6) as u32));
         for len in [0, 1, 5, 6, 7, 100] {
-            for placement in [Placement::Block, Placement::RoundRobin, by_rule(len)] {
-                let info = info(len, placement.clone(), layout);
-                let mut seen = Vec::new();
-                for pe in 0..6 {
-                    let members = info.members_on(PeId(pe));
-                    assert_eq!(members.len() as u64, info.population(PeId(pe)), "{placement:?} {len}");
-                    assert!(members.iter().all(|index| info.locate(*index) == Some(PeId(pe))));
-                    seen.extend(members);
-                }
-                seen.sort();
-                assert_eq!(seen, (0..len).map(Index).collect::<Vec<_>>(), "{placement:?} {len}");
-                assert_eq!(info.locate(Index(len)), None);
-                assert_eq!(info.population_below(info.root()), len);
+            let table = Placement::Table((0..len).map(|index| PeId((index * index % 6) as u32)).collect());
+            for placement in [Placement::Block, Placement::RoundRobin, Placement::Hash, table] {
+                let info = info(len, placement, layout).unwrap();
+                check_homes(&info, &(0..len).map(Index::from).collect::<Vec<_>>());
             }
+        }
+        let odd: Vec<Index> = (0..50).map(|number| Index::from(2 * number + 1)).collect();
+        for placement in [Placement::Block, Placement::RoundRobin, Placement::Hash] {
+            let list = Elements::List(odd.iter().map(|index| (*index, None)).collect());
+            check_homes(&CollectionInfo::new(blueprint(list, placement), &DUMMY, layout).unwrap(), &odd);
         }
     }
 
     #[test]
     fn nodegroups_have_one_member_per_node() {
-        let info = info(3, Placement::PerNode, Layout::new(3, 2));
-        assert_eq!(info.locate(Index(2)), Some(PeId(5)));
-        assert_eq!(info.members_on(PeId(5)), [Index(2)]);
+        let info = info(3, Placement::PerNode, Layout::new(3, 2)).unwrap();
+        assert_eq!(info.home(Index::from(2)), PeId(5));
+        assert_eq!(info.members_on(PeId(5)), [Index::from(2)]);
         assert!(info.members_on(PeId(4)).is_empty());
     }
 
     #[test]
+    fn a_placement_that_does_not_fit_is_refused() {
+        let table = |pes: &[u32]| Placement::Table(pes.iter().copied().map(PeId).collect());
+        let new = |len, placement| info(len, placement, Layout::new(1, 2));
+        assert!(new(3, table(&[0, 0])).unwrap_err().contains("2 elements"));
+        assert!(new(2, table(&[0, 2])).unwrap_err().contains("PE 2"));
+        assert!(new(3, Placement::PerPe).unwrap_err().contains("3 members"));
+    }
+
+    #[test]
     fn members_fit_the_memory_of_a_host_or_are_refused() {
-        // Three on the fullest node.
-        let info = info(5, Placement::Block, Layout::new(2, 2));
+        let five = info(5, Placement::Block, Layout::new(2, 2)).unwrap();
         let needed = 3 * DUMMY.bytes;
-        assert_eq!(info.check_room(needed), Ok(()));
-        assert!(info.check_room(needed - 1).unwrap_err().contains("5 members"));
-        let id = CollectionId { creator: PeId(0), serial: 0 };
-        for placement in [Placement::Block, Placement::RoundRobin] {
-            let refused = CollectionInfo::new(id, &DUMMY, u64::MAX, placement, Layout::new(2, 2));
+        assert_eq!(five.check_room(3, needed), Ok(()));
+        assert!(five.check_room(3, needed - 1).unwrap_err().contains("5 members"));
+        for placement in [Placement::Block, Placement::RoundRobin, Placement::Hash] {
+            let refused = info(u64::MAX, placement, Layout::new(2, 2));
             assert!(refused.is_err_and(|cause| cause.contains("create fewer")));
         }
     }
 
     #[test]
-    fn a_table_that_does_not_fit_is_refused() {
-        let id = CollectionId { creator: PeId(0), serial: 0 };
-        let new = |len, placement| CollectionInfo::new(id, &DUMMY, len, placement, Layout::new(1, 2));
-        assert!(new(3, Placement::by(2, |_| PeId(0))).unwrap_err().contains("2 elements"));
-        assert!(new(2, Placement::by(2, |_| PeId(2))).unwrap_err().contains("PE 2"));
+    fn a_creator_that_does_not_exist_is_refused() {
+        let mut alleged = blueprint(Elements::List(Arc::default()), Placement::Hash);
+        alleged.id.creator = PeId(2);
+        let refused = CollectionInfo::new(alleged, &DUMMY, Layout::new(1, 2));
+        assert!(refused.unwrap_err().contains("PE 2"));
     }
 }

@@ -119,16 +119,23 @@ pub fn readonly<T: Message + Sync>() -> Arc<T> {
     }
 }
 
-/// Asks for the removal of the running singleton when its entry ends. A call of it that comes later ends the job with an error.
+/// Asks for the removal of the running chare when its entry ends: a singleton or an element of an array. A later call of it ends
+/// the job with an error; of an element of a dynamic array, it waits until the element is inserted again.
 ///
 /// # Panics
-/// Outside an entry of a singleton.
+/// Outside the entries of such a chare: members of groups and nodegroups stay as long as their job.
 pub fn destroy() {
     Pe::current(|pe| {
         pe.with_running(|identity| {
+            let may_go = match identity.target {
+                Target::Chare(_) => true,
+                Target::Member(id, _) => {
+                    pe.places.borrow().collection(id).is_some_and(|collection| collection.info.is_array())
+                }
+            };
             assert!(
-                matches!(identity.target, Target::Chare(_)),
-                "{} is a member of a collection; only singletons are destroyed one by one",
+                may_go,
+                "{} is a group or nodegroup, whose members stay as long as their job",
                 identity.name
             );
         });
@@ -212,6 +219,7 @@ fn fire_with(pe: &Pe, callback: ErasedCallback, value: Arguments, options: Optio
                 let reference = callback.reference;
                 outbox::send_call(pe, options.as_ref().unwrap_or(&entry.options), target, || Call {
                     target,
+                    from: pe.id,
                     entry,
                     arguments,
                     nocopy: None,

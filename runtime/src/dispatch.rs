@@ -1,36 +1,23 @@
 //! From a message to the entry method: chare table, entry table, call. `scheduler -> **dispatch** -> the entry method`
 
-use crate::chare::{AnyChare, Identity};
-use crate::collection::CollectionInfo;
+use crate::chare::AnyChare;
 use crate::context;
-use crate::early::{self, Awaited};
-use crate::envelope::{Body, Broadcast, Call, Create, Envelope};
-use crate::error::JobError;
-use crate::ids::{CollectionId, NodeId, PeId, Target};
-use crate::location::{Location, locate};
-use crate::mailbox::Work;
+use crate::early::Awaited;
+use crate::envelope::{Body, Broadcast, Call, Envelope, News};
+use crate::ids::{NodeId, PeId, Target};
+use crate::lifecycle::{create_chare, create_members, fail, keep_for, remove_if_destroyed};
+use crate::mailbox::{Outcome, Work};
 use crate::message::Arguments;
-use crate::outbox;
-use crate::pe::{LocalCollection, Pe};
+use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::quiescence::{COORDINATOR, Sums, Wave};
-use crate::reduction::Partial;
-use crate::registry::{ChareRegistration, EntryRegistration};
+use crate::registry::{EntryRegistration, show};
 use crate::running::Running;
 use crate::zerocopy::receive::{self, Destination};
 use crate::zerocopy::{Nocopy, NocopyArguments, Waiting};
+use crate::{fold, insertion, lifecycle, outbox};
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Instant;
-
-/// What became of a piece of work.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    /// It is over.
-    Processed,
-    /// It waits for something, or is not counted.
-    NotCounted,
-}
 
 /// Does one piece of work and leaves nothing of it.
 #[inline]
@@ -100,12 +87,24 @@ fn process_other(pe: &Rc<Pe>, work: Work) -> Outcome {
         Work::Message(Envelope { options, body }) => match body {
             Body::Call(call) => run_call(pe, options, call),
             Body::Create(create) => create_chare(pe, create),
-            Body::CreateMembers { info, arguments } => create_members(pe, info, &arguments),
-            Body::Broadcast(broadcast) => run_broadcast(pe, options, *broadcast),
-            Body::Contribution(partial) => {
-                fold_on_node(pe, *partial);
-                Outcome::Processed
+            Body::CreateMembers { info, arguments } => create_members(pe, info, arguments),
+            Body::Insert(insert) => insertion::arrive(pe, insert),
+            Body::DoneInserting(collection) => insertion::announce_end(pe, collection),
+            Body::Closing { collection, from, insertions } => {
+                insertion::close(pe, collection, from, insertions)
             }
+            Body::Broadcast(broadcast) => run_broadcast(pe, options, *broadcast),
+            Body::Contribution { collection, partial } => {
+                match fold::fold_on_node(pe, collection, partial) {
+                    Ok(()) => Outcome::Processed,
+                    // The nodes below were faster than the news of the collection.
+                    Err(partial) => {
+                        let body = Body::Contribution { collection, partial };
+                        keep_for(pe, Awaited::Collection(collection), options, body)
+                    }
+                }
+            }
+            Body::News(news) => hear(pe, options, *news),
             Body::Resolve { future, value } => {
                 let closure = pe.futures.borrow_mut().resolve(future, value);
                 if let Some(closure) = closure {
@@ -125,30 +124,20 @@ fn process_other(pe: &Rc<Pe>, work: Work) -> Outcome {
     }
 }
 
-fn fail(pe: &Pe, what: String, cause: impl ToString) {
-    pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause: cause.to_string() });
-}
-
-/// Keeps a message until what it is for exists.
-fn keep_for(pe: &Pe, awaited: Awaited, options: CallOptions, body: Body) -> Outcome {
-    early::keep(pe, awaited, Envelope { options, body });
-    Outcome::NotCounted
-}
-
 fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
     let Some(chare) = find(pe, call.target) else {
-        let awaited = match call.target {
+        return match call.target {
             Target::Chare(id) if pe.births.borrow().include(id) => {
                 let cause =
                     "it was destroyed before, as it asked by `chare::destroy`; call it no more after that";
                 let Call { target, entry, .. } = call;
+                let target = show(entry.chare, target);
                 fail(pe, format!("a call of {}::{} ({target})", entry.chare, entry.name), cause);
-                return Outcome::Processed;
+                Outcome::Processed
             }
-            Target::Chare(id) => Awaited::Chare(id),
-            Target::Member(collection, _) => Awaited::Collection(collection),
+            Target::Chare(id) => keep_for(pe, Awaited::Chare(id), options, Body::Call(call)),
+            Target::Member(collection, index) => insertion::reroute(pe, options, call, (collection, index)),
         };
-        return keep_for(pe, awaited, options, Body::Call(call));
     };
     if call.nocopy.as_deref().is_some_and(|nocopy| !matches!(nocopy, Nocopy::Arrived(_))) {
         let destination = Destination { pe: pe.id, options };
@@ -190,7 +179,7 @@ fn bring_in(pe: &Rc<Pe>, chare: &Rc<dyn AnyChare>, destination: Destination, cal
 /// Runs an entry, whose arguments are all here.
 #[inline]
 fn invoke(pe: &Pe, chare: Rc<dyn AnyChare>, call: &mut Call) {
-    let Call { target, entry, arguments, nocopy, reference } = call;
+    let Call { target, entry, arguments, nocopy, reference, .. } = call;
     pe.counters.entries.add(1);
     let result = pe.run_entry(chare, entry.name, *reference, |chare| {
         (entry.invoke)(chare, arguments, NocopyArguments::new(nocopy))
@@ -206,89 +195,24 @@ fn fail_entry(pe: &Pe, entry: &EntryRegistration, cause: &str) {
     fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
 }
 
-/// Removes a chare that asked for it, after the step of an entry in which it did.
-#[inline]
-fn remove_if_destroyed(pe: &Pe, target: Target) {
-    if pe.destroyed.get() {
-        remove_destroyed(pe, target);
-    }
-}
-
-#[cold]
-fn remove_destroyed(pe: &Pe, target: Target) {
-    pe.destroyed.set(false);
-    // Dropped after the borrow: the chare's state may run code of the user.
-    let removed = pe.places.borrow_mut().remove(target);
-    drop(removed);
-}
-
-fn construct(pe: &Rc<Pe>, target: Target, chare: &'static ChareRegistration, arguments: Arguments) {
-    let identity = Rc::new(Identity::new(target, chare.name));
-    let running = Running { unborn: Some(Rc::clone(&identity)), ..Running::named("constructor") };
-    match pe.run_as(running, || (chare.construct)(&identity, arguments)) {
-        Ok(made) => {
-            pe.places.borrow_mut().insert(target, made);
-            remove_if_destroyed(pe, target);
-        }
-        Err(error) => fail(pe, format!("the constructor of {}", chare.name), error),
-    }
-}
-
-fn create_chare(pe: &Rc<Pe>, Create { id, chare, arguments }: Create) -> Outcome {
-    if !pe.births.borrow_mut().note(id) {
-        fail(pe, format!("creating {}", chare.name), format!("{} was created before", Target::Chare(id)));
-        return Outcome::Processed;
-    }
-    construct(pe, Target::Chare(id), chare, arguments);
-    release_early(pe, Awaited::Chare(id));
-    Outcome::Processed
-}
-
-fn create_members(pe: &Rc<Pe>, info: Arc<CollectionInfo>, arguments: &Arguments) -> Outcome {
-    let (id, chare) = (info.id, info.chare);
-    let members: Rc<[_]> = info.members_on(pe.id).into();
-    pe.collections.borrow_mut().insert(id, LocalCollection { info, members: Rc::clone(&members) });
-    pe.places.borrow_mut().reserve(members.len());
-    for index in members.iter() {
-        construct(pe, Target::Member(id, *index), chare, arguments.clone());
-    }
-    release_early(pe, Awaited::Collection(id));
-    Outcome::Processed
-}
-
-/// Sends on what arrived before its chare or collection did; it was counted when it was sent.
-fn release_early(pe: &Rc<Pe>, awaited: Awaited) {
-    let early = pe.early.borrow_mut().release(awaited);
-    for Envelope { options, body } in early {
-        match body {
-            Body::Call(call) => match locate(pe, call.target) {
-                Location::At(to) => {
-                    outbox::forward(pe, to, Envelope { options, body: Body::Call(call) });
-                }
-                Location::Nowhere(cause) => {
-                    fail(pe, format!("a call of {}::{}", call.entry.chare, call.entry.name), cause);
-                }
-                Location::Unknown(_) => unreachable!("it exists now"),
-            },
-            body => outbox::forward(pe, pe.id, Envelope { options, body }),
-        }
-    }
-}
-
 fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Outcome {
     let Broadcast { collection, entry, arguments, nocopy, reference } = broadcast;
-    let members = pe.collections.borrow().get(&collection).map(|local| Rc::clone(&local.members));
-    let Some(members) = members else {
+    let end = pe.places.borrow().collection(collection).map(|local| local.members.end());
+    let Some(end) = end else {
         let broadcast = Broadcast { collection, entry, arguments, nocopy, reference };
         let body = Body::Broadcast(Box::new(broadcast));
         return keep_for(pe, Awaited::Collection(collection), options, body);
     };
     let mut arguments = Some(arguments);
-    for (position, index) in members.iter().enumerate() {
-        let target = Target::Member(collection, *index);
-        let is_last = position + 1 == members.len();
+    // Members come by messages of their own, so none comes while this one is processed.
+    for position in 0..end {
+        let member =
+            pe.places.borrow().collection(collection).and_then(|local| local.members.at(position).cloned());
+        let Some(member) = member else { continue };
+        let target = member.identity().target;
+        let is_last = position + 1 == end;
         let Some(own) = (if is_last { arguments.take() } else { arguments.clone() }) else { break };
-        let mut call = Call { target, entry, arguments: own, nocopy: None, reference };
+        let mut call = Call { target, from: pe.id, entry, arguments: own, nocopy: None, reference };
         if !nocopy.is_empty() {
             // A message of its own: a posted one may wait for its buffers.
             pe.counters.sent.add(1);
@@ -298,65 +222,32 @@ fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Out
             }
             continue;
         }
-        let chare = pe.places.borrow().look_up(target);
-        if let Some(chare) = chare {
-            invoke(pe, chare, &mut call);
-        }
+        invoke(pe, member, &mut call);
     }
     Outcome::Processed
 }
 
-/// A member contributed: folds it into its PE's partial.
-pub(crate) fn contribute(pe: &Pe, partial: Partial) {
-    let Some(info) = find_collection(pe, partial.collection) else {
-        unreachable!("a member's collection is known on its PE")
-    };
-    let whole = pe.partials.borrow_mut().add(partial, info.population(pe.id));
-    match whole {
-        Ok(None) => {}
-        Ok(Some(whole)) => {
-            let envelope =
-                Envelope { options: CallOptions::new(), body: Body::Contribution(Box::new(whole)) };
-            outbox::send(pe, outbox::first_pe(pe, pe.node.id), envelope);
+/// What another PE knows of a collection.
+fn hear(pe: &Pe, options: CallOptions, news: News) -> Outcome {
+    let id = match news {
+        News::Located { target, at } => {
+            pe.places.borrow_mut().learn(target, at);
+            return Outcome::Processed;
         }
-        Err(cause) => fail(pe, format!("a reduction over {}", info.chare.name), cause),
-    }
-}
-
-/// A PE of this node or a node below has contributed: folds it into the node's partial.
-fn fold_on_node(pe: &Pe, partial: Partial) {
-    let Some(info) = find_collection(pe, partial.collection) else {
-        // The nodes below were faster than the news of the collection.
-        let awaited = Awaited::Collection(partial.collection);
-        pe.counters.sent.add(1);
-        keep_for(pe, awaited, CallOptions::new(), Body::Contribution(Box::new(partial)));
-        return;
+        News::Gone { collection, .. } | News::Begin { collection, .. } | News::Begun { collection, .. } => {
+            collection
+        }
     };
-    let node = &pe.node;
-    let whole = pe.node_partials.borrow_mut().add(partial, info.population_below(node.id));
-    let what = || format!("a reduction over {}", info.chare.name);
-    match whole {
-        Ok(None) => {}
-        Ok(Some(whole)) => match node.layout.parent(node.id, info.root()) {
-            Some(parent) => {
-                let envelope =
-                    Envelope { options: CallOptions::new(), body: Body::Contribution(Box::new(whole)) };
-                outbox::send(pe, outbox::first_pe(pe, parent), envelope);
-            }
-            None => {
-                let callback = whole.callback;
-                match whole.finish() {
-                    Ok(result) => context::fire(pe, callback, result),
-                    Err(cause) => fail(pe, what(), cause),
-                }
-            }
-        },
-        Err(cause) => fail(pe, what(), cause),
+    if pe.places.borrow().collection(id).is_none() {
+        return keep_for(pe, Awaited::Collection(id), options, Body::News(Box::new(news)));
     }
-}
-
-fn find_collection(pe: &Pe, collection: CollectionId) -> Option<Arc<CollectionInfo>> {
-    pe.collections.borrow().get(&collection).map(|local| Arc::clone(&local.info))
+    match news {
+        News::Gone { index, from, .. } => lifecycle::forget_member(pe, (id, index), from),
+        News::Begin { before, .. } => fold::spread_begin(pe, id, before, true),
+        News::Begun { before, .. } => fold::begin(pe, id, before),
+        News::Located { .. } => {}
+    }
+    Outcome::Processed
 }
 
 fn detect_quiescence(pe: &Pe, wave: Wave) {

@@ -7,7 +7,7 @@
 use crate::envelope::{Body, Envelope};
 use crate::error::JobError;
 use crate::host_memory::host_memory_bytes;
-use crate::ids::{ChareId, CollectionId, Target};
+use crate::ids::{ChareId, CollectionId, Index};
 use crate::layout::Layout;
 use crate::pe::Pe;
 use rustc_hash::FxHashMap;
@@ -21,14 +21,19 @@ const PARTS: u64 = 4;
 pub(crate) enum Awaited {
     Chare(ChareId),
     Collection(CollectionId),
+    /// At its home.
+    Member(CollectionId, Index),
 }
 
 impl fmt::Display for Awaited {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Chare(id) => Target::Chare(*id).fmt(out),
+            Self::Chare(id) => write!(out, "chare {}.{}", id.creator.0, id.serial),
             Self::Collection(CollectionId { creator, serial }) => {
                 write!(out, "collection {}.{serial}", creator.0)
+            }
+            Self::Member(CollectionId { creator, serial }, index) => {
+                write!(out, "member {:#x} of collection {}.{serial}", index.bits(), creator.0)
             }
         }
     }
@@ -85,6 +90,12 @@ impl Early {
         envelopes
     }
 
+    /// The members of a collection for which messages wait.
+    pub(crate) fn members_awaited(&self, collection: CollectionId) -> Vec<Awaited> {
+        let of_it = |awaited: &&Awaited| matches!(awaited, Awaited::Member(of, _) if *of == collection);
+        self.waiting.keys().filter(of_it).copied().collect()
+    }
+
     /// All of them.
     pub(crate) fn take_all(&mut self) -> Vec<Envelope> {
         self.bytes = 0;
@@ -99,7 +110,9 @@ pub(crate) fn keep(pe: &Pe, awaited: Awaited, envelope: Envelope) {
         Body::Broadcast(broadcast) => {
             format!("a call of all {}::{}", broadcast.entry.chare, broadcast.entry.name)
         }
-        _ => "a reduction".to_owned(),
+        Body::Insert(insert) => format!("inserting a member of {}", insert.chare.name),
+        Body::Contribution { .. } => "a reduction".to_owned(),
+        _ => "news of a collection".to_owned(),
     };
     // Measured before the borrow: that runs the serialization of the user's types.
     let bytes = envelope.bytes();

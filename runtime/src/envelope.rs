@@ -5,12 +5,12 @@
 
 use crate::callback::{ErasedCallback, FutureId};
 use crate::codec::{self, CodecError, Writer};
-use crate::collection::{CollectionInfo, Placement};
-use crate::ids::{ChareId, ChareTypeId, CollectionId, EntryId, PeId, Target};
+use crate::collection::{Blueprint, CollectionInfo};
+use crate::ids::{ChareId, ChareTypeId, CollectionId, EntryId, Index, PeId, Target};
 use crate::message::Arguments;
+use crate::partial::Partial;
 use crate::queue::CallOptions;
 use crate::quiescence::Wave;
-use crate::reduction::Partial;
 use crate::registry::{ChareRegistration, EntryRegistration, registry};
 use crate::zerocopy::send::EAGER_CARRIED_BYTES;
 use crate::zerocopy::{Descriptor, Leaving, Nocopy};
@@ -36,7 +36,8 @@ impl Envelope {
                 broadcast.arguments.encoded_bytes()
                     + lens.filter(|bytes| *bytes <= EAGER_CARRIED_BYTES).sum::<usize>()
             }
-            Body::Contribution(partial) => partial.bytes(),
+            Body::Contribution { partial, .. } => partial.bytes(),
+            Body::Insert(insert) => insert.arguments.encoded_bytes(),
             _ => 0,
         };
         (size_of::<Self>() + content) as u64
@@ -51,8 +52,21 @@ pub(crate) enum Body {
         info: Arc<CollectionInfo>,
         arguments: Arguments,
     },
+    Insert(Box<Insert>),
+    /// Nobody will insert more into the collection: from the PE that was told so, to all.
+    DoneInserting(CollectionId),
+    /// The same at the homes, once `insertions` have come from PE `from`.
+    Closing {
+        collection: CollectionId,
+        from: PeId,
+        insertions: u64,
+    },
     Broadcast(Box<Broadcast>),
-    Contribution(Box<Partial>),
+    Contribution {
+        collection: CollectionId,
+        partial: Box<Partial>,
+    },
+    News(Box<News>),
     Resolve {
         future: FutureId,
         value: Arguments,
@@ -65,6 +79,8 @@ pub(crate) enum Body {
 /// A call of one entry of one chare.
 pub(crate) struct Call {
     pub(crate) target: Target,
+    /// The PE that called: it is told when the target lives elsewhere than it thought.
+    pub(crate) from: PeId,
     pub(crate) entry: &'static EntryRegistration,
     pub(crate) arguments: Arguments,
     /// Nothing where the entry has no nocopy parameters.
@@ -85,6 +101,55 @@ pub(crate) struct Create {
     pub(crate) arguments: Arguments,
 }
 
+/// The insertion of a member, on its way.
+pub(crate) struct Insert {
+    pub(crate) order: InsertionOrder,
+    pub(crate) chare: &'static ChareRegistration,
+    pub(crate) arguments: Arguments,
+}
+
+/// What an insertion is about.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct InsertionOrder {
+    pub(crate) collection: CollectionId,
+    pub(crate) index: Index,
+    /// The index's encoding, if its bits are a digest.
+    pub(crate) name: Option<Box<[u8]>>,
+    /// Where the member is to live, if not where its home says.
+    pub(crate) on: Option<PeId>,
+    /// The PE that asked.
+    pub(crate) from: PeId,
+    pub(crate) stage: Stage,
+}
+
+/// How far an insertion has come; see [`crate::insertion`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum Stage {
+    /// On the PE that asks.
+    Leaving,
+    /// At the home, which decides.
+    Asking,
+    /// On the PE where such a member lived last, as far as the home knows.
+    Contested,
+    /// Back at the home: it lives there no more.
+    Cleared,
+    /// On the PE where it is to live.
+    Granted,
+}
+
+/// What PEs tell each other of collections.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) enum News {
+    /// To whoever called a member: it lives there.
+    Located { target: Target, at: PeId },
+    /// To a member's home: it lived on `from` and is gone.
+    Gone { collection: CollectionId, index: Index, from: PeId },
+    /// To the first PE of a node: see [`crate::fold`].
+    Begin { collection: CollectionId, before: u64 },
+    /// To every PE: reductions before this one have begun.
+    Begun { collection: CollectionId, before: u64 },
+}
+
 /// A call of one entry of every member.
 #[derive(Clone)]
 pub(crate) struct Broadcast {
@@ -102,6 +167,7 @@ pub(crate) enum Header {
     /// For one PE of the receiving node.
     Call {
         to: PeId,
+        from: PeId,
         target: Target,
         entry: EntryId,
         options: CallOptions,
@@ -111,7 +177,11 @@ pub(crate) enum Header {
     /// For one PE of the receiving node.
     Create { id: ChareId, chare: ChareTypeId, options: CallOptions },
     /// For one PE of the receiving node.
-    Contribution { to: PeId, partial: Partial },
+    Insert { to: PeId, order: InsertionOrder, chare: ChareTypeId, options: CallOptions },
+    /// For one PE of the receiving node.
+    Contribution { to: PeId, collection: CollectionId, partial: Partial },
+    /// For one PE of the receiving node.
+    News { to: PeId, news: News },
     /// For one PE of the receiving node.
     Resolve { future: FutureId },
     /// For one PE of the receiving node.
@@ -126,7 +196,7 @@ pub(crate) enum Header {
     Notify { callback: ErasedCallback, bytes: u64 },
     /// A call as nearly all are: queued as its entry says, without nocopy arguments or a reference number. So short that one
     /// number more still shares a cache line with the header of its frame.
-    PlainCall { to: PeId, target: Target, entry: EntryId },
+    PlainCall { to: PeId, target: Target, entry: EntryId, from_rank: u16 },
 }
 
 impl Header {
@@ -141,6 +211,11 @@ impl Header {
                 Ok(chare) => format!("creating {}", chare.name),
                 Err(unknown) => unknown,
             },
+            Self::Insert { chare, .. } => match find_chare(*chare) {
+                Ok(chare) => format!("inserting a member of {}", chare.name),
+                Err(unknown) => unknown,
+            },
+            Self::News { .. } => "news of a collection".to_owned(),
             Self::Contribution { .. } => "a reduction".to_owned(),
             Self::Resolve { .. } => "resolving a future".to_owned(),
             Self::Quiescence { .. } => "quiescence detection".to_owned(),
@@ -154,11 +229,12 @@ impl Header {
 /// What goes to all nodes.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Spread {
-    Members {
-        id: CollectionId,
-        chare: ChareTypeId,
-        len: u64,
-        placement: Placement,
+    Members(Box<Blueprint>),
+    /// PE `from` will insert no more, and has asked so many homes for so many insertions.
+    Closing {
+        collection: CollectionId,
+        from: PeId,
+        insertions: Vec<(PeId, u64)>,
     },
     Broadcast {
         call: CallOfAll,

@@ -5,6 +5,7 @@
 //! 2. [`Pair::hear`] lets node 1 hear one more frame and do all that follows from it. Hearing must not panic; a panic in what
 //!    follows ends the job, as the scheduler would end it ([`is_guarded`] tells the two apart).
 
+use crate::collection::Elements;
 use crate::dispatch;
 use crate::envelope::{self, Header, Spread};
 use crate::ids::PeId;
@@ -129,8 +130,8 @@ impl Pair {
     /// # Errors
     /// Why node 1 did not take them. Whether the job goes on tells [`Pair::has_ended`].
     pub fn hear(&self, bytes: &[u8]) -> Result<(), String> {
-        if let Ok((Header::Spread { spread: Spread::Members { len, .. }, .. }, _)) = envelope::decode(bytes)
-            && MEMBERS.contains(&len)
+        if let Ok((Header::Spread { spread: Spread::Members(blueprint), .. }, _)) = envelope::decode(bytes)
+            && matches!(&blueprint.elements, Elements::Range(shape) if MEMBERS.contains(&shape.len()))
         {
             return Err("too many members for a fuzzer".to_owned());
         }

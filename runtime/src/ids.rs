@@ -2,7 +2,9 @@
 
 pub use chare_lrts::NodeId;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// One scheduler thread, counted from zero over the whole job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -34,9 +36,66 @@ pub(crate) struct CollectionId {
     pub serial: u32,
 }
 
-/// A member of a collection: the position in an array, the PE of a group, the node of a nodegroup.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-pub(crate) struct Index(pub u64);
+/// A member of a collection: what [`crate::ArrayIndex`] makes of an element's index, the PE of a group, the node of a nodegroup.
+///
+/// 128 bits, in four words so that a [`Target`] leaves room beside it.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Index([u32; 4]);
+
+impl Index {
+    /// The index with these bits.
+    #[inline]
+    pub(crate) const fn from_bits(bits: u128) -> Self {
+        Self([bits as u32, (bits >> 32) as u32, (bits >> 64) as u32, (bits >> 96) as u32])
+    }
+
+    #[inline]
+    pub(crate) const fn bits(self) -> u128 {
+        (self.high() as u128) << 64 | self.low() as u128
+    }
+
+    #[inline]
+    pub(crate) const fn low(self) -> u64 {
+        (self.0[1] as u64) << 32 | self.0[0] as u64
+    }
+
+    #[inline]
+    pub(crate) const fn high(self) -> u64 {
+        (self.0[3] as u64) << 32 | self.0[2] as u64
+    }
+}
+
+impl From<u64> for Index {
+    #[inline]
+    fn from(number: u64) -> Self {
+        Self::from_bits(u128::from(number))
+    }
+}
+
+impl Hash for Index {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.low());
+        state.write_u64(self.high());
+    }
+}
+
+impl Ord for Index {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.bits().cmp(&other.bits())
+    }
+}
+
+impl PartialOrd for Index {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl fmt::Debug for Index {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Index({:#x})", self.bits())
+    }
+}
 
 /// Any one chare, as the destination of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -45,15 +104,6 @@ pub(crate) enum Target {
     Chare(ChareId),
     /// A member of a collection.
     Member(CollectionId, Index),
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Chare(id) => write!(out, "chare {}.{}", id.creator.0, id.serial),
-            Self::Member(_, index) => write!(out, "member {}", index.0),
-        }
-    }
 }
 
 /// A chare type: the hash of its full name, equal in every process of a job.

@@ -4,7 +4,7 @@
 //! the job with an error that names the sender.
 
 use crate::broadcast::{self, Origin};
-use crate::envelope::{self, Body, Call, Create, Envelope, Header};
+use crate::envelope::{self, Body, Call, Create, Envelope, Header, Insert};
 use crate::error::JobError;
 use crate::ids::PeId;
 use crate::mailbox::Work;
@@ -84,20 +84,21 @@ pub(crate) fn accept(
 ) -> Result<(), String> {
     let (header, rest) = envelope::decode(bytes)?;
     match header {
-        Header::Call { to, target, entry, options, reference, nocopy } => {
+        Header::Call { to, from, target, entry, options, reference, nocopy } => {
             let entry = envelope::find_entry(entry)?;
             envelope::check_count(nocopy.len(), entry)?;
             nocopy.iter().try_for_each(|descriptor| check_owner(source, descriptor))?;
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
             let nocopy = (!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy)));
-            let call = Call { target, entry, arguments, nocopy, reference };
+            let call = Call { target, from, entry, arguments, nocopy, reference };
             call_arrived(node, Destination { pe: here(node, to)?, options }, call)
         }
-        Header::PlainCall { to, target, entry } => {
+        Header::PlainCall { to, target, entry, from_rank } => {
             let entry = envelope::find_entry(entry)?;
             envelope::check_count(0, entry)?;
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
-            let call = Call { target, entry, arguments, nocopy: None, reference: 0 };
+            let from = node.layout.pe(source, u32::from(from_rank));
+            let call = Call { target, from, entry, arguments, nocopy: None, reference: 0 };
             deliver(node, polling, to, entry.options.clone(), Body::Call(call))
         }
         Header::Create { id, chare, options } => {
@@ -105,8 +106,17 @@ pub(crate) fn accept(
             let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
             deliver(node, polling, id.home, options, Body::Create(Create { id, chare, arguments }))
         }
-        Header::Contribution { to, partial } => {
-            deliver(node, polling, to, CallOptions::new(), Body::Contribution(Box::new(partial)))
+        Header::Insert { to, order, chare, options } => {
+            let chare = envelope::find_chare(chare)?;
+            let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
+            deliver(node, polling, to, options, Body::Insert(Box::new(Insert { order, chare, arguments })))
+        }
+        Header::Contribution { to, collection, partial } => {
+            let body = Body::Contribution { collection, partial: Box::new(partial) };
+            deliver(node, polling, to, CallOptions::new(), body)
+        }
+        Header::News { to, news } => {
+            deliver(node, polling, to, CallOptions::new(), Body::News(Box::new(news)))
         }
         Header::Resolve { future } => {
             let value = Arguments::encoded(rest.to_vec());

@@ -55,6 +55,12 @@ impl Layout {
             .map(move |child| NodeId((child as u32 + root.0) % self.nodes))
     }
 
+    /// How many PEs there are on a node and on the nodes below it in that tree.
+    pub(crate) fn pes_below(self, node: NodeId, root: NodeId) -> u64 {
+        let below: u64 = self.children(node, root).map(|child| self.pes_below(child, root)).sum();
+        u64::from(self.pes_per_node) + below
+    }
+
     /// The node above `node` in that tree; `None` for the root.
     pub(crate) fn parent(self, node: NodeId, root: NodeId) -> Option<NodeId> {
         let place = (node.0 + self.nodes - root.0) % self.nodes;

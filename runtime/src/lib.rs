@@ -57,6 +57,7 @@
 
 mod affinity;
 mod ambient;
+mod array_options;
 mod barrier;
 mod births;
 mod broadcast;
@@ -66,12 +67,15 @@ mod chare;
 mod collection;
 pub mod config;
 mod context;
+mod contributions;
+mod coordinates;
 mod dispatch;
 mod early;
 mod envelope;
 mod erased;
 mod error;
 mod executor;
+mod fold;
 mod future;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
@@ -79,17 +83,23 @@ pub mod fuzzing;
 mod host_memory;
 mod ids;
 mod inbox;
+mod index;
+mod insertion;
 mod job;
 pub mod launch;
 mod layout;
+mod lifecycle;
 mod location;
 #[doc(hidden)]
 pub mod macro_support;
 mod mailbox;
+mod members;
 mod message;
 mod node;
 mod outbox;
+mod partial;
 mod pe;
+mod placement;
 pub mod prelude;
 mod priority;
 mod proxy;
@@ -101,6 +111,7 @@ mod reduction;
 mod registry;
 mod running;
 mod scheduler;
+mod shape;
 mod sleep;
 mod startup;
 mod stats;
@@ -109,20 +120,23 @@ mod waiting;
 mod watch;
 mod zerocopy;
 
+pub use array_options::ArrayOptions;
 pub use callback::Callback;
 pub use chare::This;
 pub use chare_lrts::reach::ReachOptions;
 pub use chare_macros::{chare, entry, post, reducer};
-pub use collection::{ArrayOptions, Placement};
 pub use context::{
     destroy, exit, future, my_node, my_pe, nodes, on_quiescence, path_to, pes, quiescence, readonly,
     reference, set_readonly,
 };
+pub use coordinates::{Coordinate, Coordinates};
 pub use error::JobError;
 pub use future::Future;
 pub use ids::{NodeId, PeId};
+pub use index::ArrayIndex;
 pub use job::Job;
 pub use message::Message;
+pub use placement::{ArrayMap, Placement};
 pub use priority::Priority;
 pub use proxy::{ThisChare, ThisMember, this_index};
 pub use queue::CallOptions;

@@ -1,14 +1,16 @@
 //! Which PE a chare lives on, and the chares of this one. `envelope -> **location** -> outbox`
 //!
-//! 1. A table holds the chares that live here; the description of a collection says where its members live.
+//! 1. Tables hold the chares that live here. Of a member that lives elsewhere its home knows where, or that there is none; the
+//!    home follows from the index (see [`crate::placement`]).
 //! 2. Both cost a hash or two, so each PE remembers what it asked last, in a small direct-mapped table: of a chare its PE, and
 //!    the chare itself if it is this one. Sending and dispatching both ask there first.
-//! 3. What is remembered is a copy. Whoever adds a chare to the table of rule 1 or removes one forgets it, so nothing else has to
-//!    know that chares come, go or move.
+//! 3. What is remembered is a copy. Whoever adds a chare to the tables of rule 1 or removes one forgets it. What other PEs remember
+//!    may be stale: then the message goes on to the home, which forwards it and tells the sender.
 
 use crate::chare::AnyChare;
 use crate::early::Awaited;
-use crate::ids::{ChareId, PeId, Target};
+use crate::ids::{ChareId, CollectionId, Index, PeId, Target};
+use crate::members::LocalCollection;
 use crate::pe::Pe;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -22,13 +24,24 @@ pub(crate) enum Location {
     At(PeId),
     /// Its collection has not been heard of here yet.
     Unknown(Awaited),
-    /// Its collection has no such member.
-    Nowhere(String),
+}
+
+/// What this PE knows of a member that is not here.
+pub(crate) enum Absence {
+    /// Its collection has not been heard of here yet.
+    Unknown,
+    /// This is not its home, which knows more.
+    HomeIs(PeId),
+    /// This is its home: it lives there.
+    LivesOn(PeId),
+    /// This is its home, and it is nowhere.
+    Missing,
 }
 
 /// The chares of one PE, and what it remembers of others.
 pub(crate) struct Places {
-    chares: FxHashMap<Target, Rc<dyn AnyChare>>,
+    singletons: FxHashMap<ChareId, Rc<dyn AnyChare>>,
+    collections: FxHashMap<CollectionId, LocalCollection>,
     remembered: Box<[Remembered; REMEMBERED]>,
 }
 
@@ -51,18 +64,23 @@ impl Remembered {
 impl Default for Places {
     fn default() -> Self {
         Self {
-            chares: FxHashMap::default(),
+            singletons: FxHashMap::default(),
+            collections: FxHashMap::default(),
             remembered: Box::new([const { Remembered::NOTHING }; REMEMBERED]),
         }
     }
 }
 
-/// Where a target is remembered; neighbours in an array do not meet.
+/// Where a target is remembered; neighbours in an array, in any dimension, hardly meet.
 #[inline]
 fn slot(target: Target) -> usize {
     let number = match target {
         Target::Chare(id) => u64::from(id.serial).wrapping_add(u64::from(id.home.0) << 5),
-        Target::Member(collection, index) => index.0.wrapping_add(u64::from(collection.serial) << 5),
+        Target::Member(collection, index) => {
+            let (low, high) = (index.low(), index.high());
+            let folded = low.wrapping_add((low >> 32) * 17).wrapping_add(high.wrapping_mul(19));
+            folded.wrapping_add(u64::from(collection.serial) << 5)
+        }
     };
     number as usize % REMEMBERED
 }
@@ -88,9 +106,45 @@ impl Places {
         Some(chare)
     }
 
-    /// The chare, if it lives here; for whoever asks for very many, each once.
-    pub(crate) fn look_up(&self, target: Target) -> Option<Rc<dyn AnyChare>> {
-        self.chares.get(&target).map(Rc::clone)
+    fn look_up(&self, target: Target) -> Option<Rc<dyn AnyChare>> {
+        match target {
+            Target::Chare(id) => self.singletons.get(&id).map(Rc::clone),
+            Target::Member(collection, index) => {
+                self.collections.get(&collection)?.members.find(index).map(Rc::clone)
+            }
+        }
+    }
+
+    /// What this PE knows of a collection.
+    pub(crate) fn collection(&self, id: CollectionId) -> Option<&LocalCollection> {
+        self.collections.get(&id)
+    }
+
+    /// The same, to change it; whoever changes where members live forgets them.
+    pub(crate) fn collection_mut(&mut self, id: CollectionId) -> Option<&mut LocalCollection> {
+        self.collections.get_mut(&id)
+    }
+
+    /// A collection is known here from now on.
+    pub(crate) fn insert_collection(&mut self, collection: LocalCollection) {
+        self.collections.insert(collection.info.id, collection);
+    }
+
+    /// What PE `here` knows of a member that is not there.
+    pub(crate) fn explain_absence(&self, here: PeId, collection: CollectionId, index: Index) -> Absence {
+        let Some(collection) = self.collections.get(&collection) else { return Absence::Unknown };
+        match (collection.info.home(index), collection.away.get(&index)) {
+            (home, _) if home != here => Absence::HomeIs(home),
+            (_, Some(elsewhere)) => Absence::LivesOn(*elsewhere),
+            (_, None) => Absence::Missing,
+        }
+    }
+
+    /// A home says where a member lives.
+    pub(crate) fn learn(&mut self, target: Target, at: PeId) {
+        if self.look_up(target).is_none() {
+            self.entry(target).pe = Some(at);
+        }
     }
 
     /// What is remembered of a target, to be added to.
@@ -102,30 +156,39 @@ impl Places {
         remembered
     }
 
-    fn forget(&mut self, target: Target) -> Remembered {
+    /// Forgets what is remembered of a target. It is only a copy: nothing is dropped here.
+    pub(crate) fn forget(&mut self, target: Target) {
         let remembered = &mut self.remembered[slot(target)];
         if remembered.target == target {
-            std::mem::replace(remembered, Remembered::NOTHING)
-        } else {
-            Remembered::NOTHING
+            *remembered = Remembered::NOTHING;
         }
-    }
-
-    /// Makes room for chares that are about to be inserted.
-    pub(crate) fn reserve(&mut self, chares: usize) {
-        self.chares.reserve(chares);
     }
 
     /// A chare lives here from now on.
     pub(crate) fn insert(&mut self, target: Target, chare: Rc<dyn AnyChare>) {
         self.forget(target);
-        self.chares.insert(target, chare);
+        match target {
+            Target::Chare(id) => {
+                self.singletons.insert(id, chare);
+            }
+            Target::Member(collection, index) => {
+                let collection = self.collections.get_mut(&collection);
+                collection.expect("a member comes after its collection").members.insert(index, chare);
+            }
+        }
     }
 
     /// A chare lives here no more. The caller drops it when the PE can be used again: its state may run code of the user.
     pub(crate) fn remove(&mut self, target: Target) -> Option<Rc<dyn AnyChare>> {
         self.forget(target);
-        self.chares.remove(&target)
+        match target {
+            Target::Chare(id) => self.singletons.remove(&id),
+            Target::Member(collection, index) => {
+                let collection = self.collections.get_mut(&collection)?;
+                collection.names.remove(&index);
+                collection.members.remove(index)
+            }
+        }
     }
 }
 
@@ -143,21 +206,17 @@ pub(crate) fn locate(pe: &Pe, target: Target) -> Location {
 }
 
 fn locate_unremembered(pe: &Pe, target: Target) -> Location {
+    let mut places = pe.places.borrow_mut();
     let at = match target {
         Target::Chare(id) => id.home,
-        Target::Member(collection, index) => match pe.collections.borrow().get(&collection) {
-            None => return Location::Unknown(Awaited::Collection(collection)),
-            Some(local) => match local.info.locate(index) {
-                Some(pe) => pe,
-                None => {
-                    return Location::Nowhere(format!(
-                        "{} has {} members, there is no member {}",
-                        local.info.chare.name, local.info.len, index.0
-                    ));
-                }
-            },
+        Target::Member(..) if places.look_up(target).is_some() => pe.id,
+        Target::Member(collection, index) => match places.explain_absence(pe.id, collection, index) {
+            Absence::Unknown => return Location::Unknown(Awaited::Collection(collection)),
+            Absence::HomeIs(at) | Absence::LivesOn(at) => at,
+            // It may come: nothing to remember.
+            Absence::Missing => return Location::At(pe.id),
         },
     };
-    pe.places.borrow_mut().entry(target).pe = Some(at);
+    places.entry(target).pe = Some(at);
     Location::At(at)
 }

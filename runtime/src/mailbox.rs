@@ -67,7 +67,16 @@ impl RunQueue<Work> {
 }
 
 // Moved into a queue and out of it again for every message; a larger one shows in the cost of a call.
-const _: () = assert!(size_of::<Work>() <= 104);
+const _: () = assert!(size_of::<Work>() <= 112);
+
+/// What became of a piece of work.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It is over.
+    Processed,
+    /// It waits for something, went elsewhere, or is not counted.
+    NotCounted,
+}
 
 /// Who has to be woken after a push.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,7 @@
 
 use crate::chain::{Sender, chain};
 use crate::early;
-use crate::envelope::{Body, Call, Envelope, Header, Packed};
+use crate::envelope::{Body, Call, Envelope, Header, Insert, Packed};
 use crate::error::JobError;
 use crate::ids::{NodeId, PeId, Target};
 use crate::location::{Location, locate, recall};
@@ -38,12 +38,6 @@ fn send_away(pe: &Pe, options: CallOptions, call: Call) {
             pe.counters.sent.add(1);
             early::keep(pe, awaited, Envelope { options, body: Body::Call(call) });
         }
-        Location::Nowhere(cause) => pe.node.fail(JobError::Delivery {
-            what: format!("a call of {}::{}", call.entry.chare, call.entry.name),
-            pe: pe.id,
-            node: pe.node.id,
-            cause,
-        }),
     }
 }
 
@@ -105,10 +99,21 @@ fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
         Body::Create(create) => {
             (Header::Create { id: create.id, chare: create.chare.id, options }, Some(create.arguments))
         }
+        Body::Insert(insert) => {
+            let Insert { order, chare, arguments } = *insert;
+            (Header::Insert { to, order, chare: chare.id, options }, Some(arguments))
+        }
         Body::Resolve { future, value } => (Header::Resolve { future }, Some(value)),
-        Body::Contribution(partial) => (Header::Contribution { to, partial: *partial }, None),
+        Body::Contribution { collection, partial } => {
+            (Header::Contribution { to, collection, partial: *partial }, None)
+        }
         Body::Quiescence(wave) => (Header::Quiescence { to, wave: *wave }, None),
-        Body::CreateMembers { .. } | Body::Broadcast(_) | Body::Callback(_) => {
+        Body::News(news) => (Header::News { to, news: *news }, None),
+        Body::CreateMembers { .. }
+        | Body::Broadcast(_)
+        | Body::DoneInserting(_)
+        | Body::Closing { .. }
+        | Body::Callback(_) => {
             unreachable!("these are spread over nodes or stay on theirs, they are never sent to another")
         }
     };
@@ -120,10 +125,15 @@ fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
 }
 
 fn describe_call(pe: &Pe, to: PeId, options: CallOptions, call: Call) -> (Header, Arguments) {
-    let Call { target, entry, arguments, nocopy, reference } = call;
+    let Call { target, from, entry, arguments, nocopy, reference } = call;
+    // The rank of a caller of this node; the receiver knows which node that is.
+    let from_rank = pe.node.rank_here(from).and_then(|rank| u16::try_from(rank).ok());
     let nocopy = match nocopy.map(|nocopy| *nocopy) {
-        None if reference == 0 && options == entry.options => {
-            return (Header::PlainCall { to, target, entry: entry.id }, arguments);
+        None if reference == 0
+            && options == entry.options
+            && let Some(from_rank) = from_rank =>
+        {
+            return (Header::PlainCall { to, target, entry: entry.id, from_rank }, arguments);
         }
         None => Vec::new(),
         Some(Nocopy::Leaving(leaving)) => {
@@ -132,7 +142,7 @@ fn describe_call(pe: &Pe, to: PeId, options: CallOptions, call: Call) -> (Header
         Some(Nocopy::Described(descriptors)) => descriptors,
         Some(Nocopy::Arrived(_)) => unreachable!("arrived arguments are where they belong"),
     };
-    (Header::Call { to, target, entry: entry.id, options, reference, nocopy }, arguments)
+    (Header::Call { to, from, target, entry: entry.id, options, reference, nocopy }, arguments)
 }
 
 /// The first PE of a node: where a node's share of collective work is done.

@@ -7,17 +7,16 @@ use crate::ambient;
 use crate::births::Births;
 use crate::chain::{Receiver, Sender};
 use crate::chare::{AnyChare, Identity};
-use crate::collection::CollectionInfo;
 use crate::early::Early;
 use crate::executor::Tasks;
 use crate::future::Futures;
-use crate::ids::{CollectionId, Index, PeId};
+use crate::ids::PeId;
 use crate::location::Places;
 use crate::mailbox::{Mailbox, Work};
 use crate::node::Node;
+use crate::partial::Partials;
 use crate::queue::RunQueue;
 use crate::quiescence::Quiescence;
-use crate::reduction::Partials;
 use crate::running::Running;
 use crate::stats::Counters;
 use crossbeam::utils::CachePadded;
@@ -25,13 +24,6 @@ use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// What a PE knows of a collection.
-pub(crate) struct LocalCollection {
-    pub(crate) info: Arc<CollectionInfo>,
-    /// Its members on this PE.
-    pub(crate) members: Rc<[Index]>,
-}
 
 /// See the file's head.
 pub(crate) struct Pe {
@@ -49,12 +41,9 @@ pub(crate) struct Pe {
     /// Where messages for other nodes are encoded, between two of them.
     pub(crate) frame: Cell<Vec<u8>>,
     pub(crate) places: RefCell<Places>,
-    pub(crate) collections: RefCell<FxHashMap<CollectionId, LocalCollection>>,
     pub(crate) early: RefCell<Early>,
     pub(crate) futures: RefCell<Futures>,
     pub(crate) tasks: Tasks,
-    /// Contributions of this PE's members.
-    pub(crate) partials: RefCell<Partials>,
     /// On a node's first PE: contributions of the node's PEs and of the nodes below.
     pub(crate) node_partials: RefCell<Partials>,
     /// On the coordinator.
@@ -87,11 +76,9 @@ impl Pe {
             ways_in: RefCell::default(),
             frame: Cell::default(),
             places: RefCell::default(),
-            collections: RefCell::default(),
             early: RefCell::new(Early::new(node.layout)),
             futures: RefCell::default(),
             tasks: Tasks::default(),
-            partials: RefCell::default(),
             node_partials: RefCell::default(),
             quiescence: RefCell::default(),
             running: RefCell::default(),

@@ -2,24 +2,35 @@
 //!
 //! A handle is what a proxy is made of: small, serializable, typed by its chare.
 
+use crate::array_options::ArrayOptions;
 use crate::broadcast;
 use crate::callback::{Callback, Goal};
-use crate::chare::{Identity, This};
-use crate::collection::{ArrayOptions, CollectionInfo, Placement};
+use crate::chare::{Identity, This, ThisRef};
+use crate::codec;
+use crate::collection::{Blueprint, CollectionInfo, Elements};
 use crate::context::{my_node, my_pe};
 use crate::dispatch;
-use crate::envelope::{Body, Broadcast, Call, Create, Envelope, Spread};
+use crate::envelope::{Body, Broadcast, Call, Create, Envelope, Insert, InsertionOrder, Spread, Stage};
+use crate::fold;
 use crate::ids::{ChareId, CollectionId, Index, NodeId, PeId, Target};
-use crate::message::Arguments;
+use crate::index::ArrayIndex;
+use crate::insertion;
+use crate::lifecycle;
+use crate::message::{Arguments, Message};
 use crate::outbox;
 use crate::pe::Pe;
+use crate::placement::Placement;
 use crate::queue::CallOptions;
 use crate::reducers::Contribution;
-use crate::reduction::Partial;
-use crate::registry::{self, Chare, Constructor, EntryMethod, kind, registry};
+use crate::reduction::Share;
+use crate::registry::{self, Chare, Constructor, EntryMethod, EntryRegistration, kind, registry, show};
+use crate::running::Running;
+use crate::shape::Shape;
 use crate::zerocopy::{Leaving, Nocopy, Outgoing, send};
 use serde::{Deserialize, Serialize};
+use std::any::TypeId;
 use std::marker::PhantomData;
+use std::rc::Rc;
 use std::sync::Arc;
 
 type ConstructorArguments<C> = <<C as Chare>::Constructor as Constructor>::Arguments;
@@ -29,6 +40,8 @@ type ConstructorArguments<C> = <<C as Chare>::Constructor as Constructor>::Argum
 #[serde(bound = "")]
 pub struct ElementHandle<C> {
     target: Target,
+    /// The encoding of an index whose bits are a digest: the element can be inserted.
+    name: Option<Box<[u8]>>,
     options: Option<CallOptions>,
     chare: PhantomData<fn() -> C>,
 }
@@ -44,7 +57,7 @@ pub struct CollectionHandle<C> {
 
 impl<C: Chare> ElementHandle<C> {
     fn new(target: Target) -> Self {
-        Self { target, options: None, chare: PhantomData }
+        Self { target, name: None, options: None, chare: PhantomData }
     }
 
     /// Creates a singleton on a PE chosen at random.
@@ -75,7 +88,7 @@ impl<C: Chare> ElementHandle<C> {
 
     /// The same chare; its calls are queued by `options` instead of the entries' own.
     pub fn with(&self, options: CallOptions) -> Self {
-        Self { options: Some(options), ..Self::new(self.target) }
+        Self { options: Some(options), ..self.clone() }
     }
 
     /// Calls an entry. One message, unless the entry is an inline one of a chare on this PE.
@@ -108,12 +121,57 @@ impl<C: Chare> ElementHandle<C> {
         Pe::current(|pe| {
             outbox::send_call(pe, options, self.target, || Call {
                 target: self.target,
+                from: pe.id,
                 entry,
                 arguments: Arguments::new(arguments),
                 nocopy,
                 reference: 0,
             });
         });
+    }
+
+    /// Inserts the element: on a PE, or where its home says. One message to the home, and another if it is to live elsewhere.
+    pub fn insert(&self, on: Option<PeId>, arguments: ConstructorArguments<C>) {
+        let Target::Member(collection, index) = self.target else { unreachable!("a singleton is created") };
+        Pe::current(|pe| {
+            let (name, from, stage) = (self.name.clone(), pe.id, Stage::Leaving);
+            let order = InsertionOrder { collection, index, name, on, from, stage };
+            let arguments = Arguments::new(arguments);
+            insertion::insert(pe, Insert { order, chare: registration::<C>(), arguments });
+        });
+    }
+
+    /// Destroys the member. One message.
+    pub fn destroy(&self) {
+        let entry = &registration::<C>().destruction;
+        let options = self.options.as_ref().unwrap_or(&entry.options);
+        Pe::current(|pe| {
+            outbox::send_call(pe, options, self.target, || Call {
+                target: self.target,
+                from: pe.id,
+                entry,
+                arguments: Arguments::new(()),
+                nocopy: None,
+                reference: 0,
+            });
+        });
+    }
+
+    /// Reaches the chare without a message, if it lives on this PE.
+    ///
+    /// # Panics
+    /// If the chare's state is borrowed already.
+    pub fn local<R>(&self, body: impl FnOnce(&mut C) -> R) -> Option<R> {
+        Pe::current(|pe| {
+            let chare = pe.places.borrow_mut().find(self.target)?;
+            let this = ThisRef::<C>::of(&chare)?;
+            let running_goes = pe.destroyed.take();
+            let running = Running { chare: Some(Rc::clone(&chare)), ..Running::named("local") };
+            let result = pe.run_inside(running, || this.with(body));
+            lifecycle::remove_if_destroyed(pe, self.target);
+            pe.destroyed.set(running_goes);
+            Some(result)
+        })
     }
 
     /// A callback that calls an entry.
@@ -131,32 +189,49 @@ impl<C: Chare> CollectionHandle<C> {
     ///
     /// # Panics
     /// If the placement does not fit the length or the job.
-    pub fn create_array(options: ArrayOptions, arguments: ConstructorArguments<C>) -> Self {
-        Self::create(options.len, options.placement, arguments)
+    pub fn create_array(options: ArrayOptions<C::Index>, arguments: ConstructorArguments<C>) -> Self {
+        Self::create(Arguments::new(arguments), |id| options.blueprint(id, registration::<C>().id))
+    }
+
+    /// Creates an array without elements.
+    ///
+    /// # Panics
+    /// If the options name elements.
+    pub fn create_empty(options: ArrayOptions<C::Index>) -> Self {
+        assert!(options.is_empty(), "an array of {} with elements is created with their arguments", C::NAME);
+        Self::create(Arguments::new(()), |id| options.blueprint(id, registration::<C>().id))
     }
 
     /// Creates a group.
     pub fn create_group(arguments: ConstructorArguments<C>) -> Self {
-        Self::create(u64::from(crate::context::pes()), Placement::PerPe, arguments)
+        Self::create_counted(u64::from(crate::context::pes()), Placement::PerPe, arguments)
     }
 
     /// Creates a nodegroup.
     pub fn create_nodegroup(arguments: ConstructorArguments<C>) -> Self {
-        Self::create(u64::from(crate::context::nodes()), Placement::PerNode, arguments)
+        Self::create_counted(u64::from(crate::context::nodes()), Placement::PerNode, arguments)
     }
 
-    fn create(len: u64, placement: Placement, arguments: ConstructorArguments<C>) -> Self {
+    fn create_counted(len: u64, placement: Placement, arguments: ConstructorArguments<C>) -> Self {
+        let elements = Elements::Range(Arc::new(Shape::counted(len)));
+        let chare = registration::<C>().id;
+        let (is_open, created) = (false, None);
+        Self::create(Arguments::new(arguments), |id| Blueprint {
+            id,
+            chare,
+            elements,
+            placement,
+            is_open,
+            created,
+        })
+    }
+
+    fn create(arguments: Arguments, blueprint: impl FnOnce(CollectionId) -> Blueprint) -> Self {
         Pe::current(|pe| {
             let id = CollectionId { creator: pe.id, serial: pe.next_serial() };
-            let chare = registration::<C>();
-            let arguments = Arguments::new(arguments);
-            broadcast::tell_nodes(pe, &arguments, &[], |_| Spread::Members {
-                id,
-                chare: chare.id,
-                len,
-                placement: placement.clone(),
-            });
-            let info = match CollectionInfo::new(id, chare, len, placement, pe.node.layout) {
+            let (chare, blueprint) = (registration::<C>(), blueprint(id));
+            broadcast::tell_nodes(pe, &arguments, &[], |_| Spread::Members(Box::new(blueprint.clone())));
+            let info = match CollectionInfo::new(blueprint, chare, pe.node.layout) {
                 Ok(info) => Arc::new(info),
                 Err(cause) => panic!("{} cannot be created: {cause}", C::NAME),
             };
@@ -168,20 +243,40 @@ impl<C: Chare> CollectionHandle<C> {
         })
     }
 
-    /// One member.
-    pub fn at(&self, index: u64) -> ElementHandle<C> {
+    /// An array's element.
+    #[inline]
+    pub fn at(&self, index: &C::Index) -> ElementHandle<C> {
+        let name = index.name().map(Vec::into_boxed_slice);
+        ElementHandle { name, ..self.member(index.pack()) }
+    }
+
+    fn member(&self, index: Index) -> ElementHandle<C> {
         let options = self.options.clone();
-        ElementHandle { options, ..ElementHandle::new(Target::Member(self.id, Index(index))) }
+        ElementHandle { options, ..ElementHandle::new(Target::Member(self.id, index)) }
     }
 
     /// A group's member on a PE.
     pub fn on(&self, pe: PeId) -> ElementHandle<C> {
-        self.at(u64::from(pe.0))
+        self.member(Index::from(u64::from(pe.0)))
     }
 
     /// A nodegroup's member on a node.
     pub fn on_node(&self, node: NodeId) -> ElementHandle<C> {
-        self.at(u64::from(node.0))
+        self.member(Index::from(u64::from(node.0)))
+    }
+
+    /// Says that nobody will insert elements any more. One message to each node, down a tree.
+    pub fn done_inserting(&self) {
+        Pe::current(|pe| insertion::done_inserting(pe, self.id));
+    }
+
+    /// Destroys all members. One message to each node, down a tree.
+    pub fn destroy(&self) {
+        self.send_to(&registration::<C>().destruction, (), Vec::new());
+    }
+
+    pub(crate) fn id(&self) -> CollectionId {
+        self.id
     }
 
     /// A group's member on the caller's PE, a nodegroup's on the caller's node.
@@ -189,7 +284,7 @@ impl<C: Chare> CollectionHandle<C> {
     where
         C::Kind: kind::Local,
     {
-        self.at(<C::Kind as kind::Local>::here(my_pe(), my_node()))
+        self.member(Index::from(<C::Kind as kind::Local>::here(my_pe(), my_node())))
     }
 
     /// The same collection; its calls are queued by `options` instead of the entries' own.
@@ -213,7 +308,10 @@ impl<C: Chare> CollectionHandle<C> {
     }
 
     fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {
-        let entry = registry::entry::<E>();
+        self.send_to(registry::entry::<E>(), arguments, nocopy);
+    }
+
+    fn send_to(&self, entry: &'static EntryRegistration, arguments: impl Message, nocopy: Vec<Leaving>) {
         let options = self.options.as_ref().unwrap_or(&entry.options).clone();
         let arguments = Arguments::new(arguments);
         let broadcast = Broadcast { collection: self.id, entry, arguments, nocopy, reference: 0 };
@@ -241,7 +339,12 @@ fn registration<C: Chare>() -> &'static registry::ChareRegistration {
 
 impl<C> Clone for ElementHandle<C> {
     fn clone(&self) -> Self {
-        Self { target: self.target, options: self.options.clone(), chare: PhantomData }
+        Self {
+            target: self.target,
+            name: self.name.clone(),
+            options: self.options.clone(),
+            chare: PhantomData,
+        }
     }
 }
 
@@ -253,7 +356,7 @@ impl<C> Clone for CollectionHandle<C> {
 
 impl<C: Chare> std::fmt::Debug for ElementHandle<C> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{} of {}", self.target, C::NAME)
+        write!(out, "{} of {}", show(C::NAME, self.target), C::NAME)
     }
 }
 
@@ -287,9 +390,9 @@ where
         CollectionHandle::new(my_place().0).into()
     }
 
-    /// The member's index: its position in an array, its PE in a group, its node in a nodegroup.
-    fn this_index(&self) -> u64 {
-        my_place().1.0
+    /// The member's index: its place in an array, its PE in a group, its node in a nodegroup.
+    fn this_index(&self) -> Self::Index {
+        with_running(index_of)
     }
 
     /// Adds this member's share to the collection's next reduction; `callback` receives the result once every member has contributed.
@@ -314,10 +417,23 @@ where
 
 /// The index of the member that is running, for constructors, which have no `self` yet.
 ///
+/// ```
+/// # use chare::prelude::*;
+/// # struct Cell { corner: (f64, f64) }
+/// # #[chare(array, index = (u32, u32))]
+/// # impl Cell {
+/// #[entry]
+/// fn new() -> Self {
+///     let (x, y): (u32, u32) = chare::this_index();
+///     Self { corner: (f64::from(x), f64::from(y)) }
+/// }
+/// # }
+/// ```
+///
 /// # Panics
-/// Outside the entries of a collection's members.
-pub fn this_index() -> u64 {
-    my_place().1.0
+/// Outside the entries of a collection's members, and if their index is of another type.
+pub fn this_index<I: ArrayIndex>() -> I {
+    with_running(index_of)
 }
 
 fn with_running<R>(body: impl FnOnce(&Identity) -> R) -> R {
@@ -335,11 +451,33 @@ fn place_of(identity: &Identity) -> (CollectionId, Index) {
     }
 }
 
+fn index_of<I: ArrayIndex>(identity: &Identity) -> I {
+    let (id, index) = place_of(identity);
+    Pe::current(|pe| {
+        let places = pe.places.borrow();
+        let collection = places.collection(id).expect("a member's collection is known on its PE");
+        let registered = &collection.info.chare.index;
+        let wanted = std::any::type_name::<I>();
+        assert!(
+            registered.type_id == TypeId::of::<I>(),
+            "the index of {} is a {} and no {wanted}",
+            identity.name,
+            (registered.type_name)()
+        );
+        let named = || codec::decode(collection.names.get(&index)?).ok();
+        I::unpack(index)
+            .or_else(named)
+            .unwrap_or_else(|| panic!("the index of a {} came as bits that are no {wanted}", identity.name))
+    })
+}
+
 fn contribute_as<T>(identity: &Identity, contribution: Contribution<T>, callback: Callback<T>) {
     let number = identity.contributions.get();
+    assert!(number != Identity::GONE, "a {} contributes after it was destroyed", identity.name);
     identity.contributions.set(number + 1);
-    let partial = Partial::of_member(place_of(identity), number, contribution, callback.erase());
-    Pe::current(|pe| dispatch::contribute(pe, partial));
+    let (collection, index) = place_of(identity);
+    let share = Share::new(index, contribution, callback.erase());
+    Pe::current(|pe| fold::contribute(pe, collection, number, share));
 }
 
 impl<C: Chare> This<C> {
@@ -365,8 +503,8 @@ where
     }
 
     /// The member's index.
-    pub fn index(&self) -> u64 {
-        place_of(self.identity()).1.0
+    pub fn index(&self) -> C::Index {
+        index_of(self.identity())
     }
 
     /// Adds this member's share to the collection's next reduction; see [`ThisMember::contribute`].

@@ -4,12 +4,16 @@
 
 use crate::chare::{AnyChare, Identity, This, ThisRef, bytes_of};
 use crate::codec::CodecError;
-use crate::ids::{ChareTypeId, EntryId};
+use crate::ids::{ChareTypeId, EntryId, Index, Target};
+use crate::index::ArrayIndex;
 use crate::message::{Arguments, Message};
+use crate::pe::Pe;
+use crate::placement::MapRegistration;
 use crate::queue::CallOptions;
 use crate::reducers::{ReducerId, ReducerRegistration};
 use crate::zerocopy::{NocopyArguments, Posts};
 use rustc_hash::FxHashMap;
+use std::any::TypeId;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
@@ -59,6 +63,8 @@ pub trait Chare: Sized + 'static {
     const ENTRIES: &'static [EntryRegistration];
     /// One of [`kind`].
     type Kind;
+    /// What names a member of its collection.
+    type Index: ArrayIndex;
     /// The proxy of the whole: of the collection, or of the one chare.
     type Proxy;
     /// The proxy of one chare.
@@ -88,6 +94,15 @@ pub enum NocopyKind {
     Posted,
 }
 
+/// Where an element is created that is called before it exists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Demand {
+    /// `#[entry(create_here)]`: on the caller's PE.
+    Here,
+    /// `#[entry(create_home)]`: at its home.
+    Home,
+}
+
 /// An entry method, as a type.
 pub trait EntryMethod: 'static {
     /// Whose entry.
@@ -104,6 +119,8 @@ pub trait EntryMethod: 'static {
     const EXPEDITED: bool = false;
     /// Priority of calls that name none; smaller runs first.
     const PRIORITY: i32 = 0;
+    /// Whether calls create an element that does not exist.
+    const DEMAND: Option<Demand> = None;
     /// Whether a call of a chare on the caller's PE is one of a function.
     const INLINE: bool = false;
     /// Whether calls wait until their PE has nothing else to do.
@@ -133,7 +150,8 @@ type Post = fn(&Rc<dyn AnyChare>, &Arguments, Posts) -> Result<(), Misdirected>;
 fn lend<E: EntryMethod>(chare: &Rc<dyn AnyChare>) -> Result<ThisRef<'_, E::Chare>, Misdirected> {
     ThisRef::of(chare).ok_or_else(|| {
         let identity = chare.identity();
-        format!("the call is for {}, which is a {} and no {}", identity.target, identity.name, E::Chare::NAME)
+        let target = show(identity.name, identity.target);
+        format!("the call is for {target}, which is a {} and no {}", identity.name, E::Chare::NAME)
     })
 }
 
@@ -145,6 +163,7 @@ pub struct EntryRegistration {
     pub(crate) id: EntryId,
     /// How calls are queued when the caller does not say.
     pub(crate) options: CallOptions,
+    pub(crate) demand: Option<Demand>,
     pub(crate) nocopy: &'static [NocopyKind],
     signature: &'static str,
     pub(crate) decode: fn(&[u8]) -> Result<Arguments, CodecError>,
@@ -160,6 +179,7 @@ impl EntryRegistration {
             name: E::NAME,
             id: EntryId { chare_type: type_id(E::Chare::NAME), index: E::INDEX },
             options: CallOptions::of_entry(E::PRIORITY, E::EXPEDITED, E::WHEN_IDLE),
+            demand: E::DEMAND,
             nocopy: E::NOCOPY,
             signature: E::SIGNATURE,
             decode: Arguments::decode::<E::Arguments>,
@@ -173,6 +193,25 @@ impl EntryRegistration {
                 E::post(lend::<E>(chare)?, arguments.peek(), posts);
                 Ok(())
             },
+        }
+    }
+
+    /// The entry that every member of an array has: it goes.
+    const fn destruction<C: Chare>() -> Self {
+        Self {
+            chare: C::NAME,
+            name: "destroy",
+            id: EntryId { chare_type: type_id(C::NAME), index: DESTRUCTION },
+            options: CallOptions::of_entry(0, false, false),
+            demand: None,
+            nocopy: &[],
+            signature: "",
+            decode: Arguments::decode::<()>,
+            invoke: |_, _, _| {
+                Pe::current(|pe| pe.destroyed.set(true));
+                Ok(())
+            },
+            post: |_, _, _| unreachable!("it has no posted parameters"),
         }
     }
 
@@ -192,6 +231,9 @@ pub(crate) fn entry<E: EntryMethod>() -> &'static EntryRegistration {
     &E::Chare::ENTRIES[E::INDEX as usize]
 }
 
+/// The index of the entry that destroys, behind all that a chare declares.
+const DESTRUCTION: u16 = u16::MAX;
+
 type Construct = fn(&Identity, Arguments) -> Result<Rc<dyn AnyChare>, CodecError>;
 
 /// What the runtime keeps of a chare type.
@@ -205,6 +247,35 @@ pub struct ChareRegistration {
     pub(crate) bytes: u64,
     pub(crate) decode: fn(&[u8]) -> Result<Arguments, CodecError>,
     pub(crate) construct: Construct,
+    /// Destroys a member.
+    pub(crate) destruction: EntryRegistration,
+    pub(crate) index: IndexRegistration,
+}
+
+/// What the runtime keeps of the type that names a chare's members.
+#[derive(Debug)]
+pub(crate) struct IndexRegistration {
+    pub(crate) type_id: TypeId,
+    pub(crate) type_name: fn() -> &'static str,
+    /// 0 where it is no integer or tuple.
+    pub(crate) dimensions: usize,
+    show: fn(Index) -> Option<String>,
+}
+
+impl IndexRegistration {
+    const fn of<I: ArrayIndex>() -> Self {
+        Self {
+            type_id: TypeId::of::<I>(),
+            type_name: std::any::type_name::<I>,
+            dimensions: I::DIMENSIONS,
+            show: |index| I::unpack(index).map(|index| format!("{index:?}")),
+        }
+    }
+
+    /// An index for humans: as the user knows it, or its bits where those are a digest.
+    pub(crate) fn show(&self, index: Index) -> String {
+        (self.show)(index).unwrap_or_else(|| format!("{:#034x}", index.bits()))
+    }
 }
 
 impl ChareRegistration {
@@ -221,6 +292,8 @@ impl ChareRegistration {
                 let state = C::Constructor::construct(arguments.take()?);
                 Ok(This::seat(identity.clone(), state))
             },
+            destruction: EntryRegistration::destruction::<C>(),
+            index: IndexRegistration::of::<C::Index>(),
         }
     }
 }
@@ -255,13 +328,25 @@ const fn fnv1a(mut hash: u128, bytes: &[u8]) -> u128 {
     hash
 }
 
+/// A chare of this type for humans.
+pub(crate) fn show(type_name: &str, target: Target) -> String {
+    match target {
+        Target::Chare(id) => format!("chare {}.{}", id.creator.0, id.serial),
+        Target::Member(_, index) => match registry().chare(type_id(type_name)) {
+            Some(chare) => format!("member {}", chare.index.show(index)),
+            None => format!("member {:#x}", index.bits()),
+        },
+    }
+}
+
 /// All chare types of this program.
 pub(crate) struct Registry {
     types: FxHashMap<ChareTypeId, &'static ChareRegistration>,
+    maps: FxHashMap<u64, &'static MapRegistration>,
     reducers: FxHashMap<ReducerId, &'static ReducerRegistration>,
     /// Equal in two processes if they have the same chare types with the same entries and signatures.
     pub(crate) digest: u128,
-    /// Two types of one name, if there are any: the job must not start.
+    /// Two registrations of one name, if there are any: the job must not start.
     pub(crate) duplicate: Option<&'static str>,
 }
 
@@ -270,6 +355,7 @@ pub(crate) fn registry() -> &'static Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     REGISTRY.get_or_init(|| {
         let mut registry = Registry::collect(inventory::iter::<ChareRegistration>());
+        registry.add_maps(inventory::iter::<MapRegistration>());
         registry.add_reducers(inventory::iter::<ReducerRegistration>());
         registry
     })
@@ -282,12 +368,14 @@ impl Registry {
         sorted.sort_by_key(|registration| registration.name);
         let mut registry = Self {
             types: FxHashMap::default(),
+            maps: FxHashMap::default(),
             reducers: FxHashMap::default(),
             digest: FNV_BASIS,
             duplicate: None,
         };
         for chare in sorted {
             registry.add_to_digest(chare.name, chare.constructor);
+            registry.add_to_digest("index", (chare.index.type_name)());
             for entry in chare.entries {
                 registry.add_to_digest(entry.name, entry.signature);
             }
@@ -296,6 +384,17 @@ impl Registry {
             }
         }
         registry
+    }
+
+    fn add_maps(&mut self, linked: impl Iterator<Item = &'static MapRegistration>) {
+        let mut sorted: Vec<_> = linked.collect();
+        sorted.sort_by_key(|registration| registration.name);
+        for map in sorted {
+            self.add_to_digest(map.name, "map");
+            if self.maps.insert(map.id, map).is_some() {
+                self.duplicate = Some(map.name);
+            }
+        }
     }
 
     fn add_reducers(&mut self, linked: impl Iterator<Item = &'static ReducerRegistration>) {
@@ -324,6 +423,17 @@ impl Registry {
     }
 
     pub(crate) fn entry(&self, id: EntryId) -> Option<&'static EntryRegistration> {
-        self.chare(id.chare_type)?.entries.get(id.index as usize)
+        let chare = self.chare(id.chare_type)?;
+        if id.index == DESTRUCTION { Some(&chare.destruction) } else { chare.entries.get(id.index as usize) }
+    }
+
+    /// The rules for homes with this id.
+    pub(crate) fn map(&self, id: u64) -> Option<&'static MapRegistration> {
+        self.maps.get(&id).copied()
+    }
+
+    /// The rules for homes of this type.
+    pub(crate) fn map_of(&self, type_id: TypeId) -> Option<&'static MapRegistration> {
+        self.maps.values().find(|map| map.type_id == type_id).copied()
     }
 }

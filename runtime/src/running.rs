@@ -1,6 +1,7 @@
 //! What runs on a PE: kept beside entries and tasks, so that failures can name them.
 
 use crate::chare::{AnyChare, Identity};
+use crate::registry;
 use std::rc::Rc;
 
 /// What is running on a PE right now.
@@ -30,7 +31,9 @@ impl Running {
     /// Chare and entry, for messages to humans.
     pub(crate) fn describe(&self) -> String {
         match self.identity() {
-            Some(identity) => format!("{}::{} of {}", identity.name, self.entry, identity.target),
+            Some(Identity { name, target, .. }) => {
+                format!("{name}::{} of {}", self.entry, registry::show(name, *target))
+            }
             None => self.entry.to_owned(),
         }
     }

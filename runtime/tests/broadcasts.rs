@@ -2,8 +2,8 @@
 
 mod every_path;
 
+use chare::ArrayOptions;
 use chare::prelude::*;
-use chare::{ArrayOptions, Placement};
 use every_path::on_every_path;
 
 /// One, two, four and six processes (six are two levels of the tree), and several PEs in each.
@@ -262,7 +262,7 @@ fn processes_without_members_pass_broadcasts_on() {
     on_every_path(&[(2, 1), (6, 1), (6, 2)], || async {
         let last = PeId(chare::pes() - 1);
         for len in [100, 20_000] {
-            let members = MemberProxy::create(ArrayOptions::new(2).placement(Placement::by(2, |_| last)));
+            let members = MemberProxy::create(ArrayOptions::new(2).place_by(|_| last));
             let ((total, done), (back, sent)) = (chare::future(), chare::future::<Sent<u32>>());
             let data = SendBuffer::from(buffer(1, len, false)).on_sent(sent);
             members.take_two(1, data, pattern(2, 20_000), done);

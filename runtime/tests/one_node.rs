@@ -1,7 +1,7 @@
 //! What a user sees of a job of one process.
 
 use chare::prelude::*;
-use chare::{CallOptions, Job, JobError, Landing, Placement, Priority};
+use chare::{ArrayOptions, CallOptions, Job, JobError, Landing, Placement, Priority};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 struct Adder {
@@ -162,7 +162,7 @@ struct Member {
 impl Member {
     #[entry]
     fn new(base: u64) -> Self {
-        assert!(chare::this_index() < 1000 + base);
+        assert!(chare::this_index::<u64>() < 1000 + base);
         Self { greetings: 0 }
     }
 
@@ -209,11 +209,16 @@ impl Member {
 
 #[test]
 fn arrays_broadcast_reduce_and_relay_under_every_placement() {
-    let placements =
-        [Placement::Block, Placement::RoundRobin, Placement::by(10, |index| PeId((index * 7 % 3) as u32))];
-    for placement in placements {
+    let ten = || ArrayOptions::new(10);
+    let options = [
+        ten(),
+        ten().placement(Placement::RoundRobin),
+        ten().placement(Placement::Hash),
+        ten().place_by(|index| PeId((index * 7 % 3) as u32)),
+        ArrayOptions::listed(0..10),
+    ];
+    for options in options {
         let code = Job::in_process(1, 3).run(move || async move {
-            let options = chare::ArrayOptions::new(10).placement(placement);
             let array = MemberProxy::create(options, 1);
             array.greet(2);
             array.at(4).greet(1);

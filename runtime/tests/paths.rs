@@ -20,7 +20,7 @@ struct Cell {
 impl Cell {
     #[entry]
     fn new(scale: u64) -> Self {
-        Self { landing: None, total: chare::this_index() * scale }
+        Self { landing: None, total: chare::this_index::<u64>() * scale }
     }
 
     #[entry]
@@ -128,7 +128,7 @@ fn broadcasts_reductions_and_quiescence() {
 fn reductions_of_members_that_all_live_elsewhere() {
     on_every_path(&[(2, 1), (3, 1)], || async {
         let last = chare::pes() - 1;
-        let options = chare::ArrayOptions::new(5).placement(chare::Placement::by(5, |_| PeId(last)));
+        let options = chare::ArrayOptions::new(5).place_by(|_| PeId(last));
         let cells = CellProxy::create(options, 100);
         let (met, to_met) = chare::future();
         let ((total, to_total), (names, to_names)) = (chare::future(), chare::future());

@@ -3,7 +3,7 @@
 mod every_path;
 
 use chare::prelude::*;
-use chare::{ArrayOptions, Contribution, Placement, Statistics};
+use chare::{ArrayOptions, Contribution, Statistics};
 use chare::{bit_and, bit_or, bit_xor, logical_and, logical_or, logical_xor};
 use every_path::on_every_path;
 use serde::{Deserialize, Serialize};
@@ -113,14 +113,14 @@ fn everyone() -> MemberProxy {
 /// All members on one node that is not the root of their reductions.
 fn elsewhere() -> MemberProxy {
     let last = PeId(chare::pes() - 1);
-    MemberProxy::create(ArrayOptions::new(MEMBERS).placement(Placement::by(MEMBERS, |_| last)))
+    MemberProxy::create(ArrayOptions::new(MEMBERS).place_by(|_| last))
 }
 
 /// Members on all nodes but the root of their reductions, which folds what it knows no type of.
 fn around() -> MemberProxy {
     let others = u64::from(chare::pes() - 1).max(1);
     let on = |index| PeId(((index % others + 1) % u64::from(chare::pes())) as u32);
-    MemberProxy::create(ArrayOptions::new(MEMBERS).placement(Placement::by(MEMBERS, on)))
+    MemberProxy::create(ArrayOptions::new(MEMBERS).place_by(on))
 }
 
 const ARRAYS: [fn() -> MemberProxy; 3] = [everyone, elsewhere, around];

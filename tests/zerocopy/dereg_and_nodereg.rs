@@ -48,7 +48,7 @@ struct Element {
 impl Element {
     #[entry]
     fn new(elements: u64) -> Self {
-        let partner = elements - 1 - chare::this_index();
+        let partner = elements - 1 - chare::this_index::<u64>();
         let (buffer, done) = (vec![0; LEN].into(), Callback::ignore());
         Self { partner, buffer, back: [false; 3], done }
     }

@@ -37,7 +37,7 @@ struct Element {
 impl Element {
     #[entry]
     fn new(elements: u64, done: Callback<()>) -> Self {
-        Self { partner: elements - 1 - chare::this_index(), source: None, target: None, done }
+        Self { partner: elements - 1 - chare::this_index::<u64>(), source: None, target: None, done }
     }
 
     #[entry]

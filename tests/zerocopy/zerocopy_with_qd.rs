@@ -54,7 +54,7 @@ impl Element {
             assert_eq!(values.len(), readonly);
             assert_indices(values, 0);
         }
-        let partner = elements - 1 - chare::this_index();
+        let partner = elements - 1 - chare::this_index::<u64>();
         Self { partner, sources: Vec::new(), sources_done: 0, destinations_done: 1 }
     }
 

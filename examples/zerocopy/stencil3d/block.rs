@@ -32,13 +32,11 @@ pub(crate) struct Block {
     done: Callback<()>,
 }
 
-#[chare(array)]
+#[chare(array, index = (usize, usize, usize))]
 impl Block {
     #[entry]
     pub(crate) fn new(problem: Problem, done: Callback<()>) -> Self {
-        let [across, down, _] = problem.blocks();
-        let index = chare::this_index() as usize;
-        let place = [index % across, index / across % down, index / (across * down)];
+        let place = chare::this_index::<(usize, usize, usize)>().into();
         let grid = Grid::new(problem.block, problem.block);
         Self { problem, place, grid, iteration: 0, faces_arrived: 0, faces_back: 0, done }
     }
@@ -109,6 +107,6 @@ impl Block {
         let (axis, is_upper) = side.axis();
         let step = if is_upper { 1 } else { blocks[axis] - 1 };
         place[axis] = (place[axis] + step) % blocks[axis];
-        self.this_collection().at(((place[2] * blocks[1] + place[1]) * blocks[0] + place[0]) as u64)
+        self.this_collection().at(place.into())
     }
 }

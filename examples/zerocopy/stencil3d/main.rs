@@ -68,7 +68,7 @@ fn main() -> ExitCode {
         println!("{x} x {y} x {z} blocks of {:?} points on {} PEs", problem.block, chare::pes());
         let (all_swept, done) = chare::future();
         let start = Instant::now();
-        let blocks = BlockProxy::create((x * y * z) as u64, problem, done);
+        let blocks = BlockProxy::create((x, y, z), problem, done);
         blocks.step();
         all_swept.await;
         let each_ms = start.elapsed().as_secs_f64() * 1e3 / f64::from(problem.iterations);

@@ -12,7 +12,7 @@ mod names;
 mod post;
 mod types;
 
-use crate::ast::{Block, Chare, Item, Kind, Method, Role};
+use crate::ast::{Block, Chare, ChareOption, Constructor, Item, Kind, Method, Role};
 use crate::errors::{Errors, Misuse};
 use method::{check_constructor, check_entry, is_constructor};
 use syn::{ItemImpl, Meta, Path, PathArguments, Type};
@@ -20,6 +20,7 @@ use syn::{ItemImpl, Meta, Path, PathArguments, Type};
 /// The chare that the block means, if its type and constructor are sound.
 pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
     let kind = check_kind(&block.options, errors);
+    let index = check_index(&block.options, kind, errors);
     let path = check_header(&block.header, errors)?;
     let name = path.segments.last()?.ident.clone();
 
@@ -46,14 +47,17 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
         candidates.iter().filter_map(|method| check_entry(method, &path, errors)).collect();
     post::check_posts(&unmarked, &candidates, &mut entries, errors);
     names::check_names(kind, &mut entries, errors);
+    let constructor = constructor.flatten();
+    check_demands(kind, constructor.as_ref(), &candidates, errors);
 
     let conditions = method::conditions(&block.header.attrs);
-    Some(Chare { name, kind, conditions, constructor: constructor??, entries, path })
+    Some(Chare { name, kind, index, conditions, constructor: constructor?, entries, path })
 }
 
-fn check_kind(options: &[Meta], errors: &mut Errors) -> Kind {
+fn check_kind(options: &[ChareOption], errors: &mut Errors) -> Kind {
     let mut kind = None;
     for option in options {
+        let ChareOption::Kind(option) = option else { continue };
         let found = match option {
             Meta::Path(path) if path.is_ident("array") => Kind::Array,
             Meta::Path(path) if path.is_ident("group") => Kind::Group,
@@ -71,6 +75,37 @@ fn check_kind(options: &[Meta], errors: &mut Errors) -> Kind {
         }
     }
     kind.unwrap_or(Kind::Singleton)
+}
+
+/// What names an element.
+fn check_index(options: &[ChareOption], kind: Kind, errors: &mut Errors) -> Type {
+    let mut indices = options.iter().filter_map(|option| match option {
+        ChareOption::Index { name, ty } => Some((name, ty)),
+        ChareOption::Kind(_) => None,
+    });
+    let index = indices.next();
+    for (second, _) in indices {
+        errors.report(second, Misuse::DuplicateOption { option: "index" });
+    }
+    if let Some((name, _)) = index.filter(|_| kind != Kind::Array) {
+        errors.report(name, Misuse::IndexWithoutArray);
+    }
+    index.map_or_else(|| syn::parse_quote!(u64), |(_, ty)| ty.clone())
+}
+
+/// An element that a message creates has nobody who gives its constructor arguments.
+fn check_demands(kind: Kind, constructor: Option<&Constructor>, entries: &[&Method], errors: &mut Errors) {
+    for method in entries {
+        let Role::Entry { mark, options } = &method.role else { continue };
+        if options.demand.is_none() {
+            continue;
+        }
+        if kind != Kind::Array {
+            errors.report(mark, Misuse::DemandWithoutArray);
+        } else if constructor.is_some_and(|constructor| !constructor.parameters.list.is_empty()) {
+            errors.report(mark, Misuse::DemandWithArguments);
+        }
+    }
 }
 
 /// The chare's type, if the block is an inherent one of a named type without parameters.

@@ -9,7 +9,18 @@ use std::collections::HashMap;
 fn reserved(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::Singleton => &["create", "create_on", "create_on_with", "create_with", "with", "clone"],
-        Kind::Array => &["create", "at", "with", "clone"],
+        Kind::Array => &[
+            "create",
+            "create_empty",
+            "at",
+            "insert",
+            "insert_on",
+            "done_inserting",
+            "destroy",
+            "local",
+            "with",
+            "clone",
+        ],
         Kind::Group | Kind::NodeGroup => &["create", "on", "local", "with", "clone"],
     }
 }

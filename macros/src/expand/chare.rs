@@ -11,7 +11,7 @@ use syn::Ident;
 
 pub(super) fn implementation(chare: &Chare) -> TokenStream {
     let support = quote!(::chare::macro_support);
-    let Chare { path, constructor, .. } = chare;
+    let Chare { path, constructor, index, .. } = chare;
     let name = format!("::{}", chare.name);
     let kind = kind(chare.kind);
     let whole = proxy::whole_name(chare);
@@ -32,6 +32,7 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
             const NAME: &'static str = ::core::concat!(::core::module_path!(), #name);
             const ENTRIES: &'static [#support::EntryRegistration] = #entries;
             type Kind = #support::kind::#kind;
+            type Index = #index;
             #proxies
             type Constructor = Self;
         }

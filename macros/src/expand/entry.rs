@@ -1,7 +1,7 @@
 //! The marker type of an entry: which message it takes, and how the message becomes a call of the method.
 
 use super::{argument_places, arguments_pattern, arguments_type, entry_marker, register};
-use crate::ast::{Chare, Entry, Parameter, Passing};
+use crate::ast::{Chare, Demand, Entry, Parameter, Passing};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::Ident;
@@ -46,6 +46,16 @@ fn options(entry: &Entry) -> TokenStream {
     let support = quote!(::chare::macro_support);
     let expedited = options.expedited.then(|| quote! { const EXPEDITED: bool = true; });
     let priority = options.priority.map(|priority| quote!(const PRIORITY: i32 = #priority;));
+    let demand = options.demand.map(|demand| {
+        let demand = match demand {
+            Demand::Here => quote!(Here),
+            Demand::Home => quote!(Home),
+        };
+        quote! {
+            const DEMAND: ::core::option::Option<#support::Demand> =
+                ::core::option::Option::Some(#support::Demand::#demand);
+        }
+    });
     let nocopy = entry.takes_nocopy().then(|| {
         let kinds = parameters.beside().map(|parameter| match parameter.passing {
             Passing::Posted => quote!(#support::NocopyKind::Posted),
@@ -55,7 +65,7 @@ fn options(entry: &Entry) -> TokenStream {
     });
     let inline = options.inline.then(|| quote! { const INLINE: bool = true; });
     let when_idle = options.when_idle.then(|| quote! { const WHEN_IDLE: bool = true; });
-    quote!(#expedited #priority #inline #when_idle #nocopy)
+    quote!(#expedited #priority #inline #when_idle #demand #nocopy)
 }
 
 fn invoke(chare: &Chare, entry: &Entry) -> TokenStream {

@@ -80,13 +80,14 @@ pub(super) fn implementations(chare: &Chare) -> TokenStream {
         };
     }
     let whole = whole_name(chare);
-    let members = members(chare);
+    let (members, member, borrow) = (members(chare), member(chare), borrow(chare, &whole));
     let calls_of_all = chare.entries.iter().map(|entry| calls(entry, &ALL));
     let common_of_all = common(chare, &whole, "CollectionHandle");
     quote! {
         impl #whole { #create #members #(#calls_of_all)* }
         #common_of_all
-        impl #element { #(#calls_of_one)* }
+        #borrow
+        impl #element { #member #(#calls_of_one)* }
         #common_of_one
     }
 }
@@ -136,6 +137,7 @@ fn create(chare: &Chare) -> TokenStream {
     // The user's own parameters may have these names.
     let options = Ident::new("options", Span::mixed_site());
     let pe = Ident::new("pe", Span::mixed_site());
+    let index = &chare.index;
     match chare.kind {
         Kind::Singleton => quote! {
             #docs
@@ -165,13 +167,21 @@ fn create(chare: &Chare) -> TokenStream {
         Kind::Array => quote! {
             #docs
             #visibility fn create(
-                #options: impl ::core::convert::Into<::chare::ArrayOptions>,
+                #options: impl ::core::convert::Into<::chare::ArrayOptions<#index>>,
                 #declared
             ) -> Self {
                 Self(#support::CollectionHandle::create_array(
                     ::core::convert::Into::into(#options),
                     #arguments
                 ))
+            }
+
+            /// Like [`create`](Self::create), of an array that begins without elements, which needs no arguments.
+            ///
+            /// # Panics
+            /// If the options name elements.
+            #visibility fn create_empty(#options: ::chare::ArrayOptions<#index>) -> Self {
+                Self(#support::CollectionHandle::create_empty(#options))
             }
         },
         Kind::Group => quote! {
@@ -204,12 +214,26 @@ fn members(chare: &Chare) -> TokenStream {
     };
     match chare.kind {
         Kind::Singleton => TokenStream::new(),
-        Kind::Array => quote! {
-            /// The element with this index.
-            #visibility fn at(&self, index: u64) -> #element {
-                #element(self.0.at(index))
+        Kind::Array => {
+            let index = &chare.index;
+            quote! {
+                /// The element with this index.
+                #visibility fn at(&self, index: #index) -> #element {
+                    #element(self.0.at(&index))
+                }
+
+                /// Says that nobody will insert elements any more: from now on, a message to an element that is not there
+                /// ends the job with an error that names it. Other PEs' insertions must be over.
+                #visibility fn done_inserting(&self) {
+                    self.0.done_inserting();
+                }
+
+                /// Destroys every element.
+                #visibility fn destroy(&self) {
+                    self.0.destroy();
+                }
             }
-        },
+        }
         Kind::Group => {
             let local = local("PE");
             quote! {
@@ -228,6 +252,62 @@ fn members(chare: &Chare) -> TokenStream {
                     #element(self.0.on_node(node))
                 }
                 #local
+            }
+        }
+    }
+}
+
+/// The methods of a member's proxy that are no calls.
+fn member(chare: &Chare) -> TokenStream {
+    let Chare { path, constructor, kind, .. } = chare;
+    let visibility = &constructor.visibility;
+    let local = quote! {
+        /// Reaches the chare without a message, if it lives on this PE; `None` if it does not.
+        ///
+        /// # Panics
+        /// If the chare's state is borrowed already: by the entry or the closure that is under way.
+        #visibility fn local<__R>(
+            &self,
+            body: impl ::core::ops::FnOnce(&mut #path) -> __R
+        ) -> ::core::option::Option<__R> {
+            self.0.local(body)
+        }
+    };
+    if *kind != Kind::Array {
+        return local;
+    }
+    let declared = declared(&constructor.parameters);
+    let arguments = arguments_value(&constructor.parameters);
+    // The user's own parameters may have this name.
+    let pe = Ident::new("pe", Span::mixed_site());
+    quote! {
+        #local
+
+        /// Inserts this element into a dynamic array, at its home. That there is one already ends the job with an error.
+        #visibility fn insert(&self, #declared) {
+            self.0.insert(::core::option::Option::None, #arguments);
+        }
+
+        /// Like [`insert`](Self::insert), on a PE of the caller's choice.
+        #visibility fn insert_on(&self, #pe: ::chare::PeId, #declared) {
+            self.0.insert(::core::option::Option::Some(#pe), #arguments);
+        }
+
+        /// Destroys this element when the messages before this one have run.
+        #visibility fn destroy(&self) {
+            self.0.destroy();
+        }
+    }
+}
+
+/// Shows the handle to the runtime: what other collections are bound to.
+fn borrow(chare: &Chare, whole: &Ident) -> TokenStream {
+    let support = quote!(::chare::macro_support);
+    let path = &chare.path;
+    quote! {
+        impl ::core::convert::AsRef<#support::CollectionHandle<#path>> for #whole {
+            fn as_ref(&self) -> &#support::CollectionHandle<#path> {
+                &self.0
             }
         }
     }

@@ -164,7 +164,7 @@ pub fn logical_xor<V: Elementwise<Element = bool>>(value: V) -> Contribution<V> 
 
 /// Contributes items to a vector of the items of all: in the order of the members' indices, a member's own as they were given.
 pub fn concat<T: Message>(items: impl IntoIterator<Item = T>) -> Contribution<Vec<T>> {
-    let piece = |item| (Index(0), Value(Arguments::new(item)));
+    let piece = |item| (Index::from(0), Value(Arguments::new(item)));
     Contribution::new(Data::Pieces(items.into_iter().map(piece).collect()))
 }
 

@@ -102,6 +102,46 @@ fn use_proxies() {
     let _ = one;
 }
 
+mod elsewhere {
+    use chare::prelude::*;
+
+    pub(crate) struct Tile;
+
+    /// Indices of a type that is written as a path, and names of parameters that the proxy uses itself.
+    #[chare(array, index = (core::primitive::u16, i64, usize))]
+    impl Tile {
+        #[entry]
+        pub(crate) fn new() -> Self {
+            Self
+        }
+
+        #[entry(create_home)]
+        pub(crate) fn touch(&mut self, pe: u8, body: u16) {
+            let _ = (pe, body, self.this_index().1);
+        }
+
+        #[entry(create_here, expedited)]
+        pub(crate) fn wake(&mut self) {}
+    }
+}
+
+fn use_places() {
+    let tiles = elsewhere::TileProxy::create_empty(chare::ArrayOptions::empty());
+    let tile = tiles.at((1, -2, 3));
+    tile.insert();
+    tile.insert_on(PeId(0));
+    tile.touch(1, 2);
+    let found: Option<i64> = tile.local(|tile| tile.this_index().1);
+    let _ = found;
+    tile.destroy();
+    tiles.done_inserting();
+    tiles.destroy();
+    let range = elsewhere::TileProxy::create((0, -1, 0)..(1, 1, 1));
+    let bound = chare::ArrayOptions::new((1, 1, 1)).bind_to(&range).created(Callback::ignore());
+    elsewhere::TileProxy::create(bound).wake();
+}
+
 fn main() {
+    let _ = use_places;
     let _ = use_proxies;
 }
