@@ -7,7 +7,7 @@
 //! | `fib` | How are chares created on the fly, and how do they answer? |
 //! | `queens` | How does a tree search go deep before it goes wide? |
 //! | `primes` | How does a program ask many questions and take the answers as they come? |
-//! | `jacobi2d` | How does a stencil code exchange halos without copying them twice? |
+//! | `jacobi2d` | How does a stencil code exchange halos without copying them twice, and how does it read as a loop? |
 //! | `pingpong` | How long does a buffer take from one PE to another, by every way there is? |
 //!
 //! Ports of Charm++'s zero-copy examples stand in `zerocopy/`, under their names there:
