@@ -122,6 +122,7 @@ mod sync;
 mod waiting;
 mod watch;
 mod when;
+mod wish;
 mod zerocopy;
 
 pub use array_options::ArrayOptions;
