@@ -58,6 +58,8 @@ pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
         #[cfg(feature = "ofi")]
         ofi("ofi-sockets", "sockets", None),
         #[cfg(feature = "ofi")]
+        ofi("ofi-verbs", "verbs;ofi_rxm", None),
+        #[cfg(feature = "ofi")]
         Rc::new(Opened::new("emulated-ofi", emulated_ofi)),
         #[cfg(feature = "ofi")]
         reach("reach-ofi", named("ofi")),
