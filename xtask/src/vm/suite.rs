@@ -18,13 +18,8 @@ struct Check {
 /// libfabric makes queues for this many peers, 256 without; software devices hold no longer ones.
 const SMALL_QUEUES: &str = "FI_UNIVERSE_SIZE=16";
 
-const CHECKS: [Check; 7] = [
-    Check {
-        name: "guest: conformance",
-        options: &["--env", SMALL_QUEUES],
-        runs: Runs::Test("conformance"),
-        arguments: "verbs::",
-    },
+const CHECKS: [Check; 8] = [
+    Check { name: "guest: conformance", options: &[], runs: Runs::Test("conformance"), arguments: "verbs::" },
     Check {
         name: "guest: programs",
         options: &["--env", "CHARE_TEST_CABLE=rxe1,rxe2"],
@@ -38,6 +33,12 @@ const CHECKS: [Check; 7] = [
         arguments: "--test-threads=1",
     },
     Check {
+        name: "guest: libfabric",
+        options: &["--env", SMALL_QUEUES],
+        runs: Runs::Test("conformance"),
+        arguments: "ofi-rdma::",
+    },
+    Check {
         name: "guest: ping-pong",
         options: &["--env", SMALL_QUEUES],
         runs: Runs::Test("examples"),
@@ -45,7 +46,7 @@ const CHECKS: [Check; 7] = [
     },
     Check {
         name: "guest: soft-iWARP",
-        options: &["--rdma", "siw", "--env", SMALL_QUEUES],
+        options: &["--rdma", "siw"],
         runs: Runs::Test("conformance"),
         arguments: "verbs::",
     },
