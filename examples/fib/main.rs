@@ -5,7 +5,6 @@
 //! cargo run --release --example fib -- --n 32 --grain 16 +n 2 +p 2
 //! ```
 
-use chare::Program;
 use chare::prelude::*;
 use clap::Parser;
 use serde::{Deserialize, Serialize};
@@ -78,13 +77,5 @@ async fn run(options: Options) -> bool {
 }
 
 fn main() -> ExitCode {
-    let program = match Program::from_environment() {
-        Ok(program) => program,
-        Err(code) => return code,
-    };
-    let options = Options::parse_from(program.arguments());
-    program.run(|_arguments| async {
-        let passed = run(options).await;
-        chare::exit(i32::from(!passed));
-    })
+    chare_examples::start::check(run)
 }

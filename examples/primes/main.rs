@@ -5,7 +5,6 @@
 //! cargo run --release --example primes -- --limit 2000000 --range 10000 +n 2 +p 2
 //! ```
 
-use chare::Program;
 use chare::prelude::*;
 use clap::Parser;
 use std::process::ExitCode;
@@ -86,13 +85,5 @@ async fn run(Options { limit, range }: Options) -> bool {
 }
 
 fn main() -> ExitCode {
-    let program = match Program::from_environment() {
-        Ok(program) => program,
-        Err(code) => return code,
-    };
-    let options = Options::parse_from(program.arguments());
-    program.run(|_arguments| async {
-        let passed = run(options).await;
-        chare::exit(i32::from(!passed));
-    })
+    chare_examples::start::check(run)
 }

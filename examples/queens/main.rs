@@ -9,7 +9,7 @@
 //! ```
 
 use chare::prelude::*;
-use chare::{CallOptions, Priority, Program};
+use chare::{CallOptions, Priority};
 use clap::Parser;
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
@@ -131,13 +131,5 @@ async fn run(options: Options) -> bool {
 }
 
 fn main() -> ExitCode {
-    let program = match Program::from_environment() {
-        Ok(program) => program,
-        Err(code) => return code,
-    };
-    let options = Options::parse_from(program.arguments());
-    program.run(|_arguments| async {
-        let passed = run(options).await;
-        chare::exit(i32::from(!passed));
-    })
+    chare_examples::start::check(run)
 }

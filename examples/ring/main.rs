@@ -6,7 +6,7 @@
 //! ```
 
 use chare::prelude::*;
-use chare::{ArrayOptions, Placement, Program};
+use chare::{ArrayOptions, Placement};
 use clap::Parser;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -75,13 +75,5 @@ async fn run(options: Options) -> bool {
 }
 
 fn main() -> ExitCode {
-    let program = match Program::from_environment() {
-        Ok(program) => program,
-        Err(code) => return code,
-    };
-    let options = Options::parse_from(program.arguments());
-    program.run(|_arguments| async {
-        let passed = run(options).await;
-        chare::exit(i32::from(!passed));
-    })
+    chare_examples::start::check(run)
 }

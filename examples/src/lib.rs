@@ -7,7 +7,13 @@
 //! | `fib` | How are chares created on the fly, and how do they answer? |
 //! | `queens` | How does a tree search go deep before it goes wide? |
 //! | `primes` | How does a program ask many questions and take the answers as they come? |
-//! | `jacobi2d` | How does a stencil code exchange halos without copying them twice? |
+//! | `kneighbor` | How does a chare talk to several others at once and wait for all of them? |
+//! | `alltoall` | How fast do small messages stream when everyone sends to everyone? |
+//! | `uts` | How is work balanced that nobody can foresee? |
+//! | `kmeans` | How do all PEs agree on something, again and again? |
+//! | `life` | How does an array hold something that has no bounds? |
+//! | `wave2d` | How does a simulation show what it does? |
+//! | `jacobi2d` | How does a stencil code exchange halos without copying them twice, and how does it read as a loop? |
 //! | `pingpong` | How long does a buffer take from one PE to another, by every way there is? |
 //!
 //! Ports of Charm++'s zero-copy examples stand in `zerocopy/`, under their names there:
@@ -29,3 +35,4 @@
 //! only if its check passes.
 
 pub mod ports;
+pub mod start;

@@ -1,25 +1,7 @@
 //! What the ports of Charm++'s zero-copy tests and examples share: their start, their numbers, their checks.
 
-use chare::{ArrayOptions, PeId, Program};
-use clap::Parser;
-use std::process::ExitCode;
-
-/// Parses the program's own arguments as `O`, before anything starts, and runs `main` with them.
-///
-/// The job succeeds when `main` is over and nothing is in flight any more; a check that fails, anywhere, ends it otherwise.
-pub fn run<O, F, Fut>(main: F) -> ExitCode
-where
-    O: Parser + Send + 'static,
-    F: FnOnce(O) -> Fut + Send + 'static,
-    Fut: Future<Output = ()> + 'static,
-{
-    let program = match Program::from_environment() {
-        Ok(program) => program,
-        Err(code) => return code,
-    };
-    let options = O::parse_from(program.arguments());
-    program.run(|_arguments| main(options))
-}
+pub use crate::start::run;
+use chare::{ArrayOptions, PeId};
 
 /// An even number of array elements, which work in pairs: element `i` and element `n - 1 - i`.
 ///

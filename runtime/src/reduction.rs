@@ -36,6 +36,9 @@ impl Share {
     /// # Errors
     /// When the two do not fit together, in words.
     pub(crate) fn absorb(&mut self, other: Self) -> Result<(), String> {
+        if self.callback != other.callback {
+            return Err("its members name different callbacks: a member's n-th contribution belongs to the n-th reduction, so let all contribute in the same order".to_owned());
+        }
         self.data.absorb(other.data)
     }
 

@@ -36,6 +36,12 @@ impl Account {
     }
 
     #[entry]
+    fn total_twice(&mut self, first: Callback<i64>, second: Callback<i64>) {
+        self.total(first);
+        self.total(second);
+    }
+
+    #[entry]
     fn close(&mut self, done: Callback<()>) {
         done.send(());
         chare::destroy();
@@ -179,8 +185,7 @@ fn reductions_count_who_is_there() {
                 expected -= i64::from(number - 1);
                 chare::quiescence().await;
                 let ((first, to_first), (second, to_second)) = (chare::future(), chare::future());
-                accounts.total(to_first);
-                accounts.total(to_second);
+                accounts.total_twice(to_first, to_second);
                 assert_eq!((first.await, second.await), (expected, expected));
             }
         }
@@ -208,8 +213,7 @@ fn a_fixed_array_goes_on_when_a_pe_loses_its_last_element() {
             left -= 2;
             chare::quiescence().await;
             let ((first, to_first), (second, to_second)) = (chare::future(), chare::future());
-            accounts.total(to_first);
-            accounts.total(to_second);
+            accounts.total_twice(to_first, to_second);
             assert_eq!((first.await, second.await), (left, left));
         }
     });
@@ -545,6 +549,13 @@ fn what_cannot_be_names_the_element() {
         accounts.at((1, 1)).add(1);
     });
     expect(destroyed, &["Account::add", "member (1, 1)", "destroyed"]);
+    let out_of_order = failures(|| async {
+        let accounts = AccountProxy::create((1, 2), 0);
+        for column in 0..2 {
+            accounts.at((0, column)).total(chare::future().1);
+        }
+    });
+    expect(out_of_order, &["a reduction over", "Account", "different callbacks"]);
     let apart = failures(|| async {
         let accounts = AccountProxy::create_empty(ArrayOptions::empty());
         let shadows = ShadowProxy::create_empty(ArrayOptions::empty().bind_to(&accounts));

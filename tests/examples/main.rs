@@ -46,11 +46,9 @@ fn fib_computes_the_number() {
 
 #[test]
 fn queens_finds_all_ways_in_any_order() {
-    for shape in SHAPES {
-        for order in ["", "+shuffle 1", "+shuffle 2"] {
-            let said = pass("queens", &format!("--queens 9 --grain 5 {shape} {order}"));
-            assert!(said.contains("352 ways to place 9 queens"), "{shape} {order}: {said}");
-        }
+    for shape in shapes_and_orders() {
+        let said = pass("queens", &format!("--queens 9 --grain 5 {shape}"));
+        assert!(said.contains("352 ways to place 9 queens"), "{shape}: {said}");
     }
     assert!(pass("queens", "--queens 1 --grain 0").contains("1 ways"));
 }
@@ -64,6 +62,81 @@ fn primes_are_counted_whatever_the_ranges() {
         }
     }
     assert!(pass("primes", "--limit 0").contains("0 primes below 0"));
+}
+
+/// Shapes, in the order of messages and in two others.
+fn shapes_and_orders() -> impl Iterator<Item = String> {
+    SHAPES
+        .into_iter()
+        .flat_map(|shape| ["", "+shuffle 1", "+shuffle 2"].map(|order| format!("{shape} {order}")))
+}
+
+#[test]
+fn kneighbor_gets_every_answer() {
+    for shape in shapes_and_orders() {
+        let said = pass("kneighbor", &format!("--elements 7 --neighbours 2 --bytes 300 --rounds 20 {shape}"));
+        assert!(said.contains("560 of 560 answers are right"), "{shape}: {said}");
+    }
+    // More neighbours than elements: some are asked twice, and an element asks itself.
+    pass("kneighbor", "--elements 2 --neighbours 3 --bytes 0 --rounds 5 +n 2");
+    pass("kneighbor", "--elements 1 --rounds 0");
+}
+
+#[test]
+fn alltoall_loses_nothing() {
+    for shape in shapes_and_orders() {
+        let said = pass("alltoall", &format!("--messages 300 --burst 7 {shape}"));
+        assert!(said.contains("messages among"), "{shape}: {said}");
+    }
+}
+
+#[test]
+fn uts_counts_the_trees_that_are_published() {
+    let t3 = "4112897 nodes, 3599034 leaves, depth 1572";
+    for shape in ["+p 2", "+n 2"] {
+        let said = pass("uts", shape);
+        assert!(said.contains(t3), "{shape}: {said}");
+    }
+    for shape in shapes_and_orders() {
+        pass("uts", &format!("--root 60 --grain 20 {shape}"));
+    }
+    let endless = run("uts", "--probability 0.2");
+    assert_eq!(endless.code, Some(1), "{endless:?}");
+    assert!(endless.stderr.contains("lower --probability"), "{endless:?}");
+}
+
+#[test]
+fn kmeans_finds_the_same_centres_on_any_number_of_pes() {
+    for shape in shapes_and_orders() {
+        let said = pass("kmeans", &format!("--points 300 --chares 9 {shape}"));
+        assert!(said.contains("7 centres of 2700 points"), "{shape}: {said}");
+    }
+}
+
+#[test]
+fn life_grows_beyond_any_bounds() {
+    for shape in shapes_and_orders() {
+        let said = pass("life", &format!("--generations 30 {shape}"));
+        assert!(said.contains("cells live after 30 generations"), "{shape}: {said}");
+    }
+}
+
+#[test]
+fn wave2d_computes_and_draws_the_same_waves_everywhere() {
+    for shape in shapes_and_orders() {
+        let said = pass("wave2d", &format!("--tiles 3 --points 9 --steps 40 --every 15 {shape}"));
+        assert!(said.contains("as on one"), "{shape}: {said}");
+    }
+    pass("wave2d", "--tiles 1 --points 1 --steps 3 +n 2");
+    let folder = tempfile::tempdir().expect("a folder");
+    pass("wave2d", &format!("--steps 20 --every 10 --pictures {}", folder.path().display()));
+    for picture in ["wave-000010.png", "wave-000020.png"] {
+        let bytes = std::fs::read(folder.path().join(picture)).expect("it was drawn");
+        assert!(bytes.starts_with(b"\x89PNG"), "{picture}");
+    }
+    let nowhere = run("wave2d", "--pictures /no-such-place");
+    assert_eq!(nowhere.code, Some(1), "{nowhere:?}");
+    assert!(nowhere.stderr.contains("no picture in /no-such-place"), "{nowhere:?}");
 }
 
 #[test]
@@ -81,6 +154,31 @@ fn jacobi2d_converges_whatever_the_number_of_blocks() {
         for blocks in [1, 2, 3, 7] {
             let said = pass("jacobi2d", &format!("--columns 30 --rows 12 --blocks {blocks} {shape}"));
             assert!(said.contains("largest error"), "{blocks} blocks, {shape}: {said}");
+        }
+    }
+}
+
+/// What the blocks found: how often they swept, and how large the error is.
+fn jacobi2d_finds(arguments: &str) -> (String, String) {
+    let said = pass("jacobi2d", arguments);
+    let word = |before: &str, after: &str| {
+        let line = said.lines().find(|line| line.starts_with(before) && line.contains(after))?;
+        line.strip_prefix(before)?.split_once(after).map(|(word, _)| word.to_owned())
+    };
+    (word("", " iterations in").expect("it says so"), word("largest error ", ",").expect("it says so"))
+}
+
+#[test]
+fn jacobi2d_finds_what_a_sequential_sweep_finds_in_every_style() {
+    let rectangle = "--columns 40 --rows 21 --accuracy 1e-4";
+    // One block on one PE is the sequential program.
+    let alone = jacobi2d_finds(&format!("{rectangle} --blocks 1"));
+    for style in ["posted", "awaited"] {
+        for shape in SHAPES.into_iter().chain(["+shuffle 1", "+n 2 +nolocal", "+n 2 +p 2 +shuffle 2"]) {
+            for blocks in [1, 2, 5] {
+                let arguments = format!("{rectangle} --style {style} --blocks {blocks} {shape}");
+                assert_eq!(jacobi2d_finds(&arguments), alone, "{arguments}");
+            }
         }
     }
 }

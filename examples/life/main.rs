@@ -1,0 +1,131 @@
+//! How does an array hold something that has no bounds? Conway's Game of Life on an infinite plane: every element is a cell that lives
+//! or touches one that does. Cells come into being when a neighbour calls them, and go when nothing lives around them.
+//!
+//! ```text
+//! cargo run --release --example life -- --generations 100 +n 2 +p 2
+//! ```
+//! The start is the R-pentomino, five cells that grow for a thousand generations. The answer is compared with one PE's.
+
+use chare::ArrayOptions;
+use chare::prelude::*;
+use clap::Parser;
+use std::collections::{HashMap, HashSet};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Plays the Game of Life on an infinite plane.
+#[derive(Parser)]
+#[command(name = "life", no_binary_name = true)]
+struct Options {
+    /// Generations to play
+    #[arg(long, default_value_t = 20)]
+    generations: u32,
+}
+
+type Place = (i64, i64);
+
+/// The cells that live in the beginning.
+const START: [Place; 5] = [(0, 0), (0, 1), (1, -1), (1, 0), (2, 0)];
+
+fn around((x, y): Place) -> impl Iterator<Item = Place> {
+    let square = (-1..=1).flat_map(move |right| (-1..=1).map(move |up| (x + right, y + up)));
+    square.filter(move |place| *place != (x, y))
+}
+
+/// Whether a cell lives in the next generation.
+fn lives_on(lives: bool, neighbours: u32) -> bool {
+    neighbours == 3 || (lives && neighbours == 2)
+}
+
+#[derive(Default)]
+struct Cell {
+    lives: bool,
+    neighbours: u32,
+}
+
+#[chare(array, index = (i64, i64))]
+impl Cell {
+    #[entry]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes the cell live.
+    #[entry(create_home)]
+    fn wake(&mut self) {
+        self.lives = true;
+    }
+
+    /// A neighbour lives.
+    #[entry(create_home)]
+    fn notice(&mut self) {
+        self.neighbours += 1;
+    }
+
+    /// Tells all neighbours, if this cell lives.
+    #[entry]
+    fn show(&mut self) {
+        if self.lives {
+            let cells = self.this_collection();
+            around(self.this_index()).for_each(|place| cells.at(place).notice());
+        }
+    }
+
+    /// Goes on to the next generation.
+    #[entry]
+    fn turn(&mut self) {
+        self.lives = lives_on(self.lives, std::mem::take(&mut self.neighbours));
+        if !self.lives {
+            chare::destroy();
+        }
+    }
+
+    #[entry]
+    fn report(&mut self, living: Callback<Vec<Place>>) {
+        self.contribute(set(self.this_index()), living);
+    }
+}
+
+/// What the answer must be.
+fn play_alone(generations: u32) -> Vec<Place> {
+    let mut living = HashSet::from(START);
+    for _ in 0..generations {
+        let mut neighbours = HashMap::<Place, u32>::new();
+        living.iter().copied().flat_map(around).for_each(|place| *neighbours.entry(place).or_default() += 1);
+        let next = neighbours.into_iter().filter(|(place, count)| lives_on(living.contains(place), *count));
+        living = next.map(|(place, _)| place).collect();
+    }
+    let mut living: Vec<_> = living.into_iter().collect();
+    living.sort_unstable();
+    living
+}
+
+async fn run(Options { generations }: Options) -> bool {
+    let start = Instant::now();
+    let cells = CellProxy::create_empty(ArrayOptions::empty());
+    START.iter().for_each(|place| cells.at(*place).wake());
+    chare::quiescence().await;
+    for _ in 0..generations {
+        // Nobody knows how many cells there are: a step is over when nothing moves any more.
+        cells.show();
+        chare::quiescence().await;
+        cells.turn();
+        chare::quiescence().await;
+    }
+    let (living, done) = chare::future();
+    cells.report(done);
+    let living = living.await;
+    let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+    let expected = play_alone(generations);
+    println!(
+        "{} cells live after {generations} generations, {} expected; {milliseconds:.1} ms on {} PEs",
+        living.len(),
+        expected.len(),
+        chare::pes()
+    );
+    living == expected
+}
+
+fn main() -> ExitCode {
+    chare_examples::start::check(run)
+}

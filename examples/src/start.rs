@@ -1,0 +1,35 @@
+//! The start of a program that has options of its own: the same lines in every example.
+
+use chare::Program;
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Parses the program's own arguments as `O`, before anything starts, and runs `main` with them.
+///
+/// The job succeeds when `main` is over and nothing is in flight any more; a check that fails, anywhere, ends it otherwise.
+pub fn run<O, F, Fut>(main: F) -> ExitCode
+where
+    O: Parser + Send + 'static,
+    F: FnOnce(O) -> Fut + Send + 'static,
+    Fut: Future<Output = ()> + 'static,
+{
+    let program = match Program::from_environment() {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    let options = O::parse_from(program.arguments());
+    program.run(|_arguments| main(options))
+}
+
+/// The same for a `main` that returns whether its answer is right: the job ends with it, and succeeds only then.
+pub fn check<O, F, Fut>(main: F) -> ExitCode
+where
+    O: Parser + Send + 'static,
+    F: FnOnce(O) -> Fut + Send + 'static,
+    Fut: Future<Output = bool> + 'static,
+{
+    run(|options| async {
+        let is_right = main(options).await;
+        chare::exit(i32::from(!is_right));
+    })
+}

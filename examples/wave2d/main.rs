@@ -1,0 +1,101 @@
+//! How does a simulation show what it does? Waves on a membrane, in tiles; from time to time one reduction brings all tiles together, and
+//! a picture is written.
+//!
+//! ```text
+//! cargo run --release --example wave2d -- --tiles 4 --points 64 --steps 600 --every 100 --pictures waves +n 2 +p 2
+//! ```
+//! A port of Charm++'s example of this name. Opposite sides of the membrane touch. The answer is compared with one PE's, bit by bit.
+
+mod field;
+mod tile;
+
+use clap::Parser;
+use field::Field;
+use image::GrayImage;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use tile::{Membrane, Picture, TileProxy};
+
+/// Lets a wave run over a membrane.
+#[derive(Parser)]
+#[command(name = "wave2d", no_binary_name = true)]
+struct Options {
+    /// Tiles in each direction
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=256))]
+    tiles: u32,
+    /// Points of a tile in each direction
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    points: u32,
+    /// Steps of time
+    #[arg(long, default_value_t = 100)]
+    steps: u32,
+    /// Steps between two pictures
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    every: u32,
+    /// A directory for the pictures, which must exist; without it, none is written
+    #[arg(long)]
+    pictures: Option<PathBuf>,
+}
+
+/// Puts tiles where they belong, row by row.
+fn assemble(membrane: Membrane, tiles: &[Picture]) -> Vec<f64> {
+    let (side, points) = (membrane.side(), membrane.points as usize);
+    let mut whole = vec![0.0; side * side];
+    for ((right, up), values) in tiles {
+        for (row, line) in values.chunks(points).enumerate() {
+            let start = (*up as usize * points + row) * side + *right as usize * points;
+            whole[start..start + points].copy_from_slice(line);
+        }
+    }
+    whole
+}
+
+/// Writes displacements in grey: none is the middle.
+fn draw(directory: &Path, step: u32, side: usize, values: &[f64]) -> image::ImageResult<()> {
+    let grey = |value: &f64| (128.0 + 127.0 * value.clamp(-1.0, 1.0)) as u8;
+    let pixels: Vec<u8> = values.iter().map(grey).collect();
+    let picture = GrayImage::from_raw(side as u32, side as u32, pixels).expect("as many as points");
+    picture.save(directory.join(format!("wave-{step:06}.png")))
+}
+
+/// What the answer must be: a membrane in one piece is its own neighbour.
+fn run_alone(membrane: Membrane, steps: u32) -> Vec<f64> {
+    let side = membrane.side();
+    let mut field = Field::new(side, side, |column, row| membrane.bump(column, row));
+    for _ in 0..steps {
+        let [left, right, below, above] = field.edges();
+        field.step(&[right, left, above, below]);
+    }
+    field.values().to_vec()
+}
+
+async fn run(options: Options) -> bool {
+    let Options { tiles, points, steps, every, pictures } = options;
+    let membrane = Membrane { tiles, points };
+    let array = TileProxy::create((tiles, tiles), membrane);
+    let (mut step, mut whole) = (0, run_alone(membrane, 0));
+    while step < steps {
+        let more = every.min(steps - step);
+        let (picture, done) = chare::future();
+        array.run(more, done);
+        whole = assemble(membrane, &picture.await);
+        step += more;
+        if let Some(directory) = &pictures
+            && let Err(error) = draw(directory, step, membrane.side(), &whole)
+        {
+            eprintln!("error: no picture in {}: {error}", directory.display());
+            return false;
+        }
+    }
+    let is_right = whole == run_alone(membrane, steps);
+    println!(
+        "{tiles} x {tiles} tiles of {points} x {points} points, {steps} steps on {} PEs: {}",
+        chare::pes(),
+        if is_right { "as on one" } else { "not as on one" }
+    );
+    is_right
+}
+
+fn main() -> ExitCode {
+    chare_examples::start::check(run)
+}
