@@ -1,7 +1,7 @@
 //! One block's points with a frame of one point around them, which holds the neighbours' edges or the rectangle's boundary. Knows
 //! no chares.
 
-use crate::Side;
+use crate::problem::Side;
 use std::ops::Range;
 
 /// A part of the rectangle, swept by Jacobi's method.

@@ -1,17 +1,20 @@
 //! How does a stencil code exchange halos without copying them twice? Laplace's equation on a rectangle by Jacobi's method, cut into
-//! blocks; each block posts the buffers that its neighbours' edges land in.
+//! blocks. In the style `posted` each block posts the buffers that its neighbours' edges land in and goes on when all have; in the style
+//! `awaited` it is a loop that awaits them.
 //!
 //! ```text
 //! cargo run --release --example jacobi2d -- --columns 64 --rows 64 --blocks 4 --accuracy 1e-3 +n 2 +p 2
 //! ```
 //! The boundary is x² - y², which is harmonic also for the five-point stencil, so the solution is known in every point.
 
-mod block;
+mod awaited;
 mod grid;
+mod posted;
+mod problem;
 
-use block::{BlockProxy, Problem, Side};
 use chare::Program;
-use clap::Parser;
+use clap::{Parser, ValueEnum};
+use problem::Problem;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -31,6 +34,17 @@ struct Options {
     /// The largest distance from the exact solution, which lies between -1 and 1
     #[arg(long, default_value_t = 1e-3, value_parser = parse_accuracy)]
     accuracy: f64,
+    /// How the blocks are written
+    #[arg(long, value_enum, default_value_t = Style::Posted)]
+    style: Style,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum Style {
+    /// Entries react to edges as they land
+    Posted,
+    /// An async entry awaits the edges of each iteration
+    Awaited,
 }
 
 impl Options {
@@ -54,12 +68,15 @@ fn parse_accuracy(text: &str) -> Result<f64, String> {
 }
 
 async fn run(options: Options) -> bool {
-    let Options { columns, rows, blocks, accuracy } = options;
+    let Options { columns, rows, blocks, accuracy, style } = options;
     let tolerance = options.tolerance();
     let ((iterations, to_iterations), (error, to_error)) = (chare::future(), chare::future());
     let problem = Problem { columns, rows, blocks, tolerance, iterations: to_iterations, error: to_error };
     let start = Instant::now();
-    BlockProxy::create((blocks, blocks), problem).start();
+    match style {
+        Style::Posted => posted::BlockProxy::create((blocks, blocks), problem).start(),
+        Style::Awaited => awaited::BlockProxy::create((blocks, blocks), problem).run(),
+    }
     let (iterations, error) = (iterations.await, error.await);
     let seconds = start.elapsed().as_secs_f64();
 

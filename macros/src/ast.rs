@@ -5,8 +5,11 @@
 //! [`Chare`] holds what `check` found sound; `expand` reads nothing else.
 
 use proc_macro2::{Group, Span, TokenStream};
-use quote::{ToTokens, TokenStreamExt};
-use syn::{Attribute, Ident, ImplItem, ItemImpl, Meta, Path, Signature, Type, Visibility};
+use quote::{ToTokens, TokenStreamExt, quote};
+use syn::{
+    Attribute, Generics, Ident, ImplItem, ItemImpl, Meta, Path, Signature, Token, Type, Visibility,
+    parse_quote,
+};
 
 /// An impl block as it was written.
 #[derive(Debug)]
@@ -41,12 +44,15 @@ pub(crate) struct Method {
     /// Without the helper attributes.
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) visibility: Visibility,
-    /// Without `#[nocopy]`.
+    /// Without `#[nocopy]` and `#[reference]`.
     pub(crate) signature: Signature,
-    pub(crate) body: Group,
+    /// None where a semicolon stands instead.
+    pub(crate) body: Option<Group>,
     pub(crate) role: Role,
     /// The `#[nocopy]` parameters by their position.
     pub(crate) nocopy: Vec<NocopyMark>,
+    /// The `#[reference]` parameters by their position.
+    pub(crate) references: Vec<ReferenceMark>,
 }
 
 /// What a method's helper attribute makes of it.
@@ -72,6 +78,17 @@ pub(crate) struct EntryOptions {
     pub(crate) demand: Option<Demand>,
     pub(crate) inline: bool,
     pub(crate) when_idle: bool,
+    pub(crate) awaited: bool,
+    pub(crate) immediate: bool,
+    pub(crate) local: bool,
+}
+
+impl EntryOptions {
+    /// Whether an entry of a trait may have them: they are the caller's business.
+    pub(crate) fn is_for_traits(self) -> bool {
+        let Self { expedited, immediate, priority, .. } = self;
+        self == Self { expedited, immediate, priority, ..Self::default() }
+    }
 }
 
 /// Where an element is created that is called before it exists.
@@ -91,11 +108,33 @@ pub(crate) struct NocopyMark {
     pub(crate) passing: Option<Passing>,
 }
 
+/// A `#[reference]` on a parameter.
+#[derive(Debug)]
+pub(crate) struct ReferenceMark {
+    pub(crate) attribute: Attribute,
+    /// The parameter's position, a receiver included.
+    pub(crate) position: usize,
+}
+
+impl Method {
+    /// Whether it only declares which calls an `async` entry awaits.
+    pub(crate) fn is_awaited(&self) -> bool {
+        matches!(self.role, Role::Entry { options: EntryOptions { awaited: true, .. }, .. })
+    }
+
+    /// Whether no message calls it.
+    pub(crate) fn is_local(&self) -> bool {
+        matches!(self.role, Role::Entry { options: EntryOptions { local: true, .. }, .. })
+    }
+}
+
 impl Block {
-    /// The block for the compiler, with no helper attribute left.
+    /// The block for the compiler, with no helper attribute left and without what only declares.
     pub(crate) fn into_tokens(self) -> TokenStream {
         let Self { mut header, items, .. } = self;
-        header.items = items.into_iter().map(|item| ImplItem::Verbatim(item.into_tokens())).collect();
+        let declares = |item: &Item| matches!(item, Item::Method(method) if matches!(method.role, Role::Entry { .. }) && method.body.is_none());
+        let items = items.into_iter().filter(|item| !declares(item));
+        header.items = items.map(|item| ImplItem::Verbatim(item.into_tokens())).collect();
         header.into_token_stream()
     }
 }
@@ -109,7 +148,10 @@ impl Item {
                 tokens.append_all(attributes);
                 visibility.to_tokens(&mut tokens);
                 signature.to_tokens(&mut tokens);
-                body.to_tokens(&mut tokens);
+                match body {
+                    Some(body) => body.to_tokens(&mut tokens),
+                    None => <Token![;]>::default().to_tokens(&mut tokens),
+                }
                 tokens
             }
         }
@@ -123,12 +165,26 @@ pub(crate) struct Chare {
     pub(crate) name: Ident,
     /// The type as the block writes it.
     pub(crate) path: Path,
+    /// The block's parameters; a chare that has some is registered for each type that the program asks for.
+    pub(crate) generics: Generics,
     pub(crate) kind: Kind,
     /// What names an element; an array's own or the numbers of PEs and nodes.
     pub(crate) index: Type,
     /// The block's `#[cfg(..)]`, which everything that is generated repeats.
     pub(crate) conditions: Vec<Attribute>,
     pub(crate) constructor: Constructor,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) locals: Vec<LocalEntry>,
+}
+
+/// A trait of entries, sound in everything the macro can see.
+#[derive(Debug)]
+pub(crate) struct EntryTrait {
+    pub(crate) name: Ident,
+    pub(crate) proxy: Ident,
+    pub(crate) visibility: Visibility,
+    /// The trait's `#[cfg(..)]`, which everything that is generated repeats.
+    pub(crate) conditions: Vec<Attribute>,
     pub(crate) entries: Vec<Entry>,
 }
 
@@ -153,6 +209,8 @@ pub(crate) struct Constructor {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) name: Ident,
+    /// The type that stands for it.
+    pub(crate) marker: Path,
     pub(crate) visibility: Visibility,
     /// What documents it: the proxies repeat it.
     pub(crate) docs: Vec<Attribute>,
@@ -165,6 +223,20 @@ pub(crate) struct Entry {
     pub(crate) result: Option<Type>,
     /// The method that gives the posted buffers; set if and only if a parameter is [`Passing::Posted`].
     pub(crate) post: Option<Ident>,
+}
+
+/// An entry that is called like a function, on the chare's own PE.
+#[derive(Debug)]
+pub(crate) struct LocalEntry {
+    pub(crate) visibility: Visibility,
+    /// What documents it: the proxies repeat it.
+    pub(crate) docs: Vec<Attribute>,
+    /// Its `#[cfg(..)]`, which its proxy's method repeats.
+    pub(crate) conditions: Vec<Attribute>,
+    /// Of the proxy's method: on `&self`, with the chare's name for `Self`.
+    pub(crate) signature: Signature,
+    /// The names of its parameters.
+    pub(crate) arguments: Vec<Ident>,
 }
 
 /// The parameters of a constructor or entry, without a receiver or `This`.
@@ -182,6 +254,8 @@ pub(crate) struct Parameter {
     /// With the chare's name for `Self`, so that it means the same in a proxy.
     pub(crate) ty: Type,
     pub(crate) passing: Passing,
+    /// Whether it tells the calls of an awaited entry from each other.
+    pub(crate) is_reference: bool,
 }
 
 /// How an argument gets from the caller to the entry.
@@ -197,6 +271,28 @@ pub(crate) enum Passing {
     Reply,
 }
 
+impl Chare {
+    /// Whether it stands for many types.
+    pub(crate) fn is_generic(&self) -> bool {
+        !self.generics.params.is_empty()
+    }
+
+    /// The parameters for what only registered types have.
+    pub(crate) fn bounds(&self) -> Generics {
+        let (mut generics, path) = (self.generics.clone(), &self.path);
+        if self.is_generic() {
+            generics.make_where_clause().predicates.push(parse_quote!(#path: ::chare::Instantiated));
+        }
+        generics
+    }
+
+    /// A generated type that has the chare's parameters.
+    pub(crate) fn with_arguments(&self, name: &Ident) -> TokenStream {
+        let (_, arguments, _) = self.generics.split_for_impl();
+        quote!(#name #arguments)
+    }
+}
+
 impl Entry {
     /// Whether something travels beside its messages. Callbacks, which carry a message only, cannot call it then.
     pub(crate) fn takes_nocopy(&self) -> bool {
@@ -205,7 +301,8 @@ impl Entry {
 }
 
 impl Passing {
-    fn is_beside(self) -> bool {
+    /// Whether it travels beside the message.
+    pub(crate) fn is_beside(self) -> bool {
         matches!(self, Self::Received | Self::Posted)
     }
 }

@@ -26,14 +26,18 @@ pub(crate) enum Misuse {
     DuplicateOption { option: &'static str },
     ValuedOption { option: &'static str },
     PriorityNotI32,
-    ExpeditedPriority,
+    TwoLanes,
     TwoDemands,
     DemandWithoutArray,
     DemandWithArguments,
-    IdlePriority,
     IdleReturn,
     InlineAsync,
     InlineNocopy,
+    AwaitedForm,
+    AwaitedOption,
+    LocalOption,
+    LocalForm,
+    LocalBorrow,
     // The constructor.
     NoConstructor { chare: String },
     TwoConstructors,
@@ -43,6 +47,7 @@ pub(crate) enum Misuse {
     ConstructorOption,
     ConditionalConstructor,
     // Entry methods.
+    NoBody,
     MissingReceiver,
     ReceiverByValue,
     TypedReceiver,
@@ -68,6 +73,11 @@ pub(crate) enum Misuse {
     NocopyType,
     NocopyPostType,
     UnmarkedNocopy { mark: &'static str },
+    // Reference numbers.
+    ReferenceOutsideAwaited,
+    ReferenceNocopy,
+    TwoReferences,
+    ValuedReference,
     // Post methods.
     PostWithoutEntry,
     PostForUnknownEntry { entry: String },
@@ -77,6 +87,11 @@ pub(crate) enum Misuse {
     AsyncPost,
     PostReturn,
     PostParameters { entry: String, expected: String },
+    // Traits.
+    NotEntries,
+    GenericTrait,
+    TraitEntryForm,
+    TraitSelf,
     // Reducers.
     NotAReducer,
     GenericReducer,
@@ -93,7 +108,7 @@ impl fmt::Display for Misuse {
                 "#[chare] stands on the chare's own impl block, not on the implementation of a trait: write `impl Name { .. }`",
             ),
             GenericBlock => out.write_str(
-                "generic chares need explicit registration, which is not supported yet: use a type without generic parameters",
+                "a generic chare is written for all its types, `impl<T> Name<T>`, and borrows nothing: leave lifetimes out, and ask for the types that the program uses by `chare::instantiate!(Name<f64>)`",
             ),
             NotANamedType => out.write_str("a chare is a struct or an enum: write `impl Name { .. }`"),
             UnknownKind { found } => write!(
@@ -112,15 +127,15 @@ impl fmt::Display for Misuse {
             TwoRoles => out.write_str("a method has one role: keep one #[entry] or one #[post(..)]"),
             UnknownOption { found } => write!(
                 out,
-                "`{found}` is no option of an entry: the options are `create_here`, `create_home`, `expedited`, `inline`, `priority = NUMBER` and `when_idle`"
+                "`{found}` is no option of an entry: the options are `awaited`, `create_here`, `create_home`, `expedited`, `immediate`, `inline`, `local`, `priority = NUMBER` and `when_idle`"
             ),
             DuplicateOption { option } => write!(out, "`{option}` is given twice: keep one"),
             ValuedOption { option } => write!(out, "`{option}` takes no value: write #[entry({option})]"),
             PriorityNotI32 => out.write_str(
                 "a priority is an `i32` literal, and the smaller one runs first: write for example #[entry(priority = -5)]",
             ),
-            ExpeditedPriority => out.write_str(
-                "an expedited entry overtakes the queue that priorities order: keep one of `expedited` and `priority`",
+            TwoLanes => out.write_str(
+                "an entry waits in one way for its turn: keep one of `priority`, `expedited`, `immediate` and `when_idle`",
             ),
             TwoDemands => out.write_str(
                 "an element that does not exist is created in one place: keep one of `create_here` and `create_home`",
@@ -131,14 +146,26 @@ impl fmt::Display for Misuse {
             DemandWithArguments => out.write_str(
                 "nobody gives arguments to the constructor of an element that is created on demand: let the constructor take none",
             ),
-            IdlePriority => out.write_str(
-                "an entry that runs when nothing else can has no place in the queue: remove `expedited` or `priority`",
-            ),
             IdleReturn => out.write_str(
                 "an entry that runs when its PE is idle says whether it wants to run again: write `fn name(&mut self) -> bool`, without arguments and not `async`",
             ),
             InlineAsync => out.write_str(
                 "an inline entry is over when its call returns: remove `async` or `inline`",
+            ),
+            AwaitedForm => out.write_str(
+                "an awaited entry is declared, for no call runs it: write `#[entry(awaited)] fn name(ARGUMENTS);`, without receiver, `async` and body, and await its calls in an `async` entry, `this.when(Self::name).await`",
+            ),
+            AwaitedOption => out.write_str(
+                "the calls of an awaited entry wait until an `async` entry asks for them: remove `inline` or `when_idle`",
+            ),
+            LocalOption => out.write_str(
+                "a local entry is called like a function and waits for nothing: write #[entry(local)] alone",
+            ),
+            LocalForm => out.write_str(
+                "a local entry is called like a function: let it take `&mut self` or `&self`, and remove `async` and #[nocopy]",
+            ),
+            LocalBorrow => out.write_str(
+                "the chare is lent to its local entry for the length of the call: return a value that borrows nothing",
             ),
             InlineNocopy => out.write_str(
                 "an inline call moves its arguments where they are needed already: remove #[nocopy] or `inline`",
@@ -165,6 +192,9 @@ impl fmt::Display for Misuse {
                 "a chare always has its constructor: put #[cfg(..)] on the impl block or into the constructor's body",
             ),
 
+            NoBody => out.write_str(
+                "an entry has a body; if an `async` entry awaits its calls instead, declare it without a receiver and mark it #[entry(awaited)]",
+            ),
             MissingReceiver => out.write_str(
                 "an entry method takes `&mut self` or `&self`, and an `async` one takes `this: This<Self>`; only the constructor has no receiver, and it returns `Self`",
             ),
@@ -230,6 +260,15 @@ impl fmt::Display for Misuse {
             ),
             UnmarkedNocopy { mark } => write!(out, "a parameter of this type is received without a copy: mark it {mark}"),
 
+            ReferenceOutsideAwaited => out.write_str(
+                "#[reference] tells the calls of an entry from each other that is awaited: mark the entry #[entry(awaited)], or remove it",
+            ),
+            ReferenceNocopy => out.write_str("a reference number travels in the message: mark a regular argument"),
+            TwoReferences => out.write_str(
+                "an entry has one reference number: keep one #[reference], and make it a tuple if it takes several numbers",
+            ),
+            ValuedReference => out.write_str("write #[reference] alone: it stands on the argument that is the reference number"),
+
             PostWithoutEntry => out.write_str("name the entry that this method posts buffers for: write #[post(entry_name)]"),
             PostForUnknownEntry { entry } => {
                 write!(out, "this block has no entry `{entry}`: name one that has a #[nocopy(post)] parameter")
@@ -248,6 +287,19 @@ impl fmt::Display for Misuse {
             PostParameters { entry, expected } => {
                 write!(out, "the post method of `{entry}` has these parameters: `({expected})`")
             }
+
+            NotEntries => out.write_str(
+                "#[entries] stands on a trait whose entries chares implement, or on its implementation for a chare: write `#[entries] trait Name { .. }` or `#[entries] impl Name for Chare { .. }`",
+            ),
+            GenericTrait => out.write_str(
+                "every process finds a trait of entries by its name, so it is one trait: use one without generic parameters",
+            ),
+            TraitEntryForm => out.write_str(
+                "an entry of a trait has no options but `expedited`, `immediate` and `priority`, and no post method: leave that to entries of the chare itself",
+            ),
+            TraitSelf => out.write_str(
+                "the callers of a trait's entry do not know the chare's type: write a type out that is the same for all",
+            ),
 
             NotAReducer => out.write_str(
                 "#[reducer] stands on the implementation of the trait for a struct or an enum: write `#[reducer] impl Reducer for Name { .. }`",

@@ -10,6 +10,7 @@
 
 mod ast;
 mod check;
+mod entry_trait;
 mod errors;
 mod expand;
 mod parse;
@@ -37,10 +38,13 @@ use proc_macro2::TokenStream;
 /// | `#[entry] fn step(&mut self, ..)` | an entry method: `&mut self` or `&self`, up to 12 regular arguments |
 /// | `#[entry] fn ask(&mut self, ..) -> T` | an entry whose result comes back: the proxy of one chare returns a `Future<T>`; up to 11 regular arguments |
 /// | `#[entry] async fn run(this: This<Self>, ..)` | an entry method that may wait; other entries run meanwhile |
+/// | `#[entry(awaited)] fn ghost(..);` | an entry that no call runs: an `async` entry awaits its calls, `this.when(Self::ghost).await` |
 /// | `#[entry(expedited)]` | an entry that overtakes the queue |
 /// | `#[entry(priority = -5)]` | an entry with a priority, an `i32`: smaller runs first; without, it is 0 |
 /// | `#[entry(create_here)]` | an entry that creates the element of an array that it calls if there is none, on the caller's PE; its constructor takes no arguments |
 /// | `#[entry(create_home)]` | the same, at the element's home |
+/// | `#[entry(immediate)]` | an entry that overtakes expedited ones, too |
+/// | `#[entry(local)] fn look(&self, ..) -> T` | an entry that is called like a function, with arguments and a result of any type; its chare must be on the caller's PE |
 /// | `#[entry(inline)]` | an entry that is called like a function where its chare is on the caller's PE and not in an entry; else by a message |
 /// | `#[entry(when_idle)] fn idle(&mut self) -> bool` | an entry that runs when its PE has nothing else to do, again for as long as it returns `true` |
 /// | `#[post(step)] fn give(&mut self, ..)` | the post method of the entry `step`: takes its regular arguments by reference and each `Posted<T>` as `Post<T>` |
@@ -51,10 +55,14 @@ use proc_macro2::TokenStream;
 /// | nothing | any message type | the value | the value |
 /// | `#[nocopy]` | `Received<T>` | `Vec<T>`, `Buffer<T>` or `SendBuffer<T>` | the sender's memory, or memory of the runtime |
 /// | `#[nocopy(post)]` | `Posted<T>` | the same | the buffer that the post method gave, filled |
+/// | `#[reference]` | any that hashes | the value | the value: one of an awaited entry, by which its calls are told from each other |
 ///
 /// Documentation, `#[cfg]` and `#[deprecated]` of a method hold for the proxies' methods too. For every entry without
 /// nocopy parameters, such as `step`, the proxies also have `step_callback`. What is generated refers to the crate `::chare`,
 /// so a dependency on it keeps that name.
+///
+/// A block may be generic, `impl<T: Message> Stack<T>`: its proxies have the same parameters, and `chare::instantiate!(Stack<f64>)` registers the types
+/// that the program uses.
 ///
 /// ```
 /// use chare::prelude::*;
@@ -100,12 +108,16 @@ pub fn chare(options: proc_macro::TokenStream, item: proc_macro::TokenStream) ->
 
 fn expand_chare(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let Some(block) = parse::parse(options, item.clone(), &mut errors) else {
+    let Some(mut block) = parse::parse(options, item.clone(), &mut errors) else {
         let mut tokens = item;
         tokens.extend(errors.into_tokens());
         return tokens;
     };
-    let generated = check::check(&block, &mut errors).as_ref().map(expand::expand);
+    let chare = check::check(&block, &mut errors);
+    let generated = chare.as_ref().map(expand::expand);
+    if let Some(chare) = &chare {
+        block.header.generics = chare.bounds();
+    }
     let mut tokens = block.into_tokens();
     tokens.extend(generated);
     tokens.extend(errors.into_tokens());
@@ -119,6 +131,65 @@ fn expand_chare(options: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn entry(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     refuse_outside("entry", item.into()).into()
+}
+
+/// Makes the methods of a trait entries, which any chare may implement.
+///
+/// On a trait, next to it comes its proxy: `ShapeProxy::of(&circle)` reaches the chare `circle` by the entries of `Shape`, as long as its
+/// type implements them, and can be sent to who knows no circles. On the implementation, it makes that known to the runtime; the compiler misses
+/// an item where it is forgotten.
+///
+/// An entry of a trait takes `&mut self` or `&self`, or is `async` and takes `this: This<Self>`; it has the arguments of other entries, returns
+/// something or nothing, and may be `expedited`, `immediate` or have a `priority`. It may have a body, which implementations replace. Methods without
+/// `#[entry]` are ordinary ones.
+///
+/// ```
+/// use chare::prelude::*;
+///
+/// #[entries]
+/// trait Shape {
+///     #[entry]
+///     fn scale(&mut self, by: f64);
+///
+///     #[entry]
+///     fn area(&self) -> f64;
+/// }
+///
+/// struct Square(f64);
+///
+/// #[chare]
+/// impl Square {
+///     #[entry]
+///     fn new(side: f64) -> Self {
+///         Self(side)
+///     }
+/// }
+///
+/// #[entries]
+/// impl Shape for Square {
+///     fn scale(&mut self, by: f64) {
+///         self.0 *= by;
+///     }
+///
+///     fn area(&self) -> f64 {
+///         self.0 * self.0
+///     }
+/// }
+///
+/// let code = chare::Job::in_process(1, 2).run(|| async {
+///     let shapes = vec![ShapeProxy::of(&SquareProxy::create(2.0)), ShapeProxy::of(&SquareProxy::create(3.0))];
+///     shapes[0].scale(0.5);
+///     chare::quiescence().await;
+///     assert_eq!(shapes[0].area().await + shapes[1].area().await, 10.0);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+///
+/// # Errors
+/// Every misuse is an error of the compiler's where it stands.
+#[proc_macro_attribute]
+pub fn entries(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    entry_trait::expand(item.into()).into()
 }
 
 /// Marks a post method in an impl block marked [`chare`](macro@chare), which documents it.

@@ -4,7 +4,9 @@
 //! 2. Method bodies stay unread.
 //! 3. What an attribute means for its method is `check`'s question.
 
-use crate::ast::{Block, ChareOption, Demand, EntryOptions, Item, Method, NocopyMark, Passing, Role};
+use crate::ast::{
+    Block, ChareOption, Demand, EntryOptions, Item, Method, NocopyMark, Passing, ReferenceMark, Role,
+};
 use crate::errors::{Errors, Misuse};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -88,9 +90,12 @@ impl Parse for RawItem {
             return input.parse().map(Self::Other);
         };
         input.advance_to(&ahead);
-        let body = input.parse()?;
-        let (role, nocopy) = (Role::Helper, Vec::new());
-        Ok(Self::Method(Method { attributes, visibility, signature, body, role, nocopy }))
+        let body = match input.parse::<Option<Token![;]>>()? {
+            Some(_) => None,
+            None => Some(input.parse()?),
+        };
+        let (role, nocopy, references) = (Role::Helper, Vec::new(), Vec::new());
+        Ok(Self::Method(Method { attributes, visibility, signature, body, role, nocopy, references }))
     }
 }
 
@@ -98,8 +103,7 @@ impl RawItem {
     fn read(self, errors: &mut Errors) -> Item {
         match self {
             Self::Method(mut method) => {
-                method.role = read_role(&mut method.attributes, errors);
-                method.nocopy = read_nocopy(&mut method.signature, errors);
+                read_helpers(&mut method, errors);
                 Item::Method(method)
             }
             Self::Other(mut item) => {
@@ -108,6 +112,13 @@ impl RawItem {
             }
         }
     }
+}
+
+/// Takes the helper attributes off a method and its parameters.
+pub(crate) fn read_helpers(method: &mut Method, errors: &mut Errors) {
+    method.role = read_role(&mut method.attributes, errors);
+    method.nocopy = read_nocopy(&mut method.signature, errors);
+    method.references = read_references(&mut method.signature, errors);
 }
 
 /// Whether an attribute is the helper of this name.
@@ -166,8 +177,11 @@ fn read_entry_options(attribute: &Attribute, errors: &mut Errors) -> EntryOption
     };
     for option in &list {
         let flags = [
+            ("awaited", &mut options.awaited),
             ("expedited", &mut options.expedited),
+            ("immediate", &mut options.immediate),
             ("inline", &mut options.inline),
+            ("local", &mut options.local),
             ("when_idle", &mut options.when_idle),
         ];
         if let Some((name, flag)) = flags.into_iter().find(|(name, _)| option.path().is_ident(name)) {
@@ -196,11 +210,12 @@ fn read_entry_options(attribute: &Attribute, errors: &mut Errors) -> EntryOption
             errors.report(option, Misuse::UnknownOption { found: option.to_token_stream().to_string() });
         }
     }
-    if options.expedited && options.priority.is_some() {
-        errors.report(attribute, Misuse::ExpeditedPriority);
+    let lanes = [options.priority.is_some(), options.expedited, options.immediate, options.when_idle];
+    if lanes.into_iter().filter(|asked| *asked).count() > 1 {
+        errors.report(attribute, Misuse::TwoLanes);
     }
-    if options.when_idle && (options.expedited || options.priority.is_some()) {
-        errors.report(attribute, Misuse::IdlePriority);
+    if options.local && options != (EntryOptions { local: true, ..EntryOptions::default() }) {
+        errors.report(attribute, Misuse::LocalOption);
     }
     options
 }
@@ -243,6 +258,25 @@ fn read_nocopy(signature: &mut Signature, errors: &mut Errors) -> Vec<NocopyMark
                 marks.push(NocopyMark { attribute: attribute.clone(), position, passing });
             }
             false
+        });
+    }
+    marks
+}
+
+/// Takes `#[reference]` off the parameters.
+fn read_references(signature: &mut Signature, errors: &mut Errors) -> Vec<ReferenceMark> {
+    let mut marks = Vec::new();
+    for (position, parameter) in signature.inputs.iter_mut().enumerate() {
+        let FnArg::Typed(parameter) = parameter else { continue };
+        parameter.attrs.retain(|attribute| {
+            let is_mark = is_helper(attribute, "reference");
+            if is_mark {
+                if !matches!(attribute.meta, Meta::Path(_)) {
+                    errors.report(attribute, Misuse::ValuedReference);
+                }
+                marks.push(ReferenceMark { attribute: attribute.clone(), position });
+            }
+            !is_mark
         });
     }
     marks

@@ -1,6 +1,9 @@
 //! A chare in its PE's table: the user's state, who it is, and the handle through which entries reach it.
 
+use crate::awaited::AwaitedEntry;
+use crate::executor::ChareTasks;
 use crate::ids::{Index, Target};
+use crate::registry::Chare;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -14,6 +17,7 @@ pub(crate) struct Identity {
     pub(crate) name: &'static str,
     /// Which reduction of its collection it contributes to next; [`Identity::GONE`] after it was destroyed.
     pub(crate) contributions: Cell<u64>,
+    pub(crate) tasks: ChareTasks,
 }
 
 impl Identity {
@@ -21,7 +25,7 @@ impl Identity {
     pub(crate) const GONE: u64 = u64::MAX;
 
     pub(crate) fn new(target: Target, name: &'static str, next_reduction: u64) -> Self {
-        Self { target, name, contributions: Cell::new(next_reduction) }
+        Self { target, name, contributions: Cell::new(next_reduction), tasks: ChareTasks::default() }
     }
 }
 
@@ -34,17 +38,19 @@ pub(crate) trait AnyChare: Any {
 }
 
 /// What a chare of this type takes at least: itself, and its place in the tables of its PE.
-pub(crate) const fn bytes_of<C>() -> u64 {
+pub(crate) const fn bytes_of<C: Chare>() -> u64 {
     (size_of::<Body<C>>() + size_of::<Rc<dyn AnyChare>>() + size_of::<(Index, u32)>()) as u64
 }
 
 /// The one allocation of a chare.
-struct Body<C> {
+struct Body<C: Chare> {
     identity: Identity,
     state: RefCell<C>,
+    /// Calls that nobody has asked for.
+    awaited: C::Awaited,
 }
 
-impl<C: 'static> AnyChare for Body<C> {
+impl<C: Chare> AnyChare for Body<C> {
     fn identity(&self) -> &Identity {
         &self.identity
     }
@@ -54,7 +60,7 @@ impl<C: 'static> AnyChare for Body<C> {
     }
 }
 
-impl<C> Body<C> {
+impl<C: Chare> Body<C> {
     fn with<R>(&self, body: impl FnOnce(&mut C) -> R) -> R {
         match self.state.try_borrow_mut() {
             Ok(mut state) => body(&mut state),
@@ -72,12 +78,12 @@ impl<C> Body<C> {
 }
 
 /// A chare lent to one of its entries, for as long as the entry runs.
-pub struct ThisRef<'a, C> {
+pub struct ThisRef<'a, C: Chare> {
     chare: &'a Rc<dyn AnyChare>,
     body: &'a Body<C>,
 }
 
-impl<'a, C: 'static> ThisRef<'a, C> {
+impl<'a, C: Chare> ThisRef<'a, C> {
     /// A chare from the table, if it is of this type.
     #[inline]
     pub(crate) fn of(chare: &'a Rc<dyn AnyChare>) -> Option<Self> {
@@ -91,6 +97,11 @@ impl<'a, C: 'static> ThisRef<'a, C> {
         self.body.with(body)
     }
 
+    /// Puts a call aside until an `async` entry awaits it, and wakes those that do.
+    pub fn put_aside<E: AwaitedEntry<Chare = C>>(&self, reference: E::Reference, parameters: E::Parameters) {
+        E::calls(&self.body.awaited).table().borrow_mut().put(reference, parameters);
+    }
+
     /// The handle that an `async` entry keeps.
     pub fn keep(&self) -> This<C> {
         let chare: Rc<dyn Any> = Rc::clone(self.chare) as Rc<dyn Any>;
@@ -102,16 +113,20 @@ impl<'a, C: 'static> ThisRef<'a, C> {
 ///
 /// Other entries of the chare run while an `async` entry waits, so its state is reached through short
 /// borrows that cannot be held over an `.await`.
-pub struct This<C>(Rc<Body<C>>);
+pub struct This<C: Chare>(Rc<Body<C>>);
 
-impl<C: 'static> This<C> {
+impl<C: Chare> This<C> {
     /// A chare for the table, from its constructed state.
     pub(crate) fn seat(identity: Identity, state: C) -> Rc<dyn AnyChare> {
-        Rc::new(Body { identity, state: RefCell::new(state) })
+        Rc::new(Body { identity, state: RefCell::new(state), awaited: C::Awaited::default() })
     }
 
     pub(crate) fn identity(&self) -> &Identity {
         &self.0.identity
+    }
+
+    pub(crate) fn awaited(&self) -> &C::Awaited {
+        &self.0.awaited
     }
 
     /// Borrows the chare's state for the length of a closure.
@@ -123,7 +138,7 @@ impl<C: 'static> This<C> {
     }
 }
 
-impl<C> Clone for This<C> {
+impl<C: Chare> Clone for This<C> {
     fn clone(&self) -> Self {
         Self(Rc::clone(&self.0))
     }

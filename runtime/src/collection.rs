@@ -236,11 +236,12 @@ impl CollectionInfo {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::registry::{Chare, Constructor, EntryRegistration, kind};
 
-    struct Dummy;
+    /// A chare that can do nothing.
+    pub(crate) struct Dummy;
     impl Constructor for Dummy {
         type Chare = Self;
         type Arguments = ();
@@ -256,6 +257,7 @@ mod tests {
         type Index = u64;
         type Proxy = ();
         type Element = ();
+        type Awaited = ();
         type Constructor = Self;
     }
     static DUMMY: ChareRegistration = ChareRegistration::of::<Dummy>();

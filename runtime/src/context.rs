@@ -119,7 +119,8 @@ pub fn readonly<T: Message + Sync>() -> Arc<T> {
     }
 }
 
-/// Asks for the removal of the running chare when its entry ends: a singleton or an element of an array. A later call of it ends
+/// Asks for the removal of the running chare when its entry ends, or an `async` one next waits: a singleton or an element of an array.
+/// Its `async` entries that wait are dropped with it, and so are the calls that they would have awaited. A later call of it ends
 /// the job with an error; of an element of a dynamic array, it waits until the element is inserted again.
 ///
 /// # Panics

@@ -290,7 +290,9 @@ fn send_wave(pe: &Pe, to: PeId, wave: Wave) {
 fn sums(pe: &Pe) -> Sums {
     let all = || pe.node.counters.iter().map(|counters| &***counters).chain([&pe.node.outside]);
     let processed = all().fold(0u64, |sum, counters| sum.wrapping_add(counters.processed.read()));
-    let sent =
-        all().fold(0u64, |sum, counters| sum.wrapping_add(counters.sent.read() + counters.woken.read()));
+    let sent = all().fold(0u64, |sum, counters| {
+        let counted = [&counters.sent, &counters.resumed, &counters.woken];
+        counted.into_iter().fold(sum, |sum, counter| sum.wrapping_add(counter.read()))
+    });
     Sums { sent, processed }
 }

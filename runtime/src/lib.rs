@@ -58,6 +58,7 @@
 mod affinity;
 mod ambient;
 mod array_options;
+mod awaited;
 mod barrier;
 mod births;
 mod broadcast;
@@ -71,6 +72,7 @@ mod contributions;
 mod coordinates;
 mod dispatch;
 mod early;
+mod entry_trait;
 mod envelope;
 mod erased;
 mod error;
@@ -80,6 +82,7 @@ mod future;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+mod generic;
 mod host_memory;
 mod ids;
 mod inbox;
@@ -118,13 +121,14 @@ mod stats;
 mod sync;
 mod waiting;
 mod watch;
+mod when;
 mod zerocopy;
 
 pub use array_options::ArrayOptions;
 pub use callback::Callback;
 pub use chare::This;
 pub use chare_lrts::reach::ReachOptions;
-pub use chare_macros::{chare, entry, post, reducer};
+pub use chare_macros::{chare, entries, entry, post, reducer};
 pub use context::{
     destroy, exit, future, my_node, my_pe, nodes, on_quiescence, path_to, pes, quiescence, readonly,
     reference, set_readonly,
@@ -132,6 +136,7 @@ pub use context::{
 pub use coordinates::{Coordinate, Coordinates};
 pub use error::JobError;
 pub use future::Future;
+pub use generic::Instantiated;
 pub use ids::{NodeId, PeId};
 pub use index::ArrayIndex;
 pub use job::Job;
@@ -146,7 +151,13 @@ pub use reducers::{
     statistics, sum, tuple,
 };
 pub use startup::{Program, run};
+/// Several futures at once, until all are over; tokio's.
+pub use tokio::join;
+/// Several futures at once, until the first is over; tokio's. The others are dropped. Among several that are over, chance decides, unless
+/// `biased;` stands first.
+pub use tokio::select;
 pub use waiting::{wait_all, wait_any, wait_some};
+pub use when::{Both, Trigger, When};
 pub use zerocopy::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
 pub use zerocopy::tags::{PostError, cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
 pub use zerocopy::{

@@ -140,7 +140,8 @@ fn remove(pe: &Pe, target: Target) {
             outbox::send(pe, home, Envelope { options: CallOptions::new().expedited(), body });
         }
     }
-    // Dropped after the borrow: the chare's state may run code of the user.
+    // Dropped after the borrow: the chare's state and its tasks may run code of the user.
+    pe.tasks.drop_of(removed.identity());
     drop(removed);
 }
 

@@ -112,11 +112,12 @@ impl LocalCollection {
 mod tests {
     use super::*;
     use crate::chare::{Identity, This};
+    use crate::collection::tests::Dummy;
     use crate::ids::{CollectionId, Target};
 
     fn member(number: u64) -> Rc<dyn AnyChare> {
         let collection = CollectionId { creator: PeId(0), serial: 0 };
-        This::seat(Identity::new(Target::Member(collection, Index::from(number)), "Dummy", 0), ())
+        This::seat(Identity::new(Target::Member(collection, Index::from(number)), "Dummy", 0), Dummy)
     }
 
     #[test]

@@ -2,6 +2,6 @@
 
 pub use crate::{
     Buffer, BufferMut, Callback, NodeId, PeId, Post, Posted, Received, Reducer, SendBuffer, Sent, This,
-    ThisChare, ThisMember, barrier, chare, concat, entry, max, min, post, product, reduce, reducer, set,
-    statistics, sum, tuple,
+    ThisChare, ThisMember, barrier, chare, concat, entries, entry, max, min, post, product, reduce, reducer,
+    set, statistics, sum, tuple,
 };

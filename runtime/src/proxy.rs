@@ -81,6 +81,15 @@ impl<C: Chare> ElementHandle<C> {
         })
     }
 
+    pub(crate) fn target(&self) -> Target {
+        self.target
+    }
+
+    /// How its calls are queued, if not as the entries say.
+    pub(crate) fn options(&self) -> Option<&CallOptions> {
+        self.options.as_ref()
+    }
+
     /// The chare that is running.
     pub(crate) fn of_running() -> Self {
         Self::new(with_running(|identity| identity.target))
@@ -162,11 +171,29 @@ impl<C: Chare> ElementHandle<C> {
     /// # Panics
     /// If the chare's state is borrowed already.
     pub fn local<R>(&self, body: impl FnOnce(&mut C) -> R) -> Option<R> {
+        self.call_here("local", body)
+    }
+
+    /// Calls a local entry.
+    ///
+    /// # Panics
+    /// If the chare does not live on this PE, or its state is borrowed already.
+    pub fn call_local<R>(&self, entry: &'static str, body: impl FnOnce(&mut C) -> R) -> R {
+        self.call_here(entry, body).unwrap_or_else(|| {
+            let here = my_pe();
+            panic!(
+                "{}::{entry} is a local entry, and {self:?} is not on {here}: call it where the chare lives, or make the entry an ordinary one",
+                C::NAME
+            )
+        })
+    }
+
+    fn call_here<R>(&self, entry: &'static str, body: impl FnOnce(&mut C) -> R) -> Option<R> {
         Pe::current(|pe| {
             let chare = pe.places.borrow_mut().find(self.target)?;
             let this = ThisRef::<C>::of(&chare)?;
             let running_goes = pe.destroyed.take();
-            let running = Running { chare: Some(Rc::clone(&chare)), ..Running::named("local") };
+            let running = Running { chare: Some(Rc::clone(&chare)), ..Running::named(entry) };
             let result = pe.run_inside(running, || this.with(body));
             lifecycle::remove_if_destroyed(pe, self.target);
             pe.destroyed.set(running_goes);
@@ -324,7 +351,7 @@ impl<C: Chare> CollectionHandle<C> {
     }
 }
 
-fn leave<L: FromIterator<Leaving>>(nocopy: impl IntoIterator<Item = Outgoing>) -> L {
+pub(crate) fn leave<L: FromIterator<Leaving>>(nocopy: impl IntoIterator<Item = Outgoing>) -> L {
     Pe::current(|pe| nocopy.into_iter().map(|outgoing| send::leave(&pe.node, outgoing)).collect())
 }
 

@@ -1,6 +1,6 @@
 //! A PE's run queue. `inbox -> **queue** -> scheduler`
 //!
-//! Three lanes: expedited calls first; then whatever has a priority before the default's, by priority; then the default
+//! Three lanes: expedited calls first, and the immediate ones among them before the others; then whatever has a priority before the default's, by priority; then the default
 //! lane, a plain deque, because nearly every message is there; then the rest by priority. Equal priorities run
 //! first in first out, unless the sender asked for last in first out. Across PEs order is only rough.
 //! A fourth lane is looked at when a PE would rest otherwise.
@@ -16,6 +16,20 @@ use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
+
+/// Which calls a call waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Lane {
+    /// Those of smaller priority, and those of the same that came before.
+    #[default]
+    ByPriority,
+    /// Expedited ones that came before.
+    Expedited,
+    /// Immediate ones that came before.
+    Immediate,
+    /// All.
+    WhenIdle,
+}
 
 /// How a call is queued at its destination.
 ///
@@ -37,11 +51,10 @@ use std::collections::{BinaryHeap, VecDeque};
 /// | `BFIFO`, `BLIFO` | the same with `.priority(Priority::bits(..))` |
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallOptions {
-    // Every message carries these: a number and three flags in one word, and a pointer that is hardly ever there.
+    // Every message carries these: a number, a flag and a lane in one word, and a pointer that is hardly ever there.
     integer: i32,
     last_in_first_out: bool,
-    expedited: bool,
-    when_idle: bool,
+    lane: Lane,
     /// Instead of the integer.
     bits: Option<BitVector>,
 }
@@ -53,8 +66,8 @@ impl CallOptions {
     }
 
     /// How calls of an entry are queued when the caller does not say.
-    pub(crate) const fn of_entry(priority: i32, expedited: bool, when_idle: bool) -> Self {
-        Self { integer: priority, last_in_first_out: false, expedited, when_idle, bits: None }
+    pub(crate) const fn of_entry(priority: i32, lane: Lane) -> Self {
+        Self { integer: priority, last_in_first_out: false, lane, bits: None }
     }
 
     /// Runs before calls of larger priority.
@@ -71,14 +84,22 @@ impl CallOptions {
 
     /// Runs before all that is queued by priority.
     pub fn expedited(mut self) -> Self {
-        self.expedited = true;
+        self.lane = Lane::Expedited;
+        self
+    }
+
+    /// Runs before all that is queued, expedited calls included: as soon as the entry that runs is over, or waits, and the PE has seen
+    /// the call. A PE with much to do looks at what others sent after at most 64 of its calls.
+    pub fn immediate(mut self) -> Self {
+        self.lane = Lane::Immediate;
         self
     }
 
     #[inline]
     fn is_default(&self) -> bool {
         self.integer == 0
-            && !(self.last_in_first_out | self.expedited | self.when_idle)
+            && !self.last_in_first_out
+            && matches!(self.lane, Lane::ByPriority)
             && self.bits.is_none()
     }
 
@@ -130,7 +151,9 @@ const SPARE_BOXES: usize = 256;
 
 /// The lanes of one PE. An item's default is what a box holds that waits to be used again; it needs no drop.
 pub(crate) struct RunQueue<T> {
+    /// The immediate ones, then the expedited ones.
     expedited: VecDeque<Box<T>>,
+    immediate: usize,
     normal: VecDeque<Box<T>>,
     ranked: BinaryHeap<Ranked<Box<T>>>,
     when_idle: VecDeque<Box<T>>,
@@ -144,6 +167,7 @@ impl<T: Default> RunQueue<T> {
     pub(crate) fn new() -> Self {
         Self {
             expedited: VecDeque::new(),
+            immediate: 0,
             normal: VecDeque::new(),
             ranked: BinaryHeap::new(),
             when_idle: VecDeque::new(),
@@ -181,11 +205,19 @@ impl<T: Default> RunQueue<T> {
     }
 
     fn push_aside(&mut self, options: &CallOptions, item: Box<T>) {
-        if options.expedited {
-            self.expedited.push_back(item);
-        } else if options.when_idle {
-            self.when_idle.push_back(item);
-        } else if options.ranks() || self.dice.is_some() {
+        match options.lane {
+            Lane::Immediate => {
+                self.expedited.insert(self.immediate, item);
+                self.immediate += 1;
+            }
+            Lane::Expedited => self.expedited.push_back(item),
+            Lane::WhenIdle => self.when_idle.push_back(item),
+            Lane::ByPriority => self.push_by_priority(options, item),
+        }
+    }
+
+    fn push_by_priority(&mut self, options: &CallOptions, item: Box<T>) {
+        if options.ranks() || self.dice.is_some() {
             self.turns += 1;
             let turn = match &mut self.dice {
                 Some(dice) => dice.random(),
@@ -215,6 +247,7 @@ impl<T: Default> RunQueue<T> {
 
     fn pop_ranked(&mut self) -> Option<Box<T>> {
         if let Some(item) = self.expedited.pop_front() {
+            self.immediate = self.immediate.saturating_sub(1);
             return Some(item);
         }
         if self.ranked.peek().is_some_and(|first| first.priority < Priority::DEFAULT)
@@ -265,6 +298,21 @@ mod tests {
     }
 
     #[test]
+    fn immediate_overtakes_what_is_expedited() {
+        let mut queue = RunQueue::new();
+        let (expedited, immediate) = (CallOptions::new().expedited(), CallOptions::new().immediate());
+        queue.push(&expedited, 1);
+        queue.push(&immediate, 0);
+        assert_eq!(queue.pop(), Some(Box::new(0)));
+        for (options, item) in [(&expedited, 5), (&immediate, 2), (&immediate, 3)] {
+            queue.push(options, item);
+        }
+        assert_eq!(queue.pop(), Some(Box::new(2)));
+        queue.push(&immediate, 4);
+        assert_eq!(drain(&mut queue), [3, 4, 1, 5]);
+    }
+
+    #[test]
     fn last_in_first_out_within_a_priority() {
         let mut queue = RunQueue::new();
         let newest_first = CallOptions::new().last_in_first_out();
@@ -278,7 +326,7 @@ mod tests {
     #[test]
     fn what_runs_when_idle_waits_for_all_else() {
         let mut queue = RunQueue::new();
-        queue.push(&CallOptions::of_entry(0, false, true), 1);
+        queue.push(&CallOptions::of_entry(0, Lane::WhenIdle), 1);
         queue.push(&CallOptions::new(), 0);
         assert_eq!(drain(&mut queue), [0]);
         assert_eq!(queue.pop_idle(), Some(Box::new(1)));

@@ -4,12 +4,13 @@
 
 use crate::chare::{AnyChare, Identity, This, ThisRef, bytes_of};
 use crate::codec::CodecError;
+use crate::entry_trait::{ImplementationRegistration, TraitMethod, TraitRegistration};
 use crate::ids::{ChareTypeId, EntryId, Index, Target};
 use crate::index::ArrayIndex;
 use crate::message::{Arguments, Message};
 use crate::pe::Pe;
 use crate::placement::MapRegistration;
-use crate::queue::CallOptions;
+use crate::queue::{CallOptions, Lane};
 use crate::reducers::{ReducerId, ReducerRegistration};
 use crate::zerocopy::{NocopyArguments, Posts};
 use rustc_hash::FxHashMap;
@@ -56,6 +57,11 @@ pub mod kind {
 }
 
 /// What `#[chare]` implements for the type of its `impl` block.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no chare",
+    label = "no chare",
+    note = "mark its impl block with `#[chare]`"
+)]
 pub trait Chare: Sized + 'static {
     /// The type's full name, equal in every process.
     const NAME: &'static str;
@@ -65,6 +71,8 @@ pub trait Chare: Sized + 'static {
     type Kind;
     /// What names a member of its collection.
     type Index: ArrayIndex;
+    /// The calls of its awaited entries that wait with a chare: one [`Calls`](crate::macro_support::Calls) for each.
+    type Awaited: Default + 'static;
     /// The proxy of the whole: of the collection, or of the one chare.
     type Proxy;
     /// The proxy of one chare.
@@ -115,16 +123,14 @@ pub trait EntryMethod: 'static {
     const SIGNATURE: &'static str;
     /// Its place in [`Chare::ENTRIES`].
     const INDEX: u16;
-    /// Whether calls overtake the priority queue.
-    const EXPEDITED: bool = false;
+    /// Which calls its calls wait for.
+    const LANE: Lane = Lane::ByPriority;
     /// Priority of calls that name none; smaller runs first.
     const PRIORITY: i32 = 0;
     /// Whether calls create an element that does not exist.
     const DEMAND: Option<Demand> = None;
     /// Whether a call of a chare on the caller's PE is one of a function.
     const INLINE: bool = false;
-    /// Whether calls wait until their PE has nothing else to do.
-    const WHEN_IDLE: bool = false;
     /// Its nocopy parameters.
     const NOCOPY: &'static [NocopyKind] = &[];
     /// Runs it.
@@ -138,7 +144,8 @@ pub trait EntryMethod: 'static {
 /// Why an entry was not called, in words.
 type Misdirected = String;
 
-type Invoke = fn(&Rc<dyn AnyChare>, &mut Arguments, NocopyArguments<'_>) -> Result<(), Misdirected>;
+pub(crate) type Invoke =
+    fn(&Rc<dyn AnyChare>, &mut Arguments, NocopyArguments<'_>) -> Result<(), Misdirected>;
 
 type Post = fn(&Rc<dyn AnyChare>, &Arguments, Posts) -> Result<(), Misdirected>;
 
@@ -165,7 +172,7 @@ pub struct EntryRegistration {
     pub(crate) options: CallOptions,
     pub(crate) demand: Option<Demand>,
     pub(crate) nocopy: &'static [NocopyKind],
-    signature: &'static str,
+    pub(crate) signature: &'static str,
     pub(crate) decode: fn(&[u8]) -> Result<Arguments, CodecError>,
     pub(crate) invoke: Invoke,
     pub(crate) post: Post,
@@ -178,7 +185,7 @@ impl EntryRegistration {
             chare: E::Chare::NAME,
             name: E::NAME,
             id: EntryId { chare_type: type_id(E::Chare::NAME), index: E::INDEX },
-            options: CallOptions::of_entry(E::PRIORITY, E::EXPEDITED, E::WHEN_IDLE),
+            options: CallOptions::of_entry(E::PRIORITY, E::LANE),
             demand: E::DEMAND,
             nocopy: E::NOCOPY,
             signature: E::SIGNATURE,
@@ -202,7 +209,7 @@ impl EntryRegistration {
             chare: C::NAME,
             name: "destroy",
             id: EntryId { chare_type: type_id(C::NAME), index: DESTRUCTION },
-            options: CallOptions::of_entry(0, false, false),
+            options: CallOptions::of_entry(0, Lane::ByPriority),
             demand: None,
             nocopy: &[],
             signature: "",
@@ -344,6 +351,9 @@ pub(crate) struct Registry {
     types: FxHashMap<ChareTypeId, &'static ChareRegistration>,
     maps: FxHashMap<u64, &'static MapRegistration>,
     reducers: FxHashMap<ReducerId, &'static ReducerRegistration>,
+    traits: FxHashMap<ChareTypeId, &'static TraitRegistration>,
+    /// By trait and chare type.
+    implementations: FxHashMap<(ChareTypeId, &'static str), &'static [TraitMethod]>,
     /// Equal in two processes if they have the same chare types with the same entries and signatures.
     pub(crate) digest: u128,
     /// Two registrations of one name, if there are any: the job must not start.
@@ -357,6 +367,8 @@ pub(crate) fn registry() -> &'static Registry {
         let mut registry = Registry::collect(inventory::iter::<ChareRegistration>());
         registry.add_maps(inventory::iter::<MapRegistration>());
         registry.add_reducers(inventory::iter::<ReducerRegistration>());
+        registry.add_traits(inventory::iter::<TraitRegistration>());
+        registry.add_implementations(inventory::iter::<ImplementationRegistration>());
         registry
     })
 }
@@ -370,6 +382,8 @@ impl Registry {
             types: FxHashMap::default(),
             maps: FxHashMap::default(),
             reducers: FxHashMap::default(),
+            traits: FxHashMap::default(),
+            implementations: FxHashMap::default(),
             digest: FNV_BASIS,
             duplicate: None,
         };
@@ -408,6 +422,30 @@ impl Registry {
         }
     }
 
+    fn add_traits(&mut self, linked: impl Iterator<Item = &'static TraitRegistration>) {
+        let mut sorted: Vec<_> = linked.collect();
+        sorted.sort_by_key(|registration| registration.name);
+        for entries in sorted {
+            self.add_to_digest("trait", entries.name);
+            for entry in entries.entries {
+                self.add_to_digest(entry.name, entry.signature);
+            }
+            if self.traits.insert(entries.id, entries).is_some() || self.types.contains_key(&entries.id) {
+                self.duplicate = Some(entries.name);
+            }
+        }
+    }
+
+    fn add_implementations(&mut self, linked: impl Iterator<Item = &'static ImplementationRegistration>) {
+        let mut sorted: Vec<_> = linked.collect();
+        sorted.sort_by_key(|registration| (registration.entry_trait, registration.chare));
+        for ImplementationRegistration { entry_trait, chare, methods } in sorted {
+            let name = self.traits.get(entry_trait).map_or("", |registered| registered.name);
+            self.add_to_digest(chare, name);
+            self.implementations.insert((*entry_trait, chare), methods);
+        }
+    }
+
     fn add_to_digest(&mut self, name: &str, signature: &str) {
         for part in [name, "(", signature, ")"] {
             self.digest = fnv1a(self.digest, part.as_bytes());
@@ -423,8 +461,19 @@ impl Registry {
     }
 
     pub(crate) fn entry(&self, id: EntryId) -> Option<&'static EntryRegistration> {
-        let chare = self.chare(id.chare_type)?;
+        let Some(chare) = self.chare(id.chare_type) else {
+            return self.traits.get(&id.chare_type)?.entries.get(id.index as usize);
+        };
         if id.index == DESTRUCTION { Some(&chare.destruction) } else { chare.entries.get(id.index as usize) }
+    }
+
+    /// What the entries of a trait are for a chare type.
+    pub(crate) fn implementation(
+        &self,
+        entry_trait: ChareTypeId,
+        chare: &'static str,
+    ) -> Option<&'static [TraitMethod]> {
+        self.implementations.get(&(entry_trait, chare)).copied()
     }
 
     /// The rules for homes with this id.

@@ -30,7 +30,9 @@ pub(crate) struct Counters {
     pub(crate) sent: Counter,
     /// Messages that are over.
     pub(crate) processed: Counter,
-    /// Wake-ups of async entries, from any thread; each is also processed once.
+    /// Wake-ups of async entries by their own PE; each is also processed once.
+    pub(crate) resumed: Counter,
+    /// The same by any other thread.
     pub(crate) woken: Counter,
     /// Entry methods run.
     pub(crate) entries: Counter,

@@ -158,6 +158,31 @@ fn jacobi2d_converges_whatever_the_number_of_blocks() {
     }
 }
 
+/// What the blocks found: how often they swept, and how large the error is.
+fn jacobi2d_finds(arguments: &str) -> (String, String) {
+    let said = pass("jacobi2d", arguments);
+    let word = |before: &str, after: &str| {
+        let line = said.lines().find(|line| line.starts_with(before) && line.contains(after))?;
+        line.strip_prefix(before)?.split_once(after).map(|(word, _)| word.to_owned())
+    };
+    (word("", " iterations in").expect("it says so"), word("largest error ", ",").expect("it says so"))
+}
+
+#[test]
+fn jacobi2d_finds_what_a_sequential_sweep_finds_in_every_style() {
+    let rectangle = "--columns 40 --rows 21 --accuracy 1e-4";
+    // One block on one PE is the sequential program.
+    let alone = jacobi2d_finds(&format!("{rectangle} --blocks 1"));
+    for style in ["posted", "awaited"] {
+        for shape in SHAPES.into_iter().chain(["+shuffle 1", "+n 2 +nolocal", "+n 2 +p 2 +shuffle 2"]) {
+            for blocks in [1, 2, 5] {
+                let arguments = format!("{rectangle} --style {style} --blocks {blocks} {shape}");
+                assert_eq!(jacobi2d_finds(&arguments), alone, "{arguments}");
+            }
+        }
+    }
+}
+
 #[test]
 fn jacobi2d_takes_as_many_iterations_over_every_path() {
     // Edges of 300 points are fetched instead of travelling with their message.

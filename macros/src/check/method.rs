@@ -4,6 +4,7 @@ use super::types::{self, Obstacle};
 use crate::ast::{Constructor, Entry, EntryOptions, Method, Parameter, Parameters, Passing, Role};
 use crate::errors::{Errors, Misuse};
 use proc_macro2::Span;
+use quote::format_ident;
 use syn::spanned::Spanned;
 use syn::{
     Attribute, FnArg, Ident, Pat, PatType, Path, ReceiverKind, ReturnType, Safety, Signature, Type,
@@ -15,7 +16,12 @@ const ARGUMENTS_MAX: usize = 12;
 
 /// Whether a marked method is a constructor: it has no receiver and returns something.
 pub(super) fn is_constructor(method: &Method) -> bool {
-    !has_receiver(method) && returned(&method.signature).is_some()
+    !is_no_constructor(method) && returned(&method.signature).is_some()
+}
+
+/// Whether a marked method cannot be meant as the constructor: it has a receiver, or says that it is something else.
+pub(super) fn is_no_constructor(method: &Method) -> bool {
+    method.is_awaited() || method.is_local() || has_receiver(method)
 }
 
 /// Whether a method starts with `self` or `this: This<Self>`.
@@ -39,11 +45,11 @@ pub(super) fn returned(signature: &Signature) -> Option<&Type> {
 }
 
 /// The `#[cfg(..)]` among some attributes.
-pub(super) fn conditions(attributes: &[Attribute]) -> Vec<Attribute> {
+pub(crate) fn conditions(attributes: &[Attribute]) -> Vec<Attribute> {
     attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect()
 }
 
-fn docs(attributes: &[Attribute]) -> Vec<Attribute> {
+pub(super) fn docs(attributes: &[Attribute]) -> Vec<Attribute> {
     let documents =
         |attribute: &&Attribute| attribute.path().is_ident("doc") || attribute.path().is_ident("deprecated");
     attributes.iter().filter(documents).cloned().collect()
@@ -89,10 +95,14 @@ pub(super) fn check_constructor(method: &Method, chare: &Path, errors: &mut Erro
 }
 
 /// The entry, if nothing is wrong with it but for its post method, which is not looked at yet.
-pub(super) fn check_entry(method: &Method, chare: &Path, errors: &mut Errors) -> Option<Entry> {
+pub(crate) fn check_entry(method: &Method, chare: &Path, errors: &mut Errors) -> Option<Entry> {
     let before = errors.count();
     let Method { signature, attributes, .. } = method;
-    let skipped = check_receiver(method, chare, errors);
+    let skipped = if method.is_awaited() {
+        check_awaited(method, errors)
+    } else {
+        check_receiver(method, chare, errors)
+    };
     check_qualifiers(signature, errors);
     let mut parameters = check_parameters(method, skipped, chare, errors);
     let options = options(method);
@@ -104,11 +114,12 @@ pub(super) fn check_entry(method: &Method, chare: &Path, errors: &mut Errors) ->
     check_count(&parameters, ARGUMENTS_MAX - usize::from(result.is_some()), errors);
     if let Some(ty) = &result {
         let (name, ty) = (Ident::new("reply", Span::mixed_site()), parse_quote!(::chare::Callback<#ty>));
-        parameters.list.push(Parameter { name, ty, passing: Passing::Reply });
+        parameters.list.push(Parameter { name, ty, passing: Passing::Reply, is_reference: false });
     }
     let is_sound = errors.count() == before && method.nocopy.iter().all(|mark| mark.passing.is_some());
     is_sound.then(|| Entry {
         name: signature.ident.clone(),
+        marker: marker(&signature.ident, chare),
         visibility: method.visibility.clone(),
         docs: docs(attributes),
         conditions: conditions(attributes),
@@ -118,6 +129,13 @@ pub(super) fn check_entry(method: &Method, chare: &Path, errors: &mut Errors) ->
         result,
         post: None,
     })
+}
+
+/// The type that stands for an entry: named after it, with the chare's parameters.
+fn marker(name: &Ident, chare: &Path) -> Path {
+    let (name, arguments) =
+        (format_ident!("__entry_{}", name), chare.segments.last().map(|last| &last.arguments));
+    parse_quote!(#name #arguments)
 }
 
 /// Checks how the entry reaches its chare; returns how many parameters that takes.
@@ -150,6 +168,23 @@ fn check_receiver(method: &Method, chare: &Path, errors: &mut Errors) -> usize {
             0
         }
     }
+}
+
+/// Checks that an awaited entry is a declaration, of what can be awaited; returns how many parameters are none of its arguments.
+fn check_awaited(method: &Method, errors: &mut Errors) -> usize {
+    let Method { signature, body, references, .. } = method;
+    if has_receiver(method) || body.is_some() || signature.asyncness.is_some() {
+        errors.report(&signature.ident, Misuse::AwaitedForm);
+    }
+    for second in references.iter().skip(1) {
+        errors.report(&second.attribute, Misuse::TwoReferences);
+    }
+    for mark in references {
+        if method.nocopy.iter().any(|nocopy| nocopy.position == mark.position) {
+            errors.report(&mark.attribute, Misuse::ReferenceNocopy);
+        }
+    }
+    usize::from(has_receiver(method))
 }
 
 /// Refuses what makes a function more than a plain one.
@@ -203,6 +238,10 @@ fn check_result(ty: &Type, chare: &Path, errors: &mut Errors) -> Option<Type> {
 /// Checks that an entry can do what its options ask for.
 fn check_options(method: &Method, options: EntryOptions, parameters: &Parameters, errors: &mut Errors) {
     let Method { signature, .. } = method;
+    if options.awaited && (options.inline || options.when_idle) {
+        errors.report(&signature.ident, Misuse::AwaitedOption);
+        return;
+    }
     if options.inline {
         if let Some(asyncness) = &signature.asyncness {
             errors.report(asyncness, Misuse::InlineAsync);
@@ -251,7 +290,8 @@ fn check_parameter(
             syn::Ident::new("unnamed", pattern.span())
         }
     };
-    Some(Parameter { name, ty: types::without_self(&typed.ty, chare), passing: passing? })
+    let is_reference = method.references.iter().any(|mark| mark.position == position);
+    Some(Parameter { name, ty: types::without_self(&typed.ty, chare), passing: passing?, is_reference })
 }
 
 /// Checks that the mark and the type of a parameter say the same.

@@ -7,6 +7,7 @@
 //!
 //! Types are known by their last name only: a renamed `This` or `Received` is refused, never misread.
 
+mod local;
 mod method;
 mod names;
 mod post;
@@ -14,14 +15,20 @@ mod types;
 
 use crate::ast::{Block, Chare, ChareOption, Constructor, Item, Kind, Method, Role};
 use crate::errors::{Errors, Misuse};
-use method::{check_constructor, check_entry, is_constructor};
-use syn::{ItemImpl, Meta, Path, PathArguments, Type};
+use local::check_local;
+use method::{check_constructor, is_constructor};
+pub(crate) use method::{check_entry, conditions};
+pub(crate) use names::check_trait_names;
+use quote::ToTokens;
+use syn::{ItemImpl, Meta, Path, PathSegment, Type};
+pub(crate) use types::names_self;
 
 /// The chare that the block means, if its type and constructor are sound.
 pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
     let kind = check_kind(&block.options, errors);
     let index = check_index(&block.options, kind, errors);
     let path = check_header(&block.header, errors)?;
+    let generics = block.header.generics.clone();
     let name = path.segments.last()?.ident.clone();
 
     let methods = block.items.iter().filter_map(|item| match item {
@@ -33,6 +40,13 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
     for mark in unmarked.iter().flat_map(|method| &method.nocopy) {
         errors.report(&mark.attribute, Misuse::NocopyOutsideEntry);
     }
+    for entry in marked.iter().filter(|method| method.body.is_none() && !method.is_awaited()) {
+        errors.report(&entry.signature.ident, Misuse::NoBody);
+    }
+    let plain = unmarked.iter().chain(marked.iter().filter(|method| !method.is_awaited()));
+    for mark in plain.flat_map(|method| &method.references) {
+        errors.report(&mark.attribute, Misuse::ReferenceOutsideAwaited);
+    }
     let (constructors, candidates): (Vec<&Method>, Vec<&Method>) =
         marked.into_iter().partition(|method| is_constructor(method));
 
@@ -40,18 +54,21 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
         errors.report(&second.signature.ident, Misuse::TwoConstructors);
     }
     let constructor = constructors.first().map(|method| check_constructor(method, &path, errors));
-    if constructors.is_empty() && candidates.iter().all(|method| method::has_receiver(method)) {
+    if constructors.is_empty() && candidates.iter().all(|method| method::is_no_constructor(method)) {
         errors.report(&path, Misuse::NoConstructor { chare: name.to_string() });
     }
+    let (local, candidates): (Vec<&Method>, Vec<&Method>) =
+        candidates.into_iter().partition(|method| method.is_local());
+    let mut locals: Vec<_> = local.iter().filter_map(|method| check_local(method, &path, errors)).collect();
     let mut entries: Vec<_> =
         candidates.iter().filter_map(|method| check_entry(method, &path, errors)).collect();
     post::check_posts(&unmarked, &candidates, &mut entries, errors);
-    names::check_names(kind, &mut entries, errors);
+    names::check_names(kind, &mut entries, &mut locals, errors);
     let constructor = constructor.flatten();
     check_demands(kind, constructor.as_ref(), &candidates, errors);
 
     let conditions = method::conditions(&block.header.attrs);
-    Some(Chare { name, kind, index, conditions, constructor: constructor?, entries, path })
+    Some(Chare { name, kind, index, conditions, constructor: constructor?, entries, locals, path, generics })
 }
 
 fn check_kind(options: &[ChareOption], errors: &mut Errors) -> Kind {
@@ -108,14 +125,10 @@ fn check_demands(kind: Kind, constructor: Option<&Constructor>, entries: &[&Meth
     }
 }
 
-/// The chare's type, if the block is an inherent one of a named type without parameters.
+/// The chare's type, if the block is an inherent one of a named type with all its parameters.
 fn check_header(header: &ItemImpl, errors: &mut Errors) -> Option<Path> {
     if let Some((name, _)) = &header.trait_ {
         errors.report(name, Misuse::TraitImpl);
-        return None;
-    }
-    if !header.generics.params.is_empty() || header.generics.where_clause.is_some() {
-        errors.report(&header.self_ty, Misuse::GenericBlock);
         return None;
     }
     let Type::Path(ty) = types::ungrouped(&header.self_ty) else {
@@ -126,7 +139,10 @@ fn check_header(header: &ItemImpl, errors: &mut Errors) -> Option<Path> {
         errors.report(ty, Misuse::NotANamedType);
         return None;
     }
-    if ty.path.segments.iter().any(|segment| !matches!(segment.arguments, PathArguments::None)) {
+    let (_, parameters, _) = header.generics.split_for_impl();
+    let arguments = |segment: &PathSegment| segment.arguments.to_token_stream().to_string();
+    let arguments: String = ty.path.segments.iter().map(arguments).collect();
+    if header.generics.lifetimes().next().is_some() || arguments != parameters.to_token_stream().to_string() {
         errors.report(ty, Misuse::GenericBlock);
         return None;
     }

@@ -1,9 +1,10 @@
 //! The rule for names: what a proxy offers of its own stays reachable.
 
 use super::types::plain_name;
-use crate::ast::{Entry, Kind};
+use crate::ast::{Entry, Kind, LocalEntry};
 use crate::errors::{Errors, Misuse};
 use std::collections::HashMap;
+use syn::Ident;
 
 /// The methods that every proxy of a kind has, whatever its entries.
 fn reserved(kind: Kind) -> &'static [&'static str] {
@@ -25,24 +26,52 @@ fn reserved(kind: Kind) -> &'static [&'static str] {
     }
 }
 
+/// What every proxy of a trait has.
+const OF_TRAITS: [&str; 3] = ["of", "with", "clone"];
+
 /// Drops the entries whose proxy methods would collide with others.
-pub(super) fn check_names(kind: Kind, entries: &mut Vec<Entry>, errors: &mut Errors) {
-    let callbacks: HashMap<String, String> = entries
+pub(super) fn check_names(
+    kind: Kind,
+    entries: &mut Vec<Entry>,
+    locals: &mut Vec<LocalEntry>,
+    errors: &mut Errors,
+) {
+    let callbacks = callbacks(entries);
+    let mut is_free = |name: &Ident| is_free(name, reserved(kind), &callbacks, errors);
+    entries.retain(|entry| is_free(&entry.name));
+    locals.retain(|entry| is_free(&entry.signature.ident));
+}
+
+/// The same for the entries of a trait.
+pub(crate) fn check_trait_names(entries: &mut Vec<Entry>, errors: &mut Errors) {
+    let callbacks = callbacks(entries);
+    entries.retain(|entry| is_free(&entry.name, &OF_TRAITS, &callbacks, errors));
+}
+
+/// The names of the methods that make callbacks, and of their entries.
+fn callbacks(entries: &[Entry]) -> HashMap<String, String> {
+    entries
         .iter()
         .filter(|entry| !entry.takes_nocopy())
         .map(|entry| plain_name(&entry.name))
         .map(|name| (format!("{name}_callback"), name))
-        .collect();
-    entries.retain(|entry| {
-        let name = plain_name(&entry.name);
-        let misuse = if reserved(kind).contains(&&*name) {
-            Misuse::ReservedName { name }
-        } else if let Some(other) = callbacks.get(&name) {
-            Misuse::CallbackName { name, entry: other.clone() }
-        } else {
-            return true;
-        };
-        errors.report(&entry.name, misuse);
-        false
-    });
+        .collect()
+}
+
+fn is_free(
+    ident: &Ident,
+    reserved: &[&str],
+    callbacks: &HashMap<String, String>,
+    errors: &mut Errors,
+) -> bool {
+    let name = plain_name(ident);
+    let misuse = if reserved.contains(&&*name) {
+        Misuse::ReservedName { name }
+    } else if let Some(other) = callbacks.get(&name) {
+        Misuse::CallbackName { name, entry: other.clone() }
+    } else {
+        return true;
+    };
+    errors.report(ident, misuse);
+    false
 }

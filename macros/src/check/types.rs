@@ -124,6 +124,22 @@ pub(super) fn without_self(ty: &Type, chare: &Path) -> Type {
     ty
 }
 
+/// Whether a type depends on `Self`.
+pub(crate) fn names_self(ty: &Type) -> bool {
+    struct Search(bool);
+
+    impl<'ast> Visit<'ast> for Search {
+        fn visit_path(&mut self, path: &'ast Path) {
+            self.0 |= path.segments.first().is_some_and(|first| first.ident == "Self");
+            visit::visit_path(self, path);
+        }
+    }
+
+    let mut search = Search(false);
+    search.visit_type(ty);
+    search.0
+}
+
 /// Tokens as a person writes them.
 pub(super) fn plain_text(tokens: &impl ToTokens) -> String {
     let mut text = tokens.to_token_stream().to_string();

@@ -3,7 +3,7 @@
 //! The constructor's trait is the chare's too: a marker type of its own would have to be exactly as visible as the chare,
 //! and an impl block does not say how visible that is.
 
-use super::{argument_places, arguments_pattern, arguments_type, proxy, register};
+use super::{argument_places, arguments_pattern, arguments_type, awaited, proxy, register};
 use crate::ast::{Chare, Kind};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -12,32 +12,36 @@ use syn::Ident;
 pub(super) fn implementation(chare: &Chare) -> TokenStream {
     let support = quote!(::chare::macro_support);
     let Chare { path, constructor, index, .. } = chare;
-    let name = format!("::{}", chare.name);
+    let name = name(chare);
     let kind = kind(chare.kind);
-    let whole = proxy::whole_name(chare);
-    let element = proxy::element_name(chare);
+    let whole = chare.with_arguments(&proxy::whole_name(chare));
+    let element = chare.with_arguments(&proxy::element_name(chare));
+    let bounds = chare.bounds();
+    let (parameters, _, bounds) = bounds.split_for_impl();
     let entries = register::entries(chare);
     let arguments = arguments_type(&constructor.parameters);
     let pattern = arguments_pattern(&constructor.parameters);
     let places = argument_places(&constructor.parameters);
     let signature = register::signature(&constructor.parameters);
     let method = &constructor.name;
+    let awaited = awaited::type_of_calls(chare);
     // A proxy less visible than its chare is an error of the compiler's; the constructor's visibility is what to change.
     let proxies = quote_spanned! {method.span()=>
         type Proxy = #whole;
         type Element = #element;
     };
     quote! {
-        impl #support::Chare for #path {
-            const NAME: &'static str = ::core::concat!(::core::module_path!(), #name);
+        impl #parameters #support::Chare for #path #bounds {
+            const NAME: &'static str = #name;
             const ENTRIES: &'static [#support::EntryRegistration] = #entries;
             type Kind = #support::kind::#kind;
             type Index = #index;
+            type Awaited = #awaited;
             #proxies
             type Constructor = Self;
         }
 
-        impl #support::Constructor for #path {
+        impl #parameters #support::Constructor for #path #bounds {
             type Chare = Self;
             type Arguments = #arguments;
             const SIGNATURE: &'static str = #signature;
@@ -46,6 +50,16 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
                 Self::#method(#(#places),*)
             }
         }
+    }
+}
+
+/// The full name of the type, as a constant.
+fn name(chare: &Chare) -> TokenStream {
+    let name = format!("::{}", chare.name);
+    if chare.is_generic() {
+        quote!(<Self as ::chare::Instantiated>::NAME)
+    } else {
+        quote!(::core::concat!(::core::module_path!(), #name))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The marker type of an entry: which message it takes, and how the message becomes a call of the method.
 
-use super::{argument_places, arguments_pattern, arguments_type, entry_marker, register};
+use super::{argument_places, arguments_pattern, arguments_type, awaited, declare_marker, register};
 use crate::ast::{Chare, Demand, Entry, Parameter, Passing};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -12,22 +12,23 @@ use syn::spanned::Spanned;
 pub(super) fn marker(chare: &Chare, index: usize) -> TokenStream {
     let support = quote!(::chare::macro_support);
     let entry = &chare.entries[index];
-    let Entry { name, conditions, parameters, .. } = entry;
+    let Entry { name, marker, conditions, parameters, .. } = entry;
     let path = &chare.path;
-    let marker = entry_marker(name);
+    let declared = declare_marker(chare, entry);
+    let bounds = chare.bounds();
+    let (parameters_of_chare, _, bounds) = bounds.split_for_impl();
     let text = name.unraw().to_string();
     let arguments = arguments_type(parameters);
     let signature = register::signature(parameters);
     let index = register::index_behind(&chare.entries[..index]);
     let options = options(entry);
-    let invoke = invoke(chare, entry);
+    let invoke = invoke(entry, &quote!(<#path>), &quote!(Self::Chare));
     let post = entry.post.as_ref().map(|method| post(chare, entry, method));
     quote! {
-        #(#conditions)*
-        struct #marker;
+        #declared
 
         #(#conditions)*
-        impl #support::EntryMethod for #marker {
+        impl #parameters_of_chare #support::EntryMethod for #marker #bounds {
             type Chare = #path;
             type Arguments = #arguments;
             const NAME: &'static str = #text;
@@ -41,10 +42,16 @@ pub(super) fn marker(chare: &Chare, index: usize) -> TokenStream {
 }
 
 /// The constants that differ from what the trait provides.
-fn options(entry: &Entry) -> TokenStream {
+pub(super) fn options(entry: &Entry) -> TokenStream {
     let Entry { options, parameters, .. } = entry;
     let support = quote!(::chare::macro_support);
-    let expedited = options.expedited.then(|| quote! { const EXPEDITED: bool = true; });
+    let lane = [
+        (options.expedited, quote!(Expedited)),
+        (options.immediate, quote!(Immediate)),
+        (options.when_idle, quote!(WhenIdle)),
+    ];
+    let lane = lane.into_iter().find(|(asked, _)| *asked);
+    let lane = lane.map(|(_, lane)| quote! { const LANE: #support::Lane = #support::Lane::#lane; });
     let priority = options.priority.map(|priority| quote!(const PRIORITY: i32 = #priority;));
     let demand = options.demand.map(|demand| {
         let demand = match demand {
@@ -64,25 +71,27 @@ fn options(entry: &Entry) -> TokenStream {
         quote!(const NOCOPY: &'static [#support::NocopyKind] = &[#(#kinds),*];)
     });
     let inline = options.inline.then(|| quote! { const INLINE: bool = true; });
-    let when_idle = options.when_idle.then(|| quote! { const WHEN_IDLE: bool = true; });
-    quote!(#expedited #priority #inline #when_idle #demand #nocopy)
+    quote!(#lane #priority #inline #demand #nocopy)
 }
 
-fn invoke(chare: &Chare, entry: &Entry) -> TokenStream {
+/// The function that the runtime calls for each message: it calls the method of `path` on a `chare`.
+pub(super) fn invoke(entry: &Entry, path: &TokenStream, chare: &TokenStream) -> TokenStream {
     let support = quote!(::chare::macro_support);
     let Entry { name, parameters, .. } = entry;
-    let path = &chare.path;
     let arguments = arguments_pattern(parameters);
     let nocopy = if entry.takes_nocopy() { quote!(mut nocopy) } else { quote!(_) };
+    if entry.options.awaited {
+        return invoke_by(chare, &arguments, &nocopy, &awaited::put_aside(entry));
+    }
     let places = argument_places(parameters);
     let reply = places.last().cloned();
     let passed = passed(&parameters.list, places, &quote!(nocopy));
     let call = if entry.is_async {
-        quote!(<#path>::#name(this.keep(), #(#passed),*))
+        quote!(#path::#name(this.keep(), #(#passed),*))
     } else {
-        quote!(this.with(|chare| <#path>::#name(chare, #(#passed),*)))
+        quote!(this.with(|chare| #path::#name(chare, #(#passed),*)))
     };
-    let marker = entry_marker(name);
+    let marker = &entry.marker;
     let call = match (&entry.result, entry.is_async) {
         (Some(_), true) => quote!(let reply = #reply; #support::spawn_replying(#call, reply)),
         (Some(_), false) => quote!(let reply = #reply; reply.send(#call)),
@@ -90,9 +99,19 @@ fn invoke(chare: &Chare, entry: &Entry) -> TokenStream {
         (None, false) if entry.options.when_idle => quote!(if #call { #support::call_again::<#marker>() }),
         (None, false) => call,
     };
+    invoke_by(chare, &arguments, &nocopy, &call)
+}
+
+fn invoke_by(
+    chare: &TokenStream,
+    arguments: &TokenStream,
+    nocopy: &TokenStream,
+    call: &TokenStream,
+) -> TokenStream {
+    let support = quote!(::chare::macro_support);
     quote! {
         fn invoke(
-            this: #support::ThisRef<'_, Self::Chare>,
+            this: #support::ThisRef<'_, #chare>,
             #arguments: Self::Arguments,
             #nocopy: #support::NocopyArguments<'_>,
         ) {

@@ -5,15 +5,19 @@
 //!    start with two underscores; the only generated parameter names beside the user's own are hygienic.
 //! 3. What is generated for a conditional method repeats its condition.
 
+mod awaited;
 mod chare;
 mod entry;
+mod entry_trait;
 mod proxy;
 mod register;
 
-use crate::ast::{Chare, Parameters};
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
-use syn::{Ident, Index};
+use crate::ast::{Chare, Entry, Parameter, Parameters};
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Attribute, Index};
+
+pub(crate) use entry_trait::expand_trait;
 
 /// All that `#[chare]` adds beside the block.
 pub(crate) fn expand(chare: &Chare) -> TokenStream {
@@ -22,9 +26,24 @@ pub(crate) fn expand(chare: &Chare) -> TokenStream {
     let implementation = chare::implementation(chare);
     let registration = register::registration(chare);
     let entries = chare.entries.iter().enumerate().map(|(index, _)| entry::marker(chare, index));
+    let awaited = awaited::declarations(chare);
     let proxies = proxy::implementations(chare);
+    let hidden = hide(
+        conditions,
+        &quote! {
+            #implementation
+            #registration
+            #(#entries)*
+            #awaited
+            #proxies
+        },
+    );
+    quote!(#declarations #hidden)
+}
+
+/// Code that nobody names, in an anonymous constant.
+fn hide(conditions: &[Attribute], code: &TokenStream) -> TokenStream {
     quote! {
-        #declarations
         #(#conditions)*
         #[allow(
             non_camel_case_types,
@@ -43,29 +62,36 @@ pub(crate) fn expand(chare: &Chare) -> TokenStream {
             reason = "a proxy's method has the parameters of its entry"
         )]
         #[allow(
+            private_bounds,
             private_interfaces,
             reason = "a proxy may be more visible than its chare and its entries' arguments"
         )]
-        const _: () = {
-            #implementation
-            #registration
-            #(#entries)*
-            #proxies
-        };
+        const _: () = { #code };
     }
 }
 
 /// The marker type of an entry.
-fn entry_marker(entry: &Ident) -> Ident {
-    format_ident!("__entry_{}", entry)
+fn declare_marker(chare: &Chare, entry: &Entry) -> TokenStream {
+    let (Chare { path, .. }, Entry { marker, conditions, .. }) = (chare, entry);
+    let name = marker.segments.last().map(|last| &last.ident);
+    if !chare.is_generic() {
+        return quote!(#(#conditions)* struct #name;);
+    }
+    let (parameters, _, bounds) = chare.generics.split_for_impl();
+    quote!(#(#conditions)* struct #name #parameters (::core::marker::PhantomData<fn() -> #path>) #bounds;)
 }
 
 /// The type of a message's arguments: `()`, `T`, or a tuple.
 fn arguments_type(parameters: &Parameters) -> TokenStream {
-    let types: Vec<_> = parameters.in_message().map(|parameter| &parameter.ty).collect();
+    type_of(parameters.in_message(), parameters.span)
+}
+
+/// The type that holds all of them: `()`, `T`, or a tuple.
+fn type_of<'a>(parameters: impl Iterator<Item = &'a Parameter>, span: Span) -> TokenStream {
+    let types: Vec<_> = parameters.map(|parameter| &parameter.ty).collect();
     match &*types {
         [single] => quote!(#single),
-        types => quote_spanned!(parameters.span=> (#(#types),*)),
+        types => quote_spanned!(span=> (#(#types),*)),
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! A collection has two, the one of the whole and the one of an element; a single chare has one, which is both.
 
-use super::{arguments_type, arguments_value, entry_marker};
-use crate::ast::{Chare, Constructor, Entry, Kind, Parameter, Parameters, Passing};
+use super::{arguments_type, arguments_value};
+use crate::ast::{Chare, Constructor, Entry, Kind, LocalEntry, Parameter, Parameters, Passing};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
@@ -56,14 +56,15 @@ fn declaration(chare: &Chare, proxy: &Ident, handle: &str, summary: &str) -> Tok
     let support = quote!(::chare::macro_support);
     let Chare { path, conditions, constructor: Constructor { visibility, .. }, .. } = chare;
     let handle = format_ident!("{handle}");
+    let (parameters, _, bounds) = chare.generics.split_for_impl();
     quote! {
         #(#conditions)*
         #[doc = #summary]
         ///
         /// Cheap to clone, and can itself be an argument.
-        #[derive(Clone, Debug, #support::serde::Serialize, #support::serde::Deserialize)]
-        #[serde(crate = "::chare::macro_support::serde")]
-        #visibility struct #proxy(#support::#handle<#path>);
+        #[derive(#support::serde::Serialize, #support::serde::Deserialize)]
+        #[serde(crate = "::chare::macro_support::serde", bound = "")]
+        #visibility struct #proxy #parameters (#support::#handle<#path>) #bounds;
     }
 }
 
@@ -71,24 +72,31 @@ fn declaration(chare: &Chare, proxy: &Ident, handle: &str, summary: &str) -> Tok
 pub(super) fn implementations(chare: &Chare) -> TokenStream {
     let element = element_name(chare);
     let calls_of_one = chare.entries.iter().map(|entry| calls(entry, &ONE));
+    let local_calls = chare.locals.iter().map(|entry| local_call(chare, entry));
     let create = create(chare);
     let common_of_one = common(chare, &element, "ElementHandle");
+    let bounds = chare.bounds();
+    let (parameters, arguments, bounds) = bounds.split_for_impl();
+    let borrow_of_one = borrow(chare, &element, "ElementHandle");
     if chare.kind == Kind::Singleton {
         return quote! {
-            impl #element { #create #(#calls_of_one)* }
+            impl #parameters #element #arguments #bounds { #create #(#calls_of_one)* #(#local_calls)* }
             #common_of_one
+            #borrow_of_one
         };
     }
     let whole = whole_name(chare);
-    let (members, member, borrow) = (members(chare), member(chare), borrow(chare, &whole));
+    let (members, member, borrow) =
+        (members(chare), member(chare), borrow(chare, &whole, "CollectionHandle"));
     let calls_of_all = chare.entries.iter().map(|entry| calls(entry, &ALL));
     let common_of_all = common(chare, &whole, "CollectionHandle");
     quote! {
-        impl #whole { #create #members #(#calls_of_all)* }
+        impl #parameters #whole #arguments #bounds { #create #members #(#calls_of_all)* }
         #common_of_all
         #borrow
-        impl #element { #member #(#calls_of_one)* }
+        impl #parameters #element #arguments #bounds { #member #(#calls_of_one)* #(#local_calls)* }
         #common_of_one
+        #borrow_of_one
     }
 }
 
@@ -97,8 +105,23 @@ fn common(chare: &Chare, proxy: &Ident, handle: &str) -> TokenStream {
     let support = quote!(::chare::macro_support);
     let Chare { path, constructor: Constructor { visibility, .. }, .. } = chare;
     let handle = format_ident!("{handle}");
+    let text = proxy.to_string();
+    let bounds = chare.bounds();
+    let (parameters, arguments, bounds) = bounds.split_for_impl();
     quote! {
-        impl #proxy {
+        impl #parameters ::core::clone::Clone for #proxy #arguments #bounds {
+            fn clone(&self) -> Self {
+                Self(::core::clone::Clone::clone(&self.0))
+            }
+        }
+
+        impl #parameters ::core::fmt::Debug for #proxy #arguments #bounds {
+            fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                out.debug_tuple(#text).field(&self.0).finish()
+            }
+        }
+
+        impl #parameters #proxy #arguments #bounds {
             /// The same proxy whose calls have other options.
             #[must_use = "only the calls of the returned proxy have the options"]
             #visibility fn with(&self, options: ::chare::CallOptions) -> Self {
@@ -106,7 +129,7 @@ fn common(chare: &Chare, proxy: &Ident, handle: &str) -> TokenStream {
             }
         }
 
-        impl ::core::convert::From<#support::#handle<#path>> for #proxy {
+        impl #parameters ::core::convert::From<#support::#handle<#path>> for #proxy #arguments #bounds {
             fn from(handle: #support::#handle<#path>) -> Self {
                 Self(handle)
             }
@@ -203,11 +226,12 @@ fn create(chare: &Chare) -> TokenStream {
 fn members(chare: &Chare) -> TokenStream {
     let visibility = &chare.constructor.visibility;
     let element = element_name(chare);
+    let element_type = chare.with_arguments(&element);
     let local = |place: &str| {
         let summary = format!("The element of this {place}.");
         quote! {
             #[doc = #summary]
-            #visibility fn local(&self) -> #element {
+            #visibility fn local(&self) -> #element_type {
                 #element(self.0.local())
             }
         }
@@ -218,7 +242,7 @@ fn members(chare: &Chare) -> TokenStream {
             let index = &chare.index;
             quote! {
                 /// The element with this index.
-                #visibility fn at(&self, index: #index) -> #element {
+                #visibility fn at(&self, index: #index) -> #element_type {
                     #element(self.0.at(&index))
                 }
 
@@ -238,7 +262,7 @@ fn members(chare: &Chare) -> TokenStream {
             let local = local("PE");
             quote! {
                 /// The element on this PE.
-                #visibility fn on(&self, pe: ::chare::PeId) -> #element {
+                #visibility fn on(&self, pe: ::chare::PeId) -> #element_type {
                     #element(self.0.on(pe))
                 }
                 #local
@@ -248,7 +272,7 @@ fn members(chare: &Chare) -> TokenStream {
             let local = local("node");
             quote! {
                 /// The element on this node.
-                #visibility fn on(&self, node: ::chare::NodeId) -> #element {
+                #visibility fn on(&self, node: ::chare::NodeId) -> #element_type {
                     #element(self.0.on_node(node))
                 }
                 #local
@@ -300,13 +324,16 @@ fn member(chare: &Chare) -> TokenStream {
     }
 }
 
-/// Shows the handle to the runtime: what other collections are bound to.
-fn borrow(chare: &Chare, whole: &Ident) -> TokenStream {
+/// Shows the handle to the runtime: what other collections are bound to, what is reached by a trait.
+fn borrow(chare: &Chare, proxy: &Ident, handle: &str) -> TokenStream {
     let support = quote!(::chare::macro_support);
     let path = &chare.path;
+    let handle = format_ident!("{handle}");
+    let bounds = chare.bounds();
+    let (parameters, arguments, bounds) = bounds.split_for_impl();
     quote! {
-        impl ::core::convert::AsRef<#support::CollectionHandle<#path>> for #whole {
-            fn as_ref(&self) -> &#support::CollectionHandle<#path> {
+        impl #parameters ::core::convert::AsRef<#support::#handle<#path>> for #proxy #arguments #bounds {
+            fn as_ref(&self) -> &#support::#handle<#path> {
                 &self.0
             }
         }
@@ -314,14 +341,15 @@ fn borrow(chare: &Chare, whole: &Ident) -> TokenStream {
 }
 
 /// Whom the methods of a proxy call, in the words of the handles and of the documentation.
-struct Reach {
+pub(super) struct Reach {
     call: &'static str,
     call_nocopy: &'static str,
     whom: &'static str,
     is_one: bool,
 }
 
-const ONE: Reach = Reach { call: "call", call_nocopy: "call_nocopy", whom: "this chare", is_one: true };
+pub(super) const ONE: Reach =
+    Reach { call: "call", call_nocopy: "call_nocopy", whom: "this chare", is_one: true };
 const ALL: Reach = Reach {
     call: "broadcast",
     call_nocopy: "broadcast_nocopy",
@@ -330,10 +358,9 @@ const ALL: Reach = Reach {
 };
 
 /// The methods that an entry adds to a proxy.
-fn calls(entry: &Entry, reach: &Reach) -> TokenStream {
+pub(super) fn calls(entry: &Entry, reach: &Reach) -> TokenStream {
     let support = quote!(::chare::macro_support);
-    let Entry { name, visibility, docs, conditions, parameters, .. } = entry;
-    let marker = entry_marker(name);
+    let Entry { name, marker, visibility, docs, conditions, parameters, .. } = entry;
     let plain_name = name.unraw();
     let summary = format!("Sends a message that calls `{plain_name}` on {}.", reach.whom);
     let docs = quote!(#(#docs)* #[doc = ""] #[doc = #summary]);
@@ -394,10 +421,33 @@ fn calls(entry: &Entry, reach: &Reach) -> TokenStream {
     }
 }
 
+/// The method that calls a local entry.
+fn local_call(chare: &Chare, entry: &LocalEntry) -> TokenStream {
+    let path = &chare.path;
+    let LocalEntry { visibility, docs, conditions, signature, arguments } = entry;
+    let name = &signature.ident;
+    let text = name.unraw().to_string();
+    let summary = format!("Calls `{text}` of this chare like a function.");
+    // The user's own parameters may have this name.
+    let this = Ident::new("chare", Span::mixed_site());
+    quote! {
+        #(#conditions)*
+        #(#docs)*
+        #[doc = ""]
+        #[doc = #summary]
+        ///
+        /// # Panics
+        /// If the chare does not live on this PE, or its state is borrowed already: by the entry or the closure that is under way.
+        #visibility #signature {
+            self.0.call_local(#text, |#this| <#path>::#name(#this, #(#arguments),*))
+        }
+    }
+}
+
 /// The parameters of a proxy's method.
 fn declared(parameters: &Parameters) -> TokenStream {
     let support = quote!(::chare::macro_support);
-    let declared = parameters.list.iter().filter_map(|Parameter { name, ty, passing }| match passing {
+    let declared = parameters.list.iter().filter_map(|Parameter { name, ty, passing, .. }| match passing {
         Passing::Regular => Some(quote!(#name: #ty)),
         Passing::Reply => None,
         // An element type that is no plain data is an error there.

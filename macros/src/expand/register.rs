@@ -1,6 +1,5 @@
 //! What makes the chare known to the runtime: its registration, its table of entries, and the text of its signatures.
 
-use super::entry_marker;
 use crate::ast::{Chare, Entry, Parameter, Parameters, Passing};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
@@ -8,6 +7,10 @@ use quote::{ToTokens, quote};
 /// Adds the chare's type to those that the runtime finds at start.
 pub(super) fn registration(chare: &Chare) -> TokenStream {
     let path = &chare.path;
+    if chare.is_generic() {
+        // `chare::instantiate!` does it.
+        return TokenStream::new();
+    }
     quote! {
         ::chare::macro_support::inventory::submit! {
             ::chare::macro_support::ChareRegistration::of::<#path>()
@@ -17,8 +20,7 @@ pub(super) fn registration(chare: &Chare) -> TokenStream {
 
 /// The registrations of the entries, in source order.
 pub(super) fn entries(chare: &Chare) -> TokenStream {
-    let entries = chare.entries.iter().map(|Entry { name, conditions, .. }| {
-        let marker = entry_marker(name);
+    let entries = chare.entries.iter().map(|Entry { marker, conditions, .. }| {
         quote!(#(#conditions)* ::chare::macro_support::EntryRegistration::of::<#marker>())
     });
     quote!(&[#(#entries),*])

@@ -115,7 +115,7 @@ fn options_are_written_only_where_they_are_given() {
         #[entry(priority = -5)] fn urgent(&mut self) {}
         #[entry] fn plain(&mut self) {}
     });
-    assert_eq!(text.matches("EXPEDITED").count(), 1);
+    assert_eq!(text.matches("LANE").count(), 1);
     assert_eq!(text.matches("PRIORITY").count(), 1);
     assert_contains(
         &text,

@@ -2,13 +2,13 @@
 
 use chare::prelude::*;
 
-struct Cell<T>(T);
+struct Cell<'a>(&'a str);
 
 #[chare(array)]
-impl<T> Cell<T> {
+impl<'a> Cell<'a> {
     #[entry]
-    fn new(value: T) -> Self {
-        Self(value)
+    fn new() -> Self {
+        Self("")
     }
 }
 

@@ -1,4 +1,4 @@
-//! A block of the rectangle as a chare: exchanges edges with its neighbours, sweeps, and takes part in the decision to end.
+//! A block of the rectangle as a chare that reacts to what comes: exchanges edges with its neighbours, sweeps, and takes part in the decision to end.
 //!
 //! 1. A block sends its edges of iteration `i`, waits for those of its neighbours, sweeps, and goes on with `i + 1`.
 //! 2. A neighbour sends its edge of `i + 1` only after it has this block's edge of `i`, but perhaps before this block has
@@ -8,44 +8,8 @@
 //!    next iteration may arrive before it, by rule 2 into free buffers.
 
 use crate::grid::Grid;
+use crate::problem::{Problem, SWEEPS_PER_VERDICT, Side};
 use chare::prelude::*;
-use serde::{Deserialize, Serialize};
-
-/// A reduction costs about as much as some exchanges of edges; asking seldom hides it.
-const SWEEPS_PER_VERDICT: u64 = 10;
-
-/// Where a neighbour is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) enum Side {
-    Left,
-    Right,
-    Below,
-    Above,
-}
-
-const SIDES: [Side; 4] = [Side::Left, Side::Right, Side::Below, Side::Above];
-
-impl Side {
-    fn opposite(self) -> Self {
-        match self {
-            Self::Left => Self::Right,
-            Self::Right => Self::Left,
-            Self::Below => Self::Above,
-            Self::Above => Self::Below,
-        }
-    }
-}
-
-/// What is to be solved, and who wants to know.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Problem {
-    pub(crate) columns: u64,
-    pub(crate) rows: u64,
-    pub(crate) blocks: u64,
-    pub(crate) tolerance: f64,
-    pub(crate) iterations: Callback<u64>,
-    pub(crate) error: Callback<f64>,
-}
 
 /// A neighbour's edges: where they land, and what has landed.
 struct Neighbour {
@@ -73,13 +37,11 @@ fn parity(iteration: u64) -> usize {
 impl Block {
     #[entry]
     pub(crate) fn new(problem: Problem) -> Self {
-        let Problem { columns, rows, blocks, .. } = problem;
-        let (column, row): (u64, u64) = chare::this_index();
-        let part = |at: u64, points: u64| at * points / blocks..(at + 1) * points / blocks;
-        let grid = Grid::new((columns, rows), part(column, columns), part(row, rows));
+        let here = chare::this_index();
+        let grid = problem.grid(here);
         // Before the first verdict comes the start.
         let mut block = Self { problem, grid, neighbours: Vec::new(), iteration: 0, awaits_verdict: true };
-        block.meet_neighbours(column, row);
+        block.meet_neighbours(here);
         block
     }
 
@@ -121,16 +83,8 @@ impl Block {
         self.advance();
     }
 
-    fn meet_neighbours(&mut self, column: u64, row: u64) {
-        let blocks = self.problem.blocks;
-        for side in SIDES {
-            let index = match side {
-                Side::Left if column > 0 => (column - 1, row),
-                Side::Right if column + 1 < blocks => (column + 1, row),
-                Side::Below if row > 0 => (column, row - 1),
-                Side::Above if row + 1 < blocks => (column, row + 1),
-                _ => continue,
-            };
+    fn meet_neighbours(&mut self, here: (u64, u64)) {
+        for (side, index) in self.problem.neighbours(here) {
             let landing = [(); 2].map(|()| Some(BufferMut::zeroed(self.grid.edge_len(side))));
             let block = self.this_collection().at(index);
             self.neighbours.push(Neighbour { side, block, landing, arrived: [None, None] });

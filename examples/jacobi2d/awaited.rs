@@ -1,0 +1,68 @@
+//! A block of the rectangle as a chare that awaits what it needs: the loop over the iterations is a loop.
+//!
+//! Edges that come early, also those of an iteration ahead, wait with the block until it asks for them by their iteration.
+
+use crate::grid::Grid;
+use crate::problem::{Problem, SWEEPS_PER_VERDICT, Side};
+use chare::prelude::*;
+
+pub(crate) struct Block {
+    problem: Problem,
+    grid: Grid,
+    neighbours: Vec<(Side, BlockElementProxy)>,
+}
+
+#[chare(array, index = (u64, u64))]
+impl Block {
+    #[entry]
+    pub(crate) fn new(problem: Problem) -> Self {
+        let here = chare::this_index();
+        let mut block = Self { grid: problem.grid(here), problem, neighbours: Vec::new() };
+        let blocks = block.this_collection();
+        let neighbours = block.problem.neighbours(here);
+        block.neighbours = neighbours.map(|(side, index)| (side, blocks.at(index))).collect();
+        block
+    }
+
+    /// A neighbour's edge of an iteration.
+    #[entry(awaited)]
+    fn edge(#[reference] iteration: u64, from: Side, #[nocopy] edge: Received<f64>);
+
+    /// Every block has swept; the largest change is known.
+    #[entry(awaited)]
+    fn judge(change: f64);
+
+    #[entry]
+    pub(crate) async fn run(this: This<Self>) {
+        let tolerance = this.with(|block| block.problem.tolerance);
+        let mut iteration = 0;
+        let mut change = f64::INFINITY;
+        while change > tolerance {
+            for _ in 0..SWEEPS_PER_VERDICT {
+                let edges = this.with(|block| block.send_edges(iteration));
+                for _ in 0..edges {
+                    let (_, side, edge) = this.when(Self::edge).reference(iteration).await;
+                    this.with(|block| block.grid.set_frame(side, &edge));
+                }
+                change = this.with(|block| block.grid.sweep());
+                iteration += 1;
+            }
+            this.contribute(max(change), this.collection().judge_callback());
+            change = this.when(Self::judge).await;
+        }
+        let (problem, error) = this.with(|block| (block.problem.clone(), block.grid.error()));
+        this.contribute(max(iteration), problem.iterations);
+        this.contribute(max(error), problem.error);
+    }
+
+    /// Sends the edges of an iteration; returns how many come back.
+    fn send_edges(&self, iteration: u64) -> usize {
+        for (side, block) in &self.neighbours {
+            // In memory of the runtime, which other processes of the host read in place.
+            let edge =
+                BufferMut::from_fn(self.grid.edge_len(*side), |position| self.grid.edge(*side, position));
+            block.edge(iteration, side.opposite(), edge);
+        }
+        self.neighbours.len()
+    }
+}

@@ -1,0 +1,115 @@
+//! The attribute `entries`: a trait in, the same trait, its proxy and its registration out; or its implementation in, and its
+//! registration out.
+
+use crate::ast::{Entry, EntryTrait, Method, Passing, Role};
+use crate::check::{check_entry, check_trait_names, conditions, names_self};
+use crate::errors::{Errors, Misuse};
+use crate::expand::expand_trait;
+use crate::parse::read_helpers;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote};
+use syn::{ItemImpl, ItemTrait, Path, TraitItem, TraitItemFn, Visibility, parse_quote};
+
+pub(crate) fn expand(item: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let mut tokens = if let Ok(block) = syn::parse2::<ItemImpl>(item.clone()) {
+        expand_implementation(block, &mut errors)
+    } else if let Ok(declared) = syn::parse2::<ItemTrait>(item.clone()) {
+        expand_declaration(declared, &mut errors)
+    } else {
+        errors.report(&item, Misuse::NotEntries);
+        item
+    };
+    tokens.extend(errors.into_tokens());
+    tokens
+}
+
+/// The implementation, with the item that says that it is registered.
+fn expand_implementation(mut block: ItemImpl, errors: &mut Errors) -> TokenStream {
+    let Some((implemented, _)) = block.trait_.clone() else {
+        errors.report(&block.self_ty, Misuse::NotEntries);
+        return block.into_token_stream();
+    };
+    if !block.generics.params.is_empty() {
+        errors.report(&block.generics, Misuse::GenericTrait);
+        return block.into_token_stream();
+    }
+    block.items.push(parse_quote! {
+        const __MARK_THE_IMPLEMENTATION_WITH_CHARE_ENTRIES: () = ();
+    });
+    let (chare, conditions) = (&block.self_ty, conditions(&block.attrs));
+    quote! {
+        #block
+        #(#conditions)*
+        ::chare::macro_support::inventory::submit! {
+            <#chare as #implemented>::__IMPLEMENTATION
+        }
+    }
+}
+
+fn expand_declaration(mut declared: ItemTrait, errors: &mut Errors) -> TokenStream {
+    if !declared.generics.params.is_empty() {
+        errors.report(&declared.generics, Misuse::GenericTrait);
+        return declared.into_token_stream();
+    }
+    let visibility = declared.vis.clone();
+    let read = |item| read_entry(item, &visibility, errors);
+    let mut entries: Vec<Entry> = declared.items.iter_mut().filter_map(read).collect();
+    check_trait_names(&mut entries, errors);
+    let proxy = format_ident!("{}Proxy", declared.ident);
+    declared.supertraits.push(parse_quote!(::chare::macro_support::Chare));
+    declared.items.push(parse_quote! {
+        #[doc(hidden)]
+        const __MARK_THE_IMPLEMENTATION_WITH_CHARE_ENTRIES: ();
+    });
+    declared.items.push(parse_quote! {
+        #[doc(hidden)]
+        const __IMPLEMENTATION: ::chare::macro_support::ImplementationRegistration =
+            ::chare::macro_support::ImplementationRegistration::of::<Self, #proxy>();
+    });
+    let generated = expand_trait(&EntryTrait {
+        name: declared.ident.clone(),
+        proxy,
+        visibility,
+        conditions: conditions(&declared.attrs),
+        entries,
+    });
+    quote!(#declared #generated)
+}
+
+/// The entry that a method is, if it is one and nothing is wrong with it; takes the helper attributes off.
+fn read_entry(item: &mut TraitItem, visibility: &Visibility, errors: &mut Errors) -> Option<Entry> {
+    let TraitItem::Fn(TraitItemFn { attrs, sig, .. }) = item else { return None };
+    let mut method = Method {
+        attributes: std::mem::take(attrs),
+        visibility: visibility.clone(),
+        signature: sig.clone(),
+        body: None,
+        role: Role::Helper,
+        nocopy: Vec::new(),
+        references: Vec::new(),
+    };
+    read_helpers(&mut method, errors);
+    *attrs = method.attributes.clone();
+    *sig = method.signature.clone();
+    let is_posted = method.nocopy.iter().any(|mark| mark.passing == Some(Passing::Posted));
+    let is_allowed = match &method.role {
+        Role::Helper => return None,
+        Role::Post { .. } => false,
+        Role::Entry { options, .. } => !is_posted && options.is_for_traits(),
+    };
+    if !is_allowed {
+        errors.report(&method.signature.ident, Misuse::TraitEntryForm);
+        return None;
+    }
+    for mark in &method.references {
+        errors.report(&mark.attribute, Misuse::ReferenceOutsideAwaited);
+    }
+    let this: Path = parse_quote!(Self);
+    let entry = check_entry(&method, &this, errors)?;
+    let given = entry.parameters.list.iter().filter(|parameter| parameter.passing != Passing::Reply);
+    let types = given.map(|parameter| &parameter.ty).chain(&entry.result);
+    let of_self: Vec<_> = types.filter(|ty| names_self(ty)).collect();
+    of_self.iter().for_each(|ty| errors.report(ty, Misuse::TraitSelf));
+    of_self.is_empty().then_some(entry)
+}

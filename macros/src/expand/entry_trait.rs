@@ -1,0 +1,104 @@
+//! The proxy of a trait, and what leads from its entries to the methods of whoever implements it.
+
+use super::{arguments_type, entry, hide, proxy, register};
+use crate::ast::{Entry, EntryTrait};
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::ext::IdentExt;
+
+/// All that `#[entries]` adds beside the trait.
+pub(crate) fn expand_trait(declared: &EntryTrait) -> TokenStream {
+    let support = quote!(::chare::macro_support);
+    let EntryTrait { name, proxy, visibility, conditions, entries } = declared;
+    let summary = format!(
+        "Reaches a chare that implements `{name}`, whatever its type: each method sends it a message."
+    );
+    let text = format!("::{name}");
+    let markers = entries.iter().enumerate().map(|(index, entry)| marker(declared, entry, &entries[..index]));
+    let list = |of: TokenStream| {
+        let items = entries
+            .iter()
+            .map(|Entry { marker, conditions, .. }| quote!(#(#conditions)* #support::#of #marker>()));
+        quote!(&[#(#items),*])
+    };
+    let registrations = list(quote!(EntryRegistration::of_trait::<));
+    let methods = list(quote!(TraitMethod::of::<__C,));
+    let calls = entries.iter().map(|entry| proxy::calls(entry, &proxy::ONE));
+    let hidden = hide(
+        conditions,
+        &quote! {
+            impl #support::EntryTrait for #proxy {
+                const NAME: &'static str = ::core::concat!(::core::module_path!(), #text);
+                const ENTRIES: &'static [#support::EntryRegistration] = #registrations;
+            }
+
+            impl<__C: #name> #support::ImplementedBy<__C> for #proxy {
+                const METHODS: &'static [#support::TraitMethod] = #methods;
+            }
+
+            #support::inventory::submit! {
+                #support::TraitRegistration::of::<#proxy>()
+            }
+
+            #(#markers)*
+
+            impl #proxy {
+                /// Reaches this chare.
+                #visibility fn of<__C: #name>(
+                    chare: &impl ::core::convert::AsRef<#support::ElementHandle<__C>>
+                ) -> Self {
+                    Self(#support::TraitHandle::of(::core::convert::AsRef::as_ref(chare)))
+                }
+
+                /// The same proxy whose calls have other options.
+                #[must_use = "only the calls of the returned proxy have the options"]
+                #visibility fn with(&self, options: ::chare::CallOptions) -> Self {
+                    Self(self.0.with(options))
+                }
+
+                #(#calls)*
+            }
+        },
+    );
+    quote! {
+        #(#conditions)*
+        #[doc = #summary]
+        ///
+        /// Cheap to clone, and can itself be an argument.
+        #[derive(Clone, Debug, #support::serde::Serialize, #support::serde::Deserialize)]
+        #[serde(crate = "::chare::macro_support::serde")]
+        #visibility struct #proxy(#support::TraitHandle);
+        #hidden
+    }
+}
+
+fn marker(declared: &EntryTrait, entry: &Entry, before: &[Entry]) -> TokenStream {
+    let support = quote!(::chare::macro_support);
+    let EntryTrait { name: of, proxy, .. } = declared;
+    let Entry { name, marker, conditions, parameters, .. } = entry;
+    let text = name.unraw().to_string();
+    let arguments = arguments_type(parameters);
+    let signature = register::signature(parameters);
+    let index = register::index_behind(before);
+    let options = entry::options(entry);
+    let invoke = entry::invoke(entry, &quote!(<__C as #of>), &quote!(__C));
+    quote! {
+        #(#conditions)*
+        struct #marker;
+
+        #(#conditions)*
+        impl #support::TraitEntry for #marker {
+            type Trait = #proxy;
+            type Arguments = #arguments;
+            const NAME: &'static str = #text;
+            const SIGNATURE: &'static str = #signature;
+            const INDEX: u16 = #index;
+            #options
+        }
+
+        #(#conditions)*
+        impl<__C: #of> #support::RunBy<__C> for #marker {
+            #invoke
+        }
+    }
+}

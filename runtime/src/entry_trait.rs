@@ -1,0 +1,205 @@
+//! Traits of entries: a proxy that reaches any chare whose type implements them, whichever that is.
+//!
+//! 1. A trait marked `#[chare::entries]` is registered under its name, with entries of its own. A call of one names the trait and
+//!    travels like any other.
+//! 2. Each `impl` marked so adds the methods of its type. Which of them a call runs is decided where the chare is, by the chare's type.
+
+use crate::callback::{Callback, Goal};
+use crate::chare::{AnyChare, ThisRef};
+use crate::envelope::Call;
+use crate::ids::{ChareTypeId, EntryId, Target};
+use crate::message::{Arguments, Message};
+use crate::outbox;
+use crate::pe::Pe;
+use crate::proxy::{ElementHandle, leave};
+use crate::queue::{CallOptions, Lane};
+use crate::registry::{Chare, EntryRegistration, Invoke, NocopyKind, registry, show, type_id};
+use crate::zerocopy::{Nocopy, NocopyArguments, Outgoing};
+use serde::{Deserialize, Serialize};
+use std::rc::Rc;
+
+/// What `#[chare::entries]` implements for the proxy of a trait.
+pub trait EntryTrait: 'static {
+    /// The trait's full name, equal in every process.
+    const NAME: &'static str;
+    /// Its entries, in source order.
+    const ENTRIES: &'static [EntryRegistration];
+}
+
+/// The same, for every chare type that implements the trait.
+pub trait ImplementedBy<C: Chare>: EntryTrait {
+    /// What its entries are for this type, in source order.
+    const METHODS: &'static [TraitMethod];
+}
+
+/// An entry of a trait, as a type.
+pub trait TraitEntry: 'static {
+    /// Whose entry.
+    type Trait: EntryTrait;
+    /// Its parameters but for the nocopy ones.
+    type Arguments: Message;
+    /// Its name.
+    const NAME: &'static str;
+    /// Its parameter types, as written.
+    const SIGNATURE: &'static str;
+    /// Its place in [`EntryTrait::ENTRIES`].
+    const INDEX: u16;
+    /// Which calls its calls wait for.
+    const LANE: Lane = Lane::ByPriority;
+    /// Priority of calls that name none; smaller runs first.
+    const PRIORITY: i32 = 0;
+    /// Its nocopy parameters.
+    const NOCOPY: &'static [NocopyKind] = &[];
+}
+
+/// An entry of a trait that this chare type implements.
+pub trait RunBy<C: Chare>: TraitEntry {
+    /// Runs it.
+    fn invoke(this: ThisRef<'_, C>, arguments: Self::Arguments, nocopy: NocopyArguments<'_>);
+}
+
+/// What an entry of a trait is for one chare type.
+#[derive(Debug)]
+pub struct TraitMethod(Invoke);
+
+impl TraitMethod {
+    /// The method of `C` for the entry `E`.
+    pub const fn of<C: Chare, E: RunBy<C>>() -> Self {
+        Self(|chare, arguments, nocopy| {
+            let this = ThisRef::of(chare).expect("the registry knows the methods by the chare's type");
+            let arguments = arguments.take_in_place().map_err(|error| error.to_string())?;
+            E::invoke(this, arguments, nocopy);
+            Ok(())
+        })
+    }
+}
+
+/// What the runtime keeps of a trait.
+#[derive(Debug)]
+pub struct TraitRegistration {
+    pub(crate) name: &'static str,
+    pub(crate) id: ChareTypeId,
+    pub(crate) entries: &'static [EntryRegistration],
+}
+
+impl TraitRegistration {
+    /// The registration of the trait with this proxy.
+    pub const fn of<P: EntryTrait>() -> Self {
+        Self { name: P::NAME, id: type_id(P::NAME), entries: P::ENTRIES }
+    }
+}
+
+inventory::collect!(TraitRegistration);
+
+/// What the runtime keeps of a trait's implementation.
+#[derive(Debug)]
+pub struct ImplementationRegistration {
+    pub(crate) entry_trait: ChareTypeId,
+    pub(crate) chare: &'static str,
+    pub(crate) methods: &'static [TraitMethod],
+}
+
+impl ImplementationRegistration {
+    /// The registration of the implementation, for a chare type, of the trait with this proxy.
+    pub const fn of<C: Chare, P: ImplementedBy<C>>() -> Self {
+        Self { entry_trait: type_id(P::NAME), chare: C::NAME, methods: P::METHODS }
+    }
+}
+
+inventory::collect!(ImplementationRegistration);
+
+impl EntryRegistration {
+    /// The registration of a trait's entry.
+    pub const fn of_trait<E: TraitEntry>() -> Self {
+        Self {
+            chare: E::Trait::NAME,
+            name: E::NAME,
+            id: EntryId { chare_type: type_id(E::Trait::NAME), index: E::INDEX },
+            options: CallOptions::of_entry(E::PRIORITY, E::LANE),
+            demand: None,
+            nocopy: E::NOCOPY,
+            signature: E::SIGNATURE,
+            decode: Arguments::decode::<E::Arguments>,
+            invoke: run::<E>,
+            post: |_, _, _| unreachable!("it has no posted parameters"),
+        }
+    }
+}
+
+/// Runs what the entry is for this chare's type.
+///
+/// # Errors
+/// When the type does not implement the trait: the target of a message from another node is an allegation.
+fn run<E: TraitEntry>(
+    chare: &Rc<dyn AnyChare>,
+    arguments: &mut Arguments,
+    nocopy: NocopyArguments<'_>,
+) -> Result<(), String> {
+    let identity = chare.identity();
+    match registry().implementation(type_id(E::Trait::NAME), identity.name) {
+        Some(methods) => (methods[usize::from(E::INDEX)].0)(chare, arguments, nocopy),
+        None => {
+            let target = show(identity.name, identity.target);
+            Err(format!(
+                "the call is for {target}, which is a {} and does not implement {}",
+                identity.name,
+                E::Trait::NAME
+            ))
+        }
+    }
+}
+
+/// Reaches one chare that implements a trait.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TraitHandle {
+    target: Target,
+    options: Option<CallOptions>,
+}
+
+impl TraitHandle {
+    /// Reaches this chare.
+    pub fn of<C: Chare>(chare: &ElementHandle<C>) -> Self {
+        Self { target: chare.target(), options: chare.options().cloned() }
+    }
+
+    /// The same chare; its calls are queued by `options` instead of the entries' own.
+    pub fn with(&self, options: CallOptions) -> Self {
+        Self { options: Some(options), ..self.clone() }
+    }
+
+    /// Calls an entry. One message.
+    pub fn call<E: TraitEntry>(&self, arguments: E::Arguments) {
+        self.send::<E>(arguments, None);
+    }
+
+    /// Calls an entry with nocopy parameters, in declaration order. One message; the buffers do not travel with it
+    /// unless they are small.
+    pub fn call_nocopy<E: TraitEntry>(
+        &self,
+        arguments: E::Arguments,
+        nocopy: impl IntoIterator<Item = Outgoing>,
+    ) {
+        self.send::<E>(arguments, Some(Box::new(Nocopy::Leaving(leave(nocopy)))));
+    }
+
+    fn send<E: TraitEntry>(&self, arguments: E::Arguments, nocopy: Option<Box<Nocopy>>) {
+        let entry = &E::Trait::ENTRIES[usize::from(E::INDEX)];
+        let options = self.options.as_ref().unwrap_or(&entry.options);
+        Pe::current(|pe| {
+            outbox::send_call(pe, options, self.target, || Call {
+                target: self.target,
+                from: pe.id,
+                entry,
+                arguments: Arguments::new(arguments),
+                nocopy,
+                reference: 0,
+            });
+        });
+    }
+
+    /// A callback that calls an entry.
+    pub fn callback<E: TraitEntry>(&self) -> Callback<E::Arguments> {
+        let entry = &E::Trait::ENTRIES[usize::from(E::INDEX)];
+        Callback::new(Goal::Call { target: self.target, entry: entry.id })
+    }
+}

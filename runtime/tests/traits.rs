@@ -1,0 +1,222 @@
+//! Entries of traits: one proxy for chares of several types and kinds.
+
+mod every_path;
+
+use chare::prelude::*;
+use chare::{CallOptions, Priority};
+use every_path::on_every_path;
+
+const SHAPES: [(u32, u32); 4] = [(1, 1), (1, 3), (2, 2), (3, 1)];
+
+#[entries]
+trait Shape {
+    #[entry]
+    fn scale(&mut self, by: f64);
+
+    #[entry]
+    fn area(&self) -> f64;
+
+    /// What all have in common, unless they say otherwise.
+    #[entry]
+    fn describe(&self, with: String, done: Callback<String>) {
+        done.send(format!("{with} {} of area {}", self.kind(), self.area()));
+    }
+
+    #[entry(priority = -3)]
+    async fn grow_until(this: This<Self>, limit: f64) -> u32 {
+        let mut rounds = 0;
+        while this.with(|shape| shape.area()) < limit {
+            this.with(|shape| shape.scale(2.0));
+            rounds += 1;
+            chare::quiescence().await;
+        }
+        rounds
+    }
+
+    #[entry(expedited)]
+    fn stretch(&mut self, #[nocopy] factors: Received<f64>, offset: u32) {
+        factors.iter().skip(offset as usize).for_each(|factor| self.scale(*factor));
+    }
+
+    /// An ordinary method.
+    fn kind(&self) -> &'static str;
+}
+
+struct Square {
+    side: f64,
+}
+
+#[chare]
+impl Square {
+    #[entry]
+    fn new(side: f64) -> Self {
+        Self { side }
+    }
+}
+
+#[entries]
+impl Shape for Square {
+    fn scale(&mut self, by: f64) {
+        self.side *= by;
+    }
+
+    fn area(&self) -> f64 {
+        self.side * self.side
+    }
+
+    fn kind(&self) -> &'static str {
+        "square"
+    }
+}
+
+struct Rectangle {
+    sides: (f64, f64),
+}
+
+#[chare(array, index = (u8, u8))]
+impl Rectangle {
+    #[entry]
+    fn new() -> Self {
+        let (x, y) = chare::this_index::<(u8, u8)>();
+        Self { sides: (f64::from(x + 1), f64::from(y + 1)) }
+    }
+
+    /// Knows itself by what it implements.
+    #[entry]
+    fn introduce(&self, to: Callback<ShapeProxy>) {
+        to.send(ShapeProxy::of(&self.this_chare()));
+    }
+}
+
+#[chare::entries]
+impl Shape for Rectangle {
+    fn scale(&mut self, by: f64) {
+        self.sides = (self.sides.0 * by, self.sides.1 * by);
+    }
+
+    fn area(&self) -> f64 {
+        self.sides.0 * self.sides.1
+    }
+
+    fn kind(&self) -> &'static str {
+        "rectangle"
+    }
+
+    fn describe(&self, with: String, done: Callback<String>) {
+        done.send(format!("{with} {}: {} x {}", self.kind(), self.sides.0, self.sides.1));
+    }
+}
+
+/// Knows shapes and no more.
+struct Surveyor;
+
+#[chare(group)]
+impl Surveyor {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    async fn survey(_this: This<Self>, shapes: Vec<ShapeProxy>) -> f64 {
+        chare::wait_all(shapes.iter().map(ShapeProxy::area)).await.iter().sum()
+    }
+}
+
+#[test]
+fn one_proxy_reaches_chares_of_several_types() {
+    on_every_path(&SHAPES, || async {
+        let last = PeId(chare::pes() - 1);
+        let square = ShapeProxy::of(&SquareProxy::create_on(last, 3.0));
+        let rectangles = RectangleProxy::create((2, 5));
+        let (rectangle, to) = chare::future();
+        rectangles.at((1, 4)).introduce(to);
+        let rectangle = rectangle.await;
+        let shapes = vec![square.clone(), rectangle.clone(), ShapeProxy::of(&rectangles.at((0, 0)))];
+        assert_eq!(SurveyorProxy::create().on(last).survey(shapes.clone()).await, 20.0);
+
+        square.scale(2.0);
+        rectangle.with(CallOptions::new().priority(Priority::integer(1))).scale(0.5);
+        chare::quiescence().await;
+        let ((one, to_one), (other, to_other)) = (chare::future(), chare::future());
+        square.describe("a".to_owned(), to_one);
+        rectangle.describe("some".to_owned(), to_other);
+        assert_eq!(one.await, "a square of area 36");
+        assert_eq!(other.await, "some rectangle: 1 x 2.5");
+
+        shapes[2].scale_callback().send(7.0);
+        chare::quiescence().await;
+        assert_eq!(shapes[2].area().await, 49.0);
+        shapes[2].stretch(vec![100.0, 2.0, 0.5, 2.0], 1);
+        chare::quiescence().await;
+        assert_eq!(shapes[2].area().await, 196.0);
+        assert_eq!(shapes[2].grow_until(1000.0).await, 2);
+    });
+}
+
+/// Adds up what its neighbours say, whatever that is.
+struct Adder<T> {
+    total: T,
+}
+
+/// What can be added up.
+trait Summand: chare::Message + std::ops::Add<Output = Self> + Into<f64> {}
+
+impl Summand for f64 {}
+impl Summand for u32 {}
+
+#[chare(array)]
+impl<T: Summand> Adder<T> {
+    #[entry]
+    fn new(start: T) -> Self {
+        Self { total: start }
+    }
+
+    #[entry(awaited)]
+    fn share(#[reference] from: u64, value: T);
+
+    /// Every element hears every other, in order.
+    #[entry]
+    async fn run(this: This<Self>, count: u64) -> T {
+        let (adders, me) = (this.collection(), this.index());
+        let own = this.with(|adder| adder.total.clone());
+        (0..count).for_each(|to| adders.at(to).share(me, own.clone()));
+        for from in 0..count {
+            let (_, value) = this.when(Self::share).reference(from).await;
+            this.with(|adder| adder.total = adder.total.clone() + value);
+        }
+        this.with(|adder| adder.total.clone())
+    }
+}
+
+chare::instantiate!(Adder<f64>, Adder<u32>);
+
+#[entries]
+impl Shape for Adder<f64> {
+    fn scale(&mut self, by: f64) {
+        self.total *= by;
+    }
+
+    fn area(&self) -> f64 {
+        self.total
+    }
+
+    fn kind(&self) -> &'static str {
+        "sum"
+    }
+}
+
+#[test]
+fn a_generic_chare_is_as_many_chares_as_the_program_asks_for() {
+    on_every_path(&SHAPES, || async {
+        let (numbers, counts) = (AdderProxy::create(4, 0.5), AdderProxy::create(3, 7u32));
+        let numbers_run: Vec<_> = (0..4).map(|index| numbers.at(index).run(4)).collect();
+        let counts_run: Vec<_> = (0..3).map(|index| counts.at(index).run(3)).collect();
+        assert_eq!(chare::wait_all(numbers_run).await, [2.5; 4]);
+        assert_eq!(chare::wait_all(counts_run).await, [28; 3]);
+        let shape = ShapeProxy::of(&numbers.at(3));
+        shape.scale(2.0);
+        chare::quiescence().await;
+        assert_eq!(shape.area().await, 5.0);
+    });
+}

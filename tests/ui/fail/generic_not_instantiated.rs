@@ -1,0 +1,25 @@
+#![allow(unused)]
+
+use chare::prelude::*;
+
+struct Cell<T>(T);
+
+#[chare]
+impl<T: chare::Message> Cell<T> {
+    #[entry]
+    fn new(value: T) -> Self {
+        Self(value)
+    }
+
+    #[entry]
+    fn take(&mut self, value: T) {}
+}
+
+chare::instantiate!(Cell<u8>);
+
+fn misuse(cell: CellProxy<u16>) {
+    CellProxy::<u8>::create(3).take(4);
+    cell.take(4);
+}
+
+fn main() {}

@@ -1,0 +1,66 @@
+//! Traits of entries: visibility, conditions, names like what is generated, in another module than the chare.
+#![deny(warnings, missing_docs)]
+
+use chare::prelude::*;
+
+mod shapes {
+    /// What shapes can do.
+    #[chare::entries]
+    pub trait Shape: Sized {
+        /// With names like what is generated.
+        #[entry(immediate)]
+        fn r#move(&mut self, this: u8, arguments: String, chare: f64);
+
+        /// Has something of its own.
+        #[entry]
+        fn sum(&self, nocopy: u32) -> u64 {
+            u64::from(nocopy) + u64::from(Self::sides())
+        }
+
+        /// Not there.
+        #[cfg(any())]
+        #[entry]
+        fn absent(&self, number: NoSuchType);
+
+        /// No entry.
+        fn sides() -> u32;
+    }
+}
+
+/// A chare.
+pub struct Square;
+
+#[chare(nodegroup)]
+impl Square {
+    /// Makes it.
+    #[entry]
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+#[entries]
+impl shapes::Shape for Square {
+    fn r#move(&mut self, this: u8, arguments: String, chare: f64) {
+        let _ = (this, arguments, chare);
+    }
+
+    fn sides() -> u32 {
+        4
+    }
+}
+
+#[cfg(any())]
+#[entries]
+impl shapes::Shape for NoSuchType {}
+
+async fn use_proxies(squares: SquareProxy) {
+    let shape = shapes::ShapeProxy::of(&squares.local());
+    shape.r#move(1, String::new(), 2.0);
+    let _: u64 = shape.sum(3).await;
+    let _ = shape.move_callback();
+}
+
+fn main() {
+    let _ = use_proxies;
+}
