@@ -25,7 +25,8 @@ fn links(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for line in text.lines() {
         is_code ^= line.starts_with("```");
-        let targets = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+        let prose: String = line.split('`').step_by(2).collect();
+        let targets = prose.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
         found.extend(targets.filter(|_| !is_code).map(|(target, _)| target.to_owned()));
     }
     found
