@@ -1,10 +1,13 @@
-//! The project's commands: `cargo xtask test`, `bench`, `setup`, `sanitize`, `chaos`, `fuzz`, `soak`, `vm`.
+//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `sanitize`, `chaos`, `fuzz`, `soak`, `vm`.
 //!
 //! Each command is a list of steps (`step`); a step is one program with its arguments. All steps run, whatever became of
 //! those before them; the end is a table (`report`) and an exit code.
 
 mod bench;
+mod book;
 mod chaos;
+#[cfg(test)]
+mod chapters;
 mod family;
 mod fuzz;
 #[cfg(test)]
@@ -42,6 +45,8 @@ enum Command {
         /// Benchmarks to run; all without a name
         names: Vec<String>,
     },
+    /// Build the book: target/book/index.html
+    Book,
     /// Install what `test` needs and this machine lacks
     Setup,
     /// Run the suites under a sanitizer
@@ -59,13 +64,19 @@ enum Command {
     Soak,
 }
 
+fn install(report: &mut Report) {
+    let _ = setup::prepare(report);
+    let _ = book::find_mdbook(report);
+}
+
 fn main() -> ExitCode {
     let mut report = Report::default();
     match Arguments::parse().command {
         Command::Vm(machine) => return vm::run_alone(&machine),
         Command::Test { quick } => suite::run(quick, &mut report),
         Command::Bench { names } => bench::run(&names, &mut report),
-        Command::Setup => drop(setup::prepare(&mut report)),
+        Command::Book => book::run(&mut report),
+        Command::Setup => install(&mut report),
         Command::Chaos(options) => chaos::run(options, &mut report),
         Command::Fuzz(options) => fuzz::run(options, &mut report),
         Command::Soak => soak::run(&mut report),

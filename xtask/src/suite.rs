@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every check of the project, in the order in which a mistake is found soonest.
 
+use crate::book;
 use crate::report::Report;
 use crate::setup::{self, Tools};
 use crate::step::{Step, flags_with, root};
@@ -25,6 +26,11 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
     report.add(Step::cargo("doctests", &format!("{test} --doc")).run());
     for step in [documentation(), models()] {
         report.add(if quick { step.skip("--quick".to_owned()) } else { step.run() });
+    }
+    if quick {
+        report.add(book::step().skip("--quick".to_owned()));
+    } else {
+        book::run(report);
     }
 }
 

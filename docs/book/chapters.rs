@@ -1,0 +1,28 @@
+//! The book's chapters, so that `cargo test --doc` compiles and runs every block of code in them.
+//!
+//! Each block stands for itself; what is needed to run it and says nothing to a reader is hidden behind `# `, which the book's HTML
+//! leaves out, too. The chapter on the ping-pong is another matter: its blocks are one program, `pingpong.rs`.
+
+macro_rules! chapters {
+    ($($chapter:ident: $path:literal;)*) => {
+        $(
+            #[cfg(doctest)]
+            #[doc = include_str!($path)]
+            mod $chapter {}
+        )*
+    };
+}
+
+chapters! {
+    introduction: "src/introduction.md";
+    first_hour: "src/first-hour.md";
+    model: "src/model.md";
+    collections: "src/collections.md";
+    control_flow: "src/control-flow.md";
+    zero_copy: "src/zero-copy.md";
+    reductions: "src/reductions.md";
+    performance: "src/performance.md";
+    porting: "src/porting.md";
+    idioms: "src/idioms.md";
+    glossary: "src/glossary.md";
+}
