@@ -14,6 +14,7 @@
 //! | `life` | How does an array hold something that has no bounds? |
 //! | `wave2d` | How does a simulation show what it does? |
 //! | `jacobi2d` | How does a stencil code exchange halos without copying them twice, and how does it read as a loop? |
+//! | `collectives` | How do all elements of an array meet, and some of them? |
 //! | `pingpong` | How long does a buffer take from one PE to another, by every way there is? |
 //!
 //! Ports of Charm++'s zero-copy examples stand in `zerocopy/`, under their names there:

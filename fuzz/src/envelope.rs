@@ -104,6 +104,11 @@ impl Cell {
     fn all(&mut self, values: Vec<f64>, done: Callback<Vec<u64>>) {
         self.contribute(set(values.len() as u64), done);
     }
+
+    #[entry]
+    fn some(&mut self, section: CellSectionProxy, #[nocopy] data: Received<u32>, done: Callback<u64>) {
+        self.contribute_to(&section, sum(data.len() as u64), done);
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -152,6 +157,20 @@ async fn insert_and_destroy() {
     assert_eq!(left.await, 2);
 }
 
+/// Sections, called with what travels along and what does not.
+async fn form_and_dissolve(cells: &CellProxy) {
+    let section = cells.section(0..5);
+    let part = section.section([cells.at(3), cells.at(4)]);
+    for (section, members) in [(section, 5), (part, 2)] {
+        for len in [3, BULK] {
+            let (lens, done) = chare::future();
+            section.some(section.clone(), vec![1; len], done);
+            assert_eq!(lens.await, members * len as u64);
+        }
+        section.dissolve();
+    }
+}
+
 /// A program that says everything a node can say.
 async fn say_everything() {
     chare::set_readonly(vec!["a".to_owned(), "b".to_owned()]);
@@ -189,6 +208,7 @@ async fn say_everything() {
     let (lens, done) = chare::future();
     cells.all(vec![1.5; 60_000], done);
     assert_eq!(lens.await, [60_000; 5]);
+    form_and_dissolve(&cells).await;
     insert_and_destroy().await;
     // Goes on for ever: a job that ends says nothing more.
     chare::future::<()>().0.await;

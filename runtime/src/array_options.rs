@@ -1,7 +1,7 @@
 //! How an array is created: which elements, where, and whether more may come.
 
+use crate::blueprint::{Blueprint, Elements};
 use crate::callback::{Callback, ErasedCallback};
-use crate::collection::{Blueprint, Elements};
 use crate::coordinates::Coordinates;
 use crate::ids::{ChareTypeId, CollectionId, Index, PeId};
 use crate::index::ArrayIndex;
@@ -33,12 +33,14 @@ pub struct ArrayOptions<I = u64> {
     placement: Placement,
     is_open: bool,
     created: Option<ErasedCallback>,
+    after: Option<CollectionId>,
     index: PhantomData<fn() -> I>,
 }
 
 impl<I: ArrayIndex> ArrayOptions<I> {
     fn with_elements(elements: Elements) -> Self {
-        Self { elements, placement: Placement::Block, is_open: false, created: None, index: PhantomData }
+        let (is_open, created, after) = (false, None, None);
+        Self { elements, placement: Placement::Block, is_open, created, after, index: PhantomData }
     }
 
     /// No elements yet; a [`dynamic`](Self::dynamic) array.
@@ -81,6 +83,13 @@ impl<I: ArrayIndex> ArrayOptions<I> {
         self.placement(Placement::With(Bond(other.as_ref().id())))
     }
 
+    /// On each PE, constructs the elements after those of another collection: constructors may reach what is there. Collections that one PE
+    /// creates come in the order of their creation without this.
+    pub fn after<D: Chare>(mut self, other: &impl AsRef<CollectionHandle<D>>) -> Self {
+        self.after = Some(other.as_ref().id());
+        self
+    }
+
     /// Calls back once all elements that the array begins with have been constructed.
     pub fn created(mut self, callback: Callback<()>) -> Self {
         self.created = Some(callback.erase());
@@ -92,8 +101,8 @@ impl<I: ArrayIndex> ArrayOptions<I> {
     }
 
     pub(crate) fn blueprint(self, id: CollectionId, chare: ChareTypeId) -> Blueprint {
-        let Self { elements, placement, is_open, created, .. } = self;
-        Blueprint { id, chare, elements, placement, is_open, created }
+        let Self { elements, placement, is_open, created, after, .. } = self;
+        Blueprint { id, chare, elements, placement, is_open, created, after }
     }
 }
 

@@ -1,9 +1,9 @@
-//! Where a result goes: an entry, a broadcast, a future, a closure, the job's end, or nowhere. Serializable, location independent.
+//! Where a result goes: an entry, a broadcast, a section, a future, a closure, the job's end, or nowhere. Serializable, location independent.
 //!
 //! `Callback<T>` is typed by what it carries, so a reduction of `f64` cannot be sent to an entry that takes a string. How
 //! it is sent stands in [`crate::context`].
 
-use crate::ids::{CollectionId, EntryId, Index, PeId, Target};
+use crate::ids::{CollectionId, EntryId, Index, PeId, SectionId, Target};
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
 
@@ -35,6 +35,10 @@ pub(crate) enum Goal {
         collection: CollectionId,
         entry: EntryId,
     },
+    Section {
+        section: SectionId,
+        entry: EntryId,
+    },
     /// A future's value, or a closure's argument.
     Resolve(FutureId),
 }
@@ -45,6 +49,7 @@ pub(crate) enum Goal {
 /// |---|---|
 /// | an entry of one chare | `proxy.entry_callback()` of a singleton, `proxy.at(index).entry_callback()`, `proxy.on(place).entry_callback()` |
 /// | an entry of every member of a collection | `proxy.entry_callback()` of the collection; [`narrow`](crate::ThisMember::narrow) takes one member of it |
+/// | an entry of every member of a section | `section.entry_callback()` |
 /// | a future that resumes whoever awaits it | [`future`](crate::future()) |
 /// | a closure on this PE | [`Callback::once`], [`Callback::each`] |
 /// | the end of the job | [`Callback::exit`] |

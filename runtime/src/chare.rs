@@ -27,6 +27,11 @@ impl Identity {
     pub(crate) fn new(target: Target, name: &'static str, next_reduction: u64) -> Self {
         Self { target, name, contributions: Cell::new(next_reduction), tasks: ChareTasks::default() }
     }
+
+    /// Whether it was a member, and was destroyed.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.contributions.get() == Self::GONE
+    }
 }
 
 /// A chare of any type.

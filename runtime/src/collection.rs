@@ -2,47 +2,15 @@
 //!
 //! Every process gets the same blueprint when the collection is created, so any of them finds the home of any member without asking.
 
+use crate::blueprint::{Blueprint, Elements};
 use crate::callback::ErasedCallback;
 use crate::host_memory::host_memory_bytes;
-use crate::ids::{ChareTypeId, CollectionId, Index, NodeId, PeId};
+use crate::ids::{CollectionId, Index, NodeId, PeId};
 use crate::layout::Layout;
 use crate::placement::{Bond, Map, Placement};
 use crate::registry::ChareRegistration;
 use crate::shape::Shape;
-use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
-
-/// A member of a list, and its encoding, if its index is a digest.
-type Listed = (Index, Option<Box<[u8]>>);
-
-/// The members that a collection begins with.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Elements {
-    Range(Arc<Shape>),
-    List(Arc<[Listed]>),
-}
-
-impl Elements {
-    pub(crate) fn len(&self) -> u64 {
-        match self {
-            Self::Range(shape) => shape.len(),
-            Self::List(list) => list.len() as u64,
-        }
-    }
-}
-
-/// What is said of a collection when it is created.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Blueprint {
-    pub(crate) id: CollectionId,
-    pub(crate) chare: ChareTypeId,
-    pub(crate) elements: Elements,
-    pub(crate) placement: Placement,
-    /// Whether elements may be inserted.
-    pub(crate) is_open: bool,
-    /// Who wants to know when all elements exist.
-    pub(crate) created: Option<ErasedCallback>,
-}
 
 /// What every process knows of a collection.
 #[derive(Debug)]
@@ -153,7 +121,12 @@ impl CollectionInfo {
 
     /// Whether elements may come after the beginning: inserted or on demand.
     pub(crate) fn grows(&self) -> bool {
-        self.is_open() || self.chare.entries.iter().any(|entry| entry.demand.is_some())
+        self.is_open() || self.is_on_demand()
+    }
+
+    /// Whether a call may create the element that it is for.
+    pub(crate) fn is_on_demand(&self) -> bool {
+        self.chare.entries.iter().any(|entry| entry.demand.is_some())
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -167,6 +140,10 @@ impl CollectionInfo {
 
     pub(crate) fn created(&self) -> Option<ErasedCallback> {
         self.blueprint.created
+    }
+
+    pub(crate) fn after(&self) -> Option<CollectionId> {
+        self.blueprint.after
     }
 
     pub(crate) fn placement(&self) -> &Placement {
@@ -264,7 +241,7 @@ pub(crate) mod tests {
 
     fn blueprint(elements: Elements, placement: Placement) -> Blueprint {
         let id = CollectionId { creator: PeId(0), serial: 3 };
-        Blueprint { id, chare: DUMMY.id, elements, placement, is_open: false, created: None }
+        Blueprint { id, chare: DUMMY.id, elements, placement, is_open: false, created: None, after: None }
     }
 
     fn info(len: u64, placement: Placement, layout: Layout) -> Result<CollectionInfo, String> {

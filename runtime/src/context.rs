@@ -12,6 +12,7 @@ use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::quiescence::{COORDINATOR, Wave};
 use crate::registry::EntryRegistration;
+use crate::section::{self, SectionCall};
 use crate::zerocopy::{BufferMut, Element};
 use std::sync::Arc;
 
@@ -227,6 +228,14 @@ fn fire_with(pe: &Pe, callback: ErasedCallback, value: Arguments, options: Optio
                     nocopy: None,
                     reference,
                 });
+            }
+            Err(cause) => fail(cause),
+        },
+        Goal::Section { section, entry } => match typed(entry, value) {
+            Ok((entry, arguments)) => {
+                let (nocopy, reference) = (Vec::new(), callback.reference);
+                let options = options.unwrap_or_else(|| entry.options.clone());
+                section::call(pe, options, SectionCall { section, entry, arguments, nocopy, reference });
             }
             Err(cause) => fail(cause),
         },

@@ -14,9 +14,11 @@ use crate::queue::CallOptions;
 use crate::quiescence::{COORDINATOR, Sums, Wave};
 use crate::registry::{EntryRegistration, show};
 use crate::running::Running;
+use crate::section::{self, Multicast};
 use crate::zerocopy::receive::{self, Destination};
-use crate::zerocopy::{Nocopy, NocopyArguments, Waiting};
+use crate::zerocopy::{Leaving, Nocopy, NocopyArguments, Waiting};
 use crate::{fold, insertion, lifecycle, outbox};
+use smallvec::SmallVec;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -107,6 +109,9 @@ fn process_other(pe: &Rc<Pe>, work: Work) -> Outcome {
                 insertion::close(pe, collection, from, insertions)
             }
             Body::Broadcast(broadcast) => run_broadcast(pe, options, *broadcast),
+            Body::SectionCall(call) => section::run(pe, options, *call),
+            Body::Multicast(multicast) => run_multicast(pe, options, *multicast),
+            Body::Section(message) => section::hear(pe, *message),
             Body::Contribution { collection, partial } => {
                 match fold::fold_on_node(pe, collection, partial) {
                     Ok(()) => Outcome::Processed,
@@ -216,28 +221,71 @@ fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Out
         let body = Body::Broadcast(Box::new(broadcast));
         return keep_for(pe, Awaited::Collection(collection), options, body);
     };
-    let mut arguments = Some(arguments);
+    let many = Many { entry, arguments: &arguments, nocopy: &nocopy, reference };
+    let (mut batch, mut last) = (SmallVec::<[Rc<dyn AnyChare>; BATCH]>::new(), None);
     // Members come by messages of their own, so none comes while this one is processed.
-    for position in 0..end {
-        let member =
-            pe.places.borrow().collection(collection).and_then(|local| local.members.at(position).cloned());
-        let Some(member) = member else { continue };
-        let target = member.identity().target;
-        let is_last = position + 1 == end;
-        let Some(own) = (if is_last { arguments.take() } else { arguments.clone() }) else { break };
-        let mut call = Call { target, from: pe.id, entry, arguments: own, nocopy: None, reference };
-        if !nocopy.is_empty() {
-            // A message of its own: a posted one may wait for its buffers.
-            pe.counters.sent.add(1);
-            call.nocopy = Some(Box::new(Nocopy::Leaving(nocopy.iter().cloned().collect())));
-            if run_call(pe, options.clone(), call) == Outcome::Processed {
-                pe.counters.processed.add(1);
-            }
-            continue;
+    for first in (0..end).step_by(BATCH) {
+        if let Some(local) = pe.places.borrow().collection(collection) {
+            batch.extend(local.members.within(first..end.min(first + BATCH)).map(Rc::clone));
         }
-        invoke(pe, member, &mut call);
+        if first + BATCH >= end {
+            last = batch.pop();
+        }
+        // Those before it may have destroyed it.
+        let there = batch.drain(..).filter(|member| !member.identity().is_gone());
+        there.for_each(|member| call_one_of_many(pe, &options, member, &many));
+    }
+    match last.filter(|member| !member.identity().is_gone()) {
+        // The only one, often: it gets what came.
+        Some(member) if nocopy.is_empty() => {
+            let target = member.identity().target;
+            invoke(pe, member, &mut Call { target, from: pe.id, entry, arguments, nocopy: None, reference });
+        }
+        Some(member) => call_one_of_many(pe, &options, member, &many),
+        None => {}
     }
     Outcome::Processed
+}
+
+/// Members that are looked up at once.
+const BATCH: usize = 32;
+
+/// What all who are called get.
+struct Many<'a> {
+    entry: &'static EntryRegistration,
+    arguments: &'a Arguments,
+    nocopy: &'a [Leaving],
+    reference: u64,
+}
+
+fn run_multicast(pe: &Rc<Pe>, options: CallOptions, multicast: Multicast) -> Outcome {
+    section::deliver(pe, options, multicast, |member, options, multicast| {
+        let Multicast { entry, arguments, nocopy, reference, .. } = multicast;
+        let many = Many { entry, arguments, nocopy, reference: *reference };
+        call_one_of_many(pe, options, member, &many);
+    })
+}
+
+/// Calls a member that is here.
+fn call_one_of_many(pe: &Rc<Pe>, options: &CallOptions, member: Rc<dyn AnyChare>, many: &Many<'_>) {
+    let Many { entry, arguments, nocopy, reference } = *many;
+    let target = member.identity().target;
+    if nocopy.is_empty() {
+        pe.counters.entries.add(1);
+        let result =
+            pe.run_entry(member, entry.name, reference, |chare| (entry.invoke_with_copy)(chare, arguments));
+        if let Err(cause) = result {
+            fail_entry(pe, entry, &cause);
+        }
+        return remove_if_destroyed(pe, target);
+    }
+    // A message of its own: a posted one may wait for its buffers.
+    pe.counters.sent.add(1);
+    let nocopy = Some(Box::new(Nocopy::Leaving(nocopy.iter().cloned().collect())));
+    let call = Call { target, from: pe.id, entry, arguments: arguments.clone(), nocopy, reference };
+    if run_call(pe, options.clone(), call) == Outcome::Processed {
+        pe.counters.processed.add(1);
+    }
 }
 
 /// What another PE knows of a collection.
@@ -255,7 +303,9 @@ fn hear(pe: &Pe, options: CallOptions, news: News) -> Outcome {
         return keep_for(pe, Awaited::Collection(id), options, Body::News(Box::new(news)));
     }
     match news {
-        News::Gone { index, from, .. } => lifecycle::forget_member(pe, (id, index), from),
+        News::Gone { index, from, contributed, .. } => {
+            lifecycle::forget_member(pe, (id, index), from, &contributed);
+        }
         News::Begin { before, .. } => fold::spread_begin(pe, id, before, true),
         News::Begun { before, .. } => fold::begin(pe, id, before),
         News::Located { .. } => {}

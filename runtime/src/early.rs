@@ -7,7 +7,7 @@
 use crate::envelope::{Body, Envelope};
 use crate::error::JobError;
 use crate::host_memory::host_memory_bytes;
-use crate::ids::{ChareId, CollectionId, Index};
+use crate::ids::{ChareId, CollectionId, Index, SectionId};
 use crate::layout::Layout;
 use crate::pe::Pe;
 use rustc_hash::FxHashMap;
@@ -23,6 +23,8 @@ pub(crate) enum Awaited {
     Collection(CollectionId),
     /// At its home.
     Member(CollectionId, Index),
+    /// At its root, or where members have their homes.
+    Section(SectionId),
 }
 
 impl fmt::Display for Awaited {
@@ -35,6 +37,7 @@ impl fmt::Display for Awaited {
             Self::Member(CollectionId { creator, serial }, index) => {
                 write!(out, "member {:#x} of collection {}.{serial}", index.bits(), creator.0)
             }
+            Self::Section(id) => id.fmt(out),
         }
     }
 }
@@ -110,6 +113,13 @@ pub(crate) fn keep(pe: &Pe, awaited: Awaited, envelope: Envelope) {
         Body::Broadcast(broadcast) => {
             format!("a call of all {}::{}", broadcast.entry.chare, broadcast.entry.name)
         }
+        Body::SectionCall(call) => {
+            format!("a call of {}::{} of {}", call.entry.chare, call.entry.name, call.section)
+        }
+        Body::Multicast(call) => {
+            format!("a call of {}::{} of {}", call.entry.chare, call.entry.name, call.section)
+        }
+        Body::Section(message) => format!("news of {}", message.section),
         Body::Insert(insert) => format!("inserting a member of {}", insert.chare.name),
         Body::Contribution { .. } => "a reduction".to_owned(),
         _ => "news of a collection".to_owned(),

@@ -121,6 +121,9 @@ impl EntryRegistration {
             signature: E::SIGNATURE,
             decode: Arguments::decode::<E::Arguments>,
             invoke: run::<E>,
+            invoke_with_copy: |chare, arguments| {
+                run::<E>(chare, &mut arguments.clone(), NocopyArguments::new(&mut None))
+            },
             post: |_, _, _| unreachable!("it has no posted parameters"),
         }
     }

@@ -3,15 +3,17 @@
 //! Inside a process an [`Envelope`] is a value that moves; [`Header`] and the encoded arguments after it exist only
 //! between processes. What arrives is an allegation until [`decode`] has checked it against the registry.
 
+use crate::blueprint::Blueprint;
 use crate::callback::{ErasedCallback, FutureId};
 use crate::codec::{self, CodecError, Writer};
-use crate::collection::{Blueprint, CollectionInfo};
-use crate::ids::{ChareId, ChareTypeId, CollectionId, EntryId, Index, PeId, Target};
+use crate::collection::CollectionInfo;
+use crate::ids::{ChareId, ChareTypeId, CollectionId, EntryId, Index, PeId, SectionId, Target};
 use crate::message::Arguments;
 use crate::partial::Partial;
 use crate::queue::CallOptions;
 use crate::quiescence::Wave;
 use crate::registry::{ChareRegistration, EntryRegistration, registry};
+use crate::section::{CallOfSection, Leg, Multicast, SectionCall, SectionMessage};
 use crate::zerocopy::send::EAGER_CARRIED_BYTES;
 use crate::zerocopy::{Descriptor, Leaving, Nocopy};
 use chare_lrts::{Memory, MemoryMut, NodeId};
@@ -38,6 +40,9 @@ impl Envelope {
             }
             Body::Contribution { partial, .. } => partial.bytes(),
             Body::Insert(insert) => insert.arguments.encoded_bytes(),
+            Body::SectionCall(call) => call.arguments.encoded_bytes(),
+            Body::Multicast(multicast) => multicast.arguments.encoded_bytes(),
+            Body::Section(message) => message.bytes(),
             _ => 0,
         };
         (size_of::<Self>() + content) as u64
@@ -62,6 +67,11 @@ pub(crate) enum Body {
         insertions: u64,
     },
     Broadcast(Box<Broadcast>),
+    /// To the root of a section.
+    SectionCall(Box<SectionCall>),
+    /// To members of a section.
+    Multicast(Box<Multicast>),
+    Section(Box<SectionMessage>),
     Contribution {
         collection: CollectionId,
         partial: Box<Partial>,
@@ -135,15 +145,17 @@ pub(crate) enum Stage {
     Cleared,
     /// On the PE where it is to live.
     Granted,
+    /// To the home: a call needs it, which carries no more than a digest of its index.
+    Needed,
 }
 
 /// What PEs tell each other of collections.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum News {
     /// To whoever called a member: it lives there.
     Located { target: Target, at: PeId },
-    /// To a member's home: it lived on `from` and is gone.
-    Gone { collection: CollectionId, index: Index, from: PeId },
+    /// To a member's home: it lived on `from` and is gone. Of sections, how many reductions it has contributed to.
+    Gone { collection: CollectionId, index: Index, from: PeId, contributed: Vec<(SectionId, u64)> },
     /// To the first PE of a node: see [`crate::fold`].
     Begin { collection: CollectionId, before: u64 },
     /// To every PE: reductions before this one have begun.
@@ -183,6 +195,15 @@ pub(crate) enum Header {
     /// For one PE of the receiving node.
     News { to: PeId, news: News },
     /// For one PE of the receiving node.
+    Section { to: PeId, message: SectionMessage },
+    /// To a section's root, down from there, or to members that live elsewhere.
+    Multicast {
+        call: CallOfSection,
+        leg: Leg,
+        /// Lent by the node that sent the frame, whoever's memory it is.
+        nocopy: Vec<Descriptor>,
+    },
+    /// For one PE of the receiving node.
     Resolve { future: FutureId },
     /// For one PE of the receiving node.
     Quiescence { to: PeId, wave: Wave },
@@ -218,6 +239,11 @@ impl Header {
                 Err(unknown) => unknown,
             },
             Self::News { .. } => "news of a collection".to_owned(),
+            Self::Section { message, .. } => format!("news of {}", message.section),
+            Self::Multicast { call, .. } => match find_entry(call.entry) {
+                Ok(entry) => format!("a call of {}::{} of {}", entry.chare, entry.name, call.section),
+                Err(unknown) => unknown,
+            },
             Self::Contribution { .. } => "a reduction".to_owned(),
             Self::Resolve { .. } => "resolving a future".to_owned(),
             Self::Quiescence { .. } => "quiescence detection".to_owned(),

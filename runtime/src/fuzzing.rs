@@ -5,7 +5,7 @@
 //! 2. [`Pair::hear`] lets node 1 hear one more frame and do all that follows from it. Hearing must not panic; a panic in what
 //!    follows ends the job, as the scheduler would end it ([`is_guarded`] tells the two apart).
 
-use crate::collection::Elements;
+use crate::blueprint::Elements;
 use crate::dispatch;
 use crate::envelope::{self, Header, Spread};
 use crate::ids::PeId;

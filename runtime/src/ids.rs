@@ -29,11 +29,26 @@ pub(crate) struct ChareId {
 
 /// An array, a group or a nodegroup: the PE that created it and a number that PE gave it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub(crate) struct CollectionId {
+pub struct CollectionId {
     /// The PE that created it.
     pub creator: PeId,
     /// Counts the creations of `creator`.
     pub serial: u32,
+}
+
+/// A section: the PE that formed it, which is the root of its tree, and a number that PE gave it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub(crate) struct SectionId {
+    /// The PE that formed it.
+    pub creator: PeId,
+    /// Counts the sections of `creator`.
+    pub serial: u32,
+}
+
+impl fmt::Display for SectionId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "section {}.{}", self.creator.0, self.serial)
+    }
 }
 
 /// A member of a collection: what [`crate::ArrayIndex`] makes of an element's index, the PE of a group, the node of a nodegroup.

@@ -13,6 +13,7 @@ use crate::message::Arguments;
 use crate::node::Node;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
+use crate::section;
 use crate::zerocopy::receive::{self, Destination};
 use crate::zerocopy::{Descriptor, Lender, Nocopy, lent, lent_bytes, send};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, RegionKey, Sink};
@@ -133,6 +134,13 @@ pub(crate) fn accept(
         }
         Header::News { to, news } => {
             deliver(node, polling, charge()?, to, CallOptions::new(), Body::News(Box::new(news)))
+        }
+        Header::Section { to, message } => {
+            deliver(node, polling, charge()?, to, CallOptions::new(), Body::Section(Box::new(message)))
+        }
+        Header::Multicast { call, leg, nocopy } => {
+            let toll = node.charge(source, toll(bytes.len(), lent_bytes(&nocopy)))?;
+            section::accept(node, toll, (call, leg), nocopy, rest)
         }
         Header::Resolve { future } => {
             let value = Arguments::encoded(rest.to_vec());

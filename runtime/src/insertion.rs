@@ -6,6 +6,8 @@
 //!    member is there, two are inserted with one index, which ends the job; else the insertion comes back and the home decides.
 //! 3. A message to a member that is not there waits at the home, or creates it if its entry says so. In a collection where nobody may
 //!    insert, it ends the job.
+//!    A call carries no more of an index than a digest, if that is what the index is; then its caller tells the home the index itself, in a
+//!    message of its own, for which the call waits.
 //! 4. `done_inserting` tells every home how many insertions the PE that says it has asked for there; the home is closed once they
 //!    have come. Insertions by other PEs must be over before.
 
@@ -20,7 +22,7 @@ use crate::message::Arguments;
 use crate::outbox;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
-use crate::registry::Demand;
+use crate::registry::{ChareRegistration, Demand};
 use crate::{broadcast, index};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -44,7 +46,7 @@ impl Insertions {
     }
 
     /// Whether members may still come.
-    fn are_expected(&self) -> bool {
+    pub(crate) fn are_expected(&self) -> bool {
         self.is_open
             && self.last.is_none_or(|(from, count)| self.heard.get(&from).copied().unwrap_or(0) < count)
     }
@@ -61,6 +63,19 @@ fn options() -> CallOptions {
 /// Asks for a member.
 pub(crate) fn insert(pe: &Pe, insert: Insert) {
     outbox::send(pe, pe.id, Envelope { options: options(), body: Body::Insert(Box::new(insert)) });
+}
+
+/// A call that creates its member on demand is about to be sent: tells the home what the member's index is a digest of.
+pub(crate) fn need(
+    pe: &Pe,
+    (collection, index): (CollectionId, Index),
+    name: Box<[u8]>,
+    chare: &'static ChareRegistration,
+    demand: Demand,
+) {
+    let on = (demand == Demand::Here).then_some(pe.id);
+    let order = InsertionOrder { collection, index, name: Some(name), on, from: pe.id, stage: Stage::Needed };
+    insert(pe, Insert { order, chare, arguments: Arguments::new(()) });
 }
 
 /// Says that nobody will ask for more members.
@@ -100,6 +115,8 @@ pub(crate) fn arrive(pe: &Pe, insert: Box<Insert>) -> Outcome {
             });
             if is_done { refuse(TOO_LATE) } else { forward(pe, home, Stage::Asking, insert) }
         }
+        Stage::Needed if home != pe.id => forward(pe, home, Stage::Needed, insert),
+        Stage::Needed => provide(pe, &info, insert),
         _ if is_here => refuse("there is such a member already; destroy it first"),
         Stage::Contested => forward(pe, home, Stage::Cleared, insert),
         Stage::Granted => grant_here(pe, *insert),
@@ -225,9 +242,13 @@ fn await_or_create(pe: &Pe, options: CallOptions, call: Call, (id, index): (Coll
         fail(pe, what(), "the collection consists of other chares");
         return Outcome::Processed;
     }
-    let at = match call.entry.demand {
-        Some(Demand::Here) => call.from,
-        Some(Demand::Home) => pe.id,
+    let on = match call.entry.demand {
+        // Whoever called has said what the index is, too.
+        Some(_) if info.chare.index.dimensions == 0 && index::is_digest(index) => {
+            return keep_for(pe, Awaited::Member(id, index), options, Body::Call(call));
+        }
+        Some(Demand::Here) => Some(call.from),
+        Some(Demand::Home) => None,
         None if are_expected => {
             return keep_for(pe, Awaited::Member(id, index), options, Body::Call(call));
         }
@@ -236,25 +257,34 @@ fn await_or_create(pe: &Pe, options: CallOptions, call: Call, (id, index): (Coll
             return Outcome::Processed;
         }
     };
-    if info.chare.index.dimensions == 0 && index::is_digest(index) {
-        let cause = "an element whose index takes more than 15 bytes cannot be created on demand: insert it";
-        fail(pe, what(), cause);
-        return Outcome::Processed;
-    }
-    let order =
-        InsertionOrder { collection: id, index, name: None, on: None, from: pe.id, stage: Stage::Granted };
-    let at = info.bound_to().and_then(|other| find_companion(pe, other, index)).unwrap_or(at);
-    if at.0 >= pe.node.layout.pes() {
-        fail(pe, what(), format!("it says that it comes from {at}, which is not there"));
-        return Outcome::Processed;
-    }
+    let order = InsertionOrder { collection: id, index, name: None, on, from: pe.id, stage: Stage::Needed };
     pe.counters.sent.add(1);
     let insert = Box::new(Insert { order, chare: info.chare, arguments: Arguments::new(()) });
-    if grant(pe, at, insert) == Outcome::Processed {
+    if provide(pe, &info, insert) == Outcome::Processed {
         pe.counters.processed.add(1);
     }
-    outbox::forward(pe, at, Envelope { options, body: Body::Call(call) });
+    outbox::forward(pe, pe.id, Envelope { options, body: Body::Call(call) });
     Outcome::NotCounted
+}
+
+/// As the home of a member that a call needs: has it constructed if it is nowhere.
+fn provide(pe: &Pe, info: &CollectionInfo, insert: Box<Insert>) -> Outcome {
+    let InsertionOrder { collection: id, index, on, .. } = insert.order;
+    let is_missing = {
+        let places = pe.places.borrow();
+        let is_here = places.collection(id).is_some_and(|collection| collection.members.include(index));
+        !is_here && matches!(places.explain_absence(pe.id, id, index), Absence::Missing)
+    };
+    if !is_missing {
+        return Outcome::Processed;
+    }
+    let at = info.bound_to().and_then(|other| find_companion(pe, other, index)).or(on).unwrap_or(pe.id);
+    if at.0 >= pe.node.layout.pes() {
+        let cause = format!("it is called from {at}, which is not there");
+        fail(pe, format!("creating a member of {}", info.chare.name), cause);
+        return Outcome::Processed;
+    }
+    grant(pe, at, insert)
 }
 
 /// On the PE where `done_inserting` was said: tells the homes.

@@ -3,7 +3,7 @@
 use crate::ids::{NodeId, PeId};
 
 /// Children of a node in the tree: enough to be shallow, few enough that the root is not the bottleneck.
-const BRANCHES: u32 = 4;
+pub(crate) const BRANCHES: u32 = 4;
 
 /// The job's shape: nodes with equally many PEs each, numbered node by node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -61,6 +61,7 @@ mod array_options;
 mod awaited;
 mod barrier;
 mod births;
+mod blueprint;
 mod broadcast;
 mod callback;
 mod chain;
@@ -117,6 +118,7 @@ mod reduction;
 mod registry;
 mod running;
 mod scheduler;
+mod section;
 mod shape;
 mod sleep;
 mod startup;
@@ -151,9 +153,10 @@ pub use proxy::{ThisChare, ThisMember, this_index};
 pub use queue::CallOptions;
 pub use reducers::{
     Contribution, Contributions, Elementwise, Integer, Number, Reducer, Scalar, Statistics, barrier, bit_and,
-    bit_or, bit_xor, concat, logical_and, logical_or, logical_xor, max, min, product, reduce, set,
+    bit_or, bit_xor, concat, logical_and, logical_or, logical_xor, max, min, product, random, reduce, set,
     statistics, sum, tuple,
 };
+pub use shape::indices;
 pub use startup::{Program, run};
 /// Several futures at once, until all are over; tokio's.
 pub use tokio::join;

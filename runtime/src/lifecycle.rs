@@ -6,8 +6,7 @@ use crate::early::{self, Awaited};
 use crate::envelope::{Body, Create, Envelope, News};
 use crate::error::JobError;
 use crate::fold;
-use crate::ids::{CollectionId, Index, PeId, Target};
-use crate::location::{Location, locate};
+use crate::ids::{CollectionId, Index, PeId, SectionId, Target};
 use crate::mailbox::Outcome;
 use crate::members::LocalCollection;
 use crate::message::Arguments;
@@ -16,6 +15,7 @@ use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::registry::{ChareRegistration, show};
 use crate::running::Running;
+use crate::section;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -30,19 +30,11 @@ pub(crate) fn keep_for(pe: &Pe, awaited: Awaited, options: CallOptions, body: Bo
     Outcome::NotCounted
 }
 
-/// Sends on what arrived before its chare or collection did; it was counted when it was sent.
+/// Looks again at what arrived before its chare or collection did; it was counted when it was sent. Whoever called what lives elsewhere
+/// is told so on the way.
 pub(crate) fn release_early(pe: &Pe, awaited: Awaited) {
     let early = pe.early.borrow_mut().release(awaited);
-    for Envelope { options, body } in early {
-        let to = match &body {
-            Body::Call(call) => match locate(pe, call.target) {
-                Location::At(to) => to,
-                Location::Unknown(_) => unreachable!("it exists now"),
-            },
-            _ => pe.id,
-        };
-        outbox::forward(pe, to, Envelope { options, body });
-    }
+    early.into_iter().for_each(|envelope| outbox::forward(pe, pe.id, envelope));
 }
 
 fn construct(pe: &Pe, identity: Identity, chare: &'static ChareRegistration, arguments: Arguments) {
@@ -75,6 +67,16 @@ pub(crate) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Argu
     if pe.places.borrow().collection(id).is_some() {
         fail(pe, format!("creating {}", chare.name), "a collection of this number was created before");
         return Outcome::Processed;
+    }
+    // What was created before by the same PE, or what this is said to come after, is here first: constructors may rely on it.
+    let before = id.serial.checked_sub(1).map(|serial| CollectionId { serial, ..id });
+    let missing = before
+        .into_iter()
+        .chain(info.after())
+        .find(|before| pe.places.borrow().collection(*before).is_none());
+    if let Some(missing) = missing {
+        let body = Body::CreateMembers { info, arguments };
+        return keep_for(pe, Awaited::Collection(missing), CallOptions::new().expedited(), body);
     }
     if let Some(other) = info.bound_to() {
         let bound = pe.places.borrow().collection(other).map(|other| info.bind(&other.info));
@@ -131,13 +133,17 @@ fn remove(pe: &Pe, target: Target) {
     let removed = pe.places.borrow_mut().remove(target);
     let Some(removed) = removed else { return };
     if let Target::Member(id, index) = target {
+        let contributed = pe.sections.borrow_mut().take_numbers(target);
         let next_reduction = removed.identity().contributions.replace(Identity::GONE);
         fold::remove_member(pe, id, next_reduction);
         let home = pe.places.borrow().collection(id).map(|collection| collection.info.home(index));
-        if let Some(home) = home.filter(|home| *home != pe.id) {
-            let news = News::Gone { collection: id, index, from: pe.id };
-            let body = Body::News(Box::new(news));
-            outbox::send(pe, home, Envelope { options: CallOptions::new().expedited(), body });
+        match home {
+            Some(home) if home != pe.id => {
+                let news = News::Gone { collection: id, index, from: pe.id, contributed };
+                let body = Body::News(Box::new(news));
+                outbox::send(pe, home, Envelope { options: CallOptions::new().expedited(), body });
+            }
+            _ => section::leave(pe, target, &contributed),
         }
     }
     // Dropped after the borrow: the chare's state and its tasks may run code of the user.
@@ -146,7 +152,13 @@ fn remove(pe: &Pe, target: Target) {
 }
 
 /// As its home: a member that lived on another PE is gone, unless it has been inserted again elsewhere meanwhile.
-pub(crate) fn forget_member(pe: &Pe, (id, index): (CollectionId, Index), from: PeId) {
+pub(crate) fn forget_member(
+    pe: &Pe,
+    (id, index): (CollectionId, Index),
+    from: PeId,
+    contributed: &[(SectionId, u64)],
+) {
+    section::leave(pe, Target::Member(id, index), contributed);
     let mut places = pe.places.borrow_mut();
     places.forget(Target::Member(id, index));
     let away = &mut places.collection_mut(id).expect("looked at before").away;

@@ -7,7 +7,7 @@ pub use crate::entry_trait::{
     TraitRegistration,
 };
 pub use crate::placement::MapRegistration;
-pub use crate::proxy::{CollectionHandle, ElementHandle};
+pub use crate::proxy::{CollectionHandle, ElementHandle, SectionHandle};
 pub use crate::queue::Lane;
 pub use crate::reducers::ReducerRegistration;
 pub use crate::registry::{

@@ -7,6 +7,7 @@ use crate::fold::Telling;
 use crate::ids::{Index, PeId};
 use crate::insertion::Insertions;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -33,14 +34,14 @@ impl Members {
         self.places.contains_key(&index)
     }
 
-    /// How far [`Members::at`] reaches. What comes meanwhile comes behind.
+    /// How far [`Members::within`] reaches. What comes meanwhile comes behind.
     pub(crate) fn end(&self) -> usize {
         self.slots.len()
     }
 
-    /// The member at a position, if none of it is gone.
-    pub(crate) fn at(&self, position: usize) -> Option<&Rc<dyn AnyChare>> {
-        self.slots.get(position)?.as_ref()
+    /// The members at some positions, without those that are gone.
+    pub(crate) fn within(&self, positions: Range<usize>) -> impl Iterator<Item = &Rc<dyn AnyChare>> {
+        self.slots.get(positions).unwrap_or_default().iter().flatten()
     }
 
     pub(crate) fn insert(&mut self, index: Index, member: Rc<dyn AnyChare>) {
@@ -106,6 +107,11 @@ impl LocalCollection {
         collection.members.reserve(members);
         collection
     }
+
+    /// Whether members may still come: inserted, or because somebody calls them.
+    pub(crate) fn may_come(&self) -> bool {
+        self.insertions.are_expected() || self.info.is_on_demand()
+    }
 }
 
 #[cfg(test)]
@@ -132,10 +138,8 @@ mod tests {
         }
         members.insert(Index::from(3), member(3));
         assert_eq!(members.end(), 5, "the holes are closed");
-        let order: Vec<Target> = (0..members.end())
-            .filter_map(|position| members.at(position))
-            .map(|member| member.identity().target)
-            .collect();
+        let order: Vec<Target> =
+            members.within(0..members.end()).map(|member| member.identity().target).collect();
         let collection = CollectionId { creator: PeId(0), serial: 0 };
         assert_eq!(order, [1, 5, 7, 9, 3].map(|number| Target::Member(collection, Index::from(number))));
         for number in [1, 3, 5, 7, 9] {

@@ -12,6 +12,7 @@ use crate::mailbox::Work;
 use crate::message::Arguments;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
+use crate::section;
 use crate::zerocopy::{Nocopy, lent_bytes, send};
 
 /// Sends a call to wherever its chare lives. `options` says how it is queued; `make` makes the call, in its place in the queue
@@ -113,6 +114,15 @@ fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<(Packed, u32), JobError
             (Header::Contribution { to, collection, partial: *partial }, None)
         }
         Body::Quiescence(wave) => (Header::Quiescence { to, wave: *wave }, None),
+        Body::Section(message) => (Header::Section { to, message: *message }, None),
+        Body::SectionCall(call) => {
+            let (header, arguments) = section::describe_call(&pe.node, options, *call);
+            (header, Some(arguments))
+        }
+        Body::Multicast(multicast) => {
+            let (header, arguments) = section::describe_multicast(&pe.node, to, options, *multicast);
+            (header, Some(arguments))
+        }
         Body::News(news) => (Header::News { to, news: *news }, None),
         Body::CreateMembers { .. }
         | Body::Broadcast(_)
@@ -127,7 +137,10 @@ fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<(Packed, u32), JobError
     }
     let packed = pe.node.pack(&header, arguments.as_ref(), pe.frame.take());
     let packed = packed.map_err(|cause| failed(header.describe(), cause))?;
-    let lent = if let Header::Call { nocopy, .. } = &header { lent_bytes(nocopy) } else { 0 };
+    let lent = match &header {
+        Header::Call { nocopy, .. } | Header::Multicast { nocopy, .. } => lent_bytes(nocopy),
+        _ => 0,
+    };
     let toll = toll(packed.len(), lent);
     Ok((packed, toll))
 }

@@ -19,6 +19,7 @@ use crate::partial::Partials;
 use crate::queue::RunQueue;
 use crate::quiescence::Quiescence;
 use crate::running::Running;
+use crate::section::Sections;
 use crate::stats::Counters;
 use crossbeam::utils::CachePadded;
 use rustc_hash::FxHashMap;
@@ -44,6 +45,7 @@ pub(crate) struct Pe {
     /// Where messages for other nodes are encoded, between two of them.
     pub(crate) frame: Cell<Vec<u8>>,
     pub(crate) places: RefCell<Places>,
+    pub(crate) sections: RefCell<Sections>,
     pub(crate) early: RefCell<Early>,
     pub(crate) futures: RefCell<Futures>,
     pub(crate) tasks: Tasks,
@@ -80,6 +82,7 @@ impl Pe {
             owed: RefCell::new(Owed::new(node.layout.nodes(), node.layout.pes_per_node())),
             frame: Cell::default(),
             places: RefCell::default(),
+            sections: RefCell::default(),
             early: RefCell::new(Early::new(node.layout)),
             futures: RefCell::default(),
             tasks: Tasks::default(),
@@ -198,6 +201,8 @@ impl Pe {
         self.tasks.clear();
         let places = self.places.take();
         drop(places);
+        let sections = self.sections.take();
+        drop(sections);
         let early = self.early.borrow_mut().take_all();
         drop(early);
         let futures = self.futures.take();

@@ -147,6 +147,8 @@ type Misdirected = String;
 pub(crate) type Invoke =
     fn(&Rc<dyn AnyChare>, &mut Arguments, NocopyArguments<'_>) -> Result<(), Misdirected>;
 
+type InvokeWithCopy = fn(&Rc<dyn AnyChare>, &Arguments) -> Result<(), Misdirected>;
+
 type Post = fn(&Rc<dyn AnyChare>, &Arguments, Posts) -> Result<(), Misdirected>;
 
 /// A chare as an entry of `E` sees it.
@@ -175,6 +177,8 @@ pub struct EntryRegistration {
     pub(crate) signature: &'static str,
     pub(crate) decode: fn(&[u8]) -> Result<Arguments, CodecError>,
     pub(crate) invoke: Invoke,
+    /// The same for one of many who get the same arguments, and no nocopy ones: each a copy of its own.
+    pub(crate) invoke_with_copy: InvokeWithCopy,
     pub(crate) post: Post,
 }
 
@@ -196,6 +200,11 @@ impl EntryRegistration {
                 E::invoke(this, arguments, nocopy);
                 Ok(())
             },
+            invoke_with_copy: |chare, arguments| {
+                let this = lend::<E>(chare)?;
+                E::invoke(this, arguments.peek::<E::Arguments>().clone(), NocopyArguments::new(&mut None));
+                Ok(())
+            },
             post: |chare, arguments, posts| {
                 E::post(lend::<E>(chare)?, arguments.peek(), posts);
                 Ok(())
@@ -215,6 +224,10 @@ impl EntryRegistration {
             signature: "",
             decode: Arguments::decode::<()>,
             invoke: |_, _, _| {
+                Pe::current(|pe| pe.destroyed.set(true));
+                Ok(())
+            },
+            invoke_with_copy: |_, _| {
                 Pe::current(|pe| pe.destroyed.set(true));
                 Ok(())
             },

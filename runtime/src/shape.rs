@@ -5,6 +5,7 @@
 use crate::coordinates::{Coordinates, DIMENSIONS_MAX, from_lanes, lane, lane_bits};
 use crate::ids::Index;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// One dimension of a range: `count` lanes from `start` on, `step` apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -85,6 +86,22 @@ impl Shape {
         }
         from_lanes(&lanes[..extents.len()])
     }
+}
+
+/// The indices of a range, in order: what a list of elements is made of.
+///
+/// ```
+/// let lower: Vec<(i32, u8)> = chare::indices((-1, 0)..(1, 3)).filter(|(x, y)| x + i32::from(*y) < 1).collect();
+/// assert_eq!(lower, [(-1, 0), (-1, 1), (0, 0)]);
+/// ```
+///
+/// # Panics
+/// If a coordinate has no place in an index.
+pub fn indices<I: Coordinates>(range: Range<I>) -> impl Iterator<Item = I> + Clone {
+    let shape = Shape::new(&range.start, &range.end, &I::UNIT);
+    (0..shape.len()).map(move |position| {
+        I::unpack(shape.index(position)).expect("its lanes are those of indices of this type")
+    })
 }
 
 #[cfg(test)]

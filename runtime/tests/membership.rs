@@ -5,6 +5,8 @@ mod every_path;
 use chare::prelude::*;
 use chare::{ArrayOptions, Job};
 use every_path::on_every_path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Nodes and PEs per node.
 const SHAPES: [(u32, u32); 4] = [(1, 1), (1, 3), (2, 1), (2, 2)];
@@ -379,6 +381,48 @@ fn a_call_creates_the_element_that_it_needs_once() {
     });
 }
 
+struct Named;
+
+#[chare(array, index = String)]
+impl Named {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry(create_here)]
+    fn call_here(&mut self, to: Callback<(String, PeId)>) {
+        to.send((self.this_index(), chare::my_pe()));
+    }
+
+    #[entry(create_home)]
+    fn call_home(&mut self, to: Callback<(String, PeId)>) {
+        to.send((self.this_index(), chare::my_pe()));
+    }
+}
+
+#[test]
+fn an_index_of_any_length_is_created_on_demand() {
+    on_every_path(&SHAPES, || async {
+        let array = NamedProxy::create(ArrayOptions::listed([]));
+        let name =
+            |number: u32| format!("an index that is longer than what stands in a message, number {number}");
+        for number in 0..20 {
+            let ((here, to_here), (again, to_again)) = (chare::future(), chare::future());
+            array.at(name(number)).call_here(to_here);
+            array.at(name(number)).call_home(to_again);
+            assert_eq!(here.await.0, name(number));
+            assert_eq!(again.await.0, name(number));
+            let (home, to_home) = chare::future();
+            array.at(name(100 + number)).call_home(to_home);
+            assert_eq!(home.await.0, name(100 + number));
+            let (short, to_short) = chare::future();
+            array.at(number.to_string()).call_here(to_short);
+            assert_eq!(short.await, (number.to_string(), PeId(0)));
+        }
+    });
+}
+
 struct Shadow {
     follows: AccountProxy,
 }
@@ -487,6 +531,111 @@ fn broadcasts_reach_once_who_was_there_all_the_time() {
                 _ => assert!((1..=31).contains(&calls), "{index} heard {calls}"),
             }
         }
+    });
+}
+
+/// Whether homes answer: while they do not, only who knows better is reached.
+static HOME_IS_BUSY: AtomicBool = AtomicBool::new(false);
+
+/// How long a home may be busy before the test has failed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+struct Busy;
+
+#[chare(group)]
+impl Busy {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    /// Keeps this PE from everything else.
+    #[entry]
+    fn be_busy(&mut self, begun: Callback<()>) {
+        HOME_IS_BUSY.store(true, Ordering::SeqCst);
+        begun.send(());
+        let since = Instant::now();
+        while HOME_IS_BUSY.load(Ordering::SeqCst) {
+            assert!(since.elapsed() < PATIENCE, "a call that should not need this PE waits for it");
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[test]
+fn who_has_called_an_element_finds_it_without_its_home_also_when_it_lives_elsewhere_by_now() {
+    // PE 0 calls, PE 1 is home, PEs 2 and 3 are where the element lives in turn.
+    for (nodes, pes) in [(1, 4), (4, 1), (2, 2)] {
+        let result = Job::in_process(nodes, pes).run(|| async {
+            let home = |_| PeId(1);
+            let accounts = AccountProxy::create(ArrayOptions::new((1, 1)).place_by(home).dynamic(), 0);
+            let busy = BusyProxy::create();
+            accounts.at((0, 0)).destroy();
+            chare::quiescence().await;
+            for round in 0..6u32 {
+                let on = PeId(2 + round % 2);
+                accounts.at((0, 0)).insert_on(on, i64::from(round));
+                // What is known is where it lived before, or nothing: its home puts that right.
+                assert_eq!(report(&accounts, (0, 0)).await, (i64::from(round), on));
+                chare::quiescence().await;
+                let (begun, to) = chare::future();
+                busy.on(PeId(1)).be_busy(to);
+                begun.await;
+                assert_eq!(report(&accounts, (0, 0)).await, (i64::from(round), on));
+                HOME_IS_BUSY.store(false, Ordering::SeqCst);
+                accounts.at((0, 0)).destroy();
+                chare::quiescence().await;
+            }
+        });
+        assert_eq!(result.unwrap(), 0, "{nodes}x{pes}");
+    }
+}
+
+struct Base {
+    value: u64,
+}
+
+#[chare(group)]
+impl Base {
+    #[entry]
+    fn new(below: Option<BaseProxy>) -> Self {
+        let value = below.map_or(0, |below| {
+            let value = below.local().local(|below| below.value);
+            value.expect("what was created before is here before") + 1
+        });
+        Self { value }
+    }
+
+    #[entry]
+    fn report(&mut self, done: Callback<Vec<u64>>) {
+        self.contribute(set(self.value), done);
+    }
+
+    /// Creates another group, after a group that this PE has not created.
+    #[entry]
+    fn create_another(&mut self, below: BaseProxy, done: Callback<Vec<u64>>) {
+        BaseProxy::create_after(&below, Some(below.clone())).report(done);
+    }
+}
+
+#[test]
+fn constructors_reach_what_was_created_before() {
+    on_every_path(&SHAPES, || async {
+        let mut groups = vec![BaseProxy::create(None)];
+        for _ in 0..20 {
+            groups.push(BaseProxy::create(groups.last().cloned()));
+        }
+        for (value, group) in (0..).zip(&groups) {
+            let (values, done) = chare::future();
+            group.report(done);
+            assert_eq!(values.await, vec![value; chare::pes() as usize]);
+        }
+        let late = BaseProxy::create(groups.last().cloned());
+        let (values, done) = chare::future();
+        groups[0].on(PeId(chare::pes() - 1)).create_another(late, done);
+        assert_eq!(values.await, vec![22; chare::pes() as usize]);
+        let accounts = AccountProxy::create(ArrayOptions::new((2, 2)).after(&groups[3]), 5);
+        assert_eq!(total(&accounts).await, 20);
     });
 }
 

@@ -82,6 +82,12 @@ impl Member {
         self.contribute(statistics(index as f64), spread);
     }
 
+    #[entry]
+    fn draw(&mut self, one: Callback<(u64, String)>) {
+        let index = self.this_index();
+        self.contribute(chare::random((index, index.to_string())), one);
+    }
+
     fn several(&self) -> Contribution<Several> {
         let index = self.this_index();
         let word = if index.is_multiple_of(2) { "even" } else { "odd" };
@@ -171,6 +177,24 @@ fn items_and_values_are_collected_in_the_order_of_the_members() {
                 (spread.mean - 4.5).abs() < 1e-12 && (spread.variance() - 8.25).abs() < 1e-12,
                 "{spread:?}"
             );
+        }
+    });
+}
+
+#[test]
+fn one_value_is_drawn_and_not_always_the_same() {
+    on_every_path(&SHAPES, || async {
+        for array in ARRAYS {
+            let (members, mut drawn) = (array(), [false; MEMBERS as usize]);
+            // One that is as likely as the others is missing after so many with a probability of 10^-23.
+            for _ in 0..500 {
+                let (one, done) = chare::future();
+                members.draw(done);
+                let (index, name) = one.await;
+                assert_eq!(name, index.to_string());
+                drawn[index as usize] = true;
+            }
+            assert_eq!(drawn, [true; MEMBERS as usize]);
         }
     });
 }

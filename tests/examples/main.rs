@@ -140,6 +140,19 @@ fn wave2d_computes_and_draws_the_same_waves_everywhere() {
 }
 
 #[test]
+fn elements_meet_in_every_way() {
+    for shape in SHAPES {
+        for elements in [1, 2, 10, 33] {
+            let said = pass("collectives", &format!("--elements {elements} {shape}"));
+            assert!(said.contains(&format!("{elements} elements met at a barrier")), "{shape}: {said}");
+            let some = u64::div_ceil(elements, 2);
+            assert!(said.contains(&format!("{some} elements of a section")), "{shape}: {said}");
+        }
+    }
+    pass("collectives", "+shuffle 3 +n 2 +p 2");
+}
+
+#[test]
 fn a_shuffled_program_says_its_seed() {
     for shape in ["", "+n 2 +p 2"] {
         let outcome = run("fib", &format!("--n 18 --grain 8 +shuffle 77 {shape}"));

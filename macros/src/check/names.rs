@@ -19,10 +19,15 @@ fn reserved(kind: Kind) -> &'static [&'static str] {
             "done_inserting",
             "destroy",
             "local",
+            "section",
+            "of",
+            "dissolve",
             "with",
             "clone",
         ],
-        Kind::Group | Kind::NodeGroup => &["create", "on", "local", "with", "clone"],
+        Kind::Group | Kind::NodeGroup => {
+            &["create", "create_after", "on", "local", "section", "of", "dissolve", "with", "clone"]
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod entry;
 mod entry_trait;
 mod proxy;
 mod register;
+mod section;
 
 use crate::ast::{Chare, Entry, Parameter, Parameters};
 use proc_macro2::{Span, TokenStream};

@@ -1,8 +1,8 @@
 //! The proxies: what a caller sees of a chare.
 //!
-//! A collection has two, the one of the whole and the one of an element; a single chare has one, which is both.
+//! A collection has three: of the whole, of an element, of a section; a single chare has one.
 
-use super::{arguments_type, arguments_value};
+use super::{arguments_type, arguments_value, section};
 use crate::ast::{Chare, Constructor, Entry, Kind, LocalEntry, Parameter, Parameters, Passing};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -49,7 +49,15 @@ pub(super) fn declarations(chare: &Chare) -> TokenStream {
         "CollectionHandle",
         &format!("Reaches every `{name}` of {whole}: each method sends a message to all of them."),
     );
-    quote!(#whole #element)
+    let section = declaration(
+        chare,
+        &section::name(chare),
+        "SectionHandle",
+        &format!(
+            "Reaches some `{name}`, of one collection or several: each method sends a message to all of them."
+        ),
+    );
+    quote!(#whole #element #section)
 }
 
 fn declaration(chare: &Chare, proxy: &Ident, handle: &str, summary: &str) -> TokenStream {
@@ -90,10 +98,12 @@ pub(super) fn implementations(chare: &Chare) -> TokenStream {
         (members(chare), member(chare), borrow(chare, &whole, "CollectionHandle"));
     let calls_of_all = chare.entries.iter().map(|entry| calls(entry, &ALL));
     let common_of_all = common(chare, &whole, "CollectionHandle");
+    let section = section::implementation(chare);
     quote! {
         impl #parameters #whole #arguments #bounds { #create #members #(#calls_of_all)* }
         #common_of_all
         #borrow
+        #section
         impl #parameters #element #arguments #bounds { #member #(#calls_of_one)* #(#local_calls)* }
         #common_of_one
         #borrow_of_one
@@ -101,7 +111,7 @@ pub(super) fn implementations(chare: &Chare) -> TokenStream {
 }
 
 /// What every proxy has.
-fn common(chare: &Chare, proxy: &Ident, handle: &str) -> TokenStream {
+pub(super) fn common(chare: &Chare, proxy: &Ident, handle: &str) -> TokenStream {
     let support = quote!(::chare::macro_support);
     let Chare { path, constructor: Constructor { visibility, .. }, .. } = chare;
     let handle = format_ident!("{handle}");
@@ -207,18 +217,29 @@ fn create(chare: &Chare) -> TokenStream {
                 Self(#support::CollectionHandle::create_empty(#options))
             }
         },
-        Kind::Group => quote! {
-            #docs
-            #visibility fn create(#declared) -> Self {
-                Self(#support::CollectionHandle::create_group(#arguments))
+        Kind::Group | Kind::NodeGroup => {
+            let create = match chare.kind {
+                Kind::Group => quote!(create_group),
+                _ => quote!(create_nodegroup),
+            };
+            let other = Ident::new("other", Span::mixed_site());
+            quote! {
+                #docs
+                #visibility fn create(#declared) -> Self {
+                    Self(#support::CollectionHandle::#create(::core::option::Option::None, #arguments))
+                }
+
+                /// Like [`create`](Self::create); on each PE, constructs its element after those of another collection, which the
+                /// constructor may reach. Collections that one PE creates come in the order of their creation without this.
+                #visibility fn create_after<__D: #support::Chare>(
+                    #other: &impl ::core::convert::AsRef<#support::CollectionHandle<__D>>,
+                    #declared
+                ) -> Self {
+                    let after = ::core::option::Option::Some(::core::convert::AsRef::as_ref(#other).id());
+                    Self(#support::CollectionHandle::#create(after, #arguments))
+                }
             }
-        },
-        Kind::NodeGroup => quote! {
-            #docs
-            #visibility fn create(#declared) -> Self {
-                Self(#support::CollectionHandle::create_nodegroup(#arguments))
-            }
-        },
+        }
     }
 }
 
@@ -324,8 +345,8 @@ fn member(chare: &Chare) -> TokenStream {
     }
 }
 
-/// Shows the handle to the runtime: what other collections are bound to, what is reached by a trait.
-fn borrow(chare: &Chare, proxy: &Ident, handle: &str) -> TokenStream {
+/// Shows the handle to the runtime: what other collections are bound to, what is reached by a trait, what members contribute to.
+pub(super) fn borrow(chare: &Chare, proxy: &Ident, handle: &str) -> TokenStream {
     let support = quote!(::chare::macro_support);
     let path = &chare.path;
     let handle = format_ident!("{handle}");
@@ -342,10 +363,10 @@ fn borrow(chare: &Chare, proxy: &Ident, handle: &str) -> TokenStream {
 
 /// Whom the methods of a proxy call, in the words of the handles and of the documentation.
 pub(super) struct Reach {
-    call: &'static str,
-    call_nocopy: &'static str,
-    whom: &'static str,
-    is_one: bool,
+    pub(super) call: &'static str,
+    pub(super) call_nocopy: &'static str,
+    pub(super) whom: &'static str,
+    pub(super) is_one: bool,
 }
 
 pub(super) const ONE: Reach =

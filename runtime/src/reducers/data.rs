@@ -16,6 +16,8 @@ pub(crate) enum Data {
     /// Contributions with the index of their contributor.
     Pieces(Vec<(Index, Value)>),
     Custom(ReducerId, Value),
+    /// One of so many values.
+    Drawn(u64, Value),
     /// Several reductions in one.
     Tuple(Vec<Data>),
 }
@@ -43,7 +45,7 @@ impl Data {
         match self {
             Self::Pieces(pieces) => pieces.iter_mut().for_each(|piece| piece.0 = index),
             Self::Tuple(parts) => parts.iter_mut().for_each(|part| part.sign(index)),
-            Self::Nothing | Self::Numbers(..) | Self::Custom(..) => {}
+            Self::Nothing | Self::Numbers(..) | Self::Custom(..) | Self::Drawn(..) => {}
         }
     }
 
@@ -67,6 +69,14 @@ impl Data {
                 (reducer.fold)(&mut mine.0, theirs.0)
                     .map_err(|error| format!("a contribution is no `{}`: {error}", reducer.name))
             }
+            (Self::Drawn(mine, value), Self::Drawn(theirs, other)) => {
+                // Other nodes may say that they drew from any number.
+                *mine = mine.saturating_add(theirs).max(1);
+                if rand::random_range(0..*mine) < theirs {
+                    *value = other;
+                }
+                Ok(())
+            }
             (Self::Tuple(mine), Self::Tuple(theirs)) if mine.len() == theirs.len() => {
                 mine.iter_mut().zip(theirs).try_for_each(|(mine, theirs)| mine.absorb(theirs))
             }
@@ -82,7 +92,7 @@ impl Data {
         match self {
             Self::Nothing => Ok(Arguments::new(())),
             Self::Numbers(_, numbers) => numbers.into_arguments(),
-            Self::Custom(_, value) => Ok(value.0),
+            Self::Custom(_, value) | Self::Drawn(_, value) => Ok(value.0),
             // Their type is known where the callback leads.
             mut all @ (Self::Pieces(_) | Self::Tuple(_)) => {
                 all.sort();
@@ -101,7 +111,7 @@ impl Data {
         match self {
             Self::Pieces(pieces) => pieces.sort_by_key(|(index, _)| *index),
             Self::Tuple(parts) => parts.iter_mut().for_each(Self::sort),
-            Self::Nothing | Self::Numbers(..) | Self::Custom(..) => {}
+            Self::Nothing | Self::Numbers(..) | Self::Custom(..) | Self::Drawn(..) => {}
         }
     }
 
@@ -110,7 +120,7 @@ impl Data {
         match self {
             Self::Nothing => out.write(&()),
             Self::Numbers(_, numbers) => numbers.encode(out),
-            Self::Custom(_, value) => value.0.encode(out),
+            Self::Custom(_, value) | Self::Drawn(_, value) => value.0.encode(out),
             Self::Pieces(pieces) => {
                 // A sequence is its length, then its elements.
                 out.write(&(pieces.len() as u64))?;

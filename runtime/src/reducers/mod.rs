@@ -26,6 +26,7 @@ use std::marker::PhantomData;
 /// | [`bit_and`], [`bit_or`], [`bit_xor`] | an integer, or a run of them |
 /// | [`logical_and`], [`logical_or`], [`logical_xor`] | a truth value, or a run of them |
 /// | [`concat()`], [`set`] | a vector of all items, of all values |
+/// | [`random()`] | one of the values, each as likely |
 /// | [`statistics()`] | [`Statistics`]: count, mean, squares |
 /// | [`reduce()`] | a value of a type that implements [`Reducer`] |
 /// | [`tuple()`] | several of these in one |
@@ -171,6 +172,11 @@ pub fn concat<T: Message>(items: impl IntoIterator<Item = T>) -> Contribution<Ve
 /// Contributes one value to a vector of all values, in the order of the members' indices.
 pub fn set<T: Message>(value: T) -> Contribution<Vec<T>> {
     concat([value])
+}
+
+/// Contributes a value of which one is drawn at random.
+pub fn random<T: Message>(value: T) -> Contribution<T> {
+    Contribution::new(Data::Drawn(1, Value(Arguments::new(value))))
 }
 
 /// Contributes a number to [`Statistics`]. For several numbers at once, `reduce` what they are collected to.

@@ -15,7 +15,7 @@
 //!    once, when every process has the data.
 //! 4. What a member receives is a [`Leaving`], as from a sender in its own process: the rest of its way is a call's.
 //!
-//! A section's broadcast differs in its tree and in its list of members alone: both belong to the callers of [`pass_on`].
+//! A section's broadcast differs in its tree and in its list of members alone: see [`pass_to`].
 //! A member that has moved away is reached by forwarding its call, whose [`Leaving`] is then described anew.
 
 use super::gathering::{Fetch, Gathering, Plan};
@@ -106,31 +106,60 @@ pub(crate) fn pass_on(
     tail: &[u8],
 ) -> Result<u64, String> {
     let children: Vec<NodeId> = node.layout.children(node.id, root).collect();
-    let Some(first) = children.first() else { return Ok(0) };
-    let frame = |child| -> Result<(Vec<u8>, Option<u32>), String> {
-        let described = carried.iter().map(|one| one.describe(node, child, one.is_eager(node, &children)));
-        let header = Header::Spread { root, spread: spread(described.collect()) };
-        let mut bytes = envelope::encode(&header, None)?;
-        bytes.extend_from_slice(tail);
-        let toll = match &header {
-            Header::Spread { spread: Spread::Broadcast { nocopy, .. }, .. } => {
-                Some(toll(bytes.len(), lent_bytes(nocopy)))
-            }
-            _ => None,
-        };
-        Ok((bytes, toll))
-    };
-    let (eager, lent): (Vec<_>, Vec<_>) = carried.iter().partition(|one| one.is_eager(node, &children));
-    eager.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
-    if lent.is_empty() && eager.iter().all(|one| one.awaited().is_none()) {
-        let (bytes, toll) = frame(*first)?;
-        return Ok(node.post_to_children(counters, root, &bytes, toll));
+    let header = |nocopy| Header::Spread { root, spread: spread(nocopy) };
+    // One frame for all, where nobody gets anything of its own.
+    if let Some(first) = children.first()
+        && carried.iter().all(|one| one.is_eager(node, &children) && one.awaited().is_none())
+    {
+        carried.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
+        let (frame, toll) = frame(&header(describe_among(node, *first, &children, carried)), tail)?;
+        return Ok(node.post_to_children(counters, root, &frame, toll));
     }
-    for child in &children {
-        let (bytes, toll) = frame(*child)?;
-        node.post_for(counters, *child, bytes, toll);
+    pass_to(node, counters, &children, carried, |_, nocopy| header(nocopy), tail)
+}
+
+/// Tells these nodes: each a header made of its position and its descriptors, then `tail`. Returns how many they are.
+///
+/// # Errors
+/// When a header refuses to be encoded, in words.
+pub(crate) fn pass_to(
+    node: &Node,
+    counters: &Counters,
+    children: &[NodeId],
+    carried: &[Carried],
+    header: impl Fn(usize, Vec<Descriptor>) -> Header,
+    tail: &[u8],
+) -> Result<u64, String> {
+    for one in carried.iter().filter(|one| one.is_eager(node, children)) {
+        node.outside.count_copy(one.memory.len());
+    }
+    for (position, child) in children.iter().enumerate() {
+        let header = header(position, describe_among(node, *child, children, carried));
+        let (frame, toll) = frame(&header, tail)?;
+        node.post_for(counters, *child, frame, toll);
     }
     Ok(children.len() as u64)
+}
+
+/// Describes arguments to one node, the only one that is told.
+pub(crate) fn describe(node: &Node, child: NodeId, carried: &[Carried]) -> Vec<Descriptor> {
+    describe_among(node, child, &[child], carried)
+}
+
+fn describe_among(node: &Node, child: NodeId, children: &[NodeId], carried: &[Carried]) -> Vec<Descriptor> {
+    carried.iter().map(|one| one.describe(node, child, one.is_eager(node, children))).collect()
+}
+
+/// A frame, and what it costs if PEs are to run it.
+fn frame(header: &Header, tail: &[u8]) -> Result<(Vec<u8>, Option<u32>), String> {
+    let mut bytes = envelope::encode(header, None)?;
+    bytes.extend_from_slice(tail);
+    let toll = match header {
+        Header::Spread { spread: Spread::Broadcast { nocopy, .. }, .. }
+        | Header::Multicast { nocopy, .. } => Some(toll(bytes.len(), lent_bytes(nocopy))),
+        _ => None,
+    };
+    Ok((bytes, toll))
 }
 
 /// An argument that is to come into this process.

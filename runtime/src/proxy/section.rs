@@ -1,0 +1,97 @@
+//! What the proxies of sections are made of.
+
+use super::{ElementHandle, leave};
+use crate::callback::{Callback, Goal};
+use crate::ids::{SectionId, Target};
+use crate::message::Arguments;
+use crate::pe::Pe;
+use crate::queue::CallOptions;
+use crate::registry::{self, Chare, EntryMethod};
+use crate::section::{self, SectionCall};
+use crate::zerocopy::carry::Carried;
+use crate::zerocopy::{Leaving, Outgoing};
+use serde::{Deserialize, Serialize};
+use std::marker::PhantomData;
+
+/// Reaches the members of a section.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct SectionHandle<C> {
+    id: SectionId,
+    options: Option<CallOptions>,
+    chare: PhantomData<fn() -> C>,
+}
+
+impl<C: Chare> SectionHandle<C> {
+    pub(super) fn of_targets(members: Vec<Target>, within: Option<SectionId>) -> Self {
+        let id = Pe::current(|pe| section::form(pe, members, within));
+        Self { id, options: None, chare: PhantomData }
+    }
+
+    /// Forms a section. One message to each PE that is home to a member.
+    pub fn form(members: impl IntoIterator<Item = ElementHandle<C>>) -> Self {
+        Self::of_targets(members.into_iter().map(|member| member.target).collect(), None)
+    }
+
+    /// Forms a section of members of this one, as by [`SectionHandle::form`].
+    pub fn section(&self, members: impl IntoIterator<Item = ElementHandle<C>>) -> Self {
+        Self::of_targets(members.into_iter().map(|member| member.target).collect(), Some(self.id))
+    }
+
+    /// Ends the section; its members stay. One message to each PE that is home to a member.
+    pub fn dissolve(&self) {
+        Pe::current(|pe| section::dissolve(pe, self.id));
+    }
+
+    pub(crate) fn id(&self) -> SectionId {
+        self.id
+    }
+
+    /// The same section; its calls are queued by `options` instead of the entries' own.
+    pub fn with(&self, options: CallOptions) -> Self {
+        Self { options: Some(options), ..self.clone() }
+    }
+
+    /// Calls an entry of all members. One message to the PE that formed the section, from there one to each node that is home to a
+    /// member, down a tree; encoded once on its way down; cloned for each member.
+    pub fn multicast<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
+        self.send::<E>(arguments, Vec::new());
+    }
+
+    /// Calls an entry with nocopy parameters of all members. Large buffers go the same way, once into each node that cannot read
+    /// the memory of the node before it in place, and are shared by the node's members; small ones travel with the message.
+    pub fn multicast_nocopy<E: EntryMethod<Chare = C>>(
+        &self,
+        arguments: E::Arguments,
+        nocopy: impl IntoIterator<Item = Outgoing>,
+    ) {
+        self.send::<E>(arguments, leave(nocopy));
+    }
+
+    fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {
+        let entry = registry::entry::<E>();
+        let options = self.options.as_ref().unwrap_or(&entry.options).clone();
+        let kinds = entry.nocopy.iter().copied();
+        let nocopy = kinds.zip(nocopy).map(|(kind, leaving)| Carried::sent(kind, leaving)).collect();
+        let arguments = Arguments::new(arguments);
+        let call = SectionCall { section: self.id, entry, arguments, nocopy, reference: 0 };
+        Pe::current(|pe| section::call(pe, options, call));
+    }
+
+    /// A callback that calls an entry of all members.
+    pub fn callback<E: EntryMethod<Chare = C>>(&self) -> Callback<E::Arguments> {
+        Callback::new(Goal::Section { section: self.id, entry: registry::entry::<E>().id })
+    }
+}
+
+impl<C> Clone for SectionHandle<C> {
+    fn clone(&self) -> Self {
+        Self { id: self.id, options: self.options.clone(), chare: PhantomData }
+    }
+}
+
+impl<C: Chare> std::fmt::Debug for SectionHandle<C> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} of {}", self.id, C::NAME)
+    }
+}
