@@ -76,6 +76,16 @@ impl Member {
     }
 
     #[entry]
+    fn answer(&mut self) -> Option<u64> {
+        Some(7)
+    }
+
+    #[entry]
+    async fn ask(this: This<Self>, done: Callback<Option<u64>>) {
+        done.send(this.collection().on(PeId(0)).answer().await);
+    }
+
+    #[entry]
     fn total(&mut self, value: u64, done: Callback<u64>) {
         self.contribute(sum(value), done);
     }
@@ -169,6 +179,9 @@ async fn say_everything() {
     let (got, done) = chare::future();
     other.read(own.handle().slice(1..50), done);
     assert_eq!(got.await, 1);
+    let (asked, done) = chare::future();
+    other.ask(done);
+    assert_eq!(asked.await, Some(7));
     let (total, done) = chare::future();
     members.total(7, done);
     assert_eq!(total.await, 14);

@@ -5,18 +5,41 @@
 //! 3. Both sides put a sequentially consistent fence between their two steps, so at least one of them sees
 //!    the other: either the sleeper finds the work, or the ringer finds the bell armed.
 //! 4. A ring that nobody needed makes one sleep end early, never one end late.
+//!
+//! `model::bell` plays it.
 
+use crate::sync::{AtomicBool, Ordering, fence};
 use rustix::event::EventfdFlags;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
+
+/// Whether somebody sleeps. Set by sleepers, cleared by the first ringer that sees it.
+#[derive(Debug)]
+pub(crate) struct Armed(AtomicBool);
+
+impl Armed {
+    pub(crate) fn new() -> Self {
+        Self(AtomicBool::new(false))
+    }
+
+    /// Somebody is about to sleep: it looks for work afterwards.
+    pub(crate) fn arm(&self) {
+        self.0.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+    }
+
+    /// There is work, since before this. Returns whether the caller has to ring.
+    pub(crate) fn disarm(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.0.load(Ordering::SeqCst) && self.0.swap(false, Ordering::SeqCst)
+    }
+}
 
 /// An event descriptor with the protocol above. One per sleeping place; any number of ringers.
 #[derive(Debug)]
 pub struct Bell {
     event: OwnedFd,
-    /// Set by sleepers, cleared by the first ringer that sees it.
-    armed: AtomicBool,
+    armed: Armed,
 }
 
 impl Bell {
@@ -26,21 +49,19 @@ impl Bell {
     /// The kernel's, when it grants no descriptor.
     pub fn new() -> io::Result<Self> {
         let event = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        Ok(Self { event, armed: AtomicBool::new(false) })
+        Ok(Self { event, armed: Armed::new() })
     }
 
     /// Forgets earlier rings and asks for the next one. Look for work afterwards, then sleep.
     pub fn arm(&self) {
         // An empty event answers `EAGAIN`, which is what this call wants to reach anyway.
         let _ = rustix::io::read(&self.event, &mut [0; 8]);
-        self.armed.store(true, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
+        self.armed.arm();
     }
 
     /// Wakes the sleepers, if any. Make the work visible before.
     pub fn ring(&self) {
-        fence(Ordering::SeqCst);
-        if self.armed.load(Ordering::SeqCst) && self.armed.swap(false, Ordering::SeqCst) {
+        if self.armed.disarm() {
             // A full counter is readable, which is all a sleeper needs.
             let _ = rustix::io::write(&self.event, &1_u64.to_ne_bytes());
         }

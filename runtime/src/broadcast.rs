@@ -7,18 +7,21 @@
 //! 3. A PE that has not heard of the collection keeps the call until it has.
 
 use crate::collection::CollectionInfo;
+use crate::credit::{Toll, toll};
 use crate::envelope::{self, Body, Broadcast, CallOfAll, Envelope, Spread};
 use crate::error::JobError;
+use crate::holding::hold_back;
 use crate::ids::{CollectionId, NodeId, PeId};
+use crate::mailbox::Work;
 use crate::message::Arguments;
 use crate::node::{Ending, Node};
 use crate::outbox;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
-use crate::readonly::Arriving;
+use crate::readonly;
 use crate::registry::EntryRegistration;
 use crate::zerocopy::carry::{self, Carried, Wanted};
-use crate::zerocopy::{Descriptor, Leaving};
+use crate::zerocopy::{Descriptor, Leaving, lent_bytes};
 use std::sync::Arc;
 
 /// Calls an entry of every member of a collection. Members here read nocopy arguments where the caller has them.
@@ -34,6 +37,7 @@ pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
         let body = Body::Broadcast(Box::new(broadcast.clone()));
         outbox::send(pe, to, Envelope { options: call.options.clone(), body });
     }
+    pe.node.layout.children(pe.node.id, pe.node.id).for_each(|child| hold_back(&pe.node, child));
 }
 
 /// Tells every home that a PE will insert no more, and for how many insertions it has asked there.
@@ -117,11 +121,13 @@ pub(crate) fn accept(
     frame: &[u8],
     rest: &[u8],
 ) -> Result<(), String> {
-    let Origin { root, .. } = origin;
+    let Origin { parent, root } = origin;
     if root.0 >= node.layout.nodes() {
         return Err(format!("a broadcast from {root}, which does not exist"));
     }
-    let pass_on_as_it_is = || node.outside.sent.add_shared(node.post_to_children(&node.outside, root, frame));
+    let pass_on_for =
+        |toll| node.outside.sent.add_shared(node.post_to_children(&node.outside, root, frame, toll));
+    let pass_on_as_it_is = || pass_on_for(None);
     match spread {
         Spread::Members(blueprint) => {
             pass_on_as_it_is();
@@ -150,12 +156,14 @@ pub(crate) fn accept(
         Spread::Broadcast { call, nocopy } => {
             let entry = envelope::find_entry(call.entry)?;
             envelope::check_count(nocopy.len(), entry)?;
+            let toll = node.charge(parent, toll(frame.len(), lent_bytes(&nocopy)))?;
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
+            let arriving = Arriving { call, entry, arguments, toll };
             if !nocopy.is_empty() {
-                return bring_call_in(node, origin, (call, entry, arguments), nocopy, rest);
+                return bring_call_in(node, origin, arriving, nocopy, rest);
             }
-            pass_on_as_it_is();
-            tell_members(node, &call, entry, &arguments, &[]);
+            pass_on_for(Some(toll.bytes));
+            tell_members(node, &arriving, &[]);
         }
         Spread::Readonly { nocopy } => return bring_values_in(node, origin, nocopy, rest),
         Spread::Exit { code, error } => {
@@ -170,23 +178,32 @@ pub(crate) fn accept(
     Ok(())
 }
 
+/// A call of all members that has come from another node.
+struct Arriving {
+    call: CallOfAll,
+    entry: &'static EntryRegistration,
+    arguments: Arguments,
+    toll: Toll,
+}
+
 /// A call of all members with nocopy arguments: told when this node has them.
 fn bring_call_in(
     node: &Arc<Node>,
     Origin { parent, root }: Origin,
-    (call, entry, arguments): (CallOfAll, &'static EntryRegistration, Arguments),
+    arriving: Arriving,
     nocopy: Vec<Descriptor>,
     rest: &[u8],
 ) -> Result<(), String> {
     let encoded = rest.to_vec();
+    let entry = arriving.entry;
     let kinds = entry.nocopy.iter().copied();
     let wanted =
         kinds.zip(nocopy).map(|(kind, descriptor)| Wanted { descriptor, kind, into: None }).collect();
     let what = move || entry.fetching();
     carry::bring_in(node, parent, what, wanted, move |node, carried| {
-        let spread = |nocopy| Spread::Broadcast { call: call.clone(), nocopy };
+        let spread = |nocopy| Spread::Broadcast { call: arriving.call.clone(), nocopy };
         tell_children(node, root, &carried, spread, &encoded);
-        tell_members(node, &call, entry, &arguments, &carried);
+        tell_members(node, &arriving, &carried);
         node.outside.processed.add_shared(1);
     })
 }
@@ -198,7 +215,7 @@ fn bring_values_in(
     nocopy: Vec<Descriptor>,
     rest: &[u8],
 ) -> Result<(), String> {
-    let (arriving, wanted) = Arriving::announced(rest, nocopy)?;
+    let (arriving, wanted) = readonly::Arriving::announced(rest, nocopy)?;
     let encoded = rest.to_vec();
     let what = || "fetching a readonly value".to_owned();
     carry::bring_in(node, parent, what, wanted, move |node, carried| {
@@ -229,20 +246,21 @@ fn tell_children(
     }
 }
 
-/// Leaves a call of all members with every PE of this node.
-fn tell_members(
-    node: &Node,
-    call: &CallOfAll,
-    entry: &'static EntryRegistration,
-    arguments: &Arguments,
-    carried: &[Carried],
-) {
+/// Leaves a call of all members with every PE of this node; each gives a part of its toll back.
+fn tell_members(node: &Node, arriving: &Arriving, carried: &[Carried]) {
+    let Arriving { call, entry, arguments, toll } = arriving;
     let nocopy: Vec<Leaving> = carried.iter().map(Carried::for_member).collect();
-    let &CallOfAll { collection, reference, .. } = call;
-    tell_pes(node, &call.options, || {
-        let (arguments, nocopy) = (arguments.clone(), nocopy.clone());
-        Body::Broadcast(Box::new(Broadcast { collection, entry, arguments, nocopy, reference }))
-    });
+    for (pe, toll) in node.pes().zip(toll.split(node.layout.pes_per_node())) {
+        node.outside.sent.add_shared(1);
+        let body = Body::Broadcast(Box::new(Broadcast {
+            collection: call.collection,
+            entry,
+            arguments: arguments.clone(),
+            nocopy: nocopy.clone(),
+            reference: call.reference,
+        }));
+        node.deliver(pe, Work::Message(Envelope { options: call.options.clone(), body }, toll));
+    }
 }
 
 fn tell_pes(node: &Node, options: &CallOptions, body: impl Fn() -> Body) {

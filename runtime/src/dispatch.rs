@@ -2,6 +2,7 @@
 
 use crate::chare::AnyChare;
 use crate::context;
+use crate::credit::Toll;
 use crate::early::Awaited;
 use crate::envelope::{Body, Broadcast, Call, Envelope, News};
 use crate::ids::{NodeId, PeId, Target};
@@ -22,8 +23,9 @@ use std::time::Instant;
 /// Does one piece of work and leaves nothing of it.
 #[inline]
 pub(crate) fn process(pe: &Rc<Pe>, work: &mut Work) {
+    let toll = if let Work::Message(_, toll) = work { *toll } else { Toll::NONE };
     // The way of nearly every message: a call of a chare that is here, without nocopy arguments.
-    if let Work::Message(Envelope { body: Body::Call(call), .. }) = work
+    if let Work::Message(Envelope { body: Body::Call(call), .. }, _) = work
         && call.nocopy.is_none()
         && let Some(chare) = find(pe, call.target)
     {
@@ -32,6 +34,17 @@ pub(crate) fn process(pe: &Rc<Pe>, work: &mut Work) {
         pe.counters.processed.add(1);
     } else if process_other(pe, std::mem::take(work)) == Outcome::Processed {
         pe.counters.processed.add(1);
+    }
+    if toll.bytes > 0 {
+        give_back(pe, toll);
+    }
+}
+
+/// A message of another node has run.
+fn give_back(pe: &Pe, toll: Toll) {
+    let owed = pe.owed.borrow_mut().add(toll);
+    if let Some(bytes) = owed {
+        pe.node.give_credit(&pe.counters, toll.source, bytes);
     }
 }
 
@@ -84,7 +97,7 @@ fn process_other(pe: &Rc<Pe>, work: Work) -> Outcome {
             }
             Outcome::Processed
         }
-        Work::Message(Envelope { options, body }) => match body {
+        Work::Message(Envelope { options, body }, _) => match body {
             Body::Call(call) => run_call(pe, options, call),
             Body::Create(create) => create_chare(pe, create),
             Body::CreateMembers { info, arguments } => create_members(pe, info, arguments),
@@ -140,7 +153,7 @@ fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
         };
     };
     if call.nocopy.as_deref().is_some_and(|nocopy| !matches!(nocopy, Nocopy::Arrived(_))) {
-        let destination = Destination { pe: pe.id, options };
+        let destination = Destination { pe: pe.id, options, toll: Toll::NONE };
         match bring_in(pe, &chare, destination, call) {
             Some(ready) => call = ready,
             None => return Outcome::NotCounted,

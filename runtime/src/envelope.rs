@@ -197,6 +197,8 @@ pub(crate) enum Header {
     /// A call as nearly all are: queued as its entry says, without nocopy arguments or a reference number. So short that one
     /// number more still shares a cache line with the header of its frame.
     PlainCall { to: PeId, target: Target, entry: EntryId, from_rank: u16 },
+    /// Messages of the receiving node have run here that cost it so much.
+    Credit { bytes: u64 },
 }
 
 impl Header {
@@ -219,9 +221,11 @@ impl Header {
             Self::Contribution { .. } => "a reduction".to_owned(),
             Self::Resolve { .. } => "resolving a future".to_owned(),
             Self::Quiescence { .. } => "quiescence detection".to_owned(),
-            Self::Spread { .. } | Self::Large { .. } | Self::Released { .. } | Self::Notify { .. } => {
-                "a message of the runtime".to_owned()
-            }
+            Self::Spread { .. }
+            | Self::Large { .. }
+            | Self::Released { .. }
+            | Self::Notify { .. }
+            | Self::Credit { .. } => "a message of the runtime".to_owned(),
         }
     }
 }

@@ -11,20 +11,19 @@ use crate::mailbox::Work;
 use crate::node::Node;
 use crate::pe::Pe;
 use crate::running::Running;
+use crate::wish::Wish;
 use slab::Slab;
 use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Wake, Waker};
 
 struct TaskWaker {
     node: Arc<Node>,
     pe: PeId,
     key: TaskKey,
-    /// Set by whoever wakes, cleared by the PE before it polls.
-    queued: AtomicBool,
+    wish: Wish,
 }
 
 impl TaskWaker {
@@ -50,7 +49,7 @@ impl Wake for TaskWaker {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if !self.queued.swap(true, Ordering::AcqRel) {
+        if self.wish.make() {
             self.deliver();
         }
     }
@@ -104,7 +103,7 @@ impl Tasks {
         let slot = u32::try_from(tasks.vacant_key()).ok().filter(|slot| *slot != NONE);
         let slot = slot.expect("fewer than 2^32 tasks on one PE");
         let key = TaskKey { slot, generation };
-        let waker = Arc::new(TaskWaker { node: Arc::clone(node), pe, key, queued: AtomicBool::new(false) });
+        let waker = Arc::new(TaskWaker { node: Arc::clone(node), pe, key, wish: Wish::new() });
         let after = running.chare.as_ref().map_or(NONE, |chare| chare.identity().tasks.0.replace(slot));
         if let Some(after) = tasks.get_mut(after as usize) {
             after.before = slot;
@@ -128,7 +127,7 @@ impl Tasks {
             let mut tasks = self.tasks.borrow_mut();
             let Some(task) = find(&mut tasks, key) else { return };
             let Some(parked) = task.parked.take() else { return };
-            task.waker.queued.store(false, Ordering::Release);
+            task.waker.wish.grant();
             parked
         };
         let poll = body.as_mut().poll(&mut Context::from_waker(&waker));

@@ -4,6 +4,7 @@
 //! the job with an error that names the sender.
 
 use crate::broadcast::{self, Origin};
+use crate::credit::{Toll, toll};
 use crate::envelope::{self, Body, Call, Create, Envelope, Header, Insert};
 use crate::error::JobError;
 use crate::ids::PeId;
@@ -13,10 +14,22 @@ use crate::node::Node;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::zerocopy::receive::{self, Destination};
-use crate::zerocopy::{Descriptor, Lender, Nocopy, lent, send};
+use crate::zerocopy::{Descriptor, Lender, Nocopy, lent, lent_bytes, send};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, RegionKey, Sink};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Looks at the network, unless a sleeping PE watches it. Returns whether anything happened.
+pub(crate) fn look(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
+    if node.layout.nodes() == 1 || node.watch().has_watcher() {
+        return false;
+    }
+    let happened = progress(node, polling);
+    if node.watch().has_watcher() {
+        node.network.wake();
+    }
+    happened
+}
 
 /// Polls the network and everything that waits for it. Returns whether anything happened.
 /// What is for the PE that polls, if one does, goes into its own queue.
@@ -83,15 +96,17 @@ pub(crate) fn accept(
     bytes: &[u8],
 ) -> Result<(), String> {
     let (header, rest) = envelope::decode(bytes)?;
+    let charge = || node.charge(source, toll(bytes.len(), 0));
     match header {
         Header::Call { to, from, target, entry, options, reference, nocopy } => {
             let entry = envelope::find_entry(entry)?;
             envelope::check_count(nocopy.len(), entry)?;
             nocopy.iter().try_for_each(|descriptor| check_owner(source, descriptor))?;
+            let toll = node.charge(source, toll(bytes.len(), lent_bytes(&nocopy)))?;
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
             let nocopy = (!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy)));
             let call = Call { target, from, entry, arguments, nocopy, reference };
-            call_arrived(node, Destination { pe: here(node, to)?, options }, call)
+            call_arrived(node, Destination { pe: here(node, to)?, options, toll }, call)
         }
         Header::PlainCall { to, target, entry, from_rank } => {
             let entry = envelope::find_entry(entry)?;
@@ -99,31 +114,32 @@ pub(crate) fn accept(
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
             let from = node.layout.pe(source, u32::from(from_rank));
             let call = Call { target, from, entry, arguments, nocopy: None, reference: 0 };
-            deliver(node, polling, to, entry.options.clone(), Body::Call(call))
+            deliver(node, polling, charge()?, to, entry.options.clone(), Body::Call(call))
         }
         Header::Create { id, chare, options } => {
             let chare = envelope::find_chare(chare)?;
             let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
-            deliver(node, polling, id.home, options, Body::Create(Create { id, chare, arguments }))
+            deliver(node, polling, charge()?, id.home, options, Body::Create(Create { id, chare, arguments }))
         }
         Header::Insert { to, order, chare, options } => {
             let chare = envelope::find_chare(chare)?;
             let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
-            deliver(node, polling, to, options, Body::Insert(Box::new(Insert { order, chare, arguments })))
+            let body = Body::Insert(Box::new(Insert { order, chare, arguments }));
+            deliver(node, polling, charge()?, to, options, body)
         }
         Header::Contribution { to, collection, partial } => {
             let body = Body::Contribution { collection, partial: Box::new(partial) };
-            deliver(node, polling, to, CallOptions::new(), body)
+            deliver(node, polling, charge()?, to, CallOptions::new(), body)
         }
         Header::News { to, news } => {
-            deliver(node, polling, to, CallOptions::new(), Body::News(Box::new(news)))
+            deliver(node, polling, charge()?, to, CallOptions::new(), Body::News(Box::new(news)))
         }
         Header::Resolve { future } => {
             let value = Arguments::encoded(rest.to_vec());
-            deliver(node, polling, future.pe, CallOptions::new(), Body::Resolve { future, value })
+            deliver(node, polling, charge()?, future.pe, CallOptions::new(), Body::Resolve { future, value })
         }
         Header::Quiescence { to, wave } => {
-            deliver(node, polling, to, CallOptions::new(), Body::Quiescence(Box::new(wave)))
+            deliver(node, polling, charge()?, to, CallOptions::new(), Body::Quiescence(Box::new(wave)))
         }
         Header::Spread { root, spread } => {
             broadcast::accept(node, Origin { parent: source, root }, spread, bytes, rest)
@@ -134,6 +150,7 @@ pub(crate) fn accept(
             node.outside.processed.add_shared(1);
             Ok(())
         }
+        Header::Credit { bytes } => node.take_credit(source, bytes),
         Header::Notify { callback, bytes } => {
             send::fire(node, callback, Arguments::new(bytes));
             node.outside.processed.add_shared(1);
@@ -149,11 +166,12 @@ fn here(node: &Node, pe: PeId) -> Result<PeId, String> {
 fn deliver(
     node: &Node,
     polling: Option<&Pe>,
+    toll: Toll,
     to: PeId,
     options: CallOptions,
     body: Body,
 ) -> Result<(), String> {
-    let work = |options| Work::Message(Envelope { options, body });
+    let work = |options| Work::Message(Envelope { options, body }, toll);
     match polling {
         Some(pe) if pe.id == to => {
             pe.queue.borrow_mut().push_made(&options, || work(options.clone()));
@@ -178,15 +196,13 @@ fn check_owner(source: NodeId, descriptor: &Descriptor) -> Result<(), String> {
 
 /// A call whose post method has to run first goes to its PE as it is; any other when its arguments are here.
 fn call_arrived(node: &Arc<Node>, destination: Destination, call: Call) -> Result<(), String> {
-    let Destination { pe, options } = destination;
     let ready = if call.entry.has_posts() {
         Some(call)
     } else {
-        let destination = Destination { pe, options: options.clone() };
-        receive::land(node, destination, call, Vec::new())?
+        receive::land(node, destination.clone(), call, Vec::new())?
     };
     if let Some(call) = ready {
-        node.deliver(pe, Work::Message(Envelope { options, body: Body::Call(call) }));
+        destination.deliver(node, call);
     }
     Ok(())
 }

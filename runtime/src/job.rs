@@ -159,6 +159,7 @@ pub(crate) fn run_main(pe: &Rc<Pe>, main: Main) {
 /// Sends what is left to be sent and takes leave of the peers. Bounded: a peer that does not answer is left behind.
 pub(crate) fn close(node: &Arc<Node>) {
     let deadline = Instant::now() + GOODBYE_PATIENCE;
+    node.withdraw();
     while node.is_congested() && Instant::now() < deadline {
         inbox::progress(node, None);
     }

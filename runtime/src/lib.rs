@@ -70,6 +70,8 @@ pub mod config;
 mod context;
 mod contributions;
 mod coordinates;
+mod credit;
+mod departures;
 mod dispatch;
 mod early;
 mod entry_trait;
@@ -83,6 +85,7 @@ mod future;
 #[doc(hidden)]
 pub mod fuzzing;
 mod generic;
+mod holding;
 mod host_memory;
 mod ids;
 mod inbox;
@@ -122,6 +125,7 @@ mod sync;
 mod waiting;
 mod watch;
 mod when;
+mod wish;
 mod zerocopy;
 
 pub use array_options::ArrayOptions;

@@ -5,6 +5,7 @@
 //! 2. What any other thread leaves goes through the queue.
 
 use crate::chain::{Front, Receiver};
+use crate::credit::Toll;
 use crate::envelope::{Body, Call, Envelope};
 use crate::ids::TaskKey;
 use crate::queue::{CallOptions, RunQueue};
@@ -20,7 +21,8 @@ pub(crate) enum Work {
     /// Nothing: it is done.
     #[default]
     Done,
-    Message(Envelope),
+    /// With what it cost another node.
+    Message(Envelope, Toll),
     /// An async entry can go on.
     Task(TaskKey),
     /// Another PE of the node leaves its messages here from now on.
@@ -28,11 +30,17 @@ pub(crate) enum Work {
 }
 
 impl Work {
+    /// A message of this node.
+    #[inline]
+    pub(crate) fn message(options: CallOptions, body: Body) -> Self {
+        Self::Message(Envelope { options, body }, Toll::NONE)
+    }
+
     /// How its sender wants it queued.
     #[inline]
     fn options(&self) -> CallOptions {
         match self {
-            Self::Message(envelope) => envelope.options.clone(),
+            Self::Message(envelope, _) => envelope.options.clone(),
             Self::Task(_) | Self::Way(_) | Self::Done => CallOptions::new(),
         }
     }
@@ -41,9 +49,10 @@ impl Work {
     #[inline]
     pub(crate) fn clear(&mut self) {
         match self {
-            Self::Message(Envelope { options, body: Body::Call(Call { arguments, nocopy: None, .. }) })
-                if !options.needs_drop() && !arguments.needs_drop() =>
-            {
+            Self::Message(
+                Envelope { options, body: Body::Call(Call { arguments, nocopy: None, .. }) },
+                _,
+            ) if !options.needs_drop() && !arguments.needs_drop() => {
                 std::mem::forget(std::mem::take(self));
             }
             work => *work = Self::Done,
@@ -67,7 +76,7 @@ impl RunQueue<Work> {
 }
 
 // Moved into a queue and out of it again for every message; a larger one shows in the cost of a call.
-const _: () = assert!(size_of::<Work>() <= 112);
+const _: () = assert!(size_of::<Work>() <= 120);
 
 /// What became of a piece of work.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! One process of a job: what its PEs share. No chare lives here.
 
+use crate::credit::Toll;
+use crate::departures::Departures;
 use crate::envelope::{self, Envelope, Header, Packed, Spread};
 use crate::error::JobError;
 use crate::ids::{NodeId, PeId};
@@ -10,14 +12,13 @@ use crate::readonly::ReadonlyValues;
 use crate::stats::Counters;
 use crate::watch::Watch;
 use crate::zerocopy::tags::Tags;
-use crate::zerocopy::{Closing, Descriptor, Transfers};
+use crate::zerocopy::{Closing, Transfers};
 use chare_lrts::reach::Reach;
-use chare_lrts::{Frame, Lrts, MemoryMut, NoRoom};
+use chare_lrts::{Lrts, MemoryMut};
 use crossbeam::utils::CachePadded;
 use parking_lot::{Condvar, Mutex};
-use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// How a job ended, on this node.
@@ -43,9 +44,7 @@ pub(crate) struct Node {
     pub(crate) outside: Counters,
     pub(crate) started: Instant,
     mailboxes: Vec<Arc<CachePadded<Mailbox>>>,
-    /// Messages that found no room, per node, oldest first.
-    outgoing: Vec<Mutex<VecDeque<Packed>>>,
-    outgoing_count: AtomicUsize,
+    pub(crate) departures: Departures,
     frame_bytes_max: usize,
     /// Whether the readonly values are here, so that entries may run.
     open: AtomicBool,
@@ -72,8 +71,7 @@ impl Node {
             outside: Counters::default(),
             started: Instant::now(),
             mailboxes: (0..pes).map(|_| Arc::new(CachePadded::new(Mailbox::new()))).collect(),
-            outgoing: (0..layout.nodes()).map(|_| Mutex::default()).collect(),
-            outgoing_count: AtomicUsize::new(0),
+            departures: Departures::new(layout.nodes()),
             frame_bytes_max,
             open: AtomicBool::new(false),
             watch: Watch::new(),
@@ -126,11 +124,16 @@ impl Node {
     /// Sends from outside any PE's entry; counted here.
     pub(crate) fn deliver_counted(&self, pe: PeId, envelope: Envelope) {
         self.outside.sent.add_shared(1);
-        self.deliver(pe, Work::Message(envelope));
+        self.deliver(pe, Work::Message(envelope, Toll::NONE));
     }
 
-    /// Queues a message for another node; its bytes go to the sender's `counters`. Order between two calls of one thread to one node is kept.
+    /// Sends another node a message of the runtime's own, which costs nothing; its bytes go to the sender's `counters`.
     pub(crate) fn post(&self, counters: &Counters, peer: NodeId, bytes: Vec<u8>) {
+        self.post_for(counters, peer, bytes, None);
+    }
+
+    /// The same for a message that costs `toll`, or nothing.
+    pub(crate) fn post_for(&self, counters: &Counters, peer: NodeId, bytes: Vec<u8>, toll: Option<u32>) {
         debug_assert_ne!(peer, self.id, "messages inside a node are delivered");
         let packed = if bytes.len() <= self.frame_bytes_max {
             Packed::Frame(bytes)
@@ -141,7 +144,7 @@ impl Node {
             Packed::Large(MemoryMut::from_vec(bytes).freeze())
         };
         counters.bytes.add_shared(packed.len() as u64);
-        self.post_packed(peer, packed);
+        self.post_packed(peer, packed, toll);
     }
 
     /// Packs a message for [`Node::post_packed`]; a frame into `bytes`, which is empty.
@@ -157,80 +160,16 @@ impl Node {
         envelope::pack(header, arguments, bytes, self.frame_bytes_max, |len| self.allocate_large(len))
     }
 
-    /// As [`Node::post`]; the caller counts the bytes. Returns the vector of a frame that is gone, to be used again, or an empty one.
-    pub(crate) fn post_packed(&self, peer: NodeId, packed: Packed) -> Vec<u8> {
-        let mut packed = packed;
-        // Whatever this thread left waiting, it sees here; what others did need not go first.
-        if self.outgoing_count.load(Ordering::Relaxed) == 0 {
-            match self.send(peer, packed) {
-                Ok(used) => return used,
-                Err(refused) => packed = refused,
-            }
-        }
-        let mut outgoing = self.outgoing[peer.index()].lock();
-        if outgoing.is_empty() {
-            match self.send(peer, packed) {
-                Ok(used) => return used,
-                Err(refused) => packed = refused,
-            }
-        }
-        outgoing.push_back(packed);
-        self.outgoing_count.fetch_add(1, Ordering::Relaxed);
-        Vec::new()
-    }
-
-    /// Sends a message; returns the vector of its frame.
-    ///
-    /// # Errors
-    /// The message, when it finds no room.
-    fn send(&self, peer: NodeId, packed: Packed) -> Result<Vec<u8>, Packed> {
-        let bytes = match packed {
-            Packed::Frame(bytes) => bytes,
-            Packed::Large(memory) => {
-                let lent = self.transfers.lend_message(self.network.regions(), memory);
-                let (key, token) = lent.map_err(Packed::Large)?;
-                let header = Header::Large { descriptor: Descriptor::Lent { key, token } };
-                envelope::encode(&header, None).expect("a descriptor encodes")
-            }
-        };
-        match self.network.send(peer, Frame::runtime(&bytes)) {
-            Ok(()) => Ok(bytes),
-            Err(NoRoom) => Err(Packed::Frame(bytes)),
-        }
-    }
-
     /// Memory that stays warm and that receivers read in place, if there is such: writing a large message there saves the receiver a
     /// copy, and both the page faults.
     fn allocate_large(&self, len: usize) -> Option<MemoryMut> {
         self.network.capabilities().view.then(|| self.network.allocate(len))
     }
 
-    /// Sends what found no room before. Returns whether anything went.
-    pub(crate) fn flush(&self) -> bool {
-        if self.outgoing_count.load(Ordering::Relaxed) == 0 {
-            return false;
-        }
-        let mut sent = 0;
-        for (peer, outgoing) in (0..).map(NodeId).zip(&self.outgoing) {
-            let mut outgoing = outgoing.lock();
-            while let Some(packed) = outgoing.pop_front() {
-                if let Err(waiting) = self.send(peer, packed) {
-                    outgoing.push_front(waiting);
-                    break;
-                }
-                sent += 1;
-            }
-        }
-        self.outgoing_count.fetch_sub(sent, Ordering::Relaxed);
-        sent > 0
-    }
-
     /// Whether something waits that no arrival announces (room in the network, a peer's claim), so that sleeping must be
     /// short.
     pub(crate) fn is_congested(&self) -> bool {
-        self.outgoing_count.load(Ordering::Relaxed) > 0
-            || self.transfers.has_refused()
-            || self.closing.is_waiting()
+        self.departures.are_waiting() || self.transfers.has_refused() || self.closing.is_waiting()
     }
 
     /// Lets entries run on this node.
@@ -261,15 +200,21 @@ impl Node {
     fn spread_exit(&self, code: i32, error: Option<String>) {
         let header = Header::Spread { root: self.id, spread: Spread::Exit { code, error } };
         if let Ok(bytes) = envelope::encode(&header, None) {
-            self.post_to_children(&self.outside, self.id, &bytes);
+            self.post_to_children(&self.outside, self.id, &bytes, None);
         }
     }
 
-    /// Passes a frame on to the nodes below this one.
-    pub(crate) fn post_to_children(&self, counters: &Counters, root: NodeId, bytes: &[u8]) -> u64 {
+    /// Passes a frame on to the nodes below this one, each for `toll`. Returns how many there are.
+    pub(crate) fn post_to_children(
+        &self,
+        counters: &Counters,
+        root: NodeId,
+        bytes: &[u8],
+        toll: Option<u32>,
+    ) -> u64 {
         let mut children = 0;
         for child in self.layout.children(self.id, root) {
-            self.post(counters, child, bytes.to_vec());
+            self.post_for(counters, child, bytes.to_vec(), toll);
             children += 1;
         }
         children

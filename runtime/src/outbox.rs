@@ -1,22 +1,24 @@
 //! The one fork of a message's way out: this PE, another PE of this node, another node. `location -> **outbox** -> Lrts::send`
 
 use crate::chain::{Sender, chain};
+use crate::credit::{Toll, toll};
 use crate::early;
 use crate::envelope::{Body, Call, Envelope, Header, Insert, Packed};
 use crate::error::JobError;
+use crate::holding::hold_back;
 use crate::ids::{NodeId, PeId, Target};
 use crate::location::{Location, locate, recall};
 use crate::mailbox::Work;
 use crate::message::Arguments;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
-use crate::zerocopy::{Nocopy, send};
+use crate::zerocopy::{Nocopy, lent_bytes, send};
 
 /// Sends a call to wherever its chare lives. `options` says how it is queued; `make` makes the call, in its place in the queue
 /// if that is here; it must run no code of the user, who might send in turn.
 #[inline]
 pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: Target, make: impl FnOnce() -> Call) {
-    let work = |call| Work::Message(Envelope { options: options.clone(), body: Body::Call(call) });
+    let work = |call| Work::message(options.clone(), Body::Call(call));
     let to = recall(pe, target);
     if to == Some(pe.id) {
         pe.counters.sent.add(1);
@@ -53,9 +55,9 @@ pub(crate) fn send(pe: &Pe, to: PeId, envelope: Envelope) {
 pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
     if to == pe.id {
         let options = envelope.options.clone();
-        pe.queue.borrow_mut().push(&options, Work::Message(envelope));
+        pe.queue.borrow_mut().push(&options, Work::Message(envelope, Toll::NONE));
     } else if let Some(rank) = pe.node.rank_here(to) {
-        leave(pe, to, rank, || Work::Message(envelope));
+        leave(pe, to, rank, || Work::Message(envelope, Toll::NONE));
     } else if to.0 >= pe.node.layout.pes() {
         // Whoever made the proxy or callback that leads there: another node may have.
         let cause = format!("there is no {to}: the job has {} PEs", pe.node.layout.pes());
@@ -63,11 +65,13 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
         pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
     } else {
         match pack(pe, to, envelope) {
-            Ok(packed) => {
+            Ok((packed, toll)) => {
                 pe.counters.bytes.add(packed.len() as u64);
-                let mut used = pe.node.post_packed(pe.node.layout.node_of(to), packed);
+                let peer = pe.node.layout.node_of(to);
+                let mut used = pe.node.post_packed(peer, packed, Some(toll));
                 used.clear();
                 pe.frame.set(used);
+                hold_back(&pe.node, peer);
             }
             Err(error) => pe.node.fail(error),
         }
@@ -88,7 +92,8 @@ fn open_way(pe: &Pe, to: PeId) -> Sender<Work> {
     sender
 }
 
-fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
+/// A message for another node, and what it costs.
+fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<(Packed, u32), JobError> {
     let failed = |what: String, cause| JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause };
     let options = envelope.options;
     let (header, arguments) = match envelope.body {
@@ -121,7 +126,10 @@ fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
         pe.counters.encodes.add(1);
     }
     let packed = pe.node.pack(&header, arguments.as_ref(), pe.frame.take());
-    packed.map_err(|cause| failed(header.describe(), cause))
+    let packed = packed.map_err(|cause| failed(header.describe(), cause))?;
+    let lent = if let Header::Call { nocopy, .. } = &header { lent_bytes(nocopy) } else { 0 };
+    let toll = toll(packed.len(), lent);
+    Ok((packed, toll))
 }
 
 fn describe_call(pe: &Pe, to: PeId, options: CallOptions, call: Call) -> (Header, Arguments) {

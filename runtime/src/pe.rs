@@ -7,6 +7,7 @@ use crate::ambient;
 use crate::births::Births;
 use crate::chain::{Receiver, Sender};
 use crate::chare::{AnyChare, Identity};
+use crate::credit::Owed;
 use crate::early::Early;
 use crate::executor::Tasks;
 use crate::future::Futures;
@@ -38,6 +39,8 @@ pub(crate) struct Pe {
     pub(crate) ways_out: RefCell<Vec<Option<Sender<Work>>>>,
     /// The ways from other PEs of the node.
     pub(crate) ways_in: RefCell<Vec<Receiver<Work>>>,
+    /// What this PE has run of what other nodes sent, and not given back.
+    pub(crate) owed: RefCell<Owed>,
     /// Where messages for other nodes are encoded, between two of them.
     pub(crate) frame: Cell<Vec<u8>>,
     pub(crate) places: RefCell<Places>,
@@ -74,6 +77,7 @@ impl Pe {
             queue: RefCell::new(queue),
             ways_out: RefCell::new((0..node.pes().count()).map(|_| None).collect()),
             ways_in: RefCell::default(),
+            owed: RefCell::new(Owed::new(node.layout.nodes(), node.layout.pes_per_node())),
             frame: Cell::default(),
             places: RefCell::default(),
             early: RefCell::new(Early::new(node.layout)),

@@ -112,18 +112,10 @@ fn has_mail(pe: &Pe) -> bool {
     pe.ways_in.borrow().iter().any(|way| !way.is_empty()) || !pe.mailbox.is_empty()
 }
 
-/// Looks at the network, unless a sleeping PE watches it.
+/// Looks whether anything is due.
 fn poll(pe: &Rc<Pe>) -> bool {
     let asked = dispatch::start_due_wave(pe);
-    let node = &pe.node;
-    if node.layout.nodes() == 1 || node.watch().has_watcher() {
-        return asked;
-    }
-    let arrived = inbox::progress(node, Some(pe));
-    if node.watch().has_watcher() {
-        node.network.wake();
-    }
-    asked || arrived
+    asked | inbox::look(&pe.node, Some(pe))
 }
 
 /// How a PE waits for work.

@@ -1,6 +1,7 @@
 //! What is promised to users, seen from outside: real programs, real processes, bounded time.
 
 mod denial;
+mod flood;
 mod forged;
 mod idle;
 mod kill;

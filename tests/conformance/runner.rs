@@ -60,12 +60,40 @@ fn watch() -> std::sync::mpsc::Sender<String> {
     alive
 }
 
+/// What the command line selects: `WORD... [--skip WORD]... [--list]`. Other options are the standard harness's.
+#[derive(Default)]
+struct Selection {
+    /// All of them stand in a check's name.
+    words: Vec<String>,
+    /// None of them does.
+    skipped: Vec<String>,
+    list: bool,
+}
+
+impl Selection {
+    fn of(mut arguments: impl Iterator<Item = String>) -> Self {
+        let mut selection = Self::default();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--skip" => selection.skipped.extend(arguments.next()),
+                "--list" => selection.list = true,
+                option if option.starts_with('-') => {}
+                _ => selection.words.push(argument),
+            }
+        }
+        selection
+    }
+}
+
 /// Runs the checks that the command line selects.
 pub(crate) fn run(checks: Vec<Check>) -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&String> = arguments.iter().filter(|word| !word.starts_with('-')).collect();
-    let selected = checks.into_iter().filter(|check| words.iter().all(|word| check.name.contains(*word)));
-    if arguments.iter().any(|word| word == "--list") {
+    let Selection { words, skipped: without, list } = Selection::of(std::env::args().skip(1));
+    let is_selected = |check: &Check| {
+        words.iter().all(|word| check.name.contains(word))
+            && !without.iter().any(|word| check.name.contains(word))
+    };
+    let selected = checks.into_iter().filter(is_selected);
+    if list {
         selected.for_each(|check| println!("{}: test", check.name));
         return ExitCode::SUCCESS;
     }

@@ -60,7 +60,7 @@ enum Command {
     Fuzz(fuzz::Options),
     /// Run a command in a guest that has RDMA devices
     Vm(vm::Machine),
-    /// Forge a million handles and move a million buffers on each path
+    /// Forge a million handles, flood nodes with ten million messages and move a million buffers on each path
     Soak,
 }
 

@@ -10,10 +10,12 @@ const FORGED_RUNS: u32 = 10;
 
 const MILLION: &str = "1000000";
 
+const TEN_MILLION: &str = "10000000";
+
 /// A million transfers on the slowest path take some minutes on two cores.
 const PATIENCE: Duration = Duration::from_secs(45 * 60);
 
-/// Builds in release, then forges handles and moves buffers.
+/// Builds in release, then forges handles, floods nodes and moves buffers.
 pub(crate) fn run(report: &mut Report) {
     for seed in 1..=FORGED_RUNS {
         let check = "test --release --package chare-tests --test conformance -- forged_handles";
@@ -25,6 +27,10 @@ pub(crate) fn run(report: &mut Report) {
     let calls = "test --release --package chare-tests --test acceptance -- --nocapture forged_handles";
     let step = Step::cargo("forged in calls", calls).environment("CHARE_TEST_FORGED", MILLION);
     report.add(step.within(PATIENCE).run());
+    let floods =
+        "test --release --package chare-tests --test acceptance -- --nocapture --test-threads=1 flood::";
+    let step = Step::cargo("floods", floods).environment("CHARE_TEST_FLOOD", TEN_MILLION).within(PATIENCE);
+    report.add(step.run());
     let leaks = "test --release --package chare --test soak -- --nocapture --test-threads=1";
     let step = Step::cargo("transfers", leaks).environment("CHARE_TEST_TRANSFERS", MILLION).within(PATIENCE);
     report.add(step.run());

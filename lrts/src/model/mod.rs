@@ -4,5 +4,6 @@
 //! RUSTFLAGS="--cfg loom" cargo test -p chare-lrts --lib --release --target-dir target-loom model::
 //! ```
 
+mod bell;
 mod claim;
 mod ring;

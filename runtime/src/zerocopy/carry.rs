@@ -21,7 +21,8 @@
 use super::gathering::{Fetch, Gathering, Plan};
 use super::lent::{landing, release_to, view};
 use super::send::{inline, is_eager, lend_or_copy};
-use super::{Along, Descriptor, Few, Leaving, Lender, Registration, Release};
+use super::{Along, Descriptor, Few, Leaving, Lender, Registration, Release, lent_bytes};
+use crate::credit::toll;
 use crate::envelope::{self, Header, Spread};
 use crate::node::Node;
 use crate::registry::NocopyKind;
@@ -106,20 +107,28 @@ pub(crate) fn pass_on(
 ) -> Result<u64, String> {
     let children: Vec<NodeId> = node.layout.children(node.id, root).collect();
     let Some(first) = children.first() else { return Ok(0) };
-    let frame = |child| -> Result<Vec<u8>, String> {
+    let frame = |child| -> Result<(Vec<u8>, Option<u32>), String> {
         let described = carried.iter().map(|one| one.describe(node, child, one.is_eager(node, &children)));
-        let spread = spread(described.collect());
-        let mut bytes = envelope::encode(&Header::Spread { root, spread }, None)?;
+        let header = Header::Spread { root, spread: spread(described.collect()) };
+        let mut bytes = envelope::encode(&header, None)?;
         bytes.extend_from_slice(tail);
-        Ok(bytes)
+        let toll = match &header {
+            Header::Spread { spread: Spread::Broadcast { nocopy, .. }, .. } => {
+                Some(toll(bytes.len(), lent_bytes(nocopy)))
+            }
+            _ => None,
+        };
+        Ok((bytes, toll))
     };
     let (eager, lent): (Vec<_>, Vec<_>) = carried.iter().partition(|one| one.is_eager(node, &children));
     eager.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
     if lent.is_empty() && eager.iter().all(|one| one.awaited().is_none()) {
-        return Ok(node.post_to_children(counters, root, &frame(*first)?));
+        let (bytes, toll) = frame(*first)?;
+        return Ok(node.post_to_children(counters, root, &bytes, toll));
     }
     for child in &children {
-        node.post(counters, *child, frame(*child)?);
+        let (bytes, toll) = frame(*child)?;
+        node.post_for(counters, *child, bytes, toll);
     }
     Ok(children.len() as u64)
 }

@@ -67,6 +67,15 @@ impl Descriptor {
     }
 }
 
+/// Bytes that have to be fetched, or read where they are lent.
+pub(crate) fn lent_bytes(descriptors: &[Descriptor]) -> u64 {
+    let lent = descriptors.iter().filter_map(|descriptor| match descriptor {
+        Descriptor::Lent { key, .. } => Some(key.len),
+        Descriptor::Inline { .. } => None,
+    });
+    lent.fold(0, u64::saturating_add)
+}
+
 /// Who waits to hear how much of an argument was taken.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Lender {

@@ -10,10 +10,9 @@ use super::arguments::NocopyParameter;
 use super::buffer::{BufferMut, Element};
 use super::receive::{self, Destination, Given};
 use super::{Descriptor, Nocopy};
-use crate::envelope::{Body, Call, Envelope};
+use crate::envelope::Call;
 use crate::error::JobError;
 use crate::ids::PeId;
-use crate::mailbox::Work;
 use crate::node::Node;
 use crate::registry::{EntryRegistration, NocopyKind};
 use parking_lot::Mutex;
@@ -307,11 +306,8 @@ impl Waiting {
             state.take_complete()
         };
         let Some((destination, call, given)) = complete else { return };
-        let (pe, options) = (destination.pe, destination.options.clone());
-        match receive::land(&self.node, destination, call, given) {
-            Ok(Some(call)) => {
-                self.node.deliver(pe, Work::Message(Envelope { options, body: Body::Call(call) }));
-            }
+        match receive::land(&self.node, destination.clone(), call, given) {
+            Ok(Some(call)) => destination.deliver(&self.node, call),
             Ok(None) => {}
             Err(cause) => self.fail(cause),
         }

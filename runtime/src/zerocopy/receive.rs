@@ -5,6 +5,7 @@
 use super::gathering::{Fetch, Gathering, Plan};
 use super::lent::{landing, release_to, send_release, view};
 use super::{Arrived, Descriptor, Leaving, Lender, Nocopy};
+use crate::credit::Toll;
 use crate::envelope::{Body, Call, Envelope};
 use crate::ids::PeId;
 use crate::mailbox::Work;
@@ -15,9 +16,20 @@ use chare_lrts::MemoryMut;
 use std::sync::Arc;
 
 /// Where a call is going.
+#[derive(Clone)]
 pub(crate) struct Destination {
     pub(crate) pe: PeId,
     pub(crate) options: CallOptions,
+    /// What it has cost, if its PE has not run any of it yet.
+    pub(crate) toll: Toll,
+}
+
+impl Destination {
+    /// Leaves the call there, ready to run.
+    pub(crate) fn deliver(self, node: &Node, call: Call) {
+        let Self { pe, options, toll } = self;
+        node.deliver(pe, Work::Message(Envelope { options, body: Body::Call(call) }, toll));
+    }
 }
 
 /// A posted buffer and how many bytes of it are to be filled; no more than the sender offers.
@@ -67,8 +79,7 @@ pub(crate) fn land(
             let what = move || entry.fetching();
             gathering.fetch(node, what, move |node, arrived| {
                 call.nocopy = Some(Box::new(Nocopy::Arrived(arrived)));
-                let Destination { pe, options } = destination;
-                node.deliver(pe, Work::Message(Envelope { options, body: Body::Call(call) }));
+                destination.deliver(node, call);
             });
             Ok(None)
         }

@@ -28,10 +28,14 @@ mod sleep;
 #[expect(dead_code, reason = "each model uses a part of the protocol")]
 mod watch;
 
+#[path = "../../../runtime/src/wish.rs"]
+mod wish;
+
 use loom::thread;
 use sleep::{Sleep, Sleeper};
 use sync::{Arc, AtomicBool, AtomicUsize, Ordering};
 use watch::Watch;
+use wish::Wish;
 
 /// Takes what is there; says how many values were taken up to now.
 fn take_all(receiver: &mut chain::Receiver<(usize, Arc<()>)>, mut taken: usize, most: usize) -> usize {
@@ -192,5 +196,40 @@ fn there_is_one_watcher() {
         };
         let mine = watch.try_enter();
         assert!(!(mine && other.join().unwrap()));
+    });
+}
+
+/// What a task waits for changes while the task runs: it sees the change, or runs once more.
+#[test]
+fn a_task_that_is_woken_while_it_looks_looks_again() {
+    loom::model(|| {
+        let (wish, change) = (Arc::new(Wish::new()), Arc::new(AtomicUsize::new(0)));
+        // It was woken before, and its key lies with the PE.
+        assert!(wish.make());
+        let waker = {
+            let (wish, change) = (Arc::clone(&wish), Arc::clone(&change));
+            thread::spawn(move || {
+                change.store(1, Ordering::Relaxed);
+                wish.make()
+            })
+        };
+        wish.grant();
+        let seen = change.load(Ordering::Relaxed);
+        let told_anew = waker.join().unwrap();
+        assert!(seen == 1 || told_anew, "the change is missed");
+    });
+}
+
+/// Two who wake a task at once leave its key once.
+#[test]
+fn a_wish_is_told_once() {
+    loom::model(|| {
+        let wish = Arc::new(Wish::new());
+        let other = {
+            let wish = Arc::clone(&wish);
+            thread::spawn(move || usize::from(wish.make()))
+        };
+        let mine = usize::from(wish.make());
+        assert_eq!(mine + other.join().unwrap(), 1);
     });
 }

@@ -1,0 +1,76 @@
+//! Nodes that send each other more than they take at once: nobody stands still and nothing is lost.
+
+mod every_path;
+
+use chare::prelude::*;
+use every_path::on_every_path;
+
+/// More than a window and what may wait before it hold, of one sender.
+const MESSAGES: u64 = 110_000;
+
+struct Basin {
+    sum: u64,
+}
+
+#[chare(group)]
+impl Basin {
+    #[entry]
+    fn new() -> Self {
+        Self { sum: 0 }
+    }
+
+    #[entry]
+    fn pour(&mut self, into: PeId) {
+        let into = self.this_collection().on(into);
+        (1..=MESSAGES).for_each(|number| into.drop_in(number));
+    }
+
+    #[entry]
+    fn drop_in(&mut self, number: u64) {
+        self.sum += number;
+    }
+
+    #[entry]
+    fn take(&mut self, #[nocopy] data: Received<u8>) {
+        self.sum += data.len() as u64;
+    }
+
+    #[entry]
+    fn total(&mut self, to: Callback<u64>) {
+        let total = std::mem::take(&mut self.sum);
+        self.contribute(sum(total), to);
+    }
+}
+
+async fn total(basins: &BasinProxy) -> u64 {
+    chare::quiescence().await;
+    let (total, to_total) = chare::future();
+    basins.total(to_total);
+    total.await
+}
+
+/// Each PE floods the next from inside an entry: what comes for it runs only when it has sent all.
+#[test]
+fn a_circle_of_floods_ends() {
+    on_every_path(&[(2, 2)], || async {
+        let basins = BasinProxy::create();
+        let pes = chare::pes();
+        (0..pes).for_each(|pe| basins.on(PeId(pe)).pour(PeId((pe + 1) % pes)));
+        assert_eq!(total(&basins).await, u64::from(pes) * (MESSAGES * (MESSAGES + 1) / 2));
+    });
+}
+
+/// What is fetched counts, too, and what is longer than all credit goes all the same.
+#[test]
+fn buffers_longer_than_the_credit_arrive() {
+    const BUFFERS: usize = 10;
+    const LEN: usize = 9 << 20;
+    on_every_path(&[(2, 1)], || async {
+        let basins = BasinProxy::create();
+        chare::quiescence().await;
+        let last = basins.on(PeId(chare::pes() - 1));
+        (0..BUFFERS).for_each(|_| last.take(vec![1; LEN]));
+        basins.take(vec![1; LEN]);
+        assert_eq!(total(&basins).await, ((BUFFERS + 2) * LEN) as u64);
+    });
+}

@@ -1,0 +1,106 @@
+//! The program of the flood tests: `flooded PATTERN COUNT`. PEs send so many small messages, each in one entry, and every node says
+//! by how much its memory grew at most.
+//!
+//! | pattern | who sends to whom |
+//! |---|---|
+//! | `pair` | PE 0 to the last PE |
+//! | `funnel` | all other PEs to PE 0 |
+//! | `circle` | every PE to the next, all at once: none of them can run what comes before it has sent all |
+//! | `calls` | PE 0 calls all members |
+
+use chare::prelude::*;
+use std::process::ExitCode;
+
+struct Basin {
+    arrived: u64,
+    sum: u64,
+    resident_before: u64,
+}
+
+/// A number of `/proc/self/status`, in bytes.
+fn status(name: &str) -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("/proc is mounted");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("the kernel counts it");
+    let kibibytes: u64 = line.trim().trim_end_matches(" kB").parse().expect("a number");
+    kibibytes << 10
+}
+
+#[chare(group)]
+impl Basin {
+    #[entry]
+    fn new() -> Self {
+        Self { arrived: 0, sum: 0, resident_before: status("VmRSS:") }
+    }
+
+    #[entry]
+    fn pour(&mut self, count: u64, into: PeId) {
+        let into = self.this_collection().on(into);
+        (1..=count).for_each(|number| into.drop_in(number));
+    }
+
+    #[entry]
+    fn pour_over_all(&mut self, count: u64) {
+        let all = self.this_collection();
+        (1..=count).for_each(|number| all.drop_in(number));
+    }
+
+    #[entry]
+    fn drop_in(&mut self, number: u64) {
+        self.arrived += 1;
+        self.sum += number;
+    }
+
+    /// Messages that arrived on all PEs, and the sum of their numbers.
+    #[entry]
+    fn total(&mut self, to: Callback<Vec<u64>>) {
+        self.contribute(sum(vec![self.arrived, self.sum]), to);
+    }
+
+    /// The most that any node grew by, in bytes.
+    #[entry]
+    fn growth(&mut self, to: Callback<u64>) {
+        self.contribute(max(status("VmHWM:").saturating_sub(self.resident_before)), to);
+    }
+}
+
+fn main() -> ExitCode {
+    chare::run(|arguments| async move {
+        let pattern = arguments.first().map_or("", String::as_str);
+        let count: u64 = arguments.get(1).and_then(|count| count.parse().ok()).unwrap_or(0);
+        let basins = BasinProxy::create();
+        // Entries run everywhere once this is over.
+        chare::quiescence().await;
+        let pes = u64::from(chare::pes());
+        let of = |pe: u64| PeId((pe % pes) as u32);
+        let arrivals = match pattern {
+            "pair" => {
+                basins.on(of(0)).pour(count, of(pes - 1));
+                count
+            }
+            "funnel" => {
+                (1..pes).for_each(|pe| basins.on(of(pe)).pour(count, of(0)));
+                count * (pes - 1)
+            }
+            "circle" => {
+                (0..pes).for_each(|pe| basins.on(of(pe)).pour(count, of(pe + 1)));
+                count * pes
+            }
+            "calls" => {
+                basins.on(of(0)).pour_over_all(count);
+                count * pes
+            }
+            other => {
+                eprintln!("flooded: unknown pattern {other:?}");
+                return chare::exit(2);
+            }
+        };
+        chare::quiescence().await;
+        let (total, to_total) = chare::future();
+        basins.total(to_total);
+        let floods = arrivals / count.max(1);
+        assert_eq!(total.await, [arrivals, floods * (count * (count + 1) / 2)], "nothing is lost");
+        let (growth, to_growth) = chare::future();
+        basins.growth(to_growth);
+        println!("{arrivals} messages arrived; no node grew by more than {} bytes", growth.await);
+    })
+}
