@@ -120,8 +120,9 @@ pub fn readonly<T: Message + Sync>() -> Arc<T> {
 }
 
 /// Asks for the removal of the running chare when its entry ends, or an `async` one next waits: a singleton or an element of an array.
-/// Its `async` entries that wait are dropped with it, and so are the calls that they would have awaited. A later call of it ends
-/// the job with an error; of an element of a dynamic array, it waits until the element is inserted again.
+/// Its `async` entries that wait are dropped with it, and so are the calls that they would have awaited; who awaits a result of
+/// theirs waits in vain. A later call of it ends the job with an error; of an element of a dynamic array, it waits until the element
+/// is inserted again.
 ///
 /// # Panics
 /// Outside the entries of such a chare: members of groups and nodegroups stay as long as their job.

@@ -48,15 +48,17 @@ pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
         reach("reach-fault-emulated", ReachOptions { fault: Some(bad_day()), ..named("emulated") }),
         reach("reach-fault-tcp", ReachOptions { fault: Some(bad_day()), nocma: true, ..named("tcp") }),
         #[cfg(feature = "ofi")]
-        ofi("ofi-tcp", "tcp;ofi_rxm", None),
+        Rc::new(ofi("ofi-tcp", "tcp;ofi_rxm")),
         #[cfg(feature = "ofi")]
-        ofi("ofi-net", "net", None),
+        Rc::new(ofi("ofi-net", "net")),
         #[cfg(feature = "ofi")]
-        ofi("ofi-shm", "shm", Some(LOCK_OF_THE_DEAD)),
+        Rc::new(Opened { hang_of_survivors: Some(LOCK_OF_THE_DEAD), ..ofi("ofi-shm", "shm") }),
         #[cfg(feature = "ofi")]
-        ofi("ofi-udp", "udp;ofi_rxd", None),
+        Rc::new(ofi("ofi-udp", "udp;ofi_rxd")),
         #[cfg(feature = "ofi")]
-        ofi("ofi-sockets", "sockets", None),
+        Rc::new(ofi("ofi-sockets", "sockets")),
+        #[cfg(feature = "ofi")]
+        Rc::new(Opened { crash_of_survivors: Some(ENDED_CONNECTIONS), ..ofi("ofi-rdma", "verbs;ofi_rxm") }),
         #[cfg(feature = "ofi")]
         Rc::new(Opened::new("emulated-ofi", emulated_ofi)),
         #[cfg(feature = "ofi")]
@@ -87,18 +89,19 @@ fn bad_day() -> FaultPlan {
 const LOCK_OF_THE_DEAD: &str =
     "a sender holds a spinning lock in the receiver's shared memory, and one that is killed never lets it go";
 
+/// Seen in libfabric 1.17.0 over soft-RoCE.
+#[cfg(feature = "ofi")]
+const ENDED_CONNECTIONS: &str =
+    "`verbs;ofi_rxm` dies of a segmentation fault in `fi_cq_read` after a connection's end";
+
 /// Nodes on one provider of libfabric.
 #[cfg(feature = "ofi")]
-fn ofi(
-    name: &'static str,
-    provider: &'static str,
-    hang_of_survivors: Option<&'static str>,
-) -> Rc<dyn Backend> {
+fn ofi(name: &'static str, provider: &'static str) -> Opened {
     let open = move |bootstrap: &mut dyn Bootstrap| {
         let regions = regions(bootstrap)?;
         Ok(Node::with_heap(Arc::new(join(bootstrap, &regions, provider)?), regions))
     };
-    Rc::new(Opened { hang_of_survivors, ..Opened::new(name, open) })
+    Opened::new(name, open)
 }
 
 #[cfg(feature = "ofi")]
@@ -242,6 +245,7 @@ struct Opened {
     open: Open,
     serves_its_own_node: bool,
     hang_of_survivors: Option<&'static str>,
+    crash_of_survivors: Option<&'static str>,
 }
 
 impl Opened {
@@ -250,7 +254,8 @@ impl Opened {
         name: &'static str,
         open: impl Fn(&mut dyn Bootstrap) -> Result<Node, LrtsError> + Send + Sync + 'static,
     ) -> Self {
-        Self { name, open: Arc::new(open), serves_its_own_node: true, hang_of_survivors: None }
+        let (hang_of_survivors, crash_of_survivors) = (None, None);
+        Self { name, open: Arc::new(open), serves_its_own_node: true, hang_of_survivors, crash_of_survivors }
     }
 }
 
@@ -274,6 +279,10 @@ impl Backend for Opened {
 
     fn hang_of_survivors(&self) -> Option<&'static str> {
         self.hang_of_survivors
+    }
+
+    fn crash_of_survivors(&self) -> Option<&'static str> {
+        self.crash_of_survivors
     }
 }
 

@@ -37,6 +37,11 @@ pub(crate) trait Backend {
         None
     }
 
+    /// Why a peer that ends without a goodbye may crash those that survive it, if it may: likewise.
+    fn crash_of_survivors(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether a node can get from and put to itself.
     fn serves_its_own_node(&self) -> bool {
         true

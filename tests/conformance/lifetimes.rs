@@ -114,6 +114,9 @@ fn assert_lost_once(heard: &Heard, peer: NodeId) {
 
 pub(crate) fn a_dropped_endpoint_is_lost(backend: &dyn Backend) -> Outcome {
     const LEN: usize = 4 << 20;
+    if let Some(why) = backend.crash_of_survivors() {
+        return Outcome::Skipped(why.to_owned());
+    }
     let mut group = group!(backend, 2);
     let key = group.nodes[1].source(LEN, 3);
     let mut pending = 0;
@@ -145,7 +148,7 @@ pub(crate) fn a_dropped_endpoint_is_lost(backend: &dyn Backend) -> Outcome {
 
 pub(crate) fn a_killed_process_is_lost(backend: &dyn Backend) -> Outcome {
     const UNDER_WAY: usize = 32;
-    if let Some(why) = backend.hang_of_survivors() {
+    if let Some(why) = backend.hang_of_survivors().or(backend.crash_of_survivors()) {
         return Outcome::Skipped(why.to_owned());
     }
     let mut child = match Child::start(backend) {

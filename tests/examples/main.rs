@@ -228,20 +228,50 @@ fn pingpong_verifies_every_path() {
     }
 }
 
+/// Both tables over a path that is played when it is asked for, every byte checked.
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
+fn check_both_tables(play: impl Fn(&str) -> String, path: &str, used: &str) {
+    let said = play(&format!("{path} --verify --csv --min 1 --max 256KiB --iterations 4"));
+    assert!(said.contains(used) && said.contains("verified 1140 transfers"), "{path}: {said}");
+    let charm = "--table charm --min 1024 --max 524288 --iterations 2 --large-iterations 1";
+    let said = play(&format!("{path} --verify --csv {charm}"));
+    assert!(said.contains(CHARM_COLUMNS) && said.contains("verified 672 transfers"), "{path}: {said}");
+}
+
 #[cfg(feature = "ofi")]
 #[test]
 fn pingpong_prints_both_tables_over_libfabric() {
-    for provider in chare_tests::providers(&["tcp;ofi_rxm", "net", "shm"], "pingpong") {
-        let path = format!("--path ofi +n 2 +ofi {provider} --verify --csv");
-        let said = pass("pingpong", &format!("{path} --min 1 --max 256KiB --iterations 4"));
+    for provider in chare_tests::providers(&["tcp;ofi_rxm", "net", "shm", "verbs;ofi_rxm"], "pingpong") {
+        let path = format!("--path ofi +n 2 +ofi {provider}");
         let used = format!("used: messages by ofi ({provider}), memory by one-sided access");
-        assert!(said.contains(&used) && said.contains("verified 1140 transfers"), "{provider}: {said}");
-        let charm = "--table charm --min 1024 --max 524288 --iterations 2 --large-iterations 1";
-        let said = pass("pingpong", &format!("{path} {charm}"));
-        assert!(
-            said.contains(CHARM_COLUMNS) && said.contains("verified 672 transfers"),
-            "{provider}: {said}"
-        );
+        check_both_tables(|arguments| pass("pingpong", arguments), &path, &used);
+    }
+}
+
+#[cfg(feature = "verbs")]
+#[test]
+fn pingpong_prints_both_tables_over_rdma_devices() {
+    match chare_lrts::verbs::devices() {
+        Ok(devices) if !devices.is_empty() => {
+            let used = format!("used: messages by verbs ({}), memory by one-sided access", devices[0]);
+            check_both_tables(|arguments| pass("pingpong", arguments), "--path verbs +n 2", &used);
+        }
+        Ok(_) => println!("skipped: pingpong over verbs: no RDMA device"),
+        Err(why) => println!("skipped: pingpong over verbs: {why}"),
+    }
+}
+
+#[cfg(feature = "mpi")]
+#[test]
+fn pingpong_prints_both_tables_over_each_mpi() {
+    let program = Program::example("pingpong").path().display().to_string();
+    for launcher in chare_tests::Launcher::of_mpi() {
+        let play = |arguments: &str| {
+            let outcome = launcher.run(2, &format!("{program} {arguments}"));
+            assert_eq!(outcome.code, Some(0), "{launcher} {arguments}: {outcome:?}");
+            outcome.stdout
+        };
+        check_both_tables(play, "--path mpi", "memory by matched messages");
     }
 }
 

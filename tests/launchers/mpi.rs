@@ -1,7 +1,9 @@
 //! Jobs whose messages MPI carries, under its launchers: one binary under each MPI.
 
 use crate::{hello, probe, slurm};
-use chare_tests::{Launcher, Program};
+use chare_tests::chaos::campaign::Campaign;
+use chare_tests::chaos::plan::Path;
+use chare_tests::{Launcher, Outcome, Program};
 
 /// What a job over MPI must do, whichever MPI it is; `name` is what that calls itself.
 fn check(launcher: &Launcher, name: &str) {
@@ -62,6 +64,55 @@ fn mpich_carries_a_job() {
         let (outcome, victim) = launcher.kill_one(3, &probe("flood +lrts mpi"));
         assert_ne!(outcome.code, Some(0), "{launcher}: node {victim} was killed: {outcome:?}");
     }
+}
+
+/// Traffic of every kind, all of it checked, with faults.
+fn checked(launcher: &Launcher, faults: &str) -> Outcome {
+    let program = env!("CARGO_BIN_EXE_checked");
+    launcher.run(3, &format!("{program} --rounds 4 --mark unused +p 2 +lrts mpi +fault {faults}"))
+}
+
+#[test]
+fn refusals_and_delays_cost_time_alone() {
+    for launcher in Launcher::of_mpi() {
+        for faults in ["refuse=3,seed=1", "delay=300,seed=2", "refuse=5,delay=200,seed=3"] {
+            let outcome = checked(&launcher, faults);
+            assert_eq!(outcome.code, Some(0), "{launcher} {faults}: {outcome:?}");
+            assert_eq!(outcome.stdout.trim(), "right", "{launcher} {faults}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn cut_connections_and_noise_end_the_job_in_our_words_or_not_at_all() {
+    for launcher in Launcher::of_mpi() {
+        let mut struck = 0;
+        for faults in ["drop=300,seed=1", "drop=300,seed=2", "corrupt=300,seed=3", "corrupt=300,seed=4"] {
+            let outcome = checked(&launcher, faults);
+            if outcome.code == Some(0) {
+                assert_eq!(outcome.stdout.trim(), "right", "{launcher} {faults}: {outcome:?}");
+                continue;
+            }
+            struck += 1;
+            let says = ["was lost", "invalid", "cannot decode", "stale"];
+            let is_ours = |line: &str| line.contains("node ") && says.iter().any(|word| line.contains(word));
+            assert!(outcome.stderr.lines().any(is_ours), "{launcher} {faults}: {outcome:?}");
+        }
+        assert!(struck > 0, "{launcher}: some fault struck");
+    }
+}
+
+#[test]
+fn twenty_broken_jobs_end_as_they_must() {
+    if Launcher::of_mpi().len() < 2 {
+        return println!("skipped: the campaign over MPI runs under both launchers");
+    }
+    let program = env!("CARGO_BIN_EXE_checked").into();
+    let path = Some(Path::Mpi);
+    let campaign = Campaign { program, runs: 20, seed: 3_000_000, path, fault: None, at_a_time: 2 };
+    let summary = campaign.run(|| ());
+    println!("{summary}");
+    assert!(summary.failures.is_empty(), "{summary}");
 }
 
 #[test]

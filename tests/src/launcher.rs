@@ -4,8 +4,10 @@ use crate::{Outcome, Program};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt;
 use std::path::Path;
+use std::process::Command;
 
 /// A launcher of this machine.
+#[derive(Clone, Debug)]
 pub struct Launcher {
     /// What comes before the number of processes.
     command: String,
@@ -50,6 +52,14 @@ impl Launcher {
     /// The launchers of both MPIs, as far as they are here.
     pub fn of_mpi() -> Vec<Self> {
         [Self::open_mpi(), Self::hydra()].into_iter().flatten().collect()
+    }
+
+    /// The command that starts so many processes of what is added to it.
+    pub fn command(&self, processes: u32) -> Command {
+        let mut words = self.command.split_whitespace();
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words).arg("-n").arg(processes.to_string());
+        command
     }
 
     /// Runs a program as so many processes.

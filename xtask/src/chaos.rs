@@ -16,7 +16,7 @@ pub(crate) struct Options {
     /// Seed of the first; each job has the next one
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Only over this path: memcpy, shm, cma, tcp, emulated, ofi (which needs libfabric, and runs only when it is named)
+    /// Only over this path: memcpy, shm, cma, tcp, emulated; or ofi, mpi, which need their libraries and run only when they are named
     #[arg(long)]
     path: Option<String>,
     /// Only with this fault: none, kill, stop, launcher, two
@@ -28,12 +28,14 @@ pub(crate) struct Options {
 pub(crate) fn run(options: Options, report: &mut Report) {
     let Options { runs, seed, path, fault } = options;
     report.add(
-        Step::cargo("build", "build --package chare-tests --features ofi --bin chaos --bin checked").run(),
+        Step::cargo("build", "build --package chare-tests --features ofi,mpi --bin chaos --bin checked")
+            .run(),
     );
-    let mut step = Step::cargo("chaos", "run --quiet --package chare-tests --features ofi --bin chaos --")
-        .argument(format!("--runs={runs}"))
-        .argument(format!("--seed={seed}"))
-        .within(PATIENCE_PER_RUN * runs.max(10));
+    let mut step =
+        Step::cargo("chaos", "run --quiet --package chare-tests --features ofi,mpi --bin chaos --")
+            .argument(format!("--runs={runs}"))
+            .argument(format!("--seed={seed}"))
+            .within(PATIENCE_PER_RUN * runs.max(10));
     for (option, value) in [("path", path), ("fault", fault)] {
         if let Some(value) = value {
             step = step.argument(format!("--{option}={value}"));

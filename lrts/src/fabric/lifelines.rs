@@ -3,9 +3,8 @@
 //! Networks differ in what they tell of a peer that dies: some report it with the next operation, some never. The
 //! kernel closes a dead process's sockets, and keepalive finds vanished hosts within half a minute.
 //!
-//! 1. A node writes [`LAST_WORD`] once its goodbye has left by the network, or [`GOODBYE`] in its place, if it never sent
-//!    anything to the peer: then no connection is made for it. Nothing else is ever written.
-//! 2. An end after either is orderly: the goodbye is on its way, or was heard. Any other end is a loss.
+//! A node writes [`HEARD`] when it has heard the peer's goodbye, and [`GOODBYE`] in place of its own, if it never sent anything to the
+//! peer: then no connection is made for it. Nothing else is ever written. What an end means, `parting` says.
 
 use crate::error::LrtsError;
 use crate::ids::NodeId;
@@ -18,7 +17,7 @@ use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-const LAST_WORD: u8 = b'.';
+const HEARD: u8 = b'.';
 
 const GOODBYE: u8 = b'!';
 
@@ -34,21 +33,16 @@ const EVENTS: usize = 16;
 pub(crate) enum Sign {
     /// It says goodbye, and never sent anything.
     Goodbye,
-    /// The end, after its last word.
-    Orderly,
-    /// The end, without it, for this reason.
-    Broken(String),
-}
-
-struct Lifeline {
-    socket: OwnedFd,
-    heard_last_word: bool,
+    /// It has heard our goodbye.
+    Heard,
+    /// The end, for this reason.
+    Ended(String),
 }
 
 /// All of one node.
 pub(crate) struct Lifelines {
     epoll: OwnedFd,
-    open: BTreeMap<NodeId, Lifeline>,
+    open: BTreeMap<NodeId, OwnedFd>,
 }
 
 impl Lifelines {
@@ -70,8 +64,7 @@ impl Lifelines {
             let data = EventData::new_u64(u64::from(peer.0));
             epoll::add(&epoll, socket, data, EventFlags::IN).map_err(system)?;
         }
-        let watch = |(peer, socket)| (peer, Lifeline { socket, heard_last_word: false });
-        Ok(Self { epoll, open: sockets.into_iter().map(watch).collect() })
+        Ok(Self { epoll, open: sockets })
     }
 
     /// Readable when something ended.
@@ -79,9 +72,9 @@ impl Lifelines {
         self.epoll.as_fd()
     }
 
-    /// Tells a peer that our goodbye has left.
-    pub(crate) fn write_last_word(&self, peer: NodeId) {
-        self.write(peer, LAST_WORD);
+    /// Tells a peer that its goodbye was heard.
+    pub(crate) fn write_heard(&self, peer: NodeId) {
+        self.write(peer, HEARD);
     }
 
     /// Says goodbye to a peer that was never sent anything.
@@ -91,9 +84,9 @@ impl Lifelines {
     }
 
     fn write(&self, peer: NodeId, word: u8) {
-        if let Some(lifeline) = self.open.get(&peer) {
+        if let Some(socket) = self.open.get(&peer) {
             // An empty connection takes a byte, or it has ended, which is heard by reading.
-            let _ = rustix::net::send(&lifeline.socket, &[word], SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+            let _ = rustix::net::send(socket, &[word], SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
         }
     }
 
@@ -106,9 +99,8 @@ impl Lifelines {
         let peers = events.iter().map(|event| NodeId({ event.data }.u64() as u32));
         let mut heard = Vec::new();
         for peer in peers {
-            let Some(lifeline) = self.open.get_mut(&peer) else { continue };
-            if let Some(sign) = lifeline.read() {
-                if sign != Sign::Goodbye {
+            while let Some(sign) = self.open.get(&peer).and_then(read) {
+                if let Sign::Ended(_) = sign {
                     self.open.remove(&peer);
                 }
                 heard.push((peer, sign));
@@ -118,28 +110,20 @@ impl Lifelines {
     }
 }
 
-impl Lifeline {
-    fn read(&mut self) -> Option<Sign> {
-        let mut byte = [0];
-        loop {
-            return match rustix::net::recv(&self.socket, &mut byte, RecvFlags::DONTWAIT) {
-                Ok((0, _)) if self.heard_last_word => Some(Sign::Orderly),
-                Ok((0, _)) => Some(Sign::Broken("its process ended without a goodbye".to_owned())),
-                Ok(_) if byte == [LAST_WORD] => {
-                    self.heard_last_word = true;
-                    continue;
-                }
-                Ok(_) if byte == [GOODBYE] => {
-                    self.heard_last_word = true;
-                    Some(Sign::Goodbye)
-                }
-                Ok(_) => {
-                    Some(Sign::Broken("it wrote nonsense on the connection that shows its life".to_owned()))
-                }
-                Err(Errno::AGAIN) => None,
-                Err(Errno::INTR) => continue,
-                Err(errno) => Some(Sign::Broken(errno.to_string())),
-            };
-        }
+/// What a peer has written, if it has.
+fn read(socket: &OwnedFd) -> Option<Sign> {
+    let mut byte = [0];
+    loop {
+        return match rustix::net::recv(socket, &mut byte, RecvFlags::DONTWAIT) {
+            Ok((0, _)) => Some(Sign::Ended("its process ended without a goodbye".to_owned())),
+            Ok(_) => Some(match byte {
+                [HEARD] => Sign::Heard,
+                [GOODBYE] => Sign::Goodbye,
+                _ => Sign::Ended("it wrote nonsense on the connection that shows its life".to_owned()),
+            }),
+            Err(Errno::AGAIN) => None,
+            Err(Errno::INTR) => continue,
+            Err(errno) => Some(Sign::Ended(errno.to_string())),
+        };
     }
 }

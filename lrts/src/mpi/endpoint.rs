@@ -36,9 +36,9 @@ pub(super) struct Letter {
 pub(super) enum Event {
     /// A message, and the rank of its sender.
     Received(Arrival, u32),
-    /// A buffer of the sending pool is free again.
-    Sent(usize),
-    /// The same, but its message may not have arrived.
+    /// Buffers of the sending pool are free again.
+    Sent,
+    /// The same, but the message of this one may not have arrived.
     SendFailed(usize, String),
 }
 
@@ -138,7 +138,7 @@ impl Endpoint {
                 Ok(None) => self.sends.push_back((slot, request)),
                 Ok(Some(_)) => {
                     self.free.push(slot);
-                    events.push(Event::Sent(slot));
+                    events.push(Event::Sent);
                 }
                 Err(error) => {
                     self.free.push(slot);
@@ -151,6 +151,11 @@ impl Endpoint {
     /// Whether MPI has messages that have not left.
     pub(super) fn is_sending(&self) -> bool {
         !self.sends.is_empty()
+    }
+
+    /// The buffers of messages that have not left.
+    pub(super) fn under_way(&self) -> impl Iterator<Item = usize> {
+        self.sends.iter().map(|(slot, _)| *slot)
     }
 
     /// Writes a message into a free buffer; `None` when there is none.

@@ -147,9 +147,9 @@ impl Mpi {
         let (mut rounds, mut idle_since) = (0_u32, Instant::now());
         while !is_over() {
             rounds = rounds.wrapping_add(1);
-            let slept = idle_since.elapsed() > SPIN;
-            let look = slept || rounds.is_multiple_of(LIFELINE_INTERVAL);
-            if self.exchange.lock().advance(self.is_closing(), look, ticket) {
+            let (slept, closing) = (idle_since.elapsed() > SPIN, self.is_closing());
+            let look = slept || closing || rounds.is_multiple_of(LIFELINE_INTERVAL);
+            if self.exchange.lock().advance(closing, look, ticket) {
                 idle_since = Instant::now();
             } else if slept {
                 std::thread::park_timeout(NAP);
@@ -212,11 +212,12 @@ impl Lrts for Mpi {
         let Some(mut turn) = self.turn.try_lock() else { return false };
         let Turn { news, read, rounds } = &mut *turn;
         *rounds = rounds.wrapping_add(1);
-        let look = self.sleeper.has_slept() || rounds.is_multiple_of(LIFELINE_INTERVAL);
+        let (slept, closing) = (self.sleeper.has_slept(), self.is_closing());
+        let look = slept || closing || rounds.is_multiple_of(LIFELINE_INTERVAL);
         let mut exchange = self.exchange.lock();
         exchange.give_back(read);
         let ticket = self.callers.ticket();
-        let happened = ticket.is_some_and(|ticket| exchange.advance(self.is_closing(), look, ticket));
+        let happened = ticket.is_some_and(|ticket| exchange.advance(closing, look, ticket));
         exchange.take_news(news);
         drop(exchange);
         if news.is_empty() {

@@ -3,7 +3,8 @@
 //! 1. A message costs a credit; there are as many as buffers that the peer posted for it. So the peer's queue is never empty
 //!    when a message comes in, however slow the peer is.
 //! 2. Credits come back in the last byte of every message, or, once half of them are owed, in a message of that byte alone, which
-//!    costs none. No more than two of those are on their way: each stands for half of the credits. Two buffers are for them.
+//!    costs none. No more than two of those are on their way: each stands for half of the credits. Two buffers are for them, and
+//!    for the first word of a connection, before which nothing is owed.
 //! 3. A message that is not signalled is over when something posted later is. Nothing else is concluded from that: with iWARP a
 //!    message ends before the answer to a read that was posted before it.
 
@@ -25,7 +26,7 @@ pub(super) enum State {
     Expected,
     /// We asked.
     Asking(Identifier),
-    /// The peer asked, and was granted it.
+    /// The peer asked, and was granted it; it has not been heard on it.
     Granting(Identifier),
     Open(Identifier),
     /// No more, for this reason.

@@ -1,6 +1,7 @@
 //! Which job a seed means: path, nodes, fault, victims, moment.
 
 use super::fault::Fault;
+use crate::Launcher;
 use clap::ValueEnum;
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -23,6 +24,8 @@ pub enum Path {
     Emulated,
     /// Sockets by libfabric; only when it is asked for, since not every build and machine has it
     Ofi,
+    /// MPI, under Open MPI's launcher for even seeds and MPICH's for odd ones; likewise
+    Mpi,
 }
 
 impl Path {
@@ -35,6 +38,7 @@ impl Path {
             Self::Tcp => &["+nolocal"],
             Self::Emulated => &["+lrts", "emulated"],
             Self::Ofi => &["+lrts", "ofi", "+ofi", "tcp;ofi_rxm"],
+            Self::Mpi => &["+lrts", "mpi"],
         }
     }
 }
@@ -93,6 +97,8 @@ impl Plan {
         let fault = match fault.unwrap_or_else(|| pick_fault(path, &mut random)) {
             // A single process has no launcher, and no second node.
             Fault::Launcher | Fault::Two if path == Path::Memcpy => Fault::Kill,
+            // MPI's launcher is not ours to answer for.
+            Fault::Launcher if path == Path::Mpi => Fault::Kill,
             fault => fault,
         };
         let nodes = match (path, fault) {
@@ -107,18 +113,33 @@ impl Plan {
         let at = random.random_range(1..=ENTRIES);
         let pause = Duration::from_millis(random.random_range(0..=STOP_MS_MAX));
         let after_stop = match random.random_range(0..8) {
-            // A single process has nobody who would miss it.
-            0 if nodes > 1 => AfterStop::Nothing,
+            // A single process has nobody who would miss it, and MPI's launchers miss nobody.
+            0 if nodes > 1 && path != Path::Mpi => AfterStop::Nothing,
             1 | 2 => AfterStop::Kill(pause),
             _ => AfterStop::Continue(pause),
         };
         Self { seed, path, fault, nodes, pes, victims, at, after_stop }
     }
 
+    /// The launcher in front of the program, where it has one of its own.
+    ///
+    /// # Errors
+    /// It is not here.
+    pub fn launcher(&self) -> Result<Option<Launcher>, String> {
+        let find = match (self.path, self.seed % 2) {
+            (Path::Mpi, 0) => Launcher::open_mpi,
+            (Path::Mpi, _) => Launcher::hydra,
+            _ => return Ok(None),
+        };
+        find().map(Some).ok_or_else(|| "the launcher of its MPI is not here".to_owned())
+    }
+
     /// The program's arguments for it.
     pub fn arguments(&self) -> Vec<String> {
-        let mut arguments =
-            vec!["+n".to_owned(), self.nodes.to_string(), "+p".to_owned(), self.pes.to_string()];
+        let mut arguments = vec!["+p".to_owned(), self.pes.to_string()];
+        if self.path != Path::Mpi {
+            arguments.extend(["+n".to_owned(), self.nodes.to_string()]);
+        }
         arguments.extend(self.path.options().iter().map(|option| (*option).to_owned()));
         let Some(raise) = self.fault.raise() else { return arguments };
         let victims: Vec<String> = self.victims.iter().map(u32::to_string).collect();

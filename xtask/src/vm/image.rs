@@ -18,7 +18,7 @@ const PACKAGES: &str = "iproute2,kmod,rdma-core,ibverbs-providers,ibverbs-utils,
 openssh-server,openssh-client,util-linux,procps,libgcc-s1,netbase";
 
 /// Modules, and what they need goes first. Checksums are among them because nothing is loaded later: the root has none.
-const MODULES: [&str; 16] = [
+const MODULES: [&str; 17] = [
     "virtio_pci",
     "virtio_blk",
     "crc32c_generic",
@@ -30,6 +30,7 @@ const MODULES: [&str; 16] = [
     "9p",
     "virtio_net",
     "veth",
+    "bridge",
     "dummy",
     "sch_netem",
     "ib_uverbs",

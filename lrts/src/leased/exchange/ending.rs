@@ -1,6 +1,6 @@
 //! Goodbyes, losses and the end of everything.
 
-use super::{Exchange, Farewell, News, Peer, Presence};
+use super::{Exchange, News};
 use crate::error::LrtsError;
 use crate::fabric::lifelines::Sign;
 use crate::ids::NodeId;
@@ -9,9 +9,6 @@ use std::time::{Duration, Instant};
 
 /// How long the network may keep pieces of a lost peer's operations. Connections report their end within milliseconds.
 pub(super) const LINGER: Duration = Duration::from_secs(2);
-
-/// How long a goodbye may be on its way after its sender has gone.
-const LAST_WAY: Duration = Duration::from_secs(5);
 
 impl Exchange {
     /// Begins to say goodbye, and to refuse what is new.
@@ -25,13 +22,11 @@ impl Exchange {
             let node = NodeId(index as u32);
             let idle = self.poster.count(node) == 0;
             let Some(peer) = self.peer(node) else { continue };
-            if idle && peer.farewell == Farewell::Unsaid && peer.server.is_idle() && peer.waiting.is_empty() {
-                if peer.next_out == 0 {
-                    peer.farewell = Farewell::Over;
-                    self.lifelines.write_goodbye(node);
-                } else {
-                    peer.farewell = Farewell::Queued;
-                    self.tell(node, Control::Goodbye);
+            if idle && peer.parting.may_say() && peer.server.is_idle() && peer.waiting.is_empty() {
+                peer.parting.say_goodbye();
+                match peer.next_out {
+                    0 => self.lifelines.write_goodbye(node),
+                    _ => self.tell(node, Control::Goodbye),
                 }
             }
         }
@@ -42,28 +37,14 @@ impl Exchange {
         let happened = !heard.is_empty();
         for (node, sign) in heard {
             let Some(peer) = self.peer(node) else { continue };
-            match (peer.presence, sign) {
-                (Presence::Open, Sign::Goodbye) if peer.next_in == 0 && peer.early.is_empty() => {
-                    self.hear_goodbye(node);
-                }
-                (_, Sign::Goodbye) => self.breach(node, "a goodbye beside its messages".to_owned()),
-                (Presence::Open, Sign::Orderly) => peer.gone_since = Some(Instant::now()),
-                (Presence::Open, Sign::Broken(cause)) => self.lose(node, cause),
-                // Nobody hears our goodbye any more, if it is not out yet.
-                (Presence::Closed | Presence::Lost, _) => peer.farewell = Farewell::Over,
+            match sign {
+                Sign::Heard if peer.parting.be_heard() => {}
+                Sign::Heard => self.breach(node, "it heard a goodbye that was not said".to_owned()),
+                Sign::Goodbye if peer.parting.is_open() && peer.has_said_nothing() => self.hear_goodbye(node),
+                Sign::Goodbye => self.breach(node, "a goodbye beside its messages".to_owned()),
+                Sign::Ended(cause) if peer.parting.be_left() => self.lose(node, cause),
+                Sign::Ended(_) => {}
             }
-        }
-        let overdue = |peer: &Peer| {
-            peer.presence == Presence::Open && peer.gone_since.is_some_and(|since| since.elapsed() > LAST_WAY)
-        };
-        let overdue: Vec<NodeId> = (0..)
-            .map(NodeId)
-            .zip(&self.peers)
-            .filter(|(_, peer)| peer.as_ref().is_some_and(overdue))
-            .map(|(node, _)| node)
-            .collect();
-        for node in overdue {
-            self.lose(node, "its goodbye did not arrive".to_owned());
         }
         happened
     }
@@ -79,11 +60,8 @@ impl Exchange {
 
     /// Ends all that there is with a peer, once.
     pub(super) fn end(&mut self, node: NodeId, error: LrtsError) {
-        let Some(peer) = self.peer(node).filter(|peer| peer.presence != Presence::Lost) else { return };
-        // After its goodbye it may go as it likes.
-        let is_news = peer.presence == Presence::Open;
-        peer.presence = Presence::Lost;
-        peer.farewell = Farewell::Over;
+        let Some(peer) = self.peer(node).filter(|peer| !peer.parting.is_lost()) else { return };
+        let is_news = peer.parting.lose();
         peer.waiting.clear();
         peer.server.freeze();
         peer.early.clear();
@@ -110,18 +88,12 @@ impl Exchange {
 
     /// Whether something ends by the clock, or by events that no descriptor announces.
     pub(in crate::leased) fn watches_clock(&self) -> bool {
-        let gone = |peer: &Peer| peer.presence == Presence::Open && peer.gone_since.is_some();
-        self.stalled || self.lingering.is_some() || self.peers.iter().flatten().any(gone)
+        self.stalled || self.lingering.is_some()
     }
 
     /// Whether all goodbyes were exchanged, and no operation is open.
     pub(in crate::leased) fn is_closed(&self) -> bool {
-        let done = |peer: &Peer| match peer.presence {
-            Presence::Lost => true,
-            Presence::Closed => peer.farewell == Farewell::Over,
-            Presence::Open => false,
-        };
-        self.peers.iter().flatten().all(done) && self.poster.is_idle()
+        self.peers.iter().flatten().all(|peer| peer.parting.is_over()) && self.poster.is_idle()
     }
 }
 

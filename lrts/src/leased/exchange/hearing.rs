@@ -1,6 +1,6 @@
 //! The way in: what the endpoint did, and what peers say.
 
-use super::{Cargo, Exchange, Farewell, Message, News, Peer, Presence};
+use super::{Exchange, Message, News, Peer};
 use crate::emulated::wire::OperationId;
 use crate::fabric::pool::Arrival;
 use crate::ids::NodeId;
@@ -16,20 +16,13 @@ impl Exchange {
     pub(super) fn take(&mut self, event: Event) {
         match event {
             Event::Received(arrival) => self.hear(arrival),
-            Event::Sent(slot) => match self.sends[slot] {
-                (_, Cargo::Ordinary) => {}
-                (node, Cargo::Hello) => {
-                    if let Some(peer) = self.peer(node) {
-                        peer.greeted[1] = true;
-                    }
+            Event::Sent(slot) => {
+                if let (node, true) = self.sends[slot]
+                    && let Some(peer) = self.peer(node)
+                {
+                    peer.greeted[1] = true;
                 }
-                (node, Cargo::Goodbye) => {
-                    self.lifelines.write_last_word(node);
-                    if let Some(peer) = self.peer(node) {
-                        peer.farewell = Farewell::Over;
-                    }
-                }
-            },
+            }
             Event::Moved(slot) => {
                 let moved = self.poster.moved(slot);
                 self.finish(moved.map(|(id, _)| id));
@@ -70,7 +63,7 @@ impl Exchange {
             // A stranger.
             return self.give_back(arrival);
         };
-        let Some(peer) = self.peer(source).filter(|peer| peer.presence == Presence::Open) else {
+        let Some(peer) = self.peer(source).filter(|peer| peer.parting.is_open()) else {
             return self.give_back(arrival);
         };
         let distance = sequence.wrapping_sub(peer.next_in) as usize;
@@ -139,10 +132,11 @@ impl Exchange {
     pub(super) fn hear_goodbye(&mut self, source: NodeId) {
         let Self { endpoint, registrations, peers, poster, news, .. } = self;
         let Some(peer) = peers.get_mut(source.index()).and_then(Option::as_mut) else { return };
-        peer.presence = Presence::Closed;
+        peer.parting.hear_goodbye();
         peer.server.release_all(&mut Network { endpoint: &mut **endpoint, registrations });
         poster.abandon(source, &mut **endpoint, &mut |completion| news.push(News::Completion(completion)));
         news.push(News::Closed(source));
+        self.lifelines.write_heard(source);
     }
 
     /// A message was read.

@@ -5,8 +5,7 @@
 //! 1. Messages between two nodes are numbered. Those that a provider delivers too early are copied, so that their buffers
 //!    are free for the ones that are due.
 //! 2. Own messages (`Control`) wait in a queue per peer for room and go before the frames that were sent after them.
-//! 3. A node says goodbye to a peer when neither has an operation open at the other. After both goodbyes, or a loss,
-//!    the peer is done with.
+//! 3. Nodes part as [`Parting`] says.
 //! 4. Whatever fails on the way to a peer, and whatever no correct peer sends, makes it lost, once.
 //! 5. What the network still holds of a lost peer's operations is waited for [`ending::LINGER`] long; then the endpoint is closed,
 //!    because nothing else proves that it will not touch their memory. All peers are lost then.
@@ -22,6 +21,7 @@ use super::server::{Network, Server};
 use super::wire::Control;
 use crate::error::LrtsError;
 use crate::fabric::lifelines::Lifelines;
+use crate::fabric::parting::Parting;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::frame::Channel;
 use crate::ids::NodeId;
@@ -57,35 +57,10 @@ impl Message {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Presence {
-    Open,
-    /// It said goodbye.
-    Closed,
-    Lost,
-}
-
-/// What a buffer of the sending pool carries.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Cargo {
-    Ordinary,
-    Hello,
-    Goodbye,
-}
-
-/// How far our goodbye is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Farewell {
-    Unsaid,
-    Queued,
-    /// It left, or there is nobody to hear it.
-    Over,
-}
-
 struct Peer {
     /// What its messages must carry to be heard.
     door: u64,
-    presence: Presence,
+    parting: Parting,
     next_out: u32,
     next_in: u32,
     early: BTreeMap<u32, Vec<u8>>,
@@ -93,9 +68,6 @@ struct Peer {
     server: Server,
     /// Its hello arrived; ours has left.
     greeted: [bool; 2],
-    farewell: Farewell,
-    /// When it ended, after its last word, while its goodbye had not arrived.
-    gone_since: Option<Instant>,
     /// Frames sent to it.
     sent: PathUse,
     /// Whether it is in the list of the restless.
@@ -114,8 +86,8 @@ pub(super) struct Exchange {
     /// By node; `None` for this one.
     peers: Vec<Option<Peer>>,
     poster: Poster,
-    /// By buffer of the sending pool: to whom, and what.
-    sends: Vec<(NodeId, Cargo)>,
+    /// By buffer of the sending pool: to whom, and whether it is a hello.
+    sends: Vec<(NodeId, bool)>,
     /// Buffers that the network did not take back yet.
     unposted: Vec<Arrival>,
     /// Peers with something to send or claim.
@@ -146,15 +118,13 @@ impl Exchange {
         let greets = !endpoint.connects_on_demand();
         let peer = |(door, server)| Peer {
             door,
-            presence: Presence::Open,
+            parting: Parting::new(),
             next_out: 0,
             next_in: 0,
             early: BTreeMap::new(),
             waiting: greets.then_some(Control::Hello).into_iter().collect(),
             server,
             greeted: [!greets; 2],
-            farewell: Farewell::Unsaid,
-            gone_since: None,
             sent: PathUse::default(),
             listed: greets,
         };
@@ -168,7 +138,7 @@ impl Exchange {
             registrations,
             lifelines,
             poster: Poster::new(endpoint.transfer_bytes_max()),
-            sends: vec![(node, Cargo::Ordinary); SENDS],
+            sends: vec![(node, false); SENDS],
             unposted: Vec::new(),
             restless: restless.map(|(node, _)| node).collect(),
             lingering: None,
@@ -286,6 +256,10 @@ impl Exchange {
 }
 
 impl Peer {
+    fn has_said_nothing(&self) -> bool {
+        self.next_in == 0 && self.early.is_empty()
+    }
+
     /// The message that is due, if it is here.
     fn take_next(&mut self) -> Option<Vec<u8>> {
         let bytes = self.early.remove(&self.next_in)?;

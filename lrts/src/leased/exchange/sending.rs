@@ -1,6 +1,6 @@
 //! The way out: frames, own messages and operations.
 
-use super::{Cargo, Exchange, Farewell, Presence};
+use super::Exchange;
 use crate::emulated::wire::OPERATIONS_MAX;
 use crate::error::TransferError;
 use crate::fabric::wish::Wish;
@@ -20,10 +20,10 @@ impl Exchange {
     /// If there is no such peer.
     pub(in crate::leased) fn send(&mut self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         let peer = self.peer(target).unwrap_or_else(|| panic!("{target} is no peer"));
-        if peer.presence == Presence::Lost {
+        if peer.parting.is_lost() {
             return Ok(());
         }
-        if peer.farewell != Farewell::Unsaid {
+        if !peer.parting.may_say() {
             return Err(NoRoom);
         }
         if !peer.waiting.is_empty() {
@@ -33,7 +33,7 @@ impl Exchange {
                 return Err(NoRoom);
             }
         }
-        match self.post(target, Kind::Frame(frame.channel), [frame.head, frame.body], Cargo::Ordinary) {
+        match self.post(target, Kind::Frame(frame.channel), [frame.head, frame.body], false) {
             Ok(()) => {
                 if let Some(peer) = self.peer(target) {
                     peer.sent.add(frame.len());
@@ -56,14 +56,13 @@ impl Exchange {
         target: NodeId,
         kind: Kind,
         body: [&[u8]; 2],
-        cargo: Cargo,
+        is_hello: bool,
     ) -> Result<(), Refusal> {
         let source = self.node;
         let Some(peer) = self.peers.get_mut(target.index()).and_then(Option::as_mut) else { return Ok(()) };
         let header = Header { door: peer.door, sequence: peer.next_out, source, kind }.encode();
-        let announced = cargo != Cargo::Ordinary;
-        if let Some(slot) = self.endpoint.send(target, &[&header, body[0], body[1]], announced)? {
-            self.sends[slot] = (target, cargo);
+        if let Some(slot) = self.endpoint.send(target, &[&header, body[0], body[1]], is_hello)? {
+            self.sends[slot] = (target, is_hello);
         }
         peer.next_out = peer.next_out.wrapping_add(1);
         Ok(())
@@ -75,11 +74,11 @@ impl Exchange {
     /// The wish when too many are open at that peer.
     pub(in crate::leased) fn wish(&mut self, wish: Wish) -> Result<Option<Completion>, Wish> {
         let node = wish.key.node;
-        match self.peer(node).map(|peer| (peer.presence, peer.farewell)) {
+        match self.peer(node).map(|peer| (peer.parting.is_open(), peer.parting.may_say())) {
             None => return Ok(Some(wish.end(Err(TransferError::StaleKey(node))))),
-            Some((Presence::Open, Farewell::Unsaid)) => {}
-            Some((Presence::Open, _)) => return Err(wish),
-            Some(_) => return Ok(Some(wish.end(Err(TransferError::PeerLost(node))))),
+            Some((true, true)) => {}
+            Some((true, false)) => return Err(wish),
+            Some((false, _)) => return Ok(Some(wish.end(Err(TransferError::PeerLost(node))))),
         }
         if self.poster.count(node) >= OPERATIONS_MAX {
             return Err(wish);
@@ -115,12 +114,8 @@ impl Exchange {
     pub(super) fn flush(&mut self, node: NodeId) -> bool {
         let mut left = false;
         while let Some(control) = self.peer(node).and_then(|peer| peer.waiting.front().copied()) {
-            let cargo = match control {
-                Control::Hello => Cargo::Hello,
-                Control::Goodbye => Cargo::Goodbye,
-                _ => Cargo::Ordinary,
-            };
-            match self.post(node, Kind::Control, [control.encode().as_slice(), &[]], cargo) {
+            let is_hello = control == Control::Hello;
+            match self.post(node, Kind::Control, [control.encode().as_slice(), &[]], is_hello) {
                 Ok(()) => {
                     left = true;
                     self.peer(node).map(|peer| peer.waiting.pop_front());

@@ -1,6 +1,6 @@
 //! Goodbyes, losses and the end of everything.
 
-use super::{Exchange, Farewell, News, Peer, Presence, Purpose, Running};
+use super::{Exchange, News, Peer, Purpose, Running};
 use crate::error::LrtsError;
 use crate::fabric::lifelines::Sign;
 use crate::ids::NodeId;
@@ -12,16 +12,13 @@ use std::time::{Duration, Instant};
 /// How long MPI may keep pieces of a lost peer's transfers. Receives are given back at once, sends by some MPIs never.
 pub(super) const LINGER: Duration = Duration::from_secs(2);
 
-/// How long a goodbye may be on its way after its sender has gone.
-const LAST_WAY: Duration = Duration::from_secs(5);
-
 impl Exchange {
     pub(in crate::mpi) fn say_goodbyes(&mut self) {
         for node in (0..self.peers.len() as u32).map(NodeId) {
             let idle = self.poster.count(node) == 0;
             let Some(peer) = self.peer(node) else { continue };
-            if idle && peer.farewell == Farewell::Unsaid && peer.server.is_idle() && peer.waiting.is_empty() {
-                peer.farewell = Farewell::Queued;
+            if idle && peer.parting.may_say() && peer.server.is_idle() && peer.waiting.is_empty() {
+                peer.parting.say_goodbye();
                 self.tell(node, Control::Goodbye);
             }
         }
@@ -32,22 +29,13 @@ impl Exchange {
         let happened = !heard.is_empty();
         for (node, sign) in heard {
             let Some(peer) = self.peer(node) else { continue };
-            match (peer.presence, sign) {
-                (_, Sign::Goodbye) => self.breach(node, "a goodbye beside its messages".to_owned(), ticket),
-                (Presence::Open, Sign::Orderly) => peer.gone_since = Some(Instant::now()),
-                (Presence::Open, Sign::Broken(cause)) => self.lose(node, cause, ticket),
-                // Nobody hears our goodbye any more, if it is not out yet.
-                (Presence::Closed | Presence::Lost, _) => peer.farewell = Farewell::Over,
+            match sign {
+                Sign::Heard if peer.parting.be_heard() => {}
+                Sign::Heard => self.breach(node, "it heard a goodbye that was not said".to_owned(), ticket),
+                Sign::Goodbye => self.breach(node, "a goodbye beside its messages".to_owned(), ticket),
+                Sign::Ended(cause) if peer.parting.be_left() => self.lose(node, cause, ticket),
+                Sign::Ended(_) => {}
             }
-        }
-        let overdue = |peer: &Peer| {
-            peer.presence == Presence::Open && peer.gone_since.is_some_and(|since| since.elapsed() > LAST_WAY)
-        };
-        let nodes = (0..).map(NodeId).zip(&self.peers);
-        let overdue: Vec<NodeId> =
-            nodes.filter(|(_, peer)| peer.as_ref().is_some_and(overdue)).map(|(node, _)| node).collect();
-        for node in overdue {
-            self.lose(node, "its goodbye did not arrive".to_owned(), ticket);
         }
         happened
     }
@@ -70,11 +58,8 @@ impl Exchange {
 
     /// Ends all that there is with a peer, once.
     fn end(&mut self, node: NodeId, error: LrtsError, ticket: Ticket) {
-        let Some(peer) = self.peer(node).filter(|peer| peer.presence != Presence::Lost) else { return };
-        // After its goodbye it may go as it likes.
-        let is_news = peer.presence == Presence::Open;
-        peer.presence = Presence::Lost;
-        peer.farewell = Farewell::Over;
+        let Some(peer) = self.peer(node).filter(|peer| !peer.parting.is_lost()) else { return };
+        let is_news = peer.parting.lose();
         peer.waiting.clear();
         peer.server.abandon();
         let Self { poster, tags, .. } = self;
@@ -93,7 +78,7 @@ impl Exchange {
     pub(super) fn give_up_lingering(&mut self) {
         self.lingering = None;
         let is_lost = |peers: &[Option<Peer>], node: NodeId| {
-            peers[node.index()].as_ref().is_none_or(|peer| peer.presence == Presence::Lost)
+            peers[node.index()].as_ref().is_none_or(|peer| peer.parting.is_lost())
         };
         let Self { flows, peers, poster, tags, news, .. } = self;
         for Running { purpose, flow, .. } in flows.extract_if(.., |one| is_lost(peers, one.peer)) {
@@ -105,20 +90,15 @@ impl Exchange {
 
     /// Whether something ends by the clock, or by what MPI alone knows.
     pub(in crate::mpi) fn watches_clock(&self) -> bool {
-        let gone = |peer: &Peer| peer.presence == Presence::Open && peer.gone_since.is_some();
-        !self.flows.is_empty()
-            || self.endpoint.is_sending()
-            || self.lingering.is_some()
-            || self.peers.iter().flatten().any(gone)
+        !self.flows.is_empty() || self.endpoint.is_sending() || self.lingering.is_some()
     }
 
-    /// Whether all goodbyes were exchanged, and no operation is open.
+    /// Whether all goodbyes were heard, no operation is open, and MPI needs no buffer any more, but of messages to the lost.
     pub(in crate::mpi) fn is_closed(&self) -> bool {
-        let done = |peer: &Peer| match peer.presence {
-            Presence::Lost => true,
-            Presence::Closed => peer.farewell == Farewell::Over,
-            Presence::Open => false,
-        };
-        self.peers.iter().flatten().all(done) && self.poster.is_idle()
+        let peer_at = |slot: usize| self.peers[self.sends[slot].index()].as_ref();
+        let is_lost = |slot| peer_at(slot).is_none_or(|peer| peer.parting.is_lost());
+        self.peers.iter().flatten().all(|peer| peer.parting.is_over())
+            && self.poster.is_idle()
+            && self.endpoint.under_way().all(is_lost)
     }
 }

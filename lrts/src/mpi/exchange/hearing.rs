@@ -1,6 +1,6 @@
 //! The way in: what the endpoint did, and what peers say.
 
-use super::{Ends, Exchange, Farewell, News, Presence, Purpose, Running};
+use super::{Ends, Exchange, News, Purpose, Running};
 use crate::fabric::pool::Arrival;
 use crate::ids::NodeId;
 use crate::mpi::callers::Ticket;
@@ -13,15 +13,8 @@ impl Exchange {
     pub(super) fn take(&mut self, event: Event, ticket: Ticket) {
         match event {
             Event::Received(arrival, rank) => self.hear(arrival, rank, ticket),
-            Event::Sent(slot) => {
-                if let (node, true) = self.sends[slot] {
-                    self.lifelines.write_last_word(node);
-                    if let Some(peer) = self.peer(node) {
-                        peer.farewell = Farewell::Over;
-                    }
-                }
-            }
-            Event::SendFailed(slot, cause) => self.lose(self.sends[slot].0, cause, ticket),
+            Event::Sent => {}
+            Event::SendFailed(slot, cause) => self.lose(self.sends[slot], cause, ticket),
         }
     }
 
@@ -30,7 +23,7 @@ impl Exchange {
         let decoded = Header::decode(incoming.bytes(&arrival));
         let known = decoded.and_then(|(header, body)| {
             let peer = self.peers.get(header.source.index()).and_then(Option::as_ref)?;
-            (peer.place.rank == rank && peer.presence == Presence::Open).then_some((header, body))
+            (peer.place.rank == rank && peer.parting.is_open()).then_some((header, body))
         });
         // Of strangers and of the lost, nothing is heard.
         let Some((Header { source, kind }, body)) = known else { return self.read.push(arrival) };
@@ -52,7 +45,7 @@ impl Exchange {
         match control {
             Control::Goodbye => self.hear_goodbye(source),
             // It hears our goodbye before any answer, which ends what it asked for.
-            Control::Get { .. } | Control::Put { .. } if peer.farewell != Farewell::Unsaid => {}
+            Control::Get { .. } | Control::Put { .. } if !peer.parting.may_say() => {}
             Control::Get { id, range, tag } => {
                 let task = peer.server.open(id, range, Request::Get { tag }, &ends, tags)?;
                 task.into_iter().for_each(|task| self.begin(source, task));
@@ -87,9 +80,9 @@ impl Exchange {
         let unanswered = poster.abandon(source, tags);
         self.complete(unanswered);
         if let Some(peer) = self.peer(source) {
-            peer.presence = Presence::Closed;
-            peer.gone_since = None;
+            peer.parting.hear_goodbye();
         }
+        self.lifelines.write_heard(source);
         self.news.push(News::Closed(source));
     }
 }

@@ -4,8 +4,7 @@
 //!    call MPI, else with the next [`Exchange::advance`]. Own messages that find no buffer wait, and frames behind them.
 //! 2. Long transfers are flows, looked at after the messages of the same look: what their ends mean comes before whatever the
 //!    peer says next.
-//! 3. A node says goodbye to a peer when neither has an operation open at the other. After both goodbyes, or a loss,
-//!    the peer is done with.
+//! 3. Nodes part as [`Parting`] says.
 //! 4. Whatever fails on the way to a peer, and whatever no correct peer sends, makes it lost, once. What fails and is nobody's
 //!    makes all lost.
 //! 5. What MPI still has of a lost peer's transfers is waited for [`ending::LINGER`] long; then their operations end without
@@ -25,6 +24,7 @@ use super::wire::{Control, Tags};
 use crate::emulated::wire::OperationId;
 use crate::error::LrtsError;
 use crate::fabric::lifelines::Lifelines;
+use crate::fabric::parting::Parting;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::frame::Channel;
 use crate::ids::NodeId;
@@ -40,23 +40,6 @@ pub(super) enum News {
     Completion(Completion),
     Closed(NodeId),
     Lost(LrtsError),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Presence {
-    Open,
-    /// It said goodbye.
-    Closed,
-    Lost,
-}
-
-/// How far our goodbye is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Farewell {
-    Unsaid,
-    Queued,
-    /// It left, or there is nobody to hear it.
-    Over,
 }
 
 /// Whose transfer a flow is.
@@ -76,13 +59,10 @@ struct Running {
 
 struct Peer {
     place: Place,
-    presence: Presence,
+    parting: Parting,
     /// Own messages that found no buffer.
     waiting: VecDeque<Control>,
     server: Server,
-    farewell: Farewell,
-    /// When it ended, after its last word, while its goodbye had not arrived.
-    gone_since: Option<Instant>,
     /// Frames sent to it.
     sent: PathUse,
     /// Whether it is in the list of the restless.
@@ -100,8 +80,8 @@ pub(super) struct Exchange {
     poster: Poster,
     tags: Tags,
     flows: Vec<Running>,
-    /// By buffer of the sending pool: to whom, and whether it is a goodbye.
-    sends: Vec<(NodeId, bool)>,
+    /// By buffer of the sending pool: to whom.
+    sends: Vec<NodeId>,
     /// Written, by somebody who may not call MPI.
     letters: VecDeque<Letter>,
     /// Read, and to be posted again.
@@ -127,11 +107,9 @@ impl Exchange {
         let Parts { node, endpoint, lifelines, peers } = parts;
         let peer = |(place, server)| Peer {
             place,
-            presence: Presence::Open,
+            parting: Parting::new(),
             waiting: VecDeque::new(),
             server,
-            farewell: Farewell::Unsaid,
-            gone_since: None,
             sent: PathUse::default(),
             listed: false,
         };
@@ -142,7 +120,7 @@ impl Exchange {
             poster: Poster::new(),
             tags: Tags::new(),
             flows: Vec::new(),
-            sends: vec![(node, false); SENDS],
+            sends: vec![node; SENDS],
             letters: VecDeque::new(),
             read: Vec::new(),
             restless: Vec::new(),
@@ -248,7 +226,7 @@ impl Exchange {
     /// A flow is over.
     fn finish(&mut self, running: Running) {
         let Running { peer, purpose, flow } = running;
-        let is_lost = self.peer(peer).is_none_or(|peer| peer.presence == Presence::Lost);
+        let is_lost = self.peer(peer).is_none_or(|peer| peer.parting.is_lost());
         let Self { poster, tags, .. } = self;
         match purpose {
             Purpose::Posted(id) => {

@@ -1,6 +1,6 @@
 //! The way out: frames, own messages and operations.
 
-use super::{Exchange, Farewell, News, Presence, Purpose, Running};
+use super::{Exchange, News, Purpose, Running};
 use crate::emulated::wire::OPERATIONS_MAX;
 use crate::error::TransferError;
 use crate::fabric::wish::Wish;
@@ -27,10 +27,10 @@ impl Exchange {
         ticket: Option<Ticket>,
     ) -> Result<(), NoRoom> {
         let peer = self.peer(target).unwrap_or_else(|| panic!("{target} is no peer"));
-        if peer.presence == Presence::Lost {
+        if peer.parting.is_lost() {
             return Ok(());
         }
-        if peer.farewell != Farewell::Unsaid {
+        if !peer.parting.may_say() {
             return Err(NoRoom);
         }
         if !peer.waiting.is_empty() {
@@ -39,7 +39,7 @@ impl Exchange {
                 return Err(NoRoom);
             }
         }
-        self.write(target, Kind::Frame(frame.channel), [frame.head, frame.body], false, ticket)?;
+        self.write(target, Kind::Frame(frame.channel), [frame.head, frame.body], ticket)?;
         if let Some(peer) = self.peer(target) {
             peer.sent.add(frame.len());
         }
@@ -52,12 +52,11 @@ impl Exchange {
         target: NodeId,
         kind: Kind,
         body: [&[u8]; 2],
-        is_goodbye: bool,
         ticket: Option<Ticket>,
     ) -> Result<(), NoRoom> {
         let header = Header { source: self.node, kind }.encode();
         let letter = self.endpoint.write(&[&header, body[0], body[1]]).ok_or(NoRoom)?;
-        self.sends[letter.slot] = (target, is_goodbye);
+        self.sends[letter.slot] = target;
         match ticket {
             Some(ticket) if self.letters.is_empty() => self.send_letter(letter, ticket),
             _ => self.letters.push_back(letter),
@@ -66,10 +65,10 @@ impl Exchange {
     }
 
     pub(super) fn send_letter(&mut self, letter: Letter, ticket: Ticket) {
-        let (target, _) = self.sends[letter.slot];
+        let target = self.sends[letter.slot];
         let Self { endpoint, peers, .. } = self;
         let peer = peers.get(target.index()).and_then(Option::as_ref);
-        let Some(peer) = peer.filter(|peer| peer.presence != Presence::Lost) else {
+        let Some(peer) = peer.filter(|peer| !peer.parting.is_lost()) else {
             return endpoint.discard(letter);
         };
         if let Err(error) = endpoint.send(letter, &peer.place, ticket) {
@@ -87,11 +86,11 @@ impl Exchange {
         ticket: Option<Ticket>,
     ) -> Result<Option<Completion>, Wish> {
         let node = wish.key.node;
-        match self.peer(node).map(|peer| (peer.presence, peer.farewell)) {
+        match self.peer(node).map(|peer| (peer.parting.is_open(), peer.parting.may_say())) {
             None => return Ok(Some(wish.end(Err(TransferError::StaleKey(node))))),
-            Some((Presence::Open, Farewell::Unsaid)) => {}
-            Some((Presence::Open, _)) => return Err(wish),
-            Some(_) => return Ok(Some(wish.end(Err(TransferError::PeerLost(node))))),
+            Some((true, true)) => {}
+            Some((true, false)) => return Err(wish),
+            Some((false, _)) => return Ok(Some(wish.end(Err(TransferError::PeerLost(node))))),
         }
         if self.poster.count(node) >= OPERATIONS_MAX {
             return Err(wish);
@@ -132,8 +131,7 @@ impl Exchange {
     pub(super) fn flush(&mut self, node: NodeId, ticket: Option<Ticket>) -> bool {
         let mut left = false;
         while let Some(control) = self.peer(node).and_then(|peer| peer.waiting.front().copied()) {
-            let is_goodbye = control == Control::Goodbye;
-            if self.write(node, Kind::Control, [&control.encode(), &[]], is_goodbye, ticket).is_err() {
+            if self.write(node, Kind::Control, [&control.encode(), &[]], ticket).is_err() {
                 break;
             }
             left = true;

@@ -1,7 +1,7 @@
 #![expect(unsafe_code, reason = "reads completions and gives out the buffers they name")]
 //! What became of the work of queue pairs.
 
-use super::super::link::Work;
+use super::super::link::{State, Work};
 use super::Endpoint;
 use super::posting::{RECEIVE, named};
 use crate::fabric::pool::Arrival;
@@ -45,6 +45,9 @@ impl Endpoint {
             // What a connection left behind that is no more, or failed in the middle of.
             return self.post_again(arrival);
         };
+        if self.link(node).is_some_and(|link| matches!(link.state, State::Granting(_))) {
+            self.open_link(node, events);
+        }
         let max = self.queues.limits().credits as u32;
         if let Some(link) = self.link(node)
             && !link.earn(returned, max)

@@ -4,9 +4,11 @@
 //! 1. The first message to a peer asks for the connection: address, route, request, grant. The peer proves by its private data
 //!    that it belongs to the job: our door, which the bootstrap told, and its node.
 //! 2. When both ask at once, the request of the lower node goes first: it refuses the other's with [`CROSSED`], and the higher
-//!    node gives up its own.
-//! 3. A request that fails is made again, a few times. Whether the peer lives, its lifeline tells, not the request.
-//! 4. The end of a connection that nobody ended in order is the end of the peer.
+//!    node gives up its own, but keeps it until it is answered: iWARP's manager ends no request before that.
+//! 3. Who asked says a word as soon as it is granted; who granted sends nothing before it has heard that. With iWARP a grant
+//!    proves nothing to who gives it: the other may have given up waiting.
+//! 4. A request or grant that fails is made again, a few times. Whether the peer lives, its lifeline tells, not the request.
+//! 5. The end of a connection that nobody ended in order is the end of the peer.
 
 use super::super::link::{Link, State};
 use super::super::manager::{Identifier, PRIVATE_BYTES, Told};
@@ -70,21 +72,21 @@ impl Endpoint {
 
     /// What is told about a connection that is here already.
     fn hear_of(&mut self, told: &Told, events: &mut Vec<Event>, ended: &mut Vec<(NodeId, String)>) {
-        let credits = self.queues.limits().credits as u32;
         let own = self.node;
         let Some(node) = told.node else { return };
         let Some(link) = self.link(node) else { return };
-        // About an identifier that was given up.
         let Some(identifier) = link.identifier().filter(|identifier| identifier.is(told.about)) else {
-            return;
+            // Whatever is told about it now, it has been answered.
+            return self.given_up.retain(|identifier| !identifier.is(told.about));
         };
         let went_on = match told.event {
             told::RDMA_CM_EVENT_ADDR_RESOLVED => identifier.resolve_route(),
             told::RDMA_CM_EVENT_ROUTE_RESOLVED => self.request(node),
             told::RDMA_CM_EVENT_ESTABLISHED => {
-                link.open(credits);
-                events.push(Event::Room);
-                self.return_credits(node);
+                if matches!(link.state, State::Asking(_)) {
+                    self.open_link(node, events);
+                    self.say_word(node);
+                }
                 Ok(())
             }
             told::RDMA_CM_EVENT_DISCONNECTED => {
@@ -107,21 +109,24 @@ impl Endpoint {
             _ => Ok(()),
         };
         if let Err(error) = went_on {
-            self.fail_attempt(node, &error, events, ended);
+            self.fail_attempt(node, &error.to_string(), events);
         }
     }
 
-    fn fail_attempt(
-        &mut self,
-        node: NodeId,
-        error: &io::Error,
-        events: &mut Vec<Event>,
-        ended: &mut Vec<(NodeId, String)>,
-    ) {
+    /// The connection is there.
+    pub(super) fn open_link(&mut self, node: NodeId, events: &mut Vec<Event>) {
+        let credits = self.queues.limits().credits as u32;
+        if let Some(link) = self.link(node) {
+            link.open(credits);
+            events.push(Event::Room);
+        }
+    }
+
+    fn fail_attempt(&mut self, node: NodeId, cause: &str, events: &mut Vec<Event>) {
         self.forget_pair(node);
         match self.link(node).is_some_and(Link::retry) {
             true => events.push(Event::Room),
-            false => ended.push((node, format!("no connection can be made: {error}"))),
+            false => self.break_link(node, format!("no connection can be made: {cause}"), events),
         }
     }
 
@@ -147,13 +152,16 @@ impl Endpoint {
         let Some(link) = self.link(node).filter(|_| is_known) else { return identifier.reject(&[]) };
         match link.state {
             State::Asking(_) if own < node => return identifier.reject(&[CROSSED]),
-            State::Absent | State::Expected | State::Asking(_) => {}
-            State::Granting(_) | State::Open(_) | State::Broken(_) => return identifier.reject(&[]),
+            // It asks again: what it was granted came too late.
+            State::Absent | State::Expected | State::Asking(_) | State::Granting(_) => {}
+            State::Open(_) | State::Broken(_) => return identifier.reject(&[]),
         }
         self.forget_pair(node);
         identifier.name(Some(node));
-        if let Some(link) = self.link(node) {
-            link.state = State::Granting(identifier);
+        if let Some(link) = self.link(node)
+            && let State::Asking(unanswered) = std::mem::replace(&mut link.state, State::Granting(identifier))
+        {
+            self.given_up.push(unanswered);
         }
         let granted = self.make_pair(node).and_then(|()| {
             self.link(node).and_then(|link| link.identifier()).map_or(Ok(()), Identifier::accept)
@@ -207,8 +215,16 @@ impl Endpoint {
         number.map(|number| self.pairs.remove(&number));
     }
 
-    /// A connection is no more: neither is what it was given to do.
+    /// A connection is no more, and all that it carried was heard.
     pub(super) fn end_link(&mut self, node: NodeId, cause: String, events: &mut Vec<Event>) {
+        match self.link(node).map(|link| &link.state) {
+            Some(State::Granting(_)) => self.fail_attempt(node, &cause, events),
+            _ => self.break_link(node, cause, events),
+        }
+    }
+
+    /// Nothing reaches a peer any more: what its connection was given to do ends.
+    fn break_link(&mut self, node: NodeId, cause: String, events: &mut Vec<Event>) {
         self.forget_pair(node);
         let Some(link) = self.link(node).filter(|link| !matches!(link.state, State::Broken(_))) else {
             return;

@@ -45,6 +45,8 @@ pub(in crate::verbs) struct Endpoint {
     links: Vec<Option<Link>>,
     /// By number of a queue pair.
     pairs: HashMap<u32, NodeId>,
+    /// Requests that met another, until they are answered.
+    given_up: Vec<Identifier>,
     listener: Identifier,
     address: SocketAddr,
     device: Device,
@@ -137,6 +139,7 @@ impl Endpoint {
             door,
             links: (0..nodes).map(|_| None).collect(),
             pairs: HashMap::new(),
+            given_up: Vec::new(),
             listener,
             address,
             device,
@@ -299,7 +302,8 @@ impl crate::leased::endpoint::Endpoint for Endpoint {
         let mut ended = Vec::new();
         if thoroughly || self.is_connecting {
             self.hear_manager(events, &mut ended);
-            self.is_connecting = self.links.iter().flatten().any(Link::is_connecting);
+            self.is_connecting =
+                !self.given_up.is_empty() || self.links.iter().flatten().any(Link::is_connecting);
         }
         self.read_completions(events, &mut ended);
         for (node, cause) in ended {

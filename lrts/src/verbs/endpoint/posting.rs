@@ -133,14 +133,23 @@ impl Endpoint {
         if link.len() >= depth {
             return self.creditors.push(node);
         }
-        self.scratch.clear();
-        self.scratch.push(owed);
-        // A broken queue pair is heard of by its completions.
-        if self.post_copied(node).is_ok()
+        if self.post_credits(node, owed)
             && let Some(link) = self.link(node)
         {
             link.returned(owed);
         }
+    }
+
+    /// Says the first word on a connection: no credits, which a fresh queue pair has room for.
+    pub(super) fn say_word(&mut self, node: NodeId) {
+        self.post_credits(node, 0);
+    }
+
+    /// Sends a message of nothing but credits. A broken queue pair is heard of by its completions.
+    fn post_credits(&mut self, node: NodeId, credits: u8) -> bool {
+        self.scratch.clear();
+        self.scratch.push(credits);
+        self.post_copied(node).is_ok()
     }
 
     /// Starts a one-sided operation.

@@ -1,0 +1,91 @@
+//! What does it cost to make a chare, to wait in one, and to find one among others?
+//!
+//! `cargo bench -p chare-benches --bench chares`; what the rows mean stands in `benches/README.md`.
+
+mod ours;
+mod peers;
+
+use chare_benches::{Batches, Comparison, Side, compare};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Samples of one run of a side. A batch takes some milliseconds.
+const BATCHES: u32 = 16;
+
+const CREATE: Side = &["side", "create", "50048"];
+const SUSPEND: Side = &["side", "suspend", "100000"];
+const AWAIT_CALL: Side = &["side", "await-call", "50000"];
+const ELEMENT: Side = &["side", "element", "100000"];
+const SINGLETON: Side = &["side", "singleton", "100000"];
+
+const TOKIO_SPAWN: Side = &["side", "tokio-spawn", "50048"];
+const BOXES: Side = &["side", "boxes", "200192"];
+const TOKIO_YIELD: Side = &["side", "tokio-yield", "100000"];
+const LOCAL_FUTURE: Side = &["side", "local-future", "200000"];
+
+const COMPARISONS: &[Comparison] = &[
+    Comparison { name: "creation and first call", ours: CREATE, against: "tokio::spawn", peer: TOKIO_SPAWN },
+    Comparison { name: "creation and first call", ours: CREATE, against: "Box and VecDeque", peer: BOXES },
+    Comparison { name: "suspend and resume", ours: SUSPEND, against: "task of tokio", peer: TOKIO_YIELD },
+    Comparison { name: "suspend and resume", ours: SUSPEND, against: "local future", peer: LOCAL_FUTURE },
+    Comparison { name: "awaited call", ours: AWAIT_CALL, against: "call of a singleton", peer: SINGLETON },
+    Comparison { name: "call of an element", ours: ELEMENT, against: "call of a singleton", peer: SINGLETON },
+];
+
+/// What chares cost, beside the least that does the same.
+#[derive(Parser)]
+struct Arguments {
+    /// Rounds; every side runs once in each
+    #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Only comparisons whose name contains this
+    filter: Option<String>,
+    /// Accepted because `cargo bench` passes it
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, side, number] = &words[..]
+        && first == "side"
+    {
+        return play(side, number);
+    }
+    let Arguments { rounds, filter, .. } = Arguments::parse();
+    let filter = filter.unwrap_or_default();
+    let selected: Vec<Comparison> =
+        COMPARISONS.iter().filter(|comparison| comparison.name.contains(&filter)).copied().collect();
+    match compare(&selected, rounds) {
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Measures as one side; `number` is how many operations make a batch.
+fn play(side: &str, number: &str) -> ExitCode {
+    let Ok(operations) = number.parse() else {
+        eprintln!("`{number}` is no number");
+        return ExitCode::from(2);
+    };
+    let batches = Batches { operations, count: BATCHES };
+    match side {
+        "create" => return ours::create(batches),
+        "suspend" => return ours::suspend(batches),
+        "await-call" => return ours::await_call(batches),
+        "element" => return ours::element(batches),
+        "singleton" => return ours::singleton(batches),
+        "tokio-spawn" => peers::tokio_spawn(batches),
+        "boxes" => peers::boxes(batches),
+        "tokio-yield" => peers::tokio_yield(batches),
+        "local-future" => peers::local_future(batches),
+        _ => {
+            eprintln!("there is no side `{side}`");
+            return ExitCode::from(2);
+        }
+    }
+    ExitCode::SUCCESS
+}
