@@ -2,7 +2,7 @@
 
 use crate::chain::{Sender, chain};
 use crate::early;
-use crate::envelope::{Body, Call, Envelope, Header, Insert, Packed};
+use crate::envelope::{Body, Call, Envelope, Header, Insert};
 use crate::error::JobError;
 use crate::ids::{NodeId, PeId, Target};
 use crate::location::{Location, locate, recall};
@@ -26,8 +26,21 @@ pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: Target, make: im
     {
         pe.counters.sent.add(1);
         leave(pe, to, rank, || work(make()));
+    } else if let Some(to) = to {
+        send_abroad(pe, to, options, make());
     } else {
         send_away(pe, options.clone(), make());
+    }
+}
+
+/// Sends a call to a PE of another node. What most of them say is told at once: no message is made of it first.
+fn send_abroad(pe: &Pe, to: PeId, options: &CallOptions, call: Call) {
+    match describe_plain(pe, to, options, &call) {
+        Some(header) => {
+            pe.counters.sent.add(1);
+            post(pe, to, &header, Some(&call.arguments));
+        }
+        None => send(pe, to, Envelope { options: options.clone(), body: Body::Call(call) }),
     }
 }
 
@@ -56,21 +69,31 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
         pe.queue.borrow_mut().push(&options, Work::Message(envelope));
     } else if let Some(rank) = pe.node.rank_here(to) {
         leave(pe, to, rank, || Work::Message(envelope));
-    } else if to.0 >= pe.node.layout.pes() {
+    } else {
+        let (header, arguments) = describe(pe, to, envelope);
+        post(pe, to, &header, arguments.as_ref());
+    }
+}
+
+/// Sends a message to a PE of another node.
+fn post(pe: &Pe, to: PeId, header: &Header, arguments: Option<&Arguments>) {
+    let failed = |what, cause| JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause };
+    if to.0 >= pe.node.layout.pes() {
         // Whoever made the proxy or callback that leads there: another node may have.
         let cause = format!("there is no {to}: the job has {} PEs", pe.node.layout.pes());
-        let what = "sending a message".to_owned();
-        pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
-    } else {
-        match pack(pe, to, envelope) {
-            Ok(packed) => {
-                pe.counters.bytes.add(packed.len() as u64);
-                let mut used = pe.node.post_packed(pe.node.layout.node_of(to), packed);
-                used.clear();
-                pe.frame.set(used);
-            }
-            Err(error) => pe.node.fail(error),
+        return pe.node.fail(failed("sending a message".to_owned(), cause));
+    }
+    if arguments.is_some() {
+        pe.counters.encodes.add(1);
+    }
+    match pe.node.pack(header, arguments, pe.frame.take()) {
+        Ok(packed) => {
+            pe.counters.bytes.add(packed.len() as u64);
+            let mut used = pe.node.post_packed(pe.node.layout.node_of(to), packed);
+            used.clear();
+            pe.frame.set(used);
         }
+        Err(cause) => pe.node.fail(failed(header.describe(), cause)),
     }
 }
 
@@ -88,10 +111,10 @@ fn open_way(pe: &Pe, to: PeId) -> Sender<Work> {
     sender
 }
 
-fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
-    let failed = |what: String, cause| JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause };
+/// What another node is told of a message, and the arguments that it is told after that.
+fn describe(pe: &Pe, to: PeId, envelope: Envelope) -> (Header, Option<Arguments>) {
     let options = envelope.options;
-    let (header, arguments) = match envelope.body {
+    match envelope.body {
         Body::Call(call) => {
             let (header, arguments) = describe_call(pe, to, options, call);
             (header, Some(arguments))
@@ -116,25 +139,24 @@ fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<Packed, JobError> {
         | Body::Callback(_) => {
             unreachable!("these are spread over nodes or stay on theirs, they are never sent to another")
         }
-    };
-    if arguments.is_some() {
-        pe.counters.encodes.add(1);
     }
-    let packed = pe.node.pack(&header, arguments.as_ref(), pe.frame.take());
-    packed.map_err(|cause| failed(header.describe(), cause))
+}
+
+/// A call that needs no more than the least to be described.
+#[inline]
+fn describe_plain(pe: &Pe, to: PeId, options: &CallOptions, call: &Call) -> Option<Header> {
+    // The rank of a caller of this node; the receiver knows which node that is.
+    let from_rank = u16::try_from(pe.node.rank_here(call.from)?).ok()?;
+    let is_plain = call.nocopy.is_none() && call.reference == 0 && *options == call.entry.options;
+    is_plain.then(|| Header::PlainCall { to, target: call.target, entry: call.entry.id, from_rank })
 }
 
 fn describe_call(pe: &Pe, to: PeId, options: CallOptions, call: Call) -> (Header, Arguments) {
+    if let Some(header) = describe_plain(pe, to, &options, &call) {
+        return (header, call.arguments);
+    }
     let Call { target, from, entry, arguments, nocopy, reference } = call;
-    // The rank of a caller of this node; the receiver knows which node that is.
-    let from_rank = pe.node.rank_here(from).and_then(|rank| u16::try_from(rank).ok());
     let nocopy = match nocopy.map(|nocopy| *nocopy) {
-        None if reference == 0
-            && options == entry.options
-            && let Some(from_rank) = from_rank =>
-        {
-            return (Header::PlainCall { to, target, entry: entry.id, from_rank }, arguments);
-        }
         None => Vec::new(),
         Some(Nocopy::Leaving(leaving)) => {
             send::describe(&pe.node, pe.node.layout.node_of(to), entry.nocopy, leaving)
