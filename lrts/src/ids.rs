@@ -5,6 +5,7 @@ use std::fmt;
 
 /// One process of a job (a *logical node*), counted from zero over the whole job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct NodeId(pub u32);
 
 impl NodeId {

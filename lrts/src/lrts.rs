@@ -72,6 +72,17 @@ pub enum Posted {
 pub trait Sink {
     /// A frame from `source`. The bytes are an allegation: valid only during the call, unchecked.
     fn frame(&mut self, source: NodeId, channel: Channel, bytes: &[u8]);
+    /// A frame of `len` bytes has begun to arrive; `begun` are its first bytes, unchecked. Returns whether this sink knows where
+    /// the others belong: it has taken `begun` then, the others come by [`Sink::rest`], and [`Sink::frame`] never sees the
+    /// frame. A backend that would have to gather a long frame asks, as often as it likes.
+    fn begin(&mut self, _source: NodeId, _channel: Channel, _begun: &[u8], _len: usize) -> bool {
+        false
+    }
+    /// Calls `read` once with the place of what is missing of the frame from `source` that was begun; `read` fills it from its first
+    /// byte on, and returns how many bytes it wrote.
+    fn rest(&mut self, source: NodeId, _read: &mut dyn FnMut(&mut [u8]) -> usize) {
+        unreachable!("this sink has begun no frame from {source}");
+    }
     /// A pending get or put is over.
     fn completion(&mut self, completion: Completion);
     /// A peer said goodbye and will send nothing more.

@@ -1,13 +1,14 @@
 //! Names for everything a message can be about: newtypes, never bare integers.
 
 pub use chare_lrts::NodeId;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
 /// One scheduler thread, counted from zero over the whole job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct PeId(pub u32);
 
 impl fmt::Display for PeId {
@@ -54,7 +55,7 @@ impl fmt::Display for SectionId {
 /// A member of a collection: what [`crate::ArrayIndex`] makes of an element's index, the PE of a group, the node of a nodegroup.
 ///
 /// 128 bits, in four words so that a [`Target`] leaves room beside it.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Index([u32; 4]);
 
 impl Index {
@@ -84,6 +85,20 @@ impl From<u64> for Index {
     #[inline]
     fn from(number: u64) -> Self {
         Self::from_bits(u128::from(number))
+    }
+}
+
+impl Serialize for Index {
+    #[inline]
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.bits().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Index {
+    #[inline]
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        u128::deserialize(deserializer).map(Self::from_bits)
     }
 }
 
@@ -123,6 +138,7 @@ pub(crate) enum Target {
 
 /// A chare type: the hash of its full name, equal in every process of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
 pub(crate) struct ChareTypeId(pub u64);
 
 /// An entry method: its chare type and its position in the `impl` block.

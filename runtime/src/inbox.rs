@@ -115,28 +115,34 @@ pub(crate) fn accept(
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
             let from = node.layout.pe(source, u32::from(from_rank));
             let call = Call { target, from, entry, arguments, nocopy: None, reference: 0 };
-            deliver(node, polling, charge()?, to, entry.options.clone(), Body::Call(call))
+            deliver(node, polling, charge()?, to, &entry.options, || Body::Call(call))
         }
         Header::Create { id, chare, options } => {
             let chare = envelope::find_chare(chare)?;
             let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
-            deliver(node, polling, charge()?, id.home, options, Body::Create(Create { id, chare, arguments }))
+            deliver(node, polling, charge()?, id.home, &options, || {
+                Body::Create(Create { id, chare, arguments })
+            })
         }
         Header::Insert { to, order, chare, options } => {
             let chare = envelope::find_chare(chare)?;
             let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
-            let body = Body::Insert(Box::new(Insert { order, chare, arguments }));
-            deliver(node, polling, charge()?, to, options, body)
+            let insert = Box::new(Insert { order, chare, arguments });
+            deliver(node, polling, charge()?, to, &options, || Body::Insert(insert))
         }
         Header::Contribution { to, collection, partial } => {
-            let body = Body::Contribution { collection, partial: Box::new(partial) };
-            deliver(node, polling, charge()?, to, CallOptions::new(), body)
+            let partial = Box::new(partial);
+            deliver(node, polling, charge()?, to, &CallOptions::new(), || Body::Contribution {
+                collection,
+                partial,
+            })
         }
         Header::News { to, news } => {
-            deliver(node, polling, charge()?, to, CallOptions::new(), Body::News(Box::new(news)))
+            deliver(node, polling, charge()?, to, &CallOptions::new(), || Body::News(Box::new(news)))
         }
         Header::Section { to, message } => {
-            deliver(node, polling, charge()?, to, CallOptions::new(), Body::Section(Box::new(message)))
+            let message = Box::new(message);
+            deliver(node, polling, charge()?, to, &CallOptions::new(), || Body::Section(message))
         }
         Header::Multicast { call, leg, nocopy } => {
             let toll = node.charge(source, toll(bytes.len(), lent_bytes(&nocopy)))?;
@@ -144,10 +150,13 @@ pub(crate) fn accept(
         }
         Header::Resolve { future } => {
             let value = Arguments::encoded(rest.to_vec());
-            deliver(node, polling, charge()?, future.pe, CallOptions::new(), Body::Resolve { future, value })
+            deliver(node, polling, charge()?, future.pe, &CallOptions::new(), || Body::Resolve {
+                future,
+                value,
+            })
         }
         Header::Quiescence { to, wave } => {
-            deliver(node, polling, charge()?, to, CallOptions::new(), Body::Quiescence(Box::new(wave)))
+            deliver(node, polling, charge()?, to, &CallOptions::new(), || Body::Quiescence(Box::new(wave)))
         }
         Header::Spread { root, spread } => {
             broadcast::accept(node, Origin { parent: source, root }, spread, bytes, rest)
@@ -171,20 +180,20 @@ fn here(node: &Node, pe: PeId) -> Result<PeId, String> {
     if node.is_here(pe) { Ok(pe) } else { Err(format!("a message for {pe}, which is not on this node")) }
 }
 
+/// Leaves what `make` makes with a PE: in its place in the queue, if that PE is here.
+#[inline]
 fn deliver(
     node: &Node,
     polling: Option<&Pe>,
     toll: Toll,
     to: PeId,
-    options: CallOptions,
-    body: Body,
+    options: &CallOptions,
+    make: impl FnOnce() -> Body,
 ) -> Result<(), String> {
-    let work = |options| Work::Message(Envelope { options, body }, toll);
+    let work = || Work::Message(Envelope { options: options.clone(), body: make() }, toll);
     match polling {
-        Some(pe) if pe.id == to => {
-            pe.queue.borrow_mut().push_made(&options, || work(options.clone()));
-        }
-        _ => node.deliver(here(node, to)?, work(options)),
+        Some(pe) if pe.id == to => pe.queue.borrow_mut().push_made(options, work),
+        _ => node.deliver(here(node, to)?, work()),
     }
     Ok(())
 }

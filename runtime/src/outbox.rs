@@ -3,7 +3,7 @@
 use crate::chain::{Sender, chain};
 use crate::credit::{Toll, toll};
 use crate::early;
-use crate::envelope::{Body, Call, Envelope, Header, Insert, Packed};
+use crate::envelope::{Body, Call, Envelope, Header, Insert};
 use crate::error::JobError;
 use crate::holding::hold_back;
 use crate::ids::{NodeId, PeId, Target};
@@ -29,8 +29,21 @@ pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: Target, make: im
     {
         pe.counters.sent.add(1);
         leave(pe, to, rank, || work(make()));
+    } else if let Some(to) = to {
+        send_abroad(pe, to, options, make());
     } else {
         send_away(pe, options.clone(), make());
+    }
+}
+
+/// Sends a call to a PE of another node. What most of them say is told at once: no message is made of it first.
+fn send_abroad(pe: &Pe, to: PeId, options: &CallOptions, call: Call) {
+    match describe_plain(pe, to, options, &call) {
+        Some(header) if exists(pe, to) => {
+            pe.counters.sent.add(1);
+            post(pe, to, &header, Some(&call.arguments));
+        }
+        _ => send(pe, to, Envelope { options: options.clone(), body: Body::Call(call) }),
     }
 }
 
@@ -59,22 +72,45 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
         pe.queue.borrow_mut().push(&options, Work::Message(envelope, Toll::NONE));
     } else if let Some(rank) = pe.node.rank_here(to) {
         leave(pe, to, rank, || Work::Message(envelope, Toll::NONE));
-    } else if to.0 >= pe.node.layout.pes() {
-        // Whoever made the proxy or callback that leads there: another node may have.
+    } else if exists(pe, to) {
+        let (header, arguments) = describe(pe, to, envelope);
+        post(pe, to, &header, arguments.as_ref());
+    }
+}
+
+/// Whether the job has this PE. Ends it if not: whoever made the proxy or callback that leads there may be on another node.
+fn exists(pe: &Pe, to: PeId) -> bool {
+    let exists = to.0 < pe.node.layout.pes();
+    if !exists {
         let cause = format!("there is no {to}: the job has {} PEs", pe.node.layout.pes());
         let what = "sending a message".to_owned();
         pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
-    } else {
-        match pack(pe, to, envelope) {
-            Ok((packed, toll)) => {
-                pe.counters.bytes.add(packed.len() as u64);
-                let peer = pe.node.layout.node_of(to);
-                let mut used = pe.node.post_packed(peer, packed, Some(toll));
-                used.clear();
-                pe.frame.set(used);
-                hold_back(&pe.node, peer);
-            }
-            Err(error) => pe.node.fail(error),
+    }
+    exists
+}
+
+/// Sends a message to a PE of another node, and waits if too much is held back for that.
+fn post(pe: &Pe, to: PeId, header: &Header, arguments: Option<&Arguments>) {
+    if arguments.is_some() {
+        pe.counters.encodes.add(1);
+    }
+    match pe.node.pack(header, arguments, pe.frame.take()) {
+        Ok(packed) => {
+            let lent = match header {
+                Header::Call { nocopy, .. } | Header::Multicast { nocopy, .. } => lent_bytes(nocopy),
+                _ => 0,
+            };
+            let toll = toll(packed.len(), lent);
+            pe.counters.bytes.add(packed.len() as u64);
+            let peer = pe.node.layout.node_of(to);
+            let mut used = pe.node.post_packed(peer, packed, Some(toll));
+            used.clear();
+            pe.frame.set(used);
+            hold_back(&pe.node, peer);
+        }
+        Err(cause) => {
+            let what = header.describe();
+            pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
         }
     }
 }
@@ -93,11 +129,10 @@ fn open_way(pe: &Pe, to: PeId) -> Sender<Work> {
     sender
 }
 
-/// A message for another node, and what it costs.
-fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<(Packed, u32), JobError> {
-    let failed = |what: String, cause| JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause };
+/// What another node is told of a message, and the arguments that it is told after that.
+fn describe(pe: &Pe, to: PeId, envelope: Envelope) -> (Header, Option<Arguments>) {
     let options = envelope.options;
-    let (header, arguments) = match envelope.body {
+    match envelope.body {
         Body::Call(call) => {
             let (header, arguments) = describe_call(pe, to, options, call);
             (header, Some(arguments))
@@ -131,31 +166,24 @@ fn pack(pe: &Pe, to: PeId, envelope: Envelope) -> Result<(Packed, u32), JobError
         | Body::Callback(_) => {
             unreachable!("these are spread over nodes or stay on theirs, they are never sent to another")
         }
-    };
-    if arguments.is_some() {
-        pe.counters.encodes.add(1);
     }
-    let packed = pe.node.pack(&header, arguments.as_ref(), pe.frame.take());
-    let packed = packed.map_err(|cause| failed(header.describe(), cause))?;
-    let lent = match &header {
-        Header::Call { nocopy, .. } | Header::Multicast { nocopy, .. } => lent_bytes(nocopy),
-        _ => 0,
-    };
-    let toll = toll(packed.len(), lent);
-    Ok((packed, toll))
+}
+
+/// A call that needs no more than the least to be described.
+#[inline]
+fn describe_plain(pe: &Pe, to: PeId, options: &CallOptions, call: &Call) -> Option<Header> {
+    // The rank of a caller of this node; the receiver knows which node that is.
+    let from_rank = u16::try_from(pe.node.rank_here(call.from)?).ok()?;
+    let is_plain = call.nocopy.is_none() && call.reference == 0 && *options == call.entry.options;
+    is_plain.then(|| Header::PlainCall { to, target: call.target, entry: call.entry.id, from_rank })
 }
 
 fn describe_call(pe: &Pe, to: PeId, options: CallOptions, call: Call) -> (Header, Arguments) {
+    if let Some(header) = describe_plain(pe, to, &options, &call) {
+        return (header, call.arguments);
+    }
     let Call { target, from, entry, arguments, nocopy, reference } = call;
-    // The rank of a caller of this node; the receiver knows which node that is.
-    let from_rank = pe.node.rank_here(from).and_then(|rank| u16::try_from(rank).ok());
     let nocopy = match nocopy.map(|nocopy| *nocopy) {
-        None if reference == 0
-            && options == entry.options
-            && let Some(from_rank) = from_rank =>
-        {
-            return (Header::PlainCall { to, target, entry: entry.id, from_rank }, arguments);
-        }
         None => Vec::new(),
         Some(Nocopy::Leaving(leaving)) => {
             send::describe(&pe.node, pe.node.layout.node_of(to), entry.nocopy, leaving)

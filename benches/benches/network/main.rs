@@ -33,6 +33,8 @@ macro_rules! of_size {
             &["side", "put", $operations, "shm", $bytes, "+n", "2"],
             &["side", "get", $operations, "cma", $bytes, "+n", "2"],
             &["side", "get", $operations, "tcp", $bytes, "+n", "2"],
+            &["side", "put", $operations, "tcp", $bytes, "+n", "2"],
+            &["side", "gets", $operations, "tcp", $bytes, "+n", "2"],
             &["side", "memcpy", $operations, $bytes],
             &["side", "mapping", $operations, $bytes],
             &["side", "kernel-copy", $operations, $bytes],
@@ -41,19 +43,39 @@ macro_rules! of_size {
     };
 }
 
-const KIB_64: [Side; 9] = of_size!("400", "65536");
-const MIB_1: [Side; 9] = of_size!("40", "1048576");
-const MIB_16: [Side; 9] = of_size!("2", "16777216");
+const KIB_64: [Side; 11] = of_size!("400", "65536");
+const MIB_1: [Side; 11] = of_size!("40", "1048576");
+const MIB_16: [Side; 11] = of_size!("4", "16777216");
+
+/// Gets under way at a time in the rows that say so.
+const UNDER_WAY: usize = 4;
+
+/// Names of the rows of one size.
+macro_rules! names {
+    ($size:literal) => {
+        [
+            concat!("get ", $size, ", memcpy"),
+            concat!("get ", $size, ", shm"),
+            concat!("put ", $size, ", shm"),
+            concat!("get ", $size, ", cma"),
+            concat!("get ", $size, ", tcp"),
+            concat!("put ", $size, ", tcp"),
+            concat!("get ", $size, ", tcp, 4 under way"),
+        ]
+    };
+}
 
 /// The rows of one size.
-const fn rows(names: [&'static str; 5], sides: [Side; 9]) -> [Comparison; 5] {
-    let [memcpy, shm, put, cma, tcp, raw_memcpy, mapping, kernel, stream] = sides;
+const fn rows(names: [&'static str; 7], sides: [Side; 11]) -> [Comparison; 7] {
+    let [memcpy, shm, put, cma, tcp, put_tcp, gets, raw_memcpy, mapping, kernel, stream] = sides;
     [
         Comparison { name: names[0], ours: memcpy, against: "memcpy", peer: raw_memcpy },
         Comparison { name: names[1], ours: shm, against: "copy out of a mapping", peer: mapping },
         Comparison { name: names[2], ours: put, against: "copy out of a mapping", peer: mapping },
         Comparison { name: names[3], ours: cma, against: "process_vm_readv", peer: kernel },
         Comparison { name: names[4], ours: tcp, against: "stream", peer: stream },
+        Comparison { name: names[5], ours: put_tcp, against: "stream", peer: stream },
+        Comparison { name: names[6], ours: gets, against: "stream", peer: stream },
     ]
 }
 
@@ -64,13 +86,8 @@ const FRAMES: &[Comparison] = &[
 ];
 
 fn comparisons() -> Vec<Comparison> {
-    let small =
-        ["get 64 KiB, memcpy", "get 64 KiB, shm", "put 64 KiB, shm", "get 64 KiB, cma", "get 64 KiB, tcp"];
-    let medium =
-        ["get 1 MiB, memcpy", "get 1 MiB, shm", "put 1 MiB, shm", "get 1 MiB, cma", "get 1 MiB, tcp"];
-    let large =
-        ["get 16 MiB, memcpy", "get 16 MiB, shm", "put 16 MiB, shm", "get 16 MiB, cma", "get 16 MiB, tcp"];
-    let transfers = [rows(small, KIB_64), rows(medium, MIB_1), rows(large, MIB_16)];
+    let transfers =
+        [rows(names!("64 KiB"), KIB_64), rows(names!("1 MiB"), MIB_1), rows(names!("16 MiB"), MIB_16)];
     FRAMES.iter().copied().chain(transfers.into_iter().flatten()).collect()
 }
 
@@ -115,6 +132,9 @@ fn play(side: &str, number: &str, rest: &[String]) -> ExitCode {
         ("spinning-socket", _) => return code_of(socket(batches, Manner::Spinning)),
         ("get", [backend, len, ..]) => {
             return transfers::again_and_again(batches, Way::Get, backend, bytes(len));
+        }
+        ("gets", [backend, len, ..]) => {
+            return transfers::again_and_again(batches, Way::Gets(UNDER_WAY), backend, bytes(len));
         }
         ("put", [backend, len, ..]) => {
             return transfers::again_and_again(batches, Way::Put, backend, bytes(len));

@@ -6,6 +6,7 @@ use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::launched::Launched;
 use chare_lrts::reach::Reach;
 use chare_lrts::{Channel, Completion, Frame, Lrts, LrtsError, NodeId, Sink};
+use std::collections::VecDeque;
 use std::hint::spin_loop;
 use std::process::ExitCode;
 
@@ -20,7 +21,7 @@ pub(crate) struct Node {
 #[derive(Default)]
 struct Heard {
     frame: Option<Vec<u8>>,
-    completion: Option<Completion>,
+    completions: VecDeque<Completion>,
     is_over: bool,
 }
 
@@ -30,7 +31,7 @@ impl Sink for Heard {
     }
 
     fn completion(&mut self, completion: Completion) {
-        self.completion = Some(completion);
+        self.completions.push_back(completion);
     }
 
     fn peer_closed(&mut self, _: NodeId) {
@@ -99,10 +100,10 @@ impl Node {
         self.heard.frame.take()
     }
 
-    /// Waits for the completion of the one transfer under way.
+    /// Waits for the completion of a transfer under way.
     pub(crate) fn complete(&mut self) -> Completion {
         loop {
-            if let Some(completion) = self.heard.completion.take() {
+            if let Some(completion) = self.heard.completions.pop_front() {
                 return completion;
             }
             self.look();

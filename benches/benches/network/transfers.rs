@@ -10,6 +10,8 @@ use std::time::Instant;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     Get,
+    /// So many gets under way at a time: what the path carries when nobody waits for an answer.
+    Gets(usize),
     Put,
 }
 
@@ -28,7 +30,8 @@ pub(crate) fn again_and_again(batches: Batches, way: Way, backend: &str, len: us
         let key = if is_own { Some(offer(node, len)) } else { told.and_then(|bytes| read_key(&bytes, len)) };
         let key = key.ok_or(TransferError::PeerLost(NodeId(1)))?;
         match way {
-            Way::Get => get(batches, node, key, len)?,
+            Way::Get => get(batches, node, key, len, 1)?,
+            Way::Gets(under_way) => get(batches, node, key, len, under_way)?,
             Way::Put => put(batches, node, key, len)?,
         }
         node.send(&[]);
@@ -49,20 +52,33 @@ fn read_key(bytes: &[u8], len: usize) -> Option<RegionKey> {
     Some(RegionKey { node: NodeId(1), slot: u32::from_le_bytes(*slot), generation, len: len as u64 })
 }
 
-fn get(batches: Batches, node: &mut Node, key: RegionKey, len: usize) -> Result<(), TransferError> {
-    let mut into = Some(filled(len));
+fn get(
+    batches: Batches,
+    node: &mut Node,
+    key: RegionKey,
+    len: usize,
+    under_way: usize,
+) -> Result<(), TransferError> {
+    let mut free: Vec<MemoryMut> = (0..under_way).map(|_| filled(len)).collect();
     let mut outcome = Ok(());
     batches.run(|gets| {
         let began = Instant::now();
-        for _ in 0..gets {
-            let get = Get { key, offset: 0, into: into.take().expect("it came back"), len, token: 0 };
-            let posted = node.reach.get(get).expect("nobody else touches the region");
-            let completion = match posted {
-                Posted::Done(completion) => completion,
-                Posted::Pending => node.complete(),
-            };
-            outcome = outcome.clone().and(completion.result.map(drop));
-            into = completion.memory;
+        for begun in 0..gets + under_way as u64 {
+            // The last ones are waited for, and none is begun in their place.
+            if free.is_empty() || (begun >= gets && free.len() < under_way) {
+                let completion = node.complete();
+                outcome = outcome.clone().and(completion.result.map(drop));
+                free.extend(completion.memory);
+            }
+            if begun < gets {
+                let into = free.pop().expect("it came back");
+                let get = Get { key, offset: 0, into, len, token: 0 };
+                if let Posted::Done(completion) = node.reach.get(get).expect("nobody else touches the region")
+                {
+                    outcome = outcome.clone().and(completion.result.map(drop));
+                    free.extend(completion.memory);
+                }
+            }
         }
         began.elapsed()
     });

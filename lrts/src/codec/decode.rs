@@ -18,16 +18,24 @@ pub(super) struct Decoder<'de> {
 }
 
 impl<'de> Decoder<'de> {
-    pub(super) fn new(bytes: &'de [u8], lent: Vec<Memory>) -> Self {
-        Self { bytes, depth_left: DEPTH_MAX, lent: lent.into_iter().map(Some).collect() }
+    #[inline]
+    pub(super) fn new(bytes: &'de [u8]) -> Self {
+        Self { bytes, depth_left: DEPTH_MAX, lent: Vec::new() }
+    }
+
+    /// With what came beside the bytes.
+    pub(super) fn with(bytes: &'de [u8], lent: Vec<Memory>) -> Self {
+        Self { lent: lent.into_iter().map(Some).collect(), ..Self::new(bytes) }
     }
 
     /// What has not been read.
+    #[inline]
     pub(super) fn rest(&self) -> &'de [u8] {
         self.bytes
     }
 
     /// Everything must have been used.
+    #[inline]
     pub(super) fn finish(&self) -> Result<(), Fault> {
         if !self.bytes.is_empty() {
             return Err(What::LeftOver(self.bytes.len()).into());
@@ -38,6 +46,7 @@ impl<'de> Decoder<'de> {
         }
     }
 
+    #[inline]
     pub(super) fn take(&mut self, len: usize) -> Result<&'de [u8], Fault> {
         let (front, rest) =
             self.bytes.split_at_checked(len).ok_or(What::Short { needed: len, left: self.bytes.len() })?;
@@ -54,6 +63,7 @@ impl<'de> Decoder<'de> {
     }
 
     /// A count of parts that take at least `bytes_each` each (1 or more).
+    #[inline]
     pub(super) fn take_count(&mut self, bytes_each: usize) -> Result<usize, Fault> {
         let count = u64::from_le_bytes(self.take_array()?);
         let left = self.bytes.len();
@@ -63,6 +73,7 @@ impl<'de> Decoder<'de> {
             .ok_or_else(|| What::Count { count, left }.into())
     }
 
+    #[inline]
     fn take_counted(&mut self) -> Result<&'de [u8], Fault> {
         let count = self.take_count(1)?;
         self.take(count)
@@ -72,6 +83,7 @@ impl<'de> Decoder<'de> {
         std::str::from_utf8(self.take_counted()?).map_err(|_| What::Text.into())
     }
 
+    #[inline]
     fn take_mark(&mut self, expected: &'static str) -> Result<bool, Fault> {
         match self.take_array()? {
             [0] => Ok(false),
@@ -81,6 +93,7 @@ impl<'de> Decoder<'de> {
     }
 
     /// What stands for a value without contents.
+    #[inline]
     fn take_nothing(&mut self) -> Result<(), Fault> {
         match self.take_array()? {
             [0] => Ok(()),
@@ -89,6 +102,7 @@ impl<'de> Decoder<'de> {
     }
 
     /// Reads the parts of a value.
+    #[inline]
     fn nested<R>(&mut self, read: impl FnOnce(&mut Self) -> Result<R, Fault>) -> Result<R, Fault> {
         self.depth_left = self.depth_left.checked_sub(1).ok_or(What::Deep)?;
         let value = read(self);
@@ -96,10 +110,12 @@ impl<'de> Decoder<'de> {
         value
     }
 
+    #[inline]
     fn visit_fields<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> Result<V::Value, Fault> {
         self.nested(|decoder| visitor.visit_seq(Parts { decoder, left: len }))
     }
 
+    #[inline]
     fn visit_tuple<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> Result<V::Value, Fault> {
         if len == 0 {
             self.take_nothing()?;
@@ -181,6 +197,7 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
         self.deserialize_bytes(visitor)
     }
 
+    #[inline]
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         if self.take_mark("the mark of an option")? {
             self.nested(|decoder| visitor.visit_some(decoder))
@@ -189,6 +206,7 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
         }
     }
 
+    #[inline]
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         self.take_nothing()?;
         visitor.visit_unit()
@@ -202,6 +220,7 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
         self.deserialize_unit(visitor)
     }
 
+    #[inline]
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -224,10 +243,12 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
         self.visit_fields(count, visitor)
     }
 
+    #[inline]
     fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Fault> {
         self.visit_tuple(len, visitor)
     }
 
+    #[inline]
     fn deserialize_tuple_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -243,6 +264,7 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
         self.nested(|decoder| visitor.visit_map(Parts { decoder, left }))
     }
 
+    #[inline]
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -252,6 +274,7 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
         self.visit_tuple(fields.len(), visitor)
     }
 
+    #[inline]
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,

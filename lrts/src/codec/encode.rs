@@ -22,11 +22,13 @@ pub(super) struct Encoder<'room> {
 }
 
 impl<'room> Encoder<'room> {
+    #[inline]
     pub(super) fn new(room: &'room mut [MaybeUninit<u8>]) -> Self {
         Self { room, len: 0, depth_left: DEPTH_MAX, lending: None }
     }
 
     /// How long the encoding is, whether or not it fits.
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -40,6 +42,7 @@ impl<'room> Encoder<'room> {
     }
 
     /// The front of the room, if the encoding fits: all of it initialised.
+    #[inline]
     pub(super) fn written(&self) -> Option<&[MaybeUninit<u8>]> {
         self.room.get(..self.len)
     }
@@ -53,26 +56,31 @@ impl<'room> Encoder<'room> {
         self.len = end;
     }
 
+    #[inline]
     fn write_count(&mut self, count: usize) {
         self.write(&(count as u64).to_le_bytes());
     }
 
+    #[inline]
     fn write_counted(&mut self, bytes: &[u8], count: usize) {
         self.write_count(count);
         self.write(bytes);
     }
 
     /// Opens a value with parts; its end closes it.
+    #[inline]
     fn open(&mut self) -> Result<(), Fault> {
         self.depth_left = self.depth_left.checked_sub(1).ok_or(What::Deep)?;
         Ok(())
     }
 
+    #[inline]
     fn close(&mut self) {
         self.depth_left += 1;
     }
 
     /// A part whose depth counts, on its own.
+    #[inline]
     fn nested<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Fault> {
         self.open()?;
         value.serialize(&mut *self)?;
@@ -80,11 +88,13 @@ impl<'room> Encoder<'room> {
         Ok(())
     }
 
+    #[inline]
     fn counted(&mut self, expected: Option<usize>) -> Result<Counted<'_, 'room>, Fault> {
         self.open()?;
         Ok(Counted::open(self, expected.unwrap_or(0)))
     }
 
+    #[inline]
     fn fields(&mut self, len: usize) -> Result<Fields<'_, 'room>, Fault> {
         self.open()?;
         if len == 0 {
@@ -93,6 +103,7 @@ impl<'room> Encoder<'room> {
         Ok(Fields { encoder: self })
     }
 
+    #[inline]
     fn variant(&mut self, variant: u32) -> Result<Fields<'_, 'room>, Fault> {
         self.open()?;
         self.write(&variant.to_le_bytes());
@@ -127,6 +138,7 @@ impl<'a, 'room> ser::Serializer for &'a mut Encoder<'room> {
         serialize_f32(f32), serialize_f64(f64)
     }
 
+    #[inline]
     fn serialize_bool(self, value: bool) -> Result<(), Fault> {
         self.serialize_u8(value.into())
     }
@@ -139,20 +151,24 @@ impl<'a, 'room> ser::Serializer for &'a mut Encoder<'room> {
         self.serialize_bytes(value.as_bytes())
     }
 
+    #[inline]
     fn serialize_bytes(self, value: &[u8]) -> Result<(), Fault> {
         self.write_counted(value, value.len());
         Ok(())
     }
 
+    #[inline]
     fn serialize_none(self) -> Result<(), Fault> {
         self.serialize_u8(0)
     }
 
+    #[inline]
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Fault> {
         self.write(&[1]);
         self.nested(value)
     }
 
+    #[inline]
     fn serialize_unit(self) -> Result<(), Fault> {
         self.serialize_u8(0)
     }
@@ -161,10 +177,12 @@ impl<'a, 'room> ser::Serializer for &'a mut Encoder<'room> {
         self.serialize_unit()
     }
 
+    #[inline]
     fn serialize_unit_variant(self, _: &'static str, variant: u32, _: &'static str) -> Result<(), Fault> {
         self.serialize_u32(variant)
     }
 
+    #[inline]
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
         _: &'static str,
@@ -178,6 +196,7 @@ impl<'a, 'room> ser::Serializer for &'a mut Encoder<'room> {
         self.nested(value)
     }
 
+    #[inline]
     fn serialize_newtype_variant<T: Serialize + ?Sized>(
         self,
         _: &'static str,
@@ -189,6 +208,7 @@ impl<'a, 'room> ser::Serializer for &'a mut Encoder<'room> {
         self.nested(value)
     }
 
+    #[inline]
     fn serialize_seq(self, len: Option<usize>) -> Result<Counted<'a, 'room>, Fault> {
         self.counted(len)
     }
@@ -197,18 +217,22 @@ impl<'a, 'room> ser::Serializer for &'a mut Encoder<'room> {
         self.counted(len)
     }
 
+    #[inline]
     fn serialize_tuple(self, len: usize) -> Result<Fields<'a, 'room>, Fault> {
         self.fields(len)
     }
 
+    #[inline]
     fn serialize_tuple_struct(self, _: &'static str, len: usize) -> Result<Fields<'a, 'room>, Fault> {
         self.fields(len)
     }
 
+    #[inline]
     fn serialize_struct(self, _: &'static str, len: usize) -> Result<Fields<'a, 'room>, Fault> {
         self.fields(len)
     }
 
+    #[inline]
     fn serialize_tuple_variant(
         self,
         _: &'static str,
@@ -219,6 +243,7 @@ impl<'a, 'room> ser::Serializer for &'a mut Encoder<'room> {
         self.variant(variant)
     }
 
+    #[inline]
     fn serialize_struct_variant(
         self,
         _: &'static str,

@@ -126,7 +126,7 @@ pub fn encode_lending<T: Serialize + ?Sized>(
 /// # Errors
 /// When the bytes are no such value.
 pub fn decode_front<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), CodecError> {
-    let mut decoder = Decoder::new(bytes, Vec::new());
+    let mut decoder = Decoder::new(bytes);
     let value = T::deserialize(&mut decoder).map_err(|fault| decode_error::<T>(bytes, fault))?;
     Ok((value, decoder.rest()))
 }
@@ -136,7 +136,7 @@ pub fn decode_front<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), Cod
 /// # Errors
 /// When the bytes are no such value, or more than one.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
-    decode_lent(bytes, Vec::new())
+    decode_all(bytes, Decoder::new(bytes))
 }
 
 /// Decodes what [`encode_lending`] made: the value takes up all of `bytes`, and each of the `lent` memories has its place in it.
@@ -144,7 +144,13 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, CodecError> {
 /// # Errors
 /// When the bytes are no such value, or more than one, or name other memories than those.
 pub fn decode_lent<T: DeserializeOwned>(bytes: &[u8], lent: Vec<Memory>) -> Result<T, CodecError> {
-    let mut decoder = Decoder::new(bytes, lent);
+    decode_all(bytes, Decoder::with(bytes, lent))
+}
+
+fn decode_all<'de, T: DeserializeOwned>(
+    bytes: &'de [u8],
+    mut decoder: Decoder<'de>,
+) -> Result<T, CodecError> {
     T::deserialize(&mut decoder)
         .and_then(|value| decoder.finish().map(|()| value))
         .map_err(|fault| decode_error::<T>(bytes, fault))

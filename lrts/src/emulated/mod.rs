@@ -5,7 +5,8 @@
 //! what we serve (`server`), and one queue of what waits to go out (`outgoing`).
 //!
 //! 1. Nothing blocks: what the wrapped backend has no room for is kept and sent by a later progress. Data are never
-//!    copied on their way out: chunks leave from the memory they are in.
+//!    copied on their way out: chunks leave from the memory they are in. Where the wrapped backend can, they arrive in the memory
+//!    that they are for (`partial`).
 //! 2. A progress sends a bounded number of frames to each peer; operations of one peer take turns.
 //! 3. The target's range stays claimed from the first byte to the last, as with one-sided access.
 //! 4. The wrapped backend must deliver frames in the order in which they were handed to it under the peer's
@@ -15,6 +16,7 @@
 //!    said goodbye answers no more. Requests that wait for a busy range are given up.
 
 mod outgoing;
+mod partial;
 mod poster;
 mod reader;
 mod server;
@@ -31,6 +33,7 @@ use crate::memory::Memory;
 use crate::region::{RegionKey, Regions};
 use outgoing::{Kind, Outgoing, Pushed};
 use parking_lot::Mutex;
+use partial::Partial;
 use poster::Poster;
 use reader::Reader;
 use rustix::fd::BorrowedFd;
@@ -58,6 +61,8 @@ struct Talk {
     poster: Poster,
     server: Server,
     outgoing: Outgoing,
+    /// A chunk of which a part has arrived.
+    partial: Option<Partial>,
     /// The wrapped backend had no room for the next frame; its event descriptor tells when to try again.
     is_stalled: bool,
 }
@@ -70,6 +75,7 @@ impl Talk {
     /// Ends the talk. Returns what it leaves unfinished.
     fn end(&mut self, presence: Presence) -> Vec<Completion> {
         self.presence = presence;
+        self.partial = None;
         self.server.abandon();
         self.outgoing.clear();
         self.poster.abandon()
@@ -157,6 +163,7 @@ impl<L: Lrts> Emulated<L> {
                 poster: Poster::new(NodeId(index)),
                 server: Server::new(Arc::clone(&regions)),
                 outgoing: Outgoing::new(chunk_bytes_max),
+                partial: None,
                 is_stalled: false,
             }),
         };

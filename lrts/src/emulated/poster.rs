@@ -113,17 +113,27 @@ impl Poster {
         at: u64,
         data: &[u8],
     ) -> Result<Option<Completion>, String> {
-        let Some(Operation { what: What::Get { into }, .. }) = self.open.get_mut(&id) else {
+        let Some(into) = self.destination(id) else {
             return Err(format!("it sent data for operation {id}, which is no open get"));
         };
         into.fill(at, data)?;
-        if !into.is_full() {
-            return Ok(None);
+        Ok(self.end_if_full(id))
+    }
+
+    /// Where the data of an open get go.
+    pub(super) fn destination(&mut self, id: OperationId) -> Option<&mut Destination> {
+        match self.open.get_mut(&id) {
+            Some(Operation { what: What::Get { into }, .. }) => Some(into),
+            _ => None,
         }
-        Ok(self.open.remove(&id).map(|operation| {
-            let len = operation.len;
-            operation.complete(Ok(len))
-        }))
+    }
+
+    /// Ends a get whose data are all here.
+    pub(super) fn end_if_full(&mut self, id: OperationId) -> Option<Completion> {
+        self.destination(id).filter(|into| into.is_full())?;
+        let operation = self.open.remove(&id)?;
+        let len = operation.len;
+        Some(operation.complete(Ok(len)))
     }
 
     /// The peer says that an operation is over.

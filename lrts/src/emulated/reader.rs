@@ -57,6 +57,22 @@ impl<L: Lrts> Sink for Reader<'_, L> {
         }
     }
 
+    fn begin(&mut self, source: NodeId, channel: Channel, begun: &[u8], len: usize) -> bool {
+        channel == Channel::Emulated
+            && self.peer(source).is_some_and(|peer| peer.talk.lock().begin(begun, len))
+    }
+
+    fn rest(&mut self, source: NodeId, read: &mut dyn FnMut(&mut [u8]) -> usize) {
+        let peer = self.peer(source).expect("a peer that is ignored begins nothing");
+        let mut talk = peer.talk.lock();
+        let completion = talk.rest(read);
+        peer.note(&talk);
+        drop(talk);
+        if let Some(completion) = completion {
+            self.sink.completion(completion);
+        }
+    }
+
     fn completion(&mut self, completion: Completion) {
         self.sink.completion(completion);
     }

@@ -140,16 +140,29 @@ impl Server {
         data: &[u8],
         outgoing: &mut Outgoing,
     ) -> Result<(), String> {
-        let Some(Operation::Filling(into)) = self.open.get_mut(&id) else {
+        let Some(into) = self.destination(id) else {
             return Err(format!("it sent data for operation {id}, which is no granted put"));
         };
         into.fill(at, data)?;
-        if into.is_full() {
+        self.end_if_full(id, outgoing);
+        Ok(())
+    }
+
+    /// Where the data of a granted put go.
+    pub(super) fn destination(&mut self, id: OperationId) -> Option<&mut Destination> {
+        match self.open.get_mut(&id) {
+            Some(Operation::Filling(into)) => Some(into),
+            _ => None,
+        }
+    }
+
+    /// Ends a put whose data are all here.
+    pub(super) fn end_if_full(&mut self, id: OperationId, outgoing: &mut Outgoing) {
+        if self.destination(id).is_some_and(|into| into.is_full()) {
             // The claim ends before the peer learns that its put is over.
             self.open.remove(&id);
             outgoing.push(Header::Done { id });
         }
-        Ok(())
     }
 
     /// The last byte of a get is on its way; its claim went with the stream.

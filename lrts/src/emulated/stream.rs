@@ -94,26 +94,46 @@ impl Destination {
         }
     }
 
+    /// Compares a chunk of `len` bytes with what is missing.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub(super) fn check(&self, at: u64, len: usize) -> Result<(), String> {
+        if at != self.filled as u64 || len == 0 || len > self.len() - self.filled {
+            return Err(format!(
+                "it sent {len} bytes at {at}, where {} of {} bytes had arrived",
+                self.filled,
+                self.len()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Lets `read` write the next bytes of a chunk that was checked, at most `len`; it returns how many it wrote.
+    ///
+    /// # Panics
+    /// If less is missing, or `read` wrote more than it could.
+    pub(super) fn read(&mut self, len: usize, read: impl FnOnce(&mut [u8]) -> usize) -> usize {
+        assert!(len <= self.len() - self.filled, "a chunk was checked before");
+        // SAFETY: the place lies inside memory that is initialised and that this value alone may write (write claim, or exclusive
+        // handle), for as long as it is borrowed.
+        let place = unsafe { std::slice::from_raw_parts_mut(self.address().add(self.filled), len) };
+        let count = read(place);
+        assert!(count <= len, "{count} bytes in a place of {len}");
+        self.filled += count;
+        count
+    }
+
     /// Writes the next chunk.
     ///
     /// # Errors
     /// What is wrong with it, in words; nothing is written then.
     pub(super) fn fill(&mut self, at: u64, data: &[u8]) -> Result<(), String> {
-        if at != self.filled as u64 || data.is_empty() || data.len() > self.len() - self.filled {
-            return Err(format!(
-                "it sent {} bytes at {at}, where {} of {} bytes had arrived",
-                data.len(),
-                self.filled,
-                self.len()
-            ));
-        }
-        // SAFETY: `filled + data.len() <= len` was just checked, so the target lies inside memory
-        // that this value alone may write (write claim, or exclusive handle); a frame's bytes are
-        // the backend's own.
-        unsafe {
-            std::ptr::copy_nonoverlapping(data.as_ptr(), self.address().add(self.filled), data.len());
-        }
-        self.filled += data.len();
+        self.check(at, data.len())?;
+        self.read(data.len(), |place| {
+            place.copy_from_slice(data);
+            data.len()
+        });
         Ok(())
     }
 }

@@ -64,7 +64,7 @@ pub(crate) enum Pushed {
     Full,
 }
 
-/// One end of a ring: the mapping and where its data lie.
+/// One end of a ring: the mapping and where its data lie. Asked several times for each frame, so it checks once, in `new`.
 #[derive(Debug)]
 struct Data {
     mapping: Mapping,
@@ -73,15 +73,17 @@ struct Data {
 
 impl Lines for Data {
     fn header(&self, line: u64) -> &AtomicU64 {
-        let offset = self.offset(line);
-        // SAFETY: an atomic word, for which every bit pattern is a value. Raw copies reach the same bytes only while they
-        // are no header: between the reader's `consume` and the writer's next store (`cursor`, rule 3).
-        unsafe { &self.mapping.atomics::<AtomicU64>(RING_CONTROL_BYTES + offset, 1)[0] }
+        let header = self.address(self.offset(line)).cast::<AtomicU64>();
+        // SAFETY: the start of a line of the data, so inside the mapping (`new`), which `self` keeps, and aligned. An atomic word, for
+        // which every bit pattern is a value. Raw copies reach the same bytes only while they are no header: between the reader's
+        // `consume` and the writer's next store (`cursor`, rule 3).
+        unsafe { &*header }
     }
 }
 
 impl Data {
     fn new(mapping: Mapping) -> Self {
+        const { assert!(size_of::<Control>() <= RING_CONTROL_BYTES) };
         let capacity = mapping.len() - RING_CONTROL_BYTES;
         assert!(capacity.is_power_of_two() && capacity >= 2 * LINE_BYTES, "ring of {capacity} bytes");
         Self { mapping, capacity }
@@ -92,8 +94,9 @@ impl Data {
     }
 
     fn control(&self) -> &Control {
-        // SAFETY: `Control` consists of atomics, for which every bit pattern is a value.
-        unsafe { &self.mapping.atomics::<Control>(0, 1)[0] }
+        // SAFETY: the first bytes of the mapping, which `self` keeps: a page and more (`new`), so aligned. `Control` consists of atomics,
+        // for which every bit pattern is a value.
+        unsafe { &*self.mapping.address().cast::<Control>() }
     }
 
     /// Where in the data a line starts.

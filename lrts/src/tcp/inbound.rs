@@ -1,16 +1,23 @@
 //! The bytes that arrived on one connection, cut into frames.
 //!
-//! The buffer grows to the longest frame that a header announced, whose length was checked against the bound first.
+//! 1. A frame is gathered in a buffer, which grows to the longest that a header announced; that length was checked against the bound first.
+//! 2. The sink may know where the bytes of a long frame belong. What is missing of it is then read to there, and only what follows it
+//!    into the buffer.
 
 use super::header::{HEADER_BYTES, Header};
 use crate::ids::NodeId;
 use crate::lrts::Sink;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::RecvFlags;
+use rustix::net::{RecvAncillaryBuffer, RecvFlags};
+use std::io::IoSliceMut;
 
 /// Room for a few hundred small frames per system call.
 const BUFFER_BYTES: usize = 64 << 10;
+
+/// What is read into the buffer together with the rest of a frame that goes elsewhere: the header of the next one, and few of its bytes,
+/// so that the others can go elsewhere too.
+const AFTER_BYTES: usize = 4 << 10;
 
 /// Reads from one connection before the next has its turn.
 const READS: usize = 4;
@@ -28,30 +35,39 @@ pub(super) enum Heard {
     Breach(String),
 }
 
+/// What one question to the kernel brought.
+struct Received {
+    /// Bytes; none at the end of the connection.
+    count: usize,
+    /// Whether the kernel had no more.
+    is_all: bool,
+}
+
 /// One connection's way in.
 pub(super) struct Inbound {
     buffer: Vec<u8>,
     have: usize,
+    /// Bytes of a frame that the sink has begun to take. The buffer is empty while there are any.
+    missing: usize,
 }
 
 impl Inbound {
     pub(super) fn new() -> Self {
-        Self { buffer: vec![0; BUFFER_BYTES], have: 0 }
+        Self { buffer: vec![0; BUFFER_BYTES], have: 0, missing: 0 }
     }
 
     /// Reads and delivers what has arrived.
     pub(super) fn read(&mut self, socket: &OwnedFd, source: NodeId, sink: &mut dyn Sink) -> Heard {
         let mut total = 0;
         for _ in 0..READS {
-            let room = &mut self.buffer[self.have..];
-            let asked = room.len();
-            match rustix::net::recv(socket, room, RecvFlags::DONTWAIT) {
-                Ok((0, _)) => return Heard::End("the connection was closed without a goodbye".to_owned()),
-                Ok((count, _)) => {
-                    self.have += count;
+            match self.receive(socket, source, sink) {
+                Ok(Received { count: 0, .. }) => {
+                    return Heard::End("the connection was closed without a goodbye".to_owned());
+                }
+                Ok(Received { count, is_all }) => {
                     total += count;
                     match self.deliver(source, sink) {
-                        Ok(false) if count < asked => return Heard::Bytes(total),
+                        Ok(false) if is_all => return Heard::Bytes(total),
                         Ok(false) => {}
                         Ok(true) => return Heard::Goodbye,
                         Err(cause) => return Heard::Breach(cause),
@@ -65,6 +81,31 @@ impl Inbound {
         Heard::Bytes(total)
     }
 
+    /// Asks the kernel once.
+    fn receive(&mut self, socket: &OwnedFd, source: NodeId, sink: &mut dyn Sink) -> Result<Received, Errno> {
+        if self.missing == 0 {
+            let room = &mut self.buffer[self.have..];
+            let (count, _) = rustix::net::recv(socket, &mut *room, RecvFlags::DONTWAIT)?;
+            let is_all = count < room.len();
+            self.have += count;
+            return Ok(Received { count, is_all });
+        }
+        let Self { buffer, missing, .. } = self;
+        let after = &mut buffer[..AFTER_BYTES];
+        let mut received = Err(Errno::AGAIN);
+        sink.rest(source, &mut |place| {
+            let mut rooms = [IoSliceMut::new(place), IoSliceMut::new(after)];
+            let none = &mut RecvAncillaryBuffer::default();
+            received = rustix::net::recvmsg(socket, &mut rooms, none, RecvFlags::DONTWAIT);
+            received.as_ref().map_or(0, |received| received.bytes.min(*missing))
+        });
+        let count = received?.bytes;
+        let is_all = count < *missing + AFTER_BYTES;
+        self.have = count.saturating_sub(*missing);
+        *missing = missing.saturating_sub(count);
+        Ok(Received { count, is_all })
+    }
+
     /// Delivers all whole frames and makes room for the rest of the next. `true` after a goodbye.
     fn deliver(&mut self, source: NodeId, sink: &mut dyn Sink) -> Result<bool, String> {
         let mut start = 0;
@@ -75,6 +116,11 @@ impl Inbound {
                 Header::Goodbye => return Err(format!("{} bytes after its goodbye", rest.len())),
                 Header::Frame { channel, len } => match rest.get(..len) {
                     Some(bytes) => sink.frame(source, channel, bytes),
+                    None if sink.begin(source, channel, rest, len) => {
+                        self.missing = len - rest.len();
+                        self.have = 0;
+                        return Ok(false);
+                    }
                     None => {
                         need = HEADER_BYTES + len;
                         break;
@@ -103,11 +149,32 @@ mod tests {
     use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
     #[derive(Default)]
-    struct Heap(Vec<(Channel, Vec<u8>)>);
+    struct Heap {
+        frames: Vec<(Channel, Vec<u8>)>,
+        /// Whether it takes frames of the channel `Emulated` piece by piece.
+        takes_pieces: bool,
+        /// Bytes that are missing of the last frame.
+        missing: usize,
+    }
 
     impl Sink for Heap {
         fn frame(&mut self, _: NodeId, channel: Channel, bytes: &[u8]) {
-            self.0.push((channel, bytes.to_vec()));
+            assert_eq!(self.missing, 0, "a frame within another");
+            self.frames.push((channel, bytes.to_vec()));
+        }
+        fn begin(&mut self, _: NodeId, channel: Channel, begun: &[u8], len: usize) -> bool {
+            if !self.takes_pieces || channel != Channel::Emulated {
+                return false;
+            }
+            self.frames.push((channel, begun.to_vec()));
+            self.missing = len - begun.len();
+            true
+        }
+        fn rest(&mut self, _: NodeId, read: &mut dyn FnMut(&mut [u8]) -> usize) {
+            let mut place = vec![0; self.missing];
+            let count = read(&mut place);
+            self.missing -= count;
+            self.frames.last_mut().expect("it was begun").1.extend_from_slice(&place[..count]);
         }
         fn completion(&mut self, _: Completion) {}
         fn peer_closed(&mut self, _: NodeId) {}
@@ -154,11 +221,36 @@ mod tests {
             })
             .collect();
         let bytes = wire(&frames);
-        for piece in [1, 4, 5, 6, 4_096, 70_000, bytes.len()] {
-            let (mut inbound, mut heap) = (Inbound::new(), Heap::default());
-            assert_eq!(pour(&bytes, piece, &mut inbound, &mut heap), Heard::Bytes(0));
-            assert!(heap.0 == frames, "pieces of {piece} bytes");
-            assert!(inbound.buffer.len() <= HEADER_BYTES + FRAME_BYTES_MAX);
+        for takes_pieces in [false, true] {
+            for piece in [1, 4, 5, 6, 4_096, 70_000, bytes.len()] {
+                let (mut inbound, mut heap) = (Inbound::new(), Heap { takes_pieces, ..Heap::default() });
+                assert_eq!(pour(&bytes, piece, &mut inbound, &mut heap), Heard::Bytes(0));
+                assert!(heap.frames == frames, "pieces of {piece} bytes, takes pieces: {takes_pieces}");
+                assert!(inbound.buffer.len() <= HEADER_BYTES + FRAME_BYTES_MAX);
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_sink_takes_needs_no_buffer() {
+        let (mut inbound, mut heap) = (Inbound::new(), Heap { takes_pieces: true, ..Heap::default() });
+        let bytes = wire(&[(Channel::Emulated, vec![3; FRAME_BYTES_MAX])]);
+        assert_eq!(pour(&bytes, bytes.len(), &mut inbound, &mut heap), Heard::Bytes(0));
+        assert_eq!(heap.frames, [(Channel::Emulated, vec![3; FRAME_BYTES_MAX])]);
+        assert_eq!(inbound.buffer.len(), BUFFER_BYTES);
+    }
+
+    #[test]
+    fn a_connection_that_ends_within_a_frame_has_ended() {
+        for takes_pieces in [false, true] {
+            let (mut inbound, mut heap) = (Inbound::new(), Heap { takes_pieces, ..Heap::default() });
+            let (near, far) = sockets();
+            let bytes = wire(&[(Channel::Emulated, vec![3; 1_000])]);
+            rustix::io::write(&far, &bytes[..500]).expect("room");
+            assert_eq!(inbound.read(&near, NodeId(1), &mut heap), Heard::Bytes(500));
+            drop(far);
+            let heard = inbound.read(&near, NodeId(1), &mut heap);
+            assert!(matches!(heard, Heard::End(_)), "{heard:?}");
         }
     }
 
@@ -176,7 +268,7 @@ mod tests {
         let (mut inbound, mut heap) = (Inbound::new(), Heap::default());
         let said = [&wire(&[(Channel::Runtime, vec![1])])[..], &goodbye].concat();
         assert_eq!(pour(&said, said.len(), &mut inbound, &mut heap), Heard::Goodbye);
-        assert_eq!(heap.0.len(), 1, "frames before it count");
+        assert_eq!(heap.frames.len(), 1, "frames before it count");
         let more = [&goodbye[..], &[0]].concat();
         let heard = pour(&more, more.len(), &mut Inbound::new(), &mut heap);
         assert!(matches!(heard, Heard::Breach(_)), "{heard:?}");

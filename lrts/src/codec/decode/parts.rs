@@ -46,6 +46,7 @@ impl<'a, 'de> de::EnumAccess<'de> for &'a mut Decoder<'de> {
     type Error = Fault;
     type Variant = &'a mut Decoder<'de>;
 
+    #[inline]
     fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self::Variant), Fault> {
         let variant: U32Deserializer<Fault> = u32::from_le_bytes(self.take_array()?).into_deserializer();
         Ok((seed.deserialize(variant)?, self))
@@ -55,18 +56,22 @@ impl<'a, 'de> de::EnumAccess<'de> for &'a mut Decoder<'de> {
 impl<'de> de::VariantAccess<'de> for &mut Decoder<'de> {
     type Error = Fault;
 
+    #[inline]
     fn unit_variant(self) -> Result<(), Fault> {
         Ok(())
     }
 
+    #[inline]
     fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<S::Value, Fault> {
         self.nested(|decoder| seed.deserialize(decoder))
     }
 
+    #[inline]
     fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Fault> {
         self.visit_fields(len, visitor)
     }
 
+    #[inline]
     fn struct_variant<V: Visitor<'de>>(
         self,
         fields: &'static [&'static str],

@@ -14,12 +14,14 @@ pub(in crate::codec) struct Counted<'a, 'room> {
 
 impl<'a, 'room> Counted<'a, 'room> {
     /// Writes the expected count, which may turn out wrong.
+    #[inline]
     pub(super) fn open(encoder: &'a mut Encoder<'room>, expected: usize) -> Self {
         let at = encoder.len;
         encoder.write_count(expected);
         Self { encoder, at, expected, count: 0 }
     }
 
+    #[inline]
     fn finish(self) {
         if self.count != self.expected
             && let Some(place) = self.encoder.room.get_mut(self.at..self.at.saturating_add(8))
@@ -81,6 +83,7 @@ macro_rules! write_fields {
                 value.serialize(&mut *self.encoder)
             }
 
+            #[inline]
             fn end(self) -> Result<(), Fault> {
                 self.encoder.close();
                 Ok(())
