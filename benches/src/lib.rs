@@ -10,6 +10,7 @@ mod comparison;
 #[cfg(any(feature = "ofi", feature = "verbs"))]
 pub mod leased;
 mod pair;
+mod program;
 mod sample;
 mod seat;
 mod socket;
@@ -18,6 +19,7 @@ mod spread;
 pub use cache_line::cache_line;
 pub use comparison::{Comparison, Side, compare};
 pub use pair::{Deed, play_pair};
+pub use program::{code_of, run};
 pub use sample::{Batches, tell};
 pub use seat::{processor, take_seat};
 pub use socket::{Manner, echo, socket};

@@ -5,8 +5,7 @@
 mod ours;
 mod peers;
 
-use chare_benches::{Batches, Comparison, Manner, Side, cache_line, compare, echo, socket};
-use clap::Parser;
+use chare_benches::{Batches, Comparison, Manner, Side, cache_line, code_of, echo, run, socket};
 use std::io;
 use std::process::ExitCode;
 
@@ -38,65 +37,23 @@ const COMPARISONS: &[Comparison] = &[
     Comparison { name: "other process, tcp", ours: OVER_TCP, against: "blocking socket", peer: SOCKET },
 ];
 
-/// What a call costs, beside the raw limit of its path.
-#[derive(Parser)]
-struct Arguments {
-    /// Rounds; every side runs once in each
-    #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
-    /// Only comparisons whose name contains this
-    filter: Option<String>,
-    /// Accepted because `cargo bench` passes it
-    #[arg(long, hide = true)]
-    bench: bool,
-}
-
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    if let [first, side, number, rest @ ..] = &words[..]
-        && first == "side"
-    {
-        return play(side, number, rest);
-    }
-    let Arguments { rounds, filter, .. } = Arguments::parse();
-    let filter = filter.unwrap_or_default();
-    let selected: Vec<Comparison> =
-        COMPARISONS.iter().filter(|comparison| comparison.name.contains(&filter)).copied().collect();
-    code_of(compare(&selected, rounds).map(drop))
+    run("What a call costs, beside the raw limit of its path", COMPARISONS, play)
 }
 
 /// Measures as one side; `number` is how many operations make a batch, or where to connect to.
-fn play(side: &str, number: &str, rest: &[String]) -> ExitCode {
-    let Ok(number) = number.parse() else {
-        eprintln!("`{number}` is no number");
-        return ExitCode::from(2);
-    };
+fn play(side: &str, number: u64, rest: &[String]) -> Option<ExitCode> {
     let batches = Batches { operations: number, count: BATCHES };
+    let port = || u16::try_from(number).map_err(io::Error::other);
     match (side, rest) {
-        ("chain", _) => return ours::chain(batches),
+        ("chain", _) => return Some(ours::chain(batches)),
         ("virtual-call", _) => peers::virtual_call(batches),
         ("queue", _) => peers::segment_queue(batches),
         ("array-queue", _) => peers::array_queue(batches),
         ("cache-line", _) => cache_line(batches),
-        ("socket", _) => return code_of(socket(batches, Manner::Blocking)),
-        ("echo", [manner]) => {
-            let port = u16::try_from(number).map_err(io::Error::other);
-            return code_of(port.and_then(|port| echo(port, manner)));
-        }
-        _ => {
-            eprintln!("there is no side `{side}`");
-            return ExitCode::from(2);
-        }
+        ("socket", _) => return Some(code_of(socket(batches, Manner::Blocking))),
+        ("echo", [manner]) => return Some(code_of(port().and_then(|port| echo(port, manner)))),
+        _ => return None,
     }
-    ExitCode::SUCCESS
-}
-
-fn code_of(result: io::Result<()>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    Some(ExitCode::SUCCESS)
 }

@@ -5,8 +5,7 @@
 mod ours;
 mod peers;
 
-use chare_benches::{Batches, Comparison, Side, compare};
-use clap::Parser;
+use chare_benches::{Batches, Comparison, Side, run};
 use std::process::ExitCode;
 
 /// Samples of one run of a side. A batch takes some milliseconds.
@@ -32,60 +31,24 @@ const COMPARISONS: &[Comparison] = &[
     Comparison { name: "call of an element", ours: ELEMENT, against: "call of a singleton", peer: SINGLETON },
 ];
 
-/// What chares cost, beside the least that does the same.
-#[derive(Parser)]
-struct Arguments {
-    /// Rounds; every side runs once in each
-    #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
-    /// Only comparisons whose name contains this
-    filter: Option<String>,
-    /// Accepted because `cargo bench` passes it
-    #[arg(long, hide = true)]
-    bench: bool,
-}
-
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    if let [first, side, number] = &words[..]
-        && first == "side"
-    {
-        return play(side, number);
-    }
-    let Arguments { rounds, filter, .. } = Arguments::parse();
-    let filter = filter.unwrap_or_default();
-    let selected: Vec<Comparison> =
-        COMPARISONS.iter().filter(|comparison| comparison.name.contains(&filter)).copied().collect();
-    match compare(&selected, rounds) {
-        Ok(_) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    run("What chares cost, beside the least that does the same", COMPARISONS, play)
 }
 
 /// Measures as one side; `number` is how many operations make a batch.
-fn play(side: &str, number: &str) -> ExitCode {
-    let Ok(operations) = number.parse() else {
-        eprintln!("`{number}` is no number");
-        return ExitCode::from(2);
-    };
-    let batches = Batches { operations, count: BATCHES };
+fn play(side: &str, number: u64, _: &[String]) -> Option<ExitCode> {
+    let batches = Batches { operations: number, count: BATCHES };
     match side {
-        "create" => return ours::create(batches),
-        "suspend" => return ours::suspend(batches),
-        "await-call" => return ours::await_call(batches),
-        "element" => return ours::element(batches),
-        "singleton" => return ours::singleton(batches),
+        "create" => return Some(ours::create(batches)),
+        "suspend" => return Some(ours::suspend(batches)),
+        "await-call" => return Some(ours::await_call(batches)),
+        "element" => return Some(ours::element(batches)),
+        "singleton" => return Some(ours::singleton(batches)),
         "tokio-spawn" => peers::tokio_spawn(batches),
         "boxes" => peers::boxes(batches),
         "tokio-yield" => peers::tokio_yield(batches),
         "local-future" => peers::local_future(batches),
-        _ => {
-            eprintln!("there is no side `{side}`");
-            return ExitCode::from(2);
-        }
+        _ => return None,
     }
-    ExitCode::SUCCESS
+    Some(ExitCode::SUCCESS)
 }

@@ -8,8 +8,7 @@ mod memory;
 mod node;
 mod transfers;
 
-use chare_benches::{Batches, Comparison, Manner, Side, cache_line, compare, echo, socket};
-use clap::Parser;
+use chare_benches::{Batches, Comparison, Manner, Side, cache_line, code_of, echo, run, socket};
 use std::io;
 use std::process::ExitCode;
 use transfers::Way;
@@ -91,87 +90,46 @@ fn comparisons() -> Vec<Comparison> {
     FRAMES.iter().copied().chain(transfers.into_iter().flatten()).collect()
 }
 
-/// What the network layer costs, beside the raw limit of each path.
-#[derive(Parser)]
-struct Arguments {
-    /// Rounds; every side runs once in each
-    #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
-    /// Only comparisons whose name contains this
-    filter: Option<String>,
-    /// Accepted because `cargo bench` passes it
-    #[arg(long, hide = true)]
-    bench: bool,
-}
-
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    if let [first, side, number, rest @ ..] = &words[..]
-        && first == "side"
-    {
-        return play(side, number, rest);
-    }
-    let Arguments { rounds, filter, .. } = Arguments::parse();
-    let filter = filter.unwrap_or_default();
-    let selected: Vec<Comparison> =
-        comparisons().into_iter().filter(|comparison| comparison.name.contains(&filter)).collect();
-    code_of(compare(&selected, rounds).map(drop))
+    run("What the network layer costs, beside the raw limit of each path", &comparisons(), play)
 }
 
 /// Measures as one side; `number` is how many operations make a batch, or where to connect to.
-fn play(side: &str, number: &str, rest: &[String]) -> ExitCode {
-    let Ok(number) = number.parse() else {
-        eprintln!("`{number}` is no number");
-        return ExitCode::from(2);
-    };
+fn play(side: &str, number: u64, rest: &[String]) -> Option<ExitCode> {
     let batches = Batches { operations: number, count: BATCHES };
-    match (side, rest) {
-        ("frames", [backend, ..]) => return frames::to_and_fro(batches, backend),
-        ("cache-line", _) => cache_line(batches),
-        ("blocking-socket", _) => return code_of(socket(batches, Manner::Blocking)),
-        ("spinning-socket", _) => return code_of(socket(batches, Manner::Spinning)),
-        ("get", [backend, len, ..]) => {
-            return transfers::again_and_again(batches, Way::Get, backend, bytes(len));
+    let port = || u16::try_from(number).map_err(io::Error::other);
+    let result = match (side, rest) {
+        ("frames", [backend, ..]) => return Some(frames::to_and_fro(batches, backend)),
+        ("get" | "gets" | "put", [backend, len, ..]) => {
+            let way = match side {
+                "get" => Way::Get,
+                "gets" => Way::Gets(UNDER_WAY),
+                _ => Way::Put,
+            };
+            return Some(transfers::again_and_again(batches, way, backend, bytes(len)));
         }
-        ("gets", [backend, len, ..]) => {
-            return transfers::again_and_again(batches, Way::Gets(UNDER_WAY), backend, bytes(len));
+        ("cache-line", _) => {
+            cache_line(batches);
+            Ok(())
         }
-        ("put", [backend, len, ..]) => {
-            return transfers::again_and_again(batches, Way::Put, backend, bytes(len));
+        ("memcpy", [len]) => {
+            memory::memcpy(batches, bytes(len));
+            Ok(())
         }
-        ("memcpy", [len]) => memory::memcpy(batches, bytes(len)),
-        ("mapping", [len]) => return code_of(memory::mapping(batches, bytes(len))),
-        ("kernel-copy", [len]) => return code_of(memory::kernel_copy(batches, bytes(len))),
-        ("stream", [len]) => return code_of(memory::stream(batches, bytes(len))),
-        ("owner", _) => {
-            return code_of(usize::try_from(number).map_err(io::Error::other).and_then(memory::own));
-        }
-        ("pour", _) => {
-            return code_of(u16::try_from(number).map_err(io::Error::other).and_then(memory::pour));
-        }
-        ("echo", [manner]) => {
-            let port = u16::try_from(number).map_err(io::Error::other);
-            return code_of(port.and_then(|port| echo(port, manner)));
-        }
-        _ => {
-            eprintln!("there is no side `{side}`");
-            return ExitCode::from(2);
-        }
-    }
-    ExitCode::SUCCESS
+        ("blocking-socket", _) => socket(batches, Manner::Blocking),
+        ("spinning-socket", _) => socket(batches, Manner::Spinning),
+        ("mapping", [len]) => memory::mapping(batches, bytes(len)),
+        ("kernel-copy", [len]) => memory::kernel_copy(batches, bytes(len)),
+        ("stream", [len]) => memory::stream(batches, bytes(len)),
+        ("owner", _) => usize::try_from(number).map_err(io::Error::other).and_then(memory::own),
+        ("pour", _) => port().and_then(memory::pour),
+        ("echo", [manner]) => port().and_then(|port| echo(port, manner)),
+        _ => return None,
+    };
+    Some(code_of(result))
 }
 
 /// A length that this program told itself.
 fn bytes(word: &str) -> usize {
     word.parse().expect("sides are started with numbers")
-}
-
-fn code_of(result: io::Result<()>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
 }

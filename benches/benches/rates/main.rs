@@ -6,8 +6,7 @@
 mod ours;
 mod peers;
 
-use chare_benches::{Batches, Comparison, Side, compare};
-use clap::Parser;
+use chare_benches::{Batches, Comparison, Side, run};
 use std::process::ExitCode;
 
 /// Samples of one run of a side. A batch takes some milliseconds.
@@ -27,60 +26,19 @@ const COMPARISONS: &[Comparison] = &[
     Comparison { name: "4 senders", ours: OURS_4, against: "tokio mpsc, unbounded", peer: TOKIO_4 },
 ];
 
-/// What a message costs when many are under way.
-#[derive(Parser)]
-struct Arguments {
-    /// Rounds; every side runs once in each
-    #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
-    /// Only comparisons whose name contains this
-    filter: Option<String>,
-    /// Accepted because `cargo bench` passes it
-    #[arg(long, hide = true)]
-    bench: bool,
-}
-
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    if let [first, side, number, rest @ ..] = &words[..]
-        && first == "side"
-    {
-        return play(side, number, rest);
-    }
-    let Arguments { rounds, filter, .. } = Arguments::parse();
-    let filter = filter.unwrap_or_default();
-    let selected: Vec<Comparison> =
-        COMPARISONS.iter().filter(|comparison| comparison.name.contains(&filter)).copied().collect();
-    match compare(&selected, rounds) {
-        Ok(_) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    run("What a message costs when many are under way", COMPARISONS, play)
 }
 
 /// Measures as one side; `number` is how many messages make a batch.
-fn play(side: &str, number: &str, rest: &[String]) -> ExitCode {
-    let Ok(operations) = number.parse() else {
-        eprintln!("`{number}` is no number");
-        return ExitCode::from(2);
-    };
-    let batches = Batches { operations, count: BATCHES };
-    if side == "calls" {
-        return ours::calls(batches);
+fn play(side: &str, number: u64, rest: &[String]) -> Option<ExitCode> {
+    let batches = Batches { operations: number, count: BATCHES };
+    let senders = rest.first().and_then(|senders| senders.parse().ok());
+    match (side, senders) {
+        ("calls", _) => return Some(ours::calls(batches)),
+        ("segments", Some(senders)) => peers::segments(batches, senders),
+        ("tokio", Some(senders)) => peers::tokio_mpsc(batches, senders),
+        _ => return None,
     }
-    let Some(Ok(senders)) = rest.first().map(|senders| senders.parse()) else {
-        eprintln!("how many senders?");
-        return ExitCode::from(2);
-    };
-    match side {
-        "segments" => peers::segments(batches, senders),
-        "tokio" => peers::tokio_mpsc(batches, senders),
-        _ => {
-            eprintln!("there is no side `{side}`");
-            return ExitCode::from(2);
-        }
-    }
-    ExitCode::SUCCESS
+    Some(ExitCode::SUCCESS)
 }

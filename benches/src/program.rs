@@ -1,0 +1,60 @@
+//! What programs that compare two sides share: their options, and being one side of their own comparisons.
+
+use crate::comparison::{Comparison, compare};
+use clap::{CommandFactory, FromArgMatches, Parser};
+use std::io;
+use std::process::ExitCode;
+
+#[derive(Parser)]
+struct Arguments {
+    /// Rounds; every side runs once in each
+    #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Only comparisons whose name contains this
+    filter: Option<String>,
+    /// Accepted because `cargo bench` passes it
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+/// Runs a benchmark: makes its comparisons, or is one of their sides if it was started as `side NAME NUMBER ..`.
+///
+/// `about` is what `--help` says first. `play` gets the side's name, its number (mostly how many operations make a batch) and the other
+/// arguments, and returns `None` if it knows no such side.
+pub fn run(
+    about: &'static str,
+    comparisons: &[Comparison],
+    play: impl FnOnce(&str, u64, &[String]) -> Option<ExitCode>,
+) -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, side, number, rest @ ..] = &words[..]
+        && first == "side"
+    {
+        let Ok(number) = number.parse() else {
+            eprintln!("`{number}` is no number");
+            return ExitCode::from(2);
+        };
+        return play(side, number, rest).unwrap_or_else(|| {
+            eprintln!("there is no side `{side}` with the arguments {rest:?}");
+            ExitCode::from(2)
+        });
+    }
+    let matches = Arguments::command().about(about).get_matches();
+    let Arguments { rounds, filter, .. } =
+        Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let filter = filter.unwrap_or_default();
+    let selected: Vec<Comparison> =
+        comparisons.iter().filter(|comparison| comparison.name.contains(&filter)).copied().collect();
+    code_of(compare(&selected, rounds).map(drop))
+}
+
+/// Success, or failure after saying why.
+pub fn code_of(result: io::Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
