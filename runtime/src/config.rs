@@ -315,7 +315,7 @@ fn unknown_variable(variable: &str, command: &Command) -> ConfigError {
     let option = format!("--{}", variable[PREFIX.len()..].to_lowercase());
     let error = command.clone().try_get_matches_from([option]).err();
     let suggestion = error.as_ref().and_then(suggestion).map(|name| variable_of(&name));
-    let hint = suggestion.map_or_else(String::new, |known| format!("; did you mean `{known}`?"));
+    let hint = suggestion.map_or_else(String::new, |known| format!(" (did you mean `{known}`?)"));
     ConfigError::UnknownVariable { variable: variable.to_owned(), hint }
 }
 
@@ -334,7 +334,7 @@ fn explain(error: &clap::Error, from_environment: &BTreeMap<String, String>) -> 
         _ => String::new(),
     };
     if error.kind() == ErrorKind::UnknownArgument {
-        let hint = suggestion(error).map_or_else(String::new, |known| format!("; did you mean `+{known}`?"));
+        let hint = suggestion(error).map_or_else(String::new, |known| format!(" (did you mean `+{known}`?)"));
         return ConfigError::UnknownOption { option: format!("+{subject}"), hint };
     }
     let text = error.to_string();

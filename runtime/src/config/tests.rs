@@ -67,7 +67,7 @@ fn what_follows_two_dashes_is_the_programs() {
 
 #[test]
 fn unknown_options_are_errors_with_the_right_spelling() {
-    assert!(refusal("+pemapp 3", &[]).starts_with("unknown option `+pemapp`; did you mean `+pemap`?"));
+    assert!(refusal("+pemapp 3", &[]).starts_with("unknown option `+pemapp` (did you mean `+pemap`?)"));
     assert!(refusal("+stat", &[]).contains("did you mean `+stats`?"));
     assert!(refusal("+NOCMA", &[]).starts_with("unknown option `+NOCMA`"));
     assert!(refusal("+ppn 3", &[]).contains("unknown option `+ppn`"));
