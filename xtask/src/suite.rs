@@ -24,7 +24,7 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
     report.add(Step::cargo("tests", &format!("{test} --lib --bins --tests -- --show-output")).run());
     vm::suite::run(FEATURES, report);
     report.add(Step::cargo("doctests", &format!("{test} --doc")).run());
-    for step in [documentation(), models()] {
+    for step in [documentation(), models("-p chare-lrts model::"), models("-p chare-model")] {
         report.add(if quick { step.skip("--quick".to_owned()) } else { step.run() });
     }
     if quick {
@@ -40,10 +40,10 @@ fn documentation() -> Step {
         .environment("RUSTDOCFLAGS", format!("{flags} -D warnings"))
 }
 
-/// The lock-free protocols, in every order that the memory model allows. In release and in a build of their own: loom replaces the
-/// atomics.
-fn models() -> Step {
-    Step::cargo("models", "test -p chare-lrts --lib --release model::")
+/// The lock-free protocols of a package, in every order that the memory model allows. In release and in a build of their own: loom
+/// replaces the atomics.
+fn models(tests: &str) -> Step {
+    Step::cargo("models", &format!("test {tests} --lib --release"))
         .environment("RUSTFLAGS", flags_with("--cfg loom"))
         .environment("CARGO_TARGET_DIR", root().join("target-loom"))
 }
