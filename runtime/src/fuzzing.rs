@@ -25,8 +25,8 @@ use std::sync::Arc;
 /// Looks at an idle pair before it counts as quiet: the kernel takes a moment to pass a frame on.
 const QUIET_LOOKS: usize = 300;
 
-/// Work that follows from one frame before it counts as a loop.
-const WORK_MAX: usize = 10_000;
+/// Pieces of work that may follow from one frame. News that a million reductions have begun lets a PE without members close them all.
+const WORK_MAX: usize = 2 << 20;
 
 /// A collection may take all memory of a host; a fuzzer must not. So many no host can hold: they are refused anyway.
 const MEMBERS: std::ops::Range<u64> = 1 << 12..1 << 48;

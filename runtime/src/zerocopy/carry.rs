@@ -130,6 +130,9 @@ pub(crate) fn pass_to(
     header: impl Fn(usize, Vec<Descriptor>) -> Header,
     tail: &[u8],
 ) -> Result<u64, String> {
+    if children.is_empty() {
+        return Ok(0);
+    }
     for one in carried.iter().filter(|one| one.is_eager(node, children)) {
         node.outside.count_copy(one.memory.len());
     }
