@@ -9,8 +9,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A step that takes longer hangs, and is ended. The longest takes a third of it on two cores, building everything.
-const WATCHDOG: Duration = Duration::from_secs(15 * 60);
+/// A step that takes longer hangs, and is ended. The longest takes half of it on two cores, building everything.
+const WATCHDOG: Duration = Duration::from_secs(25 * 60);
 
 /// What became of a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
