@@ -130,22 +130,21 @@ impl Node {
         }
         let mut waiting = departure.waiting.lock();
         is_paid = is_paid || ((toll.is_none() || waiting.withheld.is_empty()) && pay());
-        match toll {
-            Some(toll) if !is_paid => {
-                if self.has_ended() {
-                    return Vec::new();
-                }
-                waiting.withheld.push_back((packed, toll));
-                departure.withheld_bytes.fetch_add(toll.into(), Ordering::Relaxed);
-                let before = departures.withheld_bytes.fetch_add(toll.into(), Ordering::Relaxed);
-                departures.waiting_count.fetch_add(1, Ordering::Relaxed);
-                drop(waiting);
-                if before > departures.withheld_bytes_max {
-                    self.fail_withholding(peer);
-                }
+        if let Some(toll) = toll
+            && !is_paid
+        {
+            if self.has_ended() {
                 return Vec::new();
             }
-            _ => {}
+            waiting.withheld.push_back((packed, toll));
+            departure.withheld_bytes.fetch_add(toll.into(), Ordering::Relaxed);
+            let before = departures.withheld_bytes.fetch_add(toll.into(), Ordering::Relaxed);
+            departures.waiting_count.fetch_add(1, Ordering::Relaxed);
+            drop(waiting);
+            if before > departures.withheld_bytes_max {
+                self.fail_withholding(peer);
+            }
+            return Vec::new();
         }
         if waiting.refused.is_empty() {
             match self.send(peer, packed) {

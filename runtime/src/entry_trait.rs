@@ -6,7 +6,6 @@
 
 use crate::callback::{Callback, Goal};
 use crate::chare::{AnyChare, ThisRef};
-use crate::envelope::Call;
 use crate::ids::{ChareTypeId, EntryId, Target};
 use crate::message::{Arguments, Message};
 use crate::outbox;
@@ -189,14 +188,7 @@ impl TraitHandle {
         let entry = &E::Trait::ENTRIES[usize::from(E::INDEX)];
         let options = self.options.as_ref().unwrap_or(&entry.options);
         Pe::current(|pe| {
-            outbox::send_call(pe, options, self.target, || Call {
-                target: self.target,
-                from: pe.id,
-                entry,
-                arguments: Arguments::new(arguments),
-                nocopy,
-                reference: 0,
-            });
+            outbox::call(pe, options, (self.target, entry), arguments, nocopy);
         });
     }
 

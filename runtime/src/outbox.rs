@@ -9,9 +9,10 @@ use crate::holding::hold_back;
 use crate::ids::{NodeId, PeId, Target};
 use crate::location::{Location, locate, recall};
 use crate::mailbox::Work;
-use crate::message::Arguments;
+use crate::message::{Arguments, Message};
 use crate::pe::Pe;
 use crate::queue::CallOptions;
+use crate::registry::EntryRegistration;
 use crate::section;
 use crate::zerocopy::{Nocopy, lent_bytes, send};
 
@@ -34,6 +35,25 @@ pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: Target, make: im
     } else {
         send_away(pe, options.clone(), make());
     }
+}
+
+/// Calls an entry of one chare, on behalf of this PE.
+#[inline]
+pub(crate) fn call<T: Message>(
+    pe: &Pe,
+    options: &CallOptions,
+    (target, entry): (Target, &'static EntryRegistration),
+    arguments: T,
+    nocopy: Option<Box<Nocopy>>,
+) {
+    send_call(pe, options, target, || Call {
+        target,
+        from: pe.id,
+        entry,
+        arguments: Arguments::new(arguments),
+        nocopy,
+        reference: 0,
+    });
 }
 
 /// Sends a call to a PE of another node. What most of them say is told at once: no message is made of it first.

@@ -110,14 +110,7 @@ impl<C: Chare> ElementHandle<C> {
             {
                 insertion::need(pe, (id, index), name.clone(), registration::<C>(), demand);
             }
-            outbox::send_call(pe, options, self.target, || Call {
-                target: self.target,
-                from: pe.id,
-                entry,
-                arguments: Arguments::new(arguments),
-                nocopy,
-                reference: 0,
-            });
+            outbox::call(pe, options, (self.target, entry), arguments, nocopy);
         });
     }
 
