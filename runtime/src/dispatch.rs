@@ -1,6 +1,6 @@
 //! From a message to the entry method: chare table, entry table, call. `scheduler -> **dispatch** -> the entry method`
 
-use crate::chare::AnyChare;
+use crate::object::AnyChare;
 use crate::context;
 use crate::credit::Toll;
 use crate::early::Awaited;

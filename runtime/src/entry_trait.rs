@@ -5,7 +5,7 @@
 //! 2. Each `impl` marked so adds the methods of its type. Which of them a call runs is decided where the chare is, by the chare's type.
 
 use crate::callback::{Callback, Goal};
-use crate::chare::{AnyChare, ThisRef};
+use crate::object::{AnyChare, ThisRef};
 use crate::ids::{ChareTypeId, EntryId, Target};
 use crate::message::{Arguments, Message};
 use crate::outbox;

@@ -55,6 +55,9 @@
 //! | messages for chares and collections that are not created yet | a quarter of that memory for each node, in equal shares for its PEs |
 //! | registered buffers of a node | 64,512 |
 
+// The libraries among these are written as users write theirs: `#[chare]` names `::chare`.
+extern crate self as chare;
+
 mod affinity;
 mod ambient;
 mod array_options;
@@ -65,7 +68,6 @@ mod blueprint;
 mod broadcast;
 mod callback;
 mod chain;
-mod chare;
 mod collection;
 pub mod config;
 mod context;
@@ -103,6 +105,7 @@ mod mailbox;
 mod members;
 mod message;
 mod node;
+mod object;
 mod outbox;
 mod partial;
 mod pe;
@@ -132,7 +135,6 @@ mod zerocopy;
 
 pub use array_options::ArrayOptions;
 pub use callback::Callback;
-pub use chare::This;
 pub use chare_lrts::reach::ReachOptions;
 pub use chare_macros::{chare, entries, entry, post, reducer};
 pub use context::{
@@ -147,6 +149,7 @@ pub use ids::{NodeId, PeId};
 pub use index::ArrayIndex;
 pub use job::Job;
 pub use message::Message;
+pub use object::This;
 pub use placement::{ArrayMap, Placement};
 pub use priority::Priority;
 pub use proxy::{ThisChare, ThisMember, this_index};

@@ -7,7 +7,7 @@
 //! 3. What is remembered is a copy. Whoever adds a chare to the tables of rule 1 or removes one forgets it. What other PEs remember
 //!    may be stale: then the message goes on to the home, which forwards it and tells the sender.
 
-use crate::chare::AnyChare;
+use crate::object::AnyChare;
 use crate::early::Awaited;
 use crate::ids::{ChareId, CollectionId, Index, PeId, Target};
 use crate::members::LocalCollection;

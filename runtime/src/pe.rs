@@ -6,7 +6,7 @@
 use crate::ambient;
 use crate::births::Births;
 use crate::chain::{Receiver, Sender};
-use crate::chare::{AnyChare, Identity};
+use crate::object::{AnyChare, Identity};
 use crate::credit::Owed;
 use crate::early::Early;
 use crate::executor::Tasks;

@@ -2,7 +2,7 @@
 //!
 //! The registry is what the program *is*, not what a job does: it is the only process-wide table, read-only from its first use.
 
-use crate::chare::{AnyChare, Identity, This, ThisRef, bytes_of};
+use crate::object::{AnyChare, Identity, This, ThisRef, bytes_of};
 use crate::codec::CodecError;
 use crate::entry_trait::{ImplementationRegistration, TraitMethod, TraitRegistration};
 use crate::ids::{ChareTypeId, EntryId, Index, Target};

@@ -3,7 +3,7 @@
 use super::this::with_running;
 use super::{ConstructorArguments, leave, registration};
 use crate::callback::{Callback, Goal};
-use crate::chare::ThisRef;
+use crate::object::ThisRef;
 use crate::context::my_pe;
 use crate::dispatch;
 use crate::envelope::{Body, Call, Create, Envelope, Insert, InsertionOrder, Stage};

@@ -2,7 +2,7 @@
 
 use super::{CollectionHandle, ElementHandle, SectionHandle};
 use crate::callback::Callback;
-use crate::chare::{Identity, This};
+use crate::object::{Identity, This};
 use crate::codec;
 use crate::fold;
 use crate::ids::{CollectionId, Index, Target};

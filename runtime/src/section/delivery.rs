@@ -1,7 +1,6 @@
 //! A call of a section at its members: on their homes, and from there where they live.
 
 use super::dissolving;
-use crate::chare::AnyChare;
 use crate::early::Awaited;
 use crate::envelope::{Body, Call, Envelope};
 use crate::ids::{PeId, SectionId, Target};
@@ -9,6 +8,7 @@ use crate::lifecycle::keep_for;
 use crate::location::Absence;
 use crate::mailbox::Outcome;
 use crate::message::Arguments;
+use crate::object::AnyChare;
 use crate::outbox;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
