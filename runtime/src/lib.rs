@@ -59,6 +59,7 @@
 extern crate self as chare;
 
 mod affinity;
+mod aggregation;
 mod ambient;
 mod array_options;
 mod awaited;
@@ -133,6 +134,7 @@ mod when;
 mod wish;
 mod zerocopy;
 
+pub use aggregation::flush_aggregated;
 pub use array_options::ArrayOptions;
 pub use callback::Callback;
 pub use chare_lrts::reach::ReachOptions;

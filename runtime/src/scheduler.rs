@@ -4,6 +4,7 @@
 //! spins for a while (a spinning cache line is a thousand times faster than a futex), one that shares a core yields; then
 //! it sleeps. One sleeping PE of a node watches the network (see [`crate::watch`]); the others park.
 
+use crate::aggregation;
 use crate::dispatch;
 use crate::error::JobError;
 use crate::inbox;
@@ -83,6 +84,8 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
         queue.pop()
     };
     let polled = (work.is_none() || steps.is_multiple_of(NETWORK_INTERVAL)) && poll(pe);
+    // What was collected leaves before the PE rests: nothing more comes for it now.
+    let polled = polled || (work.is_none() && aggregation::flush(pe));
     let Some(mut work) = work.or_else(|| if polled { None } else { pe.queue.borrow_mut().pop_idle() }) else {
         return polled;
     };
@@ -114,7 +117,7 @@ fn has_mail(pe: &Pe) -> bool {
 
 /// Looks whether anything is due.
 fn poll(pe: &Rc<Pe>) -> bool {
-    let asked = dispatch::start_due_wave(pe);
+    let asked = dispatch::start_due_wave(pe) | aggregation::flush_due(pe);
     asked | inbox::look(&pe.node, Some(pe))
 }
 

@@ -2,8 +2,8 @@
 
 use super::this::with_running;
 use super::{ConstructorArguments, leave, registration};
+use crate::aggregation::{self, AggregatedEntry};
 use crate::callback::{Callback, Goal};
-use crate::object::ThisRef;
 use crate::context::my_pe;
 use crate::dispatch;
 use crate::envelope::{Body, Call, Create, Envelope, Insert, InsertionOrder, Stage};
@@ -11,6 +11,7 @@ use crate::ids::{ChareId, PeId, Target};
 use crate::insertion;
 use crate::lifecycle;
 use crate::message::Arguments;
+use crate::object::ThisRef;
 use crate::outbox;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
@@ -87,6 +88,18 @@ impl<C: Chare> ElementHandle<C> {
             Pe::current(|pe| dispatch::call_inline(pe, &chare, entry, Arguments::new(arguments)));
         } else {
             self.send::<E>(arguments, None);
+        }
+    }
+
+    /// Calls an entry whose calls travel together; by a message of its own if it has options of its own. Some tens of instructions, and its part
+    /// of a message.
+    #[inline]
+    pub fn call_aggregated<E: AggregatedEntry<Chare = C>>(&self, arguments: E::Arguments) {
+        match (self.target, &self.options) {
+            (Target::Member(collection, index), None) => {
+                Pe::current(|pe| aggregation::call::<E>(pe, collection, index, arguments));
+            }
+            _ => self.send::<E>(arguments, None),
         }
     }
 
