@@ -70,6 +70,7 @@ mod broadcast;
 mod callback;
 mod chain;
 mod collection;
+pub mod completion_detection;
 pub mod config;
 mod context;
 mod contributions;
