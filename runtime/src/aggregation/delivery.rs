@@ -1,7 +1,7 @@
 //! A bundle has come: its calls are run, or go on.
 
-use super::items::{Items, Run};
-use super::{AggregatedEntry, Bundle, operations, pass_on};
+use super::items::{Items, Run, bytes_of};
+use super::{AggregatedEntry, Bundle, add, operations};
 use crate::early::Awaited;
 use crate::envelope::{Body, Call};
 use crate::ids::{CollectionId, Index, PeId, Target};
@@ -40,7 +40,10 @@ pub(super) fn deliver_items<E: AggregatedEntry>(pe: &Pe, bundle: Bundle) -> Resu
         if to == pe.id {
             run::<E>(pe, (collection, index), from, (calls, &mut arguments))?;
         } else {
-            pass_on::<E>(pe, collection, (index, to), arguments.by_ref().take(calls));
+            for arguments in arguments.by_ref().take(calls) {
+                let bytes = bytes_of(&arguments);
+                add::<E>(pe, collection, (index, to), arguments, bytes);
+            }
         }
     }
     Ok(())

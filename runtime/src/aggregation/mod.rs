@@ -88,17 +88,21 @@ pub(crate) struct Aggregation {
 }
 
 impl Aggregation {
+    /// The stream that was used last, if it is one of this entry.
     #[inline]
+    fn recent<E: AggregatedEntry>(&mut self) -> Option<&mut Stream<E>> {
+        let stream: &mut dyn Any = &mut *self.streams.get_mut(self.recent)?.1;
+        stream.downcast_mut()
+    }
+
     fn stream<E: AggregatedEntry>(&mut self, pe: &Pe, collection: CollectionId) -> &mut Stream<E> {
         let key = (collection, TypeId::of::<E>());
         if self.streams.get(self.recent).is_none_or(|(recent, _)| *recent != key) {
             self.recent = self.position::<E>(pe, key);
         }
-        let stream: &mut dyn Any = &mut *self.streams[self.recent].1;
-        stream.downcast_mut().expect("the key names the entry")
+        self.recent().expect("the key names the entry")
     }
 
-    #[cold]
     fn position<E: AggregatedEntry>(&mut self, pe: &Pe, key: Key) -> usize {
         let streams = &mut self.streams;
         *self.positions.entry(key).or_insert_with(|| {
@@ -118,46 +122,57 @@ pub(crate) fn call<E: AggregatedEntry>(
 ) {
     let bytes = items::bytes_of(&arguments);
     let mut aggregation = pe.aggregation.borrow_mut();
-    let stream = aggregation.stream::<E>(pe, collection);
-    let full = match stream.follow(pe, index, arguments, bytes) {
-        Ok(full) => full,
-        Err(arguments) => match locate(pe, Target::Member(collection, index)) {
-            Location::At(to) if to.0 < pe.node.layout.pes() => stream.add(pe, (index, to), arguments, bytes),
-            Location::At(_) | Location::Unknown(_) => {
-                drop(aggregation);
-                return call_unknown::<E>(pe, Target::Member(collection, index), arguments);
-            }
-        },
-    };
-    if let Some((hop, bundle)) = full {
+    let recent = aggregation.recent::<E>();
+    // What follows a call of the same member is all but free.
+    let Some(buffer) = recent.and_then(|stream| stream.begun_for(collection, index)) else {
         drop(aggregation);
-        send(pe, hop, bundle);
+        return call_another::<E>(pe, (collection, index), arguments, bytes);
+    };
+    if buffer.push_same(arguments, bytes) >= E::BUFFER_BYTES {
+        let full = aggregation.recent::<E>().and_then(|stream| stream.take_recent(pe));
+        drop(aggregation);
+        send_if_full(pe, full);
     }
 }
 
-/// A call of a member of which this PE does not know where it lives: it waits for news, or is refused, as a message of its own.
-#[cold]
-fn call_unknown<E: AggregatedEntry>(pe: &Pe, target: Target, arguments: E::Arguments) {
-    let entry = registry::entry::<E>();
-    outbox::call(pe, &entry.options, (target, entry), arguments, None);
+/// Calls another member than the call before.
+fn call_another<E: AggregatedEntry>(
+    pe: &Pe,
+    (collection, index): (CollectionId, Index),
+    arguments: E::Arguments,
+    bytes: usize,
+) {
+    let target = Target::Member(collection, index);
+    match locate(pe, target) {
+        Location::At(to) if to.0 < pe.node.layout.pes() => {
+            add::<E>(pe, collection, (index, to), arguments, bytes);
+        }
+        // It waits for news, or is refused, as a message of its own.
+        Location::At(_) | Location::Unknown(_) => {
+            let entry = registry::entry::<E>();
+            outbox::call(pe, &entry.options, (target, entry), arguments, None);
+        }
+    }
 }
 
-/// Sends calls that came from elsewhere one hop further.
-fn pass_on<E: AggregatedEntry>(
+/// Puts a call of a member that lives there into the buffer of whoever is next on its way.
+fn add<E: AggregatedEntry>(
     pe: &Pe,
     collection: CollectionId,
     (index, to): (Index, PeId),
-    calls: impl Iterator<Item = E::Arguments>,
+    arguments: E::Arguments,
+    bytes: usize,
 ) {
-    for arguments in calls {
-        let bytes = items::bytes_of(&arguments);
-        let full = {
-            let mut aggregation = pe.aggregation.borrow_mut();
-            aggregation.stream::<E>(pe, collection).add(pe, (index, to), arguments, bytes)
-        };
-        if let Some((hop, bundle)) = full {
-            send(pe, hop, bundle);
-        }
+    let full = {
+        let mut aggregation = pe.aggregation.borrow_mut();
+        aggregation.stream::<E>(pe, collection).add(pe, (index, to), arguments, bytes)
+    };
+    send_if_full(pe, full);
+}
+
+fn send_if_full(pe: &Pe, full: Option<(PeId, Bundle)>) {
+    if let Some((hop, bundle)) = full {
+        send(pe, hop, bundle);
     }
 }
 

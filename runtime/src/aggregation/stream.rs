@@ -25,7 +25,8 @@ pub(super) struct Stream<E: AggregatedEntry> {
     recent: Option<(Index, PeId)>,
 }
 
-struct Buffer<T> {
+/// What waits for one PE.
+pub(super) struct Buffer<T> {
     items: Items<T>,
     bytes: usize,
     /// How many calls came together the last time.
@@ -35,6 +36,14 @@ struct Buffer<T> {
 impl<T> Buffer<T> {
     fn new() -> Self {
         Self { items: Items::default(), bytes: 0, usual: 0 }
+    }
+
+    /// Adds a call of the member of the call before, whose arguments take so many bytes. Returns how many bytes there are now.
+    #[inline]
+    pub(super) fn push_same(&mut self, arguments: T, bytes: usize) -> usize {
+        self.items.push_same(arguments);
+        self.bytes += bytes;
+        self.bytes
     }
 
     fn take(&mut self) -> Items<T> {
@@ -70,31 +79,29 @@ impl<E: AggregatedEntry> Stream<E> {
         }
     }
 
-    /// Takes a call in, whose arguments take so many bytes, if it is for the same member as the call before. Returns what has to leave for that,
-    /// and to whom.
-    ///
-    /// # Errors
-    /// The arguments, when it is for another member.
+    /// The buffer whose last call is one of this member, if the last call is.
     #[inline]
-    pub(super) fn follow(
+    pub(super) fn begun_for(
         &mut self,
-        pe: &Pe,
+        collection: CollectionId,
         index: Index,
-        arguments: E::Arguments,
-        bytes: usize,
-    ) -> Result<Option<(PeId, Bundle)>, E::Arguments> {
-        match self.recent {
-            Some((recent, hop)) if recent == index => {
-                let buffer = &mut self.buffers[hop.0 as usize];
-                buffer.items.push_same(arguments);
-                buffer.bytes += bytes;
-                Ok(self.take_if_full(pe, hop))
-            }
-            _ => Err(arguments),
+    ) -> Option<&mut Buffer<E::Arguments>> {
+        let (recent, hop) = self.recent?;
+        if recent == index && self.collection == collection {
+            self.buffers.get_mut(hop.0 as usize)
+        } else {
+            None
         }
     }
 
-    /// Takes in any call of a member that lives on a PE of this job.
+    /// Empties the buffer of the last call.
+    #[cold]
+    pub(super) fn take_recent(&mut self, pe: &Pe) -> Option<(PeId, Bundle)> {
+        let (_, hop) = self.recent?;
+        Some((hop, self.take_full(pe, hop)))
+    }
+
+    /// Takes a call of a member in that lives on a PE of this job; its arguments take so many bytes. Returns what has to leave for that, and to whom.
     pub(super) fn add(
         &mut self,
         pe: &Pe,
@@ -112,16 +119,9 @@ impl<E: AggregatedEntry> Stream<E> {
         let is_named = buffer.items.push(index, to, arguments);
         buffer.bytes += bytes + if is_named { RUN_BYTES } else { 0 };
         self.recent = Some((index, hop));
-        self.take_if_full(pe, hop)
+        if buffer.bytes < E::BUFFER_BYTES { None } else { self.take_recent(pe) }
     }
 
-    #[inline]
-    fn take_if_full(&mut self, pe: &Pe, hop: PeId) -> Option<(PeId, Bundle)> {
-        let is_full = self.buffers[hop.0 as usize].bytes >= E::BUFFER_BYTES;
-        is_full.then(|| (hop, self.take_full(pe, hop)))
-    }
-
-    #[inline(never)]
     fn take_full(&mut self, pe: &Pe, hop: PeId) -> Bundle {
         self.begun.retain(|begun| *begun != hop);
         if self.begun.is_empty() {
