@@ -1,9 +1,10 @@
 //! A call of a section at its members: on their homes, and from there where they live.
 
 use super::dissolving;
+use crate::call::Call;
 use crate::chare::AnyChare;
 use crate::early::Awaited;
-use crate::envelope::{Body, Call, Envelope};
+use crate::envelope::{Body, Envelope};
 use crate::ids::{PeId, SectionId, Target};
 use crate::lifecycle::keep_for;
 use crate::location::Absence;
