@@ -103,7 +103,7 @@ impl Pair {
         });
         let layout = Layout::new(2, 1);
         let pes = (0..).zip(networks).map(|(index, network)| {
-            Pe::new(PeId(index), Arc::new(Node::new(NodeId(index), layout, network)), None)
+            Pe::new(PeId(index), Arc::new(Node::new(NodeId(index), layout, network, inbox::look_aside)), None)
         });
         let [speaker, listener] = pes.collect::<Vec<_>>().try_into().unwrap_or_else(|_| unreachable!("two"));
         let pair = Self { speaker, listener };

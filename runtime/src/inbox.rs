@@ -33,6 +33,11 @@ pub(crate) fn look(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
     happened
 }
 
+/// The same for a PE that waits inside an entry: nothing goes into its own queue.
+pub(crate) fn look_aside(node: &Arc<Node>) -> bool {
+    look(node, None)
+}
+
 /// Polls the network and everything that waits for it. Returns whether anything happened.
 /// What is for the PE that polls, if one does, goes into its own queue.
 pub(crate) fn progress(node: &Arc<Node>, polling: Option<&Pe>) -> bool {

@@ -14,7 +14,7 @@ use crate::message::{Arguments, Message};
 use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::registry::EntryRegistration;
-use crate::section;
+use crate::section::calls;
 use crate::zerocopy::{Nocopy, lent_bytes, send};
 
 /// Calls an entry of one chare, on behalf of this PE.
@@ -206,11 +206,11 @@ fn describe(pe: &Pe, to: PeId, envelope: Envelope) -> (Header, Option<Arguments>
         Body::Quiescence(wave) => (Header::Quiescence { to, wave: *wave }, None),
         Body::Section(message) => (Header::Section { to, message: *message }, None),
         Body::SectionCall(call) => {
-            let (header, arguments) = section::describe_call(&pe.node, options, *call);
+            let (header, arguments) = calls::describe_call(&pe.node, options, *call);
             (header, Some(arguments))
         }
         Body::Multicast(multicast) => {
-            let (header, arguments) = section::describe_multicast(&pe.node, to, options, *multicast);
+            let (header, arguments) = calls::describe_multicast(&pe.node, to, options, *multicast);
             (header, Some(arguments))
         }
         Body::News(news) => (Header::News { to, news: *news }, None),
