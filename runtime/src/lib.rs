@@ -67,6 +67,7 @@ mod barrier;
 mod births;
 mod blueprint;
 mod broadcast;
+mod call;
 mod callback;
 mod chain;
 mod collection;

@@ -2,8 +2,9 @@
 
 use super::items::{Items, Run, bytes_of};
 use super::{AggregatedEntry, Bundle, add, operations};
+use crate::call::Call;
 use crate::early::Awaited;
-use crate::envelope::{Body, Call};
+use crate::envelope::Body;
 use crate::ids::{CollectionId, Index, PeId, Target};
 use crate::insertion;
 use crate::lifecycle::{fail, keep_for, remove_if_destroyed};
@@ -68,7 +69,7 @@ fn run<E: AggregatedEntry>(
             let this = lend::<E>(chare)?;
             let mut ran = 0;
             for arguments in arguments.by_ref().take(calls) {
-                E::invoke(this, arguments, NocopyArguments::new(&mut None));
+                E::invoke(this, arguments, NocopyArguments::new(None));
                 ran += 1;
                 if pe.destroyed.get() {
                     break;

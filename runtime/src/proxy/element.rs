@@ -3,10 +3,11 @@
 use super::this::with_running;
 use super::{ConstructorArguments, leave, registration};
 use crate::aggregation::{self, AggregatedEntry};
+use crate::call::Call;
 use crate::callback::{Callback, Goal};
 use crate::context::my_pe;
 use crate::dispatch;
-use crate::envelope::{Body, Call, Create, Envelope, Insert, InsertionOrder, Stage};
+use crate::envelope::{Body, Create, Envelope, Insert, InsertionOrder, Stage};
 use crate::ids::{ChareId, PeId, Target};
 use crate::insertion;
 use crate::lifecycle;
