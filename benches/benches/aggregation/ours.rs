@@ -61,7 +61,8 @@ impl Element {
 
     #[entry]
     fn take_sum(&mut self, done: Callback<u64>) {
-        self.contribute(sum(std::mem::take(&mut self.sum)), done);
+        let taken = std::mem::take(&mut self.sum);
+        self.contribute(sum(taken), done);
     }
 }
 
@@ -102,7 +103,7 @@ pub(crate) fn elements(batches: Batches, is_aggregated: bool) -> ExitCode {
         let mut dice: u64 = 1;
         let mut roll = move || {
             dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (dice >> 32) * ELEMENTS >> 32
+            ((dice >> 32) * ELEMENTS) >> 32
         };
         let batch = async |updates: u64| {
             let elapsed = until_quiet(|| {

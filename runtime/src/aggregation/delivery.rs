@@ -65,7 +65,7 @@ fn run<E: AggregatedEntry>(
             calls.for_each(|arguments| reroute::<E>(pe, (collection, index), from, arguments));
             return Ok(());
         };
-        let ran = pe.run_entry(chare, E::NAME, 0, |chare| {
+        let (ran, _) = pe.run_entry(chare, E::NAME, 0, |chare| {
             let this = lend::<E>(chare)?;
             let mut ran = 0;
             for arguments in arguments.by_ref().take(calls) {
@@ -76,7 +76,8 @@ fn run<E: AggregatedEntry>(
                 }
             }
             Ok::<usize, String>(ran)
-        })?;
+        });
+        let ran = ran?;
         pe.counters.entries.add(ran as u64);
         remove_if_destroyed(pe, target);
         calls -= ran;
