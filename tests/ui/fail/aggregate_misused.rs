@@ -59,8 +59,6 @@ impl Alone {
     fn has_no_neighbours(&mut self, key: u64) {}
 }
 
-struct Sorry;
-
 #[entries]
 trait Described {
     #[entry(aggregate)]
