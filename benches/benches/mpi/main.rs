@@ -2,12 +2,15 @@
 //!
 //! Frames of 8 bytes to and fro, and gets and puts of whole regions, through `Lrts` alone, beside a program that plays ping-pong with
 //! messages of the same length, by `MPI_Send` and `MPI_Recv` of the same MPI, under the same launcher. What is compared is the
-//! time of one way: of a get or put, until it is complete. An MPI that is not here is told and left out.
+//! time of one way: of a get or put, until it is complete. That program has one thread and asks MPI for no more
+//! (`MPI_THREAD_SINGLE`); what it takes an MPI to be called by several in turn, as the backend does, shows in a row of its own. An MPI
+//! that is not here is told and left out.
 
 mod ours;
 mod raw;
 
 use chare_benches::{Batches, Benchmark, Comparison, code_of, launcher};
+use chare_mpi_sys::Threads;
 use std::io;
 use std::process::ExitCode;
 
@@ -23,6 +26,12 @@ macro_rules! comparisons {
                 ours: &["side", "ours", "10000", $mpi, "message", "8"],
                 against: "MPI_Send, MPI_Recv",
                 peer: &["side", "raw", "10000", $mpi, "message", "8"],
+            },
+            Comparison {
+                name: concat!("8 B frame, threads, ", $mpi),
+                ours: &["side", "ours", "10000", $mpi, "message", "8"],
+                against: "the same, MPI_THREAD_SERIALIZED",
+                peer: &["side", "raw-serialized", "10000", $mpi, "message", "8"],
             },
             Comparison {
                 name: concat!("get 1 MiB, ", $mpi),
@@ -70,7 +79,8 @@ fn play(side: &str, number: u64, rest: &[String]) -> Option<ExitCode> {
     let result = match side {
         _ if !launcher::is_launched() => Err(launcher::launch(mpi)),
         "ours" => ours::play(task).map_err(io::Error::other),
-        "raw" => raw::play(task),
+        "raw" => raw::play(task, Threads::Single),
+        "raw-serialized" => raw::play(task, Threads::Serialized),
         _ => return None,
     };
     Some(code_of(result))
