@@ -16,6 +16,7 @@
 //! After Charm++'s TRAM (Wesolowski et al., "TRAM: Optimizing fine-grained communication with topological routing and aggregation
 //! of messages", ICPP 2014).
 
+mod any_stream;
 mod delivery;
 mod grid;
 mod items;
@@ -28,10 +29,11 @@ use crate::message::Arguments;
 use crate::outbox;
 use crate::pe::Pe;
 use crate::registry::{self, EntryMethod, EntryRegistration};
+use any_stream::AnyStream;
 use rustc_hash::FxHashMap;
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::time::{Duration, Instant};
-use stream::{AnyStream, Stream};
+use stream::{Flush, Stream};
 
 pub(crate) use delivery::deliver;
 
@@ -75,14 +77,12 @@ impl EntryRegistration {
     }
 }
 
-/// What a stream is for: a collection, and the marker of an entry.
-type Key = (CollectionId, TypeId);
-
 /// The buffers of one PE.
 #[derive(Default)]
 pub(crate) struct Aggregation {
-    streams: Vec<(Key, Box<dyn AnyStream>)>,
-    positions: FxHashMap<Key, usize>,
+    streams: Vec<AnyStream>,
+    /// By collection and the marker of the entry.
+    positions: FxHashMap<(CollectionId, TypeId), usize>,
     /// Of the stream that was used last: calls come in runs.
     recent: usize,
 }
@@ -91,24 +91,18 @@ impl Aggregation {
     /// The stream that was used last, if it is one of this entry.
     #[inline]
     fn recent<E: AggregatedEntry>(&mut self) -> Option<&mut Stream<E>> {
-        let stream: &mut dyn Any = &mut *self.streams.get_mut(self.recent)?.1;
-        stream.downcast_mut()
+        self.streams.get_mut(self.recent)?.of()
     }
 
     fn stream<E: AggregatedEntry>(&mut self, pe: &Pe, collection: CollectionId) -> &mut Stream<E> {
-        let key = (collection, TypeId::of::<E>());
-        if self.streams.get(self.recent).is_none_or(|(recent, _)| *recent != key) {
-            self.recent = self.position::<E>(pe, key);
+        if self.recent::<E>().is_none_or(|stream| stream.collection() != collection) {
+            let streams = &mut self.streams;
+            self.recent = *self.positions.entry((collection, TypeId::of::<E>())).or_insert_with(|| {
+                streams.push(AnyStream::new(Stream::<E>::new(pe, collection)));
+                streams.len() - 1
+            });
         }
-        self.recent().expect("the key names the entry")
-    }
-
-    fn position<E: AggregatedEntry>(&mut self, pe: &Pe, key: Key) -> usize {
-        let streams = &mut self.streams;
-        *self.positions.entry(key).or_insert_with(|| {
-            streams.push((key, Box::new(Stream::<E>::new(pe, key.0))));
-            streams.len() - 1
-        })
+        self.recent().expect("the position is that of a stream of this entry")
     }
 }
 
@@ -129,13 +123,20 @@ pub(crate) fn call<E: AggregatedEntry>(
         return call_another::<E>(pe, (collection, index), arguments, bytes);
     };
     if buffer.push_same(arguments, bytes) >= E::BUFFER_BYTES {
-        let full = aggregation.recent::<E>().and_then(|stream| stream.take_recent(pe));
         drop(aggregation);
-        send_if_full(pe, full);
+        send_recent::<E>(pe);
     }
 }
 
+/// Sends the buffer of the last call.
+#[cold]
+fn send_recent<E: AggregatedEntry>(pe: &Pe) {
+    let full = pe.aggregation.borrow_mut().recent::<E>().and_then(|stream| stream.take_recent(pe));
+    send_if_full(pe, full);
+}
+
 /// Calls another member than the call before.
+#[inline(never)]
 fn call_another<E: AggregatedEntry>(
     pe: &Pe,
     (collection, index): (CollectionId, Index),
@@ -201,17 +202,18 @@ pub(crate) fn flush(pe: &Pe) -> bool {
 /// Sends what the buffers hold whose time has come; returns whether they held anything.
 pub(crate) fn flush_due(pe: &Pe) -> bool {
     // Not even the clock is read where nothing waits.
-    if pe.aggregation.borrow().streams.iter().all(|(_, stream)| stream.is_empty()) {
+    if pe.aggregation.borrow().streams.iter().all(AnyStream::is_empty) {
         return false;
     }
     let now = Instant::now();
     flush_if(pe, |stream| stream.is_due(now))
 }
 
-fn flush_if(pe: &Pe, is_chosen: impl Fn(&mut dyn AnyStream) -> bool) -> bool {
+fn flush_if(pe: &Pe, is_chosen: impl Fn(&mut dyn Flush) -> bool) -> bool {
     let mut bundles = Vec::new();
-    for (_, stream) in &mut pe.aggregation.borrow_mut().streams {
-        if !stream.is_empty() && is_chosen(&mut **stream) {
+    for stream in &mut pe.aggregation.borrow_mut().streams {
+        let stream = stream.flush();
+        if !stream.is_empty() && is_chosen(stream) {
             stream.take_all(pe, &mut bundles);
         }
     }

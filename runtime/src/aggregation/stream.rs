@@ -7,7 +7,6 @@ use crate::ids::{CollectionId, Index, PeId};
 use crate::message::Arguments;
 use crate::pe::Pe;
 use crate::registry;
-use std::any::Any;
 use std::time::Instant;
 
 /// See the file's head.
@@ -53,8 +52,8 @@ impl<T> Buffer<T> {
     }
 }
 
-/// A stream of any entry.
-pub(super) trait AnyStream: Any {
+/// What can be done with a stream without knowing its entry.
+pub(super) trait Flush {
     fn is_empty(&self) -> bool;
 
     /// Whether calls have waited long enough.
@@ -79,6 +78,10 @@ impl<E: AggregatedEntry> Stream<E> {
         }
     }
 
+    pub(super) fn collection(&self) -> CollectionId {
+        self.collection
+    }
+
     /// The buffer whose last call is one of this member, if the last call is.
     #[inline]
     pub(super) fn begun_for(
@@ -95,7 +98,6 @@ impl<E: AggregatedEntry> Stream<E> {
     }
 
     /// Empties the buffer of the last call.
-    #[cold]
     pub(super) fn take_recent(&mut self, pe: &Pe) -> Option<(PeId, Bundle)> {
         let (_, hop) = self.recent?;
         Some((hop, self.take_full(pe, hop)))
@@ -141,7 +143,7 @@ impl<E: AggregatedEntry> Stream<E> {
     }
 }
 
-impl<E: AggregatedEntry> AnyStream for Stream<E> {
+impl<E: AggregatedEntry> Flush for Stream<E> {
     fn is_empty(&self) -> bool {
         self.begun.is_empty()
     }

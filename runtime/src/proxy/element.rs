@@ -100,8 +100,14 @@ impl<C: Chare> ElementHandle<C> {
             (Target::Member(collection, index), None) => {
                 Pe::current(|pe| aggregation::call::<E>(pe, collection, index, arguments));
             }
-            _ => self.send::<E>(arguments, None),
+            _ => self.call_alone::<E>(arguments),
         }
+    }
+
+    /// Out of line: calls that travel together need not make room for it.
+    #[cold]
+    fn call_alone<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
+        self.send::<E>(arguments, None);
     }
 
     /// Calls an entry with nocopy parameters, in declaration order. One message; the buffers do not travel with it
