@@ -5,9 +5,9 @@
 //! 2. Each `impl` marked so adds the methods of its type. Which of them a call runs is decided where the chare is, by the chare's type.
 
 use crate::callback::{Callback, Goal};
-use crate::chare::{AnyChare, ThisRef};
 use crate::ids::{ChareTypeId, EntryId, Target};
 use crate::message::{Arguments, Message};
+use crate::object::{AnyChare, ThisRef};
 use crate::outbox;
 use crate::pe::Pe;
 use crate::proxy::{ElementHandle, leave};
@@ -124,6 +124,7 @@ impl EntryRegistration {
                 run::<E>(chare, &mut arguments.clone(), NocopyArguments::new(None))
             },
             post: |_, _, _| unreachable!("it has no posted parameters"),
+            bundles: None,
         }
     }
 }
