@@ -20,6 +20,7 @@ pub use serde;
 use crate::callback::Callback;
 use crate::message::Message;
 use crate::pe::Pe;
+use crate::promise::Promise;
 
 /// Starts an `async` entry: it runs at once, until it has to wait.
 pub fn spawn(body: impl Future<Output = ()> + 'static) {
@@ -32,7 +33,8 @@ pub fn spawn(body: impl Future<Output = ()> + 'static) {
 
 /// The same for one that returns something.
 pub fn spawn_replying<T: Message>(body: impl Future<Output = T> + 'static, reply: Callback<T>) {
-    spawn(async move { reply.send(body.await) });
+    let promise = Promise::of_running(reply);
+    spawn(async move { promise.keep(body.await) });
 }
 
 /// Calls the running entry of the running chare again.

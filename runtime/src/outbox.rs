@@ -165,6 +165,7 @@ fn describe(pe: &Pe, to: PeId, envelope: Envelope) -> (Header, Option<Arguments>
             (Header::Insert { to, order, chare: chare.id, options }, Some(arguments))
         }
         Body::Resolve { future, value } => (Header::Resolve { future }, Some(value)),
+        Body::Broken { future, cause } => (Header::Broken { future, cause }, None),
         Body::Contribution { collection, partial } => {
             (Header::Contribution { to, collection, partial: *partial }, None)
         }
