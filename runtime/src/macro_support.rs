@@ -3,11 +3,11 @@
 pub use crate::awaited::{AwaitedEntry, Calls};
 pub use crate::chare::ThisRef;
 pub use crate::entry_trait::{
-    EntryTrait, ImplementationRegistration, ImplementedBy, RunBy, TraitEntry, TraitHandle, TraitMethod,
-    TraitRegistration,
+    EntryTrait, ImplementationRegistration, ImplementedBy, RunBy, TraitEntry, TraitMethod, TraitRegistration,
 };
+pub use crate::index::ArrayIndex;
 pub use crate::placement::MapRegistration;
-pub use crate::proxy::{CollectionHandle, ElementHandle, SectionHandle};
+pub use crate::proxy::{CollectionHandle, ElementHandle, SectionHandle, TraitCollectionHandle, TraitHandle};
 pub use crate::queue::Lane;
 pub use crate::reducers::ReducerRegistration;
 pub use crate::registry::{

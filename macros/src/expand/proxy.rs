@@ -69,7 +69,7 @@ fn declaration(chare: &Chare, proxy: &Ident, handle: &str, summary: &str) -> Tok
         #(#conditions)*
         #[doc = #summary]
         ///
-        /// Cheap to clone, and can itself be an argument.
+        /// Cheap to clone, and can itself be an argument. Two are equal if they reach the same.
         #[derive(#support::serde::Serialize, #support::serde::Deserialize)]
         #[serde(crate = "::chare::macro_support::serde", bound = "")]
         #visibility struct #proxy #parameters (#support::#handle<#path>) #bounds;
@@ -122,6 +122,20 @@ pub(super) fn common(chare: &Chare, proxy: &Ident, handle: &str) -> TokenStream 
         impl #parameters ::core::clone::Clone for #proxy #arguments #bounds {
             fn clone(&self) -> Self {
                 Self(::core::clone::Clone::clone(&self.0))
+            }
+        }
+
+        impl #parameters ::core::cmp::PartialEq for #proxy #arguments #bounds {
+            fn eq(&self, other: &Self) -> bool {
+                self.0 == other.0
+            }
+        }
+
+        impl #parameters ::core::cmp::Eq for #proxy #arguments #bounds {}
+
+        impl #parameters ::core::hash::Hash for #proxy #arguments #bounds {
+            fn hash<__H: ::core::hash::Hasher>(&self, state: &mut __H) {
+                ::core::hash::Hash::hash(&self.0, state);
             }
         }
 
@@ -371,7 +385,7 @@ pub(super) struct Reach {
 
 pub(super) const ONE: Reach =
     Reach { call: "call", call_nocopy: "call_nocopy", whom: "this chare", is_one: true };
-const ALL: Reach = Reach {
+pub(super) const ALL: Reach = Reach {
     call: "broadcast",
     call_nocopy: "broadcast_nocopy",
     whom: "every chare of the collection",
