@@ -4,10 +4,11 @@
 
 use crate::blueprint::{Blueprint, Elements};
 use crate::callback::ErasedCallback;
+use crate::homes::Map;
 use crate::host_memory::host_memory_bytes;
 use crate::ids::{CollectionId, Index, NodeId, PeId};
 use crate::layout::Layout;
-use crate::placement::{Bond, Map, Placement};
+use crate::placement::{Bond, Placement};
 use crate::registry::ChareRegistration;
 use crate::shape::Shape;
 use std::sync::{Arc, OnceLock};

@@ -87,6 +87,7 @@ mod future;
 pub mod fuzzing;
 mod generic;
 mod holding;
+mod homes;
 mod host_memory;
 mod ids;
 mod inbox;

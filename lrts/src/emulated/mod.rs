@@ -21,6 +21,7 @@ mod poster;
 mod reader;
 mod server;
 mod stream;
+mod talk;
 pub(crate) mod wire;
 
 use crate::capabilities::Capabilities;
@@ -31,109 +32,16 @@ use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memcpy::copy;
 use crate::memory::Memory;
 use crate::region::{RegionKey, Regions};
-use outgoing::{Kind, Outgoing, Pushed};
-use parking_lot::Mutex;
-use partial::Partial;
-use poster::Poster;
 use reader::Reader;
 use rustix::fd::BorrowedFd;
-use server::Server;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wire::{HEADER_BYTES_MAX, Header};
+use talk::{Peer, Presence, Talk};
+use wire::HEADER_BYTES_MAX;
 
 /// Data in one frame. Over loopback TCP, longer frames carry no more bytes per second; and a message between
 /// two chunks of this length waits some tens of microseconds only.
 const CHUNK_BYTES_MAX: usize = 128 << 10;
-
-/// Frames sent to one peer by one progress.
-const PEER_BUDGET: usize = 16;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Presence {
-    Open,
-    Closed,
-    Lost,
-}
-
-struct Talk {
-    presence: Presence,
-    poster: Poster,
-    server: Server,
-    outgoing: Outgoing,
-    /// A chunk of which a part has arrived.
-    partial: Option<Partial>,
-    /// The wrapped backend had no room for the next frame; its event descriptor tells when to try again.
-    is_stalled: bool,
-}
-
-impl Talk {
-    fn is_idle(&self) -> bool {
-        self.poster.is_idle() && self.server.is_idle() && self.outgoing.is_empty()
-    }
-
-    /// Ends the talk. Returns what it leaves unfinished.
-    fn end(&mut self, presence: Presence) -> Vec<Completion> {
-        self.presence = presence;
-        self.partial = None;
-        self.server.abandon();
-        self.outgoing.clear();
-        self.poster.abandon()
-    }
-
-    fn read(&mut self, bytes: &[u8]) -> Result<Option<Completion>, String> {
-        let Self { poster, server, outgoing, .. } = self;
-        let (header, data) = Header::decode(bytes)?;
-        match header {
-            Header::Get { id, range } => server.get(id, range, outgoing).map(|()| None),
-            Header::Put { id, range } => server.put(id, range, data, outgoing).map(|()| None),
-            Header::PutChunk { id, at } => server.chunk(id, at, data, outgoing).map(|()| None),
-            Header::Granted { id } => poster.granted(id, outgoing).map(|()| None),
-            Header::GetChunk { id, at } => poster.chunk(id, at, data),
-            Header::Done { id } => poster.done(id, outgoing).map(Some),
-            Header::Failed { id, reason } => poster.failed(id, reason).map(Some),
-        }
-    }
-
-    /// Hands frames to the backend until it refuses one or the budget ends. Returns how many it took.
-    fn push_out(&mut self, node: NodeId, inner: &dyn Lrts) -> usize {
-        self.is_stalled = false;
-        for taken in 0..PEER_BUDGET {
-            match self.outgoing.push_out(|frame| inner.send(node, frame)) {
-                Ok(Pushed::Nothing) => return taken,
-                Ok(Pushed::End(Kind::GetServed, id)) => self.server.sent(id),
-                Ok(Pushed::Frame | Pushed::End(Kind::PutPosted, _)) => {}
-                Err(NoRoom) => {
-                    self.is_stalled = true;
-                    return taken;
-                }
-            }
-        }
-        PEER_BUDGET
-    }
-}
-
-struct Peer {
-    /// Mirrors "something waits to be sent or claimed"; written under the lock, read without to skip it.
-    restless: AtomicBool,
-    /// Mirrors "something waits that no event descriptor tells of"; written under the lock.
-    impatient: AtomicBool,
-    /// A progress found the lock taken. Whoever holds it may have been refused before that progress took the news of room
-    /// from the backend, so nobody sleeps until one has looked again.
-    passed_by: AtomicBool,
-    /// Mirrors "nothing it sends is read again"; written under the lock.
-    ignored: AtomicBool,
-    talk: Mutex<Talk>,
-}
-
-impl Peer {
-    fn note(&self, talk: &Talk) {
-        let (sends, waits) = (!talk.outgoing.is_empty(), talk.server.is_waiting());
-        self.restless.store(sends || waits, Ordering::Release);
-        self.impatient.store(waits || (sends && !talk.is_stalled), Ordering::Release);
-        self.ignored.store(talk.presence == Presence::Lost, Ordering::Release);
-    }
-}
 
 /// A backend with get and put made of its `send`.
 pub struct Emulated<L> {
@@ -153,21 +61,7 @@ impl<L: Lrts> Emulated<L> {
         let frame_bytes_max = inner.capabilities().frame_bytes_max;
         assert!(frame_bytes_max >= 256, "{} carries frames of {frame_bytes_max} bytes", inner.name());
         let chunk_bytes_max = CHUNK_BYTES_MAX.min(frame_bytes_max - HEADER_BYTES_MAX);
-        let peer = |index| Peer {
-            restless: AtomicBool::new(false),
-            impatient: AtomicBool::new(false),
-            passed_by: AtomicBool::new(false),
-            ignored: AtomicBool::new(false),
-            talk: Mutex::new(Talk {
-                presence: Presence::Open,
-                poster: Poster::new(NodeId(index)),
-                server: Server::new(Arc::clone(&regions)),
-                outgoing: Outgoing::new(chunk_bytes_max),
-                partial: None,
-                is_stalled: false,
-            }),
-        };
-        let peers = (0..nodes).map(peer).collect();
+        let peers = (0..nodes).map(|node| Peer::new(NodeId(node), &regions, chunk_bytes_max)).collect();
         Self { inner, regions, peers, closing: AtomicBool::new(false), said_goodbye: AtomicBool::new(false) }
     }
 

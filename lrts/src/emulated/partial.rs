@@ -4,8 +4,8 @@
 //!    whole, and found out then.
 //! 2. Between its pieces the peer says nothing else, so nothing ends its operation but the end of the peer.
 
-use super::Talk;
 use super::stream::Destination;
+use super::talk::Talk;
 use super::wire::{Header, OperationId};
 use crate::lrts::Completion;
 

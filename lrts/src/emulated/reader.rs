@@ -1,6 +1,7 @@
 //! The wrapped backend's sink: reads our channel, passes the rest on.
 
-use super::{Emulated, Peer, Presence};
+use super::Emulated;
+use super::talk::{Peer, Presence};
 use crate::error::LrtsError;
 use crate::frame::Channel;
 use crate::ids::NodeId;

@@ -1,0 +1,122 @@
+//! The talk with one peer: what we posted there, what we serve it, and what waits to go out.
+
+use super::outgoing::{Kind, Outgoing, Pushed};
+use super::partial::Partial;
+use super::poster::Poster;
+use super::server::Server;
+use super::wire::Header;
+use crate::ids::NodeId;
+use crate::lrts::{Completion, Lrts, NoRoom};
+use crate::region::Regions;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Frames sent to one peer by one progress.
+const PEER_BUDGET: usize = 16;
+
+/// How far a talk has come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Presence {
+    Open,
+    Closed,
+    Lost,
+}
+
+/// What goes on with one peer: both halves, and what waits to go out.
+pub(super) struct Talk {
+    pub(super) presence: Presence,
+    pub(super) poster: Poster,
+    pub(super) server: Server,
+    pub(super) outgoing: Outgoing,
+    /// A chunk of which a part has arrived.
+    pub(super) partial: Option<Partial>,
+    /// The wrapped backend had no room for the next frame; its event descriptor tells when to try again.
+    pub(super) is_stalled: bool,
+}
+
+impl Talk {
+    pub(super) fn is_idle(&self) -> bool {
+        self.poster.is_idle() && self.server.is_idle() && self.outgoing.is_empty()
+    }
+
+    /// Ends the talk. Returns what it leaves unfinished.
+    pub(super) fn end(&mut self, presence: Presence) -> Vec<Completion> {
+        self.presence = presence;
+        self.partial = None;
+        self.server.abandon();
+        self.outgoing.clear();
+        self.poster.abandon()
+    }
+
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Option<Completion>, String> {
+        let Self { poster, server, outgoing, .. } = self;
+        let (header, data) = Header::decode(bytes)?;
+        match header {
+            Header::Get { id, range } => server.get(id, range, outgoing).map(|()| None),
+            Header::Put { id, range } => server.put(id, range, data, outgoing).map(|()| None),
+            Header::PutChunk { id, at } => server.chunk(id, at, data, outgoing).map(|()| None),
+            Header::Granted { id } => poster.granted(id, outgoing).map(|()| None),
+            Header::GetChunk { id, at } => poster.chunk(id, at, data),
+            Header::Done { id } => poster.done(id, outgoing).map(Some),
+            Header::Failed { id, reason } => poster.failed(id, reason).map(Some),
+        }
+    }
+
+    /// Hands frames to the backend until it refuses one or the budget ends. Returns how many it took.
+    pub(super) fn push_out(&mut self, node: NodeId, inner: &dyn Lrts) -> usize {
+        self.is_stalled = false;
+        for taken in 0..PEER_BUDGET {
+            match self.outgoing.push_out(|frame| inner.send(node, frame)) {
+                Ok(Pushed::Nothing) => return taken,
+                Ok(Pushed::End(Kind::GetServed, id)) => self.server.sent(id),
+                Ok(Pushed::Frame | Pushed::End(Kind::PutPosted, _)) => {}
+                Err(NoRoom) => {
+                    self.is_stalled = true;
+                    return taken;
+                }
+            }
+        }
+        PEER_BUDGET
+    }
+}
+
+/// A talk, and what can be known of it without its lock.
+pub(super) struct Peer {
+    /// Mirrors "something waits to be sent or claimed"; written under the lock, read without to skip it.
+    pub(super) restless: AtomicBool,
+    /// Mirrors "something waits that no event descriptor tells of"; written under the lock.
+    pub(super) impatient: AtomicBool,
+    /// A progress found the lock taken. Whoever holds it may have been refused before that progress took the news of room
+    /// from the backend, so nobody sleeps until one has looked again.
+    pub(super) passed_by: AtomicBool,
+    /// Mirrors "nothing it sends is read again"; written under the lock.
+    pub(super) ignored: AtomicBool,
+    pub(super) talk: Mutex<Talk>,
+}
+
+impl Peer {
+    pub(super) fn new(node: NodeId, regions: &Arc<Regions>, chunk_bytes_max: usize) -> Self {
+        Self {
+            restless: AtomicBool::new(false),
+            impatient: AtomicBool::new(false),
+            passed_by: AtomicBool::new(false),
+            ignored: AtomicBool::new(false),
+            talk: Mutex::new(Talk {
+                presence: Presence::Open,
+                poster: Poster::new(node),
+                server: Server::new(Arc::clone(regions)),
+                outgoing: Outgoing::new(chunk_bytes_max),
+                partial: None,
+                is_stalled: false,
+            }),
+        }
+    }
+
+    pub(super) fn note(&self, talk: &Talk) {
+        let (sends, waits) = (!talk.outgoing.is_empty(), talk.server.is_waiting());
+        self.restless.store(sends || waits, Ordering::Release);
+        self.impatient.store(waits || (sends && !talk.is_stalled), Ordering::Release);
+        self.ignored.store(talk.presence == Presence::Lost, Ordering::Release);
+    }
+}

@@ -1,0 +1,71 @@
+//! A command line, told apart: the options of ours, and what belongs to the program.
+
+use super::error::ConfigError;
+use clap::{ArgAction, Command};
+use std::ffi::OsString;
+
+/// Arguments, told apart: options in the spelling that clap knows, and the rest.
+pub(super) struct Split {
+    pub(super) options: Vec<String>,
+    pub(super) program_arguments: Vec<String>,
+}
+
+impl Split {
+    /// # Errors
+    /// An argument that is no text.
+    pub(super) fn of(
+        arguments: impl IntoIterator<Item = OsString>,
+        command: &Command,
+    ) -> Result<Self, ConfigError> {
+        let mut split = Self { options: Vec::new(), program_arguments: Vec::new() };
+        let mut arguments = utf8(arguments)?.into_iter();
+        while let Some(argument) = arguments.next() {
+            if argument == "--" {
+                split.program_arguments.push(argument);
+                split.program_arguments.extend(arguments);
+                break;
+            }
+            let name =
+                argument.strip_prefix('+').filter(|name| name.starts_with(|c: char| c.is_alphabetic()));
+            let Some(name) = name else {
+                split.program_arguments.push(argument);
+                continue;
+            };
+            let wants_value = is_valued(command, name);
+            let mut option = format!("--{}", unglue(name));
+            if wants_value && let Some(value) = arguments.next() {
+                option = format!("{option}={value}");
+            }
+            split.options.push(option);
+        }
+        Ok(split)
+    }
+}
+
+/// `p4` is `p=4`: what users of Charm++ type.
+fn unglue(name: &str) -> String {
+    let number = name.strip_prefix(['p', 'n']).filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    number.map_or_else(|| name.to_owned(), |number| format!("{}={number}", &name[..1]))
+}
+
+fn is_valued(command: &Command, name: &str) -> bool {
+    command
+        .get_arguments()
+        .any(|known| known.get_long() == Some(name) && !matches!(known.get_action(), ArgAction::SetTrue))
+}
+
+pub(super) fn is_named(option: &str, name: &str) -> bool {
+    option.strip_prefix("--").and_then(|option| option.split('=').next()) == Some(name)
+}
+
+fn utf8(arguments: impl IntoIterator<Item = OsString>) -> Result<Vec<String>, ConfigError> {
+    (1..)
+        .zip(arguments)
+        .map(|(position, argument)| {
+            argument.into_string().map_err(|argument| ConfigError::NotUtf8 {
+                position,
+                lossy: argument.to_string_lossy().into_owned(),
+            })
+        })
+        .collect()
+}
