@@ -15,7 +15,7 @@ pub(crate) struct Identity {
     pub(crate) target: Target,
     /// The chare type's name, for messages to humans.
     pub(crate) name: &'static str,
-    /// Which reduction of its collection it contributes to next; [`Identity::GONE`] after it was destroyed.
+    /// Which reduction of its collection it contributes to next, 0 of a singleton; [`Identity::GONE`] after it was destroyed.
     pub(crate) contributions: Cell<u64>,
     pub(crate) tasks: ChareTasks,
 }
@@ -28,7 +28,8 @@ impl Identity {
         Self { target, name, contributions: Cell::new(next_reduction), tasks: ChareTasks::default() }
     }
 
-    /// Whether it was a member, and was destroyed.
+    /// Whether it was destroyed.
+    #[inline]
     pub(crate) fn is_gone(&self) -> bool {
         self.contributions.get() == Self::GONE
     }

@@ -1,8 +1,9 @@
 //! What an entry method can ask of the runtime without naming it: where am I, callbacks, futures, exit.
 
 use crate::broadcast;
+use crate::call::Call;
 use crate::callback::{Callback, ErasedCallback, Goal};
-use crate::envelope::{self, Body, Broadcast, Call, Envelope};
+use crate::envelope::{self, Body, Broadcast, Envelope};
 use crate::error::JobError;
 use crate::future::Future;
 use crate::ids::{EntryId, NodeId, PeId, Target};
@@ -219,15 +220,9 @@ fn fire_with(pe: &Pe, callback: ErasedCallback, value: Arguments, options: Optio
         }
         Goal::Call { target, entry } => match typed(entry, value) {
             Ok((entry, arguments)) => {
-                let reference = callback.reference;
-                outbox::send_call(pe, options.as_ref().unwrap_or(&entry.options), target, || Call {
-                    target,
-                    from: pe.id,
-                    entry,
-                    arguments,
-                    nocopy: None,
-                    reference,
-                });
+                let (from, reference) = (pe.id, callback.reference);
+                let make = || Call { target, from, entry, arguments, nocopy: None, reference };
+                outbox::send_call(pe, options.as_ref().unwrap_or(&entry.options), target, make);
             }
             Err(cause) => fail(cause),
         },

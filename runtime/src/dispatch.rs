@@ -1,18 +1,19 @@
 //! From a message to the entry method: chare table, entry table, call. `scheduler -> **dispatch** -> the entry method`
 
+use crate::call::Call;
 use crate::chare::AnyChare;
 use crate::context;
 use crate::credit::Toll;
 use crate::early::Awaited;
-use crate::envelope::{Body, Broadcast, Call, Envelope, News};
+use crate::envelope::{Body, Broadcast, Envelope, News};
 use crate::ids::{NodeId, PeId, Target};
 use crate::lifecycle::{create_chare, create_members, fail, keep_for, remove_if_destroyed};
-use crate::mailbox::{Outcome, Work};
+use crate::mailbox::{Outcome, Queued, Work};
 use crate::message::Arguments;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::quiescence::{COORDINATOR, Sums, Wave};
-use crate::registry::{EntryRegistration, show};
+use crate::registry::{EntryRegistration, Misdirected, show};
 use crate::running::Running;
 use crate::section::{self, Multicast};
 use crate::zerocopy::receive::{self, Destination};
@@ -22,19 +23,19 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 use std::time::Instant;
 
-/// Does one piece of work and leaves nothing of it.
+/// Does one thing and leaves nothing of it.
 #[inline]
-pub(crate) fn process(pe: &Rc<Pe>, work: &mut Work) {
-    let toll = if let Work::Message(_, toll) = work { *toll } else { Toll::NONE };
-    // The way of nearly every message: a call of a chare that is here, without nocopy arguments.
-    if let Work::Message(Envelope { body: Body::Call(call), .. }, _) = work
-        && call.nocopy.is_none()
-        && let Some(chare) = find(pe, call.target)
+pub(crate) fn process(pe: &Rc<Pe>, queued: &mut Queued) {
+    let toll = queued.toll();
+    // The way of nearly every message.
+    if let Queued::Call(call) = queued
+        && let Some(chare) = call.take_chare()
     {
-        invoke(pe, chare, call);
-        work.clear();
+        let (arguments, nocopy) = (&mut call.arguments, NocopyArguments::new(None));
+        invoke(pe, chare, call.entry, Given { arguments, nocopy, reference: 0 });
+        queued.clear();
         pe.counters.processed.add(1);
-    } else if process_other(pe, std::mem::take(work)) == Outcome::Processed {
+    } else if process_other(pe, std::mem::take(queued)) == Outcome::Processed {
         pe.counters.processed.add(1);
     }
     if toll.bytes > 0 {
@@ -72,9 +73,8 @@ pub(crate) fn call_inline(
     // Whether the caller's chare is to be removed is its own business.
     let caller_is_destroyed = pe.destroyed.take();
     let running = Running { chare: Some(Rc::clone(chare)), ..Running::named(entry.name) };
-    let mut nocopy = None;
-    let result =
-        pe.run_inside(running, || (entry.invoke)(chare, &mut arguments, NocopyArguments::new(&mut nocopy)));
+    let nocopy = NocopyArguments::new(None);
+    let result = pe.run_inside(running, || (entry.invoke)(chare, &mut arguments, nocopy));
     if let Err(cause) = result {
         fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
     }
@@ -84,9 +84,16 @@ pub(crate) fn call_inline(
 
 /// Any other work. Out of line: plain calls need not make room for it.
 #[inline(never)]
-fn process_other(pe: &Rc<Pe>, work: Work) -> Outcome {
+fn process_other(pe: &Rc<Pe>, queued: Queued) -> Outcome {
+    let work = match queued {
+        Queued::Done => return Outcome::NotCounted,
+        Queued::Call(call) => {
+            let lost = call.lose().map(|call| run_call(pe, CallOptions::new(), call));
+            return lost.unwrap_or(Outcome::NotCounted);
+        }
+        Queued::Work(work) => work,
+    };
     match work {
-        Work::Done => Outcome::NotCounted,
         Work::Way(way) => {
             pe.ways_in.borrow_mut().push(way);
             Outcome::NotCounted
@@ -171,7 +178,7 @@ fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
             None => return Outcome::NotCounted,
         }
     }
-    invoke(pe, chare, &mut call);
+    invoke_call(pe, chare, &mut call);
     Outcome::Processed
 }
 
@@ -184,7 +191,7 @@ fn bring_in(pe: &Rc<Pe>, chare: &Rc<dyn AnyChare>, destination: Destination, cal
     };
     if entry.has_posts() {
         let (waiting, posts) = Waiting::open(&pe.node, pe.id, &call);
-        let posted = pe.run_entry(Rc::clone(chare), entry.name, call.reference, |chare| {
+        let (posted, _) = pe.run_entry(Rc::clone(chare), entry.name, call.reference, |chare| {
             (entry.post)(chare, &call.arguments, posts)
         });
         if let Err(cause) = posted {
@@ -201,18 +208,44 @@ fn bring_in(pe: &Rc<Pe>, chare: &Rc<dyn AnyChare>, destination: Destination, cal
     receive::land(&pe.node, destination, call, Vec::new()).unwrap_or_else(fail)
 }
 
-/// Runs an entry, whose arguments are all here.
-#[inline]
-fn invoke(pe: &Pe, chare: Rc<dyn AnyChare>, call: &mut Call) {
-    let Call { target, entry, arguments, nocopy, reference, .. } = call;
+/// Runs an entry, whose arguments are all here. Part of its callers: being called costs a tenth of a message.
+#[inline(always)]
+fn invoke(pe: &Pe, chare: Rc<dyn AnyChare>, entry: &'static EntryRegistration, given: Given<'_>) {
     pe.counters.entries.add(1);
-    let result = pe.run_entry(chare, entry.name, *reference, |chare| {
-        (entry.invoke)(chare, arguments, NocopyArguments::new(nocopy))
+    let ran = pe.run_entry(chare, entry.name, given.reference, |chare| {
+        (entry.invoke)(chare, given.arguments, given.nocopy)
     });
+    finish(pe, entry, ran);
+}
+
+/// After a step of an entry.
+#[inline]
+fn finish(pe: &Pe, entry: &EntryRegistration, (result, chare): (Result<(), Misdirected>, Rc<dyn AnyChare>)) {
     if let Err(cause) = result {
         fail_entry(pe, entry, &cause);
     }
-    remove_if_destroyed(pe, *target);
+    if pe.destroyed.get() {
+        remove_if_destroyed(pe, chare.identity().target);
+    }
+}
+
+/// The same, where a call more does not show.
+fn invoke_call(pe: &Pe, chare: Rc<dyn AnyChare>, call: &mut Call) {
+    invoke(pe, chare, call.entry, call.into());
+}
+
+/// What an entry gets of its call.
+struct Given<'a> {
+    arguments: &'a mut Arguments,
+    nocopy: NocopyArguments<'a>,
+    reference: u64,
+}
+
+impl<'a> From<&'a mut Call> for Given<'a> {
+    #[inline]
+    fn from(Call { arguments, nocopy, reference, .. }: &'a mut Call) -> Self {
+        Self { arguments, nocopy: NocopyArguments::new(nocopy.as_deref_mut()), reference: *reference }
+    }
 }
 
 #[cold]
@@ -245,8 +278,8 @@ fn run_broadcast(pe: &Rc<Pe>, options: CallOptions, broadcast: Broadcast) -> Out
     match last.filter(|member| !member.identity().is_gone()) {
         // The only one, often: it gets what came.
         Some(member) if nocopy.is_empty() => {
-            let target = member.identity().target;
-            invoke(pe, member, &mut Call { target, from: pe.id, entry, arguments, nocopy: None, reference });
+            let (mut arguments, nocopy) = (arguments, NocopyArguments::new(None));
+            invoke(pe, member, entry, Given { arguments: &mut arguments, nocopy, reference });
         }
         Some(member) => call_one_of_many(pe, &options, member, &many),
         None => {}
@@ -276,18 +309,15 @@ fn run_multicast(pe: &Rc<Pe>, options: CallOptions, multicast: Multicast) -> Out
 /// Calls a member that is here.
 fn call_one_of_many(pe: &Rc<Pe>, options: &CallOptions, member: Rc<dyn AnyChare>, many: &Many<'_>) {
     let Many { entry, arguments, nocopy, reference } = *many;
-    let target = member.identity().target;
     if nocopy.is_empty() {
         pe.counters.entries.add(1);
-        let result =
+        let ran =
             pe.run_entry(member, entry.name, reference, |chare| (entry.invoke_with_copy)(chare, arguments));
-        if let Err(cause) = result {
-            fail_entry(pe, entry, &cause);
-        }
-        return remove_if_destroyed(pe, target);
+        return finish(pe, entry, ran);
     }
     // A message of its own: a posted one may wait for its buffers.
     pe.counters.sent.add(1);
+    let target = member.identity().target;
     let nocopy = Some(Box::new(Nocopy::Leaving(nocopy.iter().cloned().collect())));
     let call = Call { target, from: pe.id, entry, arguments: arguments.clone(), nocopy, reference };
     if run_call(pe, options.clone(), call) == Outcome::Processed {

@@ -121,7 +121,7 @@ impl EntryRegistration {
             decode: Arguments::decode::<E::Arguments>,
             invoke: run::<E>,
             invoke_with_copy: |chare, arguments| {
-                run::<E>(chare, &mut arguments.clone(), NocopyArguments::new(&mut None))
+                run::<E>(chare, &mut arguments.clone(), NocopyArguments::new(None))
             },
             post: |_, _, _| unreachable!("it has no posted parameters"),
         }

@@ -4,6 +4,7 @@
 //! between processes. What arrives is an allegation until [`decode`] has checked it against the registry.
 
 use crate::blueprint::Blueprint;
+use crate::call::Call;
 use crate::callback::{ErasedCallback, FutureId};
 use crate::codec::{self, CodecError, Writer};
 use crate::collection::CollectionInfo;
@@ -15,7 +16,7 @@ use crate::quiescence::Wave;
 use crate::registry::{ChareRegistration, EntryRegistration, registry};
 use crate::section::{CallOfSection, Leg, Multicast, SectionCall, SectionMessage};
 use crate::zerocopy::send::EAGER_CARRIED_BYTES;
-use crate::zerocopy::{Descriptor, Leaving, Nocopy};
+use crate::zerocopy::{Descriptor, Leaving};
 use chare_lrts::{Memory, MemoryMut, NodeId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -89,18 +90,6 @@ pub(crate) enum Body {
     /// A callback that fires outside any entry; stays on its node.
     Callback(Box<Fired>),
     Quiescence(Box<Wave>),
-}
-
-/// A call of one entry of one chare.
-pub(crate) struct Call {
-    pub(crate) target: Target,
-    /// The PE that called: it is told when the target lives elsewhere than it thought.
-    pub(crate) from: PeId,
-    pub(crate) entry: &'static EntryRegistration,
-    pub(crate) arguments: Arguments,
-    /// Nothing where the entry has no nocopy parameters.
-    pub(crate) nocopy: Option<Box<Nocopy>>,
-    pub(crate) reference: u64,
 }
 
 /// A callback and the value it fires with.

@@ -6,18 +6,20 @@
 //!    exchanges one without the other. All `unsafe` here rests on that.
 //! 2. Whether a value stands in its place or in a box follows from its type alone: [`fits`].
 //! 3. The value leaves by [`Erased::take`] or is dropped, never both: what is taken from holds [`Nothing`] afterwards.
+//! 4. A value whose place needs no more than its first word, itself or its box, can stand in that alone: [`Short`].
 
 #![expect(unsafe_code, reason = "storage in place of a type that only its two ends know")]
 
 use crate::codec::{CodecError, Writer};
 use std::any::TypeId;
-use std::mem::{MaybeUninit, needs_drop};
+use std::mem::{ManuallyDrop, MaybeUninit, needs_drop};
 
 /// Room in place, in words: four numbers, or a `Vec` and one more. A larger value costs an allocation; a larger room
 /// would cost every message's move.
 const WORDS: usize = 4;
 
-type Place = MaybeUninit<[u64; WORDS]>;
+type Word = MaybeUninit<u64>;
+type Place = [Word; WORDS];
 
 /// What can be erased.
 pub(crate) trait Content: Clone + Send + 'static {
@@ -31,6 +33,8 @@ pub(crate) trait Content: Clone + Send + 'static {
 /// What can be done to a value without knowing its type. Each is called with a place that holds a value of the type.
 struct Operations {
     type_id: TypeId,
+    /// Whether the place's first word is all that is used of it.
+    is_short: bool,
     encode: unsafe fn(&Place, &mut Writer<'_>) -> Result<(), CodecError>,
     clone: unsafe fn(&Place) -> Erased,
     /// Ends the place's value; the place is empty after it. `None` where there is nothing to end.
@@ -123,6 +127,7 @@ struct OperationsOf<T>(T);
 impl<T: Content> OperationsOf<T> {
     const TABLE: &'static Operations = &Operations {
         type_id: TypeId::of::<T>(),
+        is_short: !fits::<T>() || size_of::<T>() <= size_of::<Word>(),
         encode: encode::<T>,
         clone: clone::<T>,
         drop: if fits::<T>() && !needs_drop::<T>() { None } else { Some(drop_in::<T>) },
@@ -133,7 +138,7 @@ impl Erased {
     /// Takes a value in: without an allocation if it is small.
     #[inline]
     pub(crate) fn new<T: Content>(value: T) -> Self {
-        let mut place = Place::uninit();
+        let mut place = [Word::uninit(); WORDS];
         if fits::<T>() {
             // SAFETY: the place is large enough and aligned for a `T`, and empty.
             unsafe { place.as_mut_ptr().cast::<T>().write(value) };
@@ -160,6 +165,19 @@ impl Erased {
         Some(unsafe { move_out::<T>(&mut self.place) })
     }
 
+    /// The same value in less room.
+    ///
+    /// # Errors
+    /// The value where it is, when it needs more than a word.
+    #[inline]
+    pub(crate) fn shorten(self) -> Result<Short, Self> {
+        if !self.operations.is_short {
+            return Err(self);
+        }
+        let Self { operations, place: [word, ..] } = *ManuallyDrop::new(self);
+        Ok(Short { operations, word })
+    }
+
     /// Whether the value needs a drop.
     #[inline]
     pub(crate) fn needs_drop(&self) -> bool {
@@ -179,6 +197,43 @@ impl Erased {
     pub(crate) fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
         // SAFETY: the operations are those of the value's type.
         unsafe { (self.operations.encode)(&self.place, out) }
+    }
+}
+
+/// An erased value that takes one word at most.
+pub(crate) struct Short {
+    operations: &'static Operations,
+    word: Word,
+}
+
+// SAFETY: as an `Erased`.
+unsafe impl Send for Short {}
+
+impl Short {
+    /// The value where every type has room.
+    #[inline]
+    pub(crate) fn widen(self) -> Erased {
+        // SAFETY: `self` is neither dropped nor used after this.
+        unsafe { ManuallyDrop::new(self).move_out() }
+    }
+
+    /// Moves the value out.
+    ///
+    /// # Safety
+    /// The word counts as empty afterwards.
+    #[inline]
+    unsafe fn move_out(&self) -> Erased {
+        let mut place = [Word::uninit(); WORDS];
+        place[0] = self.word;
+        Erased { operations: self.operations, place }
+    }
+}
+
+impl Drop for Short {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: nobody looks at the word after a drop.
+        drop(unsafe { self.move_out() });
     }
 }
 
@@ -227,6 +282,10 @@ mod tests {
         assert_eq!(copy.peek::<Counted<Rest>>().unwrap().1, rest);
         drop(copy);
         assert_eq!(Arc::strong_count(&living), 2, "dropped once");
+        let erased = match erased.shorten() {
+            Ok(short) => vec![short].pop().unwrap().widen(),
+            Err(long) => long,
+        };
         let mut moved = vec![erased].pop().unwrap();
         let value = moved.take::<Counted<Rest>>().expect("its own type");
         assert!(moved.take::<Counted<Rest>>().is_none() && moved.peek::<Counted<Rest>>().is_none());
@@ -271,6 +330,22 @@ mod tests {
         let address = std::ptr::from_ref(aligned.peek::<CacheLine>().unwrap()) as usize;
         assert_eq!(address % 64, 0, "even nothing is aligned");
         assert!(aligned.clone().take::<CacheLine>().is_some());
+    }
+
+    #[test]
+    fn one_word_and_whatever_is_in_a_box_are_short() {
+        fn is_short<T: Clone + Send + 'static>(rest: T) -> bool {
+            let living = Arc::new(());
+            let short = Erased::new(Counted(Arc::clone(&living), rest)).shorten();
+            assert_eq!(Arc::strong_count(&living), 2);
+            let is_short = short.is_ok();
+            drop(short);
+            assert_eq!(Arc::strong_count(&living), 1, "dropped once");
+            is_short
+        }
+        assert!(is_short(()) && is_short([0u8; 25]) && is_short(Wide(1)));
+        assert!(!is_short(1u8) && !is_short([0u8; 24]));
+        assert!(Erased::new(Nothing).shorten().is_ok());
     }
 
     #[test]

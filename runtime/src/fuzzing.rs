@@ -12,6 +12,7 @@ use crate::ids::PeId;
 use crate::inbox;
 use crate::job::{self, Main};
 use crate::layout::Layout;
+use crate::mailbox::Queued;
 use crate::node::{Ending, Node};
 use crate::pe::Pe;
 use chare_lrts::bootstrap::local::Local;
@@ -70,10 +71,10 @@ pub fn is_guarded() -> bool {
 /// Does what is left for a PE; returns whether there was anything.
 fn work(pe: &Rc<Pe>) -> bool {
     let mut works = 0;
-    let queued = || pe.mailbox.pop().or_else(|| pe.queue.borrow_mut().pop().map(|work| *work));
-    while let Some(mut work) = queued() {
+    let left = || pe.mailbox.pop().map(|work| Box::new(Queued::Work(work)));
+    while let Some(mut queued) = left().or_else(|| pe.queue.borrow_mut().pop()) {
         GUARDED.set(true);
-        let result = std::panic::catch_unwind(AssertUnwindSafe(|| dispatch::process(pe, &mut work)));
+        let result = std::panic::catch_unwind(AssertUnwindSafe(|| dispatch::process(pe, &mut queued)));
         GUARDED.set(false);
         if result.is_err() {
             pe.node.end(Ending::Code(1));
@@ -102,7 +103,7 @@ impl Pair {
         });
         let layout = Layout::new(2, 1);
         let pes = (0..).zip(networks).map(|(index, network)| {
-            Pe::new(PeId(index), Arc::new(Node::new(NodeId(index), layout, network)), None)
+            Pe::new(PeId(index), Arc::new(Node::new(NodeId(index), layout, network, inbox::look_aside)), None)
         });
         let [speaker, listener] = pes.collect::<Vec<_>>().try_into().unwrap_or_else(|_| unreachable!("two"));
         let pair = Self { speaker, listener };

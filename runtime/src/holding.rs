@@ -7,7 +7,6 @@
 //! 3. Before entries run anywhere nobody gives credit, and nobody waits.
 
 use crate::ids::NodeId;
-use crate::inbox;
 use crate::node::Node;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -37,7 +36,7 @@ fn wait_for_credit(node: &Arc<Node>, peer: NodeId, room: u64) {
     let (mut refunds, mut heard) = (departures.refunds(peer), Instant::now());
     // Half of it, so that not every message from now on has to wait.
     while departures.withheld_bytes(peer) > room / 2 && !node.has_ended() {
-        if !inbox::look(node, None) {
+        if !node.look_at_network() {
             std::thread::sleep(PAUSE);
         }
         let now = departures.refunds(peer);

@@ -4,11 +4,12 @@
 //! the job with an error that names the sender.
 
 use crate::broadcast::{self, Origin};
+use crate::call::Call;
 use crate::credit::{Toll, toll};
-use crate::envelope::{self, Body, Call, Create, Envelope, Header, Insert};
+use crate::envelope::{self, Body, Create, Envelope, Header, Insert};
 use crate::error::JobError;
 use crate::ids::PeId;
-use crate::mailbox::Work;
+use crate::mailbox::{Queued, Work};
 use crate::message::Arguments;
 use crate::node::Node;
 use crate::pe::Pe;
@@ -30,6 +31,11 @@ pub(crate) fn look(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
         node.network.wake();
     }
     happened
+}
+
+/// The same for a PE that waits inside an entry: nothing goes into its own queue.
+pub(crate) fn look_aside(node: &Arc<Node>) -> bool {
+    look(node, None)
 }
 
 /// Polls the network and everything that waits for it. Returns whether anything happened.
@@ -115,7 +121,13 @@ pub(crate) fn accept(
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
             let from = node.layout.pe(source, u32::from(from_rank));
             let call = Call { target, from, entry, arguments, nocopy: None, reference: 0 };
-            deliver(node, polling, charge()?, to, &entry.options, || Body::Call(call))
+            match polling {
+                Some(pe) if pe.id == to && entry.options.is_default() => {
+                    pe.queue.borrow_mut().push_plain_call(&mut pe.places.borrow_mut(), call, charge()?);
+                    Ok(())
+                }
+                _ => deliver(node, polling, charge()?, to, &entry.options, || Body::Call(call)),
+            }
         }
         Header::Create { id, chare, options } => {
             let chare = envelope::find_chare(chare)?;
@@ -198,7 +210,7 @@ fn deliver(
 ) -> Result<(), String> {
     let work = || Work::Message(Envelope { options: options.clone(), body: make() }, toll);
     match polling {
-        Some(pe) if pe.id == to => pe.queue.borrow_mut().push_made(options, work),
+        Some(pe) if pe.id == to => pe.queue.borrow_mut().push_made(options, || Queued::Work(work())),
         _ => node.deliver(here(node, to)?, work()),
     }
     Ok(())

@@ -11,9 +11,10 @@
 //! 4. `done_inserting` tells every home how many insertions the PE that says it has asked for there; the home is closed once they
 //!    have come. Insertions by other PEs must be over before.
 
+use crate::call::Call;
 use crate::collection::CollectionInfo;
 use crate::early::Awaited;
-use crate::envelope::{Body, Call, Envelope, Insert, InsertionOrder, News, Stage};
+use crate::envelope::{Body, Envelope, Insert, InsertionOrder, News, Stage};
 use crate::ids::{CollectionId, Index, PeId, Target};
 use crate::lifecycle::{create_member, fail, keep_for, release_early};
 use crate::location::Absence;

@@ -77,7 +77,11 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
     let seats =
         affinity::seats(options.processors.as_deref(), options.pin, host_pes, first..first + options.pes)
             .map_err(JobError::Config)?;
-    Ok(ReadyNode { node: Arc::new(Node::new(id, layout, network)), seats, shuffle: options.shuffle })
+    Ok(ReadyNode {
+        node: Arc::new(Node::new(id, layout, network, inbox::look_aside)),
+        seats,
+        shuffle: options.shuffle,
+    })
 }
 
 /// Compares what must be equal; returns how many PEs this host has and how many of them come before this node's.

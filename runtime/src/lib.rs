@@ -63,6 +63,7 @@ mod barrier;
 mod births;
 mod blueprint;
 mod broadcast;
+mod call;
 mod callback;
 mod chain;
 mod chare;

@@ -132,9 +132,9 @@ fn remove(pe: &Pe, target: Target) {
     pe.destroyed.set(false);
     let removed = pe.places.borrow_mut().remove(target);
     let Some(removed) = removed else { return };
+    let next_reduction = removed.identity().contributions.replace(Identity::GONE);
     if let Target::Member(id, index) = target {
         let contributed = pe.sections.borrow_mut().take_numbers(target);
-        let next_reduction = removed.identity().contributions.replace(Identity::GONE);
         fold::remove_member(pe, id, next_reduction);
         let home = pe.places.borrow().collection(id).map(|collection| collection.info.home(index));
         match home {

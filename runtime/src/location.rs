@@ -4,7 +4,8 @@
 //!    home follows from the index (see [`crate::placement`]).
 //! 2. Both cost a hash or two, so each PE remembers what it asked last, in a small direct-mapped table: of a chare its PE, and
 //!    the chare itself if it is this one. Sending and dispatching both ask there first.
-//! 3. What is remembered is a copy. Whoever adds a chare to the tables of rule 1 or removes one forgets it. What other PEs remember
+//! 3. A call that was queued with its chare runs without asking again, unless that is gone meanwhile.
+//! 4. What is remembered is a copy. Whoever adds a chare to the tables of rule 1 or removes one forgets it. What other PEs remember
 //!    may be stale: then the message goes on to the home, which forwards it and tells the sender.
 
 use crate::chare::AnyChare;
@@ -85,7 +86,30 @@ fn slot(target: Target) -> usize {
     number as usize % REMEMBERED
 }
 
+/// What a PE remembers of where calls go.
+pub(crate) enum Recalled {
+    /// It lives here.
+    Here(Rc<dyn AnyChare>),
+    /// It lives there.
+    On(PeId),
+    Nothing,
+}
+
 impl Places {
+    /// Where calls of a target go, if that is remembered: the quick half of [`Places::find`] and [`locate`].
+    #[inline(always)]
+    pub(crate) fn recall(&self, target: Target) -> Recalled {
+        let remembered = &self.remembered[slot(target)];
+        if remembered.target != target {
+            return Recalled::Nothing;
+        }
+        match (&remembered.chare, remembered.pe) {
+            (Some(chare), _) => Recalled::Here(Rc::clone(chare)),
+            (None, Some(pe)) => Recalled::On(pe),
+            (None, None) => Recalled::Nothing,
+        }
+    }
+
     /// The chare, if it lives here.
     #[inline(always)]
     pub(crate) fn find(&mut self, target: Target) -> Option<Rc<dyn AnyChare>> {
@@ -192,9 +216,8 @@ impl Places {
     }
 }
 
-/// Where a chare lives, if this PE remembers: the quick half of [`locate`].
-#[inline]
-pub(crate) fn recall(pe: &Pe, target: Target) -> Option<PeId> {
+/// Where a chare lives, if this PE remembers.
+fn recall(pe: &Pe, target: Target) -> Option<PeId> {
     let places = pe.places.borrow();
     let remembered = &places.remembered[slot(target)];
     if remembered.target == target { remembered.pe } else { None }

@@ -4,29 +4,46 @@
 //!    chain when it has something to leave there for the first time; the receiving end goes through the queue, like a message.
 //! 2. What any other thread leaves goes through the queue.
 
-use crate::chain::{Front, Receiver};
+use crate::call::{Call, FoundCall, ShortCall};
+use crate::chain::{self, Received};
+use crate::chare::AnyChare;
 use crate::credit::Toll;
-use crate::envelope::{Body, Call, Envelope};
+use crate::envelope::{Body, Envelope};
 use crate::ids::TaskKey;
+use crate::location::Places;
 use crate::queue::{CallOptions, RunQueue};
 use crate::sleep::{Sleep, Sleeper};
 use crossbeam::queue::SegQueue;
+use std::rc::Rc;
 use std::sync::OnceLock;
 use std::thread::Thread;
 use std::time::Duration;
 
-/// One thing for a PE to do.
-#[derive(Default)]
+/// The end of a chain at which messages come.
+pub(crate) type Receiver = chain::Receiver<ShortCall, Envelope>;
+
+/// The end of a chain at which they leave.
+pub(crate) type Sender = chain::Sender<ShortCall, Envelope>;
+
+/// One thing for a PE to do, as others leave it.
 pub(crate) enum Work {
-    /// Nothing: it is done.
-    #[default]
-    Done,
     /// With what it cost another node.
     Message(Envelope, Toll),
     /// An async entry can go on.
     Task(TaskKey),
     /// Another PE of the node leaves its messages here from now on.
-    Way(Receiver<Work>),
+    Way(Receiver),
+}
+
+/// One thing for a PE to do, in its queue.
+#[derive(Default)]
+pub(crate) enum Queued {
+    /// Nothing: it is done.
+    #[default]
+    Done,
+    /// A call of a chare that is here.
+    Call(FoundCall),
+    Work(Work),
 }
 
 impl Work {
@@ -41,7 +58,19 @@ impl Work {
     fn options(&self) -> CallOptions {
         match self {
             Self::Message(envelope, _) => envelope.options.clone(),
-            Self::Task(_) | Self::Way(_) | Self::Done => CallOptions::new(),
+            Self::Task(_) | Self::Way(_) => CallOptions::new(),
+        }
+    }
+}
+
+impl Queued {
+    /// What it cost another node.
+    #[inline]
+    pub(crate) fn toll(&self) -> Toll {
+        match self {
+            Self::Call(call) => call.toll,
+            Self::Work(Work::Message(_, toll)) => *toll,
+            Self::Work(Work::Task(_) | Work::Way(_)) | Self::Done => Toll::NONE,
         }
     }
 
@@ -49,34 +78,64 @@ impl Work {
     #[inline]
     pub(crate) fn clear(&mut self) {
         match self {
-            Self::Message(
-                Envelope { options, body: Body::Call(Call { arguments, nocopy: None, .. }) },
-                _,
-            ) if !options.needs_drop() && !arguments.needs_drop() => {
-                std::mem::forget(std::mem::take(self));
-            }
-            work => *work = Self::Done,
+            Self::Call(call) if call.is_over() => std::mem::forget(std::mem::take(self)),
+            queued => *queued = Self::Done,
         }
     }
 }
 
-impl RunQueue<Work> {
-    /// Queues work as its sender wants it.
-    pub(crate) fn push_work(&mut self, work: Work) {
-        let options = work.options();
-        self.push(&options, work);
-    }
-
-    /// The same for what stands in a chain, which is moved once.
+impl Sender {
+    /// Sends a call; `options` says how it is queued.
     #[inline]
-    pub(crate) fn push_from(&mut self, front: Front<'_, Work>) {
-        let options = front.peek(Work::options);
-        self.push_made(&options, || front.take());
+    pub(crate) fn send_call(&mut self, options: &CallOptions, call: Call) {
+        let call = if options.is_default() { call.shorten() } else { Err(call) };
+        match call {
+            Ok(call) => self.send_short(call),
+            Err(call) => self.send_long(Envelope { options: options.clone(), body: Body::Call(call) }),
+        }
     }
 }
 
-// Moved into a queue and out of it again for every message; a larger one shows in the cost of a call.
-const _: () = assert!(size_of::<Work>() <= 120);
+impl RunQueue<Queued> {
+    /// Queues work as its sender wants it.
+    pub(crate) fn push_work(&mut self, work: Work) {
+        let options = work.options();
+        self.push_made(&options, || Queued::Work(work));
+    }
+
+    /// Queues the call that `make` makes with its chare, which is here. It is queued by default and [is plain](Call::is_plain).
+    #[inline]
+    pub(crate) fn push_found(&mut self, chare: Rc<dyn AnyChare>, toll: Toll, make: impl FnOnce() -> Call) {
+        self.push_default(|| Queued::Call(FoundCall::new(chare, make(), toll)));
+    }
+
+    /// The same for a call whose chare is perhaps not here.
+    #[inline]
+    pub(crate) fn push_plain_call(&mut self, places: &mut Places, call: Call, toll: Toll) {
+        match places.find(call.target) {
+            Some(chare) => self.push_found(chare, toll, || call),
+            None => {
+                let envelope = Envelope { options: CallOptions::new(), body: Body::Call(call) };
+                self.push_default(|| Queued::Work(Work::Message(envelope, toll)));
+            }
+        }
+    }
+
+    /// Queues what came by a chain; a long message is moved once.
+    #[inline]
+    pub(crate) fn push_received(&mut self, places: &mut Places, received: Received<'_, ShortCall, Envelope>) {
+        match received {
+            Received::Short(call) => self.push_plain_call(places, call.into(), Toll::NONE),
+            Received::Long(message) => {
+                let options = message.peek(|envelope| envelope.options.clone());
+                self.push_made(&options, || Queued::Work(Work::Message(message.take(), Toll::NONE)));
+            }
+        }
+    }
+}
+
+// What a slot of a chain has room for beside its turns.
+const _: () = assert!(size_of::<Envelope>() <= 112);
 
 /// What became of a piece of work.
 #[derive(Clone, Copy, PartialEq, Eq)]

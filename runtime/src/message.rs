@@ -4,7 +4,7 @@
 //! only when it leaves the process, and decoded once on arrival.
 
 use crate::codec::{self, CodecError, Writer};
-use crate::erased::{Content, Erased};
+use crate::erased::{Content, Erased, Short};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::any::type_name;
@@ -46,7 +46,27 @@ impl Content for Encoded {
 #[derive(Clone)]
 pub(crate) struct Arguments(Erased);
 
+/// Arguments that take one word: nearly all that are a single number, and all that stand in a box.
+pub(crate) struct ShortArguments(Short);
+
+impl ShortArguments {
+    /// The same arguments with room for more.
+    #[inline]
+    pub(crate) fn widen(self) -> Arguments {
+        Arguments(self.0.widen())
+    }
+}
+
 impl Arguments {
+    /// The same arguments in less room.
+    ///
+    /// # Errors
+    /// The arguments as they are, when they take more than a word.
+    #[inline]
+    pub(crate) fn shorten(self) -> Result<ShortArguments, Self> {
+        self.0.shorten().map(ShortArguments).map_err(Self)
+    }
+
     /// Erases a value's type; a small value costs no allocation.
     #[inline]
     pub(crate) fn new<T: Message>(value: T) -> Self {

@@ -28,6 +28,9 @@ pub(crate) enum Ending {
     Error(JobError),
 }
 
+/// Looks at the network on behalf of whoever waits for it; returns whether anything happened. What arrives is taken further up than here.
+pub(crate) type Look = fn(&Arc<Node>) -> bool;
+
 /// See the file's head.
 pub(crate) struct Node {
     pub(crate) id: NodeId,
@@ -45,6 +48,7 @@ pub(crate) struct Node {
     pub(crate) started: Instant,
     mailboxes: Vec<Arc<CachePadded<Mailbox>>>,
     pub(crate) departures: Departures,
+    look: Look,
     frame_bytes_max: usize,
     /// Whether the readonly values are here, so that entries may run.
     open: AtomicBool,
@@ -55,7 +59,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    pub(crate) fn new(id: NodeId, layout: Layout, network: Reach) -> Self {
+    pub(crate) fn new(id: NodeId, layout: Layout, network: Reach, look: Look) -> Self {
         let pes = layout.pes_per_node() as usize;
         let frame_bytes_max = network.capabilities().frame_bytes_max;
         Self {
@@ -72,6 +76,7 @@ impl Node {
             started: Instant::now(),
             mailboxes: (0..pes).map(|_| Arc::new(CachePadded::new(Mailbox::new()))).collect(),
             departures: Departures::new(layout.nodes()),
+            look,
             frame_bytes_max,
             open: AtomicBool::new(false),
             watch: Watch::new(),
@@ -79,6 +84,11 @@ impl Node {
             ending: Mutex::new(None),
             has_ended: Condvar::new(),
         }
+    }
+
+    /// As [`Look`].
+    pub(crate) fn look_at_network(self: &Arc<Self>) -> bool {
+        (self.look)(self)
     }
 
     #[inline]

@@ -1,41 +1,21 @@
 //! The one fork of a message's way out: this PE, another PE of this node, another node. `location -> **outbox** -> Lrts::send`
 
-use crate::chain::{Sender, chain};
+use crate::call::Call;
+use crate::chain::chain;
 use crate::credit::{Toll, toll};
 use crate::early;
-use crate::envelope::{Body, Call, Envelope, Header, Insert};
+use crate::envelope::{Body, Envelope, Header, Insert};
 use crate::error::JobError;
 use crate::holding::hold_back;
 use crate::ids::{NodeId, PeId, Target};
-use crate::location::{Location, locate, recall};
-use crate::mailbox::Work;
+use crate::location::{Location, Recalled, locate};
+use crate::mailbox::{Queued, Sender, Work};
 use crate::message::{Arguments, Message};
 use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::registry::EntryRegistration;
-use crate::section;
+use crate::section::calls;
 use crate::zerocopy::{Nocopy, lent_bytes, send};
-
-/// Sends a call to wherever its chare lives. `options` says how it is queued; `make` makes the call, in its place in the queue
-/// if that is here; it must run no code of the user, who might send in turn.
-#[inline]
-pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: Target, make: impl FnOnce() -> Call) {
-    let work = |call| Work::message(options.clone(), Body::Call(call));
-    let to = recall(pe, target);
-    if to == Some(pe.id) {
-        pe.counters.sent.add(1);
-        pe.queue.borrow_mut().push_made(options, || work(make()));
-    } else if let Some(to) = to
-        && let Some(rank) = pe.node.rank_here(to)
-    {
-        pe.counters.sent.add(1);
-        leave(pe, to, rank, || work(make()));
-    } else if let Some(to) = to {
-        send_abroad(pe, to, options, make());
-    } else {
-        send_away(pe, options.clone(), make());
-    }
-}
 
 /// Calls an entry of one chare, on behalf of this PE.
 #[inline]
@@ -46,14 +26,70 @@ pub(crate) fn call<T: Message>(
     arguments: T,
     nocopy: Option<Box<Nocopy>>,
 ) {
-    send_call(pe, options, target, || Call {
-        target,
-        from: pe.id,
-        entry,
-        arguments: Arguments::new(arguments),
-        nocopy,
-        reference: 0,
-    });
+    let is_plain = options.is_default() && nocopy.is_none();
+    let make = || {
+        let arguments = Arguments::new(arguments);
+        Call { target, from: pe.id, entry, arguments, nocopy, reference: 0 }
+    };
+    if is_plain {
+        send_plain_call(pe, target, make);
+    } else {
+        send_call(pe, options, target, make);
+    }
+}
+
+/// Sends a call that is queued by default and [is plain](Call::is_plain), which nearly all are: where the chare is here, it goes into the
+/// queue with it. `make` makes the call in its place there; it must run no code of the user, who might send in turn.
+#[inline]
+fn send_plain_call(pe: &Pe, target: Target, make: impl FnOnce() -> Call) {
+    let recalled = pe.places.borrow().recall(target);
+    match recalled {
+        Recalled::Here(chare) => {
+            pe.counters.sent.add(1);
+            pe.queue.borrow_mut().push_found(chare, Toll::NONE, make);
+        }
+        elsewhere => send_recalled(pe, &CallOptions::new(), elsewhere, make),
+    }
+}
+
+/// Sends a call to wherever its chare lives. `options` says how it is queued; of `make` [`send_plain_call`] says more.
+#[inline]
+pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: Target, make: impl FnOnce() -> Call) {
+    let recalled = pe.places.borrow().recall(target);
+    send_recalled(pe, options, recalled, make);
+}
+
+#[inline]
+fn send_recalled(pe: &Pe, options: &CallOptions, recalled: Recalled, make: impl FnOnce() -> Call) {
+    match recalled {
+        Recalled::Here(_) => {
+            pe.counters.sent.add(1);
+            let work = || Work::message(options.clone(), Body::Call(make()));
+            pe.queue.borrow_mut().push_made(options, || Queued::Work(work()));
+        }
+        Recalled::On(to) if to == pe.id => send_away(pe, options.clone(), make()),
+        Recalled::On(to) => match pe.node.rank_here(to) {
+            Some(rank) => {
+                pe.counters.sent.add(1);
+                leave(pe, to, rank, |way| way.send_call(options, make()));
+            }
+            None => send_abroad(pe, to, options, make()),
+        },
+        Recalled::Nothing => send_unremembered(pe, options, make()),
+    }
+}
+
+/// Sends a call of a chare that was not called lately.
+fn send_unremembered(pe: &Pe, options: &CallOptions, call: Call) {
+    let is_plain = options.is_default() && call.is_plain();
+    let chare = if is_plain { pe.places.borrow_mut().find(call.target) } else { None };
+    match chare {
+        Some(chare) => {
+            pe.counters.sent.add(1);
+            pe.queue.borrow_mut().push_found(chare, Toll::NONE, || call);
+        }
+        None => send_away(pe, options.clone(), call),
+    }
 }
 
 /// Sends a call to a PE of another node. What most of them say is told at once: no message is made of it first.
@@ -88,10 +124,9 @@ pub(crate) fn send(pe: &Pe, to: PeId, envelope: Envelope) {
 /// Sends a message that was counted before.
 pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
     if to == pe.id {
-        let options = envelope.options.clone();
-        pe.queue.borrow_mut().push(&options, Work::Message(envelope, Toll::NONE));
+        pe.queue.borrow_mut().push_work(Work::Message(envelope, Toll::NONE));
     } else if let Some(rank) = pe.node.rank_here(to) {
-        leave(pe, to, rank, || Work::Message(envelope, Toll::NONE));
+        leave(pe, to, rank, |way| way.send_long(envelope));
     } else if exists(pe, to) {
         let (header, arguments) = describe(pe, to, envelope);
         post(pe, to, &header, arguments.as_ref());
@@ -135,15 +170,15 @@ fn post(pe: &Pe, to: PeId, header: &Header, arguments: Option<&Arguments>) {
     }
 }
 
-/// Leaves what `make` makes for another PE of this node, in the chain to it.
+/// Leaves something for another PE of this node, in the chain to it.
 #[inline]
-fn leave(pe: &Pe, to: PeId, rank: usize, make: impl FnOnce() -> Work) {
-    pe.ways_out.borrow_mut()[rank].get_or_insert_with(|| open_way(pe, to)).send(make());
+fn leave(pe: &Pe, to: PeId, rank: usize, send: impl FnOnce(&mut Sender)) {
+    send(pe.ways_out.borrow_mut()[rank].get_or_insert_with(|| open_way(pe, to)));
     pe.node.wake(rank);
 }
 
 #[cold]
-fn open_way(pe: &Pe, to: PeId) -> Sender<Work> {
+fn open_way(pe: &Pe, to: PeId) -> Sender {
     let (sender, receiver) = chain();
     pe.node.deliver(to, Work::Way(receiver));
     sender
@@ -172,11 +207,11 @@ fn describe(pe: &Pe, to: PeId, envelope: Envelope) -> (Header, Option<Arguments>
         Body::Quiescence(wave) => (Header::Quiescence { to, wave: *wave }, None),
         Body::Section(message) => (Header::Section { to, message: *message }, None),
         Body::SectionCall(call) => {
-            let (header, arguments) = section::describe_call(&pe.node, options, *call);
+            let (header, arguments) = calls::describe_call(&pe.node, options, *call);
             (header, Some(arguments))
         }
         Body::Multicast(multicast) => {
-            let (header, arguments) = section::describe_multicast(&pe.node, to, options, *multicast);
+            let (header, arguments) = calls::describe_multicast(&pe.node, to, options, *multicast);
             (header, Some(arguments))
         }
         Body::News(news) => (Header::News { to, news: *news }, None),

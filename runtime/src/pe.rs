@@ -5,7 +5,7 @@
 
 use crate::ambient;
 use crate::births::Births;
-use crate::chain::{Receiver, Sender};
+use crate::chain::Received;
 use crate::chare::{AnyChare, Identity};
 use crate::credit::Owed;
 use crate::early::Early;
@@ -13,7 +13,7 @@ use crate::executor::Tasks;
 use crate::future::Futures;
 use crate::ids::PeId;
 use crate::location::Places;
-use crate::mailbox::{Mailbox, Work};
+use crate::mailbox::{Mailbox, Queued, Receiver, Sender};
 use crate::node::Node;
 use crate::partial::Partials;
 use crate::queue::RunQueue;
@@ -35,11 +35,11 @@ pub(crate) struct Pe {
     pub(crate) counters: Arc<CachePadded<Counters>>,
     /// What others than the node's PEs left for this one; the node has it too.
     pub(crate) mailbox: Arc<CachePadded<Mailbox>>,
-    pub(crate) queue: RefCell<RunQueue<Work>>,
+    pub(crate) queue: RefCell<RunQueue<Queued>>,
     /// The ways to the other PEs of the node, by rank, as far as they were needed.
-    pub(crate) ways_out: RefCell<Vec<Option<Sender<Work>>>>,
+    pub(crate) ways_out: RefCell<Vec<Option<Sender>>>,
     /// The ways from other PEs of the node.
-    pub(crate) ways_in: RefCell<Vec<Receiver<Work>>>,
+    pub(crate) ways_in: RefCell<Vec<Receiver>>,
     /// What this PE has run of what other nodes sent, and not given back.
     pub(crate) owed: RefCell<Owed>,
     /// Where messages for other nodes are encoded, between two of them.
@@ -146,15 +146,15 @@ impl Pe {
         result
     }
 
-    /// The same for an entry of a chare, which nearly everything is: writes no more than changes.
-    #[inline]
+    /// The same for an entry of a chare, which nearly everything is: writes no more than changes. Gives the chare back.
+    #[inline(always)]
     pub(crate) fn run_entry<R>(
         &self,
         chare: Rc<dyn AnyChare>,
         entry: &'static str,
         reference: u64,
         body: impl FnOnce(&Rc<dyn AnyChare>) -> R,
-    ) -> R {
+    ) -> (R, Rc<dyn AnyChare>) {
         {
             let mut running = self.running.borrow_mut();
             running.chare = Some(chare);
@@ -165,8 +165,8 @@ impl Pe {
             let running = self.running.borrow();
             body(running.chare.as_ref().expect("said above"))
         };
-        self.running.borrow_mut().chare = None;
-        result
+        let chare = self.running.borrow_mut().chare.take();
+        (result, chare.expect("said above"))
     }
 
     /// The same for what is called from inside an entry, like a function.
@@ -214,13 +214,16 @@ impl Pe {
             drop(work);
         }
         for mut way in self.ways_in.take() {
-            while let Some(front) = way.front() {
-                drop(front.take());
+            while let Some(received) = way.receive() {
+                match received {
+                    Received::Short(call) => drop(call),
+                    Received::Long(work) => drop(work.take()),
+                }
             }
         }
     }
 
-    fn take_queued(&self) -> Option<Box<Work>> {
+    fn take_queued(&self) -> Option<Box<Queued>> {
         let mut queue = self.queue.borrow_mut();
         queue.pop().or_else(|| queue.pop_idle())
     }

@@ -95,18 +95,13 @@ impl CallOptions {
         self
     }
 
+    /// Whether a call is queued behind all that waits.
     #[inline]
-    fn is_default(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         self.integer == 0
             && !self.last_in_first_out
             && matches!(self.lane, Lane::ByPriority)
             && self.bits.is_none()
-    }
-
-    /// Whether anything hangs on them.
-    #[inline]
-    pub(crate) fn needs_drop(&self) -> bool {
-        self.bits.is_some()
     }
 
     fn ranks(&self) -> bool {
@@ -182,25 +177,36 @@ impl<T: Default> RunQueue<T> {
         Self { dice: Some(SmallRng::seed_from_u64(seed)), ..Self::new() }
     }
 
-    pub(crate) fn push(&mut self, options: &CallOptions, item: T) {
-        self.push_made(options, || item);
-    }
-
     /// Queues what `make` makes; it is made in its box.
     #[inline]
     pub(crate) fn push_made(&mut self, options: &CallOptions, make: impl FnOnce() -> T) {
-        let item = match self.spare.pop() {
+        if options.is_default() {
+            return self.push_default(make);
+        }
+        let item = self.box_up(make);
+        self.push_aside(options, item);
+    }
+
+    /// The same, queued by default.
+    #[inline]
+    pub(crate) fn push_default(&mut self, make: impl FnOnce() -> T) {
+        let item = self.box_up(make);
+        if self.dice.is_none() {
+            self.normal.push_back(item);
+        } else {
+            self.push_aside(&CallOptions::new(), item);
+        }
+    }
+
+    #[inline]
+    fn box_up(&mut self, make: impl FnOnce() -> T) -> Box<T> {
+        match self.spare.pop() {
             Some(mut room) => {
                 // What a spare box holds needs no drop; saying so spares the look.
                 std::mem::forget(std::mem::replace(&mut *room, make()));
                 room
             }
             None => Box::new(make()),
-        };
-        if options.is_default() && self.dice.is_none() {
-            self.normal.push_back(item);
-        } else {
-            self.push_aside(options, item);
         }
     }
 
@@ -284,7 +290,7 @@ mod tests {
     fn smaller_priorities_run_first_and_the_default_stands_in_the_middle() {
         let mut queue = RunQueue::new();
         for (priority, item) in [(5, 5), (0, 2), (-3, 1), (0, 3), (1, 4), (i32::MIN, 0)] {
-            queue.push(&CallOptions::new().priority(Priority::integer(priority)), item);
+            queue.push_made(&CallOptions::new().priority(Priority::integer(priority)), || item);
         }
         assert_eq!(drain(&mut queue), [0, 1, 2, 3, 4, 5]);
     }
@@ -292,8 +298,8 @@ mod tests {
     #[test]
     fn expedited_overtakes_every_priority() {
         let mut queue = RunQueue::new();
-        queue.push(&CallOptions::new().priority(Priority::integer(i32::MIN)), 1);
-        queue.push(&CallOptions::new().expedited(), 0);
+        queue.push_made(&CallOptions::new().priority(Priority::integer(i32::MIN)), || 1);
+        queue.push_made(&CallOptions::new().expedited(), || 0);
         assert_eq!(drain(&mut queue), [0, 1]);
     }
 
@@ -301,14 +307,14 @@ mod tests {
     fn immediate_overtakes_what_is_expedited() {
         let mut queue = RunQueue::new();
         let (expedited, immediate) = (CallOptions::new().expedited(), CallOptions::new().immediate());
-        queue.push(&expedited, 1);
-        queue.push(&immediate, 0);
+        queue.push_made(&expedited, || 1);
+        queue.push_made(&immediate, || 0);
         assert_eq!(queue.pop(), Some(Box::new(0)));
         for (options, item) in [(&expedited, 5), (&immediate, 2), (&immediate, 3)] {
-            queue.push(options, item);
+            queue.push_made(options, || item);
         }
         assert_eq!(queue.pop(), Some(Box::new(2)));
-        queue.push(&immediate, 4);
+        queue.push_made(&immediate, || 4);
         assert_eq!(drain(&mut queue), [3, 4, 1, 5]);
     }
 
@@ -316,18 +322,18 @@ mod tests {
     fn last_in_first_out_within_a_priority() {
         let mut queue = RunQueue::new();
         let newest_first = CallOptions::new().last_in_first_out();
-        queue.push(&newest_first, 1);
-        queue.push(&newest_first, 0);
-        queue.push(&newest_first.clone().priority(Priority::integer(7)), 3);
-        queue.push(&newest_first.priority(Priority::integer(7)), 2);
+        queue.push_made(&newest_first, || 1);
+        queue.push_made(&newest_first, || 0);
+        queue.push_made(&newest_first.clone().priority(Priority::integer(7)), || 3);
+        queue.push_made(&newest_first.priority(Priority::integer(7)), || 2);
         assert_eq!(drain(&mut queue), [0, 1, 2, 3]);
     }
 
     #[test]
     fn what_runs_when_idle_waits_for_all_else() {
         let mut queue = RunQueue::new();
-        queue.push(&CallOptions::of_entry(0, Lane::WhenIdle), 1);
-        queue.push(&CallOptions::new(), 0);
+        queue.push_made(&CallOptions::of_entry(0, Lane::WhenIdle), || 1);
+        queue.push_made(&CallOptions::new(), || 0);
         assert_eq!(drain(&mut queue), [0]);
         assert_eq!(queue.pop_idle(), Some(Box::new(1)));
         assert_eq!(queue.pop_idle(), None);
@@ -338,10 +344,10 @@ mod tests {
         let order_of = |seed| {
             let mut queue = RunQueue::shuffled(seed);
             for item in 10..30 {
-                queue.push(&CallOptions::new(), item);
+                queue.push_made(&CallOptions::new(), || item);
             }
             for (priority, item) in [(1, 31), (1, 32), (-1, 0)] {
-                queue.push(&CallOptions::new().priority(Priority::integer(priority)), item);
+                queue.push_made(&CallOptions::new().priority(Priority::integer(priority)), || item);
             }
             drain(&mut queue)
         };

@@ -142,7 +142,7 @@ pub trait EntryMethod: 'static {
 }
 
 /// Why an entry was not called, in words.
-type Misdirected = String;
+pub(crate) type Misdirected = String;
 
 pub(crate) type Invoke =
     fn(&Rc<dyn AnyChare>, &mut Arguments, NocopyArguments<'_>) -> Result<(), Misdirected>;
@@ -157,11 +157,13 @@ type Post = fn(&Rc<dyn AnyChare>, &Arguments, Posts) -> Result<(), Misdirected>;
 /// When it is of another type: the target of a message from another node is an allegation.
 #[inline]
 fn lend<E: EntryMethod>(chare: &Rc<dyn AnyChare>) -> Result<ThisRef<'_, E::Chare>, Misdirected> {
-    ThisRef::of(chare).ok_or_else(|| {
-        let identity = chare.identity();
-        let target = show(identity.name, identity.target);
-        format!("the call is for {target}, which is a {} and no {}", identity.name, E::Chare::NAME)
-    })
+    ThisRef::of(chare).ok_or_else(|| misdirected(chare, E::Chare::NAME))
+}
+
+#[cold]
+fn misdirected(chare: &Rc<dyn AnyChare>, expected: &str) -> Misdirected {
+    let Identity { name, target, .. } = chare.identity();
+    format!("the call is for {}, which is a {name} and no {expected}", show(name, *target))
 }
 
 /// What the runtime keeps of an entry method.
@@ -202,7 +204,7 @@ impl EntryRegistration {
             },
             invoke_with_copy: |chare, arguments| {
                 let this = lend::<E>(chare)?;
-                E::invoke(this, arguments.peek::<E::Arguments>().clone(), NocopyArguments::new(&mut None));
+                E::invoke(this, arguments.peek::<E::Arguments>().clone(), NocopyArguments::new(None));
                 Ok(())
             },
             post: |chare, arguments, posts| {

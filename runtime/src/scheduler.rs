@@ -7,7 +7,7 @@
 use crate::dispatch;
 use crate::error::JobError;
 use crate::inbox;
-use crate::mailbox::Work;
+use crate::mailbox::Queued;
 use crate::pe::Pe;
 use crate::queue::RunQueue;
 use crate::running::Running;
@@ -74,30 +74,40 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
     }
     let steps = pe.steps.get().wrapping_add(1);
     pe.steps.set(steps);
-    let work = {
-        let mut queue = pe.queue.borrow_mut();
-        // What waits in front of the queue costs nothing: a flood that is moved in would push the rest out of the cache.
-        if has_mail(pe) && (queue.len() < MAIL_BATCH || steps.is_multiple_of(MAIL_INTERVAL)) {
-            take_mail(pe, &mut queue);
-        }
-        queue.pop()
+    let is_due = steps.is_multiple_of(NETWORK_INTERVAL);
+    let polled = is_due && poll(pe);
+    let mut queued = match next(pe, steps) {
+        Some(queued) => queued,
+        None if polled || (!is_due && poll(pe)) => return true,
+        None => match pe.queue.borrow_mut().pop_idle() {
+            Some(queued) => queued,
+            None => return false,
+        },
     };
-    let polled = (work.is_none() || steps.is_multiple_of(NETWORK_INTERVAL)) && poll(pe);
-    let Some(mut work) = work.or_else(|| if polled { None } else { pe.queue.borrow_mut().pop_idle() }) else {
-        return polled;
-    };
-    dispatch::process(pe, &mut work);
-    pe.queue.borrow_mut().give_back(work);
+    dispatch::process(pe, &mut queued);
+    pe.queue.borrow_mut().give_back(queued);
     true
+}
+
+/// The next thing to do, in the queue or in what others left.
+#[inline]
+fn next(pe: &Pe, steps: u32) -> Option<Box<Queued>> {
+    let mut queue = pe.queue.borrow_mut();
+    // What waits in front of the queue costs nothing: a flood that is moved in would push the rest out of the cache.
+    if has_mail(pe) && (queue.len() < MAIL_BATCH || steps.is_multiple_of(MAIL_INTERVAL)) {
+        take_mail(pe, &mut queue);
+    }
+    queue.pop()
 }
 
 /// Queues what others left for this PE. Out of line: steps that find nothing need not make room for it.
 #[inline(never)]
-fn take_mail(pe: &Pe, queue: &mut RunQueue<Work>) {
+fn take_mail(pe: &Pe, queue: &mut RunQueue<Queued>) {
+    let places = &mut *pe.places.borrow_mut();
     for way in pe.ways_in.borrow_mut().iter_mut() {
         for _ in 0..MAIL_BATCH {
-            let Some(front) = way.front() else { break };
-            queue.push_from(front);
+            let Some(received) = way.receive() else { break };
+            queue.push_received(places, received);
         }
     }
     if !pe.mailbox.is_empty() {

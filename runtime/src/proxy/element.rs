@@ -2,11 +2,12 @@
 
 use super::this::with_running;
 use super::{ConstructorArguments, equal_by, leave, registration};
+use crate::call::Call;
 use crate::callback::{Callback, Goal};
 use crate::chare::ThisRef;
 use crate::context::my_pe;
 use crate::dispatch;
-use crate::envelope::{Body, Call, Create, Envelope, Insert, InsertionOrder, Stage};
+use crate::envelope::{Body, Create, Envelope, Insert, InsertionOrder, Stage};
 use crate::ids::{ChareId, PeId, Target};
 use crate::insertion;
 use crate::lifecycle;

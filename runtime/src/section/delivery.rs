@@ -1,34 +1,21 @@
 //! A call of a section at its members: on their homes, and from there where they live.
 
+use super::calls::Multicast;
 use super::dissolving;
+use crate::call::Call;
 use crate::chare::AnyChare;
 use crate::early::Awaited;
-use crate::envelope::{Body, Call, Envelope};
-use crate::ids::{PeId, SectionId, Target};
+use crate::envelope::{Body, Envelope};
+use crate::ids::{PeId, Target};
 use crate::lifecycle::keep_for;
 use crate::location::Absence;
 use crate::mailbox::Outcome;
-use crate::message::Arguments;
 use crate::outbox;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
-use crate::registry::EntryRegistration;
-use crate::zerocopy::{Leaving, Nocopy};
+use crate::zerocopy::Nocopy;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
-
-/// A call of one entry of the members that have their home on one PE, or that live there.
-#[derive(Clone)]
-pub(crate) struct Multicast {
-    pub(crate) section: SectionId,
-    /// Those that live there, in the eyes of their home; nothing: all that have their home there.
-    pub(crate) members: Option<Vec<Target>>,
-    pub(crate) entry: &'static EntryRegistration,
-    pub(crate) arguments: Arguments,
-    /// What this process has of each; all members share it.
-    pub(crate) nocopy: Vec<Leaving>,
-    pub(crate) reference: u64,
-}
 
 /// Calls members that are here by `call_one`, and sends on what is for others.
 pub(crate) fn deliver(

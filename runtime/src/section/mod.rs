@@ -12,6 +12,7 @@
 //! 6. News that overtakes the section's waits. So that it does not wait for ever, the root is asked whether the section will come: its
 //!    answer ends the job if somebody speaks to a section that is dissolved, or for one that it is no member of.
 
+pub(crate) mod calls;
 mod contributing;
 mod delivery;
 mod dissolving;
@@ -22,12 +23,11 @@ mod seats;
 mod spreading;
 mod tree;
 
+pub(crate) use calls::{CallOfSection, Leg, Multicast, SectionCall};
 pub(crate) use contributing::{contribute, leave};
-pub(crate) use delivery::{Multicast, deliver};
+pub(crate) use delivery::deliver;
 pub(crate) use dissolving::dissolve;
 pub(crate) use forming::form;
 pub(crate) use news::{SectionMessage, hear};
 pub(crate) use seats::Sections;
-pub(crate) use spreading::{
-    CallOfSection, Leg, SectionCall, accept, call, describe_call, describe_multicast, run,
-};
+pub(crate) use spreading::{accept, call, run};

@@ -5,8 +5,8 @@
 //! 2. What moves with a member is one number for each section that it has contributed to.
 //! 3. PEs that are neither a section's root nor home to a member keep nothing of it, but for those numbers.
 
+use super::calls::SectionCall;
 use super::reductions::Reductions;
-use super::spreading::SectionCall;
 use crate::ids::{PeId, SectionId, Target};
 use crate::queue::CallOptions;
 use rustc_hash::FxHashMap;

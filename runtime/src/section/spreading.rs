@@ -1,6 +1,6 @@
 //! A call of a section on its way: to the root, and from there to the homes of its members.
 
-use super::delivery::Multicast;
+use super::calls::{CallOfSection, Leg, Multicast, SectionCall};
 use super::seats::Standing;
 use super::tree::{branches, split};
 use crate::credit::Toll;
@@ -8,7 +8,7 @@ use crate::early::Awaited;
 use crate::envelope::{self, Body, Envelope, Header};
 use crate::error::JobError;
 use crate::holding::hold_back;
-use crate::ids::{EntryId, NodeId, PeId, SectionId, Target};
+use crate::ids::{NodeId, PeId};
 use crate::lifecycle::{fail, keep_for};
 use crate::mailbox::{Outcome, Work};
 use crate::message::Arguments;
@@ -18,39 +18,9 @@ use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::registry::EntryRegistration;
 use crate::stats::Counters;
+use crate::zerocopy::Descriptor;
 use crate::zerocopy::carry::{self, Carried, Wanted};
-use crate::zerocopy::{Descriptor, Leaving, send};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-
-/// A call of one entry of every member, at the root or on its way there.
-pub(crate) struct SectionCall {
-    pub(crate) section: SectionId,
-    pub(crate) entry: &'static EntryRegistration,
-    pub(crate) arguments: Arguments,
-    pub(crate) nocopy: Vec<Carried>,
-    pub(crate) reference: u64,
-}
-
-/// Which entry of which section is called, and how.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct CallOfSection {
-    pub(crate) section: SectionId,
-    pub(crate) entry: EntryId,
-    options: CallOptions,
-    reference: u64,
-}
-
-/// How far a call of a section has come.
-#[derive(Serialize, Deserialize)]
-pub(crate) enum Leg {
-    /// To the root.
-    Up,
-    /// Down the tree, to these PEs: those of the node that hears it, and those of the nodes below.
-    Down(Vec<PeId>),
-    /// From members' homes to where those live.
-    Away { to: PeId, members: Vec<Target> },
-}
 
 /// Calls an entry of every member. Members on this node read nocopy arguments where the caller has them.
 pub(crate) fn call(pe: &Pe, options: CallOptions, call: SectionCall) {
@@ -237,27 +207,4 @@ pub(crate) fn accept(
             node.outside.processed.add_shared(1);
         }
     })
-}
-
-/// A call on its way to a root on another node.
-pub(crate) fn describe_call(node: &Node, options: CallOptions, call: SectionCall) -> (Header, Arguments) {
-    let SectionCall { section, entry, arguments, nocopy, reference } = call;
-    let call = CallOfSection { section, entry: entry.id, options, reference };
-    let nocopy = carry::describe(node, node.layout.node_of(section.creator), &nocopy);
-    (Header::Multicast { call, leg: Leg::Up, nocopy }, arguments)
-}
-
-/// A call on its way to members that live on another node.
-pub(crate) fn describe_multicast(
-    node: &Node,
-    to: PeId,
-    options: CallOptions,
-    multicast: Multicast,
-) -> (Header, Arguments) {
-    let Multicast { section, members, entry, arguments, nocopy, reference } = multicast;
-    let call = CallOfSection { section, entry: entry.id, options, reference };
-    let leg = Leg::Away { to, members: members.unwrap_or_default() };
-    let nocopy: Vec<Leaving> = nocopy;
-    let nocopy = send::describe(node, node.layout.node_of(to), entry.nocopy, nocopy.into());
-    (Header::Multicast { call, leg, nocopy }, arguments)
 }

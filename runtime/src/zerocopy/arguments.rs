@@ -23,7 +23,7 @@ pub(crate) enum Arrived {
 }
 
 /// The arrived nocopy arguments of one call, taken in declaration order by generated code.
-pub struct NocopyArguments<'a>(&'a mut Option<Box<Nocopy>>);
+pub struct NocopyArguments<'a>(Option<&'a mut Nocopy>);
 
 /// A parameter type that `#[nocopy]` knows.
 pub trait NocopyParameter: Sized {
@@ -40,7 +40,8 @@ pub struct ArrivedArgument(Arrived);
 
 impl<'a> NocopyArguments<'a> {
     /// Those of a call: all arrived, or none if its entry has none. What is not taken stays with the call.
-    pub(crate) fn new(nocopy: &'a mut Option<Box<Nocopy>>) -> Self {
+    #[inline]
+    pub(crate) fn new(nocopy: Option<&'a mut Nocopy>) -> Self {
         Self(nocopy)
     }
 

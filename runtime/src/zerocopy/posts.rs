@@ -10,7 +10,7 @@ use super::arguments::NocopyParameter;
 use super::buffer::{BufferMut, Element};
 use super::receive::{self, Destination, Given};
 use super::{Descriptor, Nocopy};
-use crate::envelope::Call;
+use crate::call::Call;
 use crate::error::JobError;
 use crate::ids::PeId;
 use crate::node::Node;

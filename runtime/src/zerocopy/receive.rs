@@ -5,8 +5,9 @@
 use super::gathering::{Fetch, Gathering, Plan};
 use super::lent::{landing, release_to, send_release, view};
 use super::{Arrived, Descriptor, Leaving, Lender, Nocopy};
+use crate::call::Call;
 use crate::credit::Toll;
-use crate::envelope::{Body, Call, Envelope};
+use crate::envelope::{Body, Envelope};
 use crate::ids::PeId;
 use crate::mailbox::Work;
 use crate::node::Node;

@@ -10,8 +10,8 @@ mod local;
 mod on_demand;
 mod refusals;
 
-use chare::ArrayOptions;
 use chare::prelude::*;
+use chare::{ArrayOptions, CallOptions, Priority};
 use every_path::on_every_path;
 
 /// Nodes and PEs per node.
@@ -171,6 +171,28 @@ fn an_index_is_used_again_and_again_wherever_its_elements_live() {
                 accounts.at(index).destroy();
                 chare::quiescence().await;
             }
+        }
+    });
+}
+
+#[test]
+fn a_call_that_waited_while_its_element_went_is_for_the_next_of_that_index() {
+    on_every_path(&SHAPES, || async {
+        let accounts = AccountProxy::create_empty(ArrayOptions::empty());
+        let (here, first) = (chare::my_pe(), CallOptions::new().priority(Priority::integer(-1)));
+        for number in 0..8 {
+            let index = (number, 3);
+            let account = accounts.at(index);
+            account.insert_on(here, 1);
+            assert_eq!(report(&accounts, index).await, (1, here));
+            // Both wait in one queue; the second has found the element that the first ends.
+            let (closed, done) = chare::future();
+            account.with(first.clone()).close(done);
+            account.add(5);
+            closed.await;
+            account.insert_on(here, 10);
+            chare::quiescence().await;
+            assert_eq!(report(&accounts, index).await, (15, here));
         }
     });
 }

@@ -18,7 +18,7 @@ mod sync {
     }
 }
 
-#[path = "../../../runtime/src/chain.rs"]
+#[path = "../../../runtime/src/chain/mod.rs"]
 mod chain;
 
 #[path = "../../../runtime/src/sleep.rs"]
@@ -37,12 +37,31 @@ use sync::{Arc, AtomicBool, AtomicUsize, Ordering};
 use watch::Watch;
 use wish::Wish;
 
+/// What the models send: its number, and what shows whether it was dropped.
+type Value = (usize, Arc<()>);
+
+/// What is sent: short and long values, such that long ones meet slots that are empty and slots that are half full, at the end of a
+/// block and elsewhere. Blocks have one slot.
+const ARE_LONG: [bool; 5] = [false, true, true, false, false];
+
+fn send_all(mut sender: chain::Sender<Value, Box<Value>>, value: &Arc<()>) {
+    for (number, is_long) in ARE_LONG.into_iter().enumerate() {
+        let value = (number, Arc::clone(value));
+        if is_long { sender.send_long(Box::new(value)) } else { sender.send_short(value) }
+    }
+}
+
 /// Takes what is there; says how many values were taken up to now.
-fn take_all(receiver: &mut chain::Receiver<(usize, Arc<()>)>, mut taken: usize, most: usize) -> usize {
+fn take_all(receiver: &mut chain::Receiver<Value, Box<Value>>, mut taken: usize, most: usize) -> usize {
     while taken < most && !receiver.is_empty() {
-        let front = receiver.front().expect("it is not empty");
-        front.peek(|(number, _)| assert_eq!(*number, taken));
-        drop(front.take());
+        let (number, _) = match receiver.receive().expect("it is not empty") {
+            chain::Received::Short(value) => value,
+            chain::Received::Long(long) => {
+                long.peek(|value| assert_eq!(value.0, taken));
+                *long.take()
+            }
+        };
+        assert_eq!(number, taken);
         taken += 1;
     }
     taken
@@ -52,20 +71,18 @@ fn take_all(receiver: &mut chain::Receiver<(usize, Arc<()>)>, mut taken: usize, 
 /// whichever end is the last.
 #[test]
 fn a_chain_hands_over_every_value_once() {
-    // Blocks have two slots: five values need the third block, which may be the first again.
-    const SENT: usize = 5;
     loom::model(|| {
-        let (mut sender, mut receiver) = chain::chain();
+        let (sender, mut receiver) = chain::chain();
         let value = Arc::new(());
         let other = {
             let value = Arc::clone(&value);
-            thread::spawn(move || (0..SENT).for_each(|number| sender.send((number, Arc::clone(&value)))))
+            thread::spawn(move || send_all(sender, &value))
         };
-        let taken = take_all(&mut receiver, 0, SENT);
-        let taken = take_all(&mut receiver, taken, SENT - 1);
+        let taken = take_all(&mut receiver, 0, ARE_LONG.len());
+        let taken = take_all(&mut receiver, taken, ARE_LONG.len() - 1);
         drop(receiver);
         other.join().unwrap();
-        assert!(taken <= SENT);
+        assert!(taken <= ARE_LONG.len());
         assert_eq!(Arc::strong_count(&value), 1, "nothing is lost and nothing is dropped twice");
     });
 }
@@ -73,17 +90,16 @@ fn a_chain_hands_over_every_value_once() {
 /// Whoever waits long enough gets all.
 #[test]
 fn a_chain_loses_nothing() {
-    const SENT: usize = 5;
     loom::model(|| {
-        let (mut sender, mut receiver) = chain::chain();
+        let (sender, mut receiver) = chain::chain();
         let value = Arc::new(());
         let other = {
             let value = Arc::clone(&value);
-            thread::spawn(move || (0..SENT).for_each(|number| sender.send((number, Arc::clone(&value)))))
+            thread::spawn(move || send_all(sender, &value))
         };
-        let taken = take_all(&mut receiver, 0, SENT);
+        let taken = take_all(&mut receiver, 0, ARE_LONG.len());
         other.join().unwrap();
-        assert_eq!(take_all(&mut receiver, taken, SENT), SENT);
+        assert_eq!(take_all(&mut receiver, taken, ARE_LONG.len()), ARE_LONG.len());
     });
 }
 
@@ -91,12 +107,12 @@ fn a_chain_loses_nothing() {
 #[test]
 fn a_sleeper_never_misses_a_chain() {
     loom::model(|| {
-        let (mut sender, receiver) = chain::chain();
+        let (mut sender, receiver) = chain::chain::<u8, u64>();
         let sleep = Arc::new(Sleep::new());
         let pusher = {
             let sleep = Arc::clone(&sleep);
             thread::spawn(move || {
-                sender.send(7);
+                sender.send_short(7);
                 sleep.interrupt() == Some(Sleeper::Thread)
             })
         };

@@ -1,0 +1,140 @@
+//! A call of an entry: what most messages are. `proxy -> zerocopy -> **envelope** -> location -> outbox`
+//!
+//! A [`Call`] has room for everything that a call may say. Most say little, and what a message costs inside a process is mostly its
+//! length: it is written and read on the way, and between two PEs each of its cache lines crosses. So a call that says little is a
+//! [`ShortCall`], half as long; and once it has found its chare, a [`FoundCall`], which waits in the PE's queue.
+
+use crate::chare::AnyChare;
+use crate::credit::Toll;
+use crate::ids::{ChareId, CollectionId, Index, PeId, Target};
+use crate::message::{Arguments, ShortArguments};
+use crate::registry::EntryRegistration;
+use crate::zerocopy::Nocopy;
+use std::rc::Rc;
+
+/// A call of one entry of one chare.
+pub(crate) struct Call {
+    pub(crate) target: Target,
+    /// The PE that called: it is told when the target lives elsewhere than it thought.
+    pub(crate) from: PeId,
+    pub(crate) entry: &'static EntryRegistration,
+    pub(crate) arguments: Arguments,
+    /// Nothing where the entry has no nocopy parameters.
+    pub(crate) nocopy: Option<Box<Nocopy>>,
+    pub(crate) reference: u64,
+}
+
+/// A call that is queued by default, without nocopy arguments or a reference number, its arguments one word.
+///
+/// Its target stands here in parts, in this order: whoever copies the call moves 16 bytes at a time, and a number that is read back across
+/// two such moves makes the processor wait until both are over (20 cycles; [`Target`] has its index there).
+#[repr(C)]
+pub(crate) struct ShortCall {
+    /// Of a member.
+    index: Index,
+    creator: PeId,
+    serial: u32,
+    /// Of a singleton; [`NO_HOME`] of a member.
+    home: PeId,
+    from: PeId,
+    entry: &'static EntryRegistration,
+    arguments: ShortArguments,
+}
+
+impl ShortCall {
+    #[inline]
+    fn target(&self) -> Target {
+        let Self { index, creator, serial, home, .. } = *self;
+        match home {
+            NO_HOME => Target::Member(CollectionId { creator, serial }, index),
+            home => Target::Chare(ChareId { home, creator, serial }),
+        }
+    }
+}
+
+/// PEs are fewer; only forged targets name it.
+const NO_HOME: PeId = PeId(u32::MAX);
+
+// A slot of a chain has a turn and this in one cache line.
+const _: () = assert!(size_of::<ShortCall>() <= 56);
+
+impl Call {
+    /// Whether it says no more than its target, its entry and its arguments.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.nocopy.is_none() && self.reference == 0
+    }
+
+    /// The same call in less room.
+    ///
+    /// # Errors
+    /// The call as it is, when it says more than a short one.
+    #[inline]
+    pub(crate) fn shorten(self) -> Result<ShortCall, Self> {
+        if !self.is_plain() || matches!(self.target, Target::Chare(ChareId { home: NO_HOME, .. })) {
+            return Err(self);
+        }
+        let Self { target, from, entry, arguments, .. } = self;
+        match arguments.shorten() {
+            Ok(arguments) => {
+                let (home, creator, serial, index) = match target {
+                    Target::Chare(ChareId { home, creator, serial }) => {
+                        (home, creator, serial, Index::from(0))
+                    }
+                    Target::Member(CollectionId { creator, serial }, index) => {
+                        (NO_HOME, creator, serial, index)
+                    }
+                };
+                Ok(ShortCall { index, creator, serial, home, from, entry, arguments })
+            }
+            Err(arguments) => Err(Self { target, from, entry, arguments, nocopy: None, reference: 0 }),
+        }
+    }
+}
+
+impl From<ShortCall> for Call {
+    #[inline]
+    fn from(call: ShortCall) -> Self {
+        let (target, ShortCall { from, entry, arguments, .. }) = (call.target(), call);
+        Self { target, from, entry, arguments: arguments.widen(), nocopy: None, reference: 0 }
+    }
+}
+
+/// A call that says no more than this and is queued by default, with the chare of this PE that it is for.
+pub(crate) struct FoundCall {
+    /// Taken when the call runs.
+    chare: Option<Rc<dyn AnyChare>>,
+    from: PeId,
+    /// What the call cost another node.
+    pub(crate) toll: Toll,
+    pub(crate) entry: &'static EntryRegistration,
+    pub(crate) arguments: Arguments,
+}
+
+impl FoundCall {
+    /// A call that [`Call::is_plain`], now that its chare was found.
+    #[inline]
+    pub(crate) fn new(chare: Rc<dyn AnyChare>, call: Call, toll: Toll) -> Self {
+        let Call { from, entry, arguments, .. } = call;
+        Self { chare: Some(chare), from, toll, entry, arguments }
+    }
+
+    /// The chare, unless it was destroyed meanwhile; once.
+    #[inline]
+    pub(crate) fn take_chare(&mut self) -> Option<Rc<dyn AnyChare>> {
+        self.chare.take_if(|chare| !chare.identity().is_gone())
+    }
+
+    /// Whether nothing is left to drop.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.chare.is_none() && !self.arguments.needs_drop()
+    }
+
+    /// The same call, to be found anew; nothing if it has run.
+    pub(crate) fn lose(self) -> Option<Call> {
+        let Self { chare, from, entry, arguments, .. } = self;
+        let target = chare?.identity().target;
+        Some(Call { target, from, entry, arguments, nocopy: None, reference: 0 })
+    }
+}
