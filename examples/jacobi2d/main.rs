@@ -1,6 +1,6 @@
 //! How does a stencil code exchange halos without copying them twice? Laplace's equation on a rectangle by Jacobi's method, cut into
-//! blocks. In the style `posted` each block posts the buffers that its neighbours' edges land in and goes on when all have; in the style
-//! `awaited` it is a loop that awaits them.
+//! blocks. In the style `messages` edges are ordinary arguments, which each block counts; in the style `posted` it posts the buffers that its
+//! neighbours' edges land in and goes on when all have; in the style `awaited` it is a loop that awaits them.
 //!
 //! ```text
 //! cargo run --release --example jacobi2d -- --columns 64 --rows 64 --blocks 4 --accuracy 1e-3 +n 2 +p 2
@@ -9,6 +9,7 @@
 
 mod awaited;
 mod grid;
+mod messages;
 mod posted;
 mod problem;
 
@@ -41,6 +42,8 @@ struct Options {
 
 #[derive(ValueEnum, Clone, Copy, Debug)]
 enum Style {
+    /// Entries count edges that come as ordinary arguments
+    Messages,
     /// Entries react to edges as they land
     Posted,
     /// An async entry awaits the edges of each iteration
@@ -74,6 +77,7 @@ async fn run(options: Options) -> bool {
     let problem = Problem { columns, rows, blocks, tolerance, iterations: to_iterations, error: to_error };
     let start = Instant::now();
     match style {
+        Style::Messages => messages::BlockProxy::create((blocks, blocks), problem).start(),
         Style::Posted => posted::BlockProxy::create((blocks, blocks), problem).start(),
         Style::Awaited => awaited::BlockProxy::create((blocks, blocks), problem).run(),
     }

@@ -13,6 +13,7 @@
 //! | `kmeans` | How do all PEs agree on something, again and again? |
 //! | `life` | How does an array hold something that has no bounds? |
 //! | `wave2d` | How does a simulation show what it does? |
+//! | `leanmd` | How does a program split work among more objects than it has data? |
 //! | `jacobi2d` | How does a stencil code exchange halos without copying them twice, and how does it read as a loop? |
 //! | `collectives` | How do all elements of an array meet, and some of them? |
 //! | `pingpong` | How long does a buffer take from one PE to another, by every way there is? |
@@ -29,7 +30,7 @@
 //! | `simple_zero_copy` | How do ordinary and nocopy arguments live together in one call? |
 //! | `multiple_posted_buffers` | How does a chare receive many buffers at once without mixing them up? |
 //! | `nodegroup_test` | How do members of a nodegroup receive into their own buffers? |
-//! | `stencil3d` | How does a stencil code in three dimensions send its faces without copying them? |
+//! | `stencil3d` | How does a stencil code in three dimensions send its faces without copying them, and in three other styles? |
 //! | `large_readonly` | How do large values that never change reach every process? |
 //!
 //! Run one with `cargo run --release --example hello -- +n 2 +p 3`: two processes with three PEs each. A program exits with 0

@@ -85,6 +85,12 @@ impl Member {
         done.send(this.collection().on(PeId(0)).answer().await);
     }
 
+    /// Asks what will not be answered.
+    #[entry]
+    fn wonder(&mut self, at: PatchElementProxy, asked: Callback<()>) {
+        drop(at.wonder(asked));
+    }
+
     #[entry]
     fn total(&mut self, value: u64, done: Callback<u64>) {
         self.contribute(sum(value), done);
@@ -141,6 +147,12 @@ impl Patch {
     }
 
     #[entry]
+    async fn wonder(_this: This<Self>, asked: Callback<()>) -> u64 {
+        asked.send(());
+        chare::future().0.await
+    }
+
+    #[entry]
     fn leave(&mut self, done: Callback<u64>) {
         self.contribute(sum(1), done);
         chare::destroy();
@@ -148,7 +160,7 @@ impl Patch {
 }
 
 /// Elements that come and go, at home and elsewhere.
-async fn insert_and_destroy() {
+async fn insert_and_destroy(members: &MemberProxy) {
     let patches = PatchProxy::create_empty(ArrayOptions::empty());
     let places = ["", "long enough to be a digest"].map(|name| Place(7, name.to_owned()));
     let touched = places.map(|place| {
@@ -161,10 +173,15 @@ async fn insert_and_destroy() {
     for touched in touched {
         assert_eq!(touched.await, 1);
     }
+    let here = patches.at(Place(8, String::new()));
+    here.insert_on(PeId(0));
+    let (begun, asked) = chare::future();
+    members.on(PeId(1)).wonder(here, asked);
+    begun.await;
     patches.done_inserting();
     let (left, done) = chare::future();
     patches.leave(done);
-    assert_eq!(left.await, 2);
+    assert_eq!(left.await, 3);
 }
 
 /// Sections, called with what travels along and what does not.
@@ -232,7 +249,7 @@ async fn say_everything() {
     assert_eq!(lens.await, [60_000; 5]);
     count(&cells).await;
     form_and_dissolve(&cells).await;
-    insert_and_destroy().await;
+    insert_and_destroy(&members).await;
     // Goes on for ever: a job that ends says nothing more.
     chare::future::<()>().0.await;
 }

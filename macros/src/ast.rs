@@ -190,7 +190,10 @@ pub(crate) struct Chare {
 #[derive(Debug)]
 pub(crate) struct EntryTrait {
     pub(crate) name: Ident,
+    /// The proxy of one chare.
     pub(crate) proxy: Ident,
+    /// The proxy of a whole collection.
+    pub(crate) collection: Ident,
     pub(crate) visibility: Visibility,
     /// The trait's `#[cfg(..)]`, which everything that is generated repeats.
     pub(crate) conditions: Vec<Attribute>,

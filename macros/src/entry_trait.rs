@@ -70,6 +70,7 @@ fn expand_declaration(mut declared: ItemTrait, errors: &mut Errors) -> TokenStre
     let generated = expand_trait(&EntryTrait {
         name: declared.ident.clone(),
         proxy,
+        collection: format_ident!("{}CollectionProxy", declared.ident),
         visibility,
         conditions: conditions(&declared.attrs),
         entries,

@@ -138,7 +138,7 @@ pub fn entry(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -
 /// Makes the methods of a trait entries, which any chare may implement.
 ///
 /// On a trait, next to it comes its proxy: `ShapeProxy::of(&circle)` reaches the chare `circle` by the entries of `Shape`, as long as its
-/// type implements them, and can be sent to who knows no circles. On the implementation, it makes that known to the runtime; the compiler misses
+/// type implements them, and can be sent to who knows no circles; `ShapeCollectionProxy::of(&circles)` reaches all members of a collection. On the implementation, it makes that known to the runtime; the compiler misses
 /// an item where it is forgotten.
 ///
 /// An entry of a trait takes `&mut self` or `&self`, or is `async` and takes `this: This<Self>`; it has the arguments of other entries, returns

@@ -123,8 +123,8 @@ pub fn readonly<T: Message + Sync>() -> Arc<T> {
 
 /// Asks for the removal of the running chare when its entry ends, or an `async` one next waits: a singleton or an element of an array.
 /// Its `async` entries that wait are dropped with it, and so are the calls that they would have awaited; who awaits a result of
-/// theirs waits in vain. A later call of it ends the job with an error; of an element of a dynamic array, it waits until the element
-/// is inserted again.
+/// theirs panics. A later call of it ends the job with an error; of an element of a dynamic array, it waits until the element
+/// is inserted again, or until `done_inserting` says that it will not be: then it ends the job, too.
 ///
 /// # Panics
 /// Outside the entries of such a chare: members of groups and nodegroups stay as long as their job.

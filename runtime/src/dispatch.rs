@@ -138,6 +138,13 @@ fn process_other(pe: &Rc<Pe>, queued: Queued) -> Outcome {
                 }
                 Outcome::Processed
             }
+            Body::Broken { future, cause } => {
+                let unheard = pe.futures.borrow_mut().break_promise(future, cause);
+                if let Some(cause) = unheard {
+                    fail(pe, "a callback's closure".to_owned(), cause);
+                }
+                Outcome::Processed
+            }
             Body::Callback(fired) => {
                 context::fire(pe, fired.callback, fired.value);
                 Outcome::Processed

@@ -4,17 +4,12 @@
 //!    travels like any other.
 //! 2. Each `impl` marked so adds the methods of its type. Which of them a call runs is decided where the chare is, by the chare's type.
 
-use crate::callback::{Callback, Goal};
-use crate::ids::{ChareTypeId, EntryId, Target};
+use crate::ids::{ChareTypeId, EntryId};
 use crate::message::{Arguments, Message};
 use crate::object::{AnyChare, ThisRef};
-use crate::outbox;
-use crate::pe::Pe;
-use crate::proxy::{ElementHandle, leave};
 use crate::queue::{CallOptions, Lane};
 use crate::registry::{Chare, EntryRegistration, Invoke, NocopyKind, registry, show, type_id};
-use crate::zerocopy::{Nocopy, NocopyArguments, Outgoing};
-use serde::{Deserialize, Serialize};
+use crate::zerocopy::NocopyArguments;
 use std::rc::Rc;
 
 /// What `#[chare::entries]` implements for the proxy of a trait.
@@ -71,6 +66,11 @@ impl TraitMethod {
             Ok(())
         })
     }
+}
+
+/// The static registration of a trait's entry `E`.
+pub(crate) fn entry<E: TraitEntry>() -> &'static EntryRegistration {
+    &E::Trait::ENTRIES[usize::from(E::INDEX)]
 }
 
 /// What the runtime keeps of a trait.
@@ -149,53 +149,5 @@ fn run<E: TraitEntry>(
                 E::Trait::NAME
             ))
         }
-    }
-}
-
-/// Reaches one chare that implements a trait.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct TraitHandle {
-    target: Target,
-    options: Option<CallOptions>,
-}
-
-impl TraitHandle {
-    /// Reaches this chare.
-    pub fn of<C: Chare>(chare: &ElementHandle<C>) -> Self {
-        Self { target: chare.target(), options: chare.options().cloned() }
-    }
-
-    /// The same chare; its calls are queued by `options` instead of the entries' own.
-    pub fn with(&self, options: CallOptions) -> Self {
-        Self { options: Some(options), ..self.clone() }
-    }
-
-    /// Calls an entry. One message.
-    pub fn call<E: TraitEntry>(&self, arguments: E::Arguments) {
-        self.send::<E>(arguments, None);
-    }
-
-    /// Calls an entry with nocopy parameters, in declaration order. One message; the buffers do not travel with it
-    /// unless they are small.
-    pub fn call_nocopy<E: TraitEntry>(
-        &self,
-        arguments: E::Arguments,
-        nocopy: impl IntoIterator<Item = Outgoing>,
-    ) {
-        self.send::<E>(arguments, Some(Box::new(Nocopy::Leaving(leave(nocopy)))));
-    }
-
-    fn send<E: TraitEntry>(&self, arguments: E::Arguments, nocopy: Option<Box<Nocopy>>) {
-        let entry = &E::Trait::ENTRIES[usize::from(E::INDEX)];
-        let options = self.options.as_ref().unwrap_or(&entry.options);
-        Pe::current(|pe| {
-            outbox::call(pe, options, (self.target, entry), arguments, nocopy);
-        });
-    }
-
-    /// A callback that calls an entry.
-    pub fn callback<E: TraitEntry>(&self) -> Callback<E::Arguments> {
-        let entry = &E::Trait::ENTRIES[usize::from(E::INDEX)];
-        Callback::new(Goal::Call { target: self.target, entry: entry.id })
     }
 }

@@ -86,6 +86,11 @@ pub(crate) enum Body {
         future: FutureId,
         value: Arguments,
     },
+    /// Its value will not come.
+    Broken {
+        future: FutureId,
+        cause: Box<str>,
+    },
     /// A callback that fires outside any entry; stays on its node.
     Callback(Box<Fired>),
     Quiescence(Box<Wave>),
@@ -215,6 +220,8 @@ pub(crate) enum Header {
     PlainCall { to: PeId, target: Target, entry: EntryId, from_rank: u16 },
     /// Messages of the receiving node have run here that cost it so much.
     Credit { bytes: u64 },
+    /// For one PE of the receiving node.
+    Broken { future: FutureId, cause: Box<str> },
 }
 
 impl Header {
@@ -242,7 +249,7 @@ impl Header {
                 Err(unknown) => unknown,
             },
             Self::Contribution { .. } => "a reduction".to_owned(),
-            Self::Resolve { .. } => "resolving a future".to_owned(),
+            Self::Resolve { .. } | Self::Broken { .. } => "resolving a future".to_owned(),
             Self::Quiescence { .. } => "quiescence detection".to_owned(),
             Self::Spread { .. }
             | Self::Large { .. }

@@ -12,13 +12,17 @@ use std::task::{Context, Poll, Waker};
 
 #[derive(Default)]
 struct Slot {
-    value: Option<Arguments>,
+    /// Or why there will be none.
+    value: Option<Result<Arguments, Box<str>>>,
     waker: Option<Waker>,
 }
 
 /// One value that a callback will bring. Await it in an `async` entry or in `main`; it stays on its PE.
 ///
 /// Dropping it unresolved is fine: the value is then dropped when it comes.
+///
+/// # Panics
+/// Awaiting what an entry returns panics if the chare was destroyed before the entry returned; the message names both.
 ///
 /// ```
 /// let code = chare::Job::in_process(1, 1).run(|| async {
@@ -85,18 +89,35 @@ impl Futures {
         }
         match self.waiting.remove(key).1 {
             Waiting::Future(slot) => {
-                let waker = {
-                    let mut slot = slot.borrow_mut();
-                    slot.value = Some(value);
-                    slot.waker.take()
-                };
-                waker.inspect(Waker::wake_by_ref);
+                settle(&slot, Ok(value));
                 None
             }
             Waiting::Once(body) => Some(Box::new(move || body(value))),
             Waiting::Each(_) => unreachable!("it was no such closure"),
         }
     }
+
+    /// Says that a value will not come. Gives the cause back if it was for a closure: nobody awaits it who could be told.
+    pub(crate) fn break_promise(&mut self, id: FutureId, cause: Box<str>) -> Option<Box<str>> {
+        let (generation, waiting) = self.waiting.get(id.slot as usize)?;
+        if *generation != id.generation {
+            return None;
+        }
+        let Waiting::Future(slot) = waiting else { return Some(cause) };
+        settle(slot, Err(cause));
+        self.waiting.remove(id.slot as usize);
+        None
+    }
+}
+
+/// Gives a future its end, and wakes whoever waits for it.
+fn settle(slot: &RefCell<Slot>, value: Result<Arguments, Box<str>>) {
+    let waker = {
+        let mut slot = slot.borrow_mut();
+        slot.value = Some(value);
+        slot.waker.take()
+    };
+    waker.inspect(Waker::wake_by_ref);
 }
 
 /// A value of the type that the callback was made for.
@@ -120,7 +141,8 @@ impl<T: Message> std::future::Future for Future<T> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         let mut slot = self.slot.borrow_mut();
         match slot.value.take() {
-            Some(value) => Poll::Ready(typed(value)),
+            Some(Ok(value)) => Poll::Ready(typed(value)),
+            Some(Err(cause)) => panic!("{cause}"),
             None => {
                 slot.waker = Some(context.waker().clone());
                 Poll::Pending

@@ -174,6 +174,12 @@ pub(crate) fn accept(
                 value,
             })
         }
+        Header::Broken { future, cause } => {
+            deliver(node, polling, charge()?, future.pe, &CallOptions::new(), || Body::Broken {
+                future,
+                cause,
+            })
+        }
         Header::Quiescence { to, wave } => {
             deliver(node, polling, charge()?, to, &CallOptions::new(), || Body::Quiescence(Box::new(wave)))
         }

@@ -23,7 +23,7 @@ use crate::message::Arguments;
 use crate::outbox;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
-use crate::registry::{ChareRegistration, Demand};
+use crate::registry::{ChareRegistration, Demand, registry};
 use crate::{broadcast, index};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -239,7 +239,7 @@ fn await_or_create(pe: &Pe, options: CallOptions, call: Call, (id, index): (Coll
         (Arc::clone(&collection.info), collection.insertions.are_expected())
     };
     let what = || format!("a call of {}::{}", call.entry.chare, call.entry.name);
-    if call.entry.id.chare_type != info.chare.id {
+    if !registry().runs(call.entry.id, info.chare) {
         fail(pe, what(), "the collection consists of other chares");
         return Outcome::Processed;
     }

@@ -116,6 +116,7 @@ mod pe;
 mod placement;
 pub mod prelude;
 mod priority;
+mod promise;
 mod proxy;
 mod queue;
 mod quiescence;

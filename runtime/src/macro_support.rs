@@ -3,12 +3,12 @@
 pub use crate::aggregation::AggregatedEntry;
 pub use crate::awaited::{AwaitedEntry, Calls};
 pub use crate::entry_trait::{
-    EntryTrait, ImplementationRegistration, ImplementedBy, RunBy, TraitEntry, TraitHandle, TraitMethod,
-    TraitRegistration,
+    EntryTrait, ImplementationRegistration, ImplementedBy, RunBy, TraitEntry, TraitMethod, TraitRegistration,
 };
+pub use crate::index::ArrayIndex;
 pub use crate::object::ThisRef;
 pub use crate::placement::MapRegistration;
-pub use crate::proxy::{CollectionHandle, ElementHandle, SectionHandle};
+pub use crate::proxy::{CollectionHandle, ElementHandle, SectionHandle, TraitCollectionHandle, TraitHandle};
 pub use crate::queue::Lane;
 pub use crate::reducers::ReducerRegistration;
 pub use crate::registry::{
@@ -21,6 +21,7 @@ pub use serde;
 use crate::callback::Callback;
 use crate::message::Message;
 use crate::pe::Pe;
+use crate::promise::Promise;
 
 /// Starts an `async` entry: it runs at once, until it has to wait.
 pub fn spawn(body: impl Future<Output = ()> + 'static) {
@@ -33,7 +34,8 @@ pub fn spawn(body: impl Future<Output = ()> + 'static) {
 
 /// The same for one that returns something.
 pub fn spawn_replying<T: Message>(body: impl Future<Output = T> + 'static, reply: Callback<T>) {
-    spawn(async move { reply.send(body.await) });
+    let promise = Promise::of_running(reply);
+    spawn(async move { promise.keep(body.await) });
 }
 
 /// Calls the running entry of the running chare again.

@@ -205,6 +205,7 @@ fn describe(pe: &Pe, to: PeId, envelope: Envelope) -> (Header, Option<Arguments>
             (Header::Bundle { to, from, collection, entry: entry.id }, Some(items))
         }
         Body::Resolve { future, value } => (Header::Resolve { future }, Some(value)),
+        Body::Broken { future, cause } => (Header::Broken { future, cause }, None),
         Body::Contribution { collection, partial } => {
             (Header::Contribution { to, collection, partial: *partial }, None)
         }

@@ -4,17 +4,39 @@
 
 mod collection;
 mod element;
+mod of_trait;
 mod section;
 mod this;
 
 pub use collection::CollectionHandle;
 pub use element::ElementHandle;
+pub use of_trait::{TraitCollectionHandle, TraitHandle};
 pub use section::SectionHandle;
 pub use this::{ThisChare, ThisMember, this_index};
 
 use crate::pe::Pe;
 use crate::registry::{self, Chare, Constructor, registry};
 use crate::zerocopy::{Leaving, Outgoing, send};
+
+/// Two handles are equal if they reach the same chares, however their calls are queued.
+macro_rules! equal_by {
+    ($field:ident of $handle:ident $(<$parameter:ident>)?) => {
+        impl $(<$parameter>)? PartialEq for $handle $(<$parameter>)? {
+            fn eq(&self, other: &Self) -> bool {
+                self.$field == other.$field
+            }
+        }
+
+        impl $(<$parameter>)? Eq for $handle $(<$parameter>)? {}
+
+        impl $(<$parameter>)? std::hash::Hash for $handle $(<$parameter>)? {
+            fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+                self.$field.hash(state);
+            }
+        }
+    };
+}
+use equal_by;
 
 type ConstructorArguments<C> = <<C as Chare>::Constructor as Constructor>::Arguments;
 

@@ -496,6 +496,11 @@ impl Registry {
         self.implementations.get(&(entry_trait, chare)).copied()
     }
 
+    /// Whether a chare type has this entry, of its own or by a trait.
+    pub(crate) fn runs(&self, entry: EntryId, chare: &ChareRegistration) -> bool {
+        entry.chare_type == chare.id || self.implementation(entry.chare_type, chare.name).is_some()
+    }
+
     /// The rules for homes with this id.
     pub(crate) fn map(&self, id: u64) -> Option<&'static MapRegistration> {
         self.maps.get(&id).copied()

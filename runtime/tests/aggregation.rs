@@ -351,7 +351,7 @@ impl Host {
     #[entry]
     fn greet(&mut self, name: String, times: u64, until: u64, gone: Callback<()>) {
         let guest = self.guests.at(name);
-        (0..times).for_each(|_| guest.greet(until, gone.clone()));
+        (0..times).for_each(|_| guest.greet(until, gone));
     }
 }
 

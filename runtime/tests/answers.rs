@@ -173,3 +173,98 @@ fn callbacks_to_members_and_to_all_of_them_carry_their_reference() {
         Callback::exit().send(());
     });
 }
+
+/// Owes an answer that it never gives.
+struct Debtor;
+
+#[chare(array)]
+impl Debtor {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    async fn borrow(_this: This<Self>) -> u64 {
+        let (never, _callback) = chare::future();
+        never.await
+    }
+
+    #[entry]
+    fn hear(&mut self, _number: u64) {}
+
+    /// Goes in its own entry, before that returns.
+    #[entry]
+    async fn abscond(_this: This<Self>) -> u64 {
+        chare::destroy();
+        let (never, _callback) = chare::future();
+        never.await
+    }
+}
+
+/// How the job ends, in every shape and over every path.
+fn ends_with<Fut>(main: impl Fn() -> Fut + Send + Clone + 'static) -> Vec<Result<i32, String>>
+where
+    Fut: Future<Output = ()> + 'static,
+{
+    let run = |(nodes, pes): (u32, u32)| {
+        let main = main.clone();
+        every_path::paths().into_iter().map(move |(_, network)| {
+            let job = chare::Job::in_process(nodes, pes).network(network);
+            job.run(main.clone()).map_err(|error| error.to_string())
+        })
+    };
+    SHAPES.into_iter().flat_map(run).collect()
+}
+
+/// Debtors on every PE, of which the last goes after it was asked, and its answer.
+async fn ask_in_vain() -> chare::Future<u64> {
+    let last = u64::from(chare::pes()) - 1;
+    let options = chare::ArrayOptions::new(u64::from(chare::pes())).placement(chare::Placement::RoundRobin);
+    let debtors = DebtorProxy::create(options);
+    let answer = debtors.at(last).borrow();
+    chare::quiescence().await;
+    debtors.at(last).destroy();
+    answer
+}
+
+#[test]
+fn who_awaits_a_chare_that_is_destroyed_is_told() {
+    let told = ends_with(|| async {
+        ask_in_vain().await.await;
+    });
+    let told_by_itself = ends_with(|| async {
+        DebtorProxy::create(1).at(0).abscond().await;
+    });
+    for (end, entry) in
+        told.iter().map(|end| (end, "borrow")).chain(told_by_itself.iter().map(|end| (end, "abscond")))
+    {
+        let Err(cause) = end else { panic!("the job went well") };
+        let why = format!("Debtor::{entry} of member ");
+        assert!(cause.contains(&why) && cause.contains("the chare was destroyed before"), "{cause}");
+    }
+}
+
+#[test]
+fn who_has_stopped_waiting_for_a_chare_that_is_destroyed_goes_on() {
+    for end in ends_with(|| async {
+        drop(ask_in_vain().await);
+        chare::quiescence().await;
+    }) {
+        assert_eq!(end, Ok(0));
+    }
+}
+
+#[test]
+fn an_entry_that_is_to_hear_an_answer_which_never_comes_ends_the_job() {
+    for end in ends_with(|| async {
+        let debtors = DebtorProxy::create(2);
+        debtors.at(0).borrow_callback().send(debtors.at(1).hear_callback());
+        chare::quiescence().await;
+        debtors.at(0).destroy();
+        chare::quiescence().await;
+    }) {
+        let Err(cause) = end else { panic!("the job went well") };
+        assert!(cause.contains("Debtor::borrow of member 0") && cause.contains("a callback"), "{cause}");
+    }
+}

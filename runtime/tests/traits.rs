@@ -154,6 +154,110 @@ fn one_proxy_reaches_chares_of_several_types() {
     });
 }
 
+/// One on each PE.
+struct Disc {
+    radius: f64,
+}
+
+#[chare(group)]
+impl Disc {
+    #[entry]
+    fn new() -> Self {
+        Self { radius: f64::from(chare::my_pe().0 + 1) }
+    }
+
+    #[entry]
+    fn areas(&self, done: Callback<Vec<f64>>) {
+        self.contribute(set(self.area()), done);
+    }
+}
+
+#[entries]
+impl Shape for Disc {
+    fn scale(&mut self, by: f64) {
+        self.radius *= by;
+    }
+
+    /// In units of pi.
+    fn area(&self) -> f64 {
+        self.radius * self.radius
+    }
+
+    fn kind(&self) -> &'static str {
+        "disc"
+    }
+}
+
+#[test]
+fn one_proxy_reaches_all_members_of_collections_of_several_types() {
+    on_every_path(&SHAPES, || async {
+        let (discs, rectangles) = (DiscProxy::create(), RectangleProxy::create((2, 2)));
+        let all_discs = ShapeCollectionProxy::of(&discs);
+        let all_rectangles = ShapeCollectionProxy::of(&rectangles);
+        all_discs.scale(2.0);
+        all_rectangles.scale_callback().send(3.0);
+        chare::quiescence().await;
+        let last = chare::pes() - 1;
+        let (areas, done) = chare::future();
+        discs.areas(done);
+        let expected: Vec<f64> = (1..=chare::pes()).map(|pe| f64::from(4 * pe * pe)).collect();
+        assert_eq!(areas.await, expected);
+        assert_eq!(all_discs.at(u64::from(last)).area().await, expected[last as usize]);
+        assert_eq!(all_rectangles.at((1, 0)).area().await, 18.0);
+
+        // Large arguments, which members share, and options.
+        let factors: Vec<f64> = [0.5, 2.0].into_iter().cycle().take(9_999).collect();
+        all_rectangles.with(CallOptions::new().priority(Priority::integer(1))).stretch(factors, 0);
+        chare::quiescence().await;
+        assert_eq!(all_rectangles.at((0, 1)).area().await, 4.5);
+    });
+}
+
+#[test]
+fn a_call_by_a_trait_waits_for_its_element() {
+    on_every_path(&SHAPES, || async {
+        let rectangles = RectangleProxy::create_empty(chare::ArrayOptions::empty());
+        let late = ShapeProxy::of(&rectangles.at((3, 4)));
+        let area = late.area();
+        // Nothing is in order, but what is sent after an answer from everywhere hardly overtakes that.
+        let (areas, done) = chare::future();
+        DiscProxy::create().areas(done);
+        areas.await;
+        assert!(!area.is_ready());
+        rectangles.at((3, 4)).insert_on(PeId(chare::pes() - 1));
+        assert_eq!(area.await, 20.0);
+        rectangles.done_inserting();
+    });
+}
+
+#[test]
+fn proxies_are_equal_if_they_reach_the_same() {
+    on_every_path(&SHAPES, || async {
+        let urgent = || CallOptions::new().priority(Priority::integer(-1));
+        let (square, other) = (SquareProxy::create(1.0), SquareProxy::create(1.0));
+        assert_eq!(square, square.with(urgent()));
+        assert_ne!(square, other);
+        let (discs, rectangles) = (DiscProxy::create(), RectangleProxy::create((2, 2)));
+        assert_eq!(rectangles, rectangles.with(urgent()));
+        assert_ne!(rectangles, RectangleProxy::create((2, 2)));
+        assert_eq!(rectangles.at((1, 0)), rectangles.at((1, 0)));
+        assert_ne!(rectangles.at((1, 0)), rectangles.at((0, 1)));
+        let section = discs.section([PeId(0)]);
+        assert_eq!(section, section.with(urgent()));
+        assert_ne!(section, discs.section([PeId(0)]));
+        assert_eq!(ShapeCollectionProxy::of(&discs).at(0), ShapeProxy::of(&discs.on(PeId(0))));
+        assert_eq!(ShapeCollectionProxy::of(&discs), ShapeCollectionProxy::of(&discs.with(urgent())));
+
+        // What comes back from elsewhere is found in a table.
+        let shapes: std::collections::HashSet<ShapeProxy> =
+            [(0, 0), (0, 1), (1, 1)].into_iter().map(|at| ShapeProxy::of(&rectangles.at(at))).collect();
+        let (introduced, to) = chare::future();
+        rectangles.at((1, 1)).introduce(to);
+        assert!(shapes.contains(&introduced.await));
+        assert!(!shapes.contains(&ShapeProxy::of(&rectangles.at((1, 0)))));
+    });
+}
+
 /// Adds up what its neighbours say, whatever that is.
 struct Adder<T> {
     total: T,

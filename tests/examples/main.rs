@@ -1,5 +1,8 @@
 //! Every example, run as a user runs it: in one process and in several, and with mistakes on the command line.
 
+mod pingpong;
+mod stencils;
+
 use chare_tests::{Outcome, Program};
 
 fn run(example: &str, arguments: &str) -> Outcome {
@@ -69,6 +72,12 @@ fn shapes_and_orders() -> impl Iterator<Item = String> {
     SHAPES
         .into_iter()
         .flat_map(|shape| ["", "+shuffle 1", "+shuffle 2"].map(|order| format!("{shape} {order}")))
+}
+
+/// The same, and more PEs, more processes, and messages over TCP.
+fn everywhere() -> impl Iterator<Item = String> {
+    let more = ["+p 2", "+p 4", "+n 4", "+n 2 +nolocal", "+n 4 +nolocal", "+n 2 +p 2 +nolocal +shuffle 3"];
+    shapes_and_orders().chain(more.map(str::to_owned))
 }
 
 #[test]
@@ -175,6 +184,19 @@ fn wave2d_computes_and_draws_the_same_waves_everywhere() {
 }
 
 #[test]
+fn leanmd_moves_atoms_the_same_way_everywhere_and_loses_no_energy() {
+    let fingerprint = |shape: &str| {
+        let said = pass("leanmd", &format!("--cells 3 --steps 25 {shape}"));
+        let line = said.lines().find(|line| line.starts_with("729 atoms of 729, fingerprint "));
+        line.unwrap_or_else(|| panic!("{shape}: {said}")).to_owned()
+    };
+    let alone = fingerprint("");
+    for shape in everywhere() {
+        assert_eq!(fingerprint(&shape), alone, "{shape}");
+    }
+}
+
+#[test]
 fn elements_meet_in_every_way() {
     for shape in SHAPES {
         for elements in [1, 2, 10, 33] {
@@ -193,203 +215,6 @@ fn a_shuffled_program_says_its_seed() {
         let outcome = run("fib", &format!("--n 18 --grain 8 +shuffle 77 {shape}"));
         assert_eq!(outcome.code, Some(0), "{outcome:?}");
         assert_eq!(outcome.stderr.matches("from the seed 77").count(), 1, "{outcome:?}");
-    }
-}
-
-#[test]
-fn jacobi2d_converges_whatever_the_number_of_blocks() {
-    for shape in SHAPES {
-        for blocks in [1, 2, 3, 7] {
-            let said = pass("jacobi2d", &format!("--columns 30 --rows 12 --blocks {blocks} {shape}"));
-            assert!(said.contains("largest error"), "{blocks} blocks, {shape}: {said}");
-        }
-    }
-}
-
-/// What the blocks found: how often they swept, and how large the error is.
-fn jacobi2d_finds(arguments: &str) -> (String, String) {
-    let said = pass("jacobi2d", arguments);
-    let word = |before: &str, after: &str| {
-        let line = said.lines().find(|line| line.starts_with(before) && line.contains(after))?;
-        line.strip_prefix(before)?.split_once(after).map(|(word, _)| word.to_owned())
-    };
-    (word("", " iterations in").expect("it says so"), word("largest error ", ",").expect("it says so"))
-}
-
-#[test]
-fn jacobi2d_finds_what_a_sequential_sweep_finds_in_every_style() {
-    let rectangle = "--columns 40 --rows 21 --accuracy 1e-4";
-    // One block on one PE is the sequential program.
-    let alone = jacobi2d_finds(&format!("{rectangle} --blocks 1"));
-    for style in ["posted", "awaited"] {
-        for shape in SHAPES.into_iter().chain(["+shuffle 1", "+n 2 +nolocal", "+n 2 +p 2 +shuffle 2"]) {
-            for blocks in [1, 2, 5] {
-                let arguments = format!("{rectangle} --style {style} --blocks {blocks} {shape}");
-                assert_eq!(jacobi2d_finds(&arguments), alone, "{arguments}");
-            }
-        }
-    }
-}
-
-#[test]
-fn jacobi2d_takes_as_many_iterations_over_every_path() {
-    // Edges of 300 points are fetched instead of travelling with their message.
-    let iterations = |path: &str| {
-        let said = pass("jacobi2d", &format!("--columns 600 --rows 6 --blocks 2 {path}"));
-        said.lines().find_map(|line| Some(line.split_once(" iterations")?.0.to_owned())).expect("it says so")
-    };
-    let alone = iterations("");
-    for path in ["+p 2", "+n 2", "+n 2 +nocma", "+n 2 +noshm", "+n 2 +nolocal", "+n 2 +lrts emulated"] {
-        assert_eq!(iterations(path), alone, "{path}");
-    }
-}
-
-/// Whether the kernel lets processes of this machine copy each other's memory.
-fn kernel_copies() -> bool {
-    let outcome = run("hello", "+n 2 +lrts cma");
-    if outcome.code != Some(0) {
-        println!("skipped: pingpong over CMA: {}", outcome.stderr.trim());
-    }
-    outcome.code == Some(0)
-}
-
-#[test]
-fn pingpong_verifies_every_path() {
-    let kernel_copies = kernel_copies();
-    let paths = [
-        ("--path memcpy", "both players on PE 0"),
-        ("--path memcpy +p 2", "used: same process"),
-        ("--path shm +n 2", "used: messages by shm, memory by shared mapping"),
-        ("--path cma +n 2 +p 2", "used: messages by shm, memory by CMA"),
-        ("--path tcp +n 2", "used: messages by tcp, memory by emulated over tcp"),
-        ("--path emulated +n 3", "used: messages by shm, memory by emulated over shm"),
-        ("+n 2 +nolocal", "path default: PE 0 on node 0 and PE 1 on node 1"),
-    ];
-    for (path, used) in paths {
-        if path.contains("cma") && !kernel_copies {
-            continue;
-        }
-        let said = pass("pingpong", &format!("{path} --verify --min 1 --max 256KiB --iterations 4"));
-        assert!(said.contains(used), "{path}: {said}");
-        // 19 sizes of 6 ways, each with 5 round trips, the warm-up included.
-        assert!(said.contains("verified 1140 transfers"), "{path}: {said}");
-    }
-}
-
-/// Both tables over a path that is played when it is asked for, every byte checked.
-#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
-fn check_both_tables(play: impl Fn(&str) -> String, path: &str, used: &str) {
-    let said = play(&format!("{path} --verify --csv --min 1 --max 256KiB --iterations 4"));
-    assert!(said.contains(used) && said.contains("verified 1140 transfers"), "{path}: {said}");
-    let charm = "--table charm --min 1024 --max 524288 --iterations 2 --large-iterations 1";
-    let said = play(&format!("{path} --verify --csv {charm}"));
-    assert!(said.contains(CHARM_COLUMNS) && said.contains("verified 672 transfers"), "{path}: {said}");
-}
-
-#[cfg(feature = "ofi")]
-#[test]
-fn pingpong_prints_both_tables_over_libfabric() {
-    for provider in chare_tests::providers(&["tcp;ofi_rxm", "net", "shm", "verbs;ofi_rxm"], "pingpong") {
-        let path = format!("--path ofi +n 2 +ofi {provider}");
-        let used = format!("used: messages by ofi ({provider}), memory by one-sided access");
-        check_both_tables(|arguments| pass("pingpong", arguments), &path, &used);
-    }
-}
-
-#[cfg(feature = "verbs")]
-#[test]
-fn pingpong_prints_both_tables_over_rdma_devices() {
-    match chare_lrts::verbs::devices() {
-        Ok(devices) if !devices.is_empty() => {
-            let used = format!("used: messages by verbs ({}), memory by one-sided access", devices[0]);
-            check_both_tables(|arguments| pass("pingpong", arguments), "--path verbs +n 2", &used);
-        }
-        Ok(_) => println!("skipped: pingpong over verbs: no RDMA device"),
-        Err(why) => println!("skipped: pingpong over verbs: {why}"),
-    }
-}
-
-#[cfg(feature = "mpi")]
-#[test]
-fn pingpong_prints_both_tables_over_each_mpi() {
-    let program = Program::example("pingpong").path().display().to_string();
-    for launcher in chare_tests::Launcher::of_mpi() {
-        let play = |arguments: &str| {
-            let outcome = launcher.run(2, &format!("{program} {arguments}"));
-            assert_eq!(outcome.code, Some(0), "{launcher} {arguments}: {outcome:?}");
-            outcome.stdout
-        };
-        check_both_tables(play, "--path mpi", "memory by matched messages");
-    }
-}
-
-#[test]
-fn pingpong_without_a_path_plays_over_all() {
-    let outcome = run("pingpong", "--csv --max 4KiB --iterations 2");
-    let measured = 4 + usize::from(kernel_copies());
-    assert_eq!(outcome.code == Some(0), measured == 5, "{outcome:?}");
-    let rows = outcome.stdout.lines().filter(|line| line.split(',').count() == 9 && line.contains(",4096,"));
-    assert_eq!(rows.count(), measured, "{outcome:?}");
-    for path in ["memcpy", "shm", "cma", "tcp", "emulated"] {
-        assert!(
-            outcome.stderr.lines().any(|line| line.trim_start().starts_with(path)),
-            "{path}: {outcome:?}"
-        );
-    }
-}
-
-/// The columns of Charm++'s zero-copy ping-pong behind size and iterations, in its order.
-const CHARM_COLUMNS: &str = "regular,entry UNREG,entry REG,entry PREREG,regular+copy,entry+copy,\
-    get UNREG,get REG,get PREREG,get reg/dereg,post UNREG,post REG,post PREREG,\
-    match UNREG,match REG,match PREREG,register,deregister,reg+dereg,reg+dereg 2";
-
-#[test]
-fn pingpong_prints_every_column_of_charm() {
-    let kernel_copies = kernel_copies();
-    for path in ["memcpy", "memcpy +p 2", "shm +n 2", "cma +n 2", "tcp +n 2", "emulated +n 2"] {
-        if path.contains("cma") && !kernel_copies {
-            continue;
-        }
-        let arguments =
-            "--table charm --verify --csv --min 1024 --max 524288 --iterations 2 --large-iterations 1";
-        let said = pass("pingpong", &format!("{arguments} --path {path}"));
-        let mut lines = said.lines().filter(|line| !line.starts_with('#'));
-        assert_eq!(lines.next(), Some(&format!("path,bytes,iterations,{CHARM_COLUMNS}")[..]), "{said}");
-        let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
-        let sizes: Vec<&str> = rows.iter().map(|row| row[1]).collect();
-        let expected =
-            ["1024", "2048", "4096", "8192", "16384", "32768", "65536", "131072", "262144", "524288"];
-        assert_eq!(sizes, expected, "{path}");
-        for row in rows {
-            assert_eq!(row[2], if row[1] == "524288" { "1" } else { "2" }, "{path}: {row:?}");
-            assert_eq!(row.len(), 23, "{path}: {row:?}");
-            for time in &row[3..22] {
-                assert!(time.parse::<f64>().is_ok_and(|time| time >= 0.0), "{path}: {row:?}");
-            }
-        }
-        // 16 ways, the warm-up of 512 bytes included.
-        assert!(said.contains("verified 672 transfers"), "{path}: {said}");
-    }
-}
-
-#[test]
-fn pingpong_passes_options_on_to_every_path() {
-    let outcome = run("pingpong", "--max 2KiB --iterations 1 +stats");
-    for path in ["memcpy", "shm", "tcp", "emulated"] {
-        assert!(outcome.stdout.contains(&format!("path {path}:")), "{outcome:?}");
-    }
-    let counters = outcome.stdout.lines().filter(|line| line.starts_with("PE 1 ") && line.contains("sent"));
-    assert!(counters.count() >= 4, "each run prints its counters: {outcome:?}");
-}
-
-#[test]
-fn pingpong_draws_its_times() {
-    let file = format!("{}/times.svg", env!("CARGO_TARGET_TMPDIR"));
-    pass("pingpong", &format!("--path memcpy --max 16KiB --iterations 2 --plot {file}"));
-    let picture = std::fs::read_to_string(&file).expect("it was drawn");
-    assert!(picture.starts_with("<svg"), "{picture}");
-    for word in ["16 KiB", "regular+recv", "put", "one-way microseconds"] {
-        assert!(picture.contains(word), "{word}");
     }
 }
 

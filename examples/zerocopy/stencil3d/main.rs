@@ -2,22 +2,26 @@
 //! `zerocopy/entry_method_api/*/stencil3d`.
 //!
 //! A box, cut into blocks, continues at its opposite sides; some points of each block are heated. In each of the iterations every block
-//! sends its six faces as nocopy arguments, sweeps when it has its neighbours' and its own are back, and waits for all others. At
-//! the end the result is compared with what one process alone computes.
+//! sends its six faces, and sweeps when it has its neighbours'. In the style `nocopy`, upstream's, faces are nocopy arguments, and a block waits for
+//! its own to come back and for all others; in the style `messages` they are ordinary arguments; in the style `posted` they land in buffers that the
+//! receiver gives; in the style `awaited` a block is a loop that awaits them. At the end each block is compared with what one
+//! process alone computes.
 //!
 //! ```text
 //! cargo run --release --example stencil3d -- 64 32 +n 2 +p 2
-//! cargo run --release --example stencil3d -- 64 32 16 8 8 16 +p 4
+//! cargo run --release --example stencil3d -- 64 32 16 8 8 16 --style awaited +p 4
 //! ```
 
-mod block;
+mod awaited;
 mod grid;
+mod messages;
+mod nocopy;
+mod posted;
+mod problem;
 
-use block::{BlockProxy, Problem};
-use chare::prelude::*;
 use chare_examples::ports;
-use clap::Parser;
-use grid::Grid;
+use clap::{Parser, ValueEnum};
+use problem::Problem;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -34,6 +38,21 @@ struct Options {
     /// How often the points are swept
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
+    /// How the blocks are written
+    #[arg(long, value_enum, default_value_t = Style::Nocopy)]
+    style: Style,
+}
+
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum Style {
+    /// Faces as ordinary arguments
+    Messages,
+    /// Faces as nocopy arguments, and a barrier between iterations
+    Nocopy,
+    /// Faces land in buffers that the receiver gives
+    Posted,
+    /// An async entry awaits the faces of each iteration
+    Awaited,
 }
 
 impl Options {
@@ -64,21 +83,20 @@ fn main() -> ExitCode {
                 return chare::exit(2);
             }
         };
+        chare::set_readonly(problem.solve());
         let [x, y, z] = problem.blocks();
         println!("{x} x {y} x {z} blocks of {:?} points on {} PEs", problem.block, chare::pes());
-        let (all_swept, done) = chare::future();
+        let (all_done, done) = chare::future();
         let start = Instant::now();
-        let blocks = BlockProxy::create((x, y, z), problem, done);
-        blocks.step();
-        all_swept.await;
+        match options.style {
+            Style::Messages => drop(messages::BlockProxy::create((x, y, z), problem, done)),
+            Style::Nocopy => nocopy::BlockProxy::create((x, y, z), problem, done).step(),
+            Style::Posted => drop(posted::BlockProxy::create((x, y, z), problem, done)),
+            Style::Awaited => awaited::BlockProxy::create((x, y, z), problem).run(done),
+        }
+        all_done.await;
         let each_ms = start.elapsed().as_secs_f64() * 1e3 / f64::from(problem.iterations);
         println!("{} iterations, {each_ms:.3} ms each", problem.iterations);
-
-        let whole = Grid::solve(problem.points, problem.block, problem.iterations);
-        let whole: Buffer<f64> = whole.inner().collect::<Vec<f64>>().into();
-        let (all_compared, compared) = chare::future();
-        blocks.compare(whole, compared);
-        all_compared.await;
         println!("Every block is what one process alone computes");
     })
 }

@@ -40,9 +40,6 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
     for mark in unmarked.iter().flat_map(|method| &method.nocopy) {
         errors.report(&mark.attribute, Misuse::NocopyOutsideEntry);
     }
-    for entry in marked.iter().filter(|method| method.body.is_none() && !method.is_awaited()) {
-        errors.report(&entry.signature.ident, Misuse::NoBody);
-    }
     let plain = unmarked.iter().chain(marked.iter().filter(|method| !method.is_awaited()));
     for mark in plain.flat_map(|method| &method.references) {
         errors.report(&mark.attribute, Misuse::ReferenceOutsideAwaited);
@@ -59,6 +56,11 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
     }
     let (local, candidates): (Vec<&Method>, Vec<&Method>) =
         candidates.into_iter().partition(|method| method.is_local());
+    let (bodiless, candidates): (Vec<&Method>, Vec<&Method>) =
+        candidates.into_iter().partition(|method| method.body.is_none() && !method.is_awaited());
+    for entry in bodiless {
+        errors.report(&entry.signature.ident, Misuse::NoBody);
+    }
     let mut locals: Vec<_> = local.iter().filter_map(|method| check_local(method, &path, errors)).collect();
     let mut entries: Vec<_> =
         candidates.iter().filter_map(|method| check_entry(method, &path, errors)).collect();

@@ -31,8 +31,8 @@ fn reserved(kind: Kind) -> &'static [&'static str] {
     }
 }
 
-/// What every proxy of a trait has.
-const OF_TRAITS: [&str; 3] = ["of", "with", "clone"];
+/// What the proxies of every trait have.
+const OF_TRAITS: [&str; 4] = ["of", "at", "with", "clone"];
 
 /// Drops the entries whose proxy methods would collide with others.
 pub(super) fn check_names(

@@ -3,7 +3,9 @@
 //! The constructor's trait is the chare's too: a marker type of its own would have to be exactly as visible as the chare,
 //! and an impl block does not say how visible that is.
 
-use super::{argument_places, arguments_pattern, arguments_type, awaited, proxy, register};
+use super::{
+    argument_places, arguments_pattern, arguments_type, awaited, element_name, register, whole_name,
+};
 use crate::ast::{Chare, Kind};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -14,8 +16,8 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
     let Chare { path, constructor, index, .. } = chare;
     let name = name(chare);
     let kind = kind(chare.kind);
-    let whole = chare.with_arguments(&proxy::whole_name(chare));
-    let element = chare.with_arguments(&proxy::element_name(chare));
+    let whole = chare.with_arguments(&whole_name(chare));
+    let element = chare.with_arguments(&element_name(chare));
     let bounds = chare.bounds();
     let (parameters, _, bounds) = bounds.split_for_impl();
     let entries = register::entries(chare);

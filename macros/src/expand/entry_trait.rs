@@ -1,4 +1,4 @@
-//! The proxy of a trait, and what leads from its entries to the methods of whoever implements it.
+//! The proxies of a trait, and what leads from its entries to the methods of whoever implements it.
 
 use super::{arguments_type, entry, hide, proxy, register};
 use crate::ast::{Entry, EntryTrait};
@@ -9,9 +9,12 @@ use syn::ext::IdentExt;
 /// All that `#[entries]` adds beside the trait.
 pub(crate) fn expand_trait(declared: &EntryTrait) -> TokenStream {
     let support = quote!(::chare::macro_support);
-    let EntryTrait { name, proxy, visibility, conditions, entries } = declared;
+    let EntryTrait { name, proxy, collection, visibility, conditions, entries } = declared;
     let summary = format!(
         "Reaches a chare that implements `{name}`, whatever its type: each method sends it a message."
+    );
+    let summary_of_all = format!(
+        "Reaches every member of a collection whose chares implement `{name}`, whatever their type: each method sends a message to all of them."
     );
     let text = format!("::{name}");
     let markers = entries.iter().enumerate().map(|(index, entry)| marker(declared, entry, &entries[..index]));
@@ -23,7 +26,15 @@ pub(crate) fn expand_trait(declared: &EntryTrait) -> TokenStream {
     };
     let registrations = list(quote!(EntryRegistration::of_trait::<));
     let methods = list(quote!(TraitMethod::of::<__C,));
-    let calls = entries.iter().map(|entry| proxy::calls(entry, &proxy::ONE));
+    let calls_of_one = entries.iter().map(|entry| proxy::calls(entry, &proxy::ONE));
+    let calls_of_all = entries.iter().map(|entry| proxy::calls(entry, &proxy::ALL));
+    let common = quote! {
+        /// The same proxy whose calls have other options.
+        #[must_use = "only the calls of the returned proxy have the options"]
+        #visibility fn with(&self, options: ::chare::CallOptions) -> Self {
+            Self(self.0.with(options))
+        }
+    };
     let hidden = hide(
         conditions,
         &quote! {
@@ -50,13 +61,25 @@ pub(crate) fn expand_trait(declared: &EntryTrait) -> TokenStream {
                     Self(#support::TraitHandle::of(::core::convert::AsRef::as_ref(chare)))
                 }
 
-                /// The same proxy whose calls have other options.
-                #[must_use = "only the calls of the returned proxy have the options"]
-                #visibility fn with(&self, options: ::chare::CallOptions) -> Self {
-                    Self(self.0.with(options))
+                #common
+                #(#calls_of_one)*
+            }
+
+            impl<__I: #support::ArrayIndex> #collection<__I> {
+                /// Reaches the members of this collection.
+                #visibility fn of<__C: #name + #support::Chare<Index = __I>>(
+                    collection: &impl ::core::convert::AsRef<#support::CollectionHandle<__C>>
+                ) -> Self {
+                    Self(#support::TraitCollectionHandle::of(::core::convert::AsRef::as_ref(collection)))
                 }
 
-                #(#calls)*
+                /// The member with this index: its PE's number in a group, its node's in a nodegroup.
+                #visibility fn at(&self, index: __I) -> #proxy {
+                    #proxy(self.0.at(&index))
+                }
+
+                #common
+                #(#calls_of_all)*
             }
         },
     );
@@ -64,10 +87,18 @@ pub(crate) fn expand_trait(declared: &EntryTrait) -> TokenStream {
         #(#conditions)*
         #[doc = #summary]
         ///
-        /// Cheap to clone, and can itself be an argument.
-        #[derive(Clone, Debug, #support::serde::Serialize, #support::serde::Deserialize)]
+        /// Cheap to clone, and can itself be an argument. Two are equal if they reach the same.
+        #[derive(Clone, PartialEq, Eq, Hash, Debug, #support::serde::Serialize, #support::serde::Deserialize)]
         #[serde(crate = "::chare::macro_support::serde")]
         #visibility struct #proxy(#support::TraitHandle);
+
+        #(#conditions)*
+        #[doc = #summary_of_all]
+        ///
+        /// Cheap to clone, and can itself be an argument. Two are equal if they reach the same.
+        #[derive(Clone, PartialEq, Eq, Hash, Debug, #support::serde::Serialize, #support::serde::Deserialize)]
+        #[serde(crate = "::chare::macro_support::serde", bound = "")]
+        #visibility struct #collection<__I: #support::ArrayIndex>(#support::TraitCollectionHandle<__I>);
         #hidden
     }
 }

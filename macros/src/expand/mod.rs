@@ -7,16 +7,19 @@
 
 mod awaited;
 mod chare;
+mod create;
 mod entry;
 mod entry_trait;
+mod members;
 mod proxy;
 mod register;
 mod section;
 
-use crate::ast::{Chare, Entry, Parameter, Parameters};
+use crate::ast::{Chare, Entry, Kind, Parameter, Parameters, Passing};
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
-use syn::{Attribute, Index};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, Ident, Index};
 
 pub(crate) use entry_trait::expand_trait;
 
@@ -82,6 +85,19 @@ fn declare_marker(chare: &Chare, entry: &Entry) -> TokenStream {
     quote!(#(#conditions)* struct #name #parameters (::core::marker::PhantomData<fn() -> #path>) #bounds;)
 }
 
+/// The proxy of the collection, or of the single chare.
+fn whole_name(chare: &Chare) -> Ident {
+    format_ident!("{}Proxy", chare.name)
+}
+
+/// The proxy of one chare.
+fn element_name(chare: &Chare) -> Ident {
+    match chare.kind {
+        Kind::Singleton => whole_name(chare),
+        Kind::Array | Kind::Group | Kind::NodeGroup => format_ident!("{}ElementProxy", chare.name),
+    }
+}
+
 /// The type of a message's arguments: `()`, `T`, or a tuple.
 fn arguments_type(parameters: &Parameters) -> TokenStream {
     type_of(parameters.in_message(), parameters.span)
@@ -116,6 +132,20 @@ fn argument_places(parameters: &Parameters) -> Vec<TokenStream> {
 /// The pattern that binds a message's arguments: nothing is bound where there are none.
 fn arguments_pattern(parameters: &Parameters) -> TokenStream {
     if parameters.in_message().next().is_some() { quote!(arguments) } else { quote!(_) }
+}
+
+/// The parameters of a proxy's method.
+fn declared(parameters: &Parameters) -> TokenStream {
+    let support = quote!(::chare::macro_support);
+    let declared = parameters.list.iter().filter_map(|Parameter { name, ty, passing, .. }| match passing {
+        Passing::Regular => Some(quote!(#name: #ty)),
+        Passing::Reply => None,
+        // An element type that is no plain data is an error there.
+        Passing::Received | Passing::Posted => Some(quote_spanned! {ty.span()=>
+            #name: impl ::core::convert::Into<#support::SendBuffer<<#ty as #support::NocopyParameter>::Element>>
+        }),
+    });
+    quote!(#(#declared),*)
 }
 
 #[cfg(test)]

@@ -2,26 +2,14 @@
 //!
 //! A collection has three: of the whole, of an element, of a section; a single chare has one.
 
-use super::{arguments_type, arguments_value, section};
-use crate::ast::{Chare, Constructor, Entry, Kind, LocalEntry, Parameter, Parameters, Passing};
+use super::create::create;
+use super::members::{member, members};
+use super::{arguments_type, arguments_value, declared, element_name, section, whole_name};
+use crate::ast::{Chare, Constructor, Entry, Kind, LocalEntry, Parameter};
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{format_ident, quote};
 use syn::Ident;
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
-
-/// The proxy of the collection, or of the single chare.
-pub(super) fn whole_name(chare: &Chare) -> Ident {
-    format_ident!("{}Proxy", chare.name)
-}
-
-/// The proxy of one chare.
-pub(super) fn element_name(chare: &Chare) -> Ident {
-    match chare.kind {
-        Kind::Singleton => whole_name(chare),
-        Kind::Array | Kind::Group | Kind::NodeGroup => format_ident!("{}ElementProxy", chare.name),
-    }
-}
 
 /// The proxy types.
 pub(super) fn declarations(chare: &Chare) -> TokenStream {
@@ -69,7 +57,7 @@ fn declaration(chare: &Chare, proxy: &Ident, handle: &str, summary: &str) -> Tok
         #(#conditions)*
         #[doc = #summary]
         ///
-        /// Cheap to clone, and can itself be an argument.
+        /// Cheap to clone, and can itself be an argument. Two are equal if they reach the same.
         #[derive(#support::serde::Serialize, #support::serde::Deserialize)]
         #[serde(crate = "::chare::macro_support::serde", bound = "")]
         #visibility struct #proxy #parameters (#support::#handle<#path>) #bounds;
@@ -125,6 +113,20 @@ pub(super) fn common(chare: &Chare, proxy: &Ident, handle: &str) -> TokenStream 
             }
         }
 
+        impl #parameters ::core::cmp::PartialEq for #proxy #arguments #bounds {
+            fn eq(&self, other: &Self) -> bool {
+                self.0 == other.0
+            }
+        }
+
+        impl #parameters ::core::cmp::Eq for #proxy #arguments #bounds {}
+
+        impl #parameters ::core::hash::Hash for #proxy #arguments #bounds {
+            fn hash<__H: ::core::hash::Hasher>(&self, state: &mut __H) {
+                ::core::hash::Hash::hash(&self.0, state);
+            }
+        }
+
         impl #parameters ::core::fmt::Debug for #proxy #arguments #bounds {
             fn fmt(&self, out: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 out.debug_tuple(#text).field(&self.0).finish()
@@ -143,204 +145,6 @@ pub(super) fn common(chare: &Chare, proxy: &Ident, handle: &str) -> TokenStream 
             fn from(handle: #support::#handle<#path>) -> Self {
                 Self(handle)
             }
-        }
-    }
-}
-
-/// The functions that make a chare or a collection.
-fn create(chare: &Chare) -> TokenStream {
-    let support = quote!(::chare::macro_support);
-    let Constructor { visibility, docs, parameters, .. } = &chare.constructor;
-    let name = &chare.name;
-    let summary = match chare.kind {
-        Kind::Singleton => format!("Creates a `{name}` on a PE that the runtime chooses."),
-        Kind::Array => {
-            format!("Creates an array of `{name}`, each constructed from a clone of the arguments.")
-        }
-        Kind::Group => {
-            format!("Creates one `{name}` on each PE, each constructed from a clone of the arguments.")
-        }
-        Kind::NodeGroup => {
-            format!("Creates one `{name}` on each node, each constructed from a clone of the arguments.")
-        }
-    };
-    let docs = quote!(#[doc = #summary] #[doc = ""] #(#docs)*);
-    let declared = declared(parameters);
-    let arguments = arguments_value(parameters);
-    // The user's own parameters may have these names.
-    let options = Ident::new("options", Span::mixed_site());
-    let pe = Ident::new("pe", Span::mixed_site());
-    let index = &chare.index;
-    match chare.kind {
-        Kind::Singleton => quote! {
-            #docs
-            #visibility fn create(#declared) -> Self {
-                Self(#support::ElementHandle::create(::chare::CallOptions::new(), #arguments))
-            }
-
-            /// Like [`create`](Self::create), on a PE of the caller's choice.
-            #visibility fn create_on(#pe: ::chare::PeId, #declared) -> Self {
-                Self(#support::ElementHandle::create_on(#pe, ::chare::CallOptions::new(), #arguments))
-            }
-
-            /// Like [`create_on`](Self::create_on); the creation waits in that PE's queue as the options say.
-            #visibility fn create_on_with(
-                #pe: ::chare::PeId,
-                #options: ::chare::CallOptions,
-                #declared
-            ) -> Self {
-                Self(#support::ElementHandle::create_on(#pe, #options, #arguments))
-            }
-
-            /// Like [`create`](Self::create); the creation waits in the chosen PE's queue as the options say.
-            #visibility fn create_with(#options: ::chare::CallOptions, #declared) -> Self {
-                Self(#support::ElementHandle::create(#options, #arguments))
-            }
-        },
-        Kind::Array => quote! {
-            #docs
-            #visibility fn create(
-                #options: impl ::core::convert::Into<::chare::ArrayOptions<#index>>,
-                #declared
-            ) -> Self {
-                Self(#support::CollectionHandle::create_array(
-                    ::core::convert::Into::into(#options),
-                    #arguments
-                ))
-            }
-
-            /// Like [`create`](Self::create), of an array that begins without elements, which needs no arguments.
-            ///
-            /// # Panics
-            /// If the options name elements.
-            #visibility fn create_empty(#options: ::chare::ArrayOptions<#index>) -> Self {
-                Self(#support::CollectionHandle::create_empty(#options))
-            }
-        },
-        Kind::Group | Kind::NodeGroup => {
-            let create = match chare.kind {
-                Kind::Group => quote!(create_group),
-                _ => quote!(create_nodegroup),
-            };
-            let other = Ident::new("other", Span::mixed_site());
-            quote! {
-                #docs
-                #visibility fn create(#declared) -> Self {
-                    Self(#support::CollectionHandle::#create(::core::option::Option::None, #arguments))
-                }
-
-                /// Like [`create`](Self::create); on each PE, constructs its element after those of another collection, which the
-                /// constructor may reach. Collections that one PE creates come in the order of their creation without this.
-                #visibility fn create_after<__D: #support::Chare>(
-                    #other: &impl ::core::convert::AsRef<#support::CollectionHandle<__D>>,
-                    #declared
-                ) -> Self {
-                    let after = ::core::option::Option::Some(::core::convert::AsRef::as_ref(#other).id());
-                    Self(#support::CollectionHandle::#create(after, #arguments))
-                }
-            }
-        }
-    }
-}
-
-/// The methods that lead from a collection to its members.
-fn members(chare: &Chare) -> TokenStream {
-    let visibility = &chare.constructor.visibility;
-    let element = element_name(chare);
-    let element_type = chare.with_arguments(&element);
-    let local = |place: &str| {
-        let summary = format!("The element of this {place}.");
-        quote! {
-            #[doc = #summary]
-            #visibility fn local(&self) -> #element_type {
-                #element(self.0.local())
-            }
-        }
-    };
-    match chare.kind {
-        Kind::Singleton => TokenStream::new(),
-        Kind::Array => {
-            let index = &chare.index;
-            quote! {
-                /// The element with this index.
-                #visibility fn at(&self, index: #index) -> #element_type {
-                    #element(self.0.at(&index))
-                }
-
-                /// Says that nobody will insert elements any more: from now on, a message to an element that is not there
-                /// ends the job with an error that names it. Other PEs' insertions must be over.
-                #visibility fn done_inserting(&self) {
-                    self.0.done_inserting();
-                }
-
-                /// Destroys every element.
-                #visibility fn destroy(&self) {
-                    self.0.destroy();
-                }
-            }
-        }
-        Kind::Group => {
-            let local = local("PE");
-            quote! {
-                /// The element on this PE.
-                #visibility fn on(&self, pe: ::chare::PeId) -> #element_type {
-                    #element(self.0.on(pe))
-                }
-                #local
-            }
-        }
-        Kind::NodeGroup => {
-            let local = local("node");
-            quote! {
-                /// The element on this node.
-                #visibility fn on(&self, node: ::chare::NodeId) -> #element_type {
-                    #element(self.0.on_node(node))
-                }
-                #local
-            }
-        }
-    }
-}
-
-/// The methods of a member's proxy that are no calls.
-fn member(chare: &Chare) -> TokenStream {
-    let Chare { path, constructor, kind, .. } = chare;
-    let visibility = &constructor.visibility;
-    let local = quote! {
-        /// Reaches the chare without a message, if it lives on this PE; `None` if it does not.
-        ///
-        /// # Panics
-        /// If the chare's state is borrowed already: by the entry or the closure that is under way.
-        #visibility fn local<__R>(
-            &self,
-            body: impl ::core::ops::FnOnce(&mut #path) -> __R
-        ) -> ::core::option::Option<__R> {
-            self.0.local(body)
-        }
-    };
-    if *kind != Kind::Array {
-        return local;
-    }
-    let declared = declared(&constructor.parameters);
-    let arguments = arguments_value(&constructor.parameters);
-    // The user's own parameters may have this name.
-    let pe = Ident::new("pe", Span::mixed_site());
-    quote! {
-        #local
-
-        /// Inserts this element into a dynamic array, at its home. That there is one already ends the job with an error.
-        #visibility fn insert(&self, #declared) {
-            self.0.insert(::core::option::Option::None, #arguments);
-        }
-
-        /// Like [`insert`](Self::insert), on a PE of the caller's choice.
-        #visibility fn insert_on(&self, #pe: ::chare::PeId, #declared) {
-            self.0.insert(::core::option::Option::Some(#pe), #arguments);
-        }
-
-        /// Destroys this element when the messages before this one have run.
-        #visibility fn destroy(&self) {
-            self.0.destroy();
         }
     }
 }
@@ -371,7 +175,7 @@ pub(super) struct Reach {
 
 pub(super) const ONE: Reach =
     Reach { call: "call", call_nocopy: "call_nocopy", whom: "this chare", is_one: true };
-const ALL: Reach = Reach {
+pub(super) const ALL: Reach = Reach {
     call: "broadcast",
     call_nocopy: "broadcast_nocopy",
     whom: "every chare of the collection",
@@ -464,18 +268,4 @@ fn local_call(chare: &Chare, entry: &LocalEntry) -> TokenStream {
             self.0.call_local(#text, |#this| <#path>::#name(#this, #(#arguments),*))
         }
     }
-}
-
-/// The parameters of a proxy's method.
-fn declared(parameters: &Parameters) -> TokenStream {
-    let support = quote!(::chare::macro_support);
-    let declared = parameters.list.iter().filter_map(|Parameter { name, ty, passing, .. }| match passing {
-        Passing::Regular => Some(quote!(#name: #ty)),
-        Passing::Reply => None,
-        // An element type that is no plain data is an error there.
-        Passing::Received | Passing::Posted => Some(quote_spanned! {ty.span()=>
-            #name: impl ::core::convert::Into<#support::SendBuffer<<#ty as #support::NocopyParameter>::Element>>
-        }),
-    });
-    quote!(#(#declared),*)
 }

@@ -1,6 +1,7 @@
 //! The proxy of a section, and how a collection leads to one.
 
-use super::proxy::{Reach, borrow, calls, common, element_name, whole_name};
+use super::proxy::{Reach, borrow, calls, common};
+use super::{element_name, whole_name};
 use crate::ast::{Chare, Kind};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

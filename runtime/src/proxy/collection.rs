@@ -1,6 +1,6 @@
 //! What the proxies of collections are made of.
 
-use super::{ConstructorArguments, ElementHandle, SectionHandle, leave, registration};
+use super::{ConstructorArguments, ElementHandle, SectionHandle, equal_by, leave, registration};
 use crate::array_options::ArrayOptions;
 use crate::blueprint::{Blueprint, Elements};
 use crate::broadcast;
@@ -149,12 +149,17 @@ impl<C: Chare> CollectionHandle<C> {
 
     /// Destroys all members. One message to each node, down a tree.
     pub fn destroy(&self) {
-        self.send_to(&registration::<C>().destruction, (), Vec::new());
+        call_all(self.id, self.options(), &registration::<C>().destruction, (), Vec::new());
     }
 
     /// Names the collection, for those that are to be created after it.
     pub fn id(&self) -> CollectionId {
         self.id
+    }
+
+    /// How its calls are queued, if not as the entries say.
+    pub(super) fn options(&self) -> Option<&CallOptions> {
+        self.options.as_ref()
     }
 
     /// A group's member on the caller's PE, a nodegroup's on the caller's node.
@@ -186,14 +191,7 @@ impl<C: Chare> CollectionHandle<C> {
     }
 
     fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {
-        self.send_to(registry::entry::<E>(), arguments, nocopy);
-    }
-
-    fn send_to(&self, entry: &'static EntryRegistration, arguments: impl Message, nocopy: Vec<Leaving>) {
-        let options = self.options.as_ref().unwrap_or(&entry.options).clone();
-        let arguments = Arguments::new(arguments);
-        let broadcast = Broadcast { collection: self.id, entry, arguments, nocopy, reference: 0 };
-        Pe::current(|pe| broadcast::call_all(pe, options, broadcast));
+        call_all(self.id, self.options(), registry::entry::<E>(), arguments, nocopy);
     }
 
     /// A callback that calls an entry of all members.
@@ -201,6 +199,22 @@ impl<C: Chare> CollectionHandle<C> {
         Callback::new(Goal::Broadcast { collection: self.id, entry: registry::entry::<E>().id })
     }
 }
+
+/// Calls an entry of all members, queued by `options` instead of the entry's own.
+pub(super) fn call_all(
+    collection: CollectionId,
+    options: Option<&CallOptions>,
+    entry: &'static EntryRegistration,
+    arguments: impl Message,
+    nocopy: Vec<Leaving>,
+) {
+    let options = options.unwrap_or(&entry.options).clone();
+    let arguments = Arguments::new(arguments);
+    let broadcast = Broadcast { collection, entry, arguments, nocopy, reference: 0 };
+    Pe::current(|pe| broadcast::call_all(pe, options, broadcast));
+}
+
+equal_by!(id of CollectionHandle<C>);
 
 impl<C> Clone for CollectionHandle<C> {
     fn clone(&self) -> Self {

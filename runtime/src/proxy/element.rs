@@ -1,7 +1,7 @@
 //! What the proxies of single chares are made of: singletons, and members of collections.
 
 use super::this::with_running;
-use super::{ConstructorArguments, leave, registration};
+use super::{ConstructorArguments, equal_by, leave, registration};
 use crate::aggregation::{self, AggregatedEntry};
 use crate::call::Call;
 use crate::callback::{Callback, Goal};
@@ -201,6 +201,8 @@ impl<C: Chare> ElementHandle<C> {
         Callback::new(Goal::Call { target: self.target, entry: registry::entry::<E>().id })
     }
 }
+
+equal_by!(target of ElementHandle<C>);
 
 impl<C> Clone for ElementHandle<C> {
     fn clone(&self) -> Self {

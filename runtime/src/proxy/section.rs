@@ -1,6 +1,6 @@
 //! What the proxies of sections are made of.
 
-use super::{ElementHandle, leave};
+use super::{ElementHandle, equal_by, leave};
 use crate::callback::{Callback, Goal};
 use crate::ids::{SectionId, Target};
 use crate::message::Arguments;
@@ -83,6 +83,8 @@ impl<C: Chare> SectionHandle<C> {
         Callback::new(Goal::Section { section: self.id, entry: registry::entry::<E>().id })
     }
 }
+
+equal_by!(id of SectionHandle<C>);
 
 impl<C> Clone for SectionHandle<C> {
     fn clone(&self) -> Self {

@@ -32,6 +32,9 @@ trait Sound {
     fn of(&mut self);
 
     #[entry]
+    fn at(&mut self, place: u64);
+
+    #[entry]
     fn has_no_receiver();
 
     #[entry]

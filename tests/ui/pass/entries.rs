@@ -59,6 +59,10 @@ async fn use_proxies(squares: SquareProxy) {
     shape.r#move(1, String::new(), 2.0);
     let _: u64 = shape.sum(3).await;
     let _ = shape.move_callback();
+    let all: shapes::ShapeCollectionProxy<u64> = shapes::ShapeCollectionProxy::of(&squares);
+    all.with(chare::CallOptions::new()).r#move(1, String::new(), 2.0);
+    let _: u64 = all.at(0).sum(3).await;
+    let _ = (all.move_callback(), all.at(0) == shape, squares.local() == squares.local());
 }
 
 fn main() {

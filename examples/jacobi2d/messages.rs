@@ -1,0 +1,107 @@
+//! A block of the rectangle as a chare that is sent edges as ordinary arguments, and counts them.
+//!
+//! A neighbour may be one iteration ahead and never two (see [`crate::posted`]): its edges wait until this block has swept.
+
+use crate::grid::Grid;
+use crate::problem::{Problem, SWEEPS_PER_VERDICT, Side};
+use chare::prelude::*;
+
+pub(crate) struct Block {
+    problem: Problem,
+    grid: Grid,
+    neighbours: Vec<(Side, BlockElementProxy)>,
+    /// The iteration whose edges it has sent.
+    iteration: u64,
+    /// Edges of that iteration which have arrived.
+    edges_arrived: usize,
+    /// Edges of the next iteration.
+    early: Vec<(Side, Vec<f64>)>,
+    awaits_verdict: bool,
+}
+
+#[chare(array, index = (u64, u64))]
+impl Block {
+    #[entry]
+    pub(crate) fn new(problem: Problem) -> Self {
+        let here = chare::this_index();
+        let mut block = Self {
+            grid: problem.grid(here),
+            problem,
+            neighbours: Vec::new(),
+            iteration: 0,
+            edges_arrived: 0,
+            early: Vec::new(),
+            // Before the first verdict comes the start.
+            awaits_verdict: true,
+        };
+        let blocks = block.this_collection();
+        let neighbours = block.problem.neighbours(here);
+        block.neighbours = neighbours.map(|(side, index)| (side, blocks.at(index))).collect();
+        block
+    }
+
+    /// Begins. A broadcast: edges of neighbours that heard it earlier may come before it.
+    #[entry]
+    pub(crate) fn start(&mut self) {
+        self.go_on();
+    }
+
+    /// A neighbour's edge of an iteration.
+    #[entry]
+    fn edge(&mut self, from: Side, iteration: u64, edge: Vec<f64>) {
+        if iteration == self.iteration {
+            self.take_edge(from, &edge);
+            self.advance();
+        } else {
+            self.early.push((from, edge));
+        }
+    }
+
+    /// Every block has swept; the largest change is known.
+    #[entry]
+    fn judge(&mut self, change: f64) {
+        if change <= self.problem.tolerance {
+            self.contribute(max(self.iteration), self.problem.iterations);
+            self.contribute(max(self.grid.error()), self.problem.error);
+        } else {
+            self.go_on();
+        }
+    }
+
+    fn go_on(&mut self) {
+        self.awaits_verdict = false;
+        self.send_edges();
+        self.advance();
+    }
+
+    /// Sends the edges of the current iteration.
+    fn send_edges(&self) {
+        for (side, block) in &self.neighbours {
+            let edge = (0..self.grid.edge_len(*side)).map(|position| self.grid.edge(*side, position));
+            block.edge(side.opposite(), self.iteration, edge.collect());
+        }
+    }
+
+    fn take_edge(&mut self, side: Side, edge: &[f64]) {
+        self.grid.set_frame(side, edge);
+        self.edges_arrived += 1;
+    }
+
+    /// Sweeps as often as edges and verdicts allow.
+    fn advance(&mut self) {
+        while !self.awaits_verdict && self.edges_arrived == self.neighbours.len() {
+            let change = self.grid.sweep();
+            self.iteration += 1;
+            self.edges_arrived = 0;
+            for (side, edge) in std::mem::take(&mut self.early) {
+                self.take_edge(side, &edge);
+            }
+            if self.iteration.is_multiple_of(SWEEPS_PER_VERDICT) {
+                self.awaits_verdict = true;
+                self.contribute(max(change), self.this_collection().judge_callback());
+            } else {
+                self.send_edges();
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What is computed, how the box is cut into blocks, and what must come out. Knows no chare types.
+
+use crate::grid::{Extent, Grid, Side};
+use chare::{Buffer, BufferMut};
+use serde::{Deserialize, Serialize};
+
+/// What names a block.
+pub(crate) type Place = (usize, usize, usize);
+
+/// What is computed.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Problem {
+    /// Points of the whole box.
+    pub(crate) points: Extent,
+    /// Points of a block.
+    pub(crate) block: Extent,
+    pub(crate) iterations: u32,
+}
+
+impl Problem {
+    /// Blocks along each axis.
+    pub(crate) fn blocks(&self) -> Extent {
+        [0, 1, 2].map(|axis| self.points[axis] / self.block[axis])
+    }
+
+    /// A block at first.
+    pub(crate) fn grid(&self) -> Grid {
+        Grid::new(self.block, self.block)
+    }
+
+    /// The block beyond a side; the box continues at its opposite side.
+    pub(crate) fn neighbour(&self, place: Place, side: Side) -> Place {
+        let (blocks, mut place) = (self.blocks(), Extent::from(place));
+        let (axis, is_upper) = side.axis();
+        let step = if is_upper { 1 } else { blocks[axis] - 1 };
+        place[axis] = (place[axis] + step) % blocks[axis];
+        place.into()
+    }
+
+    /// The whole box after all iterations, as one process alone computes it: a readonly value, for [`Problem::check`].
+    pub(crate) fn solve(&self) -> Buffer<f64> {
+        Grid::solve(self.points, self.block, self.iterations).inner().collect::<Vec<f64>>().into()
+    }
+
+    /// Compares a block with its part of the whole.
+    ///
+    /// # Panics
+    /// If they differ.
+    pub(crate) fn check(&self, place: Place, grid: &Grid) {
+        let whole = chare::readonly::<Buffer<f64>>();
+        let Self { points, block, .. } = self;
+        let extent = Extent::from(place);
+        let [first_x, first_y, first_z] = [0, 1, 2].map(|axis| extent[axis] * block[axis]);
+        for z in 0..block[2] {
+            for y in 0..block[1] {
+                let start = ((first_z + z) * points[1] + first_y + y) * points[0] + first_x;
+                let row = &whole[start..start + block[0]];
+                assert!(
+                    row.iter().enumerate().all(|(x, expected)| grid.value([x, y, z]) == *expected),
+                    "block {place:?} differs in row {y} of layer {z}"
+                );
+            }
+        }
+    }
+}
+
+/// A face in memory of the runtime, which other processes of the host read in place.
+pub(crate) fn face_of(grid: &Grid, side: Side) -> BufferMut<f64> {
+    let mut face = BufferMut::zeroed(grid.face_len(side));
+    face.iter_mut().zip(grid.face(side)).for_each(|(to, value)| *to = value);
+    face
+}

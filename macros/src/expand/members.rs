@@ -1,0 +1,109 @@
+//! How the proxy of a collection leads to its members, and what the proxy of a member has beside calls.
+
+use super::{arguments_value, declared, element_name};
+use crate::ast::{Chare, Kind};
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::Ident;
+
+/// The methods that lead from a collection to its members.
+pub(super) fn members(chare: &Chare) -> TokenStream {
+    let visibility = &chare.constructor.visibility;
+    let element = element_name(chare);
+    let element_type = chare.with_arguments(&element);
+    let local = |place: &str| {
+        let summary = format!("The element of this {place}.");
+        quote! {
+            #[doc = #summary]
+            #visibility fn local(&self) -> #element_type {
+                #element(self.0.local())
+            }
+        }
+    };
+    match chare.kind {
+        Kind::Singleton => TokenStream::new(),
+        Kind::Array => {
+            let index = &chare.index;
+            quote! {
+                /// The element with this index.
+                #visibility fn at(&self, index: #index) -> #element_type {
+                    #element(self.0.at(&index))
+                }
+
+                /// Says that nobody will insert elements any more: from now on, a message to an element that is not there
+                /// ends the job with an error that names it. Other PEs' insertions must be over.
+                #visibility fn done_inserting(&self) {
+                    self.0.done_inserting();
+                }
+
+                /// Destroys every element.
+                #visibility fn destroy(&self) {
+                    self.0.destroy();
+                }
+            }
+        }
+        Kind::Group => {
+            let local = local("PE");
+            quote! {
+                /// The element on this PE.
+                #visibility fn on(&self, pe: ::chare::PeId) -> #element_type {
+                    #element(self.0.on(pe))
+                }
+                #local
+            }
+        }
+        Kind::NodeGroup => {
+            let local = local("node");
+            quote! {
+                /// The element on this node.
+                #visibility fn on(&self, node: ::chare::NodeId) -> #element_type {
+                    #element(self.0.on_node(node))
+                }
+                #local
+            }
+        }
+    }
+}
+
+/// The methods of a member's proxy that are no calls.
+pub(super) fn member(chare: &Chare) -> TokenStream {
+    let Chare { path, constructor, kind, .. } = chare;
+    let visibility = &constructor.visibility;
+    let local = quote! {
+        /// Reaches the chare without a message, if it lives on this PE; `None` if it does not.
+        ///
+        /// # Panics
+        /// If the chare's state is borrowed already: by the entry or the closure that is under way.
+        #visibility fn local<__R>(
+            &self,
+            body: impl ::core::ops::FnOnce(&mut #path) -> __R
+        ) -> ::core::option::Option<__R> {
+            self.0.local(body)
+        }
+    };
+    if *kind != Kind::Array {
+        return local;
+    }
+    let declared = declared(&constructor.parameters);
+    let arguments = arguments_value(&constructor.parameters);
+    // The user's own parameters may have this name.
+    let pe = Ident::new("pe", Span::mixed_site());
+    quote! {
+        #local
+
+        /// Inserts this element into a dynamic array, at its home. That there is one already ends the job with an error.
+        #visibility fn insert(&self, #declared) {
+            self.0.insert(::core::option::Option::None, #arguments);
+        }
+
+        /// Like [`insert`](Self::insert), on a PE of the caller's choice.
+        #visibility fn insert_on(&self, #pe: ::chare::PeId, #declared) {
+            self.0.insert(::core::option::Option::Some(#pe), #arguments);
+        }
+
+        /// Destroys this element when the messages before this one have run.
+        #visibility fn destroy(&self) {
+            self.0.destroy();
+        }
+    }
+}

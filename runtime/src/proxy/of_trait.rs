@@ -1,0 +1,123 @@
+//! What the proxies of traits are made of: those of one chare, and those of a whole collection.
+
+use super::collection::call_all;
+use super::{CollectionHandle, ElementHandle, equal_by, leave};
+use crate::callback::{Callback, Goal};
+use crate::entry_trait::{self, TraitEntry};
+use crate::ids::{CollectionId, Target};
+use crate::index::ArrayIndex;
+use crate::outbox;
+use crate::pe::Pe;
+use crate::queue::CallOptions;
+use crate::registry::Chare;
+use crate::zerocopy::{Nocopy, Outgoing};
+use serde::{Deserialize, Serialize};
+use std::marker::PhantomData;
+
+/// Reaches one chare that implements a trait.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TraitHandle {
+    target: Target,
+    options: Option<CallOptions>,
+}
+
+impl TraitHandle {
+    /// Reaches this chare.
+    pub fn of<C: Chare>(chare: &ElementHandle<C>) -> Self {
+        Self { target: chare.target(), options: chare.options().cloned() }
+    }
+
+    /// The same chare; its calls are queued by `options` instead of the entries' own.
+    pub fn with(&self, options: CallOptions) -> Self {
+        Self { options: Some(options), ..self.clone() }
+    }
+
+    /// Calls an entry. One message.
+    pub fn call<E: TraitEntry>(&self, arguments: E::Arguments) {
+        self.send::<E>(arguments, None);
+    }
+
+    /// Calls an entry with nocopy parameters, in declaration order. One message; the buffers do not travel with it
+    /// unless they are small.
+    pub fn call_nocopy<E: TraitEntry>(
+        &self,
+        arguments: E::Arguments,
+        nocopy: impl IntoIterator<Item = Outgoing>,
+    ) {
+        self.send::<E>(arguments, Some(Box::new(Nocopy::Leaving(leave(nocopy)))));
+    }
+
+    fn send<E: TraitEntry>(&self, arguments: E::Arguments, nocopy: Option<Box<Nocopy>>) {
+        let entry = entry_trait::entry::<E>();
+        let options = self.options.as_ref().unwrap_or(&entry.options);
+        Pe::current(|pe| {
+            outbox::call(pe, options, (self.target, entry), arguments, nocopy);
+        });
+    }
+
+    /// A callback that calls an entry.
+    pub fn callback<E: TraitEntry>(&self) -> Callback<E::Arguments> {
+        Callback::new(Goal::Call { target: self.target, entry: entry_trait::entry::<E>().id })
+    }
+}
+
+equal_by!(target of TraitHandle);
+
+/// Reaches all members of a collection whose chares implement a trait; `I` names them.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct TraitCollectionHandle<I> {
+    id: CollectionId,
+    options: Option<CallOptions>,
+    index: PhantomData<fn(I)>,
+}
+
+impl<I: ArrayIndex> TraitCollectionHandle<I> {
+    /// Reaches the members of this collection.
+    pub fn of<C: Chare<Index = I>>(collection: &CollectionHandle<C>) -> Self {
+        Self { id: collection.id(), options: collection.options().cloned(), index: PhantomData }
+    }
+
+    /// The same collection; its calls are queued by `options` instead of the entries' own.
+    pub fn with(&self, options: CallOptions) -> Self {
+        Self { options: Some(options), ..self.clone() }
+    }
+
+    /// A member.
+    pub fn at(&self, index: &I) -> TraitHandle {
+        TraitHandle { target: Target::Member(self.id, index.pack()), options: self.options.clone() }
+    }
+
+    /// Calls an entry of all members; costs what [`CollectionHandle::broadcast`] does.
+    pub fn broadcast<E: TraitEntry>(&self, arguments: E::Arguments) {
+        call_all(self.id, self.options.as_ref(), entry_trait::entry::<E>(), arguments, Vec::new());
+    }
+
+    /// Calls an entry with nocopy parameters of all members; costs what [`CollectionHandle::broadcast_nocopy`] does.
+    pub fn broadcast_nocopy<E: TraitEntry>(
+        &self,
+        arguments: E::Arguments,
+        nocopy: impl IntoIterator<Item = Outgoing>,
+    ) {
+        call_all(self.id, self.options.as_ref(), entry_trait::entry::<E>(), arguments, leave(nocopy));
+    }
+
+    /// A callback that calls an entry of all members.
+    pub fn callback<E: TraitEntry>(&self) -> Callback<E::Arguments> {
+        Callback::new(Goal::Broadcast { collection: self.id, entry: entry_trait::entry::<E>().id })
+    }
+}
+
+equal_by!(id of TraitCollectionHandle<I>);
+
+impl<I> Clone for TraitCollectionHandle<I> {
+    fn clone(&self) -> Self {
+        Self { id: self.id, options: self.options.clone(), index: PhantomData }
+    }
+}
+
+impl<I> std::fmt::Debug for TraitCollectionHandle<I> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "collection {}.{}", self.id.creator.0, self.id.serial)
+    }
+}

@@ -1,0 +1,82 @@
+//! What cannot be ends the job and names the element.
+
+use crate::AccountProxy;
+use crate::bound::ShadowProxy;
+use chare::prelude::*;
+use chare::{ArrayOptions, Job};
+
+/// What a job says that ends because of `main`, in one process of two PEs and in two of one.
+fn failures<Fut>(main: impl Fn() -> Fut + Send + Clone + 'static) -> Vec<String>
+where
+    Fut: Future<Output = ()> + 'static,
+{
+    let fail = |(nodes, pes)| {
+        let main = main.clone();
+        let result = Job::in_process(nodes, pes).run(move || async move {
+            main().await;
+            chare::future::<()>().0.await;
+        });
+        result.unwrap_err().to_string()
+    };
+    [(1, 2), (2, 1)].map(fail).into()
+}
+
+fn expect(failures: Vec<String>, parts: &[&str]) {
+    for text in failures {
+        assert!(parts.iter().all(|part| text.contains(part)), "{parts:?} in: {text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_names_the_element() {
+    let twice = failures(|| async {
+        let accounts = AccountProxy::create_empty(ArrayOptions::empty());
+        accounts.at((1, 2)).insert(0);
+        accounts.at((1, 2)).insert_on(PeId(1), 0);
+    });
+    expect(twice, &["member (1, 2) of", "Account", "already"]);
+    let twice_elsewhere = failures(|| async {
+        let accounts = AccountProxy::create_empty(ArrayOptions::empty());
+        accounts.at((1, 2)).insert_on(PeId(0), 0);
+        chare::quiescence().await;
+        accounts.at((1, 2)).insert_on(PeId(1), 0);
+    });
+    expect(twice_elsewhere, &["member (1, 2) of", "already"]);
+    let never = failures(|| async {
+        let accounts = AccountProxy::create_empty(ArrayOptions::empty());
+        accounts.at((1, 2)).add(5);
+        accounts.at((1, 1)).insert(0);
+        accounts.done_inserting();
+    });
+    expect(never, &["Account::add", "(1, 2)", "inserted"]);
+    let late = failures(|| async {
+        let accounts = AccountProxy::create_empty(ArrayOptions::empty());
+        accounts.done_inserting();
+        accounts.at((1, 2)).insert(0);
+    });
+    expect(late, &["member (1, 2) of", "done_inserting"]);
+    let fixed = failures(|| async { AccountProxy::create((2, 2), 0).at((2, 2)).insert(0) });
+    expect(fixed, &["member (2, 2) of", "not dynamic"]);
+    let destroyed = failures(|| async {
+        let accounts = AccountProxy::create((2, 2), 0);
+        accounts.at((1, 1)).destroy();
+        chare::quiescence().await;
+        accounts.at((1, 1)).add(1);
+    });
+    expect(destroyed, &["Account::add", "member (1, 1)", "destroyed"]);
+    let out_of_order = failures(|| async {
+        let accounts = AccountProxy::create((1, 2), 0);
+        for column in 0..2 {
+            accounts.at((0, column)).total(chare::future().1);
+        }
+    });
+    expect(out_of_order, &["a reduction over", "Account", "different callbacks"]);
+    let apart = failures(|| async {
+        let accounts = AccountProxy::create_empty(ArrayOptions::empty());
+        let shadows = ShadowProxy::create_empty(ArrayOptions::empty().bind_to(&accounts));
+        accounts.at((1, 1)).insert_on(PeId(0), 0);
+        chare::quiescence().await;
+        shadows.at((1, 1)).insert_on(PeId(1), accounts.clone());
+    });
+    expect(apart, &["member (1, 1) of", "bound", "PE 0"]);
+}

@@ -1,0 +1,65 @@
+//! Jacobi's method in two and three dimensions, in every style.
+
+use crate::{SHAPES, everywhere, pass};
+
+#[test]
+fn jacobi2d_converges_whatever_the_number_of_blocks() {
+    for shape in SHAPES {
+        for blocks in [1, 2, 3, 7] {
+            let said = pass("jacobi2d", &format!("--columns 30 --rows 12 --blocks {blocks} {shape}"));
+            assert!(said.contains("largest error"), "{blocks} blocks, {shape}: {said}");
+        }
+    }
+}
+
+/// What the blocks found: how often they swept, and how large the error is.
+fn jacobi2d_finds(arguments: &str) -> (String, String) {
+    let said = pass("jacobi2d", arguments);
+    let word = |before: &str, after: &str| {
+        let line = said.lines().find(|line| line.starts_with(before) && line.contains(after))?;
+        line.strip_prefix(before)?.split_once(after).map(|(word, _)| word.to_owned())
+    };
+    (word("", " iterations in").expect("it says so"), word("largest error ", ",").expect("it says so"))
+}
+
+#[test]
+fn jacobi2d_finds_what_a_sequential_sweep_finds_in_every_style() {
+    let rectangle = "--columns 40 --rows 21 --accuracy 1e-4";
+    // One block on one PE is the sequential program.
+    let alone = jacobi2d_finds(&format!("{rectangle} --blocks 1"));
+    for style in ["messages", "posted", "awaited"] {
+        for shape in everywhere() {
+            for blocks in [2, 5] {
+                let arguments = format!("{rectangle} --style {style} --blocks {blocks} {shape}");
+                assert_eq!(jacobi2d_finds(&arguments), alone, "{arguments}");
+            }
+        }
+    }
+}
+
+#[test]
+fn jacobi2d_takes_as_many_iterations_over_every_path() {
+    // Edges of 300 points are fetched instead of travelling with their message.
+    let iterations = |path: &str| {
+        let said = pass("jacobi2d", &format!("--columns 600 --rows 6 --blocks 2 {path}"));
+        said.lines().find_map(|line| Some(line.split_once(" iterations")?.0.to_owned())).expect("it says so")
+    };
+    let alone = iterations("");
+    for path in ["+p 2", "+n 2", "+n 2 +nocma", "+n 2 +noshm", "+n 2 +nolocal", "+n 2 +lrts emulated"] {
+        assert_eq!(iterations(path), alone, "{path}");
+    }
+}
+
+#[test]
+fn stencil3d_finds_what_a_sequential_sweep_finds_in_every_style() {
+    for style in ["messages", "nocopy", "posted", "awaited"] {
+        for shape in everywhere() {
+            // One block from bottom to top: it is its own neighbour, on both sides.
+            let said = pass("stencil3d", &format!("8 12 16 4 12 8 --iterations 7 --style {style} {shape}"));
+            assert!(
+                said.contains("Every block is what one process alone computes"),
+                "{style} {shape}: {said}"
+            );
+        }
+    }
+}
