@@ -28,6 +28,10 @@ pub struct Comparison {
 /// # Errors
 /// When a side cannot be started, fails or tells no sample; the message names it.
 pub fn compare(comparisons: &[Comparison], rounds: u32) -> io::Result<Vec<f64>> {
+    if comparisons.is_empty() {
+        println!("nothing to compare");
+        return Ok(Vec::new());
+    }
     let mut samples: BTreeMap<Side, Vec<f64>> = BTreeMap::new();
     for round in 1..=rounds {
         eprint!("\rround {round} of {rounds} ");

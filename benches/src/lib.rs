@@ -7,6 +7,7 @@
 
 mod cache_line;
 mod comparison;
+pub mod launcher;
 #[cfg(any(feature = "ofi", feature = "verbs"))]
 pub mod leased;
 mod pair;
@@ -19,7 +20,7 @@ mod spread;
 pub use cache_line::cache_line;
 pub use comparison::{Comparison, Side, compare};
 pub use pair::{Deed, play_pair};
-pub use program::{code_of, run};
+pub use program::{Benchmark, code_of, run};
 pub use sample::{Batches, tell};
 pub use seat::{processor, take_seat};
 pub use socket::{Manner, echo, socket};

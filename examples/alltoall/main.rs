@@ -1,8 +1,9 @@
 //! How fast do small messages stream when everyone sends to everyone? Each PE sends a number of eight-byte messages to every PE, itself
-//! included, and adds up what it gets.
+//! included, and adds up what it gets. With `--aggregate`, calls travel together, many in one message.
 //!
 //! ```text
 //! cargo run --release --example alltoall -- --messages 1000000 +n 2 +p 2
+//! cargo run --release --example alltoall -- --messages 1000000 --aggregate +n 2 +p 2
 //! ```
 
 use chare::prelude::*;
@@ -20,6 +21,9 @@ struct Options {
     /// Messages that a PE sends to each other one in one go, before it takes what has come
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u64).range(1..))]
     burst: u64,
+    /// Let calls travel together
+    #[arg(long)]
+    aggregate: bool,
 }
 
 struct Peer {
@@ -40,15 +44,23 @@ impl Peer {
         self.sum = self.sum.wrapping_add(number);
     }
 
+    /// The same, by calls that travel together.
+    #[entry(aggregate(dimensions = 2))]
+    fn take_many(&mut self, number: u64) {
+        self.take(number);
+    }
+
     /// Sends the numbers from `from` to `to` to all, in bursts.
     #[entry]
-    fn stream(&mut self, from: u64, to: u64, burst: u64) {
+    fn stream(&mut self, from: u64, to: u64, burst: u64, aggregate: bool) {
         let (all, end) = (self.this_collection(), to.min(from.saturating_add(burst)));
         for number in from..end {
-            (0..chare::pes()).map(PeId).for_each(|pe| all.on(pe).take(number));
+            for peer in (0..chare::pes()).map(|pe| all.on(PeId(pe))) {
+                if aggregate { peer.take_many(number) } else { peer.take(number) }
+            }
         }
         if end < to {
-            all.on(chare::my_pe()).stream(end, to, burst);
+            all.on(chare::my_pe()).stream(end, to, burst, aggregate);
         }
     }
 
@@ -58,11 +70,11 @@ impl Peer {
     }
 }
 
-async fn run(Options { messages, burst }: Options) -> bool {
+async fn run(Options { messages, burst, aggregate }: Options) -> bool {
     let peers = PeerProxy::create();
     chare::quiescence().await;
     let start = Instant::now();
-    peers.stream(0, messages, burst);
+    peers.stream(0, messages, burst, aggregate);
     chare::quiescence().await;
     let seconds = start.elapsed().as_secs_f64();
     let (report, done) = chare::future();

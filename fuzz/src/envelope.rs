@@ -97,13 +97,23 @@ impl Member {
     }
 }
 
-struct Cell;
+struct Cell {
+    counted: u64,
+}
 
 #[chare(array)]
 impl Cell {
     #[entry]
     fn new(_seed: u64) -> Self {
-        Self
+        Self { counted: 0 }
+    }
+
+    #[entry(aggregate)]
+    fn count(&mut self, number: u16, all: u64, done: Callback<u64>) {
+        self.counted = self.counted.wrapping_add(number.into());
+        if self.counted == all {
+            done.send(self.counted);
+        }
     }
 
     #[entry]
@@ -188,6 +198,18 @@ async fn form_and_dissolve(cells: &CellProxy) {
     }
 }
 
+/// Calls that travel together, to all elements.
+async fn count(cells: &CellProxy) {
+    let counts = [0, 1, 2, 3, 4].map(|index| {
+        let (counted, done) = chare::future();
+        [1, 2, 3].into_iter().for_each(|number| cells.at(index).count(number, 6, done));
+        counted
+    });
+    for counted in counts {
+        assert_eq!(counted.await, 6);
+    }
+}
+
 /// A program that says everything a node can say.
 async fn say_everything() {
     chare::set_readonly(vec!["a".to_owned(), "b".to_owned()]);
@@ -225,6 +247,7 @@ async fn say_everything() {
     let (lens, done) = chare::future();
     cells.all(vec![1.5; 60_000], done);
     assert_eq!(lens.await, [60_000; 5]);
+    count(&cells).await;
     form_and_dissolve(&cells).await;
     insert_and_destroy(&members).await;
     // Goes on for ever: a job that ends says nothing more.

@@ -81,6 +81,15 @@ pub(crate) struct EntryOptions {
     pub(crate) awaited: bool,
     pub(crate) immediate: bool,
     pub(crate) local: bool,
+    pub(crate) aggregate: Option<Aggregate>,
+}
+
+/// What stood in the parentheses of `aggregate(..)`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Aggregate {
+    pub(crate) buffer_bytes: Option<u32>,
+    pub(crate) dimensions: Option<u32>,
+    pub(crate) flush_after_us: Option<u32>,
 }
 
 impl EntryOptions {

@@ -38,6 +38,11 @@ pub(crate) enum Misuse {
     LocalOption,
     LocalForm,
     LocalBorrow,
+    AggregateOption,
+    AggregateWithOther,
+    AggregateNocopy,
+    AggregateReturn,
+    AggregateOfOne,
     // The constructor.
     NoConstructor { chare: String },
     TwoConstructors,
@@ -127,7 +132,7 @@ impl fmt::Display for Misuse {
             TwoRoles => out.write_str("a method has one role: keep one #[entry] or one #[post(..)]"),
             UnknownOption { found } => write!(
                 out,
-                "`{found}` is no option of an entry: the options are `awaited`, `create_here`, `create_home`, `expedited`, `immediate`, `inline`, `local`, `priority = NUMBER` and `when_idle`"
+                "`{found}` is no option of an entry: the options are `aggregate`, `awaited`, `create_here`, `create_home`, `expedited`, `immediate`, `inline`, `local`, `priority = NUMBER` and `when_idle`"
             ),
             DuplicateOption { option } => write!(out, "`{option}` is given twice: keep one"),
             ValuedOption { option } => write!(out, "`{option}` takes no value: write #[entry({option})]"),
@@ -166,6 +171,21 @@ impl fmt::Display for Misuse {
             ),
             LocalBorrow => out.write_str(
                 "the chare is lent to its local entry for the length of the call: return a value that borrows nothing",
+            ),
+            AggregateOption => out.write_str(
+                "aggregation has the options `buffer_bytes = NUMBER`, `dimensions = NUMBER` (1, 2 or 3) and `flush_after_us = NUMBER`: write for example #[entry(aggregate(buffer_bytes = 4096, dimensions = 2))]",
+            ),
+            AggregateWithOther => out.write_str(
+                "calls that travel together are plain ones of elements that exist: beside `aggregate`, keep none but `expedited`, `immediate` or `priority`",
+            ),
+            AggregateNocopy => out.write_str(
+                "calls that travel together are small and carry all they say: pass the data as a regular argument, or remove `aggregate`",
+            ),
+            AggregateReturn => out.write_str(
+                "nobody waits for one of many calls that travel together: return nothing and answer by a call, or remove `aggregate`",
+            ),
+            AggregateOfOne => out.write_str(
+                "only calls of an array's, group's or nodegroup's elements travel together: write #[chare(array)] or another kind of collection, or remove `aggregate`",
             ),
             InlineNocopy => out.write_str(
                 "an inline call moves its arguments where they are needed already: remove #[nocopy] or `inline`",

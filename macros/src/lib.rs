@@ -39,6 +39,8 @@ use proc_macro2::TokenStream;
 /// | `#[entry] fn ask(&mut self, ..) -> T` | an entry whose result comes back: the proxy of one chare returns a `Future<T>`; up to 11 regular arguments |
 /// | `#[entry] async fn run(this: This<Self>, ..)` | an entry method that may wait; other entries run meanwhile |
 /// | `#[entry(awaited)] fn ghost(..);` | an entry that no call runs: an `async` entry awaits its calls, `this.when(Self::ghost).await` |
+/// | `#[entry(aggregate)]` | an entry whose calls travel together, many in one message: for elements of collections, with regular arguments and no result; calls of all, of sections and with options travel alone |
+/// | `#[entry(aggregate(buffer_bytes = 4096, dimensions = 2, flush_after_us = 100))]` | the same, with what a buffer holds (16,384 bytes without), the dimensions of the grid of PEs (1), and how long a call waits at most on a PE that is busy with short entries (1,000 microseconds) |
 /// | `#[entry(expedited)]` | an entry that overtakes the queue |
 /// | `#[entry(priority = -5)]` | an entry with a priority, an `i32`: smaller runs first; without, it is 0 |
 /// | `#[entry(create_here)]` | an entry that creates the element of an array that it calls if there is none, on the caller's PE; its constructor takes no arguments |

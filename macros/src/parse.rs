@@ -5,7 +5,8 @@
 //! 3. What an attribute means for its method is `check`'s question.
 
 use crate::ast::{
-    Block, ChareOption, Demand, EntryOptions, Item, Method, NocopyMark, Passing, ReferenceMark, Role,
+    Aggregate, Block, ChareOption, Demand, EntryOptions, Item, Method, NocopyMark, Passing, ReferenceMark,
+    Role,
 };
 use crate::errors::{Errors, Misuse};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
@@ -201,6 +202,11 @@ fn read_entry_options(attribute: &Attribute, errors: &mut Errors) -> EntryOption
                 errors.report(option, Misuse::PriorityNotI32);
             }
             options.priority = Some(priority.unwrap_or_default());
+        } else if option.path().is_ident("aggregate") {
+            if options.aggregate.is_some() {
+                errors.report(option, Misuse::DuplicateOption { option: "aggregate" });
+            }
+            options.aggregate = Some(read_aggregate(option, errors));
         } else if let Some(demand) = read_demand(option) {
             if options.demand.is_some() {
                 errors.report(option, Misuse::TwoDemands);
@@ -224,6 +230,44 @@ fn read_demand(option: &Meta) -> Option<Demand> {
     let Meta::Path(path) = option else { return None };
     let demands = [("create_here", Demand::Here), ("create_home", Demand::Home)];
     demands.into_iter().find(|(name, _)| path.is_ident(name)).map(|(_, demand)| demand)
+}
+
+/// What `aggregate` says of its buffers.
+fn read_aggregate(option: &Meta, errors: &mut Errors) -> Aggregate {
+    let mut aggregate = Aggregate::default();
+    let list = match option {
+        Meta::Path(_) => return aggregate,
+        Meta::List(list) => list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated),
+        Meta::NameValue(_) => Ok(Punctuated::from_iter([option.clone()])),
+    };
+    let Ok(list) = list else {
+        errors.report(option, Misuse::AggregateOption);
+        return aggregate;
+    };
+    for setting in &list {
+        let settings = [
+            ("buffer_bytes", &mut aggregate.buffer_bytes, 1..=u32::MAX),
+            ("dimensions", &mut aggregate.dimensions, 1..=3),
+            ("flush_after_us", &mut aggregate.flush_after_us, 0..=u32::MAX),
+        ];
+        let found = settings.into_iter().find(|(name, ..)| setting.path().is_ident(name));
+        let number = read_number(setting);
+        match (found, number) {
+            (Some((name, place, allowed)), Some(number)) if allowed.contains(&number) => {
+                if place.replace(number).is_some() {
+                    errors.report(setting, Misuse::DuplicateOption { option: name });
+                }
+            }
+            _ => errors.report(setting, Misuse::AggregateOption),
+        }
+    }
+    aggregate
+}
+
+fn read_number(option: &Meta) -> Option<u32> {
+    let Meta::NameValue(option) = option else { return None };
+    let Expr::Lit(ExprLit { lit: Lit::Int(digits), .. }) = &option.value else { return None };
+    if digits.suffix().is_empty() { digits.base10_parse().ok() } else { None }
 }
 
 fn read_priority(option: &Meta) -> Option<i32> {

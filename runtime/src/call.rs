@@ -4,10 +4,10 @@
 //! length: it is written and read on the way, and between two PEs each of its cache lines crosses. So a call that says little is a
 //! [`ShortCall`], half as long; and once it has found its chare, a [`FoundCall`], which waits in the PE's queue.
 
-use crate::chare::AnyChare;
 use crate::credit::Toll;
 use crate::ids::{ChareId, CollectionId, Index, PeId, Target};
 use crate::message::{Arguments, ShortArguments};
+use crate::object::AnyChare;
 use crate::registry::EntryRegistration;
 use crate::zerocopy::Nocopy;
 use std::rc::Rc;

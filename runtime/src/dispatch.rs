@@ -1,7 +1,6 @@
 //! From a message to the entry method: chare table, entry table, call. `scheduler -> **dispatch** -> the entry method`
 
 use crate::call::Call;
-use crate::chare::AnyChare;
 use crate::context;
 use crate::credit::Toll;
 use crate::early::Awaited;
@@ -10,6 +9,7 @@ use crate::ids::{NodeId, PeId, Target};
 use crate::lifecycle::{create_chare, create_members, fail, keep_for, remove_if_destroyed};
 use crate::mailbox::{Outcome, Queued, Work};
 use crate::message::Arguments;
+use crate::object::AnyChare;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::quiescence::{COORDINATOR, Sums, Wave};
@@ -18,7 +18,7 @@ use crate::running::Running;
 use crate::section::{self, Multicast};
 use crate::zerocopy::receive::{self, Destination};
 use crate::zerocopy::{Leaving, Nocopy, NocopyArguments, Waiting};
-use crate::{fold, insertion, lifecycle, outbox};
+use crate::{aggregation, fold, insertion, lifecycle, outbox};
 use smallvec::SmallVec;
 use std::rc::Rc;
 use std::time::Instant;
@@ -116,6 +116,7 @@ fn process_other(pe: &Rc<Pe>, queued: Queued) -> Outcome {
                 insertion::close(pe, collection, from, insertions)
             }
             Body::Broadcast(broadcast) => run_broadcast(pe, options, *broadcast),
+            Body::Bundle(bundle) => aggregation::deliver(pe, options, *bundle),
             Body::SectionCall(call) => section::run(pe, options, *call),
             Body::Multicast(multicast) => run_multicast(pe, options, *multicast),
             Body::Section(message) => section::hear(pe, *message),

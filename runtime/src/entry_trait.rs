@@ -4,9 +4,9 @@
 //!    travels like any other.
 //! 2. Each `impl` marked so adds the methods of its type. Which of them a call runs is decided where the chare is, by the chare's type.
 
-use crate::chare::{AnyChare, ThisRef};
 use crate::ids::{ChareTypeId, EntryId};
 use crate::message::{Arguments, Message};
+use crate::object::{AnyChare, ThisRef};
 use crate::queue::{CallOptions, Lane};
 use crate::registry::{Chare, EntryRegistration, Invoke, NocopyKind, registry, show, type_id};
 use crate::zerocopy::NocopyArguments;
@@ -124,6 +124,7 @@ impl EntryRegistration {
                 run::<E>(chare, &mut arguments.clone(), NocopyArguments::new(None))
             },
             post: |_, _, _| unreachable!("it has no posted parameters"),
+            bundles: None,
         }
     }
 }

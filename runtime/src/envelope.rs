@@ -3,6 +3,7 @@
 //! Inside a process an [`Envelope`] is a value that moves; [`Header`] and the encoded arguments after it exist only
 //! between processes. What arrives is an allegation until [`decode`] has checked it against the registry.
 
+use crate::aggregation::Bundle;
 use crate::blueprint::Blueprint;
 use crate::call::Call;
 use crate::callback::{ErasedCallback, FutureId};
@@ -41,6 +42,7 @@ impl Envelope {
             }
             Body::Contribution { partial, .. } => partial.bytes(),
             Body::Insert(insert) => insert.arguments.encoded_bytes(),
+            Body::Bundle(bundle) => bundle.items.encoded_bytes(),
             Body::SectionCall(call) => call.arguments.encoded_bytes(),
             Body::Multicast(multicast) => multicast.arguments.encoded_bytes(),
             Body::Section(message) => message.bytes(),
@@ -68,6 +70,8 @@ pub(crate) enum Body {
         insertions: u64,
     },
     Broadcast(Box<Broadcast>),
+    /// Calls that travel together.
+    Bundle(Box<Bundle>),
     /// To the root of a section.
     SectionCall(Box<SectionCall>),
     /// To members of a section.
@@ -185,6 +189,8 @@ pub(crate) enum Header {
     /// For one PE of the receiving node.
     Insert { to: PeId, order: InsertionOrder, chare: ChareTypeId, options: CallOptions },
     /// For one PE of the receiving node.
+    Bundle { to: PeId, from: PeId, collection: CollectionId, entry: EntryId },
+    /// For one PE of the receiving node.
     Contribution { to: PeId, collection: CollectionId, partial: Partial },
     /// For one PE of the receiving node.
     News { to: PeId, news: News },
@@ -222,10 +228,12 @@ impl Header {
     /// What it is about, for messages to humans.
     pub(crate) fn describe(&self) -> String {
         match self {
-            Self::Call { entry, .. } | Self::PlainCall { entry, .. } => match find_entry(*entry) {
-                Ok(entry) => format!("a call of {}::{}", entry.chare, entry.name),
-                Err(unknown) => unknown,
-            },
+            Self::Call { entry, .. } | Self::PlainCall { entry, .. } | Self::Bundle { entry, .. } => {
+                match find_entry(*entry) {
+                    Ok(entry) => format!("a call of {}::{}", entry.chare, entry.name),
+                    Err(unknown) => unknown,
+                }
+            }
             Self::Create { chare, .. } => match find_chare(*chare) {
                 Ok(chare) => format!("creating {}", chare.name),
                 Err(unknown) => unknown,

@@ -5,10 +5,10 @@
 //! 3. A wake-up is counted like a message, so that quiescence waits for it.
 //! 4. The tasks of a chare are a list, which begins in the chare: they are dropped with it.
 
-use crate::chare::Identity;
 use crate::ids::{PeId, TaskKey};
 use crate::mailbox::Work;
 use crate::node::Node;
+use crate::object::Identity;
 use crate::pe::Pe;
 use crate::running::Running;
 use crate::wish::Wish;

@@ -5,6 +5,7 @@
 //! 2. [`Pair::hear`] lets node 1 hear one more frame and do all that follows from it. Hearing must not panic; a panic in what
 //!    follows ends the job, as the scheduler would end it ([`is_guarded`] tells the two apart).
 
+use crate::aggregation;
 use crate::blueprint::Elements;
 use crate::dispatch;
 use crate::envelope::{self, Header, Spread};
@@ -72,7 +73,8 @@ pub fn is_guarded() -> bool {
 fn work(pe: &Rc<Pe>) -> bool {
     let mut works = 0;
     let left = || pe.mailbox.pop().map(|work| Box::new(Queued::Work(work)));
-    while let Some(mut queued) = left().or_else(|| pe.queue.borrow_mut().pop()) {
+    let queued = || left().or_else(|| pe.queue.borrow_mut().pop());
+    while let Some(mut queued) = queued().or_else(|| aggregation::flush(pe).then(queued).flatten()) {
         GUARDED.set(true);
         let result = std::panic::catch_unwind(AssertUnwindSafe(|| dispatch::process(pe, &mut queued)));
         GUARDED.set(false);

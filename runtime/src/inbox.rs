@@ -3,6 +3,7 @@
 //! Runs on whichever PE polls the network. Nothing here trusts a byte before it is checked; what does not check ends
 //! the job with an error that names the sender.
 
+use crate::aggregation::{self, Bundle};
 use crate::broadcast::{self, Origin};
 use crate::call::Call;
 use crate::credit::{Toll, toll};
@@ -141,6 +142,12 @@ pub(crate) fn accept(
             let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
             let insert = Box::new(Insert { order, chare, arguments });
             deliver(node, polling, charge()?, to, &options, || Body::Insert(insert))
+        }
+        Header::Bundle { to, from, collection, entry } => {
+            let entry = envelope::find_entry(entry)?;
+            let items = aggregation::decode(entry, rest, node.layout.pes())?;
+            let bundle = Box::new(Bundle { collection, entry, from, items });
+            deliver(node, polling, charge()?, to, &entry.options, || Body::Bundle(bundle))
         }
         Header::Contribution { to, collection, partial } => {
             let partial = Box::new(partial);

@@ -55,7 +55,11 @@
 //! | messages for chares and collections that are not created yet | a quarter of that memory for each node, in equal shares for its PEs |
 //! | registered buffers of a node | 64,512 |
 
+// The libraries among these are written as users write theirs: `#[chare]` names `::chare`.
+extern crate self as chare;
+
 mod affinity;
+mod aggregation;
 mod ambient;
 mod array_options;
 mod awaited;
@@ -66,8 +70,8 @@ mod broadcast;
 mod call;
 mod callback;
 mod chain;
-mod chare;
 mod collection;
+pub mod completion_detection;
 pub mod config;
 mod context;
 mod contributions;
@@ -105,6 +109,7 @@ mod mailbox;
 mod members;
 mod message;
 mod node;
+mod object;
 mod outbox;
 mod partial;
 mod pe;
@@ -133,9 +138,9 @@ mod when;
 mod wish;
 mod zerocopy;
 
+pub use aggregation::flush_aggregated;
 pub use array_options::ArrayOptions;
 pub use callback::Callback;
-pub use chare::This;
 pub use chare_lrts::reach::ReachOptions;
 pub use chare_macros::{chare, entries, entry, post, reducer};
 pub use context::{
@@ -150,6 +155,7 @@ pub use ids::{NodeId, PeId};
 pub use index::ArrayIndex;
 pub use job::Job;
 pub use message::Message;
+pub use object::This;
 pub use placement::{ArrayMap, Placement};
 pub use priority::Priority;
 pub use proxy::{ThisChare, ThisMember, this_index};

@@ -1,6 +1,5 @@
 //! Chares come and go: constructed by a message, gone when they asked for it; and messages wait for those that are still to come.
 
-use crate::chare::Identity;
 use crate::collection::CollectionInfo;
 use crate::early::{self, Awaited};
 use crate::envelope::{Body, Create, Envelope, News};
@@ -10,6 +9,7 @@ use crate::ids::{CollectionId, Index, PeId, SectionId, Target};
 use crate::mailbox::Outcome;
 use crate::members::LocalCollection;
 use crate::message::Arguments;
+use crate::object::Identity;
 use crate::outbox;
 use crate::pe::Pe;
 use crate::queue::CallOptions;

@@ -8,10 +8,10 @@
 //! 4. What is remembered is a copy. Whoever adds a chare to the tables of rule 1 or removes one forgets it. What other PEs remember
 //!    may be stale: then the message goes on to the home, which forwards it and tells the sender.
 
-use crate::chare::AnyChare;
 use crate::early::Awaited;
 use crate::ids::{ChareId, CollectionId, Index, PeId, Target};
 use crate::members::LocalCollection;
+use crate::object::AnyChare;
 use crate::pe::Pe;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -130,7 +130,8 @@ impl Places {
         Some(chare)
     }
 
-    fn look_up(&self, target: Target) -> Option<Rc<dyn AnyChare>> {
+    /// The same, without a look at what is remembered and without remembering it: for many chares in turn.
+    pub(crate) fn look_up(&self, target: Target) -> Option<Rc<dyn AnyChare>> {
         match target {
             Target::Chare(id) => self.singletons.get(&id).map(Rc::clone),
             Target::Member(collection, index) => {

@@ -6,11 +6,11 @@
 
 use crate::call::{Call, FoundCall, ShortCall};
 use crate::chain::{self, Received};
-use crate::chare::AnyChare;
 use crate::credit::Toll;
 use crate::envelope::{Body, Envelope};
 use crate::ids::TaskKey;
 use crate::location::Places;
+use crate::object::AnyChare;
 use crate::queue::{CallOptions, RunQueue};
 use crate::sleep::{Sleep, Sleeper};
 use crossbeam::queue::SegQueue;

@@ -1,11 +1,11 @@
 //! What a PE keeps of a collection: its own members, and where those are that have their home here.
 
-use crate::chare::AnyChare;
 use crate::collection::CollectionInfo;
 use crate::contributions::Contributions;
 use crate::fold::Telling;
 use crate::ids::{Index, PeId};
 use crate::insertion::Insertions;
+use crate::object::AnyChare;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -117,9 +117,9 @@ impl LocalCollection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chare::{Identity, This};
     use crate::collection::tests::Dummy;
     use crate::ids::{CollectionId, Target};
+    use crate::object::{Identity, This};
 
     fn member(number: u64) -> Rc<dyn AnyChare> {
         let collection = CollectionId { creator: PeId(0), serial: 0 };

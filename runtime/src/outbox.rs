@@ -1,5 +1,6 @@
 //! The one fork of a message's way out: this PE, another PE of this node, another node. `location -> **outbox** -> Lrts::send`
 
+use crate::aggregation::Bundle;
 use crate::call::Call;
 use crate::chain::chain;
 use crate::credit::{Toll, toll};
@@ -198,6 +199,10 @@ fn describe(pe: &Pe, to: PeId, envelope: Envelope) -> (Header, Option<Arguments>
         Body::Insert(insert) => {
             let Insert { order, chare, arguments } = *insert;
             (Header::Insert { to, order, chare: chare.id, options }, Some(arguments))
+        }
+        Body::Bundle(bundle) => {
+            let Bundle { collection, entry, from, items } = *bundle;
+            (Header::Bundle { to, from, collection, entry: entry.id }, Some(items))
         }
         Body::Resolve { future, value } => (Header::Resolve { future }, Some(value)),
         Body::Broken { future, cause } => (Header::Broken { future, cause }, None),

@@ -3,10 +3,10 @@
 //! The one ambient thing of the runtime is the PE that is running an entry, set around every step; it lets
 //! `proxy.call(arguments)` do without a context argument.
 
+use crate::aggregation::Aggregation;
 use crate::ambient;
 use crate::births::Births;
 use crate::chain::Received;
-use crate::chare::{AnyChare, Identity};
 use crate::credit::Owed;
 use crate::early::Early;
 use crate::executor::Tasks;
@@ -15,6 +15,7 @@ use crate::ids::PeId;
 use crate::location::Places;
 use crate::mailbox::{Mailbox, Queued, Receiver, Sender};
 use crate::node::Node;
+use crate::object::{AnyChare, Identity};
 use crate::partial::Partials;
 use crate::queue::RunQueue;
 use crate::quiescence::Quiescence;
@@ -47,6 +48,8 @@ pub(crate) struct Pe {
     pub(crate) places: RefCell<Places>,
     pub(crate) sections: RefCell<Sections>,
     pub(crate) early: RefCell<Early>,
+    /// Calls that travel together, until they do.
+    pub(crate) aggregation: RefCell<Aggregation>,
     pub(crate) futures: RefCell<Futures>,
     pub(crate) tasks: Tasks,
     /// On a node's first PE: contributions of the node's PEs and of the nodes below.
@@ -84,6 +87,7 @@ impl Pe {
             places: RefCell::default(),
             sections: RefCell::default(),
             early: RefCell::new(Early::new(node.layout)),
+            aggregation: RefCell::default(),
             futures: RefCell::default(),
             tasks: Tasks::default(),
             node_partials: RefCell::default(),
@@ -205,6 +209,8 @@ impl Pe {
         drop(sections);
         let early = self.early.borrow_mut().take_all();
         drop(early);
+        let aggregation = self.aggregation.take();
+        drop(aggregation);
         let futures = self.futures.take();
         drop(futures);
         while let Some(work) = self.take_queued() {

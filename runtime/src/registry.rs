@@ -2,12 +2,13 @@
 //!
 //! The registry is what the program *is*, not what a job does: it is the only process-wide table, read-only from its first use.
 
-use crate::chare::{AnyChare, Identity, This, ThisRef, bytes_of};
+use crate::aggregation::BundleOperations;
 use crate::codec::CodecError;
 use crate::entry_trait::{ImplementationRegistration, TraitMethod, TraitRegistration};
 use crate::ids::{ChareTypeId, EntryId, Index, Target};
 use crate::index::ArrayIndex;
 use crate::message::{Arguments, Message};
+use crate::object::{AnyChare, Identity, This, ThisRef, bytes_of};
 use crate::pe::Pe;
 use crate::placement::MapRegistration;
 use crate::queue::{CallOptions, Lane};
@@ -156,7 +157,7 @@ type Post = fn(&Rc<dyn AnyChare>, &Arguments, Posts) -> Result<(), Misdirected>;
 /// # Errors
 /// When it is of another type: the target of a message from another node is an allegation.
 #[inline]
-fn lend<E: EntryMethod>(chare: &Rc<dyn AnyChare>) -> Result<ThisRef<'_, E::Chare>, Misdirected> {
+pub(crate) fn lend<E: EntryMethod>(chare: &Rc<dyn AnyChare>) -> Result<ThisRef<'_, E::Chare>, Misdirected> {
     ThisRef::of(chare).ok_or_else(|| misdirected(chare, E::Chare::NAME))
 }
 
@@ -182,6 +183,8 @@ pub struct EntryRegistration {
     /// The same for one of many who get the same arguments, and no nocopy ones: each a copy of its own.
     pub(crate) invoke_with_copy: InvokeWithCopy,
     pub(crate) post: Post,
+    /// Where calls travel together.
+    pub(crate) bundles: Option<BundleOperations>,
 }
 
 impl EntryRegistration {
@@ -211,6 +214,7 @@ impl EntryRegistration {
                 E::post(lend::<E>(chare)?, arguments.peek(), posts);
                 Ok(())
             },
+            bundles: None,
         }
     }
 
@@ -234,6 +238,7 @@ impl EntryRegistration {
                 Ok(())
             },
             post: |_, _, _| unreachable!("it has no posted parameters"),
+            bundles: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What runs on a PE: kept beside entries and tasks, so that failures can name them.
 
-use crate::chare::{AnyChare, Identity};
+use crate::object::{AnyChare, Identity};
 use crate::registry;
 use std::rc::Rc;
 

@@ -4,6 +4,7 @@
 //! spins for a while (a spinning cache line is a thousand times faster than a futex), one that shares a core yields; then
 //! it sleeps. One sleeping PE of a node watches the network (see [`crate::watch`]); the others park.
 
+use crate::aggregation;
 use crate::dispatch;
 use crate::error::JobError;
 use crate::inbox;
@@ -79,6 +80,8 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
     let mut queued = match next(pe, steps) {
         Some(queued) => queued,
         None if polled || (!is_due && poll(pe)) => return true,
+        // What was collected leaves before the PE rests: nothing more comes for it now.
+        None if aggregation::flush(pe) => return true,
         None => match pe.queue.borrow_mut().pop_idle() {
             Some(queued) => queued,
             None => return false,
@@ -124,7 +127,7 @@ fn has_mail(pe: &Pe) -> bool {
 
 /// Looks whether anything is due.
 fn poll(pe: &Rc<Pe>) -> bool {
-    let asked = dispatch::start_due_wave(pe);
+    let asked = dispatch::start_due_wave(pe) | aggregation::flush_due(pe);
     asked | inbox::look(&pe.node, Some(pe))
 }
 

@@ -1,7 +1,7 @@
 //! Awaiting calls: what an `async` entry writes instead of Charm++'s `when`.
 
 use crate::awaited::{AwaitedEntry, Calls, Found};
-use crate::chare::This;
+use crate::object::This;
 use crate::registry::Chare;
 use std::marker::PhantomData;
 use std::pin::Pin;

@@ -44,6 +44,14 @@ fn a_flood_of_one_node_by_another_stays_bounded_on_every_path() {
     }
 }
 
+/// Whoever hears nothing for a while is told no more than its credit holds.
+#[test]
+fn a_flood_of_a_node_that_is_busy_stays_bounded_there() {
+    for options in ["+n 2", "+n 2 +nolocal"] {
+        stays_bounded("deaf", messages(), options);
+    }
+}
+
 #[test]
 fn a_flood_of_one_node_by_all_others_stays_bounded() {
     stays_bounded("funnel", messages() / 3, "+n 4");

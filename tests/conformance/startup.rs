@@ -114,11 +114,14 @@ fn a_stranger_who_listens_is_refused() -> Outcome {
     Outcome::Passed
 }
 
-/// Passes bytes on between a connector and `address`; returns what the connector said.
-fn tap(address: SocketAddr) -> (SocketAddr, JoinHandle<Vec<u8>>) {
+/// The connections of two nodes: one for frames, one for the news of its end.
+const LINES: usize = 2;
+
+/// Passes bytes on between a connector and `address`; returns what the connector said on each of its connections.
+fn tap(address: SocketAddr) -> (SocketAddr, Vec<JoinHandle<Vec<u8>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a listener");
     let here = listener.local_addr().expect("it is bound");
-    let tapped = std::thread::spawn(move || {
+    let tap_one = move |listener: TcpListener| {
         let (mut near, _) = listener.accept().expect("the connector connects");
         let mut far = TcpStream::connect(address).expect("node 0 listens");
         let (mut back_from, mut back_to) =
@@ -133,8 +136,9 @@ fn tap(address: SocketAddr) -> (SocketAddr, JoinHandle<Vec<u8>>) {
         let _ = far.shutdown(std::net::Shutdown::Both);
         let _ = back.join().expect("no panic");
         said
-    });
-    (here, tapped)
+    };
+    let listeners = (0..LINES).map(|_| listener.try_clone().expect("a descriptor"));
+    (here, listeners.map(|listener| std::thread::spawn(move || tap_one(listener))).collect())
 }
 
 fn a_replayed_connection_is_refused() -> Outcome {
@@ -144,12 +148,12 @@ fn a_replayed_connection_is_refused() -> Outcome {
     let (tap_address, tapped) = tap(address);
     let first = connecting(1, 3, &key, tap_address, PATIENCE).expect("node 1 has the key");
     drop(first);
-    let said = tapped.join().expect("no panic");
+    let said: Vec<_> = tapped.into_iter().map(|line| line.join().expect("no panic")).collect();
     // Its words, said again: the first message is answered, the hello does not fit the answer.
-    for _ in 0..REPLAYS {
+    for said in said.iter().cycle().take(REPLAYS) {
         let mut replay = TcpStream::connect(address).expect("node 0 listens");
         replay.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        replay.write_all(&said).expect("node 0 reads");
+        replay.write_all(said).expect("node 0 reads");
         let mut answers = Vec::new();
         let _ = replay.read_to_end(&mut answers);
         assert_eq!(answers.len(), 50, "one answer to the first message, then the end");

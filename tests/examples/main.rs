@@ -94,9 +94,44 @@ fn kneighbor_gets_every_answer() {
 #[test]
 fn alltoall_loses_nothing() {
     for shape in shapes_and_orders() {
-        let said = pass("alltoall", &format!("--messages 300 --burst 7 {shape}"));
-        assert!(said.contains("messages among"), "{shape}: {said}");
+        for how in ["", "--aggregate"] {
+            let said = pass("alltoall", &format!("--messages 300 --burst 7 {how} {shape}"));
+            assert!(said.contains("messages among"), "{shape}: {said}");
+        }
     }
+}
+
+/// What the lines of `+stats` say that they counted under this name, together.
+fn counted(said: &str, name: &str) -> u64 {
+    let counts = said.lines().filter(|line| line.contains(" entries ")).map(|line| {
+        let mut words = line.split_whitespace().skip_while(|word| *word != name);
+        words.nth(1).and_then(|word| word.parse::<u64>().ok()).expect("a number after its name")
+    });
+    counts.sum()
+}
+
+#[test]
+fn calls_that_travel_together_share_messages_and_inside_a_process_encode_nothing() {
+    for (shape, pairs) in [("+p 2", 4), ("+n 2", 4), ("+n 2 +p 3", 36)] {
+        let alone = pass("alltoall", &format!("--messages 3000 +stats {shape}"));
+        assert!(counted(&alone, "sent") >= pairs * 3000, "{shape}: {alone}");
+        let together = pass("alltoall", &format!("--messages 3000 --aggregate +stats {shape}"));
+        assert!(counted(&together, "entries") >= pairs * 3000, "{shape}: {together}");
+        assert!(counted(&together, "sent") < pairs * 3000 / 4, "{shape}: {together}");
+        assert!(shape != "+p 2" || counted(&together, "encodes") == 0, "{shape}: {together}");
+    }
+}
+
+#[test]
+fn sssp_finds_what_dijkstra_finds() {
+    for shape in shapes_and_orders() {
+        for graph in ["--vertices 3000 --degree 5", "--vertices 500 --degree 1 --weight 1 --blocks 7"] {
+            let said = pass("sssp", &format!("{graph} {shape}"));
+            assert!(said.contains("as Dijkstra's algorithm finds it"), "{shape}: {said}");
+        }
+    }
+    // More blocks than vertices, and nobody to reach.
+    pass("sssp", "--vertices 3 --blocks 8 --degree 0 +n 2");
 }
 
 #[test]

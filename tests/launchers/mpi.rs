@@ -102,6 +102,26 @@ fn cut_connections_and_noise_end_the_job_in_our_words_or_not_at_all() {
     }
 }
 
+/// What a node may grow by in a flood: credit of each other node, in MPI's memory and then in a queue of the runtime, what waits for
+/// credit at a sender, and what allocators and MPI add to short messages. The flood itself is several times that.
+const GROWTH_BYTES_MAX: u64 = 128 << 20;
+
+/// MPI calls a message sent that nobody has received, and keeps it: the credit between nodes says how many.
+#[test]
+fn what_mpi_keeps_of_a_flood_is_bounded_by_credit() {
+    let program = env!("CARGO_BIN_EXE_flooded");
+    for launcher in Launcher::of_mpi() {
+        for (processes, pattern) in [(2, "pair"), (2, "deaf"), (3, "funnel")] {
+            let outcome = launcher.run(processes, &format!("{program} {pattern} 1000000 +lrts mpi"));
+            assert_eq!(outcome.code, Some(0), "{launcher} {pattern}: {outcome:?}");
+            let words: Vec<&str> = outcome.stdout.split_whitespace().collect();
+            let growth: u64 = words[words.len() - 2].parse().expect("bytes");
+            println!("{launcher} {pattern}: grew by {growth} bytes");
+            assert!(growth < GROWTH_BYTES_MAX, "{launcher} {pattern}: a node grew by {growth} bytes");
+        }
+    }
+}
+
 #[test]
 fn twenty_broken_jobs_end_as_they_must() {
     if Launcher::of_mpi().len() < 2 {

@@ -1,5 +1,5 @@
-//! The program of the flood tests: `flooded PATTERN COUNT`. PEs send so many small messages, each in one entry, and every node says
-//! by how much its memory grew at most.
+//! The program of the flood tests: `flooded PATTERN COUNT`. PEs send so many small messages, each in one entry, and nodes say by how
+//! much their memory grew at most: all of them, or the flooded one alone.
 //!
 //! | pattern | who sends to whom |
 //! |---|---|
@@ -7,9 +7,14 @@
 //! | `funnel` | all other PEs to PE 0 |
 //! | `circle` | every PE to the next, all at once: none of them can run what comes before it has sent all |
 //! | `calls` | PE 0 calls all members |
+//! | `deaf` | PE 0 to the last PE, which is in a long entry: until that is over, they are for the network to keep |
 
 use chare::prelude::*;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long a deaf PE hears nothing.
+const SILENCE: Duration = Duration::from_millis(500);
 
 struct Basin {
     arrived: u64,
@@ -50,6 +55,11 @@ impl Basin {
         self.sum += number;
     }
 
+    #[entry]
+    fn be_deaf(&mut self) {
+        std::thread::sleep(SILENCE);
+    }
+
     /// Messages that arrived on all PEs, and the sum of their numbers.
     #[entry]
     fn total(&mut self, to: Callback<Vec<u64>>) {
@@ -59,7 +69,17 @@ impl Basin {
     /// The most that any node grew by, in bytes.
     #[entry]
     fn growth(&mut self, to: Callback<u64>) {
-        self.contribute(max(status("VmHWM:").saturating_sub(self.resident_before)), to);
+        self.contribute(max(self.grown()), to);
+    }
+
+    /// What this member's node grew by, in bytes.
+    #[entry]
+    fn own_growth(&mut self, to: Callback<u64>) {
+        to.send(self.grown());
+    }
+
+    fn grown(&self) -> u64 {
+        status("VmHWM:").saturating_sub(self.resident_before)
     }
 }
 
@@ -85,6 +105,11 @@ fn main() -> ExitCode {
                 (0..pes).for_each(|pe| basins.on(of(pe)).pour(count, of(pe + 1)));
                 count * pes
             }
+            "deaf" => {
+                basins.on(of(pes - 1)).be_deaf();
+                basins.on(of(0)).pour(count, of(pes - 1));
+                count
+            }
             "calls" => {
                 basins.on(of(0)).pour_over_all(count);
                 count * pes
@@ -100,7 +125,10 @@ fn main() -> ExitCode {
         let floods = arrivals / count.max(1);
         assert_eq!(total.await, [arrivals, floods * (count * (count + 1) / 2)], "nothing is lost");
         let (growth, to_growth) = chare::future();
-        basins.growth(to_growth);
-        println!("{arrivals} messages arrived; no node grew by more than {} bytes", growth.await);
+        match pattern {
+            "deaf" => basins.on(of(pes - 1)).own_growth(to_growth),
+            _ => basins.growth(to_growth),
+        }
+        println!("{arrivals} messages arrived; memory grew by at most {} bytes", growth.await);
     })
 }

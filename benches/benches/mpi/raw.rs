@@ -11,8 +11,8 @@ use std::time::Instant;
 const TAG: u32 = 0;
 
 /// One of the two processes: the first sends, the second sends back, as often as the first has batches for.
-pub(crate) fn play(task: Task<'_>) -> io::Result<()> {
-    let (world, _) = start::start(None, Threads::Single).map_err(io::Error::other)?;
+pub(crate) fn play(task: Task<'_>, threads: Threads) -> io::Result<()> {
+    let (world, _) = start::start(None, threads).map_err(io::Error::other)?;
     take_seat(processor(world.rank() as usize));
     // Not zero: untouched memory would be one page of zeroes, read from the nearest cache.
     let (out, mut into) = (vec![7_u8; task.bytes], vec![7_u8; task.bytes]);

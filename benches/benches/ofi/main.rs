@@ -9,83 +9,81 @@
 
 mod raw;
 
-use chare_benches::leased::{PATIENCE, Task, play};
-use chare_benches::{Batches, Comparison, Side, compare};
+use chare_benches::leased::{self, PATIENCE, Task};
+use chare_benches::{Batches, Benchmark, Comparison, code_of};
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::leased::Leased;
 use chare_lrts::ofi::{self, OfiOptions};
 use chare_lrts::{LrtsError, NodeId, Regions};
-use clap::Parser;
-use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 /// Samples of one run of a side. A batch takes some milliseconds.
 const BATCHES: u32 = 16;
 
-/// The sides of one provider: who, provider, what, operations of a batch, bytes of an operation.
+/// The sides of one provider: who, operations of a batch, provider, what, bytes of an operation.
 macro_rules! comparisons {
     ($($provider:literal: $messages:literal messages, $transfers:literal transfers);* $(;)?) => {
         &[$(
             Comparison {
                 name: concat!("8 B frame, ", $provider),
-                ours: &["side", "ours", $provider, "message", $messages, "8", "+n", "2"],
+                ours: &["side", "ours", $messages, $provider, "message", "8", "+n", "2"],
                 against: "fi_inject, fi_recv",
-                peer: &["side", "raw", $provider, "message", $messages, "8"],
+                peer: &["side", "raw", $messages, $provider, "message", "8"],
             },
             Comparison {
                 name: concat!("get 1 MiB, ", $provider),
-                ours: &["side", "ours", $provider, "get", $transfers, "1048576", "+n", "2"],
+                ours: &["side", "ours", $transfers, $provider, "get", "1048576", "+n", "2"],
                 against: "fi_readmsg",
-                peer: &["side", "raw", $provider, "get", $transfers, "1048576"],
+                peer: &["side", "raw", $transfers, $provider, "get", "1048576"],
             },
             Comparison {
                 name: concat!("put 1 MiB, ", $provider),
-                ours: &["side", "ours", $provider, "put", $transfers, "1048576", "+n", "2"],
+                ours: &["side", "ours", $transfers, $provider, "put", "1048576", "+n", "2"],
                 against: "fi_writemsg, delivered",
-                peer: &["side", "raw", $provider, "put", $transfers, "1048576"],
+                peer: &["side", "raw", $transfers, $provider, "put", "1048576"],
             },
             Comparison {
                 name: concat!("get 8 MiB, ", $provider),
-                ours: &["side", "ours", $provider, "get", "4", "8388608", "+n", "2"],
+                ours: &["side", "ours", "4", $provider, "get", "8388608", "+n", "2"],
                 against: "fi_readmsg",
-                peer: &["side", "raw", $provider, "get", "4", "8388608"],
+                peer: &["side", "raw", "4", $provider, "get", "8388608"],
             },
             Comparison {
                 name: concat!("get 1 MiB, beside a spinner, ", $provider),
-                ours: &["side", "ours", $provider, "get", $transfers, "1048576", "+n", "2"],
+                ours: &["side", "ours", $transfers, $provider, "get", "1048576", "+n", "2"],
                 against: "fi_readmsg, no descriptor",
-                peer: &["side", "raw-spinning", $provider, "get", $transfers, "1048576"],
+                peer: &["side", "raw-spinning", $transfers, $provider, "get", "1048576"],
             },
             Comparison {
                 name: concat!("put 1 MiB, beside a spinner, ", $provider),
-                ours: &["side", "ours", $provider, "put", $transfers, "1048576", "+n", "2"],
+                ours: &["side", "ours", $transfers, $provider, "put", "1048576", "+n", "2"],
                 against: "fi_writemsg, no descriptor",
-                peer: &["side", "raw-spinning", $provider, "put", $transfers, "1048576"],
+                peer: &["side", "raw-spinning", $transfers, $provider, "put", "1048576"],
             },
             Comparison {
                 name: concat!("get 64 KiB, no cache, ", $provider),
-                ours: &["side", "ours", $provider, "get-uncached", "200", "65536", "+n", "2"],
+                ours: &["side", "ours", "200", $provider, "get-uncached", "65536", "+n", "2"],
                 against: "with cache",
-                peer: &["side", "ours", $provider, "get", "200", "65536", "+n", "2"],
+                peer: &["side", "ours", "200", $provider, "get", "65536", "+n", "2"],
             },
             Comparison {
                 name: concat!("get 1 MiB, no cache, ", $provider),
-                ours: &["side", "ours", $provider, "get-uncached", "20", "1048576", "+n", "2"],
+                ours: &["side", "ours", "20", $provider, "get-uncached", "1048576", "+n", "2"],
                 against: "with cache",
-                peer: &["side", "ours", $provider, "get", "20", "1048576", "+n", "2"],
+                peer: &["side", "ours", "20", $provider, "get", "1048576", "+n", "2"],
             },
             Comparison {
                 name: concat!("get 8 MiB, no cache, ", $provider),
-                ours: &["side", "ours", $provider, "get-uncached", "4", "8388608", "+n", "2"],
+                ours: &["side", "ours", "4", $provider, "get-uncached", "8388608", "+n", "2"],
                 against: "with cache",
-                peer: &["side", "ours", $provider, "get", "4", "8388608", "+n", "2"],
+                peer: &["side", "ours", "4", $provider, "get", "8388608", "+n", "2"],
             },
             Comparison {
                 name: concat!("get 64 MiB, no cache, ", $provider),
-                ours: &["side", "ours", $provider, "get-uncached", "1", "67108864", "+n", "2"],
+                ours: &["side", "ours", "1", $provider, "get-uncached", "67108864", "+n", "2"],
                 against: "with cache",
-                peer: &["side", "ours", $provider, "get", "1", "67108864", "+n", "2"],
+                peer: &["side", "ours", "1", $provider, "get", "67108864", "+n", "2"],
             },
         )*]
     };
@@ -96,19 +94,6 @@ const COMPARISONS: &[Comparison] = comparisons! {
     "net": "1000" messages, "20" transfers;
     "shm": "10000" messages, "20" transfers;
 };
-
-/// What the libfabric backend takes, beside bare libfabric.
-#[derive(Parser)]
-struct Arguments {
-    /// Rounds; every side runs once in each
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
-    /// Only comparisons whose name contains this
-    filter: Option<String>,
-    /// Accepted because `cargo bench` passes it
-    #[arg(long, hide = true)]
-    bench: bool,
-}
 
 fn open(
     bootstrap: &mut dyn Bootstrap,
@@ -124,45 +109,30 @@ fn open(
 }
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    if let [first, who, provider, what, operations, bytes, ..] = &words[..]
-        && first == "side"
-        && let (Ok(operations), Ok(bytes)) = (operations.parse(), bytes.parse())
-    {
-        let batches = Batches { operations, count: BATCHES };
-        let task = Task { network: provider, what, batches, bytes };
-        let spins = who.ends_with("-spinning");
-        return match who.as_str() {
-            "ours" => play(task, open),
-            "raw" | "raw-spinning" => code_of(raw::play(task, spins)),
-            _ => code_of(raw::serve(task, spins)),
-        };
-    }
-    let Arguments { rounds, filter, .. } = Arguments::parse();
-    let filter = filter.unwrap_or_default();
-    let selected: Vec<Comparison> = COMPARISONS
-        .iter()
-        .filter(|comparison| comparison.name.contains(&filter) && is_here(comparison.peer))
-        .copied()
-        .collect();
-    code_of(compare(&selected, rounds).map(drop))
+    Benchmark::new("What the libfabric backend takes, beside bare libfabric", COMPARISONS)
+        .where_possible(|comparison| is_here(comparison.peer[3]))
+        .run(play)
 }
 
-/// Whether the provider of a side can be opened; says so if not.
-fn is_here(side: Side) -> bool {
-    let opened = raw::probe(side[2]);
+/// Measures as one side; `number` is how many operations make a batch.
+fn play(side: &str, number: u64, rest: &[String]) -> Option<ExitCode> {
+    let [provider, what, bytes, ..] = rest else { return None };
+    let batches = Batches { operations: number, count: BATCHES };
+    let task = Task { network: provider, what, batches, bytes: bytes.parse().ok()? };
+    let spins = side.ends_with("-spinning");
+    Some(match side {
+        "ours" => leased::play(task, open),
+        "raw" | "raw-spinning" => code_of(raw::play(task, spins)),
+        "serve" | "serve-spinning" => code_of(raw::serve(task, spins)),
+        _ => return None,
+    })
+}
+
+/// Whether a provider can be opened; says so if not.
+fn is_here(provider: &str) -> bool {
+    let opened = raw::probe(provider);
     if let Err(why) = &opened {
-        println!("skipped: {}: {why}", side[2]);
+        println!("skipped: {provider}: {why}");
     }
     opened.is_ok()
-}
-
-fn code_of(result: io::Result<()>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
 }

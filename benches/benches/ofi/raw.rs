@@ -234,7 +234,7 @@ pub(crate) fn play(task: Task<'_>, spins: bool) -> io::Result<()> {
     let operations = task.batches.operations.to_string();
     let who = if spins { "serve-spinning" } else { "serve" };
     let mut child = Command::new(std::env::current_exe()?)
-        .args(["side", who, task.network, task.what, &operations, &task.bytes.to_string()])
+        .args(["side", who, &operations, task.network, task.what, &task.bytes.to_string()])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;

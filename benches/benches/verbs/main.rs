@@ -1,7 +1,8 @@
 //! What does the verbs backend add to what a device takes by itself?
 //!
 //! Frames of 8 bytes to and fro, and gets of whole regions, through `Lrts` alone, beside perftest on the same devices:
-//! `ib_send_lat` and `ib_read_bw`. `CHARE_VERBS` names two devices, for the two nodes; without devices there is nothing to measure.
+//! `ib_send_lat` and `ib_read_bw`. The last rows are gets whose region is registered with the device anew each time, beside gets from
+//! the registration cache. `CHARE_VERBS` names two devices, for the two nodes; without devices there is nothing to measure.
 //!
 //! ```text
 //! cargo bench -p chare-benches --features verbs --bench verbs --no-run
@@ -10,13 +11,12 @@
 
 mod perftest;
 
-use chare_benches::leased::{PATIENCE, Task, play};
-use chare_benches::{Batches, Comparison, compare};
+use chare_benches::leased::{self, PATIENCE, Task};
+use chare_benches::{Batches, Benchmark, Comparison, code_of};
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::leased::Leased;
 use chare_lrts::verbs::{self, VerbsOptions};
 use chare_lrts::{LrtsError, NodeId, Regions};
-use clap::Parser;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -26,80 +26,88 @@ const BATCHES: u32 = 8;
 const COMPARISONS: &[Comparison] = &[
     Comparison {
         name: "8 B frame",
-        ours: &["side", "ours", "message", "200", "8", "+n", "2"],
+        ours: &["side", "ours", "200", "message", "8", "+n", "2"],
         against: "ib_send_lat, average",
-        peer: &["side", "perftest", "message", "1000", "8"],
+        peer: &["side", "perftest", "1000", "message", "8"],
     },
     Comparison {
         name: "get 1 MiB",
-        ours: &["side", "ours", "get", "8", "1048576", "+n", "2"],
+        ours: &["side", "ours", "8", "get", "1048576", "+n", "2"],
         against: "ib_read_bw",
-        peer: &["side", "perftest", "get", "20", "1048576"],
+        peer: &["side", "perftest", "20", "get", "1048576"],
     },
     Comparison {
         name: "get 8 MiB",
-        ours: &["side", "ours", "get", "2", "8388608", "+n", "2"],
+        ours: &["side", "ours", "2", "get", "8388608", "+n", "2"],
         against: "ib_read_bw",
-        peer: &["side", "perftest", "get", "5", "8388608"],
+        peer: &["side", "perftest", "5", "get", "8388608"],
+    },
+    Comparison {
+        name: "get 64 KiB, no cache",
+        ours: &["side", "ours", "40", "get-uncached", "65536", "+n", "2"],
+        against: "with cache",
+        peer: &["side", "ours", "40", "get", "65536", "+n", "2"],
+    },
+    Comparison {
+        name: "get 1 MiB, no cache",
+        ours: &["side", "ours", "8", "get-uncached", "1048576", "+n", "2"],
+        against: "with cache",
+        peer: &["side", "ours", "8", "get", "1048576", "+n", "2"],
+    },
+    Comparison {
+        name: "get 8 MiB, no cache",
+        ours: &["side", "ours", "2", "get-uncached", "8388608", "+n", "2"],
+        against: "with cache",
+        peer: &["side", "ours", "2", "get", "8388608", "+n", "2"],
+    },
+    Comparison {
+        name: "get 64 MiB, no cache",
+        ours: &["side", "ours", "1", "get-uncached", "67108864", "+n", "2"],
+        against: "with cache",
+        peer: &["side", "ours", "1", "get", "67108864", "+n", "2"],
     },
 ];
-
-/// What the verbs backend takes, beside perftest.
-#[derive(Parser)]
-struct Arguments {
-    /// Rounds; every side runs once in each
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
-    /// Accepted because `cargo bench` passes it
-    #[arg(long, hide = true)]
-    bench: bool,
-}
 
 fn open(
     bootstrap: &mut dyn Bootstrap,
     other: NodeId,
     regions: Arc<Regions>,
-    _: Task<'_>,
+    task: Task<'_>,
 ) -> Result<Leased, LrtsError> {
-    let options = VerbsOptions { device: std::env::var("CHARE_VERBS").ok(), ..VerbsOptions::default() };
+    let mut options = VerbsOptions { device: std::env::var("CHARE_VERBS").ok(), ..VerbsOptions::default() };
+    if task.what == "get-uncached" {
+        options.registrations_max = 0;
+    }
     verbs::open(bootstrap, &[other], regions, &options, PATIENCE)
 }
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    if let [first, who, what, operations, bytes, ..] = &words[..]
-        && first == "side"
-        && let (Ok(operations), Ok(bytes)) = (operations.parse(), bytes.parse())
-    {
-        return match who.as_str() {
-            "ours" => {
-                let batches = Batches { operations, count: BATCHES };
-                play(Task { network: "", what, batches, bytes }, open)
-            }
-            _ => code_of(perftest::measure(what, operations, bytes)),
-        };
-    }
-    match verbs::devices() {
-        Ok(devices) if !devices.is_empty() => {
-            code_of(compare(COMPARISONS, Arguments::parse().rounds).map(drop))
+    Benchmark::new("What the verbs backend takes, beside perftest", COMPARISONS)
+        .where_possible(|comparison| is_here(comparison.name))
+        .run(play)
+}
+
+/// Measures as one side; `number` is how many operations make a batch.
+fn play(side: &str, number: u64, rest: &[String]) -> Option<ExitCode> {
+    let [what, bytes, ..] = rest else { return None };
+    let bytes = bytes.parse().ok()?;
+    match side {
+        "ours" => {
+            let batches = Batches { operations: number, count: BATCHES };
+            Some(leased::play(Task { network: "", what, batches, bytes }, open))
         }
-        Ok(_) => {
-            println!("skipped: no RDMA device");
-            ExitCode::SUCCESS
-        }
-        Err(why) => {
-            println!("skipped: {why}");
-            ExitCode::SUCCESS
-        }
+        "perftest" => Some(code_of(perftest::measure(what, number, bytes))),
+        _ => None,
     }
 }
 
-fn code_of(result: std::io::Result<()>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+/// Whether there is a device; says so if not.
+fn is_here(name: &str) -> bool {
+    let why = match verbs::devices() {
+        Ok(devices) if !devices.is_empty() => return true,
+        Ok(_) => "no RDMA device".to_owned(),
+        Err(why) => why.to_string(),
+    };
+    println!("skipped: {name}: {why}");
+    false
 }

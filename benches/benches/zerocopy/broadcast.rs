@@ -1,4 +1,4 @@
-//! A broadcast to every node until all have it, as one side: `side broadcast WAY MODE BYTES`.
+//! A broadcast to every node until all have it, as one side: `side broadcast BYTES WAY MODE`.
 
 use crate::round::Mode;
 use chare::Program;
@@ -31,11 +31,11 @@ struct Options {
     #[arg(value_parser = ["side"])]
     _side: String,
     _broadcast: String,
+    bytes: usize,
     #[arg(value_enum)]
     way: Way,
     #[arg(value_enum)]
     mode: Mode,
-    bytes: usize,
 }
 
 struct Receiver {

@@ -24,44 +24,14 @@ mod readonly;
 mod round;
 mod rows;
 
-use chare_benches::compare;
-use clap::Parser;
+use chare_benches::run;
 use std::process::ExitCode;
 
-/// Zero-copy beside ordinary arguments.
-#[derive(Parser)]
-struct Arguments {
-    /// Rounds; every side runs once in each
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
-    rounds: u32,
-    /// Only rows whose name contains this
-    filter: Option<String>,
-    /// Accepted because `cargo bench` passes it
-    #[arg(long, hide = true)]
-    bench: bool,
-}
-
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    if words.first().is_some_and(|word| word == "side") {
-        return match words.get(1).map(String::as_str) {
-            Some("pingpong") => pingpong::measure(),
-            Some("broadcast") => broadcast::measure(),
-            Some("readonly") => readonly::measure(),
-            other => {
-                eprintln!("there is no side {other:?}");
-                ExitCode::from(2)
-            }
-        };
-    }
-    let Arguments { rounds, filter, .. } = Arguments::parse();
-    let filter = filter.unwrap_or_default();
-    let selected: Vec<_> = rows::all().into_iter().filter(|row| row.name.contains(&filter)).collect();
-    match compare(&selected, rounds).map(drop) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    run("Zero-copy beside ordinary arguments", &rows::all(), |side, _, _| match side {
+        "pingpong" => Some(pingpong::measure()),
+        "broadcast" => Some(broadcast::measure()),
+        "readonly" => Some(readonly::measure()),
+        _ => None,
+    })
 }

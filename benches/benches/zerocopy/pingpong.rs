@@ -1,4 +1,4 @@
-//! One way of a ping-pong, as one side: `side pingpong WAY MODE BYTES`.
+//! One way of a ping-pong, as one side: `side pingpong BYTES WAY MODE`.
 
 use crate::player::{Players, partner};
 use crate::round::{Mode, Round, Way};
@@ -16,11 +16,11 @@ struct Options {
     #[arg(value_parser = ["side"])]
     _side: String,
     _pingpong: String,
+    bytes: usize,
     #[arg(value_enum)]
     way: Way,
     #[arg(value_enum)]
     mode: Mode,
-    bytes: usize,
 }
 
 /// Tells the one-way time of each round trip.

@@ -1,4 +1,4 @@
-//! Large data that everybody needs from the start, as one side: `side readonly WAY BYTES`. One sample: it happens once in a job.
+//! Large data that everybody needs from the start, as one side: `side readonly BYTES WAY`. One sample: it happens once in a job.
 
 use chare::Program;
 use chare::prelude::*;
@@ -21,9 +21,9 @@ struct Options {
     #[arg(value_parser = ["side"])]
     _side: String,
     _readonly: String,
+    bytes: usize,
     #[arg(value_enum)]
     way: Way,
-    bytes: usize,
 }
 
 struct Reader;

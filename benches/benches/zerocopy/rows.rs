@@ -35,9 +35,9 @@ pub(crate) fn all() -> Vec<Comparison> {
         for (bytes, size) in [(1 << 20, "1 MiB"), (16 << 20, "16 MiB")] {
             rows.push(Comparison {
                 name: name(format!("readonly {size}, {path}")),
-                ours: side(format!("readonly value {bytes} {layout}")),
+                ours: side(format!("readonly {bytes} value {layout}")),
                 against: "constructors' argument",
-                peer: side(format!("readonly argument {bytes} {layout}")),
+                peer: side(format!("readonly {bytes} argument {layout}")),
             });
         }
     }
@@ -51,7 +51,7 @@ fn pingpong(rows: &mut Vec<Comparison>, (bytes, size): (usize, &str), (path, lay
         ("get", "get", "regular with copy", "regular-copy"),
         ("put", "put", "regular with copy", "regular-copy"),
     ];
-    let play = |way, mode| side(format!("pingpong {way} {mode} {bytes} {layout}"));
+    let play = |way, mode| side(format!("pingpong {bytes} {way} {mode} {layout}"));
     for (way_name, way, against, peer) in ways {
         for (mode_name, mode) in MODES {
             rows.push(Comparison {
@@ -70,7 +70,7 @@ fn broadcast(rows: &mut Vec<Comparison>, (bytes, size): (usize, &str), (path, la
         ("send+copy", "send-copy", "regular with copy", "regular-copy"),
         ("post", "post", "regular with copy", "regular-copy"),
     ];
-    let play = |way, mode| side(format!("broadcast {way} {mode} {bytes} {layout}"));
+    let play = |way, mode| side(format!("broadcast {bytes} {way} {mode} {layout}"));
     for (way_name, way, against, peer) in ways {
         for (mode_name, mode) in MODES {
             rows.push(Comparison {

@@ -6,6 +6,8 @@
 //! 3. A node is done with a peer when it has heard the peer's goodbye and the peer has heard its own; or when the peer is lost. A
 //!    peer that ends after its own goodbye has nobody left to hear ours.
 
+use crate::tcp::lifelines::Sign;
+
 /// Whether something may still come from the peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Presence {
@@ -22,6 +24,19 @@ enum Farewell {
     Said,
     /// Or there is nobody to hear it.
     Heard,
+}
+
+/// What a sign on a peer's lifeline means for the node.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum Meaning {
+    /// Nothing that it must act on.
+    Known,
+    /// The peer says goodbye.
+    Goodbye,
+    /// No correct peer does that, in words.
+    Breach(&'static str),
+    /// The peer is lost, for this reason.
+    Lost(String),
 }
 
 /// See the module.
@@ -61,8 +76,21 @@ impl Parting {
         self.presence = Presence::Closed;
     }
 
+    /// What a sign on the peer's lifeline means. One that never said anything may say goodbye there.
+    pub(crate) fn judge(&mut self, sign: Sign, has_said_nothing: bool) -> Meaning {
+        let end = match sign {
+            Sign::Heard if self.be_heard() => return Meaning::Known,
+            Sign::Heard => return Meaning::Breach("it heard a goodbye that was not said"),
+            Sign::Goodbye if self.is_open() && has_said_nothing => return Meaning::Goodbye,
+            Sign::Goodbye => return Meaning::Breach("a goodbye beside its messages"),
+            Sign::Ended => "its process ended without a goodbye".to_owned(),
+            Sign::Broken(cause) => cause,
+        };
+        if self.be_left() { Meaning::Lost(end) } else { Meaning::Known }
+    }
+
     /// The peer has heard our goodbye. Whether there was one to hear.
-    pub(crate) fn be_heard(&mut self) -> bool {
+    fn be_heard(&mut self) -> bool {
         let was_said = self.farewell == Farewell::Said;
         if was_said {
             self.farewell = Farewell::Heard;
@@ -71,7 +99,7 @@ impl Parting {
     }
 
     /// The peer's lifeline has ended. Whether that is news.
-    pub(crate) fn be_left(&mut self) -> bool {
+    fn be_left(&mut self) -> bool {
         if self.presence == Presence::Closed && self.farewell != Farewell::Heard {
             self.lose();
         }

@@ -184,17 +184,11 @@ impl Lrts for Leased {
         }
         self.sleeper.note_work();
         for one in news.drain(..) {
-            match one {
-                News::Frame { source, channel, message } => {
-                    let (_, body) = wire::Header::decode(message.bytes(&self.incoming))
-                        .expect("decoded before, and nobody wrote it since");
-                    sink.frame(source, channel, body);
-                    read.push(message);
-                }
-                News::Completion(completion) => sink.completion(completion),
-                News::Closed(peer) => sink.peer_closed(peer),
-                News::Lost(error) => sink.peer_lost(error),
-            }
+            read.extend(one.tell(sink, |sink, source, channel, message| {
+                let (_, body) = wire::Header::decode(message.bytes(&self.incoming))
+                    .expect("decoded before, and nobody wrote it since");
+                sink.frame(source, channel, body);
+            }));
         }
         if !read.is_empty() {
             let mut exchange = self.exchange.lock();

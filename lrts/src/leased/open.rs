@@ -13,10 +13,9 @@ use super::server::Server;
 use crate::bootstrap::Bootstrap;
 use crate::codec;
 use crate::error::LrtsError;
-use crate::fabric::lifelines::Lifelines;
 use crate::ids::NodeId;
 use crate::region::Regions;
-use crate::tcp;
+use crate::tcp::lifelines::Lifelines;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -80,7 +79,7 @@ pub(super) fn open(
             }
         });
     }
-    let lifelines = Lifelines::new(backend, tcp::connect(bootstrap, expected, patience)?)?;
+    let lifelines = Lifelines::open(backend, bootstrap, expected, patience)?;
     let registrations = Registrations::new(registrations_max.min(endpoint.registrations_max()));
     greet(Exchange::new(Parts { node, backend, door, endpoint, registrations, lifelines, peers }), opening)
 }

@@ -11,6 +11,7 @@ use super::registrations::{RegionName, Registrations};
 use super::wire::{Control, Window};
 use crate::claim::ClaimMode;
 use crate::emulated::wire::{OPERATIONS_MAX, OperationId, Range, Reason};
+use crate::fabric::peers::Serve;
 use crate::region::{Claim, ClaimError, RegionKey, Regions};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -33,18 +34,19 @@ pub(super) struct Server {
     waiting: Vec<OperationId>,
 }
 
-impl Server {
-    pub(super) fn new(regions: Arc<Regions>) -> Self {
-        Self { regions, leases: HashMap::new(), waiting: Vec::new() }
-    }
-
-    pub(super) fn is_idle(&self) -> bool {
+impl Serve for Server {
+    fn is_idle(&self) -> bool {
         self.leases.is_empty()
     }
 
-    /// Whether a range is busy, the end of which no message will announce.
-    pub(super) fn is_waiting(&self) -> bool {
+    fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
+    }
+}
+
+impl Server {
+    pub(super) fn new(regions: Arc<Regions>) -> Self {
+        Self { regions, leases: HashMap::new(), waiting: Vec::new() }
     }
 
     /// The peer asks for a lease.

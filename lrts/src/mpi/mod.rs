@@ -9,10 +9,11 @@
 //! range, and then sends or receives, from or into that memory. Nobody reaches it without that.
 //!
 //! 1. One thread at a time uses the endpoint. What MPI's threads may do decides which (`callers`): any, or the one that
-//!    initialised MPI; the others leave messages and take news, and that one must [`attend`](Mpi::attend).
+//!    initialised MPI; the others leave messages and take news, and that one must [`attend`](Mpi::attend). A look that finds
+//!    nothing takes one lock: whoever waits for a message waits for half a look more, on average.
 //! 2. MPI has no descriptor to wait on: a sleeper looks every now and then, while something is under way every 50 us.
 //! 3. Peers that die are noticed by their lifelines, at the latest when they are looked at: after every sleep, and
-//!    with every `LIFELINE_INTERVAL`th progress. MPIs themselves end all processes of a job, or say nothing.
+//!    with every 1,024th progress. MPIs themselves end all processes of a job, or say nothing.
 //! 4. A process that MPI or its launcher ends says so (`last_words`).
 //! 5. Errors come back as values (`MPI_ERRORS_RETURN`), and name the peer as far as MPI knows whose they are.
 
@@ -59,9 +60,6 @@ pub(crate) const FRAME_BYTES_MAX: usize = BUFFER_BYTES - HEADER_BYTES;
 /// microseconds at either end.
 pub(crate) const MATCHED_BYTES_MIN: usize = 32 << 10;
 
-/// One look at the lifelines is a system call, some hundred nanoseconds.
-const LIFELINE_INTERVAL: u32 = 1_024;
-
 /// How long a thread that attends goes on looking when nothing happens: as long as an idle PE.
 const SPIN: Duration = Duration::from_micros(200);
 
@@ -80,12 +78,11 @@ pub struct Place {
     pub rank: u32,
 }
 
-/// What one thread at a time does in `progress`.
+/// What one thread at a time delivers.
 #[derive(Default)]
 struct Turn {
     news: Vec<News>,
     read: Vec<Arrival>,
-    rounds: u32,
 }
 
 /// One node's endpoint.
@@ -144,12 +141,10 @@ impl Mpi {
     /// Drives the endpoint until `is_over`, where MPI lets nobody do it but this thread; returns at once where any may.
     pub fn attend(&self, is_over: &dyn Fn() -> bool) {
         let (Some(_), Some(ticket)) = (self.callers.only(), self.callers.ticket()) else { return };
-        let (mut rounds, mut idle_since) = (0_u32, Instant::now());
+        let mut idle_since = Instant::now();
         while !is_over() {
-            rounds = rounds.wrapping_add(1);
-            let (slept, closing) = (idle_since.elapsed() > SPIN, self.is_closing());
-            let look = slept || closing || rounds.is_multiple_of(LIFELINE_INTERVAL);
-            if self.exchange.lock().advance(closing, look, ticket) {
+            let slept = idle_since.elapsed() > SPIN;
+            if self.exchange.lock().advance(self.is_closing(), slept, ticket) {
                 idle_since = Instant::now();
             } else if slept {
                 std::thread::park_timeout(NAP);
@@ -209,34 +204,29 @@ impl Lrts for Mpi {
     }
 
     fn progress(&self, sink: &mut dyn Sink) -> bool {
-        let Some(mut turn) = self.turn.try_lock() else { return false };
-        let Turn { news, read, rounds } = &mut *turn;
-        *rounds = rounds.wrapping_add(1);
+        if self.turn.is_locked() {
+            return false;
+        }
         let (slept, closing) = (self.sleeper.has_slept(), self.is_closing());
-        let look = slept || closing || rounds.is_multiple_of(LIFELINE_INTERVAL);
         let mut exchange = self.exchange.lock();
-        exchange.give_back(read);
         let ticket = self.callers.ticket();
-        let happened = ticket.is_some_and(|ticket| exchange.advance(closing, look, ticket));
-        exchange.take_news(news);
-        drop(exchange);
-        if news.is_empty() {
+        let happened = ticket.is_some_and(|ticket| exchange.advance(closing, slept, ticket));
+        if !exchange.has_news() {
             return happened;
         }
+        let Some(mut turn) = self.turn.try_lock() else { return happened };
+        let Turn { news, read } = &mut *turn;
+        exchange.take_news(news);
+        drop(exchange);
         self.sleeper.note_work();
         for one in news.drain(..) {
-            match one {
-                News::Frame { source, channel, message } => {
-                    let (_, body) = wire::Header::decode(self.incoming.bytes(&message))
-                        .expect("decoded before, and nobody wrote it since");
-                    sink.frame(source, channel, body);
-                    read.push(message);
-                }
-                News::Completion(completion) => sink.completion(completion),
-                News::Closed(peer) => sink.peer_closed(peer),
-                News::Lost(error) => sink.peer_lost(error),
-            }
+            read.extend(one.tell(sink, |sink, source, channel, message| {
+                let (_, body) = wire::Header::decode(self.incoming.bytes(message))
+                    .expect("decoded before, and nobody wrote it since");
+                sink.frame(source, channel, body);
+            }));
         }
+        self.exchange.lock().give_back(read);
         true
     }
 
@@ -253,13 +243,12 @@ impl Lrts for Mpi {
     }
 
     fn arm(&self) -> bool {
-        // What was read must be posted again, or nobody can send.
-        let has_read = self.turn.try_lock().is_none_or(|turn| !turn.read.is_empty());
-        !has_read
-            && self.sleeper.arm(|| {
-                let exchange = self.exchange.lock();
-                (!exchange.is_restless()).then(|| exchange.watches_clock() || self.is_closing())
-            })
+        self.sleeper.arm(|| {
+            let exchange = self.exchange.lock();
+            // What is being read is to be posted again.
+            let may_sleep = !exchange.is_restless() && !self.turn.is_locked();
+            may_sleep.then(|| exchange.watches_clock() || self.is_closing())
+        })
     }
 
     fn event_fd(&self) -> Option<BorrowedFd<'_>> {

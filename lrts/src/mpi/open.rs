@@ -10,10 +10,9 @@ use super::server::Server;
 use super::{BACKEND, Place};
 use crate::bootstrap::Bootstrap;
 use crate::error::LrtsError;
-use crate::fabric::lifelines::Lifelines;
 use crate::ids::NodeId;
 use crate::region::Regions;
-use crate::tcp;
+use crate::tcp::lifelines::Lifelines;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,7 +34,7 @@ pub(super) fn open(
     let ticket = callers.ticket().expect("the thread that opens an endpoint may call MPI");
     let endpoint = Endpoint::open(own, callers.clone(), ticket)
         .map_err(|error| LrtsError::Bootstrap(format!("{}: {error}", library.version())))?;
-    let lifelines = Lifelines::new(BACKEND, tcp::connect(bootstrap, expected, patience)?)?;
+    let lifelines = Lifelines::open(BACKEND, bootstrap, expected, patience)?;
     let peer = |(peer, place): (NodeId, &Place)| {
         expected.contains(&peer).then(|| (place.clone(), Server::new(Arc::clone(regions))))
     };

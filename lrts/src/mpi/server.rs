@@ -9,6 +9,7 @@ use super::flow::{Block, Flow};
 use super::wire::{Control, Tags, is_transfer_tag};
 use crate::claim::ClaimMode;
 use crate::emulated::wire::{OPERATIONS_MAX, OperationId, Range, Reason};
+use crate::fabric::peers::Serve;
 use crate::region::{ClaimError, RegionKey, Regions};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -62,18 +63,19 @@ impl Ends<'_> {
     }
 }
 
-impl Server {
-    pub(super) fn new(regions: Arc<Regions>) -> Self {
-        Self { regions, open: HashMap::new(), waiting: Vec::new() }
-    }
-
-    pub(super) fn is_idle(&self) -> bool {
+impl Serve for Server {
+    fn is_idle(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// Whether a range is busy, the end of which no message will announce.
-    pub(super) fn is_waiting(&self) -> bool {
+    fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
+    }
+}
+
+impl Server {
+    pub(super) fn new(regions: Arc<Regions>) -> Self {
+        Self { regions, open: HashMap::new(), waiting: Vec::new() }
     }
 
     /// The peer posted an operation.

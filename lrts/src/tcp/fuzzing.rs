@@ -1,6 +1,6 @@
 //! What a socket of this backend could be told, for the fuzzers.
 
-use super::handshake::{Acceptor, Connector, Failure, Hello, noise};
+use super::handshake::{Acceptor, Connector, Failure, Hello, Line, noise};
 use super::inbound::{Heard, Inbound};
 use crate::bootstrap::JobKey;
 use crate::error::LrtsError;
@@ -82,9 +82,8 @@ pub fn accept(bytes: &[u8]) -> bool {
 /// A stranger says `bytes` to a node that connects; returns whether it was believed.
 pub fn connect(bytes: &[u8]) -> bool {
     let (near, far) = sockets();
-    let Ok(mut connector) = Connector::start(&near, &KEY, Hello { from: NodeId(1), to: NodeId(0) }) else {
-        return false;
-    };
+    let hello = Hello { from: NodeId(1), to: NodeId(0), line: Line::Frames };
+    let Ok(mut connector) = Connector::start(&near, &KEY, hello) else { return false };
     let _ = rustix::io::write(&far, bytes);
     drop(far);
     matches!(connector.advance(&near), Ok(true))

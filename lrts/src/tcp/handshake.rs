@@ -20,7 +20,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use snow::{HandshakeState, TransportState};
 
 /// Counts changes of handshake, header or emulated operations.
-const PROTOCOL_VERSION: u32 = 1;
+const PROTOCOL_VERSION: u32 = 2;
 
 const NOISE: &str = "Noise_NNpsk0_25519_AESGCM_SHA256";
 
@@ -38,30 +38,53 @@ pub(super) enum Failure {
     Stranger(String),
 }
 
-/// Who speaks, and to whom.
+/// What a connection is for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Line {
+    /// What nodes say to each other.
+    Frames,
+    /// The news of its end.
+    Life,
+}
+
+/// Who speaks, to whom, and on which of their connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Hello {
     pub(super) from: NodeId,
     pub(super) to: NodeId,
+    pub(super) line: Line,
 }
 
+/// Bytes of an encoded hello.
+const HELLO_BYTES: usize = 13;
+
 impl Hello {
-    fn encode(self) -> [u8; 12] {
-        let mut bytes = [0; 12];
+    fn encode(self) -> [u8; HELLO_BYTES] {
+        let mut bytes = [0; HELLO_BYTES];
         bytes[..4].copy_from_slice(&PROTOCOL_VERSION.to_le_bytes());
         bytes[4..8].copy_from_slice(&self.from.0.to_le_bytes());
-        bytes[8..].copy_from_slice(&self.to.0.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.to.0.to_le_bytes());
+        bytes[12] = self.line as u8;
         bytes
     }
 
+    /// What the other side says to this.
+    fn answer(self) -> Self {
+        Self { from: self.to, to: self.from, line: self.line }
+    }
+
     fn decode(bytes: &[u8]) -> Result<Self, Failure> {
-        let words: Vec<u32> = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        match (words.as_slice(), bytes.len()) {
-            ([PROTOCOL_VERSION, from, to], 12) => Ok(Self { from: NodeId(*from), to: NodeId(*to) }),
+        let (words, rest) = bytes.as_chunks::<4>();
+        let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        let line = [Line::Frames, Line::Life].into_iter().find(|line| rest == [*line as u8]);
+        match (words.as_slice(), line) {
+            ([PROTOCOL_VERSION, from, to], Some(line)) => {
+                Ok(Self { from: NodeId(*from), to: NodeId(*to), line })
+            }
             ([version, ..], _) if *version != PROTOCOL_VERSION => Err(Failure::Stranger(format!(
                 "it speaks version {version} of the protocol, this node {PROTOCOL_VERSION}"
             ))),
-            _ => Err(Failure::Stranger(format!("its hello has {} bytes", bytes.len()))),
+            _ => Err(Failure::Stranger(format!("its hello of {} bytes is none", bytes.len()))),
         }
     }
 }
@@ -173,11 +196,11 @@ impl Connector {
                     self.state = Some(ConnectorState::WelcomeExpected(Box::new(state)));
                 }
                 Some(ConnectorState::WelcomeExpected(mut state)) => {
-                    let Hello { from, to } = read_hello(&mut state, message)?;
-                    if (from, to) == (self.hello.to, self.hello.from) {
+                    let heard = read_hello(&mut state, message)?;
+                    if heard == self.hello.answer() {
                         return Ok(true);
                     }
-                    return Err(Failure::Stranger(format!("it is {from} and expects {to}")));
+                    return Err(Failure::Stranger(format!("it is {} and expects {}", heard.from, heard.to)));
                 }
                 None => return Err(Failure::Ended("it went on after a failure".to_owned())),
             }
@@ -236,7 +259,6 @@ impl Acceptor {
 impl Proved {
     /// Tells the connector that its connection is taken.
     pub(super) fn welcome(mut self, socket: &OwnedFd) -> Result<(), Failure> {
-        let hello = Hello { from: self.hello.to, to: self.hello.from };
-        write_hello(socket, &mut self.state, hello)
+        write_hello(socket, &mut self.state, self.hello.answer())
     }
 }

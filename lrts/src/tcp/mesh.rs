@@ -1,14 +1,14 @@
-//! Start-up: one authenticated connection to each peer, or an error that names who is missing.
+//! Start-up: one authenticated connection to each peer for each use, or an error that names who is missing.
 //!
-//! 1. Each pair has one connection: the node with the higher number connects to the one with the lower.
+//! 1. Each pair has one connection for each [`Line`]: the node with the higher number connects to the one with the lower.
 //! 2. A node listens only if somebody will connect to it, on the one address that peers use, on a port that the
 //!    kernel chooses; the port is published by the bootstrap. The listener is closed once all are there.
 //! 3. A connection that is not proved within [`HANDSHAKE_PATIENCE`] is dropped. Of those not yet proved
 //!    [`HALF_OPEN_MAX`] are kept, the newest; strangers who hold connections open push each other out.
 //! 4. A connector whose connection ends tries again until the deadline, since rule 3 may have hit it.
-//! 5. A second connection of a peer, or one of a node that is not expected, is dropped.
+//! 5. A second connection of a peer for the same use, or one of a node that is not expected, is dropped.
 
-use super::handshake::{Acceptor, Connector, Failure, Hello};
+use super::handshake::{Acceptor, Connector, Failure, Hello, Line};
 use crate::bootstrap::{Bootstrap, JobKey};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
@@ -29,7 +29,16 @@ const HALF_OPEN_MAX: usize = 64;
 /// Between two attempts to connect to the same peer.
 const RETRY_AFTER: Duration = Duration::from_millis(20);
 
+/// A connection that says nothing for so long is asked for a sign of life, which the other host's kernel gives.
+const KEEPALIVE_AFTER: Duration = Duration::from_secs(4);
+
+/// Between such questions while none is answered.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(1);
+
 const BACKEND: &str = "tcp";
+
+/// The connections of a node.
+pub(super) type Connected = BTreeMap<(Line, NodeId), OwnedFd>;
 
 /// A connection that somebody opened to us and has not proved yet.
 struct HalfOpen {
@@ -55,10 +64,10 @@ struct Mesh {
     node: NodeId,
     key: JobKey,
     listener: Option<TcpListener>,
-    expected: BTreeSet<NodeId>,
+    expected: BTreeSet<(Line, NodeId)>,
     half_open: VecDeque<HalfOpen>,
-    outgoing: BTreeMap<NodeId, Outgoing>,
-    connected: BTreeMap<NodeId, OwnedFd>,
+    outgoing: BTreeMap<(Line, NodeId), Outgoing>,
+    connected: Connected,
     /// Connections dropped because they did not prove themselves; told if the deadline passes.
     strangers: usize,
 }
@@ -67,18 +76,20 @@ fn system(operation: &'static str, source: std::io::Error, hint: &'static str) -
     LrtsError::System { operation, backend: BACKEND, source, hint }
 }
 
-/// Connects this node to `peers`, within `patience` after all nodes have published their addresses.
-/// Collective: every node of the job calls it, with peers that agree with the others'.
+/// Connects this node to `peers`, for each of `lines`, within `patience` after all nodes have published their addresses.
+/// Collective: every node of the job calls it, with peers that agree with the others' and the same lines.
 ///
 /// # Errors
 /// Who could not be reached and why.
 pub(super) fn connect_all(
     bootstrap: &mut dyn Bootstrap,
     peers: &[NodeId],
+    lines: &[Line],
     patience: Duration,
-) -> Result<BTreeMap<NodeId, OwnedFd>, LrtsError> {
+) -> Result<Connected, LrtsError> {
     let node = bootstrap.node();
-    let expected: BTreeSet<NodeId> = peers.iter().copied().filter(|peer| *peer > node).collect();
+    let to = |peer: NodeId| lines.iter().map(move |line| (*line, peer));
+    let expected: BTreeSet<_> = peers.iter().copied().filter(|peer| *peer > node).flat_map(to).collect();
     let listener = match expected.is_empty() {
         true => None,
         false => Some(listen(bootstrap.host_address())?),
@@ -98,8 +109,8 @@ pub(super) fn connect_all(
             .and_then(|bytes| std::str::from_utf8(bytes).ok())
             .and_then(|text| text.parse().ok())
             .ok_or_else(|| connect_error(peer, "it published no address".to_owned()))?;
-        let attempt = Attempt::Retry { at: Instant::now(), cause: String::new() };
-        outgoing.insert(peer, Outgoing { address, attempt });
+        let attempt = || Attempt::Retry { at: Instant::now(), cause: String::new() };
+        outgoing.extend(to(peer).map(|one| (one, Outgoing { address, attempt: attempt() })));
     }
     let mesh = Mesh {
         node,
@@ -111,7 +122,20 @@ pub(super) fn connect_all(
         connected: BTreeMap::new(),
         strangers: 0,
     };
-    mesh.complete(Instant::now() + patience)
+    let connected = mesh.complete(Instant::now() + patience)?;
+    connected
+        .values()
+        .try_for_each(tune)
+        .map_err(|errno| system("setting the options of a connection", errno.into(), ""))?;
+    Ok(connected)
+}
+
+/// Small frames leave at once; a host that vanishes while nothing is said is noticed.
+fn tune(socket: &OwnedFd) -> Result<(), Errno> {
+    sockopt::set_tcp_nodelay(socket, true)?;
+    sockopt::set_socket_keepalive(socket, true)?;
+    sockopt::set_tcp_keepidle(socket, KEEPALIVE_AFTER)?;
+    sockopt::set_tcp_keepintvl(socket, KEEPALIVE_INTERVAL)
 }
 
 fn connect_error(peer: NodeId, cause: String) -> LrtsError {
@@ -137,7 +161,7 @@ fn start_connecting(address: &SocketAddr) -> Result<OwnedFd, Errno> {
 }
 
 impl Mesh {
-    fn complete(mut self, deadline: Instant) -> Result<BTreeMap<NodeId, OwnedFd>, LrtsError> {
+    fn complete(mut self, deadline: Instant) -> Result<Connected, LrtsError> {
         loop {
             self.accept();
             self.advance_half_open();
@@ -184,11 +208,11 @@ impl Mesh {
                 Ok(None) if now < one.until => self.half_open.push_back(one),
                 Ok(None) | Err(_) => self.strangers += 1,
                 Ok(Some(proved)) => {
-                    let Hello { from, to } = proved.hello;
-                    let wanted = to == self.node && self.expected.contains(&from);
+                    let Hello { from, to, line } = proved.hello;
+                    let wanted = to == self.node && self.expected.contains(&(line, from));
                     if wanted && proved.welcome(&one.socket).is_ok() {
-                        self.expected.remove(&from);
-                        self.connected.insert(from, one.socket);
+                        self.expected.remove(&(line, from));
+                        self.connected.insert((line, from), one.socket);
                     } else {
                         self.strangers += 1;
                     }
@@ -198,23 +222,24 @@ impl Mesh {
     }
 
     fn advance_outgoing(&mut self) -> Result<(), LrtsError> {
-        for (peer, Outgoing { address, attempt }) in std::mem::take(&mut self.outgoing) {
-            let attempt = match self.advance_one(peer, attempt, &address) {
+        for ((line, peer), Outgoing { address, attempt }) in std::mem::take(&mut self.outgoing) {
+            let hello = Hello { from: self.node, to: peer, line };
+            let attempt = match self.advance_one(hello, attempt, &address) {
                 Ok(Attempt::Connected(socket)) => {
-                    self.connected.insert(peer, socket);
+                    self.connected.insert((line, peer), socket);
                     continue;
                 }
                 Ok(attempt) => attempt,
                 Err(Failure::Ended(cause)) => Attempt::Retry { at: Instant::now() + RETRY_AFTER, cause },
                 Err(Failure::Stranger(cause)) => return Err(connect_error(peer, cause)),
             };
-            self.outgoing.insert(peer, Outgoing { address, attempt });
+            self.outgoing.insert((line, peer), Outgoing { address, attempt });
         }
         Ok(())
     }
 
     /// One step of an attempt, if its socket is ready for one.
-    fn advance_one(&self, peer: NodeId, attempt: Attempt, address: &SocketAddr) -> Result<Attempt, Failure> {
+    fn advance_one(&self, hello: Hello, attempt: Attempt, address: &SocketAddr) -> Result<Attempt, Failure> {
         let ended = |errno: Errno| Failure::Ended(errno.to_string());
         match attempt {
             Attempt::Retry { at, .. } if Instant::now() >= at => {
@@ -222,7 +247,6 @@ impl Mesh {
             }
             Attempt::Connecting(socket) if is_writable(&socket) => {
                 sockopt::socket_error(&socket).and_then(|outcome| outcome).map_err(ended)?;
-                let hello = Hello { from: self.node, to: peer };
                 let connector = Connector::start(&socket, &self.key, hello)?;
                 Ok(Attempt::Proving(socket, Box::new(connector)))
             }
@@ -268,7 +292,7 @@ impl Mesh {
             }
         };
         let (peer, cause) = match (self.outgoing.into_iter().next(), self.expected.first()) {
-            (Some((peer, Outgoing { address, attempt })), _) => {
+            (Some(((_, peer), Outgoing { address, attempt })), _) => {
                 let last = match attempt {
                     Attempt::Retry { cause, .. } => cause,
                     Attempt::Connecting(_) => "nobody answers".to_owned(),
@@ -278,7 +302,7 @@ impl Mesh {
                 };
                 (peer, format!("no connection to {address} in time, lately: {last}"))
             }
-            (None, Some(peer)) => (*peer, "it did not connect in time".to_owned()),
+            (None, Some((_, peer))) => (*peer, "it did not connect in time".to_owned()),
             (None, None) => unreachable!("the mesh is complete when nobody is missing"),
         };
         connect_error(peer, format!("{cause}{strangers}; check that all nodes have the same job key"))

@@ -8,6 +8,7 @@
 //! 3. `progress` reads a bounded amount from each ready connection (`inbound`) and delivers whole frames.
 //! 4. A connection that ends without a goodbye, breaks, or carries nonsense makes its peer lost, once.
 //! 5. After both goodbyes a connection is no longer watched; it is closed with the endpoint.
+//! 6. A host that vanishes is noticed by a second connection to each peer, which carries nothing (`lifelines`).
 //!
 //! Get and put are those of [`Emulated`](crate::emulated::Emulated).
 
@@ -16,8 +17,11 @@ pub(crate) mod fuzzing;
 mod handshake;
 mod header;
 mod inbound;
+pub(crate) mod lifelines;
 mod mesh;
 mod outbound;
+#[cfg(test)]
+mod tests;
 
 use crate::bootstrap::Bootstrap;
 use crate::capabilities::Capabilities;
@@ -28,16 +32,15 @@ use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::path_use::PathUse;
 use crate::region::RegionKey;
+use handshake::Line;
 use inbound::{Heard, Inbound};
+use lifelines::{Lifelines, Sign};
 use outbound::{Outbound, Socket};
 use parking_lot::Mutex;
 use rustix::event::Timespec;
-use rustix::event::epoll::{self, Event, EventFlags};
+use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::sockopt;
-#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
-use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -48,6 +51,9 @@ pub(crate) const FRAME_BYTES_MAX: usize = 1 << 20;
 
 /// Ready connections per progress; the kernel rotates those that remain.
 const EVENTS: usize = 64;
+
+/// What the events of the lifelines carry, where those of other connections carry a node.
+const LIFELINES: u64 = u64::MAX;
 
 const BACKEND: &str = "tcp";
 
@@ -74,13 +80,19 @@ struct Link {
     lost: AtomicBool,
 }
 
+/// What the one thread that makes progress holds.
+struct Hearing {
+    /// By node; `None` where there is no connection.
+    readings: Vec<Option<Reading>>,
+    lifelines: Lifelines,
+}
+
 /// One node's connections.
 pub struct Tcp {
     epoll: OwnedFd,
     /// By node; `None` where there is no connection.
     links: Vec<Option<Link>>,
-    /// By node likewise. Held by the one thread that makes progress.
-    readings: Mutex<Vec<Option<Reading>>>,
+    hearing: Mutex<Hearing>,
     closing: AtomicBool,
 }
 
@@ -88,36 +100,12 @@ fn system(operation: &'static str, errno: Errno) -> LrtsError {
     LrtsError::System { operation, backend: BACKEND, source: errno.into(), hint: "" }
 }
 
-/// Authenticated connections to `peers`, for whoever wants no more than the proof and the news of an end. Collective, like
-/// [`Tcp::open`].
-///
-/// # Errors
-/// As for [`Tcp::open`].
-#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
-pub(crate) fn connect(
-    bootstrap: &mut dyn Bootstrap,
-    peers: &[NodeId],
-    patience: Duration,
-) -> Result<BTreeMap<NodeId, OwnedFd>, LrtsError> {
-    let connected = mesh::connect_all(bootstrap, peers, patience)?;
-    for socket in connected.values() {
-        tune(socket).map_err(|errno| system("setting the options of a connection", errno))?;
-    }
-    Ok(connected)
+fn gone(peer: NodeId, cause: String) -> LrtsError {
+    LrtsError::PeerLost { peer, backend: BACKEND, cause }
 }
 
-/// How long a host may neither acknowledge nor take bytes before its nodes are lost. A node that does not read for as long,
-/// because one of its entries runs and more was sent to it than the kernels keep, looks the same; so it is no shorter.
-const SILENCE_MAX: Duration = Duration::from_secs(120);
-
-/// Small frames leave at once; a host that vanishes is noticed, whether bytes are on their way to it or not.
-fn tune(socket: &OwnedFd) -> Result<(), Errno> {
-    sockopt::set_tcp_nodelay(socket, true)?;
-    sockopt::set_tcp_user_timeout(socket, SILENCE_MAX.as_millis() as u32)?;
-    sockopt::set_socket_keepalive(socket, true)?;
-    sockopt::set_tcp_keepidle(socket, Duration::from_secs(10))?;
-    // How many probes go unanswered is bounded by the time above.
-    sockopt::set_tcp_keepintvl(socket, Duration::from_secs(5))
+fn breach(peer: NodeId, cause: String) -> LrtsError {
+    LrtsError::Protocol { peer, backend: BACKEND, what: "frame", cause }
 }
 
 impl Tcp {
@@ -131,17 +119,21 @@ impl Tcp {
         peers: &[NodeId],
         patience: Duration,
     ) -> Result<Self, LrtsError> {
-        let connected = mesh::connect_all(bootstrap, peers, patience)?;
+        let mut frames = mesh::connect_all(bootstrap, peers, &[Line::Frames, Line::Life], patience)?;
+        let lives = frames.split_off(&(Line::Life, NodeId(0)));
+        let lifelines = Lifelines::watch(BACKEND, lives)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|errno| system("creating the event queue", errno))?;
+        let watching = |errno| system("watching a connection", errno);
+        let data = EventData::new_u64(LIFELINES);
+        epoll::add(&epoll, lifelines.event_fd(), data, EventFlags::IN).map_err(watching)?;
         let nodes = bootstrap.nodes();
         let mut links: Vec<Option<Link>> = (0..nodes).map(|_| None).collect();
         let mut readings: Vec<Option<Reading>> = (0..nodes).map(|_| None).collect();
-        for (peer, socket) in connected {
-            tune(&socket).map_err(|errno| system("setting the options of a connection", errno))?;
+        for ((_, peer), socket) in frames {
             let data = u64::from(peer.0);
-            let outbound = Outbound::register(&Socket { epoll: &epoll, socket: &socket, data })
-                .map_err(|errno| system("watching a connection", errno))?;
+            let outbound =
+                Outbound::register(&Socket { epoll: &epoll, socket: &socket, data }).map_err(watching)?;
             links[peer.index()] = Some(Link {
                 peer,
                 socket,
@@ -151,7 +143,8 @@ impl Tcp {
             });
             readings[peer.index()] = Some(Reading { presence: Presence::Open, inbound: Inbound::new() });
         }
-        Ok(Self { epoll, links, readings: Mutex::new(readings), closing: AtomicBool::new(false) })
+        let hearing = Mutex::new(Hearing { readings, lifelines });
+        Ok(Self { epoll, links, hearing, closing: AtomicBool::new(false) })
     }
 
     /// The runtime's frames that a peer was sent.
@@ -191,18 +184,9 @@ impl Tcp {
                     }
                     Heard::End(cause) => {
                         let cause = link.outbound.lock().broken().map_or(cause, str::to_owned);
-                        self.lose(link, reading, sink, |peer| LrtsError::PeerLost {
-                            peer,
-                            backend: BACKEND,
-                            cause,
-                        });
+                        self.lose(link, reading, sink, gone(link.peer, cause));
                     }
-                    Heard::Breach(cause) => self.lose(link, reading, sink, |peer| LrtsError::Protocol {
-                        peer,
-                        backend: BACKEND,
-                        what: "frame",
-                        cause,
-                    }),
+                    Heard::Breach(cause) => self.lose(link, reading, sink, breach(link.peer, cause)),
                 }
                 true
             }
@@ -217,22 +201,39 @@ impl Tcp {
             outbound.forget(&self.socket(link));
         } else if hung_up {
             drop(outbound);
-            self.lose(link, reading, sink, |peer| LrtsError::PeerLost {
-                peer,
-                backend: BACKEND,
-                cause: "it left before it had read what was sent to it".to_owned(),
-            });
+            let cause = "it left before it had read what was sent to it".to_owned();
+            self.lose(link, reading, sink, gone(link.peer, cause));
         }
     }
 
-    fn lose(
-        &self,
-        link: &Link,
-        reading: &mut Reading,
-        sink: &mut dyn Sink,
-        error: impl FnOnce(NodeId) -> LrtsError,
-    ) {
-        let error = error(link.peer);
+    /// Hears what the lifelines tell. Returns whether there was anything.
+    fn check_lifelines(&self, hearing: &mut Hearing, sink: &mut dyn Sink) -> bool {
+        let Hearing { readings, lifelines } = hearing;
+        let signs = lifelines.check();
+        let happened = !signs.is_empty();
+        for (peer, sign) in signs {
+            let (Some(link), Some(reading)) = (&self.links[peer.index()], &mut readings[peer.index()]) else {
+                continue;
+            };
+            let error = match sign {
+                // The other connection has ended, too, behind the last frames.
+                Sign::Ended => continue,
+                Sign::Broken(cause) => gone(peer, cause),
+                Sign::Goodbye | Sign::Heard => breach(peer, "a word beside its frames".to_owned()),
+            };
+            let is_over = match reading.presence {
+                Presence::Open => false,
+                Presence::Closed => link.outbound.lock().is_finished(),
+                Presence::Lost => true,
+            };
+            if !is_over {
+                self.lose(link, reading, sink, error);
+            }
+        }
+        happened
+    }
+
+    fn lose(&self, link: &Link, reading: &mut Reading, sink: &mut dyn Sink, error: LrtsError) {
         reading.presence = Presence::Lost;
         let mut outbound = link.outbound.lock();
         outbound.break_off(error.to_string(), &self.socket(link));
@@ -267,15 +268,19 @@ impl Lrts for Tcp {
     }
 
     fn progress(&self, sink: &mut dyn Sink) -> bool {
-        let Some(mut readings) = self.readings.try_lock() else { return false };
+        let Some(mut hearing) = self.hearing.try_lock() else { return false };
         let mut events = [const { MaybeUninit::<Event>::uninit() }; EVENTS];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         // An interrupted call is repeated by the next progress; nothing else can fail on our own descriptor.
         let Ok((events, _)) = epoll::wait(&self.epoll, &mut events, Some(&now)) else { return false };
         let mut happened = false;
         for Event { flags, data } in events.iter().copied() {
+            if data.u64() == LIFELINES {
+                happened |= self.check_lifelines(&mut hearing, sink);
+                continue;
+            }
             let node = data.u64() as usize;
-            if let (Some(link), Some(reading)) = (&self.links[node], &mut readings[node]) {
+            if let (Some(link), Some(reading)) = (&self.links[node], &mut hearing.readings[node]) {
                 happened |= self.serve(link, reading, flags, sink);
             }
         }

@@ -242,6 +242,9 @@ fn check_options(method: &Method, options: EntryOptions, parameters: &Parameters
         errors.report(&signature.ident, Misuse::AwaitedOption);
         return;
     }
+    if options.aggregate.is_some() {
+        check_aggregate(method, options, errors);
+    }
     if options.inline {
         if let Some(asyncness) = &signature.asyncness {
             errors.report(asyncness, Misuse::InlineAsync);
@@ -255,6 +258,21 @@ fn check_options(method: &Method, options: EntryOptions, parameters: &Parameters
         if !is_bool || signature.asyncness.is_some() || !parameters.list.is_empty() {
             errors.report(&signature.ident, Misuse::IdleReturn);
         }
+    }
+}
+
+/// Calls that travel together are plain ones of elements that exist.
+fn check_aggregate(method: &Method, options: EntryOptions, errors: &mut Errors) {
+    let Method { signature, nocopy, .. } = method;
+    let EntryOptions { aggregate, expedited, immediate, priority, .. } = options;
+    if options != (EntryOptions { aggregate, expedited, immediate, priority, ..EntryOptions::default() }) {
+        errors.report(&signature.ident, Misuse::AggregateWithOther);
+    }
+    if let Some(mark) = nocopy.first() {
+        errors.report(&mark.attribute, Misuse::AggregateNocopy);
+    }
+    if let Some(ty) = returned(signature) {
+        errors.report(ty, Misuse::AggregateReturn);
     }
 }
 

@@ -68,6 +68,7 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
     names::check_names(kind, &mut entries, &mut locals, errors);
     let constructor = constructor.flatten();
     check_demands(kind, constructor.as_ref(), &candidates, errors);
+    check_aggregates(kind, &candidates, errors);
 
     let conditions = method::conditions(&block.header.attrs);
     Some(Chare { name, kind, index, conditions, constructor: constructor?, entries, locals, path, generics })
@@ -123,6 +124,18 @@ fn check_demands(kind: Kind, constructor: Option<&Constructor>, entries: &[&Meth
             errors.report(mark, Misuse::DemandWithoutArray);
         } else if constructor.is_some_and(|constructor| !constructor.parameters.list.is_empty()) {
             errors.report(mark, Misuse::DemandWithArguments);
+        }
+    }
+}
+
+/// Only calls of members of a collection travel together.
+fn check_aggregates(kind: Kind, entries: &[&Method], errors: &mut Errors) {
+    for method in entries {
+        if let Role::Entry { mark, options } = &method.role
+            && options.aggregate.is_some()
+            && kind == Kind::Singleton
+        {
+            errors.report(mark, Misuse::AggregateOfOne);
         }
     }
 }

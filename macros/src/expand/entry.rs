@@ -1,7 +1,7 @@
 //! The marker type of an entry: which message it takes, and how the message becomes a call of the method.
 
 use super::{argument_places, arguments_pattern, arguments_type, awaited, declare_marker, register};
-use crate::ast::{Chare, Demand, Entry, Parameter, Passing};
+use crate::ast::{Aggregate, Chare, Demand, Entry, Parameter, Passing};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::Ident;
@@ -24,8 +24,16 @@ pub(super) fn marker(chare: &Chare, index: usize) -> TokenStream {
     let options = options(entry);
     let invoke = invoke(entry, &quote!(<#path>), &quote!(Self::Chare));
     let post = entry.post.as_ref().map(|method| post(chare, entry, method));
+    let aggregation = entry.options.aggregate.map(|aggregate| {
+        let settings = settings(aggregate);
+        quote! {
+            #(#conditions)*
+            impl #parameters_of_chare #support::AggregatedEntry for #marker #bounds { #settings }
+        }
+    });
     quote! {
         #declared
+        #aggregation
 
         #(#conditions)*
         impl #parameters_of_chare #support::EntryMethod for #marker #bounds {
@@ -72,6 +80,18 @@ pub(super) fn options(entry: &Entry) -> TokenStream {
     });
     let inline = options.inline.then(|| quote! { const INLINE: bool = true; });
     quote!(#lane #priority #inline #demand #nocopy)
+}
+
+/// The constants that differ from what the trait of aggregated entries provides.
+fn settings(aggregate: Aggregate) -> TokenStream {
+    let Aggregate { buffer_bytes, dimensions, flush_after_us } = aggregate;
+    let buffer_bytes = buffer_bytes.map(|bytes| quote!(const BUFFER_BYTES: usize = #bytes as usize;));
+    let dimensions = dimensions.map(|dimensions| quote!(const DIMENSIONS: u32 = #dimensions;));
+    let flush_after = flush_after_us.map(|us| {
+        let duration = quote!(::core::time::Duration);
+        quote!(const FLUSH_AFTER: #duration = #duration::from_micros(#us as u64);)
+    });
+    quote!(#buffer_bytes #dimensions #flush_after)
 }
 
 /// The function that the runtime calls for each message: it calls the method of `path` on a `chare`.

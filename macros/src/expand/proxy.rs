@@ -201,7 +201,8 @@ pub(super) fn calls(entry: &Entry, reach: &Reach) -> TokenStream {
             );
         }
     } else {
-        let call = format_ident!("{}", reach.call);
+        let is_aggregated = reach.is_one && entry.options.aggregate.is_some();
+        let call = format_ident!("{}", if is_aggregated { "call_aggregated" } else { reach.call });
         quote!(self.0.#call::<#marker>(#arguments);)
     };
     let method = match &entry.result {

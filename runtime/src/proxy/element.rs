@@ -2,9 +2,9 @@
 
 use super::this::with_running;
 use super::{ConstructorArguments, equal_by, leave, registration};
+use crate::aggregation::{self, AggregatedEntry};
 use crate::call::Call;
 use crate::callback::{Callback, Goal};
-use crate::chare::ThisRef;
 use crate::context::my_pe;
 use crate::dispatch;
 use crate::envelope::{Body, Create, Envelope, Insert, InsertionOrder, Stage};
@@ -12,6 +12,7 @@ use crate::ids::{ChareId, PeId, Target};
 use crate::insertion;
 use crate::lifecycle;
 use crate::message::Arguments;
+use crate::object::ThisRef;
 use crate::outbox;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
@@ -89,6 +90,24 @@ impl<C: Chare> ElementHandle<C> {
         } else {
             self.send::<E>(arguments, None);
         }
+    }
+
+    /// Calls an entry whose calls travel together; by a message of its own if it has options of its own. Some tens of instructions, and its part
+    /// of a message.
+    #[inline]
+    pub fn call_aggregated<E: AggregatedEntry<Chare = C>>(&self, arguments: E::Arguments) {
+        match (self.target, &self.options) {
+            (Target::Member(collection, index), None) => {
+                Pe::current(|pe| aggregation::call::<E>(pe, collection, index, arguments));
+            }
+            _ => self.call_alone::<E>(arguments),
+        }
+    }
+
+    /// Out of line: calls that travel together need not make room for it.
+    #[cold]
+    fn call_alone<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
+        self.send::<E>(arguments, None);
     }
 
     /// Calls an entry with nocopy parameters, in declaration order. One message; the buffers do not travel with it

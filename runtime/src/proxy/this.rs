@@ -2,11 +2,11 @@
 
 use super::{CollectionHandle, ElementHandle, SectionHandle};
 use crate::callback::Callback;
-use crate::chare::{Identity, This};
 use crate::codec;
 use crate::fold;
 use crate::ids::{CollectionId, Index, Target};
 use crate::index::ArrayIndex;
+use crate::object::{Identity, This};
 use crate::pe::Pe;
 use crate::reducers::Contribution;
 use crate::reduction::Share;

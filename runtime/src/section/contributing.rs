@@ -2,10 +2,10 @@
 
 use super::forming::show;
 use super::news::{SectionNews, tell};
-use crate::chare::Identity;
 use crate::context;
 use crate::ids::{SectionId, Target};
 use crate::lifecycle::fail;
+use crate::object::Identity;
 use crate::pe::Pe;
 use crate::reduction::Share;
 

@@ -3,13 +3,13 @@
 use super::calls::Multicast;
 use super::dissolving;
 use crate::call::Call;
-use crate::chare::AnyChare;
 use crate::early::Awaited;
 use crate::envelope::{Body, Envelope};
 use crate::ids::{PeId, Target};
 use crate::lifecycle::keep_for;
 use crate::location::Absence;
 use crate::mailbox::Outcome;
+use crate::object::AnyChare;
 use crate::outbox;
 use crate::pe::Pe;
 use crate::queue::CallOptions;

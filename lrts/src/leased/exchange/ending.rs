@@ -2,7 +2,7 @@
 
 use super::{Exchange, News};
 use crate::error::LrtsError;
-use crate::fabric::lifelines::Sign;
+use crate::fabric::parting::Meaning;
 use crate::ids::NodeId;
 use crate::leased::wire::Control;
 use std::time::{Duration, Instant};
@@ -18,15 +18,11 @@ impl Exchange {
     }
 
     pub(super) fn say_goodbyes(&mut self) {
-        for index in 0..self.peers.len() {
-            let node = NodeId(index as u32);
-            let idle = self.poster.count(node) == 0;
-            let Some(peer) = self.peer(node) else { continue };
-            if idle && peer.parting.may_say() && peer.server.is_idle() && peer.waiting.is_empty() {
-                peer.parting.say_goodbye();
-                match peer.next_out {
-                    0 => self.lifelines.write_goodbye(node),
-                    _ => self.tell(node, Control::Goodbye),
+        for node in self.peers.nodes() {
+            if self.peers.part(node, self.poster.count(node)) {
+                match self.peers.get(node).map(|peer| peer.way.next_out) {
+                    Some(0) => self.lifelines.write_goodbye(node),
+                    _ => self.peers.tell(node, Control::Goodbye),
                 }
             }
         }
@@ -36,14 +32,12 @@ impl Exchange {
         let heard = self.lifelines.check();
         let happened = !heard.is_empty();
         for (node, sign) in heard {
-            let Some(peer) = self.peer(node) else { continue };
-            match sign {
-                Sign::Heard if peer.parting.be_heard() => {}
-                Sign::Heard => self.breach(node, "it heard a goodbye that was not said".to_owned()),
-                Sign::Goodbye if peer.parting.is_open() && peer.has_said_nothing() => self.hear_goodbye(node),
-                Sign::Goodbye => self.breach(node, "a goodbye beside its messages".to_owned()),
-                Sign::Ended(cause) if peer.parting.be_left() => self.lose(node, cause),
-                Sign::Ended(_) => {}
+            let Some(peer) = self.peers.get_mut(node) else { continue };
+            match peer.parting.judge(sign, peer.way.next_in == 0 && peer.way.early.is_empty()) {
+                Meaning::Known => {}
+                Meaning::Goodbye => self.hear_goodbye(node),
+                Meaning::Breach(cause) => self.breach(node, cause.to_owned()),
+                Meaning::Lost(cause) => self.lose(node, cause),
             }
         }
         happened
@@ -60,11 +54,11 @@ impl Exchange {
 
     /// Ends all that there is with a peer, once.
     pub(super) fn end(&mut self, node: NodeId, error: LrtsError) {
-        let Some(peer) = self.peer(node).filter(|peer| !peer.parting.is_lost()) else { return };
+        let Some(peer) = self.peers.get_mut(node).filter(|peer| !peer.parting.is_lost()) else { return };
         let is_news = peer.parting.lose();
         peer.waiting.clear();
         peer.server.freeze();
-        peer.early.clear();
+        peer.way.early.clear();
         // Before the operations that fail with it: the cause is told first.
         if is_news {
             self.news.push(News::Lost(error));
@@ -79,8 +73,8 @@ impl Exchange {
     /// Closes the endpoint: the end of everything.
     pub(super) fn shut(&mut self, cause: &str) {
         self.endpoint.shut();
-        for index in 0..self.peers.len() {
-            self.lose(NodeId(index as u32), cause.to_owned());
+        for node in self.peers.nodes() {
+            self.lose(node, cause.to_owned());
         }
         let Self { endpoint, poster, news, .. } = self;
         poster.abandon_all(&mut **endpoint, &mut |completion| news.push(News::Completion(completion)));
@@ -93,7 +87,7 @@ impl Exchange {
 
     /// Whether all goodbyes were exchanged, and no operation is open.
     pub(in crate::leased) fn is_closed(&self) -> bool {
-        self.peers.iter().flatten().all(|peer| peer.parting.is_over()) && self.poster.is_idle()
+        self.peers.are_over() && self.poster.is_idle()
     }
 }
 

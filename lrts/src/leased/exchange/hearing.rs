@@ -1,6 +1,6 @@
 //! The way in: what the endpoint did, and what peers say.
 
-use super::{Exchange, Message, News, Peer};
+use super::{Exchange, Message, News};
 use crate::emulated::wire::OperationId;
 use crate::fabric::pool::Arrival;
 use crate::ids::NodeId;
@@ -18,9 +18,9 @@ impl Exchange {
             Event::Received(arrival) => self.hear(arrival),
             Event::Sent(slot) => {
                 if let (node, true) = self.sends[slot]
-                    && let Some(peer) = self.peer(node)
+                    && let Some(peer) = self.peers.get_mut(node)
                 {
-                    peer.greeted[1] = true;
+                    peer.way.greeted[1] = true;
                 }
             }
             Event::Moved(slot) => {
@@ -47,7 +47,7 @@ impl Exchange {
             if let Some((node, completion)) = self.poster.finish(id, &mut *self.endpoint) {
                 if completion.result.is_ok() {
                     // At once: the target waits for it, and this node may have no reason to come back soon.
-                    self.tell(node, Control::Release { id });
+                    self.peers.tell(node, Control::Release { id });
                     self.flush(node);
                 }
                 self.news.push(News::Completion(completion));
@@ -63,23 +63,24 @@ impl Exchange {
             // A stranger.
             return self.give_back(arrival);
         };
-        let Some(peer) = self.peer(source).filter(|peer| peer.parting.is_open()) else {
+        let Some(peer) = self.peers.get_mut(source).filter(|peer| peer.parting.is_open()) else {
             return self.give_back(arrival);
         };
-        let distance = sequence.wrapping_sub(peer.next_in) as usize;
-        if distance >= EARLY_MAX || peer.early.contains_key(&sequence) {
-            let next = peer.next_in;
+        let way = &mut peer.way;
+        let distance = sequence.wrapping_sub(way.next_in) as usize;
+        if distance >= EARLY_MAX || way.early.contains_key(&sequence) {
+            let next = way.next_in;
             self.give_back(arrival);
             return self.breach(source, format!("message {sequence} where {next} was due"));
         }
         if distance > 0 {
             let bytes = incoming.bytes(&arrival).to_vec();
-            peer.early.insert(sequence, bytes);
+            way.early.insert(sequence, bytes);
             return self.give_back(arrival);
         }
-        peer.next_in = peer.next_in.wrapping_add(1);
+        way.next_in = way.next_in.wrapping_add(1);
         self.accept(source, Message::Arrived(arrival));
-        while let Some(bytes) = self.peer(source).and_then(Peer::take_next) {
+        while let Some(bytes) = self.peers.get_mut(source).and_then(|peer| peer.way.take_next()) {
             self.accept(source, Message::Kept(bytes));
         }
     }
@@ -99,17 +100,17 @@ impl Exchange {
         if let Err(cause) = heard.and_then(|control| self.obey(source, control)) {
             self.breach(source, cause);
         }
-        self.note(source);
+        self.peers.note(source);
     }
 
     pub(super) fn obey(&mut self, source: NodeId, control: Control) -> Result<(), String> {
         let Self { endpoint, registrations, peers, poster, news, .. } = self;
-        let Some(peer) = peers.get_mut(source.index()).and_then(Option::as_mut) else { return Ok(()) };
+        let Some(peer) = peers.get_mut(source) else { return Ok(()) };
         let endpoint = &mut **endpoint;
         let network = &mut Network { endpoint: &mut *endpoint, registrations };
         let ended = match control {
             Control::Hello => {
-                peer.greeted[0] = true;
+                peer.way.greeted[0] = true;
                 return Ok(());
             }
             Control::Goodbye => {
@@ -131,7 +132,7 @@ impl Exchange {
     /// A peer sends nothing more.
     pub(super) fn hear_goodbye(&mut self, source: NodeId) {
         let Self { endpoint, registrations, peers, poster, news, .. } = self;
-        let Some(peer) = peers.get_mut(source.index()).and_then(Option::as_mut) else { return };
+        let Some(peer) = peers.get_mut(source) else { return };
         peer.parting.hear_goodbye();
         peer.server.release_all(&mut Network { endpoint: &mut **endpoint, registrations });
         poster.abandon(source, &mut **endpoint, &mut |completion| news.push(News::Completion(completion)));

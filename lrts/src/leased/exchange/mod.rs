@@ -5,7 +5,7 @@
 //! 1. Messages between two nodes are numbered. Those that a provider delivers too early are copied, so that their buffers
 //!    are free for the ones that are due.
 //! 2. Own messages (`Control`) wait in a queue per peer for room and go before the frames that were sent after them.
-//! 3. Nodes part as [`Parting`] says.
+//! 3. Nodes part as [`Parting`](crate::fabric::parting::Parting) says.
 //! 4. Whatever fails on the way to a peer, and whatever no correct peer sends, makes it lost, once.
 //! 5. What the network still holds of a lost peer's operations is waited for [`ending::LINGER`] long; then the endpoint is closed,
 //!    because nothing else proves that it will not touch their memory. All peers are lost then.
@@ -20,25 +20,18 @@ use super::registrations::{RegionName, Registrations};
 use super::server::{Network, Server};
 use super::wire::Control;
 use crate::error::LrtsError;
-use crate::fabric::lifelines::Lifelines;
-use crate::fabric::parting::Parting;
 use crate::fabric::pool::{Arrival, Pool};
-use crate::frame::Channel;
 use crate::ids::NodeId;
-use crate::lrts::Completion;
 use crate::path_use::PathUse;
+use crate::tcp::lifelines::Lifelines;
 use ending::LINGER;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What concerns the runtime.
-pub(super) enum News {
-    Frame { source: NodeId, channel: Channel, message: Message },
-    Completion(Completion),
-    Closed(NodeId),
-    Lost(LrtsError),
-}
+pub(super) type News = crate::fabric::news::News<Message>;
+
+type Peers = crate::fabric::peers::Peers<Control, Server, Way>;
 
 /// A message that came in, its header included.
 pub(super) enum Message {
@@ -57,21 +50,15 @@ impl Message {
     }
 }
 
-struct Peer {
+/// How messages reach a peer, and come from it in their order.
+struct Way {
     /// What its messages must carry to be heard.
     door: u64,
-    parting: Parting,
     next_out: u32,
     next_in: u32,
     early: BTreeMap<u32, Vec<u8>>,
-    waiting: VecDeque<Control>,
-    server: Server,
     /// Its hello arrived; ours has left.
     greeted: [bool; 2],
-    /// Frames sent to it.
-    sent: PathUse,
-    /// Whether it is in the list of the restless.
-    listed: bool,
 }
 
 /// See the module.
@@ -83,15 +70,12 @@ pub(super) struct Exchange {
     incoming: Arc<Pool>,
     registrations: Registrations,
     lifelines: Lifelines,
-    /// By node; `None` for this one.
-    peers: Vec<Option<Peer>>,
+    peers: Peers,
     poster: Poster,
     /// By buffer of the sending pool: to whom, and whether it is a hello.
     sends: Vec<(NodeId, bool)>,
     /// Buffers that the network did not take back yet.
     unposted: Vec<Arrival>,
-    /// Peers with something to send or claim.
-    restless: Vec<NodeId>,
     lingering: Option<Instant>,
     /// A frame found no room, and nothing has happened since.
     stalled: bool,
@@ -116,20 +100,12 @@ impl Exchange {
     pub(super) fn new(parts: Parts) -> Self {
         let Parts { node, backend, door, endpoint, registrations, lifelines, peers } = parts;
         let greets = !endpoint.connects_on_demand();
-        let peer = |(door, server)| Peer {
-            door,
-            parting: Parting::new(),
-            next_out: 0,
-            next_in: 0,
-            early: BTreeMap::new(),
-            waiting: greets.then_some(Control::Hello).into_iter().collect(),
-            server,
-            greeted: [!greets; 2],
-            sent: PathUse::default(),
-            listed: greets,
-        };
-        let peers: Vec<Option<Peer>> = peers.into_iter().map(|one| one.map(peer)).collect();
-        let restless = (0..).map(NodeId).zip(&peers).filter(|(_, peer)| greets && peer.is_some());
+        let way = |door| Way { door, next_out: 0, next_in: 0, early: BTreeMap::new(), greeted: [!greets; 2] };
+        let peer = |(door, server)| (way(door), server);
+        let mut peers = Peers::new(peers.into_iter().map(|one| one.map(peer)).collect());
+        if greets {
+            peers.nodes().for_each(|node| peers.tell(node, Control::Hello));
+        }
         Self {
             node,
             backend,
@@ -140,7 +116,6 @@ impl Exchange {
             poster: Poster::new(endpoint.transfer_bytes_max()),
             sends: vec![(node, false); SENDS],
             unposted: Vec::new(),
-            restless: restless.map(|(node, _)| node).collect(),
             lingering: None,
             stalled: false,
             events: Vec::new(),
@@ -162,17 +137,13 @@ impl Exchange {
 
     /// The first peer with which hellos were not exchanged.
     pub(super) fn ungreeted(&self) -> Option<NodeId> {
-        let mut peers = (0..).map(NodeId).zip(&self.peers);
-        peers.find_map(|(node, peer)| peer.as_ref().filter(|peer| peer.greeted != [true; 2]).map(|_| node))
-    }
-
-    fn peer(&mut self, node: NodeId) -> Option<&mut Peer> {
-        self.peers.get_mut(node.index()).and_then(Option::as_mut)
+        let is_greeted = |node| self.peers.get(node).is_none_or(|peer| peer.way.greeted == [true; 2]);
+        self.peers.nodes().find(|node| !is_greeted(*node))
     }
 
     /// Frames that a peer was sent.
     pub(super) fn sent(&self, peer: NodeId) -> PathUse {
-        self.peers[peer.index()].as_ref().map_or_else(PathUse::default, |peer| peer.sent)
+        self.peers.get(peer).map(|peer| peer.sent).unwrap_or_default()
     }
 
     /// Takes what there is to tell.
@@ -214,10 +185,9 @@ impl Exchange {
 
     fn push_out(&mut self, closing: bool) -> bool {
         let mut happened = false;
-        for node in std::mem::take(&mut self.restless) {
+        for node in self.peers.take_restless() {
             let Self { endpoint, registrations, peers, .. } = self;
-            let Some(peer) = peers.get_mut(node.index()).and_then(Option::as_mut) else { continue };
-            peer.listed = false;
+            let Some(peer) = peers.get_mut(node) else { continue };
             let mut network = Network { endpoint: &mut **endpoint, registrations };
             happened |= peer.server.retry(closing, &mut network, &mut peer.waiting);
             happened |= self.flush(node);
@@ -249,17 +219,13 @@ impl Exchange {
     /// Whether something can go on that no descriptor will announce.
     pub(super) fn is_restless(&self) -> bool {
         !self.news.is_empty()
-            || !self.restless.is_empty()
+            || self.peers.has_restless()
             || !self.unposted.is_empty()
             || self.poster.has_ready()
     }
 }
 
-impl Peer {
-    fn has_said_nothing(&self) -> bool {
-        self.next_in == 0 && self.early.is_empty()
-    }
-
+impl Way {
     /// The message that is due, if it is here.
     fn take_next(&mut self) -> Option<Vec<u8>> {
         let bytes = self.early.remove(&self.next_in)?;

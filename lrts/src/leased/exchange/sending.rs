@@ -3,6 +3,7 @@
 use super::Exchange;
 use crate::emulated::wire::OPERATIONS_MAX;
 use crate::error::TransferError;
+use crate::fabric::peers::Peer;
 use crate::fabric::wish::Wish;
 use crate::frame::Frame;
 use crate::ids::NodeId;
@@ -19,7 +20,7 @@ impl Exchange {
     /// # Panics
     /// If there is no such peer.
     pub(in crate::leased) fn send(&mut self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
-        let peer = self.peer(target).unwrap_or_else(|| panic!("{target} is no peer"));
+        let peer = self.peers.get(target).unwrap_or_else(|| panic!("{target} is no peer"));
         if peer.parting.is_lost() {
             return Ok(());
         }
@@ -28,14 +29,14 @@ impl Exchange {
         }
         if !peer.waiting.is_empty() {
             self.flush(target);
-            if self.peer(target).is_some_and(|peer| !peer.waiting.is_empty()) {
+            if self.peers.next(target).is_some() {
                 self.stalled = true;
                 return Err(NoRoom);
             }
         }
         match self.post(target, Kind::Frame(frame.channel), [frame.head, frame.body], false) {
             Ok(()) => {
-                if let Some(peer) = self.peer(target) {
+                if let Some(peer) = self.peers.get_mut(target) {
                     peer.sent.add(frame.len());
                 }
                 Ok(())
@@ -59,12 +60,12 @@ impl Exchange {
         is_hello: bool,
     ) -> Result<(), Refusal> {
         let source = self.node;
-        let Some(peer) = self.peers.get_mut(target.index()).and_then(Option::as_mut) else { return Ok(()) };
-        let header = Header { door: peer.door, sequence: peer.next_out, source, kind }.encode();
+        let Some(Peer { way, .. }) = self.peers.get_mut(target) else { return Ok(()) };
+        let header = Header { door: way.door, sequence: way.next_out, source, kind }.encode();
         if let Some(slot) = self.endpoint.send(target, &[&header, body[0], body[1]], is_hello)? {
             self.sends[slot] = (target, is_hello);
         }
-        peer.next_out = peer.next_out.wrapping_add(1);
+        way.next_out = way.next_out.wrapping_add(1);
         Ok(())
     }
 
@@ -74,7 +75,7 @@ impl Exchange {
     /// The wish when too many are open at that peer.
     pub(in crate::leased) fn wish(&mut self, wish: Wish) -> Result<Option<Completion>, Wish> {
         let node = wish.key.node;
-        match self.peer(node).map(|peer| (peer.parting.is_open(), peer.parting.may_say())) {
+        match self.peers.get(node).map(|peer| (peer.parting.is_open(), peer.parting.may_say())) {
             None => return Ok(Some(wish.end(Err(TransferError::StaleKey(node))))),
             Some((true, true)) => {}
             Some((true, false)) => return Err(wish),
@@ -87,44 +88,26 @@ impl Exchange {
             Ok(open) => open,
             Err(failed) => return Ok(Some(failed)),
         };
-        self.tell(node, open);
+        self.peers.tell(node, open);
         self.flush(node);
         Ok(None)
-    }
-
-    /// Queues a message of our own.
-    pub(super) fn tell(&mut self, node: NodeId, control: Control) {
-        if let Some(peer) = self.peer(node) {
-            peer.waiting.push_back(control);
-        }
-        self.note(node);
-    }
-
-    pub(super) fn note(&mut self, node: NodeId) {
-        if let Some(peer) = self.peer(node)
-            && !peer.listed
-            && (!peer.waiting.is_empty() || peer.server.is_waiting())
-        {
-            peer.listed = true;
-            self.restless.push(node);
-        }
     }
 
     /// Sends what waits for a peer. Returns whether anything left.
     pub(super) fn flush(&mut self, node: NodeId) -> bool {
         let mut left = false;
-        while let Some(control) = self.peer(node).and_then(|peer| peer.waiting.front().copied()) {
+        while let Some(control) = self.peers.next(node) {
             let is_hello = control == Control::Hello;
             match self.post(node, Kind::Control, [control.encode().as_slice(), &[]], is_hello) {
                 Ok(()) => {
                     left = true;
-                    self.peer(node).map(|peer| peer.waiting.pop_front());
+                    self.peers.told(node);
                 }
                 Err(Refusal::Full) => break,
                 Err(Refusal::Broken(cause)) => self.lose(node, cause),
             }
         }
-        self.note(node);
+        self.peers.note(node);
         left
     }
 }

@@ -1,8 +1,8 @@
 //! Goodbyes, losses and the end of everything.
 
-use super::{Exchange, News, Peer, Purpose, Running};
+use super::{Exchange, News, Purpose, Running};
 use crate::error::LrtsError;
-use crate::fabric::lifelines::Sign;
+use crate::fabric::parting::Meaning;
 use crate::ids::NodeId;
 use crate::mpi::BACKEND;
 use crate::mpi::callers::Ticket;
@@ -14,12 +14,9 @@ pub(super) const LINGER: Duration = Duration::from_secs(2);
 
 impl Exchange {
     pub(in crate::mpi) fn say_goodbyes(&mut self) {
-        for node in (0..self.peers.len() as u32).map(NodeId) {
-            let idle = self.poster.count(node) == 0;
-            let Some(peer) = self.peer(node) else { continue };
-            if idle && peer.parting.may_say() && peer.server.is_idle() && peer.waiting.is_empty() {
-                peer.parting.say_goodbye();
-                self.tell(node, Control::Goodbye);
+        for node in self.peers.nodes() {
+            if self.peers.part(node, self.poster.count(node)) {
+                self.peers.tell(node, Control::Goodbye);
             }
         }
     }
@@ -28,13 +25,12 @@ impl Exchange {
         let heard = self.lifelines.check();
         let happened = !heard.is_empty();
         for (node, sign) in heard {
-            let Some(peer) = self.peer(node) else { continue };
-            match sign {
-                Sign::Heard if peer.parting.be_heard() => {}
-                Sign::Heard => self.breach(node, "it heard a goodbye that was not said".to_owned(), ticket),
-                Sign::Goodbye => self.breach(node, "a goodbye beside its messages".to_owned(), ticket),
-                Sign::Ended(cause) if peer.parting.be_left() => self.lose(node, cause, ticket),
-                Sign::Ended(_) => {}
+            let Some(peer) = self.peers.get_mut(node) else { continue };
+            // Here goodbyes are messages, so that nobody counts as having said nothing.
+            match peer.parting.judge(sign, false) {
+                Meaning::Known | Meaning::Goodbye => {}
+                Meaning::Breach(cause) => self.breach(node, cause.to_owned(), ticket),
+                Meaning::Lost(cause) => self.lose(node, cause, ticket),
             }
         }
         happened
@@ -51,14 +47,14 @@ impl Exchange {
 
     /// MPI fails, and does not say whose fault it is.
     pub(super) fn lose_all(&mut self, cause: &str, ticket: Ticket) {
-        for node in (0..self.peers.len() as u32).map(NodeId) {
+        for node in self.peers.nodes() {
             self.lose(node, cause.to_owned(), ticket);
         }
     }
 
     /// Ends all that there is with a peer, once.
     fn end(&mut self, node: NodeId, error: LrtsError, ticket: Ticket) {
-        let Some(peer) = self.peer(node).filter(|peer| !peer.parting.is_lost()) else { return };
+        let Some(peer) = self.peers.get_mut(node).filter(|peer| !peer.parting.is_lost()) else { return };
         let is_news = peer.parting.lose();
         peer.waiting.clear();
         peer.server.abandon();
@@ -77,11 +73,8 @@ impl Exchange {
     /// Ends the operations of lost peers whose memory MPI does not give back.
     pub(super) fn give_up_lingering(&mut self) {
         self.lingering = None;
-        let is_lost = |peers: &[Option<Peer>], node: NodeId| {
-            peers[node.index()].as_ref().is_none_or(|peer| peer.parting.is_lost())
-        };
         let Self { flows, peers, poster, tags, news, .. } = self;
-        for Running { purpose, flow, .. } in flows.extract_if(.., |one| is_lost(peers, one.peer)) {
+        for Running { purpose, flow, .. } in flows.extract_if(.., |one| peers.is_lost(one.peer)) {
             if let Purpose::Posted(id) = purpose {
                 news.extend(poster.lose(id, flow, tags).map(News::Completion));
             }
@@ -95,10 +88,8 @@ impl Exchange {
 
     /// Whether all goodbyes were heard, no operation is open, and MPI needs no buffer any more, but of messages to the lost.
     pub(in crate::mpi) fn is_closed(&self) -> bool {
-        let peer_at = |slot: usize| self.peers[self.sends[slot].index()].as_ref();
-        let is_lost = |slot| peer_at(slot).is_none_or(|peer| peer.parting.is_lost());
-        self.peers.iter().flatten().all(|peer| peer.parting.is_over())
+        self.peers.are_over()
             && self.poster.is_idle()
-            && self.endpoint.under_way().all(is_lost)
+            && self.endpoint.under_way().all(|slot| self.peers.is_lost(self.sends[slot]))
     }
 }

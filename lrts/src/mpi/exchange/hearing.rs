@@ -22,8 +22,8 @@ impl Exchange {
         let incoming = Arc::clone(&self.incoming);
         let decoded = Header::decode(incoming.bytes(&arrival));
         let known = decoded.and_then(|(header, body)| {
-            let peer = self.peers.get(header.source.index()).and_then(Option::as_ref)?;
-            (peer.place.rank == rank && peer.parting.is_open()).then_some((header, body))
+            let peer = self.peers.get(header.source)?;
+            (peer.way.rank == rank && peer.parting.is_open()).then_some((header, body))
         });
         // Of strangers and of the lost, nothing is heard.
         let Some((Header { source, kind }, body)) = known else { return self.read.push(arrival) };
@@ -35,13 +35,13 @@ impl Exchange {
         if let Err(cause) = heard {
             self.breach(source, cause, ticket);
         }
-        self.note(source);
+        self.peers.note(source);
     }
 
     fn obey(&mut self, source: NodeId, control: Control) -> Result<(), String> {
         let Self { endpoint, peers, poster, tags, .. } = self;
-        let Some(peer) = peers.get_mut(source.index()).and_then(Option::as_mut) else { return Ok(()) };
-        let ends = Ends { own: endpoint.own(), peer: &peer.place };
+        let Some(peer) = peers.get_mut(source) else { return Ok(()) };
+        let ends = Ends { own: endpoint.own(), peer: &peer.way };
         match control {
             Control::Goodbye => self.hear_goodbye(source),
             // It hears our goodbye before any answer, which ends what it asked for.
@@ -59,7 +59,7 @@ impl Exchange {
                 self.flows.push(Running { peer: source, purpose: Purpose::Posted(id), flow });
             }
             Control::Receiving { id, tag } => {
-                let flow = poster.receiving(id, source, peer.place.clone(), tag)?;
+                let flow = poster.receiving(id, source, peer.way.clone(), tag)?;
                 self.flows.push(Running { peer: source, purpose: Purpose::Posted(id), flow });
             }
             Control::Done { id } => {
@@ -79,7 +79,7 @@ impl Exchange {
         let Self { poster, tags, .. } = self;
         let unanswered = poster.abandon(source, tags);
         self.complete(unanswered);
-        if let Some(peer) = self.peer(source) {
+        if let Some(peer) = self.peers.get_mut(source) {
             peer.parting.hear_goodbye();
         }
         self.lifelines.write_heard(source);

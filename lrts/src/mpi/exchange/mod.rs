@@ -4,7 +4,7 @@
 //!    call MPI, else with the next [`Exchange::advance`]. Own messages that find no buffer wait, and frames behind them.
 //! 2. Long transfers are flows, looked at after the messages of the same look: what their ends mean comes before whatever the
 //!    peer says next.
-//! 3. Nodes part as [`Parting`] says.
+//! 3. Nodes part as [`Parting`](crate::fabric::parting::Parting) says.
 //! 4. Whatever fails on the way to a peer, and whatever no correct peer sends, makes it lost, once. What fails and is nobody's
 //!    makes all lost.
 //! 5. What MPI still has of a lost peer's transfers is waited for [`ending::LINGER`] long; then their operations end without
@@ -22,25 +22,20 @@ use super::poster::Poster;
 use super::server::{Ends, Server};
 use super::wire::{Control, Tags};
 use crate::emulated::wire::OperationId;
-use crate::error::LrtsError;
-use crate::fabric::lifelines::Lifelines;
-use crate::fabric::parting::Parting;
 use crate::fabric::pool::{Arrival, Pool};
-use crate::frame::Channel;
 use crate::ids::NodeId;
-use crate::lrts::Completion;
 use crate::path_use::PathUse;
+use crate::tcp::lifelines::Lifelines;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What concerns the runtime.
-pub(super) enum News {
-    Frame { source: NodeId, channel: Channel, message: Arrival },
-    Completion(Completion),
-    Closed(NodeId),
-    Lost(LrtsError),
-}
+/// One look at the lifelines is a system call, some hundred nanoseconds.
+const LIFELINE_INTERVAL: u32 = 1_024;
+
+pub(super) type News = crate::fabric::news::News<Arrival>;
+
+type Peers = crate::fabric::peers::Peers<Control, Server, Place>;
 
 /// Whose transfer a flow is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,26 +52,13 @@ struct Running {
     flow: Flow,
 }
 
-struct Peer {
-    place: Place,
-    parting: Parting,
-    /// Own messages that found no buffer.
-    waiting: VecDeque<Control>,
-    server: Server,
-    /// Frames sent to it.
-    sent: PathUse,
-    /// Whether it is in the list of the restless.
-    listed: bool,
-}
-
 /// See the module.
 pub(super) struct Exchange {
     node: NodeId,
     endpoint: Endpoint,
     incoming: Arc<Pool>,
     lifelines: Lifelines,
-    /// By node; `None` for this one.
-    peers: Vec<Option<Peer>>,
+    peers: Peers,
     poster: Poster,
     tags: Tags,
     flows: Vec<Running>,
@@ -86,9 +68,9 @@ pub(super) struct Exchange {
     letters: VecDeque<Letter>,
     /// Read, and to be posted again.
     read: Vec<Arrival>,
-    /// Peers with something to send or claim.
-    restless: Vec<NodeId>,
     lingering: Option<Instant>,
+    /// How often it was advanced.
+    rounds: u32,
     events: Vec<Event>,
     news: Vec<News>,
 }
@@ -105,14 +87,6 @@ pub(super) struct Parts {
 impl Exchange {
     pub(super) fn new(parts: Parts) -> Self {
         let Parts { node, endpoint, lifelines, peers } = parts;
-        let peer = |(place, server)| Peer {
-            place,
-            parting: Parting::new(),
-            waiting: VecDeque::new(),
-            server,
-            sent: PathUse::default(),
-            listed: false,
-        };
         Self {
             node,
             incoming: Arc::clone(endpoint.incoming()),
@@ -123,12 +97,12 @@ impl Exchange {
             sends: vec![node; SENDS],
             letters: VecDeque::new(),
             read: Vec::new(),
-            restless: Vec::new(),
             lingering: None,
+            rounds: 0,
             events: Vec::new(),
             news: Vec::new(),
             endpoint,
-            peers: peers.into_iter().map(|one| one.map(peer)).collect(),
+            peers: Peers::new(peers),
         }
     }
 
@@ -140,13 +114,14 @@ impl Exchange {
         &self.lifelines
     }
 
-    fn peer(&mut self, node: NodeId) -> Option<&mut Peer> {
-        self.peers.get_mut(node.index()).and_then(Option::as_mut)
-    }
-
     /// Frames that a peer was sent.
     pub(super) fn sent(&self, peer: NodeId) -> PathUse {
-        self.peers[peer.index()].as_ref().map_or_else(PathUse::default, |peer| peer.sent)
+        self.peers.get(peer).map(|peer| peer.sent).unwrap_or_default()
+    }
+
+    /// Whether there is something to tell.
+    pub(super) fn has_news(&self) -> bool {
+        !self.news.is_empty()
     }
 
     /// Takes what there is to tell.
@@ -159,8 +134,9 @@ impl Exchange {
         self.read.append(read);
     }
 
-    /// Lets everything go on that can. Returns whether anything did.
-    pub(super) fn advance(&mut self, closing: bool, look_at_lifelines: bool, ticket: Ticket) -> bool {
+    /// Lets everything go on that can; after a sleep also what a look costs a system call. Returns whether anything did.
+    pub(super) fn advance(&mut self, closing: bool, slept: bool, ticket: Ticket) -> bool {
+        self.rounds = self.rounds.wrapping_add(1);
         let mut happened = self.post(ticket);
         let mut events = std::mem::take(&mut self.events);
         if let Err(error) = self.endpoint.poll(&mut events, ticket) {
@@ -172,7 +148,7 @@ impl Exchange {
         }
         self.events = events;
         happened |= self.advance_flows(ticket);
-        if look_at_lifelines {
+        if slept || closing || self.rounds.is_multiple_of(LIFELINE_INTERVAL) {
             happened |= self.check_lifelines(ticket);
         }
         if closing {
@@ -226,7 +202,7 @@ impl Exchange {
     /// A flow is over.
     fn finish(&mut self, running: Running) {
         let Running { peer, purpose, flow } = running;
-        let is_lost = self.peer(peer).is_none_or(|peer| peer.parting.is_lost());
+        let is_lost = self.peers.is_lost(peer);
         let Self { poster, tags, .. } = self;
         match purpose {
             Purpose::Posted(id) => {
@@ -234,10 +210,9 @@ impl Exchange {
                 self.news.extend(ended.map(News::Completion));
             }
             Purpose::Served(id) => {
-                let told =
-                    self.peers[peer.index()].as_mut().and_then(|peer| peer.server.moved(id, flow, tags));
-                if let Some(control) = told {
-                    self.tell(peer, control);
+                let server = self.peers.get_mut(peer).map(|peer| &mut peer.server);
+                if let Some(control) = server.and_then(|server| server.moved(id, flow, tags)) {
+                    self.peers.tell(peer, control);
                 }
             }
         }
@@ -245,11 +220,10 @@ impl Exchange {
 
     fn push_out(&mut self, closing: bool, ticket: Ticket) -> bool {
         let mut happened = false;
-        for node in std::mem::take(&mut self.restless) {
+        for node in self.peers.take_restless() {
             let Self { endpoint, peers, tags, .. } = self;
-            let Some(peer) = peers.get_mut(node.index()).and_then(Option::as_mut) else { continue };
-            peer.listed = false;
-            let ends = Ends { own: endpoint.own(), peer: &peer.place };
+            let Some(peer) = peers.get_mut(node) else { continue };
+            let ends = Ends { own: endpoint.own(), peer: &peer.way };
             let tasks = peer.server.retry(closing, &ends, tags);
             happened |= !tasks.is_empty();
             for task in tasks {
@@ -265,6 +239,6 @@ impl Exchange {
         !self.news.is_empty()
             || !self.letters.is_empty()
             || !self.read.is_empty()
-            || !self.restless.is_empty()
+            || self.peers.has_restless()
     }
 }

@@ -10,7 +10,7 @@ use crate::lrts::{Completion, NoRoom};
 use crate::mpi::callers::Ticket;
 use crate::mpi::endpoint::Letter;
 use crate::mpi::server::Task;
-use crate::mpi::wire::{Control, Header, Kind};
+use crate::mpi::wire::{Header, Kind};
 
 impl Exchange {
     /// Sends a frame; the lost swallow any number.
@@ -26,7 +26,7 @@ impl Exchange {
         frame: Frame<'_>,
         ticket: Option<Ticket>,
     ) -> Result<(), NoRoom> {
-        let peer = self.peer(target).unwrap_or_else(|| panic!("{target} is no peer"));
+        let peer = self.peers.get(target).unwrap_or_else(|| panic!("{target} is no peer"));
         if peer.parting.is_lost() {
             return Ok(());
         }
@@ -35,12 +35,12 @@ impl Exchange {
         }
         if !peer.waiting.is_empty() {
             self.flush(target, ticket);
-            if self.peer(target).is_some_and(|peer| !peer.waiting.is_empty()) {
+            if self.peers.next(target).is_some() {
                 return Err(NoRoom);
             }
         }
         self.write(target, Kind::Frame(frame.channel), [frame.head, frame.body], ticket)?;
-        if let Some(peer) = self.peer(target) {
+        if let Some(peer) = self.peers.get_mut(target) {
             peer.sent.add(frame.len());
         }
         Ok(())
@@ -67,11 +67,10 @@ impl Exchange {
     pub(super) fn send_letter(&mut self, letter: Letter, ticket: Ticket) {
         let target = self.sends[letter.slot];
         let Self { endpoint, peers, .. } = self;
-        let peer = peers.get(target.index()).and_then(Option::as_ref);
-        let Some(peer) = peer.filter(|peer| !peer.parting.is_lost()) else {
+        let Some(peer) = peers.get(target).filter(|peer| !peer.parting.is_lost()) else {
             return endpoint.discard(letter);
         };
-        if let Err(error) = endpoint.send(letter, &peer.place, ticket) {
+        if let Err(error) = endpoint.send(letter, &peer.way, ticket) {
             self.lose(target, error.to_string(), ticket);
         }
     }
@@ -86,7 +85,7 @@ impl Exchange {
         ticket: Option<Ticket>,
     ) -> Result<Option<Completion>, Wish> {
         let node = wish.key.node;
-        match self.peer(node).map(|peer| (peer.parting.is_open(), peer.parting.may_say())) {
+        match self.peers.get(node).map(|peer| (peer.parting.is_open(), peer.parting.may_say())) {
             None => return Ok(Some(wish.end(Err(TransferError::StaleKey(node))))),
             Some((true, true)) => {}
             Some((true, false)) => return Err(wish),
@@ -96,48 +95,30 @@ impl Exchange {
             return Err(wish);
         }
         let control = self.poster.post(wish, &mut self.tags)?;
-        self.tell(node, control);
+        self.peers.tell(node, control);
         self.flush(node, ticket);
         Ok(None)
     }
 
     /// Starts serving a peer.
     pub(super) fn begin(&mut self, node: NodeId, task: Task) {
-        self.tell(node, task.answer);
+        self.peers.tell(node, task.answer);
         if let Some((id, flow)) = task.flow {
             self.flows.push(Running { peer: node, purpose: Purpose::Served(id), flow });
-        }
-    }
-
-    /// Queues a message of our own.
-    pub(super) fn tell(&mut self, node: NodeId, control: Control) {
-        if let Some(peer) = self.peer(node) {
-            peer.waiting.push_back(control);
-        }
-        self.note(node);
-    }
-
-    pub(super) fn note(&mut self, node: NodeId) {
-        if let Some(peer) = self.peer(node)
-            && !peer.listed
-            && (!peer.waiting.is_empty() || peer.server.is_waiting())
-        {
-            peer.listed = true;
-            self.restless.push(node);
         }
     }
 
     /// Writes what waits for a peer. Returns whether anything found room.
     pub(super) fn flush(&mut self, node: NodeId, ticket: Option<Ticket>) -> bool {
         let mut left = false;
-        while let Some(control) = self.peer(node).and_then(|peer| peer.waiting.front().copied()) {
+        while let Some(control) = self.peers.next(node) {
             if self.write(node, Kind::Control, [&control.encode(), &[]], ticket).is_err() {
                 break;
             }
             left = true;
-            self.peer(node).map(|peer| peer.waiting.pop_front());
+            self.peers.told(node);
         }
-        self.note(node);
+        self.peers.note(node);
         left
     }
 

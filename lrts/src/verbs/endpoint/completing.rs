@@ -73,21 +73,13 @@ impl Endpoint {
 
     fn worked(&mut self, one: &ibv_wc, events: &mut Vec<Event>, ended: &mut Vec<(NodeId, String)>) {
         let (node, number) = named(one.wr_id);
-        let cause = (one.status != ibv_wc_status::IBV_WC_SUCCESS).then(|| {
-            // SAFETY: a static text for any number.
-            unsafe { CStr::from_ptr(ibv_wc_status_str(one.status)) }.to_string_lossy().into_owned()
-        });
+        let cause = (one.status != ibv_wc_status::IBV_WC_SUCCESS).then(|| cause_of(one, node, ended));
         let Some(link) = self.link(node) else { return };
         let Some(work) = link.over(number) else { return };
         events.push(Event::Room);
-        match &cause {
-            None => events.extend(self.done(work)),
-            Some(cause) => events.extend(self.failed(work, cause)),
-        }
-        // The first cause is the true one; what follows was given up because of it.
-        if let Some(cause) = cause
-            && ended.iter().all(|(known, _)| *known != node)
-        {
+        let Some(cause) = cause else { return events.extend(self.done(work)) };
+        events.extend(self.failed(work, &cause));
+        if ended.iter().all(|(known, _)| *known != node) {
             ended.push((node, cause));
         }
     }
@@ -114,4 +106,16 @@ impl Endpoint {
             Work::Moved(slot) => Some(Event::MoveFailed(slot, cause.to_owned())),
         }
     }
+}
+
+/// Why work failed. The first cause is the true one; what follows was given up because of it.
+fn cause_of(one: &ibv_wc, node: NodeId, ended: &[(NodeId, String)]) -> String {
+    let first = ended.iter().find(|(known, _)| *known == node);
+    first.map_or_else(
+        || {
+            // SAFETY: a static text for any number.
+            unsafe { CStr::from_ptr(ibv_wc_status_str(one.status)) }.to_string_lossy().into_owned()
+        },
+        |(_, cause)| cause.clone(),
+    )
 }

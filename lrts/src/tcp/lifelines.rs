@@ -1,18 +1,25 @@
 //! One authenticated TCP connection to each peer that carries nothing but the news of its end.
 //!
 //! Networks differ in what they tell of a peer that dies: some report it with the next operation, some never. The
-//! kernel closes a dead process's sockets, and keepalive finds vanished hosts within half a minute.
+//! kernel closes a dead process's sockets, and keepalive finds vanished hosts within [`SILENCE_MAX`].
 //!
-//! A node writes [`HEARD`] when it has heard the peer's goodbye, and [`GOODBYE`] in place of its own, if it never sent anything to the
-//! peer: then no connection is made for it. Nothing else is ever written. What an end means, `parting` says.
+//! It is not the connection for frames of [`Tcp`](super::Tcp), either: there a node that does not read, because one of its entries
+//! runs, cannot be told from a vanished one. Here nothing has to be read: the kernel answers, however busy its host is.
+//!
+//! A node on a network of another backend writes [`HEARD`] when it has heard the peer's goodbye, and [`GOODBYE`] in place of its own, if
+//! it never sent anything to the peer: then no connection is made for it. Nothing else is ever written.
 
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
+mod alone;
+
+use super::mesh::Connected;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::RecvFlags;
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
 use std::time::Duration;
@@ -21,9 +28,8 @@ const HEARD: u8 = b'.';
 
 const GOODBYE: u8 = b'!';
 
-/// How long a host may leave keepalive unanswered. Nothing else is sent, so that a node which does not read is not mistaken for a
-/// vanished one.
-const SILENCE_MAX: Duration = Duration::from_secs(25);
+/// How long a host may leave keepalive unanswered: six questions.
+pub(super) const SILENCE_MAX: Duration = Duration::from_secs(10);
 
 /// Connections looked at in one go; the kernel rotates those that remain.
 const EVENTS: usize = 16;
@@ -35,8 +41,10 @@ pub(crate) enum Sign {
     Goodbye,
     /// It has heard our goodbye.
     Heard,
-    /// The end, for this reason.
-    Ended(String),
+    /// Its process has ended.
+    Ended,
+    /// The connection broke, for this reason.
+    Broken(String),
 }
 
 /// All of one node.
@@ -46,11 +54,11 @@ pub(crate) struct Lifelines {
 }
 
 impl Lifelines {
-    /// Watches connections, for a backend of this name.
+    /// Watches connections that were made for it.
     ///
     /// # Errors
     /// The kernel's.
-    pub(crate) fn new(backend: &'static str, sockets: BTreeMap<NodeId, OwnedFd>) -> Result<Self, LrtsError> {
+    pub(super) fn watch(backend: &'static str, connected: Connected) -> Result<Self, LrtsError> {
         let system = |errno: Errno| LrtsError::System {
             operation: "watching the connections to peers",
             backend,
@@ -58,36 +66,20 @@ impl Lifelines {
             hint: "; raise the limit of open files (`ulimit -n`)",
         };
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(system)?;
-        for (peer, socket) in &sockets {
+        let open: BTreeMap<NodeId, OwnedFd> =
+            connected.into_iter().map(|((_, peer), socket)| (peer, socket)).collect();
+        for (peer, socket) in &open {
             rustix::net::sockopt::set_tcp_user_timeout(socket, SILENCE_MAX.as_millis() as u32)
                 .map_err(system)?;
             let data = EventData::new_u64(u64::from(peer.0));
             epoll::add(&epoll, socket, data, EventFlags::IN).map_err(system)?;
         }
-        Ok(Self { epoll, open: sockets })
+        Ok(Self { epoll, open })
     }
 
     /// Readable when something ended.
     pub(crate) fn event_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()
-    }
-
-    /// Tells a peer that its goodbye was heard.
-    pub(crate) fn write_heard(&self, peer: NodeId) {
-        self.write(peer, HEARD);
-    }
-
-    /// Says goodbye to a peer that was never sent anything.
-    #[cfg(any(feature = "ofi", feature = "verbs"))]
-    pub(crate) fn write_goodbye(&self, peer: NodeId) {
-        self.write(peer, GOODBYE);
-    }
-
-    fn write(&self, peer: NodeId, word: u8) {
-        if let Some(socket) = self.open.get(&peer) {
-            // An empty connection takes a byte, or it has ended, which is heard by reading.
-            let _ = rustix::net::send(socket, &[word], SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
-        }
     }
 
     /// What was heard since the last time. One system call when nothing was.
@@ -100,7 +92,7 @@ impl Lifelines {
         let mut heard = Vec::new();
         for peer in peers {
             while let Some(sign) = self.open.get(&peer).and_then(read) {
-                if let Sign::Ended(_) = sign {
+                if let Sign::Ended | Sign::Broken(_) = sign {
                     self.open.remove(&peer);
                 }
                 heard.push((peer, sign));
@@ -115,15 +107,18 @@ fn read(socket: &OwnedFd) -> Option<Sign> {
     let mut byte = [0];
     loop {
         return match rustix::net::recv(socket, &mut byte, RecvFlags::DONTWAIT) {
-            Ok((0, _)) => Some(Sign::Ended("its process ended without a goodbye".to_owned())),
+            Ok((0, _)) => Some(Sign::Ended),
             Ok(_) => Some(match byte {
                 [HEARD] => Sign::Heard,
                 [GOODBYE] => Sign::Goodbye,
-                _ => Sign::Ended("it wrote nonsense on the connection that shows its life".to_owned()),
+                _ => Sign::Broken("it wrote nonsense on the connection that shows its life".to_owned()),
             }),
             Err(Errno::AGAIN) => None,
             Err(Errno::INTR) => continue,
-            Err(errno) => Some(Sign::Ended(errno.to_string())),
+            Err(Errno::TIMEDOUT) => {
+                Some(Sign::Broken(format!("its host has not answered for {SILENCE_MAX:?}")))
+            }
+            Err(errno) => Some(Sign::Broken(errno.to_string())),
         };
     }
 }

@@ -89,6 +89,14 @@ pub struct ThisRef<'a, C: Chare> {
     body: &'a Body<C>,
 }
 
+impl<C: Chare> Clone for ThisRef<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Chare> Copy for ThisRef<'_, C> {}
+
 impl<'a, C: Chare> ThisRef<'a, C> {
     /// A chare from the table, if it is of this type.
     #[inline]
