@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 /// How much of the total energy may appear or vanish. The method's own error shrinks with the square of its time step and does not grow with
-/// the number of steps; at [`physics::TIME_STEP`] and the atoms' first speeds it stays some ten times below this.
+/// the number of steps; at [`physics::TIME_STEP`] and the atoms' first speeds it stays some five times below this.
 const DRIFT_MAX: f64 = 1e-4;
 
 /// Moves atoms by the forces between them, and checks that no energy is lost.

@@ -1,7 +1,8 @@
-//! What does it cost to make a chare, to wait in one, and to find one among others?
+//! What does it cost to make a chare, to wait in one, to find one among others, and to fork and join?
 //!
 //! `cargo bench -p chare-benches --bench chares`; what the rows mean stands in `benches/README.md`.
 
+mod fork_join;
 mod ours;
 mod peers;
 
@@ -17,6 +18,11 @@ const AWAIT_CALL: Side = &["side", "await-call", "50000"];
 const ELEMENT: Side = &["side", "element", "100000"];
 const SINGLETON: Side = &["side", "singleton", "100000"];
 
+const FORK_JOIN_1: Side = &["side", "fork-join", "4"];
+const FORK_JOIN_2: Side = &["side", "fork-join", "4", "+p", "2"];
+
+const RAYON_1: Side = &["side", "rayon", "4", "1"];
+const RAYON_2: Side = &["side", "rayon", "4", "2"];
 const TOKIO_SPAWN: Side = &["side", "tokio-spawn", "50048"];
 const BOXES: Side = &["side", "boxes", "200192"];
 const TOKIO_YIELD: Side = &["side", "tokio-yield", "100000"];
@@ -29,6 +35,18 @@ const COMPARISONS: &[Comparison] = &[
     Comparison { name: "suspend and resume", ours: SUSPEND, against: "local future", peer: LOCAL_FUTURE },
     Comparison { name: "awaited call", ours: AWAIT_CALL, against: "call of a singleton", peer: SINGLETON },
     Comparison { name: "call of an element", ours: ELEMENT, against: "call of a singleton", peer: SINGLETON },
+    Comparison {
+        name: "fork-join fib(30), 1 PE",
+        ours: FORK_JOIN_1,
+        against: "rayon, 1 thread",
+        peer: RAYON_1,
+    },
+    Comparison {
+        name: "fork-join fib(30), 2 PEs",
+        ours: FORK_JOIN_2,
+        against: "rayon, 2 threads",
+        peer: RAYON_2,
+    },
 ];
 
 fn main() -> ExitCode {
@@ -36,7 +54,7 @@ fn main() -> ExitCode {
 }
 
 /// Measures as one side; `number` is how many operations make a batch.
-fn play(side: &str, number: u64, _: &[String]) -> Option<ExitCode> {
+fn play(side: &str, number: u64, rest: &[String]) -> Option<ExitCode> {
     let batches = Batches { operations: number, count: BATCHES };
     match side {
         "create" => return Some(ours::create(batches)),
@@ -44,6 +62,8 @@ fn play(side: &str, number: u64, _: &[String]) -> Option<ExitCode> {
         "await-call" => return Some(ours::await_call(batches)),
         "element" => return Some(ours::element(batches)),
         "singleton" => return Some(ours::singleton(batches)),
+        "fork-join" => return Some(fork_join::chares(batches)),
+        "rayon" => fork_join::rayon(batches, rest.first()?.parse().ok()?),
         "tokio-spawn" => peers::tokio_spawn(batches),
         "boxes" => peers::boxes(batches),
         "tokio-yield" => peers::tokio_yield(batches),
