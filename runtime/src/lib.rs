@@ -68,6 +68,7 @@ mod callback;
 mod chain;
 mod chare;
 mod collection;
+mod collections;
 pub mod config;
 mod context;
 mod contributions;
