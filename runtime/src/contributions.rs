@@ -14,7 +14,9 @@
 //!
 //! The protocol is the one of Charm++'s `CkReductionMgr`, with counts that are summed instead of messages about migrations.
 
+use crate::callback::ErasedCallback;
 use crate::partial::{Partial, Tally};
+use crate::reducers::Data;
 use crate::reduction::Share;
 use std::collections::VecDeque;
 
@@ -59,6 +61,19 @@ impl Contributions {
             self.open.push_back(Open::default());
         }
         &mut self.open[place]
+    }
+
+    /// Adds the contribution of one more member here, if others have contributed and more are to, so that nothing else follows from it, and
+    /// if it is no more than numbers. Returns whether it did; [`Contributions::add`] takes any.
+    #[inline]
+    pub(crate) fn join(&mut self, number: u64, data: &Data, callback: &ErasedCallback) -> bool {
+        // Of one that is closed the difference wraps around, to more than are ever open.
+        let open = self.open.get_mut(number.wrapping_sub(self.first) as usize);
+        let Some(open) = open.filter(|open| open.present + 1 < self.present) else { return false };
+        let joined = open.share.as_mut().is_some_and(|share| share.join(data, callback));
+        open.contributed += u64::from(joined);
+        open.present += u64::from(joined);
+        joined
     }
 
     /// A member here contributes to a reduction. Returns what is to be sent at once.
@@ -136,10 +151,11 @@ impl Contributions {
 mod tests {
     use super::*;
     use crate::callback::Callback;
-    use crate::reducers::sum;
+    use crate::ids::Index;
+    use crate::reducers::{set, sum};
 
     fn share(value: u64) -> Share {
-        Share::new(crate::ids::Index::from(0), sum(value), Callback::<u64>::ignore().erase())
+        Share::new(sum(value).of_member(Index::from(0)), Callback::<u64>::ignore().erase())
     }
 
     fn tally(partial: &Partial) -> (u64, u64, u64, i64) {
@@ -163,6 +179,30 @@ mod tests {
         assert_eq!(closed(&mut state), [(0, 1, 2, 2)]);
         assert!(state.add(1, share(1)).unwrap().is_none());
         assert_eq!(closed(&mut state), [(1, 1, 2, 2)]);
+    }
+
+    #[test]
+    fn who_is_neither_the_first_nor_the_last_joins() {
+        let mut state = Contributions::new(4, true);
+        let callback = Callback::<u64>::ignore().erase();
+        let join = |state: &mut Contributions, data| state.join(0, &data, &callback);
+        let five = || sum(5_u64).of_member(Index::from(1));
+        assert!(!join(&mut state, five()), "it would be the first");
+        assert!(state.add(0, share(1)).unwrap().is_none());
+        assert!(join(&mut state, five()));
+        for misfit in [sum(5_u32).of_member(Index::from(1)), set(5_u64).of_member(Index::from(1))] {
+            assert!(!join(&mut state, misfit));
+        }
+        assert!(!state.join(0, &five(), &Callback::<u64>::exit().erase()), "it names another callback");
+        assert!(!state.join(1, &five(), &callback), "of the next it would be the first");
+        assert!(state.add(0, share(10)).unwrap().is_none());
+        assert!(!join(&mut state, five()), "it would be the last");
+        assert_eq!(closed(&mut state), []);
+        assert!(state.add(0, share(100)).unwrap().is_none());
+        let partial = state.close().expect("all have contributed");
+        assert_eq!(tally(&partial), (0, 1, 4, 4));
+        assert_eq!(partial.share.unwrap().finish().unwrap().take().ok(), Some(116_u64));
+        assert!(!join(&mut state, five()), "it is closed");
     }
 
     #[test]

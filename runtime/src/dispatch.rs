@@ -26,24 +26,24 @@ use std::time::Instant;
 /// Does one thing and leaves nothing of it.
 #[inline]
 pub(crate) fn process(pe: &Rc<Pe>, queued: &mut Queued) {
-    let toll = queued.toll();
     // The way of nearly every message.
     if let Queued::Call(call) = queued
         && let Some(chare) = call.take_chare()
     {
-        let (arguments, nocopy) = (&mut call.arguments, NocopyArguments::new(None));
+        let (toll, arguments, nocopy) = (call.toll, &mut call.arguments, NocopyArguments::new(None));
         invoke(pe, chare, call.entry, Given { arguments, nocopy, reference: 0 });
         queued.clear();
         pe.counters.processed.add(1);
-    } else if process_other(pe, std::mem::take(queued)) == Outcome::Processed {
-        pe.counters.processed.add(1);
-    }
-    if toll.bytes > 0 {
-        give_back(pe, toll);
+        if toll.bytes > 0 {
+            give_back(pe, toll);
+        }
+    } else {
+        process_other(pe, std::mem::take(queued));
     }
 }
 
 /// A message of another node has run.
+#[cold]
 fn give_back(pe: &Pe, toll: Toll) {
     let owed = pe.owed.borrow_mut().add(toll);
     if let Some(bytes) = owed {
@@ -84,15 +84,25 @@ pub(crate) fn call_inline(
 
 /// Any other work. Out of line: plain calls need not make room for it.
 #[inline(never)]
-fn process_other(pe: &Rc<Pe>, queued: Queued) -> Outcome {
-    let work = match queued {
-        Queued::Done => return Outcome::NotCounted,
+fn process_other(pe: &Rc<Pe>, queued: Queued) {
+    let toll = queued.toll();
+    let outcome = match queued {
+        Queued::Done => Outcome::NotCounted,
         Queued::Call(call) => {
             let lost = call.lose().map(|call| run_call(pe, CallOptions::new(), call));
-            return lost.unwrap_or(Outcome::NotCounted);
+            lost.unwrap_or(Outcome::NotCounted)
         }
-        Queued::Work(work) => work,
+        Queued::Work(work) => do_work(pe, work),
     };
+    if outcome == Outcome::Processed {
+        pe.counters.processed.add(1);
+    }
+    if toll.bytes > 0 {
+        give_back(pe, toll);
+    }
+}
+
+fn do_work(pe: &Rc<Pe>, work: Work) -> Outcome {
     match work {
         Work::Way(way) => {
             pe.ways_in.borrow_mut().push(way);
@@ -219,8 +229,8 @@ fn invoke(pe: &Pe, chare: Rc<dyn AnyChare>, entry: &'static EntryRegistration, g
     finish(pe, entry, ran);
 }
 
-/// After a step of an entry.
-#[inline]
+/// After a step of an entry. Part of its callers, like [`invoke`].
+#[inline(always)]
 fn finish(pe: &Pe, entry: &EntryRegistration, (result, chare): (Result<(), Misdirected>, Rc<dyn AnyChare>)) {
     if let Err(cause) = result {
         fail_entry(pe, entry, &cause);

@@ -88,6 +88,10 @@ impl Early {
 
     /// What waited for something that is here now.
     pub(crate) fn release(&mut self, awaited: Awaited) -> Vec<Envelope> {
+        if self.waiting.is_empty() {
+            // Nearly always, at every creation: no need for a hash.
+            return Vec::new();
+        }
         let Kept { envelopes, bytes } = self.waiting.remove(&awaited).unwrap_or_default();
         self.bytes -= bytes;
         envelopes

@@ -9,6 +9,7 @@
 //!    begins without this; a PE that loses its last member asks for it.
 //! 4. That all elements of a new collection exist is a reduction as well, over PEs, beside the numbered ones.
 
+use crate::callback::ErasedCallback;
 use crate::context;
 use crate::envelope::{Body, Envelope, News};
 use crate::error::JobError;
@@ -18,6 +19,7 @@ use crate::outbox;
 use crate::partial::{CREATION, Partial, Tally};
 use crate::pe::Pe;
 use crate::queue::CallOptions;
+use crate::reducers::Data;
 use crate::reduction::Share;
 
 /// What a node's first PE knows of who has to be told that reductions have begun.
@@ -42,6 +44,11 @@ fn fail(pe: &Pe, chare: &str, cause: String) {
 fn send(pe: &Pe, to: PeId, collection: CollectionId, partial: Partial) {
     let body = Body::Contribution { collection, partial: Box::new(partial) };
     outbox::send(pe, to, Envelope { options: CallOptions::new(), body });
+}
+
+/// Adds the contribution of a member here to others of the same reduction, where that is all there is to do. Returns whether it did.
+pub(crate) fn join(pe: &Pe, id: CollectionId, number: u64, data: &Data, callback: &ErasedCallback) -> bool {
+    with_collection(pe, id, |collection| collection.contributions.join(number, data, callback))
 }
 
 /// A member here contributes to a reduction of its collection.

@@ -71,6 +71,7 @@ mod call;
 mod callback;
 mod chain;
 mod collection;
+mod collections;
 pub mod completion_detection;
 pub mod config;
 mod context;

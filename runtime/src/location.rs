@@ -8,6 +8,7 @@
 //! 4. What is remembered is a copy. Whoever adds a chare to the tables of rule 1 or removes one forgets it. What other PEs remember
 //!    may be stale: then the message goes on to the home, which forwards it and tells the sender.
 
+use crate::collections::Collections;
 use crate::early::Awaited;
 use crate::ids::{ChareId, CollectionId, Index, PeId, Target};
 use crate::members::LocalCollection;
@@ -42,7 +43,7 @@ pub(crate) enum Absence {
 /// The chares of one PE, and what it remembers of others.
 pub(crate) struct Places {
     singletons: FxHashMap<ChareId, Rc<dyn AnyChare>>,
-    collections: FxHashMap<CollectionId, LocalCollection>,
+    collections: Collections,
     remembered: Box<[Remembered; REMEMBERED]>,
 }
 
@@ -66,7 +67,7 @@ impl Default for Places {
     fn default() -> Self {
         Self {
             singletons: FxHashMap::default(),
-            collections: FxHashMap::default(),
+            collections: Collections::default(),
             remembered: Box::new([const { Remembered::NOTHING }; REMEMBERED]),
         }
     }
@@ -135,29 +136,29 @@ impl Places {
         match target {
             Target::Chare(id) => self.singletons.get(&id).map(Rc::clone),
             Target::Member(collection, index) => {
-                self.collections.get(&collection)?.members.find(index).map(Rc::clone)
+                self.collections.get(collection)?.members.find(index).map(Rc::clone)
             }
         }
     }
 
     /// What this PE knows of a collection.
     pub(crate) fn collection(&self, id: CollectionId) -> Option<&LocalCollection> {
-        self.collections.get(&id)
+        self.collections.get(id)
     }
 
     /// The same, to change it; whoever changes where members live forgets them.
     pub(crate) fn collection_mut(&mut self, id: CollectionId) -> Option<&mut LocalCollection> {
-        self.collections.get_mut(&id)
+        self.collections.get_mut(id)
     }
 
     /// A collection is known here from now on.
     pub(crate) fn insert_collection(&mut self, collection: LocalCollection) {
-        self.collections.insert(collection.info.id, collection);
+        self.collections.insert(collection);
     }
 
     /// What PE `here` knows of a member that is not there.
     pub(crate) fn explain_absence(&self, here: PeId, collection: CollectionId, index: Index) -> Absence {
-        let Some(collection) = self.collections.get(&collection) else { return Absence::Unknown };
+        let Some(collection) = self.collections.get(collection) else { return Absence::Unknown };
         match (collection.info.home(index), collection.away.get(&index)) {
             (home, _) if home != here => Absence::HomeIs(home),
             (_, Some(elsewhere)) => Absence::LivesOn(*elsewhere),
@@ -191,13 +192,15 @@ impl Places {
 
     /// A chare lives here from now on.
     pub(crate) fn insert(&mut self, target: Target, chare: Rc<dyn AnyChare>) {
-        self.forget(target);
         match target {
             Target::Chare(id) => {
+                // Whoever created it calls it next.
+                self.entry(target).chare = Some(Rc::clone(&chare));
                 self.singletons.insert(id, chare);
             }
             Target::Member(collection, index) => {
-                let collection = self.collections.get_mut(&collection);
+                self.forget(target);
+                let collection = self.collections.get_mut(collection);
                 collection.expect("a member comes after its collection").members.insert(index, chare);
             }
         }
@@ -209,7 +212,7 @@ impl Places {
         match target {
             Target::Chare(id) => self.singletons.remove(&id),
             Target::Member(collection, index) => {
-                let collection = self.collections.get_mut(&collection)?;
+                let collection = self.collections.get_mut(collection)?;
                 collection.names.remove(&index);
                 collection.members.remove(index)
             }

@@ -147,7 +147,7 @@ mod tests {
     use crate::reducers::sum;
 
     fn partial(number: u64) -> Partial {
-        let share = Share::new(Index::from(0), sum(7_u64), Callback::<u64>::ignore().erase());
+        let share = Share::new(sum(7_u64).of_member(Index::from(0)), Callback::<u64>::ignore().erase());
         Partial { number, tally: Tally { closed: 1, contributed: 1, expected: 1 }, share: Some(share) }
     }
 

@@ -184,10 +184,8 @@ impl Pe {
 
     /// Looks at what is running.
     pub(crate) fn look_at_running<R>(&self, body: impl FnOnce(&Running) -> R) -> R {
-        match self.inside.borrow().last() {
-            Some(innermost) => body(innermost),
-            None => body(&self.running.borrow()),
-        }
+        let (inside, running) = (self.inside.borrow(), self.running.borrow());
+        body(inside.last().unwrap_or(&running))
     }
 
     /// Runs `body` with the chare that is running.

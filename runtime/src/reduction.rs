@@ -8,9 +8,8 @@
 //! This file is what one or more members contributed; what folds stands in [`crate::reducers`].
 
 use crate::callback::ErasedCallback;
-use crate::ids::Index;
 use crate::message::Arguments;
-use crate::reducers::{Contribution, Data, barrier};
+use crate::reducers::Data;
 use serde::{Deserialize, Serialize};
 
 /// What members of a collection have contributed to one of its reductions, and what becomes of it.
@@ -22,13 +21,19 @@ pub(crate) struct Share {
 
 impl Share {
     /// One member's share.
-    pub(crate) fn new<T>(index: Index, contribution: Contribution<T>, callback: ErasedCallback) -> Self {
-        Self { callback, data: contribution.of_member(index) }
+    pub(crate) fn new(data: Data, callback: ErasedCallback) -> Self {
+        Self { callback, data }
     }
 
     /// The share of one of whom nothing but presence is asked.
     pub(crate) fn presence(callback: ErasedCallback) -> Self {
-        Self::new(Index::from(0), barrier(), callback)
+        Self::new(Data::Nothing, callback)
+    }
+
+    /// Adds another share of which nothing has to be moved: no more than numbers. Returns whether it did; [`Share::absorb`] takes any.
+    #[inline]
+    pub(crate) fn join(&mut self, data: &Data, callback: &ErasedCallback) -> bool {
+        self.callback == *callback && self.data.join(data)
     }
 
     /// Adds another share.

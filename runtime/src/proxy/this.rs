@@ -46,7 +46,9 @@ where
     /// Adds this member's share to the collection's next reduction; `callback` receives the result once every member has contributed.
     /// All members must name equal callbacks.
     fn contribute<T>(&self, contribution: Contribution<T>, callback: Callback<T>) {
-        with_running(|identity| contribute_as(identity, contribution, callback));
+        Pe::current(|pe| {
+            pe.with_running(|identity| contribute_as(pe, identity, contribution, callback));
+        });
     }
 
     /// Adds this member's share to the next reduction of a section that it belongs to; `callback` receives the result once every member of
@@ -163,13 +165,16 @@ fn index_of<I: ArrayIndex>(identity: &Identity) -> I {
     })
 }
 
-fn contribute_as<T>(identity: &Identity, contribution: Contribution<T>, callback: Callback<T>) {
+#[inline]
+fn contribute_as<T>(pe: &Pe, identity: &Identity, contribution: Contribution<T>, callback: Callback<T>) {
     let number = identity.contributions.get();
     assert!(!identity.is_gone(), "a {} contributes after it was destroyed", identity.name);
     identity.contributions.set(number + 1);
     let (collection, index) = place_of(identity);
-    let share = Share::new(index, contribution, callback.erase());
-    Pe::current(|pe| fold::contribute(pe, collection, number, share));
+    let (data, callback) = (contribution.of_member(index), callback.erase());
+    if !fold::join(pe, collection, number, &data, &callback) {
+        fold::contribute(pe, collection, number, Share::new(data, callback));
+    }
 }
 
 fn contribute_to_as<C: Chare, T>(
@@ -179,7 +184,7 @@ fn contribute_to_as<C: Chare, T>(
     callback: Callback<T>,
 ) {
     assert!(!identity.is_gone(), "a {} contributes after it was destroyed", identity.name);
-    let share = Share::new(place_of(identity).1, contribution, callback.erase());
+    let share = Share::new(contribution.of_member(place_of(identity).1), callback.erase());
     Pe::current(|pe| section::contribute(pe, identity, section.id(), share));
 }
 
@@ -212,7 +217,7 @@ where
 
     /// Adds this member's share to the collection's next reduction; see [`ThisMember::contribute`].
     pub fn contribute<T>(&self, contribution: Contribution<T>, callback: Callback<T>) {
-        contribute_as(self.identity(), contribution, callback);
+        Pe::current(|pe| contribute_as(pe, self.identity(), contribution, callback));
     }
 
     /// Adds this member's share to the next reduction of a section that it belongs to; see [`ThisMember::contribute_to`].

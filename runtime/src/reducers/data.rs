@@ -41,11 +41,24 @@ impl<'de> Deserialize<'de> for Value {
 
 impl Data {
     /// Says whose contribution it is.
+    #[inline]
     pub(crate) fn sign(&mut self, index: Index) {
         match self {
             Self::Pieces(pieces) => pieces.iter_mut().for_each(|piece| piece.0 = index),
             Self::Tuple(parts) => parts.iter_mut().for_each(|part| part.sign(index)),
             Self::Nothing | Self::Numbers(..) | Self::Custom(..) | Self::Drawn(..) => {}
+        }
+    }
+
+    /// Folds another partial result into this one, if what it says is numbers or nothing: then it stays what it is. Returns whether it did.
+    #[inline]
+    pub(crate) fn join(&mut self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Numbers(fold, mine), Self::Numbers(other, theirs)) => {
+                *fold == *other && mine.fold(theirs, *other).is_ok()
+            }
+            (Self::Nothing, Self::Nothing) => true,
+            _ => false,
         }
     }
 
@@ -57,7 +70,7 @@ impl Data {
         match (self, other) {
             (Self::Nothing, Self::Nothing) => Ok(()),
             (Self::Numbers(fold, mine), Self::Numbers(other, theirs)) if *fold == other => {
-                mine.fold(theirs, other)
+                mine.fold(&theirs, other)
             }
             (Self::Pieces(mine), Self::Pieces(mut theirs)) => {
                 mine.append(&mut theirs);

@@ -91,11 +91,13 @@ pub struct Contribution<T> {
 }
 
 impl<T> Contribution<T> {
+    #[inline]
     fn new(data: Data) -> Self {
         Self { data, result: PhantomData }
     }
 
     /// What the member with this index contributes.
+    #[inline]
     pub(crate) fn of_member(self, index: Index) -> Data {
         let mut data = self.data;
         data.sign(index);
@@ -109,6 +111,7 @@ impl<T> std::fmt::Debug for Contribution<T> {
     }
 }
 
+#[inline]
 fn fold<V: Elementwise>(fold: Fold, value: V) -> Contribution<V> {
     Contribution::new(Data::Numbers(fold, value.into_numbers()))
 }

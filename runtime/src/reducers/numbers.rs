@@ -28,6 +28,7 @@ pub trait Elementwise: Message {
 impl<S: Scalar> Elementwise for S {
     type Element = S;
 
+    #[inline]
     fn into_numbers(self) -> Numbers {
         S::wrap(Run::One(self))
     }
@@ -74,15 +75,16 @@ pub enum Run<S> {
 }
 
 impl<S: Scalar> Run<S> {
-    fn fold(&mut self, other: Self, fold: impl Fn(S, S) -> S) -> Result<(), String> {
+    #[inline]
+    fn fold(&mut self, other: &Self, fold: impl Fn(S, S) -> S) -> Result<(), String> {
         match (self, other) {
-            (Self::One(mine), Self::One(theirs)) => *mine = fold(*mine, theirs),
+            (Self::One(mine), Self::One(theirs)) => *mine = fold(*mine, *theirs),
             (Self::Vector(mine), Self::Vector(theirs)) | (Self::Array(mine), Self::Array(theirs)) => {
                 if mine.len() != theirs.len() {
                     let (one, other) = (mine.len(), theirs.len());
                     return Err(format!("contributions of {one} and of {other} numbers to one reduction"));
                 }
-                mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine = fold(*mine, theirs));
+                mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine = fold(*mine, *theirs));
             }
             _ => return Err("contributions of single numbers and of runs to one reduction".to_owned()),
         }
@@ -168,7 +170,7 @@ macro_rules! scalars {
             ///
             /// # Errors
             /// When the two do not fit together, in words.
-            pub(crate) fn fold(&mut self, other: Self, fold: Fold) -> Result<(), String> {
+            pub(crate) fn fold(&mut self, other: &Self, fold: Fold) -> Result<(), String> {
                 match (self, other) {
                     $((Self::$variant(mine), Self::$variant(theirs)) => fold!($class, mine, theirs, fold),)*
                     _ => Err("contributions of different number types to one reduction".to_owned()),
@@ -187,6 +189,7 @@ macro_rules! scalars {
 
         $(
             impl Scalar for $scalar {
+                #[inline]
                 fn wrap(run: Run<Self>) -> Numbers {
                     Numbers::$variant(run)
                 }
@@ -221,7 +224,7 @@ mod tests {
     fn folded<V: Elementwise>(fold: Fold, values: impl IntoIterator<Item = V>) -> Result<V, String> {
         let mut all = values.into_iter().map(Elementwise::into_numbers);
         let mut whole = all.next().expect("there is one at least");
-        all.try_for_each(|numbers| whole.fold(numbers, fold))?;
+        all.try_for_each(|numbers| whole.fold(&numbers, fold))?;
         let arguments = whole.into_arguments().map_err(|error| error.to_string())?;
         arguments.take().map_err(|error| error.to_string())
     }
@@ -262,9 +265,9 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         assert!(folded(Fold::Sum, [vec![1], vec![1, 2]]).unwrap_err().contains("1 and of 2 numbers"));
-        let single = 1u8.into_numbers().fold(vec![1u8].into_numbers(), Fold::Sum);
+        let single = 1u8.into_numbers().fold(&vec![1u8].into_numbers(), Fold::Sum);
         assert!(single.unwrap_err().contains("single numbers and of runs"));
-        let types = 1u8.into_numbers().fold(1u16.into_numbers(), Fold::Sum);
+        let types = 1u8.into_numbers().fold(&1u16.into_numbers(), Fold::Sum);
         assert!(types.unwrap_err().contains("different number types"));
         assert!(folded(Fold::And, [1.0, 2.0]).unwrap_err().contains("no And of floating-point"));
         assert!(folded(Fold::Sum, [true, true]).unwrap_err().contains("no Sum of truth values"));
