@@ -222,7 +222,7 @@ fn fire_with(pe: &Pe, callback: ErasedCallback, value: Arguments, options: Optio
             Ok((entry, arguments)) => {
                 let (from, reference) = (pe.id, callback.reference);
                 let make = || Call { target, from, entry, arguments, nocopy: None, reference };
-                outbox::send_call(pe, options.as_ref().unwrap_or(&entry.options), target, make);
+                outbox::send_call(pe, options.as_ref().unwrap_or(&entry.options), &target, make);
             }
             Err(cause) => fail(cause),
         },

@@ -47,6 +47,8 @@ pub(crate) struct Places {
     remembered: Box<[Remembered; REMEMBERED]>,
 }
 
+/// In a cache line of its own: every call looks at one.
+#[repr(align(64))]
 struct Remembered {
     target: Target,
     /// Where calls of it go.
@@ -75,7 +77,7 @@ impl Default for Places {
 
 /// Where a target is remembered; neighbours in an array, in any dimension, hardly meet.
 #[inline]
-fn slot(target: Target) -> usize {
+fn slot(target: &Target) -> usize {
     let number = match target {
         Target::Chare(id) => u64::from(id.serial).wrapping_add(u64::from(id.home.0) << 5),
         Target::Member(collection, index) => {
@@ -99,9 +101,9 @@ pub(crate) enum Recalled {
 impl Places {
     /// Where calls of a target go, if that is remembered: the quick half of [`Places::find`] and [`locate`].
     #[inline(always)]
-    pub(crate) fn recall(&self, target: Target) -> Recalled {
+    pub(crate) fn recall(&self, target: &Target) -> Recalled {
         let remembered = &self.remembered[slot(target)];
-        if remembered.target != target {
+        if remembered.target != *target {
             return Recalled::Nothing;
         }
         match (&remembered.chare, remembered.pe) {
@@ -114,7 +116,7 @@ impl Places {
     /// The chare, if it lives here.
     #[inline(always)]
     pub(crate) fn find(&mut self, target: Target) -> Option<Rc<dyn AnyChare>> {
-        let remembered = &self.remembered[slot(target)];
+        let remembered = &self.remembered[slot(&target)];
         if remembered.target == target
             && let Some(chare) = &remembered.chare
         {
@@ -175,7 +177,7 @@ impl Places {
 
     /// What is remembered of a target, to be added to.
     fn entry(&mut self, target: Target) -> &mut Remembered {
-        let remembered = &mut self.remembered[slot(target)];
+        let remembered = &mut self.remembered[slot(&target)];
         if remembered.target != target {
             *remembered = Remembered { target, ..Remembered::NOTHING };
         }
@@ -184,7 +186,7 @@ impl Places {
 
     /// Forgets what is remembered of a target. It is only a copy: nothing is dropped here.
     pub(crate) fn forget(&mut self, target: Target) {
-        let remembered = &mut self.remembered[slot(target)];
+        let remembered = &mut self.remembered[slot(&target)];
         if remembered.target == target {
             *remembered = Remembered::NOTHING;
         }
@@ -223,7 +225,7 @@ impl Places {
 /// Where a chare lives, if this PE remembers.
 fn recall(pe: &Pe, target: Target) -> Option<PeId> {
     let places = pe.places.borrow();
-    let remembered = &places.remembered[slot(target)];
+    let remembered = &places.remembered[slot(&target)];
     if remembered.target == target { remembered.pe } else { None }
 }
 

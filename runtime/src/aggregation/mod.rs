@@ -151,7 +151,7 @@ fn call_another<E: AggregatedEntry>(
         // It waits for news, or is refused, as a message of its own.
         Location::At(_) | Location::Unknown(_) => {
             let entry = registry::entry::<E>();
-            outbox::call(pe, &entry.options, (target, entry), arguments, None);
+            outbox::call(pe, &entry.options, (&target, entry), arguments, None);
         }
     }
 }
@@ -195,18 +195,26 @@ pub fn flush_aggregated() {
 }
 
 /// Sends what all buffers hold; returns whether they held anything.
+#[inline]
 pub(crate) fn flush(pe: &Pe) -> bool {
-    flush_if(pe, |_| true)
+    !holds_nothing(pe) && flush_if(pe, |_| true)
 }
 
 /// Sends what the buffers hold whose time has come; returns whether they held anything.
+#[inline]
 pub(crate) fn flush_due(pe: &Pe) -> bool {
     // Not even the clock is read where nothing waits.
-    if pe.aggregation.borrow().streams.iter().all(AnyStream::is_empty) {
+    if holds_nothing(pe) {
         return false;
     }
     let now = Instant::now();
     flush_if(pe, |stream| stream.is_due(now))
+}
+
+/// A PE that polls asks again and again.
+#[inline]
+fn holds_nothing(pe: &Pe) -> bool {
+    pe.aggregation.borrow().streams.iter().all(AnyStream::is_empty)
 }
 
 fn flush_if(pe: &Pe, is_chosen: impl Fn(&mut dyn Flush) -> bool) -> bool {

@@ -130,7 +130,7 @@ impl<C: Chare> ElementHandle<C> {
             {
                 insertion::need(pe, (id, index), name.clone(), registration::<C>(), demand);
             }
-            outbox::call(pe, options, (self.target, entry), arguments, nocopy);
+            outbox::call(pe, options, (&self.target, entry), arguments, nocopy);
         });
     }
 
@@ -150,7 +150,7 @@ impl<C: Chare> ElementHandle<C> {
         let entry = &registration::<C>().destruction;
         let options = self.options.as_ref().unwrap_or(&entry.options);
         Pe::current(|pe| {
-            outbox::send_call(pe, options, self.target, || Call {
+            outbox::send_call(pe, options, &self.target, || Call {
                 target: self.target,
                 from: pe.id,
                 entry,

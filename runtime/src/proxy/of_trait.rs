@@ -51,7 +51,7 @@ impl TraitHandle {
         let entry = entry_trait::entry::<E>();
         let options = self.options.as_ref().unwrap_or(&entry.options);
         Pe::current(|pe| {
-            outbox::call(pe, options, (self.target, entry), arguments, nocopy);
+            outbox::call(pe, options, (&self.target, entry), arguments, nocopy);
         });
     }
 

@@ -72,7 +72,7 @@ fn send_on(
             let leaving = || Box::new(Nocopy::Leaving(nocopy.iter().cloned().collect()));
             let nocopy = (!nocopy.is_empty()).then(leaving);
             let arguments = arguments.clone();
-            outbox::send_call(pe, options, target, || Call {
+            outbox::send_call(pe, options, &target, || Call {
                 target,
                 from: pe.id,
                 entry,
