@@ -143,10 +143,24 @@ impl Pe {
 
     /// Says what runs while `body` does. Entries do not run inside each other. After a panic it stays said: the scheduler
     /// names what failed.
+    #[inline(always)]
     pub(crate) fn run_as<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
-        self.running.replace(running);
+        let Running { chare, unborn, entry, reference } = running;
+        {
+            // Field by field, as they were made: moved as one, they would be read back in other pieces than they were written in, for which
+            // the processor waits.
+            let mut running = self.running.borrow_mut();
+            running.chare = chare;
+            running.unborn = unborn;
+            running.entry = entry;
+            running.reference = reference;
+        }
         let result = body();
-        self.running.take();
+        let over = {
+            let mut running = self.running.borrow_mut();
+            (running.chare.take(), running.unborn.take())
+        };
+        drop(over);
         result
     }
 

@@ -45,10 +45,9 @@ where
 
     /// Adds this member's share to the collection's next reduction; `callback` receives the result once every member has contributed.
     /// All members must name equal callbacks.
+    #[inline]
     fn contribute<T>(&self, contribution: Contribution<T>, callback: Callback<T>) {
-        Pe::current(|pe| {
-            pe.with_running(|identity| contribute_as(pe, identity, contribution, callback));
-        });
+        contribute_as(with_running(next_contribution), contribution, callback);
     }
 
     /// Adds this member's share to the next reduction of a section that it belongs to; `callback` receives the result once every member of
@@ -138,6 +137,7 @@ fn my_place() -> (CollectionId, Index) {
     with_running(place_of)
 }
 
+#[inline]
 fn place_of(identity: &Identity) -> (CollectionId, Index) {
     match identity.target {
         Target::Member(collection, index) => (collection, index),
@@ -165,16 +165,31 @@ fn index_of<I: ArrayIndex>(identity: &Identity) -> I {
     })
 }
 
+/// Whose contribution one is, and to which reduction of what.
+struct Contributor {
+    collection: CollectionId,
+    index: Index,
+    number: u64,
+}
+
+/// Counts a contribution of a member.
 #[inline]
-fn contribute_as<T>(pe: &Pe, identity: &Identity, contribution: Contribution<T>, callback: Callback<T>) {
-    let number = identity.contributions.get();
+fn next_contribution(identity: &Identity) -> Contributor {
     assert!(!identity.is_gone(), "a {} contributes after it was destroyed", identity.name);
-    identity.contributions.set(number + 1);
     let (collection, index) = place_of(identity);
+    let number = identity.contributions.replace(identity.contributions.get() + 1);
+    Contributor { collection, index, number }
+}
+
+#[inline]
+fn contribute_as<T>(from: Contributor, contribution: Contribution<T>, callback: Callback<T>) {
+    let Contributor { collection, index, number } = from;
     let (data, callback) = (contribution.of_member(index), callback.erase());
-    if !fold::join(pe, collection, number, &data, &callback) {
-        fold::contribute(pe, collection, number, Share::new(data, callback));
-    }
+    Pe::current(|pe| {
+        if !fold::join(pe, collection, number, &data, &callback) {
+            fold::contribute(pe, collection, number, Share::new(data, callback));
+        }
+    });
 }
 
 fn contribute_to_as<C: Chare, T>(
@@ -217,7 +232,7 @@ where
 
     /// Adds this member's share to the collection's next reduction; see [`ThisMember::contribute`].
     pub fn contribute<T>(&self, contribution: Contribution<T>, callback: Callback<T>) {
-        Pe::current(|pe| contribute_as(pe, self.identity(), contribution, callback));
+        contribute_as(next_contribution(self.identity()), contribution, callback);
     }
 
     /// Adds this member's share to the next reduction of a section that it belongs to; see [`ThisMember::contribute_to`].
