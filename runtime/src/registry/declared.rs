@@ -18,7 +18,7 @@ pub trait Chare: Sized + 'static {
     const NAME: &'static str;
     /// The type's entry methods, in source order.
     const ENTRIES: &'static [EntryRegistration];
-    /// One of [`kind`].
+    /// One of [`kind`](super::kind).
     type Kind;
     /// What names a member of its collection.
     type Index: ArrayIndex;
