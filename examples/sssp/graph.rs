@@ -1,6 +1,8 @@
 //! A random graph that nobody stores: the edges of a vertex follow from its number and the seed, on every PE alike.
 
 use clap::Args;
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,19 +27,13 @@ pub(crate) struct Graph {
     seed: u64,
 }
 
-/// The mixing function of the generator SplitMix64 (Steele, Lea and Flood, 2014).
-fn mix(number: u64) -> u64 {
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
-}
-
 impl Graph {
     /// Where the edges of a vertex lead, and how long they are.
     pub(crate) fn edges(self, vertex: u64) -> impl Iterator<Item = (u64, u64)> {
-        (0..self.degree).map(move |edge| {
-            let dice = mix(mix(self.seed ^ vertex.rotate_left(32)).wrapping_add(edge));
-            (dice % self.vertices, 1 + mix(dice) % self.weight)
+        let mut dice = SmallRng::seed_from_u64(self.seed ^ vertex.rotate_left(32));
+        (0..self.degree).map(move |_| {
+            let target = dice.random_range(0..self.vertices);
+            (target, dice.random_range(1..=self.weight))
         })
     }
 

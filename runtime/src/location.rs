@@ -99,13 +99,17 @@ pub(crate) enum Recalled {
 }
 
 impl Places {
+    /// What is remembered of a target, if anything is.
+    #[inline(always)]
+    fn remembered(&self, target: &Target) -> Option<&Remembered> {
+        let remembered = &self.remembered[slot(target)];
+        (remembered.target == *target).then_some(remembered)
+    }
+
     /// Where calls of a target go, if that is remembered: the quick half of [`Places::find`] and [`locate`].
     #[inline(always)]
     pub(crate) fn recall(&self, target: &Target) -> Recalled {
-        let remembered = &self.remembered[slot(target)];
-        if remembered.target != *target {
-            return Recalled::Nothing;
-        }
+        let Some(remembered) = self.remembered(target) else { return Recalled::Nothing };
         match (&remembered.chare, remembered.pe) {
             (Some(chare), _) => Recalled::Here(Rc::clone(chare)),
             (None, Some(pe)) => Recalled::On(pe),
@@ -116,13 +120,10 @@ impl Places {
     /// The chare, if it lives here.
     #[inline(always)]
     pub(crate) fn find(&mut self, target: Target) -> Option<Rc<dyn AnyChare>> {
-        let remembered = &self.remembered[slot(&target)];
-        if remembered.target == target
-            && let Some(chare) = &remembered.chare
-        {
-            return Some(Rc::clone(chare));
+        match self.remembered(&target) {
+            Some(Remembered { chare: Some(chare), .. }) => Some(Rc::clone(chare)),
+            _ => self.find_unremembered(target),
         }
-        self.find_unremembered(target)
     }
 
     #[cold]
@@ -222,16 +223,10 @@ impl Places {
     }
 }
 
-/// Where a chare lives, if this PE remembers.
-fn recall(pe: &Pe, target: Target) -> Option<PeId> {
-    let places = pe.places.borrow();
-    let remembered = &places.remembered[slot(&target)];
-    if remembered.target == target { remembered.pe } else { None }
-}
-
 /// Where a chare lives, as far as this PE knows.
 pub(crate) fn locate(pe: &Pe, target: Target) -> Location {
-    recall(pe, target).map_or_else(|| locate_unremembered(pe, target), Location::At)
+    let remembered = pe.places.borrow().remembered(&target).and_then(|remembered| remembered.pe);
+    remembered.map_or_else(|| locate_unremembered(pe, target), Location::At)
 }
 
 fn locate_unremembered(pe: &Pe, target: Target) -> Location {

@@ -3,6 +3,8 @@
 use chare::ArrayOptions;
 use chare::prelude::*;
 use chare_benches::Batches;
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -99,12 +101,8 @@ pub(crate) fn member(batches: Batches, is_aggregated: bool) -> ExitCode {
 pub(crate) fn elements(batches: Batches, is_aggregated: bool) -> ExitCode {
     chare::run(move |_| async move {
         let elements = ElementProxy::create(ArrayOptions::new(ELEMENTS).place_by(|_| PeId(1)));
-        // The linear congruential generator of Knuth's MMIX.
-        let mut dice: u64 = 1;
-        let mut roll = move || {
-            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            ((dice >> 32) * ELEMENTS) >> 32
-        };
+        let mut dice = SmallRng::seed_from_u64(1);
+        let mut roll = move || dice.random_range(0..ELEMENTS);
         let batch = async |updates: u64| {
             let elapsed = until_quiet(|| {
                 if is_aggregated {
