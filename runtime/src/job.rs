@@ -21,7 +21,7 @@ use chare_lrts::{Lrts, LrtsError};
 use serde::{Deserialize, Serialize};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -233,37 +233,48 @@ impl Job {
             JobError::Config(format!("{} nodes in one process: {error}; try fewer", self.nodes))
         })?;
         let mut main: Option<Main> = Some(Box::new(move || Box::pin(main())));
+        let (tell, ends) = mpsc::channel();
         let nodes: Vec<_> = bootstraps
             .into_iter()
             .map(|mut bootstrap| {
-                let (options, main) = (self.options.clone(), main.take());
-                std::thread::spawn(move || -> Result<i32, JobError> {
-                    let ready = open(&options, &mut bootstrap)?;
-                    let node = Arc::clone(&ready.node);
-                    let threads = ready.start(main);
-                    node.wait_for_end();
-                    for thread in threads {
-                        // Panics inside were caught and reported by the scheduler.
-                        let _ = thread.join();
-                    }
-                    close(&node);
-                    result(&node)
+                let (options, main, tell) = (self.options.clone(), main.take(), tell.clone());
+                std::thread::spawn(move || {
+                    let end = live(&options, &mut bootstrap, main);
+                    tell.send(end).expect("the job waits for all its nodes");
                 })
             })
             .collect();
+        drop(tell);
         let mut outcome = Ok(0);
-        for node in nodes {
-            let result =
-                node.join().unwrap_or_else(|_| Err(JobError::Config("a node's thread panicked".into())));
-            // The node that noticed knows more than those it told.
-            outcome = match (outcome, result) {
+        for end in ends {
+            // What a node noticed says more than what it was told, and what came first more than its consequences.
+            outcome = match (outcome, end) {
                 (Err(JobError::Elsewhere(_)) | Ok(_), Err(error)) => Err(error),
                 (Ok(code), Ok(other)) => Ok(if code == 0 { other } else { code }),
                 (outcome, _) => outcome,
             };
         }
+        for node in nodes {
+            if node.join().is_err() {
+                return Err(JobError::Config("a node's thread panicked".into()));
+            }
+        }
         outcome
     }
+}
+
+/// A node's life as a thread of a process.
+fn live(options: &NodeOptions, bootstrap: &mut dyn Bootstrap, main: Option<Main>) -> Result<i32, JobError> {
+    let ready = open(options, bootstrap)?;
+    let node = Arc::clone(&ready.node);
+    let threads = ready.start(main);
+    node.wait_for_end();
+    for thread in threads {
+        // Panics inside were caught and reported by the scheduler.
+        let _ = thread.join();
+    }
+    close(&node);
+    result(&node)
 }
 
 /// How the job ended on a node.

@@ -380,3 +380,27 @@ fn collections_are_created_from_anywhere_and_used_before_they_are_known() {
         }
     });
 }
+
+/// Its provider `shm` names segments after the process, whose number a killed one may have had.
+#[cfg(feature = "ofi")]
+#[test]
+fn segments_of_a_killed_process_are_no_obstacle() {
+    if !chare_lrts::ofi::providers().is_ok_and(|here| here.iter().any(|name| name == "shm")) {
+        println!("skipped: libfabric or its provider `shm` is not here");
+        return;
+    }
+    let (process, user) = (std::process::id(), rustix::process::getuid().as_raw());
+    let left: Vec<_> = (0..500).map(|one| format!("/dev/shm/{process}:{user}:{one}")).collect();
+    let mine: Vec<_> = left
+        .iter()
+        .filter(|path| std::fs::File::create_new(path).and_then(|file| file.set_len(1 << 12)).is_ok())
+        .collect();
+    let network = chare::ReachOptions {
+        lrts: Some("ofi".to_owned()),
+        ofi: Some("shm".to_owned()),
+        ..chare::ReachOptions::default()
+    };
+    let result = Job::in_process(3, 1).network(network).run(|| async { chare::exit(3) });
+    mine.iter().for_each(|path| drop(std::fs::remove_file(path)));
+    assert_eq!(result.unwrap_or_else(|error| panic!("{error}")), 3);
+}

@@ -21,7 +21,7 @@ use crate::leased::endpoint::{Access, Event, Refusal, Registration, SENDS, TRANS
 use crate::leased::wire::BUFFER_BYTES;
 use crate::memory::MemoryMut;
 use chare_ofi_sys::abi::{
-    FI_AV_UNSPEC, FI_CQ_COND_NONE, FI_CQ_FORMAT_MSG, FI_MR_LOCAL, FI_RECV, FI_TRANSMIT, FI_WAIT_FD,
+    FI_AV_UNSPEC, FI_CQ_COND_NONE, FI_CQ_FORMAT_MSG, FI_EBUSY, FI_MR_LOCAL, FI_RECV, FI_TRANSMIT, FI_WAIT_FD,
     FI_WAIT_NONE, fi_addr_t, fi_av_attr, fi_context2, fi_cq_attr, fi_wait_obj, fid, fid_av, fid_cq,
     fid_domain, fid_ep, fid_fabric,
 };
@@ -151,7 +151,12 @@ impl Endpoint {
             check(self.library, "binding the address table", calls::bind(endpoint, self.av.cast(), 0))?;
             let both = u64::from(FI_TRANSMIT | FI_RECV);
             check(self.library, "binding the completion queue", calls::bind(endpoint, self.cq.cast(), both))?;
-            check(self.library, "enabling the endpoint", calls::enable(endpoint))
+            let mut enabled = calls::enable(endpoint);
+            if enabled == -(FI_EBUSY as c_int) {
+                // `shm` met the segment of a killed process that had this one's number, and has removed it.
+                enabled = calls::enable(endpoint);
+            }
+            check(self.library, "enabling the endpoint", enabled)
         }
     }
 
