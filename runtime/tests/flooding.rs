@@ -74,3 +74,19 @@ fn buffers_longer_than_the_credit_arrive() {
         assert_eq!(total(&basins).await, ((BUFFERS + 2) * LEN) as u64);
     });
 }
+
+/// Nodes that are ready first flood those that still wait for others: the flood must not bar the way to what they wait for.
+/// Which node is ready first is chance, hence several jobs.
+#[test]
+fn floods_of_the_first_reach_nodes_that_still_open() {
+    const EACH: u64 = 500;
+    for _ in 0..5 {
+        on_every_path(&[(6, 1)], || async {
+            let basins = BasinProxy::create();
+            for _ in 0..EACH {
+                basins.drop_in(1);
+            }
+            assert_eq!(total(&basins).await, EACH * u64::from(chare::pes()));
+        });
+    }
+}

@@ -3,8 +3,9 @@
 //! 1. Every node publishes what its network is, its address and its door, or why it has none: then all give up
 //!    with that reason, none waits for the others.
 //! 2. Each pair makes its lifeline, which proves that both belong to the job.
-//! 3. Unless the network connects on demand, hellos travel both ways between each pair before any node goes on: so
-//!    the path is known to work, and providers that connect with the first message have done so.
+//! 3. Unless the network connects on demand, hellos travel both ways between each pair before any node goes on: the
+//!    lower node speaks first, the other answers. So the path is known to work, and providers that connect with the
+//!    first message have done so, from one end.
 
 use super::endpoint::Endpoint;
 use super::exchange::{Exchange, Parts};
@@ -116,6 +117,7 @@ fn greet(mut exchange: Exchange, opening: &Opening<'_>) -> Result<Exchange, Lrts
     while let Some(peer) = exchange.ungreeted() {
         let happened = exchange.advance(false, rounds.is_multiple_of(64));
         rounds = rounds.wrapping_add(1);
+        exchange.keep_frames();
         if let Some(error) = exchange.take_loss() {
             return Err(error);
         }

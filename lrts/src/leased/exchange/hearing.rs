@@ -104,13 +104,15 @@ impl Exchange {
     }
 
     pub(super) fn obey(&mut self, source: NodeId, control: Control) -> Result<(), String> {
-        let Self { endpoint, registrations, peers, poster, news, .. } = self;
+        let Self { node, endpoint, registrations, peers, poster, news, .. } = self;
         let Some(peer) = peers.get_mut(source) else { return Ok(()) };
         let endpoint = &mut **endpoint;
         let network = &mut Network { endpoint: &mut *endpoint, registrations };
         let ended = match control {
             Control::Hello => {
-                peer.way.greeted[0] = true;
+                if !std::mem::replace(&mut peer.way.greeted[0], true) && source < *node {
+                    peers.tell(source, Control::Hello);
+                }
                 return Ok(());
             }
             Control::Goodbye => {

@@ -96,7 +96,7 @@ pub(super) struct Parts {
 }
 
 impl Exchange {
-    /// Begins by greeting every peer, unless the network connects on demand.
+    /// Begins by greeting the peers that come after this node, unless the network connects on demand.
     pub(super) fn new(parts: Parts) -> Self {
         let Parts { node, backend, door, endpoint, registrations, lifelines, peers } = parts;
         let greets = !endpoint.connects_on_demand();
@@ -104,7 +104,8 @@ impl Exchange {
         let peer = |(door, server)| (way(door), server);
         let mut peers = Peers::new(peers.into_iter().map(|one| one.map(peer)).collect());
         if greets {
-            peers.nodes().for_each(|node| peers.tell(node, Control::Hello));
+            // The others answer: of two connections that are made at once, `ofi_rxm` refuses one and starts over.
+            peers.nodes().filter(|peer| node < *peer).for_each(|peer| peers.tell(peer, Control::Hello));
         }
         Self {
             node,
@@ -149,6 +150,21 @@ impl Exchange {
     /// Takes what there is to tell.
     pub(super) fn take_news(&mut self, news: &mut Vec<News>) {
         news.append(&mut self.news);
+    }
+
+    /// Copies the frames that nobody takes yet, so that they leave buffers to the hellos that are still to come: peers
+    /// that have heard everybody begin at once.
+    pub(super) fn keep_frames(&mut self) {
+        let mut news = std::mem::take(&mut self.news);
+        for one in &mut news {
+            if let News::Frame { message, .. } = one
+                && let Message::Arrived(arrival) = message
+            {
+                let bytes = self.incoming.bytes(arrival).to_vec();
+                self.dispose(std::mem::replace(message, Message::Kept(bytes)));
+            }
+        }
+        self.news = news;
     }
 
     /// The loss of a peer, if there is one to tell.
