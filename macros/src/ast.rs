@@ -194,6 +194,8 @@ pub(crate) struct EntryTrait {
     pub(crate) proxy: Ident,
     /// The proxy of a whole collection.
     pub(crate) collection: Ident,
+    /// The proxy of a section.
+    pub(crate) section: Ident,
     pub(crate) visibility: Visibility,
     /// The trait's `#[cfg(..)]`, which everything that is generated repeats.
     pub(crate) conditions: Vec<Attribute>,

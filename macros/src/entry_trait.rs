@@ -71,6 +71,7 @@ fn expand_declaration(mut declared: ItemTrait, errors: &mut Errors) -> TokenStre
         name: declared.ident.clone(),
         proxy,
         collection: format_ident!("{}CollectionProxy", declared.ident),
+        section: format_ident!("{}SectionProxy", declared.ident),
         visibility,
         conditions: conditions(&declared.attrs),
         entries,

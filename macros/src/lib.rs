@@ -138,8 +138,9 @@ pub fn entry(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -
 /// Makes the methods of a trait entries, which any chare may implement.
 ///
 /// On a trait, next to it comes its proxy: `ShapeProxy::of(&circle)` reaches the chare `circle` by the entries of `Shape`, as long as its
-/// type implements them, and can be sent to who knows no circles; `ShapeCollectionProxy::of(&circles)` reaches all members of a collection. On the implementation, it makes that known to the runtime; the compiler misses
-/// an item where it is forgotten.
+/// type implements them, and can be sent to who knows no circles; `ShapeCollectionProxy::of(&circles)` reaches all members of a
+/// collection, `ShapeSectionProxy::of(&some)` those of a section, `ShapeSectionProxy::form(shapes)` a new section of any types. On the
+/// implementation, it makes that known to the runtime; the compiler misses an item where it is forgotten.
 ///
 /// An entry of a trait takes `&mut self` or `&self`, or is `async` and takes `this: This<Self>`; it has the arguments of other entries, returns
 /// something or nothing, and may be `expedited`, `immediate` or have a `priority`. It may have a body, which implementations replace. Methods without

@@ -8,7 +8,9 @@ pub use crate::entry_trait::{
 pub use crate::index::ArrayIndex;
 pub use crate::object::ThisRef;
 pub use crate::placement::MapRegistration;
-pub use crate::proxy::{CollectionHandle, ElementHandle, SectionHandle, TraitCollectionHandle, TraitHandle};
+pub use crate::proxy::{
+    CollectionHandle, ElementHandle, SectionHandle, TraitCollectionHandle, TraitHandle, TraitSectionHandle,
+};
 pub use crate::queue::Lane;
 pub use crate::reducers::ReducerRegistration;
 pub use crate::registry::{

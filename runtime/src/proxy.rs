@@ -10,7 +10,7 @@ mod this;
 
 pub use collection::CollectionHandle;
 pub use element::ElementHandle;
-pub use of_trait::{TraitCollectionHandle, TraitHandle};
+pub use of_trait::{TraitCollectionHandle, TraitHandle, TraitSectionHandle};
 pub use section::SectionHandle;
 pub use this::{ThisChare, ThisMember, this_index};
 

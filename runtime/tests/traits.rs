@@ -214,6 +214,31 @@ fn one_proxy_reaches_all_members_of_collections_of_several_types() {
 }
 
 #[test]
+fn one_proxy_reaches_sections_of_chares_of_several_types() {
+    on_every_path(&SHAPES, || async {
+        let last = PeId(chare::pes() - 1);
+        let (discs, rectangles) = (DiscProxy::create(), RectangleProxy::create((2, 2)));
+        let row = ShapeSectionProxy::of(&rectangles.section([(1, 0), (1, 1)]));
+        let mixed = ShapeSectionProxy::form([
+            ShapeProxy::of(&discs.on(last)),
+            ShapeProxy::of(&rectangles.at((0, 0))),
+            ShapeProxy::of(&rectangles.at((1, 1))),
+        ]);
+        row.scale(2.0);
+        mixed.scale_callback().send(3.0);
+        // Large arguments, which members share, and options.
+        let factors: Vec<f64> = [0.5, 2.0].into_iter().cycle().take(9_999).collect();
+        mixed.with(CallOptions::new().priority(Priority::integer(1))).stretch(factors, 1);
+        chare::quiescence().await;
+        let area = async |at| ShapeProxy::of(&rectangles.at(at)).area().await;
+        assert_eq!(ShapeProxy::of(&discs.on(last)).area().await, f64::from(3 * chare::pes()).powi(2));
+        assert_eq!([area((0, 0)).await, area((0, 1)).await], [9.0, 2.0]);
+        assert_eq!([area((1, 0)).await, area((1, 1)).await], [8.0, 144.0]);
+        mixed.dissolve();
+    });
+}
+
+#[test]
 fn a_call_by_a_trait_waits_for_its_element() {
     on_every_path(&SHAPES, || async {
         let rectangles = RectangleProxy::create_empty(chare::ArrayOptions::empty());

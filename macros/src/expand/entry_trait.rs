@@ -1,6 +1,6 @@
 //! The proxies of a trait, and what leads from its entries to the methods of whoever implements it.
 
-use super::{arguments_type, entry, hide, proxy, register};
+use super::{arguments_type, entry, hide, proxy, register, section as sections};
 use crate::ast::{Entry, EntryTrait};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,12 +9,15 @@ use syn::ext::IdentExt;
 /// All that `#[entries]` adds beside the trait.
 pub(crate) fn expand_trait(declared: &EntryTrait) -> TokenStream {
     let support = quote!(::chare::macro_support);
-    let EntryTrait { name, proxy, collection, visibility, conditions, entries } = declared;
+    let EntryTrait { name, proxy, collection, section, visibility, conditions, entries } = declared;
     let summary = format!(
         "Reaches a chare that implements `{name}`, whatever its type: each method sends it a message."
     );
     let summary_of_all = format!(
         "Reaches every member of a collection whose chares implement `{name}`, whatever their type: each method sends a message to all of them."
+    );
+    let summary_of_some = format!(
+        "Reaches the members of a section whose chares implement `{name}`, whatever their type: each method sends a message to all of them."
     );
     let text = format!("::{name}");
     let markers = entries.iter().enumerate().map(|(index, entry)| marker(declared, entry, &entries[..index]));
@@ -28,6 +31,7 @@ pub(crate) fn expand_trait(declared: &EntryTrait) -> TokenStream {
     let methods = list(quote!(TraitMethod::of::<__C,));
     let calls_of_one = entries.iter().map(|entry| proxy::calls(entry, &proxy::ONE));
     let calls_of_all = entries.iter().map(|entry| proxy::calls(entry, &proxy::ALL));
+    let calls_of_some = entries.iter().map(|entry| proxy::calls(entry, &sections::SOME));
     let common = quote! {
         /// The same proxy whose calls have other options.
         #[must_use = "only the calls of the returned proxy have the options"]
@@ -81,6 +85,34 @@ pub(crate) fn expand_trait(declared: &EntryTrait) -> TokenStream {
                 #common
                 #(#calls_of_all)*
             }
+
+            impl #section {
+                /// Reaches the members of this section.
+                #visibility fn of<__C: #name>(
+                    section: &impl ::core::convert::AsRef<#support::SectionHandle<__C>>
+                ) -> Self {
+                    Self(#support::TraitSectionHandle::of(::core::convert::AsRef::as_ref(section)))
+                }
+
+                /// Forms a section of these members of collections, whatever their types. One message to each PE that is home to
+                /// one of them. That one is a singleton ends the job with an error that says so.
+                #visibility fn form(
+                    members: impl ::core::iter::IntoIterator<Item = impl ::core::borrow::Borrow<#proxy>>
+                ) -> Self {
+                    Self(#support::TraitSectionHandle::form(::core::iter::Iterator::map(
+                        ::core::iter::IntoIterator::into_iter(members),
+                        |member| ::core::clone::Clone::clone(&::core::borrow::Borrow::<#proxy>::borrow(&member).0)
+                    )))
+                }
+
+                /// Ends the section; its chares stay.
+                #visibility fn dissolve(&self) {
+                    self.0.dissolve();
+                }
+
+                #common
+                #(#calls_of_some)*
+            }
         },
     );
     quote! {
@@ -99,6 +131,14 @@ pub(crate) fn expand_trait(declared: &EntryTrait) -> TokenStream {
         #[derive(Clone, PartialEq, Eq, Hash, Debug, #support::serde::Serialize, #support::serde::Deserialize)]
         #[serde(crate = "::chare::macro_support::serde", bound = "")]
         #visibility struct #collection<__I: #support::ArrayIndex>(#support::TraitCollectionHandle<__I>);
+
+        #(#conditions)*
+        #[doc = #summary_of_some]
+        ///
+        /// Cheap to clone, and can itself be an argument. Two are equal if they reach the same.
+        #[derive(Clone, PartialEq, Eq, Hash, Debug, #support::serde::Serialize, #support::serde::Deserialize)]
+        #[serde(crate = "::chare::macro_support::serde")]
+        #visibility struct #section(#support::TraitSectionHandle);
         #hidden
     }
 }

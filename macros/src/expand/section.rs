@@ -12,7 +12,7 @@ pub(super) fn name(chare: &Chare) -> Ident {
     format_ident!("{}SectionProxy", chare.name)
 }
 
-const SOME: Reach = Reach {
+pub(super) const SOME: Reach = Reach {
     call: "multicast",
     call_nocopy: "multicast_nocopy",
     whom: "every chare of the section",

@@ -1,10 +1,11 @@
-//! What the proxies of traits are made of: those of one chare, and those of a whole collection.
+//! What the proxies of traits are made of: those of one chare, of a whole collection, of a section.
 
 use super::collection::call_all;
-use super::{CollectionHandle, ElementHandle, equal_by, leave};
+use super::section::{call_some, dissolve, form};
+use super::{CollectionHandle, ElementHandle, SectionHandle, equal_by, leave};
 use crate::callback::{Callback, Goal};
 use crate::entry_trait::{self, TraitEntry};
-use crate::ids::{CollectionId, Target};
+use crate::ids::{CollectionId, SectionId, Target};
 use crate::index::ArrayIndex;
 use crate::outbox;
 use crate::pe::Pe;
@@ -121,3 +122,54 @@ impl<I> std::fmt::Debug for TraitCollectionHandle<I> {
         write!(out, "collection {}.{}", self.id.creator.0, self.id.serial)
     }
 }
+
+/// Reaches the members of a section, whose chares implement a trait.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TraitSectionHandle {
+    id: SectionId,
+    options: Option<CallOptions>,
+}
+
+impl TraitSectionHandle {
+    /// Reaches the members of this section.
+    pub fn of<C: Chare>(section: &SectionHandle<C>) -> Self {
+        Self { id: section.id(), options: section.options().cloned() }
+    }
+
+    /// Forms a section of chares of any types. One message to each PE that is home to a member.
+    pub fn form(members: impl IntoIterator<Item = TraitHandle>) -> Self {
+        let members = members.into_iter().map(|member| member.target).collect();
+        Self { id: form(members, None), options: None }
+    }
+
+    /// Ends the section, as [`SectionHandle::dissolve`] does.
+    pub fn dissolve(&self) {
+        dissolve(self.id);
+    }
+
+    /// The same section; its calls are queued by `options` instead of the entries' own.
+    pub fn with(&self, options: CallOptions) -> Self {
+        Self { options: Some(options), ..self.clone() }
+    }
+
+    /// Calls an entry of all members; costs what [`SectionHandle::multicast`] does.
+    pub fn multicast<E: TraitEntry>(&self, arguments: E::Arguments) {
+        call_some(self.id, self.options.as_ref(), entry_trait::entry::<E>(), arguments, Vec::new());
+    }
+
+    /// Calls an entry with nocopy parameters of all members; costs what [`SectionHandle::multicast_nocopy`] does.
+    pub fn multicast_nocopy<E: TraitEntry>(
+        &self,
+        arguments: E::Arguments,
+        nocopy: impl IntoIterator<Item = Outgoing>,
+    ) {
+        call_some(self.id, self.options.as_ref(), entry_trait::entry::<E>(), arguments, leave(nocopy));
+    }
+
+    /// A callback that calls an entry of all members.
+    pub fn callback<E: TraitEntry>(&self) -> Callback<E::Arguments> {
+        Callback::new(Goal::Section { section: self.id, entry: entry_trait::entry::<E>().id })
+    }
+}
+
+equal_by!(id of TraitSectionHandle);

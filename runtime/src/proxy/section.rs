@@ -3,10 +3,10 @@
 use super::{ElementHandle, equal_by, leave};
 use crate::callback::{Callback, Goal};
 use crate::ids::{SectionId, Target};
-use crate::message::Arguments;
+use crate::message::{Arguments, Message};
 use crate::pe::Pe;
 use crate::queue::CallOptions;
-use crate::registry::{self, Chare, EntryMethod};
+use crate::registry::{self, Chare, EntryMethod, EntryRegistration};
 use crate::section::{self, SectionCall};
 use crate::zerocopy::carry::Carried;
 use crate::zerocopy::{Leaving, Outgoing};
@@ -24,8 +24,7 @@ pub struct SectionHandle<C> {
 
 impl<C: Chare> SectionHandle<C> {
     pub(super) fn of_targets(members: Vec<Target>, within: Option<SectionId>) -> Self {
-        let id = Pe::current(|pe| section::form(pe, members, within));
-        Self { id, options: None, chare: PhantomData }
+        Self { id: form(members, within), options: None, chare: PhantomData }
     }
 
     /// Forms a section. One message to each PE that is home to a member.
@@ -40,11 +39,15 @@ impl<C: Chare> SectionHandle<C> {
 
     /// Ends the section; its members stay. One message to each PE that is home to a member.
     pub fn dissolve(&self) {
-        Pe::current(|pe| section::dissolve(pe, self.id));
+        dissolve(self.id);
     }
 
     pub(crate) fn id(&self) -> SectionId {
         self.id
+    }
+
+    pub(super) fn options(&self) -> Option<&CallOptions> {
+        self.options.as_ref()
     }
 
     /// The same section; its calls are queued by `options` instead of the entries' own.
@@ -69,19 +72,38 @@ impl<C: Chare> SectionHandle<C> {
     }
 
     fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {
-        let entry = registry::entry::<E>();
-        let options = self.options.as_ref().unwrap_or(&entry.options).clone();
-        let kinds = entry.nocopy.iter().copied();
-        let nocopy = kinds.zip(nocopy).map(|(kind, leaving)| Carried::sent(kind, leaving)).collect();
-        let arguments = Arguments::new(arguments);
-        let call = SectionCall { section: self.id, entry, arguments, nocopy, reference: 0 };
-        Pe::current(|pe| section::call(pe, options, call));
+        call_some(self.id, self.options.as_ref(), registry::entry::<E>(), arguments, nocopy);
     }
 
     /// A callback that calls an entry of all members.
     pub fn callback<E: EntryMethod<Chare = C>>(&self) -> Callback<E::Arguments> {
         Callback::new(Goal::Section { section: self.id, entry: registry::entry::<E>().id })
     }
+}
+
+/// Forms a section, of members of another if that is said.
+pub(super) fn form(members: Vec<Target>, within: Option<SectionId>) -> SectionId {
+    Pe::current(|pe| section::form(pe, members, within))
+}
+
+/// Ends a section.
+pub(super) fn dissolve(id: SectionId) {
+    Pe::current(|pe| section::dissolve(pe, id));
+}
+
+/// Calls an entry of all members.
+pub(super) fn call_some<A: Message>(
+    section: SectionId,
+    options: Option<&CallOptions>,
+    entry: &'static EntryRegistration,
+    arguments: A,
+    nocopy: Vec<Leaving>,
+) {
+    let options = options.unwrap_or(&entry.options).clone();
+    let kinds = entry.nocopy.iter().copied();
+    let nocopy = kinds.zip(nocopy).map(|(kind, leaving)| Carried::sent(kind, leaving)).collect();
+    let call = SectionCall { section, entry, arguments: Arguments::new(arguments), nocopy, reference: 0 };
+    Pe::current(|pe| section::call(pe, options, call));
 }
 
 equal_by!(id of SectionHandle<C>);
