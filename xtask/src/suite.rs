@@ -15,6 +15,10 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
     report.add(Tools::run(&tools.rustfmt, Step::cargo("format", "fmt --all --check")));
     let lints = "clippy --workspace --all-targets --all-features -- -D warnings";
     report.add(Tools::run(&tools.clippy, Step::cargo("lints", lints)));
+    for feature in FEATURES.split(',') {
+        let lints = format!("clippy --package chare-lrts --features {feature} -- -D warnings");
+        report.add(Tools::run(&tools.clippy, Step::cargo(&format!("lints: {feature} alone"), &lints)));
+    }
     // Tests start examples and programs as separate processes, so these are built before.
     report.add(
         Step::cargo("build", &format!("build --workspace --features {FEATURES} --bins --examples")).run(),

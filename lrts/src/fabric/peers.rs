@@ -67,7 +67,8 @@ impl<Control: Copy, Server: Serve, Way> Peers<Control, Server, Way> {
         (0..self.by_node.len() as u32).map(NodeId)
     }
 
-    /// Whether a node is no peer, or a lost one.
+    /// Whether a node is no peer, or a lost one. What MPI was told to do cannot be taken back: there it outlives its peer.
+    #[cfg(any(feature = "mpi", test))]
     pub(crate) fn is_lost(&self, node: NodeId) -> bool {
         self.get(node).is_none_or(|peer| peer.parting.is_lost())
     }
