@@ -20,12 +20,13 @@ pub(crate) fn step() -> Step {
     Step::program("book", program()).argument("build").argument("docs/book")
 }
 
-/// Looks for mdBook among the project's own tools and builds it there if it is missing: that takes minutes, once.
+/// Looks for mdBook among the project's own tools and builds it there if it is missing, once. Without optimisation: that would take
+/// minutes, and the book is small.
 pub(crate) fn find_mdbook(report: &mut Report) -> Result<(), String> {
     if is_there() {
         return Ok(());
     }
-    let install = format!("install --locked --no-default-features mdbook --version {VERSION}");
+    let install = format!("install --locked --debug --no-default-features mdbook --version {VERSION}");
     let step = Step::cargo("mdbook", &install).argument("--root").argument(tools());
     let mut finished = step.run();
     let result = match &finished.outcome {

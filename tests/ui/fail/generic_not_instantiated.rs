@@ -12,14 +12,14 @@ impl<T: chare::Message> Cell<T> {
     }
 
     #[entry]
-    fn put(&mut self, value: T) {}
+    fn keep_value(&mut self, value: T) {}
 }
 
 chare::instantiate!(Cell<u8>);
 
 fn misuse(cell: CellProxy<u16>) {
-    CellProxy::<u8>::create(3).put(4);
-    cell.put(4);
+    CellProxy::<u8>::create(3).keep_value(4);
+    cell.keep_value(4);
 }
 
 fn main() {}
