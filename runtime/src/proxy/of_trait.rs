@@ -136,7 +136,7 @@ impl TraitSectionHandle {
         Self { id: section.id(), options: section.options().cloned() }
     }
 
-    /// Forms a section of chares of any types. One message to each PE that is home to a member.
+    /// Forms a section of members of collections, whatever their types. One message to each PE that is home to one.
     pub fn form(members: impl IntoIterator<Item = TraitHandle>) -> Self {
         let members = members.into_iter().map(|member| member.target).collect();
         Self { id: form(members, None), options: None }

@@ -13,6 +13,9 @@ const LEN: usize = 107;
 /// Further than one word, and less than one.
 const SHIFTS: [usize; 2] = [45, 7];
 
+/// How far they are together.
+const SHIFTED: usize = SHIFTS[0] + SHIFTS[1];
+
 fn some(step: usize) -> Vec<bool> {
     (0..LEN).map(|at| at % step == 0).collect()
 }
@@ -37,7 +40,7 @@ const OPERATIONS: &[Operation] = &[
             SHIFTS.iter().for_each(|by| of.shift_end(*by));
             of
         },
-        |of, _| repeat_n(false, 52).chain(of[..LEN - 52].iter().copied()).collect(),
+        |of, _| repeat_n(false, SHIFTED).chain(of[..LEN - SHIFTED].iter().copied()).collect(),
     ),
     (
         |mut of, _| {
@@ -56,7 +59,7 @@ const OPERATIONS: &[Operation] = &[
             SHIFTS.iter().for_each(|by| of.shift_start(*by));
             of
         },
-        |of, _| of[52..].iter().copied().chain(repeat_n(false, 52)).collect(),
+        |of, _| of[SHIFTED..].iter().copied().chain(repeat_n(false, SHIFTED)).collect(),
     ),
     (|of, with| of & !with.clone(), |of, with| each(of, with, |one, other| one & !other)),
     // Last, since they grow: after another, and after itself.
