@@ -10,6 +10,8 @@
 //! 5. [`GIVE_UP`] after its end, a job is over, even if a host does not say so.
 //! 6. A node that joined and whose process is stopped (SIGSTOP, SIGTSTP) keeps the others waiting: unless it goes on
 //!    within [`STOP_PATIENCE`], the job ends and names it.
+//! 7. A signal that asks for the end is passed on. A second one makes it, and so does the time after SIGTERM, which no keyboard sends
+//!    ([`END_PATIENCE`]).
 
 mod judge;
 mod waiting;
@@ -31,6 +33,10 @@ const GIVE_UP: Duration = Duration::from_secs(5);
 
 /// How long a node's process may be stopped: long enough for a snapshot, too short for its peers to seem to hang.
 const STOP_PATIENCE: Duration = Duration::from_secs(4);
+
+/// How long nodes may take to end as SIGTERM asked them to: as long as Slurm waits before it kills (`KillWait`). A program may save its
+/// work; a library's own handler may hang.
+const END_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A host of the job.
 pub(super) struct HostState {
@@ -85,6 +91,9 @@ pub(super) struct Job {
     began: Instant,
     first_join: Option<Instant>,
     passed_on: Vec<i32>,
+    asked_to_end: bool,
+    /// Until when the nodes may end by themselves after SIGTERM.
+    must_end_by: Option<Instant>,
     first_bad_code: Option<u8>,
     phase: Phase,
     orders: Vec<ToAgent>,
@@ -110,6 +119,8 @@ impl Job {
             began: now,
             first_join: None,
             passed_on: Vec::new(),
+            asked_to_end: false,
+            must_end_by: None,
             first_bad_code: None,
             phase: Phase::Running,
             orders: Vec::new(),
@@ -207,9 +218,12 @@ impl Job {
 
     /// Passes a signal on; the second one that asks for the end makes it.
     pub(super) fn signal(&mut self, number: i32, now: Instant) {
-        let asks_for_end = |number: &i32| ![Signal::USR1.as_raw(), Signal::USR2.as_raw()].contains(number);
-        if asks_for_end(&number) && self.passed_on.iter().any(asks_for_end) {
+        let asks_for_end = ![Signal::USR1.as_raw(), Signal::USR2.as_raw()].contains(&number);
+        if asks_for_end && std::mem::replace(&mut self.asked_to_end, true) {
             return self.end(Cause::last_word(ended_by(number), signal_code(number)), now);
+        }
+        if number == Signal::TERM.as_raw() {
+            self.must_end_by = Some(now + END_PATIENCE);
         }
         self.passed_on.push(number);
         self.orders.push(ToAgent::Signal(number));
@@ -225,7 +239,7 @@ impl Job {
         match &self.phase {
             Phase::Running => {
                 let stops = self.nodes.iter().filter_map(|node| Some(node.keeps_waiting()?.1));
-                stops.chain(self.startup_deadline()).min()
+                stops.chain(self.startup_deadline()).chain(self.must_end_by).min()
             }
             Phase::Suspect { until, .. } => Some(*until),
             Phase::Ending { give_up_at, .. } => Some(*give_up_at),
@@ -238,6 +252,11 @@ impl Job {
             Phase::Running if self.startup_deadline().is_some_and(|deadline| now >= deadline) => {
                 let text = self.explain_wait();
                 self.end(Cause::last_word(text, 1), now);
+            }
+            Phase::Running if self.must_end_by.is_some_and(|end| now >= end) => {
+                let (term, seconds) = (Signal::TERM.as_raw(), END_PATIENCE.as_secs());
+                let text = format!("{}: its nodes had not ended {seconds} s after it", ended_by(term));
+                self.end(Cause::last_word(text, signal_code(term)), now);
             }
             Phase::Running => self.judge_stops(now),
             Phase::Suspect { cause, until } if now >= *until => self.end(cause.clone(), now),

@@ -245,6 +245,28 @@ fn signals_are_passed_on_and_the_second_one_insists() {
 }
 
 #[test]
+fn nodes_that_do_not_heed_sigterm_are_ended() {
+    let mut story = Story::joined();
+    story.job.signal(15, story.now);
+    assert_eq!(story.job.next_deadline(), Some(story.now + END_PATIENCE));
+    story.wait(END_PATIENCE - Duration::from_millis(1));
+    assert!(!story.job.has_failed(), "they may save their work");
+    story.wait(Duration::from_millis(1));
+    let line = story.line().unwrap();
+    assert!(line.contains("ended by signal 15 (SIGTERM): its nodes had not ended 30 s after it"), "{line}");
+    assert_eq!(story.job.code(), 143);
+}
+
+#[test]
+fn a_keyboard_may_be_ignored_once() {
+    let mut story = Story::joined();
+    story.job.signal(2, story.now);
+    assert_eq!(story.job.next_deadline(), None);
+    story.wait(2 * END_PATIENCE);
+    assert!(!story.job.has_failed());
+}
+
+#[test]
 fn a_death_by_a_signal_passed_on_is_the_users_will() {
     let mut story = Story::joined();
     story.job.signal(2, story.now);
