@@ -5,7 +5,7 @@
 //! [`ShortCall`], half as long; and once it has found its chare, a [`FoundCall`], which waits in the PE's queue.
 
 use crate::credit::Toll;
-use crate::ids::{ChareId, CollectionId, Index, PeId, Target};
+use crate::ids::{PackedTarget, PeId, Target};
 use crate::message::{Arguments, ShortArguments};
 use crate::object::AnyChare;
 use crate::registry::EntryRegistration;
@@ -25,35 +25,13 @@ pub(crate) struct Call {
 }
 
 /// A call that is queued by default, without nocopy arguments or a reference number, its arguments one word.
-///
-/// Its target stands here in parts, in this order: whoever copies the call moves 16 bytes at a time, and a number that is read back across
-/// two such moves makes the processor wait until both are over (20 cycles; [`Target`] has its index there).
 #[repr(C)]
 pub(crate) struct ShortCall {
-    /// Of a member.
-    index: Index,
-    creator: PeId,
-    serial: u32,
-    /// Of a singleton; [`NO_HOME`] of a member.
-    home: PeId,
+    target: PackedTarget,
     from: PeId,
     entry: &'static EntryRegistration,
     arguments: ShortArguments,
 }
-
-impl ShortCall {
-    #[inline]
-    fn target(&self) -> Target {
-        let Self { index, creator, serial, home, .. } = *self;
-        match home {
-            NO_HOME => Target::Member(CollectionId { creator, serial }, index),
-            home => Target::Chare(ChareId { home, creator, serial }),
-        }
-    }
-}
-
-/// PEs are fewer; only forged targets name it.
-const NO_HOME: PeId = PeId(u32::MAX);
 
 // A slot of a chain has a turn and this in one cache line.
 const _: () = assert!(size_of::<ShortCall>() <= 56);
@@ -71,22 +49,12 @@ impl Call {
     /// The call as it is, when it says more than a short one.
     #[inline]
     pub(crate) fn shorten(self) -> Result<ShortCall, Self> {
-        if !self.is_plain() || matches!(self.target, Target::Chare(ChareId { home: NO_HOME, .. })) {
+        let Some(packed) = self.is_plain().then(|| PackedTarget::pack(self.target)).flatten() else {
             return Err(self);
-        }
+        };
         let Self { target, from, entry, arguments, .. } = self;
         match arguments.shorten() {
-            Ok(arguments) => {
-                let (home, creator, serial, index) = match target {
-                    Target::Chare(ChareId { home, creator, serial }) => {
-                        (home, creator, serial, Index::from(0))
-                    }
-                    Target::Member(CollectionId { creator, serial }, index) => {
-                        (NO_HOME, creator, serial, index)
-                    }
-                };
-                Ok(ShortCall { index, creator, serial, home, from, entry, arguments })
-            }
+            Ok(arguments) => Ok(ShortCall { target: packed, from, entry, arguments }),
             Err(arguments) => Err(Self { target, from, entry, arguments, nocopy: None, reference: 0 }),
         }
     }
@@ -94,9 +62,15 @@ impl Call {
 
 impl From<ShortCall> for Call {
     #[inline]
-    fn from(call: ShortCall) -> Self {
-        let (target, ShortCall { from, entry, arguments, .. }) = (call.target(), call);
-        Self { target, from, entry, arguments: arguments.widen(), nocopy: None, reference: 0 }
+    fn from(ShortCall { target, from, entry, arguments }: ShortCall) -> Self {
+        Self {
+            target: target.unpack(),
+            from,
+            entry,
+            arguments: arguments.widen(),
+            nocopy: None,
+            reference: 0,
+        }
     }
 }
 

@@ -215,9 +215,6 @@ pub(crate) enum Header {
     Released { token: u64, bytes: u64 },
     /// The callback is for whoever registered it on this node.
     Notify { callback: ErasedCallback, bytes: u64 },
-    /// A call as nearly all are: queued as its entry says, without nocopy arguments or a reference number. So short that one
-    /// number more still shares a cache line with the header of its frame.
-    PlainCall { to: PeId, target: Target, entry: EntryId, from_rank: u16 },
     /// Messages of the receiving node have run here that cost it so much.
     Credit { bytes: u64 },
     /// For one PE of the receiving node.
@@ -228,12 +225,10 @@ impl Header {
     /// What it is about, for messages to humans.
     pub(crate) fn describe(&self) -> String {
         match self {
-            Self::Call { entry, .. } | Self::PlainCall { entry, .. } | Self::Bundle { entry, .. } => {
-                match find_entry(*entry) {
-                    Ok(entry) => format!("a call of {}::{}", entry.chare, entry.name),
-                    Err(unknown) => unknown,
-                }
-            }
+            Self::Call { entry, .. } | Self::Bundle { entry, .. } => match find_entry(*entry) {
+                Ok(entry) => format!("a call of {}::{}", entry.chare, entry.name),
+                Err(unknown) => unknown,
+            },
             Self::Create { chare, .. } => match find_chare(*chare) {
                 Ok(chare) => format!("creating {}", chare.name),
                 Err(unknown) => unknown,
@@ -324,36 +319,42 @@ impl Packed {
     }
 }
 
-/// Packs header and arguments: each byte is written once, to where it is to lie: into `bytes`, which is empty, or if it is longer
-/// than `frame_bytes_max` into memory that `allocate` gives.
+/// Packs what `write` writes, header and arguments: each byte is written once, to where it is to lie: into `bytes`, which is empty, or if
+/// it is longer than `frame_bytes_max` into memory that `allocate` gives.
 ///
 /// # Errors
 /// When the arguments refuse to be encoded, in words.
 pub(crate) fn pack(
-    header: &Header,
-    arguments: Option<&Arguments>,
+    mut write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
     mut bytes: Vec<u8>,
     frame_bytes_max: usize,
     allocate: impl FnOnce(usize) -> Option<MemoryMut>,
 ) -> Result<Packed, String> {
     let in_words = |error: CodecError| error.to_string();
     bytes.reserve(ROOM_BYTES);
-    let len = codec::append_up_to(&mut bytes, frame_bytes_max, |to| write(to, header, arguments))
-        .map_err(in_words)?;
+    let len = codec::append_up_to(&mut bytes, frame_bytes_max, &mut write).map_err(in_words)?;
     if len <= frame_bytes_max {
         return Ok(Packed::Frame(bytes));
     }
     let Some(mut memory) = allocate(len) else {
-        codec::append(&mut bytes, |to| write(to, header, arguments)).map_err(in_words)?;
+        codec::append(&mut bytes, write).map_err(in_words)?;
         return Ok(Packed::Large(MemoryMut::from_vec(bytes).freeze()));
     };
-    match codec::fill(memory.as_mut_slice(), |to| write(to, header, arguments)).map_err(in_words)? {
+    match codec::fill(memory.as_mut_slice(), write).map_err(in_words)? {
         written if written == len => Ok(Packed::Large(memory.freeze())),
         written => Err(format!("their serialization gives {len} bytes once and {written} the next time")),
     }
 }
 
-fn write(to: &mut Writer<'_>, header: &Header, arguments: Option<&Arguments>) -> Result<(), CodecError> {
+/// Writes header and arguments.
+///
+/// # Errors
+/// When the arguments refuse to be encoded.
+pub(crate) fn write(
+    to: &mut Writer<'_>,
+    header: &Header,
+    arguments: Option<&Arguments>,
+) -> Result<(), CodecError> {
     to.write(header)?;
     arguments.map_or(Ok(()), |arguments| arguments.encode(to))
 }

@@ -1,5 +1,6 @@
 //! Names for everything a message can be about: newtypes, never bare integers.
 
+use bytemuck::{Pod, Zeroable};
 pub use chare_lrts::NodeId;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cmp::Ordering;
@@ -55,7 +56,8 @@ impl fmt::Display for SectionId {
 /// A member of a collection: what [`crate::ArrayIndex`] makes of an element's index, the PE of a group, the node of a nodegroup.
 ///
 /// 128 bits, in four words so that a [`Target`] leaves room beside it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
 pub struct Index([u32; 4]);
 
 impl Index {
@@ -134,6 +136,50 @@ pub(crate) enum Target {
     Chare(ChareId),
     /// A member of a collection.
     Member(CollectionId, Index),
+}
+
+/// A target as seven words, each of which is always there.
+///
+/// The index comes first: whoever copies a message moves 16 bytes at a time, and a number that is read back across two such moves makes the
+/// processor wait until both are over (20 cycles; [`Target`] has its index there).
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct PackedTarget {
+    /// Of a member.
+    index: Index,
+    creator: u32,
+    serial: u32,
+    /// Of a singleton; [`NO_HOME`] of a member.
+    home: u32,
+}
+
+/// PEs are fewer; only forged targets name it.
+const NO_HOME: u32 = u32::MAX;
+
+impl PackedTarget {
+    /// A target that is not forged.
+    #[inline]
+    pub(crate) fn pack(target: Target) -> Option<Self> {
+        match target {
+            Target::Chare(ChareId { home: PeId(NO_HOME), .. }) => None,
+            Target::Chare(ChareId { home: PeId(home), creator: PeId(creator), serial }) => {
+                Some(Self { index: Index([0; 4]), creator, serial, home })
+            }
+            Target::Member(CollectionId { creator: PeId(creator), serial }, index) => {
+                Some(Self { index, creator, serial, home: NO_HOME })
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn unpack(self) -> Target {
+        let Self { index, creator, serial, home } = self;
+        let creator = PeId(creator);
+        match home {
+            NO_HOME => Target::Member(CollectionId { creator, serial }, index),
+            home => Target::Chare(ChareId { home: PeId(home), creator, serial }),
+        }
+    }
 }
 
 /// A chare type: the hash of its full name, equal in every process of a job.

@@ -14,6 +14,7 @@ use crate::mailbox::{Queued, Work};
 use crate::message::Arguments;
 use crate::node::Node;
 use crate::pe::Pe;
+use crate::plain_call::PlainCall;
 use crate::queue::CallOptions;
 use crate::section;
 use crate::zerocopy::receive::{self, Destination};
@@ -103,6 +104,10 @@ pub(crate) fn accept(
     source: NodeId,
     bytes: &[u8],
 ) -> Result<(), String> {
+    if let Some((block, arguments)) = PlainCall::split(bytes) {
+        let toll = toll(bytes.len(), 0);
+        return plain_call_arrived(node, polling, source, (block, arguments), toll);
+    }
     let (header, rest) = envelope::decode(bytes)?;
     let charge = || node.charge(source, toll(bytes.len(), 0));
     match header {
@@ -115,20 +120,6 @@ pub(crate) fn accept(
             let nocopy = (!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy)));
             let call = Call { target, from, entry, arguments, nocopy, reference };
             call_arrived(node, Destination { pe: here(node, to)?, options, toll }, call)
-        }
-        Header::PlainCall { to, target, entry, from_rank } => {
-            let entry = envelope::find_entry(entry)?;
-            envelope::check_count(0, entry)?;
-            let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
-            let from = node.layout.pe(source, u32::from(from_rank));
-            let call = Call { target, from, entry, arguments, nocopy: None, reference: 0 };
-            match polling {
-                Some(pe) if pe.id == to && entry.options.is_default() => {
-                    pe.queue.borrow_mut().push_plain_call(&mut pe.places.borrow_mut(), call, charge()?);
-                    Ok(())
-                }
-                _ => deliver(node, polling, charge()?, to, &entry.options, || Body::Call(call)),
-            }
         }
         Header::Create { id, chare, options } => {
             let chare = envelope::find_chare(chare)?;
@@ -198,6 +189,30 @@ pub(crate) fn accept(
             node.outside.processed.add_shared(1);
             Ok(())
         }
+    }
+}
+
+/// A call as nearly all are goes into the queue with its chare, if it is for the PE that polls.
+#[inline]
+fn plain_call_arrived(
+    node: &Node,
+    polling: Option<&Pe>,
+    source: NodeId,
+    (block, arguments): (PlainCall, &[u8]),
+    toll: u32,
+) -> Result<(), String> {
+    let entry = envelope::find_entry(block.entry())?;
+    envelope::check_count(0, entry)?;
+    let arguments = (entry.decode)(arguments).map_err(|error| error.to_string())?;
+    let (to, from) = (block.to(), node.layout.pe(source, block.from_rank()));
+    let call = Call { target: block.target(), from, entry, arguments, nocopy: None, reference: 0 };
+    let toll = node.charge(source, toll)?;
+    match polling {
+        Some(pe) if pe.id == to && entry.options.is_default() => {
+            pe.queue.borrow_mut().push_plain_call(&mut pe.places.borrow_mut(), call, toll);
+            Ok(())
+        }
+        _ => deliver(node, polling, toll, to, &entry.options, || Body::Call(call)),
     }
 }
 

@@ -115,6 +115,7 @@ mod outbox;
 mod partial;
 mod pe;
 mod placement;
+mod plain_call;
 pub mod prelude;
 mod priority;
 mod promise;

@@ -1,5 +1,6 @@
 //! One process of a job: what its PEs share. No chare lives here.
 
+use crate::codec::{CodecError, Writer};
 use crate::credit::Toll;
 use crate::departures::Departures;
 use crate::envelope::{self, Envelope, Header, Packed, Spread};
@@ -7,7 +8,6 @@ use crate::error::JobError;
 use crate::ids::{NodeId, PeId};
 use crate::layout::Layout;
 use crate::mailbox::{Mailbox, Wake, Work};
-use crate::message::Arguments;
 use crate::readonly::ReadonlyValues;
 use crate::stats::Counters;
 use crate::watch::Watch;
@@ -157,17 +157,16 @@ impl Node {
         self.post_packed(peer, packed, toll);
     }
 
-    /// Packs a message for [`Node::post_packed`]; a frame into `bytes`, which is empty.
+    /// Packs what `write` writes for [`Node::post_packed`]; a frame into `bytes`, which is empty.
     ///
     /// # Errors
     /// When the arguments refuse to be encoded, in words.
     pub(crate) fn pack(
         &self,
-        header: &Header,
-        arguments: Option<&Arguments>,
+        write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
         bytes: Vec<u8>,
     ) -> Result<Packed, String> {
-        envelope::pack(header, arguments, bytes, self.frame_bytes_max, |len| self.allocate_large(len))
+        envelope::pack(write, bytes, self.frame_bytes_max, |len| self.allocate_large(len))
     }
 
     /// Memory that stays warm and that receivers read in place, if there is such: writing a large message there saves the receiver a

@@ -3,9 +3,10 @@
 use crate::aggregation::Bundle;
 use crate::call::Call;
 use crate::chain::chain;
+use crate::codec::{CodecError, Writer};
 use crate::credit::{Toll, toll};
 use crate::early;
-use crate::envelope::{Body, Envelope, Header, Insert};
+use crate::envelope::{self, Body, Envelope, Header, Insert};
 use crate::error::JobError;
 use crate::holding::hold_back;
 use crate::ids::{NodeId, PeId, Target};
@@ -13,6 +14,7 @@ use crate::location::{Location, Recalled, locate};
 use crate::mailbox::{Queued, Sender, Work};
 use crate::message::{Arguments, Message};
 use crate::pe::Pe;
+use crate::plain_call::PlainCall;
 use crate::queue::CallOptions;
 use crate::registry::EntryRegistration;
 use crate::section::calls;
@@ -96,10 +98,16 @@ fn send_unremembered(pe: &Pe, options: &CallOptions, call: Call) {
 
 /// Sends a call to a PE of another node. What most of them say is told at once: no message is made of it first.
 fn send_abroad(pe: &Pe, to: PeId, options: &CallOptions, call: Call) {
-    match describe_plain(pe, to, options, &call) {
-        Some(header) if exists(pe, to) => {
+    match PlainCall::describe(&pe.node, to, options, &call) {
+        Some(block) if exists(pe, to) => {
+            let Call { entry, arguments, .. } = call;
             pe.counters.sent.add(1);
-            post(pe, to, &header, Some(&call.arguments));
+            pe.counters.encodes.add(1);
+            let write = |to: &mut Writer<'_>| {
+                to.write_encoded(block.as_bytes());
+                arguments.encode(to)
+            };
+            post(pe, to, 0, write, || format!("a call of {}::{}", entry.chare, entry.name));
         }
         _ => send(pe, to, Envelope { options: options.clone(), body: Body::Call(call) }),
     }
@@ -131,7 +139,7 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
         leave(pe, to, rank, |way| way.send_long(envelope));
     } else if exists(pe, to) {
         let (header, arguments) = describe(pe, to, envelope);
-        post(pe, to, &header, arguments.as_ref());
+        post_header(pe, to, &header, arguments.as_ref());
     }
 }
 
@@ -146,18 +154,30 @@ fn exists(pe: &Pe, to: PeId) -> bool {
     exists
 }
 
-/// Sends a message to a PE of another node, and waits if too much is held back for that.
-fn post(pe: &Pe, to: PeId, header: &Header, arguments: Option<&Arguments>) {
+/// Sends a message to a PE of another node.
+fn post_header(pe: &Pe, to: PeId, header: &Header, arguments: Option<&Arguments>) {
     if arguments.is_some() {
         pe.counters.encodes.add(1);
     }
-    match pe.node.pack(header, arguments, pe.frame.take()) {
+    let lent = match header {
+        Header::Call { nocopy, .. } | Header::Multicast { nocopy, .. } => lent_bytes(nocopy),
+        _ => 0,
+    };
+    post(pe, to, lent, |to| envelope::write(to, header, arguments), || header.describe());
+}
+
+/// Sends what `write` writes and `describe` names to a PE of another node, with so much lent memory; waits if too much is held back for that.
+#[inline]
+fn post(
+    pe: &Pe,
+    to: PeId,
+    lent_bytes: u64,
+    write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
+    describe: impl FnOnce() -> String,
+) {
+    match pe.node.pack(write, pe.frame.take()) {
         Ok(packed) => {
-            let lent = match header {
-                Header::Call { nocopy, .. } | Header::Multicast { nocopy, .. } => lent_bytes(nocopy),
-                _ => 0,
-            };
-            let toll = toll(packed.len(), lent);
+            let toll = toll(packed.len(), lent_bytes);
             pe.counters.bytes.add(packed.len() as u64);
             let peer = pe.node.layout.node_of(to);
             let mut used = pe.node.post_packed(peer, packed, Some(toll));
@@ -166,7 +186,7 @@ fn post(pe: &Pe, to: PeId, header: &Header, arguments: Option<&Arguments>) {
             hold_back(&pe.node, peer);
         }
         Err(cause) => {
-            let what = header.describe();
+            let what = describe();
             pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
         }
     }
@@ -231,19 +251,7 @@ fn describe(pe: &Pe, to: PeId, envelope: Envelope) -> (Header, Option<Arguments>
     }
 }
 
-/// A call that needs no more than the least to be described.
-#[inline]
-fn describe_plain(pe: &Pe, to: PeId, options: &CallOptions, call: &Call) -> Option<Header> {
-    // The rank of a caller of this node; the receiver knows which node that is.
-    let from_rank = u16::try_from(pe.node.rank_here(call.from)?).ok()?;
-    let is_plain = call.nocopy.is_none() && call.reference == 0 && *options == call.entry.options;
-    is_plain.then(|| Header::PlainCall { to, target: call.target, entry: call.entry.id, from_rank })
-}
-
 fn describe_call(pe: &Pe, to: PeId, options: CallOptions, call: Call) -> (Header, Arguments) {
-    if let Some(header) = describe_plain(pe, to, &options, &call) {
-        return (header, call.arguments);
-    }
     let Call { target, from, entry, arguments, nocopy, reference } = call;
     let nocopy = match nocopy.map(|nocopy| *nocopy) {
         None => Vec::new(),

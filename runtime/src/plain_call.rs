@@ -1,0 +1,76 @@
+//! A call as nearly all are, for another node: one block of bytes before its arguments. `envelope -> **plain_call** -> outbox`
+//!
+//! What else nodes tell each other is a [`Header`](crate::envelope::Header), field by field in the codec's format. In a block every field has its
+//! place, so that writing it and reading it are a copy each.
+//!
+//! 1. A block begins with [`MARK`], where a header has the number of its variant; there are not so many.
+//! 2. A block is an allegation: whatever its bits, it is some call, whose entry and PE the inbox looks for.
+//! 3. A block, one number as arguments, and the header of their frame share a cache line.
+
+use crate::call::Call;
+use crate::ids::{ChareTypeId, EntryId, PackedTarget, PeId, Target};
+use crate::node::Node;
+use crate::queue::CallOptions;
+use bytemuck::{Pod, Zeroable};
+
+const MARK: u32 = u32::from_le_bytes(*b"call");
+
+/// A call that is queued as its entry says, without nocopy arguments or a reference number. In the byte order of the machine, like the
+/// elements of buffers: a job runs on machines of one kind.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct PlainCall {
+    mark: u32,
+    to: u32,
+    chare_type: u64,
+    target: PackedTarget,
+    from_rank: u16,
+    entry: u16,
+}
+
+// With eight bytes of arguments and eight of the frame's header 64: a cache line.
+const _: () = assert!(size_of::<PlainCall>() == 48);
+
+impl PlainCall {
+    /// What a PE of another node is told of a call, if it says no more than this.
+    #[inline]
+    pub(crate) fn describe(node: &Node, to: PeId, options: &CallOptions, call: &Call) -> Option<Self> {
+        if !call.is_plain() || *options != call.entry.options {
+            return None;
+        }
+        let EntryId { chare_type: ChareTypeId(chare_type), index: entry } = call.entry.id;
+        // The rank of a caller of this node; the receiver knows which node that is.
+        let from_rank = u16::try_from(node.rank_here(call.from)?).ok()?;
+        let target = PackedTarget::pack(call.target)?;
+        Some(Self { mark: MARK, to: to.0, chare_type, target, from_rank, entry })
+    }
+
+    /// The block at the front of a frame, if there is one, and the arguments after it.
+    #[inline]
+    pub(crate) fn split(frame: &[u8]) -> Option<(Self, &[u8])> {
+        let (block, arguments) = frame.split_at_checked(size_of::<Self>())?;
+        let block: Self = bytemuck::pod_read_unaligned(block);
+        (block.mark == MARK).then_some((block, arguments))
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        bytemuck::bytes_of(self)
+    }
+
+    pub(crate) fn to(&self) -> PeId {
+        PeId(self.to)
+    }
+
+    pub(crate) fn target(&self) -> Target {
+        self.target.unpack()
+    }
+
+    pub(crate) fn entry(&self) -> EntryId {
+        EntryId { chare_type: ChareTypeId(self.chare_type), index: self.entry }
+    }
+
+    /// The caller's position among the PEs of its node.
+    pub(crate) fn from_rank(&self) -> u32 {
+        self.from_rank.into()
+    }
+}
