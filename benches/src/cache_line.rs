@@ -1,4 +1,4 @@
-//! The limit of any message between two processors: one word to and fro.
+//! The limits of any message between two processors: a word to and fro, and a word for each way.
 
 use crate::sample::Batches;
 use crate::seat::{processor, take_seat};
@@ -13,15 +13,30 @@ const STOP: u64 = u64::MAX;
 
 /// Two pinned threads that spin: one word to and fro.
 pub fn cache_line(batches: Batches) {
-    // Odd: the other thread's turn. Written in turn; each release store pairs with the other's acquire load.
     let word = CachePadded::new(AtomicU64::new(0));
+    to_and_fro(batches, &word, &word);
+}
+
+/// The same with a word for each way, as queues have: whoever writes takes its line from whoever looks at it, and who looks fetches it back, where
+/// one word to and fro is with its writer already.
+pub fn cache_line_each_way(batches: Batches) {
+    let [there, back] = [const { CachePadded::new(AtomicU64::new(0)) }; 2];
+    to_and_fro(batches, &there, &back);
+}
+
+fn to_and_fro(batches: Batches, there: &AtomicU64, back: &AtomicU64) {
     thread::scope(|scope| {
         scope.spawn(|| {
             take_seat(processor(1));
+            let mut turn = 1;
+            // Each release store pairs with the other thread's acquire load.
             loop {
-                match word.load(Ordering::Acquire) {
+                match there.load(Ordering::Acquire) {
                     STOP => break,
-                    turn if turn % 2 == 1 => word.store(turn + 1, Ordering::Release),
+                    now if now == turn => {
+                        back.store(turn + 1, Ordering::Release);
+                        turn += 2;
+                    }
                     _ => spin_loop(),
                 }
             }
@@ -31,14 +46,14 @@ pub fn cache_line(batches: Batches) {
         batches.run(|passes| {
             let began = Instant::now();
             for _ in 0..passes / 2 {
-                word.store(turn + 1, Ordering::Release);
+                there.store(turn + 1, Ordering::Release);
                 turn += 2;
-                while word.load(Ordering::Acquire) != turn {
+                while back.load(Ordering::Acquire) != turn {
                     spin_loop();
                 }
             }
             began.elapsed()
         });
-        word.store(STOP, Ordering::Release);
+        there.store(STOP, Ordering::Release);
     });
 }

@@ -17,7 +17,7 @@ mod seat;
 mod socket;
 mod spread;
 
-pub use cache_line::cache_line;
+pub use cache_line::{cache_line, cache_line_each_way};
 pub use comparison::{Comparison, Side, compare};
 pub use pair::{Deed, play_pair};
 pub use program::{Benchmark, code_of, run};

@@ -5,7 +5,9 @@
 mod ours;
 mod peers;
 
-use chare_benches::{Batches, Comparison, Manner, Side, cache_line, code_of, echo, run, socket};
+use chare_benches::{
+    Batches, Comparison, Manner, Side, cache_line, cache_line_each_way, code_of, echo, run, socket,
+};
 use std::io;
 use std::process::ExitCode;
 
@@ -21,6 +23,7 @@ const VIRTUAL_CALL: Side = &["side", "virtual-call", "200000"];
 const QUEUE: Side = &["side", "queue", "20000"];
 const ARRAY_QUEUE: Side = &["side", "array-queue", "20000"];
 const CACHE_LINE: Side = &["side", "cache-line", "50000"];
+const CACHE_LINE_EACH_WAY: Side = &["side", "cache-line-each-way", "50000"];
 const SOCKET: Side = &["side", "socket", "500"];
 
 const COMPARISONS: &[Comparison] = &[
@@ -29,10 +32,22 @@ const COMPARISONS: &[Comparison] = &[
     Comparison { name: "other PE", ours: OTHER_PE, against: "boxes over ArrayQueue", peer: ARRAY_QUEUE },
     Comparison { name: "other PE", ours: OTHER_PE, against: "shared cache line", peer: CACHE_LINE },
     Comparison {
+        name: "other PE",
+        ours: OTHER_PE,
+        against: "a cache line each way",
+        peer: CACHE_LINE_EACH_WAY,
+    },
+    Comparison {
         name: "other process, shm",
         ours: OTHER_PROCESS,
         against: "shared cache line",
         peer: CACHE_LINE,
+    },
+    Comparison {
+        name: "other process, shm",
+        ours: OTHER_PROCESS,
+        against: "a cache line each way",
+        peer: CACHE_LINE_EACH_WAY,
     },
     Comparison { name: "other process, tcp", ours: OVER_TCP, against: "blocking socket", peer: SOCKET },
 ];
@@ -51,6 +66,7 @@ fn play(side: &str, number: u64, rest: &[String]) -> Option<ExitCode> {
         ("queue", _) => peers::segment_queue(batches),
         ("array-queue", _) => peers::array_queue(batches),
         ("cache-line", _) => cache_line(batches),
+        ("cache-line-each-way", _) => cache_line_each_way(batches),
         ("socket", _) => return Some(code_of(socket(batches, Manner::Blocking))),
         ("echo", [manner]) => return Some(code_of(port().and_then(|port| echo(port, manner)))),
         _ => return None,
