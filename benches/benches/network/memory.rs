@@ -141,6 +141,8 @@ pub(crate) fn stream(batches: Batches, len: usize) -> io::Result<()> {
 pub(crate) fn pour(port: u16) -> io::Result<()> {
     take_seat(processor(1));
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
+    // The same rule as the backend's: the default of some kernels holds back what it need not.
+    rustix::net::sockopt::set_tcp_congestion(&stream, "reno")?;
     let block = vec![7; 1 << 20];
     while stream.write_all(&block).is_ok() {}
     Ok(())
