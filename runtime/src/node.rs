@@ -49,7 +49,7 @@ pub(crate) struct Node {
     mailboxes: Vec<Arc<CachePadded<Mailbox>>>,
     pub(crate) departures: Departures,
     look: Look,
-    frame_bytes_max: usize,
+    pub(crate) frame_bytes_max: usize,
     /// Whether the readonly values are here, so that entries may run.
     open: AtomicBool,
     watch: Watch,

@@ -255,6 +255,14 @@ impl Reach {
         self.peers[peer.index()].kernel_copy.load(Ordering::Relaxed)
     }
 
+    /// Whether the network reads and writes a peer's memory by itself.
+    ///
+    /// # Panics
+    /// If the job has no such node.
+    pub fn is_one_sided(&self, peer: NodeId) -> bool {
+        self.peers[peer.index()].direct.load(Ordering::Relaxed)
+    }
+
     /// How the paths to a peer were used so far.
     ///
     /// # Panics

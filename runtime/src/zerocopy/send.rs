@@ -13,13 +13,15 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// Up to here the bytes travel with the message, whatever else the peer could do with them: for memory that it maps, that the
-/// kernel copies, and that messages carry. Measured by the bench `crossover`, on a machine with two processors, where both ways
-/// cost the same: mapping and its release take 1.7 us at any size, as a message of 700 bytes does; a copy by the kernel and its release 3
-/// us, as a message of 5 KB does; and a message to ask and one to release 4 us over shared memory and 12 us over TCP, as a message of
-/// 30 KB does.
+/// kernel copies, that a network fetches by itself, and that messages carry. Measured by the bench `crossover`, on a machine with two
+/// processors, where both ways cost the same: mapping and its release take 1.7 us at any size, as a message of 700 bytes does; a copy by the
+/// kernel and its release 3 us, as a message of 5 KB does; a fetch of a network as much as a message of 30 KB or more. Over TCP a
+/// message asks, one releases, and the data are messages all the same: that is slower than to send them up to 256 KiB, and then quicker,
+/// because a message is put together first.
 const EAGER_MAPPED_BYTES: usize = 512;
 const EAGER_COPIED_BYTES: usize = 4096;
-pub(crate) const EAGER_CARRIED_BYTES: usize = 32 << 10;
+const EAGER_FETCHED_BYTES: usize = 32 << 10;
+pub(crate) const EAGER_CARRIED_BYTES: usize = 256 << 10;
 
 /// Whether the bytes of an argument travel with its message: its sender wishes so, or fetching them from `peer` would cost more
 /// than copying them.
@@ -31,8 +33,11 @@ pub(crate) fn is_eager(node: &Node, memory: &Memory, registration: Registration,
         EAGER_MAPPED_BYTES
     } else if node.network.copies(peer) {
         EAGER_COPIED_BYTES
+    } else if node.network.is_one_sided(peer) {
+        EAGER_FETCHED_BYTES
     } else {
-        EAGER_CARRIED_BYTES
+        // Several of them are to fit into a frame: what does not is fetched after all.
+        EAGER_CARRIED_BYTES.min(node.frame_bytes_max / 2)
     };
     memory.len() <= limit_bytes
 }
