@@ -1,18 +1,23 @@
 //! What an idle node sleeps on.
 //!
 //! 1. The queue's descriptor and the lifelines end a sleep when something happened.
-//! 2. Where the network has no descriptor, a clock does: after [`NAP_MIN`] at first, twice as long after every sleep that
-//!    led to nothing, up to [`NAP_MAX`].
+//! 2. Where the network has no descriptor, nothing ends a sleep but a clock. So a node looks on for [`LOOK_ON`] and lets others have the core in
+//!    between: of two nodes that wait for each other each would wait for the other's nap, and so nap longer. Then it naps: [`NAP_MIN`] at
+//!    first, twice as long after every nap that led to nothing, up to [`NAP_MAX`].
 //! 3. The clock also runs while something ends by time: a node that is closing, a lost peer's last operations.
 
 use crate::error::LrtsError;
+use parking_lot::Mutex;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Longer than a node needs to take a message of some megabytes and to answer.
+const LOOK_ON: Duration = Duration::from_millis(2);
 
 /// About what a sleep and its end cost: shorter ones are no sleeps.
 const NAP_MIN: Duration = Duration::from_micros(50);
@@ -30,8 +35,15 @@ pub(crate) struct Sleeper {
     has_descriptor: bool,
     /// Set by sleepers, cleared by whoever makes progress next.
     slept: AtomicBool,
-    /// How often the nap was doubled. A hint: nothing is ordered by it.
-    doublings: AtomicU32,
+    /// Whether something happened since anybody looked. A hint: nothing is ordered by it.
+    happened: AtomicBool,
+    idle: Mutex<Idle>,
+}
+
+/// How long nothing has happened.
+struct Idle {
+    since: Instant,
+    naps: u32,
 }
 
 impl Sleeper {
@@ -57,8 +69,9 @@ impl Sleeper {
         for watched in [Some(lifelines), Some(clock.as_fd()), queue].into_iter().flatten() {
             epoll::add(&events, watched, EventData::new_u64(0), EventFlags::IN).map_err(system)?;
         }
-        let (slept, doublings) = (AtomicBool::new(false), AtomicU32::new(0));
-        Ok(Self { events, clock, has_descriptor, slept, doublings })
+        let (slept, happened) = (AtomicBool::new(false), AtomicBool::new(true));
+        let idle = Mutex::new(Idle { since: Instant::now(), naps: 0 });
+        Ok(Self { events, clock, has_descriptor, slept, happened, idle })
     }
 
     /// Readable when a sleep is over.
@@ -71,13 +84,30 @@ impl Sleeper {
         // First, so that a look at the lifelines follows whatever happens from here on.
         self.slept.store(true, Ordering::Release);
         let Some(by_time) = may_sleep() else { return false };
-        if by_time || !self.has_descriptor {
-            let doublings = self.doublings.load(Ordering::Relaxed).min(DOUBLINGS);
-            let nap = if by_time { NAP_MIN } else { (NAP_MIN * (1 << doublings)).min(NAP_MAX) };
-            self.doublings.store(doublings + 1, Ordering::Relaxed);
+        if by_time {
+            self.set(NAP_MIN);
+        } else if !self.has_descriptor {
+            let Some(nap) = self.next_nap() else {
+                std::thread::yield_now();
+                return false;
+            };
             self.set(nap);
         }
         true
+    }
+
+    /// How long to nap now; `None`: not yet.
+    fn next_nap(&self) -> Option<Duration> {
+        let mut idle = self.idle.lock();
+        if self.happened.swap(false, Ordering::Relaxed) {
+            *idle = Idle { since: Instant::now(), naps: 0 };
+        }
+        if idle.since.elapsed() < LOOK_ON {
+            return None;
+        }
+        let nap = NAP_MIN * (1 << idle.naps);
+        idle.naps = (idle.naps + 1).min(DOUBLINGS);
+        Some(nap.min(NAP_MAX))
     }
 
     /// Whether somebody slept, or was about to, since the last call.
@@ -90,9 +120,9 @@ impl Sleeper {
         true
     }
 
-    /// Something happened: the next nap is short again.
+    /// Something happened: it will look on again, and the next nap is short.
     pub(crate) fn note_work(&self) {
-        self.doublings.store(0, Ordering::Relaxed);
+        self.happened.store(true, Ordering::Relaxed);
     }
 
     fn set(&self, nap: Duration) {
@@ -100,5 +130,36 @@ impl Sleeper {
         let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
         // Cannot fail for an open clock and a time below a second.
         let _ = rustix::time::timerfd_settime(&self.clock, TimerfdTimerFlags::empty(), &once);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_for_a_clock_looks_on_before_it_naps() {
+        let lifelines = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
+        let sleeper = Sleeper::new("test", None, lifelines.as_fd()).unwrap();
+        for _ in 0..2 {
+            sleeper.note_work();
+            let busy_until = Instant::now();
+            assert!(!sleeper.arm(|| Some(false)), "something has just happened");
+            while !sleeper.arm(|| Some(false)) {}
+            assert!(busy_until.elapsed() >= LOOK_ON);
+            assert!(sleeper.arm(|| Some(false)), "it naps until something happens");
+        }
+        assert!(sleeper.arm(|| Some(true)) && !sleeper.arm(|| None));
+    }
+
+    #[test]
+    fn who_has_a_descriptor_sleeps_at_once() {
+        let lifelines = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
+        let sleeper = Sleeper::new("test", Some(lifelines.as_fd()), lifelines.as_fd());
+        assert!(sleeper.is_err(), "one descriptor is watched once");
+        let queue = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
+        let sleeper = Sleeper::new("test", Some(queue.as_fd()), lifelines.as_fd()).unwrap();
+        sleeper.note_work();
+        assert!(sleeper.arm(|| Some(false)));
     }
 }

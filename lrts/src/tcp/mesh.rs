@@ -151,7 +151,9 @@ fn tune(socket: &OwnedFd) -> Result<(), Errno> {
 fn stays_on_host(socket: &OwnedFd) -> Result<bool, Errno> {
     let (here, there) = (rustix::net::getsockname(socket)?, rustix::net::getpeername(socket)?);
     let address = |end: SocketAddrAny| SocketAddr::try_from(end).map(|end| end.ip());
-    Ok(matches!((address(here), address(there.ok_or(Errno::NOTCONN)?)), (Ok(here), Ok(there)) if here == there))
+    Ok(
+        matches!((address(here), address(there.ok_or(Errno::NOTCONN)?)), (Ok(here), Ok(there)) if here == there),
+    )
 }
 
 fn connect_error(peer: NodeId, cause: String) -> LrtsError {
