@@ -204,7 +204,7 @@ fn plain_call_arrived(
     let entry = envelope::find_entry(block.entry())?;
     envelope::check_count(0, entry)?;
     let arguments = (entry.decode)(arguments).map_err(|error| error.to_string())?;
-    let (to, from) = (block.to(), node.layout.pe(source, block.from_rank()));
+    let (to, from) = (block.to(), node.layout.pe(source, block.caller_rank()));
     let call = Call { target: block.target(), from, entry, arguments, nocopy: None, reference: 0 };
     let toll = node.charge(source, toll)?;
     match polling {

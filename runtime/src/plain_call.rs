@@ -24,7 +24,7 @@ pub(crate) struct PlainCall {
     to: u32,
     chare_type: u64,
     target: PackedTarget,
-    from_rank: u16,
+    caller_rank: u16,
     entry: u16,
 }
 
@@ -40,9 +40,9 @@ impl PlainCall {
         }
         let EntryId { chare_type: ChareTypeId(chare_type), index: entry } = call.entry.id;
         // The rank of a caller of this node; the receiver knows which node that is.
-        let from_rank = u16::try_from(node.rank_here(call.from)?).ok()?;
+        let caller_rank = u16::try_from(node.rank_here(call.from)?).ok()?;
         let target = PackedTarget::pack(call.target)?;
-        Some(Self { mark: MARK, to: to.0, chare_type, target, from_rank, entry })
+        Some(Self { mark: MARK, to: to.0, chare_type, target, caller_rank, entry })
     }
 
     /// The block at the front of a frame, if there is one, and the arguments after it.
@@ -70,7 +70,7 @@ impl PlainCall {
     }
 
     /// The caller's position among the PEs of its node.
-    pub(crate) fn from_rank(&self) -> u32 {
-        self.from_rank.into()
+    pub(crate) fn caller_rank(&self) -> u32 {
+        self.caller_rank.into()
     }
 }

@@ -40,7 +40,8 @@ fn request(kind: Kind, id: u64, key: &RegionKey, (offset, len): (u64, u64), data
     bytes
 }
 
-const LEN: usize = 300_000;
+/// More than a request takes along.
+const LEN: usize = 1_000_000;
 
 /// Node 0 emulates; node 1 is raw and says what the check wants.
 struct Scene {

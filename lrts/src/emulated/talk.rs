@@ -12,8 +12,8 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Frames sent to one peer by one progress.
-const PEER_BUDGET: usize = 16;
+/// Frames sent to one peer by one progress: two megabytes of chunks at most, so that other peers and calls need not wait long.
+const PEER_BUDGET: usize = 4;
 
 /// How far a talk has come.
 #[derive(Clone, Copy, PartialEq, Eq)]
