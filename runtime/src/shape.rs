@@ -59,9 +59,9 @@ impl Shape {
         Ok(())
     }
 
-    /// How many indices are in the range.
+    /// How many indices are in the range; `u64::MAX` if there are more, in one that was not checked.
     pub(crate) fn len(&self) -> u64 {
-        self.0.iter().map(|extent| extent.count).product()
+        self.0.iter().fold(1, |total, extent| total.saturating_mul(extent.count))
     }
 
     /// The place of an index in the range; `None` if it is not in it.
@@ -149,6 +149,7 @@ mod tests {
         ] {
             assert!(Shape(impossible.clone()).check(2).is_err(), "{impossible:?}");
         }
+        assert_eq!(Shape(vec![extent(0, 1 << 33, 1), extent(0, 1 << 33, 1)]).len(), u64::MAX);
         assert!(Shape(vec![extent(0, 2, 1); 7]).check(7).is_err());
     }
 }
