@@ -37,10 +37,21 @@ pub(crate) struct ShortCall {
 const _: () = assert!(size_of::<ShortCall>() <= 56);
 
 impl Call {
-    /// Whether it says no more than its target, its entry and its arguments.
+    /// Whether it says no more than its target, its entry and its arguments, and all of them are here.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        self.nocopy.is_none() && self.reference == 0
+        self.reference == 0 && self.is_ready()
+    }
+
+    /// Whether its nocopy arguments, if it has any, are where its entry takes them from. Those from the same process are, unless there are posts
+    /// to be filled.
+    #[inline]
+    pub(crate) fn is_ready(&self) -> bool {
+        match self.nocopy.as_deref() {
+            None | Some(Nocopy::Arrived(_)) => true,
+            Some(Nocopy::Leaving(_)) => !self.entry.has_posts(),
+            Some(Nocopy::Described(_)) => false,
+        }
     }
 
     /// The same call in less room.
@@ -49,7 +60,8 @@ impl Call {
     /// The call as it is, when it says more than a short one.
     #[inline]
     pub(crate) fn shorten(self) -> Result<ShortCall, Self> {
-        let Some(packed) = self.is_plain().then(|| PackedTarget::pack(self.target)).flatten() else {
+        let is_short = self.nocopy.is_none() && self.reference == 0;
+        let Some(packed) = is_short.then(|| PackedTarget::pack(self.target)).flatten() else {
             return Err(self);
         };
         let Self { target, from, entry, arguments, .. } = self;
@@ -86,11 +98,11 @@ pub(crate) struct FoundCall {
 }
 
 impl FoundCall {
-    /// A call that [`Call::is_plain`], now that its chare was found.
+    /// A call that [`Call::is_plain`], now that its chare was found, and its nocopy arguments.
     #[inline]
-    pub(crate) fn new(chare: Rc<dyn AnyChare>, call: Call, toll: Toll) -> Self {
-        let Call { from, entry, arguments, .. } = call;
-        Self { chare: Some(chare), from, toll, entry, arguments }
+    pub(crate) fn new(chare: Rc<dyn AnyChare>, call: Call, toll: Toll) -> (Self, Option<Box<Nocopy>>) {
+        let Call { from, entry, arguments, nocopy, .. } = call;
+        (Self { chare: Some(chare), from, toll, entry, arguments }, nocopy)
     }
 
     /// The chare, unless it was destroyed meanwhile; once.
@@ -106,9 +118,9 @@ impl FoundCall {
     }
 
     /// The same call, to be found anew; nothing if it has run.
-    pub(crate) fn lose(self) -> Option<Call> {
+    pub(crate) fn lose(self, nocopy: Option<Box<Nocopy>>) -> Option<Call> {
         let Self { chare, from, entry, arguments, .. } = self;
         let target = chare?.identity().target;
-        Some(Call { target, from, entry, arguments, nocopy: None, reference: 0 })
+        Some(Call { target, from, entry, arguments, nocopy, reference: 0 })
     }
 }

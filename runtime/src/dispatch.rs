@@ -26,11 +26,16 @@ use std::time::Instant;
 /// Does one thing and leaves nothing of it.
 #[inline]
 pub(crate) fn process(pe: &Rc<Pe>, queued: &mut Queued) {
+    let found = match queued {
+        Queued::Call(call) => Some((call, None)),
+        Queued::NocopyCall(call, nocopy) => Some((call, Some(&mut **nocopy))),
+        _ => None,
+    };
     // The way of nearly every message.
-    if let Queued::Call(call) = queued
+    if let Some((call, nocopy)) = found
         && let Some(chare) = call.take_chare()
     {
-        let (toll, arguments, nocopy) = (call.toll, &mut call.arguments, NocopyArguments::new(None));
+        let (toll, arguments, nocopy) = (call.toll, &mut call.arguments, NocopyArguments::new(nocopy));
         invoke(pe, chare, call.entry, Given { arguments, nocopy, reference: 0 });
         queued.clear();
         pe.counters.processed.add(1);
@@ -88,10 +93,8 @@ fn process_other(pe: &Rc<Pe>, queued: Queued) {
     let toll = queued.toll();
     let outcome = match queued {
         Queued::Done => Outcome::NotCounted,
-        Queued::Call(call) => {
-            let lost = call.lose().map(|call| run_call(pe, CallOptions::new(), call));
-            lost.unwrap_or(Outcome::NotCounted)
-        }
+        Queued::Call(call) => run_lost(pe, call.lose(None)),
+        Queued::NocopyCall(call, nocopy) => run_lost(pe, call.lose(Some(nocopy))),
         Queued::Work(work) => do_work(pe, work),
     };
     if outcome == Outcome::Processed {
@@ -100,6 +103,11 @@ fn process_other(pe: &Rc<Pe>, queued: Queued) {
     if toll.bytes > 0 {
         give_back(pe, toll);
     }
+}
+
+/// A call whose chare was destroyed after the call had found it.
+fn run_lost(pe: &Rc<Pe>, call: Option<Call>) -> Outcome {
+    call.map_or(Outcome::NotCounted, |call| run_call(pe, CallOptions::new(), call))
 }
 
 fn do_work(pe: &Rc<Pe>, work: Work) -> Outcome {
@@ -182,7 +190,7 @@ fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
             Target::Member(collection, index) => insertion::reroute(pe, options, call, (collection, index)),
         };
     };
-    if call.nocopy.as_deref().is_some_and(|nocopy| !matches!(nocopy, Nocopy::Arrived(_))) {
+    if !call.is_ready() {
         let destination = Destination { pe: pe.id, options, toll: Toll::NONE };
         match bring_in(pe, &chare, destination, call) {
             Some(ready) => call = ready,

@@ -29,6 +29,12 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
+    /// Whether it is a call that is queued by default and [is plain](Call::is_plain).
+    #[inline]
+    pub(crate) fn is_plain_call(&self) -> bool {
+        matches!(&self.body, Body::Call(call) if call.is_plain()) && self.options.is_default()
+    }
+
     /// About how much memory it takes. Memory that others lend is not counted, nor what the runtime alone says.
     pub(crate) fn bytes(&self) -> u64 {
         let content = match &self.body {

@@ -6,6 +6,7 @@
 use crate::aggregation::{self, Bundle};
 use crate::broadcast::{self, Origin};
 use crate::call::Call;
+use crate::codec;
 use crate::credit::{Toll, toll};
 use crate::envelope::{self, Body, Create, Envelope, Header, Insert};
 use crate::error::JobError;
@@ -16,6 +17,7 @@ use crate::node::Node;
 use crate::pe::Pe;
 use crate::plain_call::PlainCall;
 use crate::queue::CallOptions;
+use crate::registry::EntryRegistration;
 use crate::section;
 use crate::zerocopy::receive::{self, Destination};
 use crate::zerocopy::{Descriptor, Lender, Nocopy, lent, lent_bytes, send};
@@ -104,22 +106,18 @@ pub(crate) fn accept(
     source: NodeId,
     bytes: &[u8],
 ) -> Result<(), String> {
-    if let Some((block, arguments)) = PlainCall::split(bytes) {
-        let toll = toll(bytes.len(), 0);
-        return plain_call_arrived(node, polling, source, (block, arguments), toll);
+    if let Some((block, rest)) = PlainCall::split(bytes) {
+        return plain_call_arrived(node, polling, source, (block, rest), bytes.len());
     }
     let (header, rest) = envelope::decode(bytes)?;
     let charge = || node.charge(source, toll(bytes.len(), 0));
     match header {
         Header::Call { to, from, target, entry, options, reference, nocopy } => {
             let entry = envelope::find_entry(entry)?;
-            envelope::check_count(nocopy.len(), entry)?;
-            nocopy.iter().try_for_each(|descriptor| check_owner(source, descriptor))?;
-            let toll = node.charge(source, toll(bytes.len(), lent_bytes(&nocopy)))?;
+            let (nocopy, toll) = check_nocopy(node, source, entry, nocopy, bytes.len())?;
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
-            let nocopy = (!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy)));
             let call = Call { target, from, entry, arguments, nocopy, reference };
-            call_arrived(node, Destination { pe: here(node, to)?, options, toll }, call)
+            call_arrived(node, polling, Destination { pe: here(node, to)?, options, toll }, call)
         }
         Header::Create { id, chare, options } => {
             let chare = envelope::find_chare(chare)?;
@@ -192,28 +190,79 @@ pub(crate) fn accept(
     }
 }
 
-/// A call as nearly all are goes into the queue with its chare, if it is for the PE that polls.
+/// A call as nearly all are, in a frame of so many bytes.
 #[inline]
 fn plain_call_arrived(
-    node: &Node,
+    node: &Arc<Node>,
     polling: Option<&Pe>,
     source: NodeId,
-    (block, arguments): (PlainCall, &[u8]),
-    toll: u32,
+    (block, rest): (PlainCall, &[u8]),
+    frame_bytes: usize,
 ) -> Result<(), String> {
     let entry = envelope::find_entry(block.entry())?;
-    envelope::check_count(0, entry)?;
-    let arguments = (entry.decode)(arguments).map_err(|error| error.to_string())?;
+    if !entry.nocopy.is_empty() {
+        return nocopy_call_arrived(node, polling, source, entry, (block, rest), frame_bytes);
+    }
+    let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
     let (to, from) = (block.to(), node.layout.pe(source, block.caller_rank()));
     let call = Call { target: block.target(), from, entry, arguments, nocopy: None, reference: 0 };
-    let toll = node.charge(source, toll)?;
+    let toll = node.charge(source, toll(frame_bytes, 0))?;
+    deliver_call(node, polling, toll, to, &entry.options, call)
+}
+
+/// The same with nocopy arguments. Out of line: calls without need not make room for it.
+#[inline(never)]
+fn nocopy_call_arrived(
+    node: &Arc<Node>,
+    polling: Option<&Pe>,
+    source: NodeId,
+    entry: &'static EntryRegistration,
+    (block, rest): (PlainCall, &[u8]),
+    frame_bytes: usize,
+) -> Result<(), String> {
+    let (nocopy, rest) = codec::decode_front(rest).map_err(|error| error.to_string())?;
+    let (nocopy, toll) = check_nocopy(node, source, entry, nocopy, frame_bytes)?;
+    let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
+    let from = node.layout.pe(source, block.caller_rank());
+    let call = Call { target: block.target(), from, entry, arguments, nocopy, reference: 0 };
+    let destination = Destination { pe: here(node, block.to())?, options: entry.options.clone(), toll };
+    call_arrived(node, polling, destination, call)
+}
+
+/// Leaves a call with its PE: in the queue with its chare, if it is for the PE that polls and says no more than most do.
+#[inline(always)]
+fn deliver_call(
+    node: &Node,
+    polling: Option<&Pe>,
+    toll: Toll,
+    to: PeId,
+    options: &CallOptions,
+    call: Call,
+) -> Result<(), String> {
     match polling {
-        Some(pe) if pe.id == to && entry.options.is_default() => {
+        Some(pe) if pe.id == to && options.is_default() && call.is_plain() => {
             pe.queue.borrow_mut().push_plain_call(&mut pe.places.borrow_mut(), call, toll);
             Ok(())
         }
-        _ => deliver(node, polling, toll, to, &entry.options, || Body::Call(call)),
+        _ => deliver(node, polling, toll, to, options, || Body::Call(call)),
     }
+}
+
+/// The nocopy arguments of a call, and what the call costs.
+///
+/// # Errors
+/// When its entry has more or fewer parameters, or they are lent by another than their owner, in words.
+fn check_nocopy(
+    node: &Node,
+    source: NodeId,
+    entry: &EntryRegistration,
+    nocopy: Vec<Descriptor>,
+    frame_bytes: usize,
+) -> Result<(Option<Box<Nocopy>>, Toll), String> {
+    envelope::check_count(nocopy.len(), entry)?;
+    nocopy.iter().try_for_each(|descriptor| check_owner(source, descriptor))?;
+    let toll = node.charge(source, toll(frame_bytes, lent_bytes(&nocopy)))?;
+    Ok(((!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy))), toll))
 }
 
 fn here(node: &Node, pe: PeId) -> Result<PeId, String> {
@@ -252,16 +301,20 @@ fn check_owner(source: NodeId, descriptor: &Descriptor) -> Result<(), String> {
 }
 
 /// A call whose post method has to run first goes to its PE as it is; any other when its arguments are here.
-fn call_arrived(node: &Arc<Node>, destination: Destination, call: Call) -> Result<(), String> {
+fn call_arrived(
+    node: &Arc<Node>,
+    polling: Option<&Pe>,
+    destination: Destination,
+    call: Call,
+) -> Result<(), String> {
     let ready = if call.entry.has_posts() {
         Some(call)
     } else {
         receive::land(node, destination.clone(), call, Vec::new())?
     };
-    if let Some(call) = ready {
-        destination.deliver(node, call);
-    }
-    Ok(())
+    let Some(call) = ready else { return Ok(()) };
+    let Destination { pe, options, toll } = destination;
+    deliver_call(node, polling, toll, pe, &options, call)
 }
 
 /// A message that was too long for a frame: read in place or fetched, then taken like any other.

@@ -13,6 +13,7 @@ use crate::location::Places;
 use crate::object::AnyChare;
 use crate::queue::{CallOptions, RunQueue};
 use crate::sleep::{Sleep, Sleeper};
+use crate::zerocopy::Nocopy;
 use crossbeam::queue::SegQueue;
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -43,6 +44,8 @@ pub(crate) enum Queued {
     Done,
     /// A call of a chare that is here.
     Call(FoundCall),
+    /// The same with nocopy arguments, which are here, too.
+    NocopyCall(FoundCall, Box<Nocopy>),
     Work(Work),
 }
 
@@ -68,7 +71,7 @@ impl Queued {
     #[inline]
     pub(crate) fn toll(&self) -> Toll {
         match self {
-            Self::Call(call) => call.toll,
+            Self::Call(call) | Self::NocopyCall(call, _) => call.toll,
             Self::Work(Work::Message(_, toll)) => *toll,
             Self::Work(Work::Task(_) | Work::Way(_)) | Self::Done => Toll::NONE,
         }
@@ -106,7 +109,13 @@ impl RunQueue<Queued> {
     /// Queues the call that `make` makes with its chare, which is here. It is queued by default and [is plain](Call::is_plain).
     #[inline]
     pub(crate) fn push_found(&mut self, chare: Rc<dyn AnyChare>, toll: Toll, make: impl FnOnce() -> Call) {
-        self.push_default(|| Queued::Call(FoundCall::new(chare, make(), toll)));
+        self.push_default(|| {
+            let (call, nocopy) = FoundCall::new(chare, make(), toll);
+            match nocopy {
+                None => Queued::Call(call),
+                Some(nocopy) => Queued::NocopyCall(call, nocopy),
+            }
+        });
     }
 
     /// The same for a call whose chare is perhaps not here.
@@ -127,8 +136,13 @@ impl RunQueue<Queued> {
         match received {
             Received::Short(call) => self.push_plain_call(places, call.into(), Toll::NONE),
             Received::Long(message) => {
-                let options = message.peek(|envelope| envelope.options.clone());
-                self.push_made(&options, || Queued::Work(Work::Message(message.take(), Toll::NONE)));
+                if message.peek(Envelope::is_plain_call) {
+                    let Body::Call(call) = message.take().body else { unreachable!("looked at above") };
+                    self.push_plain_call(places, call, Toll::NONE);
+                } else {
+                    let options = message.peek(|envelope| envelope.options.clone());
+                    self.push_made(&options, || Queued::Work(Work::Message(message.take(), Toll::NONE)));
+                }
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::plain_call::PlainCall;
 use crate::queue::CallOptions;
 use crate::registry::EntryRegistration;
 use crate::section::calls;
-use crate::zerocopy::{Nocopy, lent_bytes, send};
+use crate::zerocopy::{Descriptor, Nocopy, lent_bytes, send};
 
 /// Calls an entry of one chare, on behalf of this PE. The target is read where it lies: a copy is written 16 bytes at a time, and an index that is
 /// read back across two such pieces makes the processor wait for both, a fifth of a call on the same PE.
@@ -30,7 +30,8 @@ pub(crate) fn call<T: Message>(
     arguments: T,
     nocopy: Option<Box<Nocopy>>,
 ) {
-    let is_plain = options.is_default() && nocopy.is_none();
+    // What is known before it is made: whether it is plain.
+    let is_plain = options.is_default() && (nocopy.is_none() || !entry.has_posts());
     let make = || {
         let arguments = Arguments::new(arguments);
         Call { target: *target, from: pe.id, entry, arguments, nocopy, reference: 0 }
@@ -100,14 +101,13 @@ fn send_unremembered(pe: &Pe, options: &CallOptions, call: Call) {
 fn send_abroad(pe: &Pe, to: PeId, options: &CallOptions, call: Call) {
     match PlainCall::describe(&pe.node, to, options, &call) {
         Some(block) if exists(pe, to) => {
-            let Call { entry, arguments, .. } = call;
+            let Call { entry, arguments, nocopy, .. } = call;
+            let descriptors = nocopy.map(|nocopy| describe_nocopy(pe, to, entry, *nocopy));
             pe.counters.sent.add(1);
             pe.counters.encodes.add(1);
-            let write = |to: &mut Writer<'_>| {
-                to.write_encoded(block.as_bytes());
-                arguments.encode(to)
-            };
-            post(pe, to, 0, write, || format!("a call of {}::{}", entry.chare, entry.name));
+            let write = |to: &mut Writer<'_>| block.write(to, descriptors.as_ref(), &arguments);
+            let lent = descriptors.as_deref().map_or(0, lent_bytes);
+            post(pe, to, lent, write, || format!("a call of {}::{}", entry.chare, entry.name));
         }
         _ => send(pe, to, Envelope { options: options.clone(), body: Body::Call(call) }),
     }
@@ -253,15 +253,20 @@ fn describe(pe: &Pe, to: PeId, envelope: Envelope) -> (Header, Option<Arguments>
 
 fn describe_call(pe: &Pe, to: PeId, options: CallOptions, call: Call) -> (Header, Arguments) {
     let Call { target, from, entry, arguments, nocopy, reference } = call;
-    let nocopy = match nocopy.map(|nocopy| *nocopy) {
-        None => Vec::new(),
-        Some(Nocopy::Leaving(leaving)) => {
+    let nocopy = nocopy.map_or_else(Vec::new, |nocopy| describe_nocopy(pe, to, entry, *nocopy));
+    (Header::Call { to, from, target, entry: entry.id, options, reference, nocopy }, arguments)
+}
+
+/// Out of line: calls without nocopy arguments need not make room for it.
+#[inline(never)]
+fn describe_nocopy(pe: &Pe, to: PeId, entry: &EntryRegistration, nocopy: Nocopy) -> Vec<Descriptor> {
+    match nocopy {
+        Nocopy::Leaving(leaving) => {
             send::describe(&pe.node, pe.node.layout.node_of(to), entry.nocopy, leaving)
         }
-        Some(Nocopy::Described(descriptors)) => descriptors,
-        Some(Nocopy::Arrived(_)) => unreachable!("arrived arguments are where they belong"),
-    };
-    (Header::Call { to, from, target, entry: entry.id, options, reference, nocopy }, arguments)
+        Nocopy::Described(descriptors) => descriptors,
+        Nocopy::Arrived(_) => unreachable!("arrived arguments are where they belong"),
+    }
 }
 
 /// The first PE of a node: where a node's share of collective work is done.

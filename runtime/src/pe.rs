@@ -22,11 +22,15 @@ use crate::quiescence::Quiescence;
 use crate::running::Running;
 use crate::section::Sections;
 use crate::stats::Counters;
+use crate::zerocopy::lent::Releases;
 use crossbeam::utils::CachePadded;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// Steps between two looks at the network by a busy PE.
+pub(crate) const NETWORK_INTERVAL: u32 = 16;
 
 /// See the file's head.
 pub(crate) struct Pe {
@@ -43,6 +47,8 @@ pub(crate) struct Pe {
     pub(crate) ways_in: RefCell<Vec<Receiver>>,
     /// What this PE has run of what other nodes sent, and not given back.
     pub(crate) owed: RefCell<Owed>,
+    /// What the step that runs has released of what other nodes lent.
+    pub(crate) releases: Releases,
     /// Where messages for other nodes are encoded, between two of them.
     pub(crate) frame: Cell<Vec<u8>>,
     pub(crate) places: RefCell<Places>,
@@ -61,7 +67,7 @@ pub(crate) struct Pe {
     inside: RefCell<Vec<Running>>,
     /// Whether the chare that runs asked to be removed.
     pub(crate) destroyed: Cell<bool>,
-    pub(crate) steps: Cell<u32>,
+    steps: Cell<u32>,
     /// The singletons that were created here.
     pub(crate) births: RefCell<Births>,
     created: Cell<u32>,
@@ -83,6 +89,7 @@ impl Pe {
             ways_out: RefCell::new((0..node.pes().count()).map(|_| None).collect()),
             ways_in: RefCell::default(),
             owed: RefCell::new(Owed::new(node.layout.nodes(), node.layout.pes_per_node())),
+            releases: Releases::default(),
             frame: Cell::default(),
             places: RefCell::default(),
             sections: RefCell::default(),
@@ -123,6 +130,19 @@ impl Pe {
     #[inline]
     pub(crate) fn try_current<R>(body: impl FnOnce(&Rc<Self>) -> R) -> Option<R> {
         ambient::current(body)
+    }
+
+    /// Counts a step; returns which it is.
+    #[inline]
+    pub(crate) fn begin_step(&self) -> u32 {
+        let step = self.steps.get().wrapping_add(1);
+        self.steps.set(step);
+        step
+    }
+
+    /// Makes the next step one that looks at the network.
+    pub(crate) fn look_soon(&self) {
+        self.steps.update(|step| step | (NETWORK_INTERVAL - 1));
     }
 
     /// A number for a collection this PE creates.

@@ -16,7 +16,7 @@ pub use this::{ThisChare, ThisMember, this_index};
 
 use crate::pe::Pe;
 use crate::registry::{self, Chare, Constructor, registry};
-use crate::zerocopy::{Leaving, Outgoing, send};
+use crate::zerocopy::{Few, Leaving, Outgoing, send};
 
 /// Two handles are equal if they reach the same chares, however their calls are queued.
 macro_rules! equal_by {
@@ -40,8 +40,13 @@ use equal_by;
 
 type ConstructorArguments<C> = <<C as Chare>::Constructor as Constructor>::Arguments;
 
-pub(crate) fn leave<L: FromIterator<Leaving>>(nocopy: impl IntoIterator<Item = Outgoing>) -> L {
-    Pe::current(|pe| nocopy.into_iter().map(|outgoing| send::leave(&pe.node, outgoing)).collect())
+pub(crate) fn leave(nocopy: impl IntoIterator<Item = Outgoing>) -> Few<Leaving> {
+    let mut leaving = Few::new();
+    // Pushed one by one: collecting them would reckon with many.
+    Pe::current(|pe| {
+        nocopy.into_iter().for_each(|outgoing| leaving.push(send::leave(&pe.node, outgoing)));
+    });
+    leaving
 }
 
 /// The linked-in registration of a chare type.

@@ -9,7 +9,7 @@ use crate::dispatch;
 use crate::error::JobError;
 use crate::inbox;
 use crate::mailbox::Queued;
-use crate::pe::Pe;
+use crate::pe::{NETWORK_INTERVAL, Pe};
 use crate::queue::RunQueue;
 use crate::running::Running;
 use std::any::Any;
@@ -18,8 +18,6 @@ use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Steps between two looks at the network by a busy PE.
-const NETWORK_INTERVAL: u32 = 16;
 /// Work taken at once of what another PE left, so that a flood does not keep a PE from its own queue.
 const MAIL_BATCH: usize = 64;
 /// Steps between two looks at what other PEs left, by a PE that has more than a batch to do.
@@ -73,8 +71,7 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
     if !pe.node.is_open() {
         return poll(pe);
     }
-    let steps = pe.steps.get().wrapping_add(1);
-    pe.steps.set(steps);
+    let steps = pe.begin_step();
     let is_due = steps.is_multiple_of(NETWORK_INTERVAL);
     let polled = is_due && poll(pe);
     let mut queued = match next(pe, steps) {
@@ -127,6 +124,7 @@ fn has_mail(pe: &Pe) -> bool {
 
 /// Looks whether anything is due.
 fn poll(pe: &Rc<Pe>) -> bool {
+    pe.releases.send_all(&pe.node);
     let asked = dispatch::start_due_wave(pe) | aggregation::flush_due(pe);
     asked | inbox::look(&pe.node, Some(pe))
 }

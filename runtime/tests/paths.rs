@@ -77,6 +77,27 @@ impl Cell {
         data.post(Landing::first(len, landing)).expect("it is long enough");
     }
 
+    /// Drops the buffer, here or on another thread, and waits until its sender says that it has heard of that.
+    #[entry]
+    async fn take_and_wait(
+        _this: This<Self>,
+        #[nocopy] data: Received<u32>,
+        elsewhere: bool,
+        waits: Callback<Callback<()>>,
+        done: Callback<()>,
+    ) {
+        let drop_it = move || drop(data);
+        if elsewhere {
+            std::thread::spawn(drop_it).join().expect("it only drops");
+        } else {
+            drop_it();
+        }
+        let (heard, callback) = chare::future();
+        waits.send(callback);
+        heard.await;
+        done.send(());
+    }
+
     #[entry]
     async fn read_from(this: This<Self>, seed: u32, source: SourceHandle<u32>, done: Callback<u64>) {
         for _ in 0..3 {
@@ -175,6 +196,27 @@ fn nocopy_sends_arrive_and_hand_their_buffers_back() {
                 check(seed, &back);
                 assert!(back.try_into_mut().is_ok(), "nobody else holds it");
             }
+        }
+    });
+}
+
+#[test]
+fn a_buffer_is_back_while_the_entry_that_dropped_it_waits() {
+    on_every_path(&SHAPES[..2], || async {
+        let cells = CellProxy::create(4, 0);
+        for (len, elsewhere) in [(10, false), (100_000, false), (10, true), (100_000, true)] {
+            let (sent, on_sent) = chare::future::<Sent<u32>>();
+            let ((waits, to_waits), (done, to_done)) = (chare::future(), chare::future());
+            let buffer: Buffer<u32> = BufferMut::from_fn(len, |position| position as u32).freeze();
+            cells.at(3).take_and_wait(
+                SendBuffer::from(buffer).on_sent(on_sent),
+                elsewhere,
+                to_waits,
+                to_done,
+            );
+            assert_eq!(sent.await.into_vec().len(), len);
+            waits.await.send(());
+            done.await;
         }
     });
 }

@@ -100,7 +100,13 @@ impl<I: ArrayIndex> TraitCollectionHandle<I> {
         arguments: E::Arguments,
         nocopy: impl IntoIterator<Item = Outgoing>,
     ) {
-        call_all(self.id, self.options.as_ref(), entry_trait::entry::<E>(), arguments, leave(nocopy));
+        call_all(
+            self.id,
+            self.options.as_ref(),
+            entry_trait::entry::<E>(),
+            arguments,
+            leave(nocopy).into_vec(),
+        );
     }
 
     /// A callback that calls an entry of all members.
@@ -163,7 +169,13 @@ impl TraitSectionHandle {
         arguments: E::Arguments,
         nocopy: impl IntoIterator<Item = Outgoing>,
     ) {
-        call_some(self.id, self.options.as_ref(), entry_trait::entry::<E>(), arguments, leave(nocopy));
+        call_some(
+            self.id,
+            self.options.as_ref(),
+            entry_trait::entry::<E>(),
+            arguments,
+            leave(nocopy).into_vec(),
+        );
     }
 
     /// A callback that calls an entry of all members.

@@ -68,7 +68,7 @@ impl<C: Chare> SectionHandle<C> {
         arguments: E::Arguments,
         nocopy: impl IntoIterator<Item = Outgoing>,
     ) {
-        self.send::<E>(arguments, leave(nocopy));
+        self.send::<E>(arguments, leave(nocopy).into_vec());
     }
 
     fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {

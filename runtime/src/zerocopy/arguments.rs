@@ -8,7 +8,7 @@
 
 use super::Nocopy;
 use super::buffer::{Buffer, BufferMut, Element};
-use super::outgoing::Release;
+use super::outgoing::{Leaving, Release};
 use chare_lrts::{Memory, MemoryMut};
 use std::fmt;
 use std::ops::Deref;
@@ -20,6 +20,13 @@ pub(crate) enum Arrived {
     Received { memory: Memory, release: Option<Arc<Release>> },
     /// The buffer that the post method gave, filled up to `len` bytes.
     Posted { memory: MemoryMut, len: usize },
+}
+
+impl From<Leaving> for Arrived {
+    /// What comes from the same process is there already.
+    fn from(Leaving { memory, release, .. }: Leaving) -> Self {
+        Self::Received { memory, release }
+    }
 }
 
 /// The arrived nocopy arguments of one call, taken in declaration order by generated code.
@@ -50,11 +57,14 @@ impl<'a> NocopyArguments<'a> {
     /// # Panics
     /// If the sender's elements do not fit the parameter's: the job ends and names the entry.
     pub fn take<P: NocopyParameter>(&mut self) -> P {
-        let Some(Nocopy::Arrived(arrived)) = self.0.as_deref_mut() else {
-            unreachable!("nocopy arguments are brought in before their entry runs")
+        let next = match self.0.as_deref_mut() {
+            Some(Nocopy::Arrived(arrived)) if !arrived.is_empty() => Some(arrived.remove(0)),
+            Some(Nocopy::Leaving(leaving)) if !leaving.is_empty() => Some(leaving.remove(0).into()),
+            _ => None,
         };
-        assert!(!arrived.is_empty(), "a call has as many nocopy arguments as its entry has parameters");
-        let arrived = arrived.remove(0);
+        let arrived = next.expect(
+            "a call has as many nocopy arguments as its entry has parameters, brought in before it runs",
+        );
         match P::from_arrived(ArrivedArgument(arrived)) {
             Ok(parameter) => parameter,
             Err(cause) => panic!("a nocopy argument does not fit its parameter: {cause}"),
@@ -75,7 +85,7 @@ fn misfit<T>(address: *const u8, len: usize) -> String {
 /// A `#[nocopy]` argument as the entry sees it: the sender's own memory inside a process, a mapped view of it on
 /// one host where it is shareable, else memory of the runtime filled by one get.
 ///
-/// Dropping it tells the sender that its buffer is free; keep it as long as you like.
+/// Keep it as long as you like. Dropping it tells the sender that its buffer is free; in an entry, when the entry is over or awaits something.
 pub struct Received<T: Element> {
     buffer: Buffer<T>,
     release: Option<Arc<Release>>,

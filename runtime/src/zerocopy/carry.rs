@@ -186,8 +186,7 @@ pub(crate) fn bring_in(
     then: impl FnOnce(&Arc<Node>, Few<Carried>) + Send + 'static,
 ) -> Result<(), String> {
     let plans = wanted.into_iter().map(|wanted| plan(node, lender, wanted));
-    let gathering: Gathering<Carried> = plans.collect::<Result<_, String>>()?;
-    match gathering.complete() {
+    match Gathering::plan(plans)?.complete() {
         Ok(carried) => then(node, carried),
         Err(gathering) => gathering.fetch(node, what, then),
     }

@@ -31,7 +31,8 @@ pub(super) struct Fetch<T> {
 
 /// See the file's head.
 pub(super) struct Gathering<T> {
-    slots: Few<Option<T>>,
+    here: Few<T>,
+    /// With their positions among all, in order.
     fetches: Vec<(usize, Fetch<T>)>,
 }
 
@@ -42,29 +43,29 @@ struct Waiting<T, F> {
     then: F,
 }
 
-impl<T> FromIterator<Plan<T>> for Gathering<T> {
-    fn from_iter<I: IntoIterator<Item = Plan<T>>>(plans: I) -> Self {
-        let mut gathering = Self { slots: Few::new(), fetches: Vec::new() };
-        for (position, plan) in plans.into_iter().enumerate() {
-            gathering.slots.push(match plan {
-                Plan::Ready(argument) => Some(argument),
-                Plan::Fetch(fetch) => {
-                    gathering.fetches.push((position, fetch));
-                    None
-                }
-            });
-        }
-        gathering
-    }
-}
-
 impl<T: Send + 'static> Gathering<T> {
+    /// Plans how each argument comes here.
+    ///
+    /// # Errors
+    /// The first plan that cannot be made, in words.
+    #[inline]
+    pub(super) fn plan(plans: impl Iterator<Item = Result<Plan<T>, String>>) -> Result<Self, String> {
+        let mut gathering = Self { here: Few::new(), fetches: Vec::new() };
+        for (position, plan) in plans.enumerate() {
+            match plan? {
+                Plan::Ready(argument) => gathering.here.push(argument),
+                Plan::Fetch(fetch) => gathering.fetches.push((position, fetch)),
+            }
+        }
+        Ok(gathering)
+    }
+
     /// The arguments, if all are here.
     ///
     /// # Errors
     /// The gathering itself, when some have to be fetched.
     pub(super) fn complete(self) -> Result<Few<T>, Self> {
-        if self.fetches.is_empty() { Ok(self.slots.into_iter().flatten().collect()) } else { Err(self) }
+        if self.fetches.is_empty() { Ok(self.here) } else { Err(self) }
     }
 
     /// Fetches what is not here, then runs `then`. `what` is for the error of a transfer that fails.
@@ -74,7 +75,9 @@ impl<T: Send + 'static> Gathering<T> {
         what: impl FnOnce() -> String + Clone + Send + 'static,
         then: impl FnOnce(&Arc<Node>, Few<T>) + Send + 'static,
     ) {
-        let Self { slots, fetches } = self;
+        let Self { here, fetches } = self;
+        let mut slots: Few<Option<T>> = here.into_iter().map(Some).collect();
+        fetches.iter().for_each(|(position, _)| slots.insert(*position, None));
         let waiting = Arc::new(Mutex::new(Some(Waiting { slots, missing: fetches.len(), then })));
         for (position, Fetch { key, into, bytes, arrive }) in fetches {
             let waiting = Arc::clone(&waiting);

@@ -6,7 +6,9 @@ use super::{Lender, Release};
 use crate::envelope::{self, Header};
 use crate::error::JobError;
 use crate::node::Node;
+use crate::pe::Pe;
 use chare_lrts::{Completion, Lrts, Memory, MemoryMut, RegionKey};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The whole of a lent region in place, where it can be mapped.
@@ -53,20 +55,52 @@ pub(crate) fn fetch(
 
 /// Tells a lender that its memory is free again, and how many bytes of it were taken.
 pub(crate) fn send_release(node: &Node, lender: Lender, bytes: u64) {
-    if node.has_ended() {
-        return;
+    if !node.has_ended() {
+        node.outside.sent.add_shared(1);
+        post_release(node, lender, bytes);
     }
+}
+
+fn post_release(node: &Node, lender: Lender, bytes: u64) {
     match envelope::encode(&Header::Released { token: lender.token, bytes }, None) {
-        Ok(frame) => {
-            node.outside.sent.add_shared(1);
-            node.post(&node.outside, lender.node, frame);
-        }
+        Ok(frame) => node.post(&node.outside, lender.node, frame),
         Err(cause) => unreachable!("a token encodes: {cause}"),
     }
 }
 
-/// Tells a lender, when the last holder is done, how much of `offered` bytes was taken.
+/// Tells a lender, when the last holder is done, how much of `offered` bytes was taken; on a PE, when its step is over.
 pub(crate) fn release_to(node: &Arc<Node>, lender: Lender, offered: u64) -> Arc<Release> {
     let node = Arc::clone(node);
-    Release::new(offered, move |taken| send_release(&node, lender, taken))
+    Release::new(offered, move |taken| {
+        let is_kept = Pe::try_current(|pe| Arc::ptr_eq(&pe.node, &node) && keep(pe, lender, taken));
+        if is_kept != Some(true) {
+            send_release(&node, lender, taken);
+        }
+    })
+}
+
+/// Keeps a release until the PE's step is over, and counts it as sent; returns whether it did: not when the job is over.
+fn keep(pe: &Pe, lender: Lender, bytes: u64) -> bool {
+    let keeps = !pe.node.has_ended();
+    if keeps {
+        pe.node.outside.sent.add_shared(1);
+        pe.releases.0.borrow_mut().push((lender, bytes));
+        pe.look_soon();
+    }
+    keeps
+}
+
+/// What a step of a PE has released. What the step sends goes first: it is waited for, mostly by the lender.
+#[derive(Default)]
+pub(crate) struct Releases(RefCell<Vec<(Lender, u64)>>);
+
+impl Releases {
+    /// Sends what was kept.
+    #[inline]
+    pub(crate) fn send_all(&self, node: &Node) {
+        let mut kept = self.0.borrow_mut();
+        if !kept.is_empty() {
+            kept.drain(..).for_each(|(lender, bytes)| post_release(node, lender, bytes));
+        }
+    }
 }

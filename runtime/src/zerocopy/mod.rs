@@ -4,8 +4,8 @@
 //!    region on the sender's memory (rendezvous).
 //! 2. The receiver reads a region in place where it can be mapped, else fetches it with one get, into memory of the
 //!    runtime or into what the post method gave. Only then does the entry run.
-//! 3. When the receiver no longer needs the region it says `Released`, and how much it took, to the node that sent the descriptor;
-//!    the sender ends the registration and hands the buffer back.
+//! 3. When the receiver no longer needs the region it says `Released`, and how much it took, to the node that sent the descriptor, after what
+//!    the entry that dropped it sends; the sender ends the registration and hands the buffer back.
 //! 4. A broadcast's arguments go down a tree of nodes, see [`carry`].
 
 mod along;

@@ -56,7 +56,7 @@ pub(crate) fn land(
         NocopyKind::Posted => posted.next(),
         NocopyKind::Received => None,
     };
-    let gathering: Gathering<Arrived> = match call.nocopy.as_deref_mut() {
+    let gathering = match call.nocopy.as_deref_mut() {
         None | Some(Nocopy::Arrived(_)) => return Ok(Some(call)),
         Some(nocopy @ Nocopy::Leaving(_)) => {
             let Nocopy::Leaving(leaving) = nocopy else { unreachable!("matched above") };
@@ -65,14 +65,14 @@ pub(crate) fn land(
             *nocopy = Nocopy::Arrived(arrived);
             return Ok(Some(call));
         }
-        Some(Nocopy::Described(descriptors)) => kinds
-            .zip(std::mem::take(descriptors))
-            .map(|(kind, descriptor)| plan(node, kind, descriptor, given(kind)))
-            .collect::<Result<_, String>>()?,
+        Some(Nocopy::Described(descriptors)) => {
+            let described = kinds.zip(std::mem::take(descriptors));
+            Gathering::plan(described.map(|(kind, descriptor)| plan(node, kind, descriptor, given(kind))))?
+        }
     };
     match gathering.complete() {
         Ok(arrived) => {
-            call.nocopy = Some(Box::new(Nocopy::Arrived(arrived)));
+            call.nocopy.replace(Box::new(Nocopy::Arrived(arrived)));
             Ok(Some(call))
         }
         Err(gathering) => {
@@ -88,10 +88,11 @@ pub(crate) fn land(
 }
 
 /// An argument from the same process: handed over, or copied once into the posted buffer.
-fn land_here(node: &Node, Leaving { memory, release, .. }: Leaving, given: Option<Given>) -> Arrived {
+fn land_here(node: &Node, leaving: Leaving, given: Option<Given>) -> Arrived {
     match given {
-        None => Arrived::Received { memory, release },
+        None => leaving.into(),
         Some(given) => {
+            let Leaving { memory, release, .. } = leaving;
             if let Some(release) = &release {
                 release.take(given.bytes as u64);
             }
