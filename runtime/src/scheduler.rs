@@ -18,7 +18,7 @@ use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Work taken at once of what another PE left, so that a flood does not keep a PE from its own queue.
+/// Work taken at once of what others left, so that a flood neither keeps a PE from its own queue nor makes that queue longer than the cache.
 const MAIL_BATCH: usize = 64;
 /// Steps between two looks at what other PEs left, by a PE that has more than a batch to do.
 const MAIL_INTERVAL: u32 = 64;
@@ -103,9 +103,10 @@ fn next(pe: &Pe, steps: u32) -> Option<Box<Queued>> {
 /// Queues what others left for this PE. Out of line: steps that find nothing need not make room for it.
 #[inline(never)]
 fn take_mail(pe: &Pe, queue: &mut RunQueue<Queued>) {
-    let places = &mut *pe.places.borrow_mut();
-    for way in pe.ways_in.borrow_mut().iter_mut() {
-        for _ in 0..MAIL_BATCH {
+    let (places, ways) = (&mut *pe.places.borrow_mut(), &mut *pe.ways_in.borrow_mut());
+    let of_each = (MAIL_BATCH / ways.len().max(1)).max(1);
+    for way in ways {
+        for _ in 0..of_each {
             let Some(received) = way.receive() else { break };
             queue.push_received(places, received);
         }
