@@ -18,9 +18,9 @@ pub(crate) const WINDOW_BYTES: u64 = 8 << 20;
 /// What a message takes beside its bytes: its place in a queue, and what allocators add.
 const MESSAGE_BYTES: u64 = 128;
 
-/// Which part of the bytes counts that are lent: they are read in place, or fetched while others run; a window of them keeps any network
-/// busy.
-const LENT_PART: u64 = 8;
+/// Which part of the bytes counts that are lent: they are read in place, or fetched while others run. Several buffers of tens of megabytes fit
+/// into a window, so that nobody waits for credit between two of them.
+const LENT_PART: u64 = 32;
 
 /// Which part of a window the PEs of a node may keep together before they give it back.
 const KEPT_PART: u64 = 4;
