@@ -176,11 +176,7 @@ pub(crate) fn accept(
             broadcast::accept(node, Origin { parent: source, root }, spread, bytes, rest)
         }
         Header::Large { descriptor } => fetch_large(node, source, descriptor),
-        Header::Released { token, bytes } => {
-            node.transfers.release(node.network.regions(), token, bytes)?;
-            node.outside.processed.add_shared(1);
-            Ok(())
-        }
+        Header::Released { token, bytes } => lent::released(node, token, bytes),
         Header::Credit { bytes } => node.take_credit(source, bytes),
         Header::Notify { callback, bytes } => {
             send::fire(node, callback, Arguments::new(bytes));
@@ -251,7 +247,7 @@ fn deliver_call(
 /// The nocopy arguments of a call, and what the call costs.
 ///
 /// # Errors
-/// When its entry has more or fewer parameters, or they are lent by another than their owner, in words.
+/// When its entry has more or fewer parameters, or nobody can have lent them, in words.
 fn check_nocopy(
     node: &Node,
     source: NodeId,
@@ -260,7 +256,7 @@ fn check_nocopy(
     frame_bytes: usize,
 ) -> Result<(Option<Box<Nocopy>>, Toll), String> {
     envelope::check_count(nocopy.len(), entry)?;
-    nocopy.iter().try_for_each(|descriptor| check_owner(source, descriptor))?;
+    nocopy.iter().filter_map(Descriptor::lender).try_for_each(|lender| check_exists(node, source, lender))?;
     let toll = node.charge(source, toll(frame_bytes, lent_bytes(&nocopy)))?;
     Ok(((!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy))), toll))
 }
@@ -287,16 +283,13 @@ fn deliver(
     Ok(())
 }
 
-/// A call's memory is lent by its owner alone.
-fn check_owner(source: NodeId, descriptor: &Descriptor) -> Result<(), String> {
-    match descriptor {
-        Descriptor::Lent { key: RegionKey { node, .. }, .. }
-        | Descriptor::Inline { lender: Some(Lender { node, .. }), .. }
-            if *node != source =>
-        {
-            Err(format!("{source} lends memory of {node}"))
-        }
-        _ => Ok(()),
+/// A call's memory is its sender's, or that of the node that sent the call there: any node of the job.
+fn check_exists(node: &Node, source: NodeId, lender: NodeId) -> Result<(), String> {
+    let exists = lender.0 < node.layout.nodes();
+    if exists {
+        Ok(())
+    } else {
+        Err(format!("{source} names memory of {lender}, which the job does not have"))
     }
 }
 
@@ -319,10 +312,12 @@ fn call_arrived(
 
 /// A message that was too long for a frame: read in place or fetched, then taken like any other.
 fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Result<(), String> {
-    check_owner(source, &descriptor)?;
     let Descriptor::Lent { key, token } = descriptor else {
         return Err("a large message that is not lent".to_owned());
     };
+    if key.node != source {
+        return Err(format!("{source} lends memory of {}", key.node));
+    }
     if let Some(memory) = lent::view(node, &key)? {
         take_large(node, source, (key, token), memory.as_slice());
         return Ok(());

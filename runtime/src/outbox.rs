@@ -260,13 +260,7 @@ fn describe_call(pe: &Pe, to: PeId, options: CallOptions, call: Call) -> (Header
 /// Out of line: calls without nocopy arguments need not make room for it.
 #[inline(never)]
 fn describe_nocopy(pe: &Pe, to: PeId, entry: &EntryRegistration, nocopy: Nocopy) -> Vec<Descriptor> {
-    match nocopy {
-        Nocopy::Leaving(leaving) => {
-            send::describe(&pe.node, pe.node.layout.node_of(to), entry.nocopy, leaving)
-        }
-        Nocopy::Described(descriptors) => descriptors,
-        Nocopy::Arrived(_) => unreachable!("arrived arguments are where they belong"),
-    }
+    send::describe(&pe.node, pe.node.layout.node_of(to), entry.nocopy, nocopy)
 }
 
 /// The first PE of a node: where a node's share of collective work is done.

@@ -7,7 +7,7 @@ use crate::node::Node;
 use crate::queue::CallOptions;
 use crate::registry::EntryRegistration;
 use crate::zerocopy::carry::{self, Carried};
-use crate::zerocopy::{Leaving, send};
+use crate::zerocopy::{Leaving, Nocopy, send};
 use serde::{Deserialize, Serialize};
 
 /// A call of one entry of every member, at the root or on its way there.
@@ -71,6 +71,6 @@ pub(crate) fn describe_multicast(
     let call = CallOfSection { section, entry: entry.id, options, reference };
     let leg = Leg::Away { to, members: members.unwrap_or_default() };
     let nocopy: Vec<Leaving> = nocopy;
-    let nocopy = send::describe(node, node.layout.node_of(to), entry.nocopy, nocopy.into());
+    let nocopy = send::describe(node, node.layout.node_of(to), entry.nocopy, Nocopy::Leaving(nocopy.into()));
     (Header::Multicast { call, leg, nocopy }, arguments)
 }

@@ -29,6 +29,16 @@ impl From<Leaving> for Arrived {
     }
 }
 
+impl From<Arrived> for Leaving {
+    /// What arrived for a chare that lives elsewhere goes on from here.
+    fn from(arrived: Arrived) -> Self {
+        match arrived {
+            Arrived::Received { memory, release } => Self::plain(memory, release),
+            Arrived::Posted { memory, len } => Self::plain(memory.freeze().slice(0, len), None),
+        }
+    }
+}
+
 /// The arrived nocopy arguments of one call, taken in declaration order by generated code.
 pub struct NocopyArguments<'a>(Option<&'a mut Nocopy>);
 

@@ -7,7 +7,7 @@ use crate::envelope::{self, Header};
 use crate::error::JobError;
 use crate::node::Node;
 use crate::pe::Pe;
-use chare_lrts::{Completion, Lrts, Memory, MemoryMut, RegionKey};
+use chare_lrts::{Completion, Lrts, Memory, MemoryMut, RegionKey, Token};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -62,10 +62,27 @@ pub(crate) fn send_release(node: &Node, lender: Lender, bytes: u64) {
 }
 
 fn post_release(node: &Node, lender: Lender, bytes: u64) {
+    if lender.node == node.id {
+        // The call has come back to where it was made: from where its chare was thought to be.
+        if let Err(cause) = released(node, lender.token, bytes) {
+            node.fail(JobError::Undecodable { peer: node.id, node: node.id, cause });
+        }
+        return;
+    }
     match envelope::encode(&Header::Released { token: lender.token, bytes }, None) {
         Ok(frame) => node.post(&node.outside, lender.node, frame),
         Err(cause) => unreachable!("a token encodes: {cause}"),
     }
+}
+
+/// Memory of this node is free again; its first `bytes` were taken.
+///
+/// # Errors
+/// A token that is not out, in words.
+pub(crate) fn released(node: &Node, token: Token, bytes: u64) -> Result<(), String> {
+    node.transfers.release(node.network.regions(), token, bytes)?;
+    node.outside.processed.add_shared(1);
+    Ok(())
 }
 
 /// Tells a lender, when the last holder is done, how much of `offered` bytes was taken; on a PE, when its step is over.
@@ -98,9 +115,15 @@ impl Releases {
     /// Sends what was kept.
     #[inline]
     pub(crate) fn send_all(&self, node: &Node) {
-        let mut kept = self.0.borrow_mut();
-        if !kept.is_empty() {
-            kept.drain(..).for_each(|(lender, bytes)| post_release(node, lender, bytes));
+        if !self.0.borrow().is_empty() {
+            self.send_each(node);
         }
+    }
+
+    #[inline(never)]
+    fn send_each(&self, node: &Node) {
+        // Taken one by one: what is freed may have an owner that runs code of the user's, which may release more.
+        let next = || self.0.borrow_mut().pop();
+        std::iter::from_fn(next).for_each(|(lender, bytes)| post_release(node, lender, bytes));
     }
 }

@@ -59,6 +59,14 @@ pub(crate) enum Descriptor {
 }
 
 impl Descriptor {
+    /// The node that is told when the argument was taken.
+    pub(crate) fn lender(&self) -> Option<NodeId> {
+        match self {
+            Self::Inline { lender, .. } => lender.map(|lender| lender.node),
+            Self::Lent { key, .. } => Some(key.node),
+        }
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Inline { bytes, .. } => bytes.memory.len(),

@@ -1,7 +1,7 @@
 //! The sender's side of a nocopy argument that leaves its process: eager or rendezvous is decided here.
 
 use super::outgoing::Hold;
-use super::{Along, Descriptor, Few, Leaving, Lender, Outgoing, Registration, Release};
+use super::{Along, Descriptor, Leaving, Lender, Nocopy, Outgoing, Registration, Release};
 use crate::callback::{ErasedCallback, Goal};
 use crate::envelope::{Body, Envelope, Fired};
 use crate::message::Arguments;
@@ -72,15 +72,18 @@ fn pool(node: &Node, memory: Memory) -> Memory {
     pooled.freeze()
 }
 
-/// Describes nocopy arguments to another node. Bytes that travel along are complete at once, unless the receiver's post may be
-/// shorter and the sender wants to know.
-pub(crate) fn describe(
-    node: &Node,
-    peer: NodeId,
-    kinds: &[NocopyKind],
-    leaving: Few<Leaving>,
-) -> Vec<Descriptor> {
-    kinds.iter().zip(leaving).map(|(kind, one)| describe_one(node, peer, *kind, one)).collect()
+/// Describes the nocopy arguments of a call to another node, as far as they have come. Bytes that travel along are complete at once,
+/// unless the receiver's post may be shorter and the sender wants to know.
+pub(crate) fn describe(node: &Node, peer: NodeId, kinds: &[NocopyKind], nocopy: Nocopy) -> Vec<Descriptor> {
+    let describe_one = |(kind, one): (&NocopyKind, Leaving)| describe_one(node, peer, *kind, one);
+    match nocopy {
+        Nocopy::Leaving(leaving) => kinds.iter().zip(leaving).map(describe_one).collect(),
+        // They came here because the chare was thought to be here.
+        Nocopy::Described(descriptors) => descriptors,
+        Nocopy::Arrived(arrived) => {
+            kinds.iter().zip(arrived.into_iter().map(Leaving::from)).map(describe_one).collect()
+        }
+    }
 }
 
 fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -> Descriptor {

@@ -5,6 +5,7 @@ mod counting;
 mod creation;
 #[path = "../every_path/mod.rs"]
 mod every_path;
+mod forwarding;
 mod homes;
 mod local;
 mod on_demand;
