@@ -52,10 +52,11 @@ fn a_flood_of_a_node_that_is_busy_stays_bounded_there() {
     }
 }
 
+/// Of two PEs in a process one floods the other as well, and what they leave for each other has no bound.
 #[test]
 fn a_flood_of_one_node_by_all_others_stays_bounded() {
     stays_bounded("funnel", messages() / 3, "+n 4");
-    stays_bounded("funnel", messages() / 3, "+n 2 +p 2");
+    stays_bounded("funnel", MESSAGES / 3, "+n 2 +p 2");
 }
 
 /// The caller's own members are called, too: what waits for them is on their own PE, and has no bound.
