@@ -224,6 +224,8 @@ fn sleep_until_work(pe: &Rc<Pe>) -> bool {
 fn sleep(pe: &Pe) -> bool {
     let node = &pe.node;
     let mut timeout = inbox::tidy(node);
+    // What was tidied away may have kept lent memory.
+    pe.releases.send_all(node);
     let mut at_most = |limit: Duration| timeout = Some(timeout.map_or(limit, |timeout| timeout.min(limit)));
     if let Some(due) = pe.quiescence.borrow().next_wave() {
         at_most(due.saturating_duration_since(Instant::now()));
