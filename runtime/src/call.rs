@@ -43,15 +43,10 @@ impl Call {
         self.reference == 0 && self.is_ready()
     }
 
-    /// Whether its nocopy arguments, if it has any, are where its entry takes them from. Those from the same process are, unless there are posts
-    /// to be filled.
+    /// Whether its nocopy arguments, if it has any, are where its entry takes them from.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
-        match self.nocopy.as_deref() {
-            None | Some(Nocopy::Arrived(_)) => true,
-            Some(Nocopy::Leaving(_)) => !self.entry.has_posts(),
-            Some(Nocopy::Described(_)) => false,
-        }
+        self.nocopy.as_deref().is_none_or(|nocopy| nocopy.is_ready(self.entry))
     }
 
     /// The same call in less room.

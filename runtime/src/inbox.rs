@@ -114,7 +114,7 @@ pub(crate) fn accept(
     match header {
         Header::Call { to, from, target, entry, options, reference, nocopy } => {
             let entry = envelope::find_entry(entry)?;
-            let (nocopy, toll) = check_nocopy(node, source, entry, nocopy, bytes.len())?;
+            let (nocopy, toll) = admit_nocopy(node, source, entry, nocopy, bytes.len())?;
             let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
             let call = Call { target, from, entry, arguments, nocopy, reference };
             call_arrived(node, polling, Destination { pe: here(node, to)?, options, toll }, call)
@@ -217,7 +217,7 @@ fn nocopy_call_arrived(
     frame_bytes: usize,
 ) -> Result<(), String> {
     let (nocopy, rest) = codec::decode_front(rest).map_err(|error| error.to_string())?;
-    let (nocopy, toll) = check_nocopy(node, source, entry, nocopy, frame_bytes)?;
+    let (nocopy, toll) = admit_nocopy(node, source, entry, nocopy, frame_bytes)?;
     let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
     let from = node.layout.pe(source, block.caller_rank());
     let call = Call { target: block.target(), from, entry, arguments, nocopy, reference: 0 };
@@ -244,11 +244,11 @@ fn deliver_call(
     }
 }
 
-/// The nocopy arguments of a call, and what the call costs.
+/// Checks the nocopy arguments of a call and charges its sender; returns them, and what the call costs.
 ///
 /// # Errors
-/// When its entry has more or fewer parameters, or nobody can have lent them, in words.
-fn check_nocopy(
+/// When its entry has more or fewer parameters, nobody can have lent them, or its sender had no credit, in words.
+fn admit_nocopy(
     node: &Node,
     source: NodeId,
     entry: &EntryRegistration,

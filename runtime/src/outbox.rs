@@ -30,8 +30,7 @@ pub(crate) fn call<T: Message>(
     arguments: T,
     nocopy: Option<Box<Nocopy>>,
 ) {
-    // What is known before it is made: whether it is plain.
-    let is_plain = options.is_default() && (nocopy.is_none() || !entry.has_posts());
+    let is_plain = options.is_default() && nocopy.as_deref().is_none_or(|nocopy| nocopy.is_ready(entry));
     let make = || {
         let arguments = Arguments::new(arguments);
         Call { target: *target, from: pe.id, entry, arguments, nocopy, reference: 0 }
@@ -105,7 +104,7 @@ fn send_abroad(pe: &Pe, to: PeId, options: &CallOptions, call: Call) {
             let descriptors = nocopy.map(|nocopy| describe_nocopy(pe, to, entry, *nocopy));
             pe.counters.sent.add(1);
             pe.counters.encodes.add(1);
-            let write = |to: &mut Writer<'_>| block.write(to, descriptors.as_ref(), &arguments);
+            let write = |to: &mut Writer<'_>| block.write(to, descriptors.as_deref(), &arguments);
             let lent = descriptors.as_deref().map_or(0, lent_bytes);
             post(pe, to, lent, write, || format!("a call of {}::{}", entry.chare, entry.name));
         }
@@ -257,7 +256,7 @@ fn describe_call(pe: &Pe, to: PeId, options: CallOptions, call: Call) -> (Header
     (Header::Call { to, from, target, entry: entry.id, options, reference, nocopy }, arguments)
 }
 
-/// Out of line: calls without nocopy arguments need not make room for it.
+/// What another node is told of a call's nocopy arguments. Out of line: calls without need not make room for it.
 #[inline(never)]
 fn describe_nocopy(pe: &Pe, to: PeId, entry: &EntryRegistration, nocopy: Nocopy) -> Vec<Descriptor> {
     send::describe(&pe.node, pe.node.layout.node_of(to), entry.nocopy, nocopy)

@@ -67,11 +67,11 @@ impl PlainCall {
     pub(crate) fn write(
         &self,
         to: &mut Writer<'_>,
-        nocopy: Option<&Vec<Descriptor>>,
+        nocopy: Option<&[Descriptor]>,
         arguments: &Arguments,
     ) -> Result<(), CodecError> {
         to.write_encoded(bytemuck::bytes_of(self));
-        nocopy.map_or(Ok(()), |descriptors| to.write(descriptors))?;
+        nocopy.map_or(Ok(()), |descriptors| to.write(&descriptors))?;
         arguments.encode(to)
     }
 

@@ -100,13 +100,8 @@ impl<I: ArrayIndex> TraitCollectionHandle<I> {
         arguments: E::Arguments,
         nocopy: impl IntoIterator<Item = Outgoing>,
     ) {
-        call_all(
-            self.id,
-            self.options.as_ref(),
-            entry_trait::entry::<E>(),
-            arguments,
-            leave(nocopy).into_vec(),
-        );
+        let nocopy = leave(nocopy).into_vec();
+        call_all(self.id, self.options.as_ref(), entry_trait::entry::<E>(), arguments, nocopy);
     }
 
     /// A callback that calls an entry of all members.
@@ -169,13 +164,8 @@ impl TraitSectionHandle {
         arguments: E::Arguments,
         nocopy: impl IntoIterator<Item = Outgoing>,
     ) {
-        call_some(
-            self.id,
-            self.options.as_ref(),
-            entry_trait::entry::<E>(),
-            arguments,
-            leave(nocopy).into_vec(),
-        );
+        let nocopy = leave(nocopy).into_vec();
+        call_some(self.id, self.options.as_ref(), entry_trait::entry::<E>(), arguments, nocopy);
     }
 
     /// A callback that calls an entry of all members.

@@ -45,6 +45,7 @@ pub use registration::Registration;
 pub use transfers::Status;
 pub(crate) use transfers::Transfers;
 
+use crate::registry::EntryRegistration;
 use chare_lrts::{NodeId, RegionKey, Token};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
@@ -105,6 +106,16 @@ pub(crate) enum Nocopy {
 }
 
 impl Nocopy {
+    /// Whether they are where the entry takes them from. Those from the same process are, unless there are posts to be filled.
+    #[inline]
+    pub(crate) fn is_ready(&self, entry: &EntryRegistration) -> bool {
+        match self {
+            Self::Arrived(_) => true,
+            Self::Leaving(_) => !entry.has_posts(),
+            Self::Described(_) => false,
+        }
+    }
+
     /// Bytes that came with the message.
     pub(crate) fn inline_bytes(&self) -> usize {
         let Self::Described(descriptors) = self else { return 0 };
