@@ -285,3 +285,23 @@ pub(crate) fn result(node: &Node) -> Result<i32, JobError> {
         None => Err(JobError::Config("the job ended without saying how".to_owned())),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chare_lrts::bootstrap::single::Single;
+
+    #[test]
+    fn a_failure_is_announced_once_and_before_anything_ends() {
+        let ready = open(&Job::in_process(1, 1).options, &mut Single::new()).expect("it is alone");
+        let (announced, announcements) = mpsc::channel();
+        let node = Arc::clone(&ready.node);
+        ready.node.set_herald(move |error| {
+            announced.send((error.to_string(), node.has_ended())).expect("the test listens");
+        });
+        for cause in ["first", "second"] {
+            ready.node.fail(JobError::Config(cause.to_owned()));
+        }
+        assert_eq!(announcements.iter().collect::<Vec<_>>(), [("first".to_owned(), false)]);
+    }
+}

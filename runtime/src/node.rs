@@ -28,6 +28,9 @@ pub(crate) enum Ending {
     Error(JobError),
 }
 
+/// Says why this node failed.
+type Herald = Box<dyn FnOnce(&JobError) + Send>;
+
 /// Looks at the network on behalf of whoever waits for it; returns whether anything happened. What arrives is taken further up than here.
 pub(crate) type Look = fn(&Arc<Node>) -> bool;
 
@@ -53,6 +56,8 @@ pub(crate) struct Node {
     /// Whether the readonly values are here, so that entries may run.
     open: AtomicBool,
     watch: Watch,
+    /// Until it is needed.
+    herald: Mutex<Option<Herald>>,
     ended: AtomicBool,
     ending: Mutex<Option<Ending>>,
     has_ended: Condvar,
@@ -80,6 +85,7 @@ impl Node {
             frame_bytes_max,
             open: AtomicBool::new(false),
             watch: Watch::new(),
+            herald: Mutex::new(None),
             ended: AtomicBool::new(false),
             ending: Mutex::new(None),
             has_ended: Condvar::new(),
@@ -197,10 +203,20 @@ impl Node {
         self.end(Ending::Code(code));
     }
 
+    /// Who says why this node fails, if it does: once, and before another node hears of it. Nodes that heard end, and a launcher that
+    /// sees one end may stop this one before it could speak.
+    pub(crate) fn set_herald(&self, herald: impl FnOnce(&JobError) + Send + 'static) {
+        *self.herald.lock() = Some(Box::new(herald));
+    }
+
     /// Ends the job, on all nodes, with an error. The first one counts.
     pub(crate) fn fail(&self, error: JobError) {
         if self.has_ended() {
             return;
+        }
+        let herald = self.herald.lock().take();
+        if let Some(herald) = herald {
+            herald(&error);
         }
         self.spread_exit(1, Some(error.to_string()));
         self.end(Ending::Error(error));

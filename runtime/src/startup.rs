@@ -11,7 +11,7 @@ mod mpi;
 
 use crate::config::{Config, Parsed};
 use crate::error::JobError;
-use crate::job::{self, Main, NodeOptions};
+use crate::job::{self, Main, NodeOptions, ReadyNode};
 use crate::launch;
 use crate::node::{Ending, Node};
 use chare_lrts::bootstrap::Bootstrap;
@@ -189,15 +189,8 @@ impl Program {
     }
 
     fn run_alone(&self, main: Main) -> ExitCode {
-        let result = job::open(&self.options(), &mut Single::new())
-            .and_then(|ready| self.drive(ready, Some(main), |_| ()));
-        match result {
-            Ok(code) => ExitCode::from(exit_byte(code)),
-            Err(error) => {
-                eprintln!("{error}");
-                ExitCode::FAILURE
-            }
-        }
+        let opened = job::open(&self.options(), &mut Single::new());
+        exit_code(&self.drive(opened, Some(main), say))
     }
 
     /// A node of a job that a foreign launcher started. Whoever fails says why; the others were told by it.
@@ -205,58 +198,59 @@ impl Program {
         let main = (managed.node() == NodeId(0)).then_some(main);
         let opened = job::open(&self.options(), &mut managed);
         let session = managed.into_session();
-        let result = opened.and_then(|ready| self.drive(ready, main, |_| ()));
-        if let Err(error) = &result
-            && !matches!(error, JobError::Elsewhere(_))
-        {
-            eprintln!("{error}");
-        }
+        let result = self.drive(opened, main, say);
         // After a failure too: a launcher that believes a process has crashed throws its last words away.
         session.finish();
-        result.map_or(ExitCode::FAILURE, |code| ExitCode::from(exit_byte(code)))
+        exit_code(&result)
     }
 
     /// A node of a job that our own launcher started: the launcher hears of failures and says them, once.
     fn run_launched(&self, mut launched: Launched, main: Main) -> ExitCode {
         let main = (launched.node() == NodeId(0)).then_some(main);
-        let opened = job::open(&self.options(), &mut launched);
-        let control = launched.into_control();
+        let mut opened = job::open(&self.options(), &mut launched);
+        let control = Arc::new(launched.into_control());
         // The launcher has said why, or is gone.
-        let watched = control.watch(|_| std::process::exit(1));
-        let result = match (opened, watched) {
-            (Ok(ready), Ok(())) => self.drive(ready, main, |error| report(&control, error)),
-            (Ok(ready), Err(error)) => Err(JobError::Lrts {
-                node: ready.node.id,
-                cause: LrtsError::Bootstrap(format!("no thread for the launcher's messages: {error}")),
-            }),
-            (Err(error), _) => Err(error),
-        };
-        match result {
-            Ok(code) => {
-                control.finished(exit_byte(code));
-                ExitCode::from(exit_byte(code))
-            }
-            Err(error) => {
-                report(&control, &error);
-                ExitCode::FAILURE
-            }
+        if let Err(error) = control.watch(|_| std::process::exit(1)) {
+            opened = opened.and_then(|ready| {
+                let cause = format!("no thread for the launcher's messages: {error}");
+                Err(JobError::Lrts { node: ready.node.id, cause: LrtsError::Bootstrap(cause) })
+            });
         }
+        let herald = {
+            let control = Arc::clone(&control);
+            move |error: &JobError| report(&control, error)
+        };
+        let result = self.drive(opened, main, herald);
+        match &result {
+            Ok(code) => control.finished(exit_byte(*code)),
+            // It was told by another node, whose own report may still be on its way.
+            Err(error @ JobError::Elsewhere(_)) => report(&control, error),
+            Err(_) => {}
+        }
+        exit_code(&result)
     }
 
-    /// Runs a node to its end.
+    /// Runs a node to its end. If this node is the one that fails, `herald` says why.
     fn drive(
         &self,
-        ready: job::ReadyNode,
+        opened: Result<ReadyNode, JobError>,
         main: Option<Main>,
-        on_failure: impl FnOnce(&JobError),
+        herald: impl FnOnce(&JobError) + Send + 'static,
     ) -> Result<i32, JobError> {
+        let ready = match opened {
+            Ok(ready) => ready,
+            Err(error) => {
+                herald(&error);
+                return Err(error);
+            }
+        };
         let node = Arc::clone(&ready.node);
+        node.set_herald(herald);
         let threads = ready.start(main);
         node.network.attend(&|| node.has_ended());
         node.wait_for_end();
         let ending = node.take_ending();
-        if let Some(Ending::Error(error)) = &ending {
-            on_failure(error);
+        if let Some(Ending::Error(_)) = &ending {
             join_within(threads, GRACE_AFTER_FAILURE);
         } else {
             threads.into_iter().for_each(|thread| drop(thread.join()));
@@ -294,7 +288,11 @@ fn refuse(error: &LrtsError) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Tells the launcher why. A node that was told by another one passes the same words on: whoever comes first is heard.
+fn say(error: &JobError) {
+    eprintln!("{error}");
+}
+
+/// Tells the launcher why.
 fn report(control: &Control, error: &JobError) {
     match error {
         JobError::Lrts { cause: LrtsError::PeerLost { peer, .. }, .. } => {
@@ -331,6 +329,10 @@ fn describe(node: &Node) -> String {
         text += &format!("{} -> {peer}: {path}; used: {used}\n", node.id);
     }
     text
+}
+
+fn exit_code(result: &Result<i32, JobError>) -> ExitCode {
+    result.as_ref().map_or(ExitCode::FAILURE, |code| ExitCode::from(exit_byte(*code)))
 }
 
 /// An exit code as the operating system knows them: one byte; what does not fit is a failure.
