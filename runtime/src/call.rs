@@ -100,10 +100,15 @@ impl FoundCall {
         (Self { chare: Some(chare), from, toll, entry, arguments }, nocopy)
     }
 
-    /// The chare, unless it was destroyed meanwhile; once.
+    /// The chare, once. It may have been destroyed meanwhile.
     #[inline]
     pub(crate) fn take_chare(&mut self) -> Option<Rc<dyn AnyChare>> {
-        self.chare.take_if(|chare| !chare.identity().is_gone())
+        self.chare.take()
+    }
+
+    /// Undoes [`FoundCall::take_chare`].
+    pub(crate) fn give_back_chare(&mut self, chare: Rc<dyn AnyChare>) {
+        self.chare = Some(chare);
     }
 
     /// Whether nothing is left to drop.

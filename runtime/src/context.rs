@@ -57,7 +57,7 @@ pub fn path_to(node: NodeId) -> String {
 
 /// The reference number of the callback that led to the running entry; 0 if none did.
 pub fn reference() -> u64 {
-    Pe::current(|pe| pe.look_at_running(|running| running.reference))
+    Pe::current(|pe| pe.running().reference)
 }
 
 /// Ends the job, on all nodes, with an exit code; the current entry runs to its end. The first call counts.

@@ -13,7 +13,7 @@ use crate::object::AnyChare;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
 use crate::quiescence::{COORDINATOR, Sums, Wave};
-use crate::registry::{EntryRegistration, Misdirected, show};
+use crate::registry::{Called, EntryRegistration, NotCalled, show};
 use crate::running::Running;
 use crate::section::{self, Multicast};
 use crate::zerocopy::receive::{self, Destination};
@@ -35,8 +35,13 @@ pub(crate) fn process(pe: &Rc<Pe>, queued: &mut Queued) {
     if let Some((call, nocopy)) = found
         && let Some(chare) = call.take_chare()
     {
-        let (toll, arguments, nocopy) = (call.toll, &mut call.arguments, NocopyArguments::new(nocopy));
-        invoke(pe, chare, call.entry, Given { arguments, nocopy, reference: 0 });
+        let (arguments, nocopy) = (&mut call.arguments, NocopyArguments::new(nocopy));
+        let (called, chare) = run(pe, chare, call.entry, Given { arguments, nocopy, reference: 0 });
+        let toll = call.toll;
+        if let Err(cause) = called {
+            return find_anew(pe, queued, chare, &cause);
+        }
+        conclude(pe, &chare);
         queued.clear();
         pe.counters.processed.add(1);
         if toll.bytes > 0 {
@@ -45,6 +50,18 @@ pub(crate) fn process(pe: &Rc<Pe>, queued: &mut Queued) {
     } else {
         process_other(pe, std::mem::take(queued));
     }
+}
+
+/// A call that its chare did not take: it was destroyed after the call had found it.
+#[cold]
+fn find_anew(pe: &Rc<Pe>, queued: &mut Queued, chare: Rc<dyn AnyChare>, cause: &NotCalled) {
+    if let Queued::Call(call) | Queued::NocopyCall(call, _) = queued {
+        if let NotCalled::Misdirected(_) = cause {
+            fail_entry(pe, call.entry, cause);
+        }
+        call.give_back_chare(chare);
+    }
+    process_other(pe, std::mem::take(queued));
 }
 
 /// A message of another node has run.
@@ -197,7 +214,7 @@ fn run_call(pe: &Rc<Pe>, options: CallOptions, mut call: Call) -> Outcome {
             None => return Outcome::NotCounted,
         }
     }
-    invoke_call(pe, chare, &mut call);
+    invoke(pe, chare, call.entry, (&mut call).into());
     Outcome::Processed
 }
 
@@ -227,30 +244,40 @@ fn bring_in(pe: &Rc<Pe>, chare: &Rc<dyn AnyChare>, destination: Destination, cal
     receive::land(&pe.node, destination, call, Vec::new()).unwrap_or_else(fail)
 }
 
-/// Runs an entry, whose arguments are all here. Part of its callers: being called costs a tenth of a message.
+/// Runs an entry, whose arguments are all here, and gives the chare back. Part of its callers: being called costs a tenth of a message.
 #[inline(always)]
-fn invoke(pe: &Pe, chare: Rc<dyn AnyChare>, entry: &'static EntryRegistration, given: Given<'_>) {
-    pe.counters.entries.add(1);
-    let ran = pe.run_entry(chare, entry.name, given.reference, |chare| {
+fn run(
+    pe: &Pe,
+    chare: Rc<dyn AnyChare>,
+    entry: &'static EntryRegistration,
+    given: Given<'_>,
+) -> (Called, Rc<dyn AnyChare>) {
+    pe.run_entry(chare, entry.name, given.reference, |chare| {
         (entry.invoke)(chare, given.arguments, given.nocopy)
-    });
-    finish(pe, entry, ran);
+    })
 }
 
-/// After a step of an entry. Part of its callers, like [`invoke`].
+/// After an entry has run. Part of its callers, like [`run`].
 #[inline(always)]
-fn finish(pe: &Pe, entry: &EntryRegistration, (result, chare): (Result<(), Misdirected>, Rc<dyn AnyChare>)) {
-    if let Err(cause) = result {
-        fail_entry(pe, entry, &cause);
-    }
+fn conclude(pe: &Pe, chare: &Rc<dyn AnyChare>) {
+    pe.counters.entries.add(1);
     if pe.destroyed.get() {
         remove_if_destroyed(pe, chare.identity().target);
     }
 }
 
-/// The same, where a call more does not show.
-fn invoke_call(pe: &Pe, chare: Rc<dyn AnyChare>, call: &mut Call) {
-    invoke(pe, chare, call.entry, call.into());
+/// The end of [`run`] for a chare that was in its PE's tables just now.
+fn finish(pe: &Pe, entry: &EntryRegistration, (called, chare): (Called, Rc<dyn AnyChare>)) {
+    if let Err(cause) = called {
+        fail_entry(pe, entry, &cause);
+    }
+    conclude(pe, &chare);
+}
+
+/// Runs an entry of a chare that was in its PE's tables just now.
+fn invoke(pe: &Pe, chare: Rc<dyn AnyChare>, entry: &'static EntryRegistration, given: Given<'_>) {
+    let ran = run(pe, chare, entry, given);
+    finish(pe, entry, ran);
 }
 
 /// What an entry gets of its call.
@@ -268,7 +295,7 @@ impl<'a> From<&'a mut Call> for Given<'a> {
 }
 
 #[cold]
-fn fail_entry(pe: &Pe, entry: &EntryRegistration, cause: &str) {
+fn fail_entry(pe: &Pe, entry: &EntryRegistration, cause: &NotCalled) {
     fail(pe, format!("{}::{}", entry.chare, entry.name), cause);
 }
 
@@ -329,7 +356,6 @@ fn run_multicast(pe: &Rc<Pe>, options: CallOptions, multicast: Multicast) -> Out
 fn call_one_of_many(pe: &Rc<Pe>, options: &CallOptions, member: Rc<dyn AnyChare>, many: &Many<'_>) {
     let Many { entry, arguments, nocopy, reference } = *many;
     if nocopy.is_empty() {
-        pe.counters.entries.add(1);
         let ran =
             pe.run_entry(member, entry.name, reference, |chare| (entry.invoke_with_copy)(chare, arguments));
         return finish(pe, entry, ran);

@@ -8,7 +8,9 @@ use crate::ids::{ChareTypeId, EntryId};
 use crate::message::{Arguments, Message};
 use crate::object::{AnyChare, ThisRef};
 use crate::queue::{CallOptions, Lane};
-use crate::registry::{Chare, EntryRegistration, Invoke, NocopyKind, registry, show, type_id};
+use crate::registry::{
+    Called, Chare, EntryRegistration, Invoke, NocopyKind, NotCalled, lend, registry, show, type_id,
+};
 use crate::zerocopy::NocopyArguments;
 use std::rc::Rc;
 
@@ -60,8 +62,8 @@ impl TraitMethod {
     /// The method of `C` for the entry `E`.
     pub const fn of<C: Chare, E: RunBy<C>>() -> Self {
         Self(|chare, arguments, nocopy| {
-            let this = ThisRef::of(chare).expect("the registry knows the methods by the chare's type");
-            let arguments = arguments.take_in_place().map_err(|error| error.to_string())?;
+            let this = lend(chare)?;
+            let arguments = arguments.take_in_place()?;
             E::invoke(this, arguments, nocopy);
             Ok(())
         })
@@ -137,17 +139,17 @@ fn run<E: TraitEntry>(
     chare: &Rc<dyn AnyChare>,
     arguments: &mut Arguments,
     nocopy: NocopyArguments<'_>,
-) -> Result<(), String> {
+) -> Called {
     let identity = chare.identity();
     match registry().implementation(type_id(E::Trait::NAME), identity.name) {
         Some(methods) => (methods[usize::from(E::INDEX)].0)(chare, arguments, nocopy),
         None => {
             let target = show(identity.name, identity.target);
-            Err(format!(
+            Err(Box::new(NotCalled::Misdirected(format!(
                 "the call is for {target}, which is a {} and does not implement {}",
                 identity.name,
                 E::Trait::NAME
-            ))
+            ))))
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::promise::Promise;
 /// Starts an `async` entry: it runs at once, until it has to wait.
 pub fn spawn(body: impl Future<Output = ()> + 'static) {
     Pe::current(|pe| {
-        let running = pe.look_at_running(Clone::clone);
+        let running = pe.running();
         let key = pe.tasks.add(&pe.node, pe.id, running, body);
         pe.tasks.poll(key);
     });

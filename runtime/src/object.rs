@@ -105,6 +105,11 @@ impl<'a, C: Chare> ThisRef<'a, C> {
         any.downcast_ref().map(|body| Self { chare, body })
     }
 
+    #[inline]
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.body.identity
+    }
+
     /// Borrows the chare's state for the length of a closure; see [`This::with`].
     #[inline]
     pub fn with<R>(&self, body: impl FnOnce(&mut C) -> R) -> R {

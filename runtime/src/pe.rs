@@ -19,7 +19,7 @@ use crate::object::{AnyChare, Identity};
 use crate::partial::Partials;
 use crate::queue::RunQueue;
 use crate::quiescence::Quiescence;
-use crate::running::Running;
+use crate::running::{Now, Running};
 use crate::section::Sections;
 use crate::stats::Counters;
 use crate::zerocopy::lent::Releases;
@@ -62,7 +62,7 @@ pub(crate) struct Pe {
     pub(crate) node_partials: RefCell<Partials>,
     /// On the coordinator.
     pub(crate) quiescence: RefCell<Quiescence>,
-    running: RefCell<Running>,
+    running: Now,
     /// What runs inside that, called like a function; the innermost comes last.
     inside: RefCell<Vec<Running>>,
     /// Whether the chare that runs asked to be removed.
@@ -99,7 +99,7 @@ impl Pe {
             tasks: Tasks::default(),
             node_partials: RefCell::default(),
             quiescence: RefCell::default(),
-            running: RefCell::default(),
+            running: Now::default(),
             inside: RefCell::default(),
             destroyed: Cell::new(false),
             steps: Cell::new(0),
@@ -163,24 +163,10 @@ impl Pe {
 
     /// Says what runs while `body` does. Entries do not run inside each other. After a panic it stays said: the scheduler
     /// names what failed.
-    #[inline(always)]
     pub(crate) fn run_as<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
-        let Running { chare, unborn, entry, reference } = running;
-        {
-            // Field by field, as they were made: moved as one, they would be read back in other pieces than they were written in, for which
-            // the processor waits.
-            let mut running = self.running.borrow_mut();
-            running.chare = chare;
-            running.unborn = unborn;
-            running.entry = entry;
-            running.reference = reference;
-        }
+        self.running.begin(running);
         let result = body();
-        let over = {
-            let mut running = self.running.borrow_mut();
-            (running.chare.take(), running.unborn.take())
-        };
-        drop(over);
+        self.running.end();
         result
     }
 
@@ -193,18 +179,10 @@ impl Pe {
         reference: u64,
         body: impl FnOnce(&Rc<dyn AnyChare>) -> R,
     ) -> (R, Rc<dyn AnyChare>) {
-        {
-            let mut running = self.running.borrow_mut();
-            running.chare = Some(chare);
-            running.entry = entry;
-            running.reference = reference;
-        }
-        let result = {
-            let running = self.running.borrow();
-            body(running.chare.as_ref().expect("said above"))
-        };
-        let chare = self.running.borrow_mut().chare.take();
-        (result, chare.expect("said above"))
+        let lent = Rc::clone(&chare);
+        self.running.begin_entry(chare, entry, reference);
+        let result = body(&lent);
+        (result, self.running.end_entry().unwrap_or(lent))
     }
 
     /// The same for what is called from inside an entry, like a function.
@@ -216,10 +194,9 @@ impl Pe {
         result
     }
 
-    /// Looks at what is running.
-    pub(crate) fn look_at_running<R>(&self, body: impl FnOnce(&Running) -> R) -> R {
-        let (inside, running) = (self.inside.borrow(), self.running.borrow());
-        body(inside.last().unwrap_or(&running))
+    /// What is running.
+    pub(crate) fn running(&self) -> Running {
+        self.inside.borrow().last().cloned().unwrap_or_else(|| self.running.get())
     }
 
     /// Runs `body` with the chare that is running.
@@ -227,9 +204,7 @@ impl Pe {
     /// # Panics
     /// If none is: in `main`.
     pub(crate) fn with_running<R>(&self, body: impl FnOnce(&Identity) -> R) -> R {
-        self.look_at_running(|running| {
-            body(running.identity().expect("this needs a chare: call it from an entry method"))
-        })
+        body(self.running().identity().expect("this needs a chare: call it from an entry method"))
     }
 
     /// Drops everything user code may own, in an order in which it can still reach the PE.

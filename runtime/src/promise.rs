@@ -21,7 +21,7 @@ pub(crate) struct Promise<T> {
 impl<T> Promise<T> {
     /// What the running entry owes.
     pub(crate) fn of_running(to: Callback<T>) -> Self {
-        Self { to, by: Pe::current(|pe| pe.look_at_running(Clone::clone)) }
+        Self { to, by: Pe::current(|pe| pe.running()) }
     }
 
     /// Owed no more.

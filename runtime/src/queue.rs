@@ -236,6 +236,12 @@ impl<T: Default> RunQueue<T> {
         }
     }
 
+    /// Whether no item waits that a busy PE runs.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.normal.is_empty() && self.expedited.is_empty() && self.ranked.is_empty()
+    }
+
     /// How many items wait that a busy PE runs.
     #[inline]
     pub(crate) fn len(&self) -> usize {

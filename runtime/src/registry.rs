@@ -9,8 +9,8 @@ mod registration;
 
 pub use declared::{Chare, Constructor, Demand, EntryMethod, NocopyKind};
 pub(crate) use name::{reducer_id, type_id};
+pub(crate) use registration::{Called, Invoke, NotCalled, entry, lend};
 pub use registration::{ChareRegistration, EntryRegistration};
-pub(crate) use registration::{Invoke, Misdirected, entry, lend};
 
 use crate::entry_trait::{ImplementationRegistration, TraitMethod, TraitRegistration};
 use crate::ids::{ChareTypeId, EntryId, Target};

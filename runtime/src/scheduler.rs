@@ -11,7 +11,6 @@ use crate::inbox;
 use crate::mailbox::Queued;
 use crate::pe::{NETWORK_INTERVAL, Pe};
 use crate::queue::RunQueue;
-use crate::running::Running;
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::AssertUnwindSafe;
@@ -22,6 +21,8 @@ use std::time::{Duration, Instant};
 const MAIL_BATCH: usize = 64;
 /// Steps between two looks at what other PEs left, by a PE that has more than a batch to do.
 const MAIL_INTERVAL: u32 = 64;
+/// The same by a PE that has less: a look takes a twentieth of a call.
+const MAIL_LOOK_INTERVAL: u32 = 8;
 /// How long a PE with its own core spins before it sleeps: a few times what a sleep and wake-up cost (40-70 us).
 const SPIN_FOR: Duration = Duration::from_micros(200);
 /// Looks for work between two looks at the clock, which costs as much as several of them (a quarter of a spinning PE's time
@@ -90,11 +91,12 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
 }
 
 /// The next thing to do, in the queue or in what others left.
-#[inline]
+#[inline(always)]
 fn next(pe: &Pe, steps: u32) -> Option<Box<Queued>> {
     let mut queue = pe.queue.borrow_mut();
+    let looks = queue.is_empty() || steps.is_multiple_of(MAIL_LOOK_INTERVAL);
     // What waits in front of the queue costs nothing: a flood that is moved in would push the rest out of the cache.
-    if has_mail(pe) && (queue.len() < MAIL_BATCH || steps.is_multiple_of(MAIL_INTERVAL)) {
+    if looks && has_mail(pe) && (queue.len() < MAIL_BATCH || steps.is_multiple_of(MAIL_INTERVAL)) {
         take_mail(pe, &mut queue);
     }
     queue.pop()
@@ -158,7 +160,7 @@ pub(crate) fn run(pe: &Rc<Pe>, policy: IdlePolicy, first: impl FnOnce()) {
 fn guard(pe: &Pe, body: impl FnOnce()) {
     if let Err(payload) = std::panic::catch_unwind(AssertUnwindSafe(body)) {
         let cause = describe_panic(&*payload);
-        let what = pe.look_at_running(Running::describe);
+        let what = pe.running().describe();
         pe.node.fail(JobError::Panic { what, pe: pe.id, node: pe.node.id, cause });
     }
 }

@@ -81,6 +81,13 @@ impl Rectangle {
         Self { sides: (f64::from(x + 1), f64::from(y + 1)) }
     }
 
+    /// Goes, before what waits for it has its turn.
+    #[entry(priority = -1)]
+    fn leave(&mut self, done: Callback<()>) {
+        done.send(());
+        chare::destroy();
+    }
+
     /// Knows itself by what it implements.
     #[entry]
     fn introduce(&self, to: Callback<ShapeProxy>) {
@@ -251,6 +258,18 @@ fn a_call_by_a_trait_waits_for_its_element() {
         assert!(!area.is_ready());
         rectangles.at((3, 4)).insert_on(PeId(chare::pes() - 1));
         assert_eq!(area.await, 20.0);
+        // The same for one that found its element, which went before the call had its turn.
+        let (here, gone) = (chare::my_pe(), rectangles.at((5, 6)));
+        gone.insert_on(here);
+        let shape = ShapeProxy::of(&gone);
+        assert_eq!(shape.area().await, 42.0);
+        let (left, done) = chare::future();
+        gone.leave(done);
+        shape.scale(2.0);
+        left.await;
+        gone.insert_on(here);
+        chare::quiescence().await;
+        assert_eq!(shape.area().await, 168.0);
         rectangles.done_inserting();
     });
 }

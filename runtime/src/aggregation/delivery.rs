@@ -12,7 +12,7 @@ use crate::mailbox::Outcome;
 use crate::message::Arguments;
 use crate::pe::Pe;
 use crate::queue::CallOptions;
-use crate::registry::{self, lend};
+use crate::registry::{self, NotCalled, lend};
 use crate::zerocopy::NocopyArguments;
 
 /// Does what a bundle says.
@@ -66,7 +66,7 @@ fn run<E: AggregatedEntry>(
             return Ok(());
         };
         let (ran, _) = pe.run_entry(chare, E::NAME, 0, |chare| {
-            let this = lend::<E>(chare)?;
+            let this = lend::<E::Chare>(chare)?;
             let mut ran = 0;
             for arguments in arguments.by_ref().take(calls) {
                 E::invoke(this, arguments, NocopyArguments::new(None));
@@ -75,9 +75,9 @@ fn run<E: AggregatedEntry>(
                     break;
                 }
             }
-            Ok::<usize, String>(ran)
+            Ok::<usize, Box<NotCalled>>(ran)
         });
-        let ran = ran?;
+        let ran = ran.map_err(|cause| cause.to_string())?;
         pe.counters.entries.add(ran as u64);
         remove_if_destroyed(pe, target);
         calls -= ran;

@@ -13,31 +13,65 @@ use crate::pe::Pe;
 use crate::queue::{CallOptions, Lane};
 use crate::zerocopy::{NocopyArguments, Posts};
 use std::any::TypeId;
+use std::fmt;
 use std::rc::Rc;
 
-/// Why an entry was not called, in words.
-pub(crate) type Misdirected = String;
+/// Why an entry was not called.
+#[derive(Debug)]
+pub(crate) enum NotCalled {
+    /// The chare was destroyed.
+    Gone,
+    /// In words.
+    Misdirected(String),
+}
 
-pub(crate) type Invoke =
-    fn(&Rc<dyn AnyChare>, &mut Arguments, NocopyArguments<'_>) -> Result<(), Misdirected>;
+/// In a box: that there is none is told in a register.
+pub(crate) type Called = Result<(), Box<NotCalled>>;
 
-type InvokeWithCopy = fn(&Rc<dyn AnyChare>, &Arguments) -> Result<(), Misdirected>;
+pub(crate) type Invoke = fn(&Rc<dyn AnyChare>, &mut Arguments, NocopyArguments<'_>) -> Called;
 
-type Post = fn(&Rc<dyn AnyChare>, &Arguments, Posts) -> Result<(), Misdirected>;
+type InvokeWithCopy = fn(&Rc<dyn AnyChare>, &Arguments) -> Called;
 
-/// A chare as an entry of `E` sees it.
+type Post = fn(&Rc<dyn AnyChare>, &Arguments, Posts) -> Called;
+
+/// A chare as its entries see it.
 ///
 /// # Errors
-/// When it is of another type: the target of a message from another node is an allegation.
+/// When it was destroyed, or is of another type: the target of a message from another node is an allegation.
 #[inline]
-pub(crate) fn lend<E: EntryMethod>(chare: &Rc<dyn AnyChare>) -> Result<ThisRef<'_, E::Chare>, Misdirected> {
-    ThisRef::of(chare).ok_or_else(|| misdirected(chare, E::Chare::NAME))
+pub(crate) fn lend<C: Chare>(chare: &Rc<dyn AnyChare>) -> Result<ThisRef<'_, C>, Box<NotCalled>> {
+    match ThisRef::of(chare) {
+        Some(this) if !this.identity().is_gone() => Ok(this),
+        _ => Err(refuse(chare, C::NAME)),
+    }
 }
 
 #[cold]
-fn misdirected(chare: &Rc<dyn AnyChare>, expected: &str) -> Misdirected {
-    let Identity { name, target, .. } = chare.identity();
-    format!("the call is for {}, which is a {name} and no {expected}", show(name, *target))
+fn refuse(chare: &Rc<dyn AnyChare>, expected: &str) -> Box<NotCalled> {
+    let identity = chare.identity();
+    let Identity { name, target, .. } = identity;
+    Box::new(if identity.is_gone() {
+        NotCalled::Gone
+    } else {
+        let target = show(name, *target);
+        NotCalled::Misdirected(format!("the call is for {target}, which is a {name} and no {expected}"))
+    })
+}
+
+impl fmt::Display for NotCalled {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Gone => "it was destroyed",
+            Self::Misdirected(why) => why,
+        })
+    }
+}
+
+impl From<CodecError> for Box<NotCalled> {
+    #[cold]
+    fn from(error: CodecError) -> Self {
+        Self::new(NotCalled::Misdirected(error.to_string()))
+    }
 }
 
 /// What the runtime keeps of an entry method.
@@ -73,18 +107,18 @@ impl EntryRegistration {
             signature: E::SIGNATURE,
             decode: Arguments::decode::<E::Arguments>,
             invoke: |chare, arguments, nocopy| {
-                let this = lend::<E>(chare)?;
-                let arguments = arguments.take_in_place().map_err(|error| error.to_string())?;
+                let this = lend::<E::Chare>(chare)?;
+                let arguments = arguments.take_in_place()?;
                 E::invoke(this, arguments, nocopy);
                 Ok(())
             },
             invoke_with_copy: |chare, arguments| {
-                let this = lend::<E>(chare)?;
+                let this = lend::<E::Chare>(chare)?;
                 E::invoke(this, arguments.peek::<E::Arguments>().clone(), NocopyArguments::new(None));
                 Ok(())
             },
             post: |chare, arguments, posts| {
-                E::post(lend::<E>(chare)?, arguments.peek(), posts);
+                E::post(lend::<E::Chare>(chare)?, arguments.peek(), posts);
                 Ok(())
             },
             bundles: None,
@@ -102,14 +136,8 @@ impl EntryRegistration {
             nocopy: &[],
             signature: "",
             decode: Arguments::decode::<()>,
-            invoke: |_, _, _| {
-                Pe::current(|pe| pe.destroyed.set(true));
-                Ok(())
-            },
-            invoke_with_copy: |_, _| {
-                Pe::current(|pe| pe.destroyed.set(true));
-                Ok(())
-            },
+            invoke: |chare, _, _| destroy(chare),
+            invoke_with_copy: |chare, _| destroy(chare),
             post: |_, _, _| unreachable!("it has no posted parameters"),
             bundles: None,
         }
@@ -124,6 +152,15 @@ impl EntryRegistration {
     pub(crate) fn fetching(&self) -> String {
         format!("fetching a nocopy argument of {}::{}", self.chare, self.name)
     }
+}
+
+/// Has the chare removed when this entry is over.
+fn destroy(chare: &Rc<dyn AnyChare>) -> Called {
+    if chare.identity().is_gone() {
+        return Err(Box::new(NotCalled::Gone));
+    }
+    Pe::current(|pe| pe.destroyed.set(true));
+    Ok(())
 }
 
 /// The static registration of entry `E`.

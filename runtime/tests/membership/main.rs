@@ -194,6 +194,16 @@ fn a_call_that_waited_while_its_element_went_is_for_the_next_of_that_index() {
             account.insert_on(here, 10);
             chare::quiescence().await;
             assert_eq!(report(&accounts, index).await, (15, here));
+            // A destruction waits as well, and is for one element alone.
+            let (closed, done) = chare::future();
+            account.with(first.clone()).close(done);
+            account.destroy();
+            closed.await;
+            for balance in [1, 2] {
+                account.insert_on(here, balance);
+                chare::quiescence().await;
+            }
+            assert_eq!(report(&accounts, index).await, (2, here));
         }
     });
 }
