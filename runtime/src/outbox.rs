@@ -19,6 +19,7 @@ use crate::queue::CallOptions;
 use crate::registry::EntryRegistration;
 use crate::section::calls;
 use crate::zerocopy::{Descriptor, Nocopy, lent_bytes, send};
+use std::hint::cold_path;
 
 /// Calls an entry of one chare, on behalf of this PE. The target is read where it lies: a copy is written 16 bytes at a time, and an index that is
 /// read back across two such pieces makes the processor wait for both, a fifth of a call on the same PE.
@@ -38,6 +39,7 @@ pub(crate) fn call<T: Message>(
     if is_plain {
         send_plain_call(pe, target, make);
     } else {
+        cold_path();
         send_call(pe, options, target, make);
     }
 }
