@@ -118,18 +118,18 @@ pub(crate) fn own(len: usize) -> io::Result<()> {
     io::stdin().read_to_end(&mut Vec::new()).map(drop)
 }
 
-/// Through a socket: the other process writes for ever, this one reads blocks of `len` bytes.
-pub(crate) fn stream(batches: Batches, len: usize) -> io::Result<()> {
+/// Through a socket: the other process writes for ever, this one reads blocks of `len` bytes into so many buffers in turn.
+pub(crate) fn stream(batches: Batches, len: usize, buffers: usize) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let port = listener.local_addr()?.port().to_string();
     let mut writer = Command::new(std::env::current_exe()?).args(["side", "pour", &port]).spawn()?;
     let (mut stream, _) = listener.accept()?;
     take_seat(processor(0));
-    let mut block = vec![1; len];
+    let mut blocks = vec![vec![1; len]; buffers];
     let mut result = Ok(());
-    batches.run(|blocks| {
+    batches.run(|reads| {
         let began = Instant::now();
-        result = (0..blocks).try_for_each(|_| stream.read_exact(&mut block));
+        result = (0..reads as usize).try_for_each(|read| stream.read_exact(&mut blocks[read % buffers]));
         if result.is_ok() { began.elapsed() } else { Duration::ZERO }
     });
     drop(stream);
