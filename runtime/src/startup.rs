@@ -20,6 +20,7 @@ use chare_lrts::bootstrap::managed::Managed;
 use chare_lrts::bootstrap::single::Single;
 use chare_lrts::reach::ReachOptions;
 use chare_lrts::{LrtsError, NodeId};
+use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -289,7 +290,8 @@ fn refuse(error: &LrtsError) -> ExitCode {
 }
 
 fn say(error: &JobError) {
-    eprintln!("{error}");
+    // Nobody may be reading any more; the job ends all the same.
+    let _ = writeln!(std::io::stderr(), "{error}");
 }
 
 /// Tells the launcher why.

@@ -67,6 +67,19 @@ fn a_closed_standard_output_ends_the_job_without_a_hang() {
 }
 
 #[test]
+fn a_failure_that_nobody_can_hear_ends_the_job_all_the_same() {
+    for options in ["+p 2", "+n 2"] {
+        let mut command = Command::new("sh");
+        let probe = env!("CARGO_BIN_EXE_probe");
+        let line =
+            format!("exec 3>&1; {{ '{probe}' panic 1 {options} 2>&1 >&3; echo \"code $?\" >&3; }} | true");
+        command.args(["-c", &line]);
+        let outcome = run(command);
+        assert!(outcome.stdout.ends_with("code 1\n"), "{options}: {outcome:?}");
+    }
+}
+
+#[test]
 fn lines_of_all_nodes_arrive_whole() {
     let outcome = run(probe("print 200 +n 3 +p 2"));
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
