@@ -39,7 +39,7 @@ pub(crate) fn process(pe: &Rc<Pe>, queued: &mut Queued) {
         let (called, chare) = run(pe, chare, call.entry, Given { arguments, nocopy, reference: 0 });
         let toll = call.toll;
         if let Err(cause) = called {
-            return find_anew(pe, queued, chare, &cause);
+            return not_called(pe, queued, chare, &cause);
         }
         conclude(pe, &chare);
         queued.clear();
@@ -52,16 +52,17 @@ pub(crate) fn process(pe: &Rc<Pe>, queued: &mut Queued) {
     }
 }
 
-/// A call that its chare did not take: it was destroyed after the call had found it.
+/// A call that its chare did not take. Where that was destroyed after the call had found it, the call is found a chare anew.
 #[cold]
-fn find_anew(pe: &Rc<Pe>, queued: &mut Queued, chare: Rc<dyn AnyChare>, cause: &NotCalled) {
-    if let Queued::Call(call) | Queued::NocopyCall(call, _) = queued {
+fn not_called(pe: &Rc<Pe>, queued: &mut Queued, chare: Rc<dyn AnyChare>, cause: &NotCalled) {
+    let mut queued = std::mem::take(queued);
+    if let Queued::Call(call) | Queued::NocopyCall(call, _) = &mut queued {
         if let NotCalled::Misdirected(_) = cause {
-            fail_entry(pe, call.entry, cause);
+            return fail_entry(pe, call.entry, cause);
         }
         call.give_back_chare(chare);
     }
-    process_other(pe, std::mem::take(queued));
+    process_other(pe, queued);
 }
 
 /// A message of another node has run.
