@@ -70,7 +70,12 @@ impl ClaimWord {
 
     /// Whether the memory may be given back: the region is over and nobody touches it.
     pub fn is_drained(&self) -> bool {
-        self.generation.load(Ordering::Relaxed) == 0 && self.claims.load(Ordering::Acquire) == 0
+        self.generation.load(Ordering::Relaxed) == 0 && !self.is_claimed()
+    }
+
+    /// Whether anybody holds a claim.
+    pub fn is_claimed(&self) -> bool {
+        self.claims.load(Ordering::Acquire) != 0
     }
 
     /// Whether the region is live under this generation. Grants nothing.

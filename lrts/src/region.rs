@@ -178,6 +178,11 @@ impl Regions {
         Ok(None)
     }
 
+    /// Whether an operation touches a live region at this moment.
+    pub fn is_claimed(&self, key: &RegionKey) -> bool {
+        self.board.is_claimed(key.slot)
+    }
+
     /// Memory of ended registrations that nobody touches any more.
     pub fn reap(&self) -> Vec<(RegionKey, Held)> {
         let mut table = self.table.lock();

@@ -163,6 +163,7 @@ impl Drop for Pair {
         for pe in [&self.speaker, &self.listener] {
             pe.enter(|| pe.clear());
             pe.node.transfers.clear();
+            pe.node.closing.clear();
         }
     }
 }

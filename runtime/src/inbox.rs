@@ -20,7 +20,7 @@ use crate::queue::CallOptions;
 use crate::registry::EntryRegistration;
 use crate::section;
 use crate::zerocopy::receive::{self, Destination};
-use crate::zerocopy::{Descriptor, Lender, Nocopy, lent, lent_bytes, send};
+use crate::zerocopy::{Descriptor, Lender, Nocopy, closing, lent, lent_bytes, send};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, RegionKey, Sink};
 use std::io::Write;
 use std::sync::Arc;
@@ -49,15 +49,14 @@ pub(crate) fn progress(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
     let flushed = node.flush();
     let arrived = node.network.progress(&mut Inbox { node, polling });
     let retried = node.transfers.retry(&node.network);
-    let reaped = node.closing.is_waiting() && node.closing.reap(node.network.regions());
+    let reaped = node.closing.is_waiting() && closing::reap(node);
     flushed || arrived || retried || reaped
 }
 
 /// What can wait until a PE has time: freeing memory of ended registrations, telling of paths that were given up, giving memory back to
 /// the system. Returns how long until there may be more to do, if that is known.
 pub(crate) fn tidy(node: &Node) -> Option<Duration> {
-    node.closing.reap(node.network.regions());
-    node.transfers.sweep(node.network.regions());
+    closing::tidy(node);
     for warning in node.network.take_warnings() {
         // Nobody may be reading.
         let _ = writeln!(std::io::stderr(), "warning: {}: {warning}", node.id);

@@ -175,6 +175,7 @@ pub(crate) fn close(node: &Arc<Node>) {
         }
     }
     node.transfers.clear();
+    node.closing.clear();
     node.readonly.clear();
     node.tags.clear();
 }

@@ -6,7 +6,7 @@ use crate::chain::chain;
 use crate::codec::{CodecError, Writer};
 use crate::credit::{Toll, toll};
 use crate::early;
-use crate::envelope::{self, Body, Envelope, Header, Insert};
+use crate::envelope::{self, Body, Envelope, Header, Insert, Packed};
 use crate::error::JobError;
 use crate::holding::hold_back;
 use crate::ids::{NodeId, PeId, Target};
@@ -106,9 +106,11 @@ fn send_abroad(pe: &Pe, to: PeId, options: &CallOptions, call: Call) {
             let descriptors = nocopy.map(|nocopy| describe_nocopy(pe, to, entry, *nocopy));
             pe.counters.sent.add(1);
             pe.counters.encodes.add(1);
-            let write = |to: &mut Writer<'_>| block.write(to, descriptors.as_deref(), &arguments);
             let lent = descriptors.as_deref().map_or(0, lent_bytes);
-            post(pe, to, lent, write, || format!("a call of {}::{}", entry.chare, entry.name));
+            let write = |to: &mut Writer<'_>| block.write(to, descriptors.as_deref(), &arguments);
+            let packed = pack(pe, write, || format!("a call of {}::{}", entry.chare, entry.name));
+            drop(descriptors);
+            post(pe, to, lent, packed);
         }
         _ => send(pe, to, Envelope { options: options.clone(), body: Body::Call(call) }),
     }
@@ -140,7 +142,7 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
         leave(pe, to, rank, |way| way.send_long(envelope));
     } else if exists(pe, to) {
         let (header, arguments) = describe(pe, to, envelope);
-        post_header(pe, to, &header, arguments.as_ref());
+        post_header(pe, to, header, arguments.as_ref());
     }
 }
 
@@ -156,41 +158,46 @@ fn exists(pe: &Pe, to: PeId) -> bool {
 }
 
 /// Sends a message to a PE of another node.
-fn post_header(pe: &Pe, to: PeId, header: &Header, arguments: Option<&Arguments>) {
+fn post_header(pe: &Pe, to: PeId, header: Header, arguments: Option<&Arguments>) {
     if arguments.is_some() {
         pe.counters.encodes.add(1);
     }
-    let lent = match header {
+    let lent = match &header {
         Header::Call { nocopy, .. } | Header::Multicast { nocopy, .. } => lent_bytes(nocopy),
         _ => 0,
     };
-    post(pe, to, lent, |to| envelope::write(to, header, arguments), || header.describe());
+    let packed = pack(pe, |to| envelope::write(to, &header, arguments), || header.describe());
+    drop(header);
+    post(pe, to, lent, packed);
 }
 
-/// Sends what `write` writes and `describe` names to a PE of another node, with so much lent memory; waits if too much is held back for that.
+/// Packs what `write` writes and `describe` names; `None` when that ended the job. Memory that was written is let go of before the message
+/// is posted: the answer that hands it back may be quicker than this PE.
 #[inline]
-fn post(
+fn pack(
     pe: &Pe,
-    to: PeId,
-    lent_bytes: u64,
     write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
     describe: impl FnOnce() -> String,
-) {
-    match pe.node.pack(write, pe.frame.take()) {
-        Ok(packed) => {
-            let toll = toll(packed.len(), lent_bytes);
-            pe.counters.bytes.add(packed.len() as u64);
-            let peer = pe.node.layout.node_of(to);
-            let mut used = pe.node.post_packed(peer, packed, Some(toll));
-            used.clear();
-            pe.frame.set(used);
-            hold_back(&pe.node, peer);
-        }
-        Err(cause) => {
-            let what = describe();
-            pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
-        }
-    }
+) -> Option<Packed> {
+    let packed = pe.node.pack(write, pe.frame.take());
+    let fail = |cause| {
+        let what = describe();
+        pe.node.fail(JobError::Delivery { what, pe: pe.id, node: pe.node.id, cause });
+    };
+    packed.map_err(fail).ok()
+}
+
+/// Sends what was packed to a PE of another node, with so much lent memory; waits if too much is held back for that.
+#[inline]
+fn post(pe: &Pe, to: PeId, lent_bytes: u64, packed: Option<Packed>) {
+    let Some(packed) = packed else { return };
+    let toll = toll(packed.len(), lent_bytes);
+    pe.counters.bytes.add(packed.len() as u64);
+    let peer = pe.node.layout.node_of(to);
+    let mut used = pe.node.post_packed(peer, packed, Some(toll));
+    used.clear();
+    pe.frame.set(used);
+    hold_back(&pe.node, peer);
 }
 
 /// Leaves something for another PE of this node, in the chain to it.

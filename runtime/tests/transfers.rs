@@ -52,6 +52,34 @@ impl Peer {
         done.send(data.len());
     }
 
+    /// Sends many buffers, from inside one entry, of which another PE of this node hears when they are free.
+    #[entry]
+    fn flood(&mut self, len: usize, count: usize) {
+        let (heir, target) = (self.this_collection().on(PeId(1)), self.this_collection().on(far()));
+        for _ in 0..count {
+            let free = || SendBuffer::from(pattern(len)).on_sent(heir.inherit_callback());
+            target.take_two(free(), free());
+        }
+    }
+
+    #[entry]
+    fn take_two(&mut self, #[nocopy(post)] posted: Posted<u32>, #[nocopy] read: Received<u32>) {
+        check(&posted);
+        check(&read);
+    }
+
+    #[post(take_two)]
+    fn post_two(&mut self, posted: Post<u32>) {
+        let len = posted.len();
+        posted.post(vec![0; len]).expect("it is as long");
+    }
+
+    #[entry]
+    fn inherit(&mut self, sent: Sent<u32>) {
+        sent.into_buffer().try_into_mut().expect("nobody else holds it");
+        self.heard.push((chare::reference(), 1));
+    }
+
     /// A regular argument.
     #[entry]
     fn hold(&mut self, data: BufferMut<u32>, done: Callback<usize>) {
@@ -124,6 +152,21 @@ fn each_argument_comes_back_by_its_own_completion() {
             check(&sent);
         }
         chare::quiescence().await;
+    });
+}
+
+/// Who hears that a buffer is free finds it free, on whichever PE, also while its sender waits for credit. There is more of it than credit.
+#[test]
+fn a_buffer_comes_back_when_nobody_holds_it() {
+    on_every_path(&[(2, 2)], || async {
+        let peers = PeerProxy::create();
+        for (len, count) in [(900, 5_000), (5_000, 1_000), (200_000, 100)] {
+            peers.on(PeId(0)).flood(len, count);
+            chare::quiescence().await;
+            let (told, to) = chare::future();
+            peers.on(PeId(1)).tell(to);
+            assert_eq!(told.await.len(), 2 * count, "{len} elements");
+        }
     });
 }
 

@@ -124,6 +124,11 @@ impl Board {
         self.slot(slot).is_none_or(|slot| slot.claim.is_drained())
     }
 
+    /// Whether anybody holds a claim on this slot.
+    pub fn is_claimed(&self, slot: u32) -> bool {
+        self.slot(slot).is_some_and(|slot| slot.claim.is_claimed())
+    }
+
     /// Claims a region and reads what its owner published.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 //!
 //! What its owner says of it is an allegation until the network has checked it.
 
+use super::transfers::TakenBack;
 use super::{Lender, Release};
 use crate::envelope::{self, Header};
 use crate::error::JobError;
@@ -80,7 +81,14 @@ fn post_release(node: &Node, lender: Lender, bytes: u64) {
 /// # Errors
 /// A token that is not out, in words.
 pub(crate) fn released(node: &Node, token: Token, bytes: u64) -> Result<(), String> {
-    node.transfers.release(node.network.regions(), token, bytes)?;
+    let TakenBack { ended, release } = node.transfers.take_back(node.network.regions(), token)?;
+    if let Some(release) = &release {
+        release.take(bytes);
+    }
+    match ended {
+        Some(ended) => ended.end(node, |_| drop(release)),
+        None => drop(release),
+    }
     node.outside.processed.add_shared(1);
     Ok(())
 }

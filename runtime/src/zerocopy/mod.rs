@@ -5,7 +5,8 @@
 //! 2. The receiver reads a region in place where it can be mapped, else fetches it with one get, into memory of the
 //!    runtime or into what the post method gave. Only then does the entry run.
 //! 3. When the receiver no longer needs the region it says `Released`, and how much it took, to the node that sent the descriptor, after what
-//!    the entry that dropped it sends; the sender ends the registration and hands the buffer back.
+//!    the entry that dropped it sends; the sender ends the registration and, when its own network has let go of the memory, too
+//!    ([`closing`]), hands the buffer back.
 //! 4. A broadcast's arguments go down a tree of nodes, see [`carry`].
 
 mod along;
@@ -13,7 +14,7 @@ mod arguments;
 mod buffer;
 mod cache;
 pub(crate) mod carry;
-mod closing;
+pub(crate) mod closing;
 mod completion;
 pub(crate) mod direct;
 mod gathering;
@@ -33,7 +34,6 @@ pub(crate) use arguments::Arrived;
 pub use arguments::{NocopyArguments, NocopyParameter, Posted, Received};
 pub(crate) use buffer::lend_vector;
 pub use buffer::{Buffer, BufferMut, Element};
-pub(crate) use closing::Closing;
 pub use completion::Completion;
 pub use handle::{SourceHandle, TargetHandle};
 pub(crate) use outgoing::{Leaving, Release};

@@ -5,7 +5,6 @@ use super::completion::Completion;
 use super::registration::Registration;
 use crate::callback::ErasedCallback;
 use crate::message::Arguments;
-use crate::node::Node;
 use chare_lrts::Memory;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -186,34 +185,12 @@ pub(crate) struct Leaving {
     pub(crate) memory: Memory,
     pub(crate) release: Option<Arc<Release>>,
     pub(crate) terms: Terms,
-    /// Ends a registration that was made when the argument was sent.
-    pub(crate) hold: Option<Arc<Hold>>,
 }
 
 impl Leaving {
     /// Without wishes of the sender's.
     pub(crate) fn plain(memory: Memory, release: Option<Arc<Release>>) -> Self {
-        Self { memory, release, terms: Terms::default(), hold: None }
-    }
-}
-
-/// A registration ahead of its receivers.
-pub(crate) struct Hold {
-    node: Arc<Node>,
-    memory: Memory,
-}
-
-impl Hold {
-    /// Registers memory; `None` when no more can be registered.
-    pub(crate) fn new(node: &Arc<Node>, memory: &Memory) -> Option<Arc<Self>> {
-        let held = node.transfers.hold(node.network.regions(), memory);
-        held.then(|| Arc::new(Self { node: Arc::clone(node), memory: memory.clone() }))
-    }
-}
-
-impl Drop for Hold {
-    fn drop(&mut self) {
-        self.node.transfers.let_go(self.node.network.regions(), &self.memory);
+        Self { memory, release, terms: Terms::default() }
     }
 }
 

@@ -6,6 +6,7 @@
 //!    [`RegisteredTarget::read`], which a put under way makes fail, and gets it back by closing it.
 
 use super::buffer::{Buffer, BufferMut, Element};
+use super::closing;
 use super::handle::{Place, SourceHandle, TargetHandle};
 use super::send;
 use crate::callback::{Callback, ErasedCallback};
@@ -13,7 +14,7 @@ use crate::message::Arguments;
 use crate::node::Node;
 use crate::pe::Pe;
 use chare_lrts::claim::ClaimMode;
-use chare_lrts::{Held, MemoryMut, RegionKey};
+use chare_lrts::{Held, RegionKey};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
@@ -161,7 +162,8 @@ impl<T: Element> RegisteredSource<T> {
         SourceHandle { place: Place::new(region.key, size_of::<T>(), self.notify), elements: PhantomData }
     }
 
-    /// Ends the registration; handles are stale from here on.
+    /// Ends the registration; handles are stale from here on. A transfer under way, or one that has just ended, may hold the buffer a
+    /// moment longer: [`Buffer::try_into_mut`] fails then.
     pub fn deregister(self) -> Buffer<T> {
         self.buffer
     }
@@ -238,12 +240,11 @@ impl<T: Element> RegisteredTarget<T> {
     /// stale from here on.
     pub fn close(self, callback: Callback<BufferMut<T>>) {
         let Region { node, key } = &self.region;
-        let then_node = Arc::clone(node);
-        let hand_back = move |memory: MemoryMut| {
+        closing::close(node, key, move |node, held| {
+            let Held::Target(memory) = held else { unreachable!("a target was given") };
             if let Ok(buffer) = BufferMut::<T>::from_memory(memory) {
-                send::fire(&then_node, callback.erase(), Arguments::new(buffer));
+                send::fire(node, callback.erase(), Arguments::new(buffer));
             }
-        };
-        node.closing.close(node.network.regions(), key, Box::new(hand_back));
+        });
     }
 }

@@ -48,7 +48,10 @@ impl<T: Element> Buffer<T> {
     /// The same buffer, when somebody else still holds it.
     pub fn try_into_mut(self) -> Result<BufferMut<T>, Self> {
         self.thaw().or_else(|shared| {
-            Pe::try_current(|pe| pe.node.transfers.forget(pe.node.network.regions(), shared.memory()));
+            Pe::try_current(|pe| {
+                let kept = pe.node.transfers.forget(shared.memory());
+                kept.into_iter().for_each(|ended| ended.end(&pe.node, |_| ()));
+            });
             shared.thaw()
         })
     }

@@ -1,6 +1,6 @@
 //! The sender's side of a nocopy argument that leaves its process: eager or rendezvous is decided here.
 
-use super::outgoing::Hold;
+use super::outgoing::HandBack;
 use super::{Along, Descriptor, Leaving, Lender, Nocopy, Outgoing, Registration, Release};
 use crate::callback::{ErasedCallback, Goal};
 use crate::envelope::{Body, Envelope, Fired};
@@ -44,21 +44,37 @@ pub(crate) fn is_eager(node: &Node, memory: &Memory, registration: Registration,
 
 /// Takes charge of what the caller gave.
 pub(crate) fn leave(node: &Arc<Node>, Outgoing { memory, terms, hand_back }: Outgoing) -> Leaving {
+    let held =
+        terms.registration == Registration::Now && node.transfers.hold(node.network.regions(), &memory);
+    let held = held.then(|| memory.clone());
     let offered = memory.len() as u64;
-    let release = hand_back.map(|hand_back| {
-        // In a mutex because a release is shared; it is run once.
-        let (node, hand_back) = (Arc::clone(node), Mutex::new(hand_back));
-        Release::new(offered, move |taken| {
-            let (callback, sent) = hand_back.into_inner()(taken);
-            fire(&node, callback, sent);
-        })
-    });
-    let (memory, hold) = match terms.registration {
-        Registration::Now => (memory.clone(), Hold::new(node, &memory)),
-        Registration::Pooled => (pool(node, memory), None),
-        Registration::Lazily | Registration::None => (memory, None),
+    let release = (hand_back.is_some() || held.is_some()).then(|| release(node, offered, held, hand_back));
+    let memory = if terms.registration == Registration::Pooled { pool(node, memory) } else { memory };
+    Leaving { memory, release, terms }
+}
+
+/// Ends the registration of what is `held`, then hands the buffer back to a caller who waits for it.
+fn release(
+    node: &Arc<Node>,
+    offered: u64,
+    held: Option<Memory>,
+    hand_back: Option<HandBack>,
+) -> Arc<Release> {
+    // In a mutex because a release is shared; it is run once.
+    let (node, hand_back) = (Arc::clone(node), Mutex::new(hand_back));
+    let hand_back = move |node: &Node, taken| {
+        if let Some(hand_back) = hand_back.into_inner() {
+            let (callback, sent) = hand_back(taken);
+            fire(node, callback, sent);
+        }
     };
-    Leaving { memory, release, terms, hold }
+    Release::new(offered, move |taken| {
+        let ended = held.and_then(|memory| node.transfers.let_go(node.network.regions(), &memory));
+        match ended {
+            Some(ended) => ended.end(&node, move |node| hand_back(node, taken)),
+            None => hand_back(&node, taken),
+        }
+    })
 }
 
 /// The same bytes in the runtime's pool, if there is one.

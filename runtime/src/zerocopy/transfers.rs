@@ -1,6 +1,7 @@
 //! The transfers of one node: memory lent to other nodes, gets and puts under way, and those that found no room.
 
 use super::cache::{self, Cache};
+use super::closing::Ended;
 use super::{Leaving, Release};
 use chare_lrts::{
     Completion, Get, Held, Lrts, Memory, MemoryMut, Posted, Put, Refused, RegionKey, Regions, Token,
@@ -29,6 +30,13 @@ struct Lent {
     /// `None`: the bytes travelled with the message, or are another node's, which keeps them registered.
     lending: Option<Lending>,
     release: Option<Arc<Release>>,
+}
+
+/// What a receiver has given back.
+pub(super) struct TakenBack {
+    pub(super) ended: Option<Ended>,
+    /// To be dropped when nothing holds the memory any more.
+    pub(super) release: Option<Arc<Release>>,
 }
 
 /// What is registered for a receiver.
@@ -61,12 +69,12 @@ impl Transfers {
     /// # Errors
     /// The memory and its release, when no more can be registered.
     pub(crate) fn lend(&self, regions: &Regions, leaving: Leaving) -> Result<(RegionKey, Token), Leaving> {
-        let Leaving { memory, release, terms, hold } = leaving;
+        let Leaving { memory, release, terms } = leaving;
         let block = cache::block_of(&memory);
         let acquired = self.cache.lock().acquire(regions, memory, terms.keep);
         match acquired {
             Ok(key) => Ok((key, self.give_out(Some(Lending::Shared(block)), release))),
-            Err(memory) => Err(Leaving { memory, release, terms, hold }),
+            Err(memory) => Err(Leaving { memory, release, terms }),
         }
     }
 
@@ -88,22 +96,19 @@ impl Transfers {
         self.cache.lock().acquire(regions, memory.clone(), false).is_ok()
     }
 
-    /// Ends what [`Transfers::hold`] began.
-    pub(crate) fn let_go(&self, regions: &Regions, memory: &Memory) {
-        let ended = self.cache.lock().release(regions, cache::block_of(memory));
-        drop(ended);
+    /// The other end of [`Transfers::hold`]. Returns a registration that is to end.
+    pub(super) fn let_go(&self, regions: &Regions, memory: &Memory) -> Option<Ended> {
+        self.cache.lock().release(regions, cache::block_of(memory))
     }
 
-    /// Ends a registration that was kept for the next time.
-    pub(crate) fn forget(&self, regions: &Regions, memory: &Memory) {
-        let ended = self.cache.lock().forget(regions, memory);
-        drop(ended);
+    /// A registration that was kept for the next time, which is to end.
+    pub(super) fn forget(&self, memory: &Memory) -> Option<Ended> {
+        self.cache.lock().forget(memory)
     }
 
-    /// Ends registrations that were kept for a next time that cannot come.
-    pub(crate) fn sweep(&self, regions: &Regions) {
-        let ended = self.cache.lock().sweep(regions);
-        drop(ended);
+    /// Registrations that were kept for a next time that cannot come, which are to end.
+    pub(super) fn sweep(&self) -> Vec<Ended> {
+        self.cache.lock().sweep()
     }
 
     /// Whether nobody was told yet that memory could not be registered; nobody needs to be told again.
@@ -123,11 +128,11 @@ impl Transfers {
         u64::from(nonce) << 32 | slot as u64
     }
 
-    /// The receiver of lent memory is done with it and took its first `bytes`: its registration ends, then its sender learns.
+    /// The receiver of lent memory is done with it. Returns what is to end, and whom it concerns after that.
     ///
     /// # Errors
     /// A token that is not out, in words.
-    pub(crate) fn release(&self, regions: &Regions, token: Token, bytes: u64) -> Result<(), String> {
+    pub(super) fn take_back(&self, regions: &Regions, token: Token) -> Result<TakenBack, String> {
         let slot = (token & u64::from(u32::MAX)) as usize;
         let mut lent = self.lent.lock();
         if lent.get(slot).is_none_or(|entry| u64::from(entry.nonce) != token >> 32) {
@@ -135,18 +140,12 @@ impl Transfers {
         }
         let Lent { lending, release, .. } = lent.remove(slot);
         drop(lent);
-        match lending {
-            Some(Lending::Shared(block)) => {
-                let ended = self.cache.lock().release(regions, block);
-                drop(ended.map_err(|error| error.to_string())?);
-            }
-            Some(Lending::Alone(key)) => drop(regions.deregister(&key).map_err(|error| error.to_string())?),
-            None => {}
-        }
-        if let Some(release) = release {
-            release.take(bytes);
-        }
-        Ok(())
+        let ended = match lending {
+            Some(Lending::Shared(block)) => self.cache.lock().release(regions, block),
+            Some(Lending::Alone(key)) => Some(Ended { key, memory: None }),
+            None => None,
+        };
+        Ok(TakenBack { ended, release })
     }
 
     /// Fills the first `len` bytes of `into` from a region, then runs `then`.
