@@ -168,7 +168,7 @@ impl MapRegistration {
 
 inventory::collect!(MapRegistration);
 
-/// Makes a type of rules known to all processes, beside its `impl` of [`ArrayMap`](crate::ArrayMap).
+/// Makes a type of rules known to all processes, beside its `impl` of [`ArrayMap`].
 #[macro_export]
 macro_rules! array_map {
     ($map:ty) => {

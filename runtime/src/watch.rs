@@ -6,7 +6,7 @@
 //! 3. A PE that starts to spin wakes the watcher and polls in its place, because a spinning PE notices an arrival a
 //!    hundred times sooner. While PEs spin, nobody becomes the watcher.
 //! 4. Rules 2 and 3 are store-load handshakes: each side stores (watcher, spinning), passes its barrier (heavy: the
-//!    watcher's; see [`crate::barrier`]), and loads what the other stores; at least one of them sees the other. `tests/model`
+//!    watcher's; see [`mod@crate::barrier`]), and loads what the other stores; at least one of them sees the other. `tests/model`
 //!    checks it.
 
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, heavy, light};
