@@ -14,6 +14,7 @@ mod path_use;
 mod region;
 mod sync;
 mod waker;
+mod wish;
 
 pub mod backends;
 pub mod bootstrap;

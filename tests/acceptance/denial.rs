@@ -9,12 +9,12 @@ use std::path::Path;
 use std::process::Command;
 
 /// Transfers of one PE before the denial, and after it: 500 reads, 500 writes, and a last read.
-const HALF: u64 = 1_001;
+pub(crate) const HALF: u64 = 1_001;
 
 /// Nobody's user and group.
 const NOBODY: u32 = 65_534;
 
-fn denied(program: &str, arguments: &str) -> Command {
+pub(crate) fn denied(program: &str, arguments: &str) -> Command {
     let mut command = Command::new(program);
     command.args(arguments.split_whitespace());
     command
@@ -22,15 +22,17 @@ fn denied(program: &str, arguments: &str) -> Command {
 
 /// Copies and emulated transfers from one of two nodes to the other, as `+stats` tells.
 fn used(outcome: &Outcome, node: u32) -> (u64, u64) {
+    (count(outcome, node, "kernel copies"), count(outcome, node, "emulated transfers"))
+}
+
+/// Transfers of one kind from one of two nodes to the other, as `+stats` tells.
+pub(crate) fn count(outcome: &Outcome, node: u32, what: &str) -> u64 {
     let start = format!("node {node} -> node {}: ", 1 - node);
     let line = outcome.stdout.lines().find(|line| line.starts_with(&start));
     let (_, used) = line.and_then(|line| line.split_once("; used: ")).expect("`+stats` tells what was used");
-    let count = |what: &str| {
-        let words: Vec<&str> = used.split_whitespace().collect();
-        let at = words.windows(2).position(|pair| pair.join(" ") == what);
-        at.map_or(0, |at| words[at - 1].parse().expect("a count stands before"))
-    };
-    (count("kernel copies"), count("emulated transfers"))
+    let words: Vec<&str> = used.split_whitespace().collect();
+    let at = words.windows(2).position(|pair| pair.join(" ") == what);
+    at.map_or(0, |at| words[at - 1].parse().expect("a count stands before"))
 }
 
 /// A program of ours where every user may start it.
@@ -43,16 +45,16 @@ fn for_everybody(folder: &Path, program: &str) -> String {
 }
 
 /// Whether this process may become other users; says what is skipped if not.
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
-        eprintln!("skipped: becoming another user needs root");
+        eprintln!("skipped: becoming another user, or one with other rights, needs root");
     }
     is_root
 }
 
 #[track_caller]
-fn is_right(outcome: &Outcome) {
+pub(crate) fn is_right(outcome: &Outcome) {
     assert!(outcome.code == Some(0) && outcome.stdout.contains("right"), "{outcome:?}");
 }
 
@@ -126,4 +128,19 @@ fn little_locked_memory_is_enough_for_a_user_too() {
             is_right(&run(command));
         }
     }
+}
+
+/// The kernel counts the descriptors that a user's processes have sent each other and not taken yet against one process's limit; root is excepted.
+#[test]
+fn many_nodes_of_an_ordinary_user_meet_with_few_descriptors() {
+    if !is_root() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = for_everybody(folder.path(), env!("CARGO_BIN_EXE_probe"));
+    let mut command = Command::new("sh");
+    let line = format!("ulimit -n 200; exec '{program}' lend +n 14");
+    command.args(["-c", &line]).uid(NOBODY).gid(NOBODY);
+    let outcome = run(command);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
 }

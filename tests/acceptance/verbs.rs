@@ -2,6 +2,7 @@
 //!
 //! `CHARE_TEST_CABLE` names two devices on the two ends of a cable, `eth1` and `eth2`, that tests may spoil; `cargo xtask vm` has them.
 
+use crate::denial::{HALF, count, denied, is_right, is_root};
 use crate::kill::kill_one;
 use crate::run::{probe, run};
 use chare_lrts::verbs;
@@ -98,6 +99,24 @@ fn a_device_that_is_not_here_is_refused_with_those_that_are() {
         let outcome = run(probe(&format!("lend +n 2 {options}")));
         assert_ne!(outcome.code, Some(0), "{options}: {outcome:?}");
         assert!(outcome.stderr.contains(reason), "{options}: {outcome:?}");
+    }
+}
+
+#[test]
+fn memory_that_may_not_be_pinned_any_more_goes_by_messages() {
+    if !is_here() || !is_root() {
+        return;
+    }
+    let options = "--pin-within-limits --deny unpinnable --on 1 +n 2 +lrts verbs +stats";
+    let outcome = run(denied(env!("CARGO_BIN_EXE_denied"), options));
+    is_right(&outcome);
+    // Node 1 cannot offer its memory to node 0, nor use its own for transfers to and from node 0.
+    for node in [0, 1] {
+        let used = ["one-sided transfers", "emulated transfers"].map(|what| count(&outcome, node, what));
+        assert_eq!(used, [HALF, HALF], "{outcome:?}");
+        let start = format!("warning: node {node}: ");
+        let warnings: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with(&start)).collect();
+        assert!(matches!(*warnings, [one] if one.contains("ulimit -l")), "{outcome:?}");
     }
 }
 

@@ -6,7 +6,7 @@
 use chare::prelude::*;
 use chare::{Program, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
 use chare_lrts::bootstrap::launched;
-use chare_tests::denial::Denial;
+use chare_tests::denial::{Denial, pin_within_limits};
 use clap::Parser;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
@@ -29,6 +29,9 @@ struct Options {
     /// Which PE's process tells it
     #[arg(long)]
     on: Option<u32>,
+    /// No process has the right to pin more than its limit says, and at first there is none
+    #[arg(long)]
+    pin_within_limits: bool,
     /// Every node becomes a user of its own first, if this one may do that
     #[arg(long)]
     users: bool,
@@ -110,6 +113,9 @@ fn main() -> ExitCode {
     if is_node && wants_users && rustix::process::geteuid().is_root() {
         eprintln!("denied: not started as another user: {}", become_somebody());
         return ExitCode::FAILURE;
+    }
+    if std::env::args().any(|argument| argument == "--pin-within-limits") {
+        pin_within_limits();
     }
     let program = match Program::from_environment() {
         Ok(program) => program,

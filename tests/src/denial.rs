@@ -1,6 +1,8 @@
-//! Takes away, from this process, what copies of memory between processes need, as its surroundings may do at any time.
+//! Takes away, from this process, what others need to reach its memory, as its surroundings may do at any time.
 
 use clap::ValueEnum;
+use rustix::process::{Resource, Rlimit};
+use rustix::thread::CapabilitySet;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +13,23 @@ pub enum Denial {
     Sandbox,
     /// The process may not be looked at; for the process that would be copied from and to.
     Undumpable,
+    /// No more memory may be pinned for network cards; for a process that has called [`pin_within_limits`].
+    Unpinnable,
+}
+
+/// Lets this process pin as much as it likes, but only because of its limit: not by the right to exceed it. To be called before there are threads,
+/// or devices are open, which know who opened them.
+///
+/// # Panics
+/// If the kernel refuses: that needs root.
+pub fn pin_within_limits() {
+    let unlimited = Rlimit { current: None, maximum: None };
+    rustix::process::setrlimit(Resource::Memlock, unlimited).expect("root may have any limit");
+    let mut sets = rustix::thread::capabilities(None).expect("anybody may look");
+    for set in [&mut sets.effective, &mut sets.permitted] {
+        set.remove(CapabilitySet::IPC_LOCK);
+    }
+    rustix::thread::set_capabilities(None, sets).expect("anybody may give up rights");
 }
 
 impl Denial {
@@ -24,6 +43,10 @@ impl Denial {
             Self::Undumpable => {
                 let behavior = rustix::process::DumpableBehavior::NotDumpable;
                 rustix::process::set_dumpable_behavior(behavior).expect("anybody may hide");
+            }
+            Self::Unpinnable => {
+                let nothing = Rlimit { current: Some(0), maximum: Some(0) };
+                rustix::process::setrlimit(Resource::Memlock, nothing).expect("anybody may want less");
             }
         }
     }

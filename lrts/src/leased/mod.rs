@@ -29,15 +29,16 @@ pub(crate) use open::Opening;
 use crate::bootstrap::Bootstrap;
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
+use crate::fabric::abroad;
 use crate::fabric::pool::Pool;
 use crate::fabric::sleeper::Sleeper;
-use crate::fabric::wish::{self, Wish};
 use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::path_use::PathUse;
 use crate::region::{RegionKey, Regions};
+use crate::wish::Wish;
 use endpoint::Endpoint;
 use exchange::{Exchange, Message, News};
 use parking_lot::Mutex;
@@ -198,7 +199,7 @@ impl Lrts for Leased {
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        wish::get(&self.regions, get, |wish| self.post(wish))
+        abroad::get(&self.regions, get, |wish| self.post(wish))
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
@@ -208,7 +209,7 @@ impl Lrts for Leased {
             let result = Err(TransferError::Refused { node, cause });
             return Ok(Posted::Done(Completion { token: put.token, result, memory: None }));
         }
-        wish::put(&self.regions, put, |wish| self.post(wish))
+        abroad::put(&self.regions, put, |wish| self.post(wish))
     }
 
     fn view(&self, _: &RegionKey, _: u64, _: usize) -> Result<Option<Memory>, TransferError> {

@@ -11,9 +11,9 @@ use super::endpoint::{Access, Direction, Endpoint, Refusal, Registration, TRANSF
 use super::wire::{Control, Window};
 use crate::emulated::wire::{OperationId, Range, Reason};
 use crate::error::TransferError;
-use crate::fabric::wish::{What, Wish};
 use crate::ids::NodeId;
 use crate::lrts::Completion;
+use crate::wish::{What, Wish};
 use std::collections::{HashMap, VecDeque};
 
 /// The longest piece: while one is on the wire, messages of the same connection wait for some hundred microseconds.
@@ -132,6 +132,7 @@ impl Poster {
             match endpoint.register(operation.wish.what.address(), len, operation.wish.what.access()) {
                 Ok(local) => operation.local = Some(local),
                 Err(cause) => {
+                    let cause = format!("{cause}; raise `ulimit -l`");
                     let error = TransferError::Refused { node: key.node, cause };
                     return Err(operation.complete(endpoint, Err(error)));
                 }

@@ -33,15 +33,16 @@ pub use chare_mpi_sys::{Communicator, Threads};
 use crate::bootstrap::Bootstrap;
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
+use crate::fabric::abroad;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::fabric::sleeper::Sleeper;
-use crate::fabric::wish::{self, Wish};
 use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::path_use::PathUse;
 use crate::region::{RegionKey, Regions};
+use crate::wish::Wish;
 use callers::Callers;
 use exchange::{Exchange, News};
 use parking_lot::Mutex;
@@ -231,11 +232,11 @@ impl Lrts for Mpi {
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        wish::get(&self.regions, get, |wish| self.post(wish))
+        abroad::get(&self.regions, get, |wish| self.post(wish))
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        wish::put(&self.regions, put, |wish| self.post(wish))
+        abroad::put(&self.regions, put, |wish| self.post(wish))
     }
 
     fn view(&self, _: &RegionKey, _: u64, _: usize) -> Result<Option<Memory>, TransferError> {

@@ -11,9 +11,9 @@ use super::flow::{Block, Flow};
 use super::wire::{Control, Tags};
 use crate::emulated::wire::{OperationId, Range, Reason};
 use crate::error::TransferError;
-use crate::fabric::wish::{What, Wish};
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Token};
+use crate::wish::{What, Wish};
 use std::collections::HashMap;
 
 enum State {

@@ -50,13 +50,13 @@ impl Lrts for Reach {
         match (&self.shm, &self.tcp, &self.fabric) {
             (Some(shm), None, None) => shm.progress(sink),
             (None, Some(tcp), None) => tcp.progress(sink),
-            (None, None, Some(fabric)) => fabric.carrier().progress(sink),
+            (None, None, Some(fabric)) => self.progress_on(&**fabric, sink),
             (None, None, None) => false,
             (shm, tcp, fabric) => {
                 let happened = shm.as_ref().is_some_and(|shm| shm.progress(sink));
                 let farther = is_turn_of_the_farther() && {
                     let by_tcp = tcp.as_ref().is_some_and(|tcp| tcp.progress(sink));
-                    fabric.as_ref().is_some_and(|fabric| fabric.carrier().progress(sink)) || by_tcp
+                    fabric.as_ref().is_some_and(|fabric| self.progress_on(&**fabric, sink)) || by_tcp
                 };
                 farther || happened
             }
@@ -64,11 +64,11 @@ impl Lrts for Reach {
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        self.transfer(get)
+        self.transfer(get.into()).map_err(|wish| Refused(wish.into_get()))
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        self.transfer(put)
+        self.transfer(put.into()).map_err(|wish| Refused(wish.into_put()))
     }
 
     fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
@@ -89,7 +89,7 @@ impl Lrts for Reach {
     }
 
     fn arm(&self) -> bool {
-        !self.waker.take() && self.carriers().all(|carrier| carrier.arm())
+        !self.waker.take() && self.under_way.may_sleep() && self.carriers().all(|carrier| carrier.arm())
     }
 
     fn event_fd(&self) -> Option<BorrowedFd<'_>> {

@@ -1,61 +1,68 @@
 //! Which path a get or put takes, and what happens when that path stops working.
 
 use super::traffic::Count;
-use super::transfer::Transfer;
-use super::{Peer, Reach};
+use super::transfer::Ended;
+use super::underway::Attempt;
+use super::{Messages, Peer, Reach};
 use crate::cma::Cma;
 use crate::error::TransferError;
-use crate::lrts::{Completion, Lrts, Posted, Refused};
+use crate::lrts::{Completion, Lrts, Posted};
 use crate::region::RegionKey;
 use crate::shm::Shm;
+use crate::wish::Wish;
 use crate::wrappers::Wrapped;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 impl Reach {
     /// Sends a transfer down the best path that works.
-    pub(super) fn transfer<T: Transfer>(&self, transfer: T) -> Result<Posted, Refused<T>> {
-        let (node, len) = (transfer.key().node, transfer.len());
+    ///
+    /// # Errors
+    /// The transfer, when there is no room for it now.
+    pub(super) fn transfer(&self, mut wish: Wish) -> Result<Posted, Wish> {
+        let (node, len) = (wish.key.node, wish.len);
         if self.closing.load(Ordering::Acquire) {
-            return Err(Refused(transfer));
+            return Err(wish);
         }
         if node == self.regions.node() {
-            return count(&self.peers[node.index()].traffic.copied, len, transfer.within(&self.regions));
+            return count(&self.peers[node.index()].traffic.copied, len, wish.within(&self.regions));
         }
         let Some(peer) = self.peers.get(node.index()) else {
             // No backend knows the node: any of them says so, and without any, so do the regions.
-            return transfer.within(&self.regions);
+            return wish.within(&self.regions);
         };
-        let mut transfer = transfer;
-        if let Some(shm) = self.mapper(peer, transfer.key()) {
-            match attempt(shm, transfer)? {
+        if let Some(shm) = self.mapper(peer, &wish.key) {
+            match attempt(shm, wish)? {
                 Attempt::Posted(posted) => return count(&peer.traffic.copied, len, Ok(posted)),
                 Attempt::Failed(back, cause) => {
-                    transfer = back;
+                    wish = back;
                     self.give_up(&peer.mapping, &cause);
                 }
             }
         }
         if let Some(cma) = self.kernel_copier(peer) {
-            match attempt(cma, transfer)? {
+            match attempt(cma, wish)? {
                 Attempt::Posted(posted) => return count(&peer.traffic.kernel_copied, len, Ok(posted)),
                 Attempt::Failed(back, cause) => {
-                    transfer = back;
+                    wish = back;
                     self.give_up(&peer.kernel_copy, &cause);
                 }
             }
         }
-        if let Some(direct) = self.direct(peer, &transfer) {
-            match attempt(direct, transfer)? {
+        if let Some(direct) = self.direct(peer, &wish) {
+            match self.under_way.attempt(direct, wish)? {
                 Attempt::Posted(posted) => return count(&peer.traffic.one_sided, len, Ok(posted)),
                 Attempt::Failed(back, cause) => {
-                    transfer = back;
+                    wish = back;
                     self.give_up(&peer.direct, &cause);
                 }
             }
         }
         match self.carrier(node) {
-            Some(carrier) => count(&peer.traffic.emulated, len, transfer.over(carrier)),
-            None => transfer.within(&self.regions),
+            Some(carrier) if peer.messages == Messages::Fabric => {
+                count(&peer.traffic.emulated, len, self.under_way.carry(carrier, wish))
+            }
+            Some(carrier) => count(&peer.traffic.emulated, len, wish.over(carrier)),
+            None => wish.within(&self.regions),
         }
     }
 
@@ -71,39 +78,33 @@ impl Reach {
     }
 
     /// One-sided access, if it serves this transfer.
-    fn direct<T: Transfer>(&self, peer: &Peer, transfer: &T) -> Option<&dyn Lrts> {
+    fn direct(&self, peer: &Peer, wish: &Wish) -> Option<&dyn Lrts> {
         let fabric = self.fabric.as_ref().filter(|_| peer.direct.load(Ordering::Relaxed))?;
-        let serves = transfer.is_offered(fabric.direct()) && transfer.len() >= fabric.direct_bytes_min();
+        let serves = wish.is_offered(fabric.direct()) && wish.len >= fabric.direct_bytes_min();
         serves.then(|| fabric.direct())
     }
 
     /// Notes that a path to a peer does not work, and warns of it once.
-    fn give_up(&self, works: &AtomicBool, cause: &TransferError) {
+    pub(super) fn give_up(&self, works: &AtomicBool, cause: &TransferError) {
         if works.swap(false, Ordering::Relaxed) {
             self.warn(format!("{cause}; memory goes by messages from here on, which is slower"));
         }
     }
 }
 
-/// What came of trying a path that may not work.
-enum Attempt<T> {
-    Posted(Posted),
-    /// The path does not work; the transfer may take another.
-    Failed(T, TransferError),
-}
-
-fn attempt<T: Transfer>(path: &dyn Lrts, transfer: T) -> Result<Attempt<T>, Refused<T>> {
-    let stub = transfer.stub();
-    Ok(match transfer.over(path)? {
-        Posted::Done(failed @ Completion { result: Err(TransferError::Refused { .. }), .. }) => {
-            let cause = failed.result.clone().expect_err("just matched");
-            Attempt::Failed(T::again(stub, failed), cause)
-        }
-        posted => Attempt::Posted(posted),
+/// Posts a transfer on a path that copies at once, or does not work.
+fn attempt(path: &dyn Lrts, wish: Wish) -> Result<Attempt, Wish> {
+    let stub = wish.stub();
+    Ok(match wish.over(path)? {
+        Posted::Done(completion) => match stub.judge(completion) {
+            Ended::Over(completion) => Attempt::Posted(Posted::Done(completion)),
+            Ended::Refused(wish, cause) => Attempt::Failed(wish, cause),
+        },
+        Posted::Pending => Attempt::Posted(Posted::Pending),
     })
 }
 
-fn count<T>(count: &Count, len: usize, posted: Result<Posted, Refused<T>>) -> Result<Posted, Refused<T>> {
+fn count(count: &Count, len: usize, posted: Result<Posted, Wish>) -> Result<Posted, Wish> {
     let failed = |posted: &Posted| matches!(posted, Posted::Done(Completion { result: Err(_), .. }));
     if posted.as_ref().is_ok_and(|posted| !failed(posted)) {
         count.add(len);

@@ -13,8 +13,8 @@
 //! The options take rows out of the table; see [`ReachOptions`] and [`crate::backends`].
 //!
 //! 1. A peer's messages and emulated transfers share one backend, so it is lost or closed once.
-//! 2. A transfer that a path refuses for good (the kernel denies CMA later, an arena cannot be mapped) goes on
-//!    by messages, and so do all later ones of that peer on that path; one warning says so.
+//! 2. A transfer that a path refuses for good (the kernel denies CMA later, an arena cannot be mapped, a peer may not pin its memory) goes
+//!    on by messages, and so do all later ones of that peer on that path; one warning says so.
 //! 3. [`Reach::wake`] is kept until the next [`Reach::wait`] or `arm`: a wake-up is never lost.
 //! 4. Memory of ended registrations is collected by whoever registered it, with [`Regions::reap`].
 
@@ -25,6 +25,7 @@ mod network;
 mod open;
 mod traffic;
 mod transfer;
+mod underway;
 
 pub use open::ReachOptions;
 pub use traffic::PeerUse;
@@ -47,6 +48,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use traffic::Traffic;
+use underway::UnderWay;
 
 /// What is allocated from arenas, which are backed at once, on a peer's word: more than most transfers, less than would
 /// hurt a host.
@@ -119,6 +121,7 @@ pub struct Reach {
     tcp: Option<Emulated<Wrapped<Tcp>>>,
     fabric: Option<Box<dyn Fabric>>,
     cma: Option<Wrapped<Cma>>,
+    under_way: UnderWay,
     /// Where buffers live that neighbours may map, if any may.
     arenas: Option<Arc<Arenas>>,
     /// Whether a lack of shareable memory was told.
@@ -156,6 +159,7 @@ impl Reach {
             tcp,
             fabric,
             cma,
+            under_way: UnderWay::default(),
             arenas,
             told_of_arenas: AtomicBool::new(false),
             warnings: Mutex::new(warning.into_iter().collect()),

@@ -1,87 +1,77 @@
-//! What `reach` needs to know of a get or put: where to, how long, and how to post it again elsewhere.
+//! A get or put on one of the paths of `reach`, and how it is posted again on another.
 
-use crate::lrts::{Completion, Get, Lrts, Posted, Put, Refused};
+use crate::error::TransferError;
+use crate::lrts::{Completion, Lrts, Posted, Refused};
 use crate::memcpy::copy;
+use crate::memory::Memory;
 use crate::region::{RegionKey, Regions};
+use crate::wish::{What, Wish};
 use std::sync::Arc;
 
-/// A get or a put.
-pub(super) trait Transfer: Sized {
-    /// What is left of it while a path has the rest.
-    type Stub;
+impl Wish {
+    /// Copies within this process.
+    pub(super) fn within(self, regions: &Arc<Regions>) -> Result<Posted, Self> {
+        match self.what {
+            What::Get(_) => copy::get(regions, self.into_get()).map_err(|Refused(get)| get.into()),
+            What::Put(_) => copy::put(regions, self.into_put()).map_err(|Refused(put)| put.into()),
+        }
+    }
 
-    fn key(&self) -> &RegionKey;
-    fn len(&self) -> usize;
-    fn within(self, regions: &Arc<Regions>) -> Result<Posted, Refused<Self>>;
-    fn over(self, path: &dyn Lrts) -> Result<Posted, Refused<Self>>;
+    /// Posts it.
+    pub(super) fn over(self, path: &dyn Lrts) -> Result<Posted, Self> {
+        match self.what {
+            What::Get(_) => path.get(self.into_get()).map_err(|Refused(get)| get.into()),
+            What::Put(_) => path.put(self.into_put()).map_err(|Refused(put)| put.into()),
+        }
+    }
+
     /// Whether a backend has this operation by itself.
-    fn is_offered(&self, path: &dyn Lrts) -> bool;
-    fn stub(&self) -> Self::Stub;
-    /// The operation as it was, made of its stub and what a failed completion handed back.
-    fn again(stub: Self::Stub, failed: Completion) -> Self;
-}
-
-impl Transfer for Get {
-    type Stub = (RegionKey, u64, usize);
-
-    fn key(&self) -> &RegionKey {
-        &self.key
+    pub(super) fn is_offered(&self, path: &dyn Lrts) -> bool {
+        let capabilities = path.capabilities();
+        match self.what {
+            What::Get(_) => capabilities.get,
+            What::Put(_) => capabilities.put,
+        }
     }
 
-    fn len(&self) -> usize {
-        self.len
-    }
-
-    fn within(self, regions: &Arc<Regions>) -> Result<Posted, Refused<Self>> {
-        copy::get(regions, self)
-    }
-
-    fn over(self, path: &dyn Lrts) -> Result<Posted, Refused<Self>> {
-        path.get(self)
-    }
-
-    fn is_offered(&self, path: &dyn Lrts) -> bool {
-        path.capabilities().get
-    }
-
-    fn stub(&self) -> Self::Stub {
-        (self.key, self.offset, self.len)
-    }
-
-    fn again((key, offset, len): Self::Stub, failed: Completion) -> Self {
-        let into = failed.memory.expect("a get's memory comes back with its completion");
-        Self { key, offset, into, len, token: failed.token }
+    /// What to keep of it while a path has the rest.
+    pub(super) fn stub(&self) -> Stub {
+        let from = match &self.what {
+            What::Get(_) => None,
+            What::Put(from) => Some(from.clone()),
+        };
+        Stub { key: self.key, offset: self.offset, len: self.len, from }
     }
 }
 
-impl Transfer for Put {
-    type Stub = (RegionKey, u64, crate::memory::Memory);
+/// How a path ended a transfer.
+pub(super) enum Ended {
+    Over(Completion),
+    /// The path does not work, for this reason: another may take the wish, as it was.
+    Refused(Wish, TransferError),
+}
 
-    fn key(&self) -> &RegionKey {
-        &self.key
-    }
+/// What is left of a wish while a path has the rest. It holds the memory of a put: to be dropped before anybody hears of the end.
+pub(super) struct Stub {
+    key: RegionKey,
+    offset: u64,
+    len: usize,
+    from: Option<Memory>,
+}
 
-    fn len(&self) -> usize {
-        self.from.len()
-    }
-
-    fn within(self, regions: &Arc<Regions>) -> Result<Posted, Refused<Self>> {
-        copy::put(regions, self)
-    }
-
-    fn over(self, path: &dyn Lrts) -> Result<Posted, Refused<Self>> {
-        path.put(self)
-    }
-
-    fn is_offered(&self, path: &dyn Lrts) -> bool {
-        path.capabilities().put
-    }
-
-    fn stub(&self) -> Self::Stub {
-        (self.key, self.offset, self.from.clone())
-    }
-
-    fn again((key, offset, from): Self::Stub, failed: Completion) -> Self {
-        Self { key, offset, from, token: failed.token }
+impl Stub {
+    /// What the completion means.
+    pub(super) fn judge(self, completion: Completion) -> Ended {
+        let Self { key, offset, len, from } = self;
+        match completion {
+            Completion { token, result: Err(cause @ TransferError::Refused { .. }), memory } => {
+                let what = match from {
+                    Some(from) => What::Put(from),
+                    None => What::Get(memory.expect("a get's memory comes back with its completion")),
+                };
+                Ended::Refused(Wish { key, offset, len, token, what }, cause)
+            }
+            completion => Ended::Over(completion),
+        }
     }
 }

@@ -3,7 +3,6 @@
 use super::{Exchange, News, Purpose, Running};
 use crate::emulated::wire::OPERATIONS_MAX;
 use crate::error::TransferError;
-use crate::fabric::wish::Wish;
 use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, NoRoom};
@@ -11,6 +10,7 @@ use crate::mpi::callers::Ticket;
 use crate::mpi::endpoint::Letter;
 use crate::mpi::server::Task;
 use crate::mpi::wire::{Header, Kind};
+use crate::wish::Wish;
 
 impl Exchange {
     /// Sends a frame; the lost swallow any number.
