@@ -55,7 +55,7 @@ pub struct Completion {
     pub token: Token,
     /// Bytes moved, or why none (or not all) were.
     pub result: Result<usize, TransferError>,
-    /// A get's memory, filled; `None` for a put.
+    /// A get's memory, filled; `None` for a put, and for a get at a lost peer whose memory the network does not give back.
     pub memory: Option<MemoryMut>,
 }
 

@@ -89,6 +89,8 @@ impl<L: Lrts> Emulated<L> {
             return Ok(Posted::Done(fail(operation, TransferError::PeerLost(node))));
         }
         open(&mut talk, operation)?;
+        // Before the backend is asked: a progress that takes the news of room meanwhile must see that it passes somebody by.
+        peer.restless.store(true, Ordering::Release);
         talk.push_out(node, &self.inner);
         peer.note(&talk);
         Ok(Posted::Pending)

@@ -67,6 +67,11 @@ impl Outgoing {
         self.streams.clear();
     }
 
+    /// How many frames wait that are short or carry a whole put.
+    pub(super) fn singles(&self) -> usize {
+        self.singles.len()
+    }
+
     /// Queues a header alone.
     pub(super) fn push(&mut self, header: Header) {
         self.singles.push_back(Single { header: header.encode(), data: None });

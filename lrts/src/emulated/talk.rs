@@ -4,7 +4,7 @@ use super::outgoing::{Kind, Outgoing, Pushed};
 use super::partial::Partial;
 use super::poster::Poster;
 use super::server::Server;
-use super::wire::Header;
+use super::wire::{Header, OPERATIONS_MAX};
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Lrts, NoRoom};
 use crate::region::Regions;
@@ -14,6 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Frames sent to one peer by one progress: two megabytes of chunks at most, so that other peers and calls need not wait long.
 const PEER_BUDGET: usize = 4;
+
+/// What may wait to be said to a peer: a question for each of our operations there, and an answer for each of its operations here. It may ask
+/// for more only when it has heard those.
+const SINGLES_MAX: usize = 2 * OPERATIONS_MAX;
 
 /// How far a talk has come.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,6 +56,9 @@ impl Talk {
     pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Option<Completion>, String> {
         let Self { poster, server, outgoing, .. } = self;
         let (header, data) = Header::decode(bytes)?;
+        if outgoing.singles() >= SINGLES_MAX {
+            return Err(format!("it asks on and on, and {SINGLES_MAX} answers wait for it"));
+        }
         match header {
             Header::Get { id, range } => server.get(id, range, outgoing).map(|()| None),
             Header::Put { id, range } => server.put(id, range, data, outgoing).map(|()| None),
@@ -118,5 +125,21 @@ impl Peer {
         self.restless.store(sends || waits, Ordering::Release);
         self.impatient.store(waits || (sends && !talk.is_stalled), Ordering::Release);
         self.ignored.store(talk.presence == Presence::Lost, Ordering::Release);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::emulated::wire::Range;
+
+    #[test]
+    fn a_peer_that_asks_and_does_not_hear_is_ended() {
+        let regions = Arc::new(Regions::new(NodeId(0)).expect("a board"));
+        let peer = Peer::new(NodeId(1), &regions, 1000);
+        let mut talk = peer.talk.lock();
+        let range = Range { slot: 0, generation: 1, offset: 0, len: 1 };
+        let mut asked = (1..).map(|id| talk.read(Header::Get { id, range }.encode().as_slice()));
+        assert_eq!(asked.position(|answered| answered.is_err()), Some(SINGLES_MAX));
     }
 }

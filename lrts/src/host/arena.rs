@@ -40,7 +40,7 @@ const FIRST_BYTES: usize = 2 * ARENA_GRAIN_BYTES;
 const ARENA_GROWTH_BYTES_MAX: usize = 64 << 20;
 
 /// The longest arena: the allocator counts units in 32 bits and rounds up within them.
-const ARENA_BYTES_MAX: usize = 64 << 30;
+pub(crate) const ARENA_BYTES_MAX: usize = 64 << 30;
 
 /// Numbers that a neighbour accepts.
 pub(crate) const ARENAS_MAX: usize = 4096;

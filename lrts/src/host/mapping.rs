@@ -56,6 +56,12 @@ impl Mapping {
         Self::map(descriptor, len)
     }
 
+    /// Whether all of an object's first `len` bytes have memory behind them already.
+    pub fn is_backed(descriptor: &OwnedFd, len: usize) -> bool {
+        let blocks = rustix::fs::fstat(descriptor).map_or(0, |stat| stat.st_blocks);
+        u64::try_from(blocks).unwrap_or(0).saturating_mul(512) >= len as u64
+    }
+
     fn map(descriptor: &OwnedFd, len: usize) -> io::Result<Self> {
         // SAFETY: a fresh mapping at an address the kernel chooses aliases nothing of ours.
         let address = unsafe {

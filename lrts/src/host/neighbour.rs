@@ -7,7 +7,7 @@
 
 use crate::claim::{ClaimDenied, ClaimMode};
 use crate::error::{LrtsError, TransferError};
-use crate::host::arena::ARENAS_MAX;
+use crate::host::arena::{ARENA_BYTES_MAX, ARENAS_MAX};
 use crate::host::board::{Board, Notice};
 use crate::host::link::{Introduction, Link, Message, Received};
 use crate::host::mapping::Mapping;
@@ -178,12 +178,19 @@ impl Neighbour {
             arenas.push(Err("this process has no room for its descriptor: raise `ulimit -n`".to_owned()));
             return;
         };
+        if len > ARENA_BYTES_MAX as u64 {
+            let cause = format!("{len} bytes, where {ARENA_BYTES_MAX} are the most");
+            return self.condemn(Fate::Broken { what: "arena", cause });
+        }
         let mapped = usize::try_from(len)
             .map_err(|_| std::io::Error::from(rustix::io::Errno::NOMEM))
             .and_then(|len| Mapping::open(&memory, len));
         match mapped {
             Ok(mapping) => {
-                mapping.populate();
+                // Its holes would be filled at this node's expense.
+                if Mapping::is_backed(&memory, mapping.len()) {
+                    mapping.populate();
+                }
                 arenas.push(Ok(Arc::new(mapping)));
             }
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {

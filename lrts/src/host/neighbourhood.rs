@@ -16,7 +16,7 @@ use crate::host::neighbour::{Neighbour, RING_CONTROL_BYTES, RING_DATA_BYTES_MIN}
 use crate::ids::NodeId;
 use crate::region::Regions;
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use std::fmt;
 use std::io;
@@ -36,6 +36,9 @@ const LONG_RING_DATA_BYTES: usize = 512 << 10;
 /// How often the links are read while nobody sleeps.
 const LINK_PERIOD_MS: u64 = 5;
 
+/// Between two hellos while the kernel takes no more descriptors.
+const CROWDED: Duration = Duration::from_millis(1);
+
 /// Eight bytes that neighbours write to find out whether they may. Lives as long as the process, because a
 /// neighbour may write at any time; nobody reads it.
 static SCRATCH: AtomicU64 = AtomicU64::new(0);
@@ -54,10 +57,27 @@ pub struct Neighbourhood {
     due_ms: AtomicU64,
 }
 
-/// A neighbour that has not yet said hello.
+/// A neighbour that is not known yet.
 struct Stranger {
     link: Arc<Link>,
-    inbound: Mapping,
+    /// What it has said so far.
+    heard: Option<Received>,
+}
+
+impl Stranger {
+    fn new((peer, socket): (NodeId, OwnedFd)) -> Self {
+        Self { link: Arc::new(Link::new(peer, socket)), heard: None }
+    }
+
+    /// Takes its hello, if it is here.
+    fn listen(&mut self) {
+        if self.heard.is_none() {
+            self.heard = match self.link.receive() {
+                Received::Nothing => None,
+                heard => Some(heard),
+            };
+        }
+    }
 }
 
 impl Neighbourhood {
@@ -89,14 +109,20 @@ impl Neighbourhood {
             scratch_address: (&raw const SCRATCH).addr() as u64,
             ring_bytes: ring_bytes as u64,
         };
-        let mut strangers = Vec::with_capacity(sockets.len());
-        for (peer, socket) in sockets {
-            strangers.push(greet(peer, socket, introduction, &regions, &doorbell, deadline)?);
+        let mut strangers: Vec<Stranger> = sockets.into_iter().map(Stranger::new).collect();
+        let board = regions.board().descriptor().expect("a node's own board has its descriptor");
+        let mut rings = Vec::with_capacity(strangers.len());
+        for position in 0..strangers.len() {
+            let (inbound, ring) = Mapping::create("chare-ring", ring_bytes)
+                .map_err(|source| system("creating a message ring", source))?;
+            let descriptors = [board, ring.as_fd(), doorbell.button()];
+            greet(&mut strangers, position, introduction, descriptors, deadline)?;
+            rings.push(inbound);
         }
         let arenas = Arenas::new(strangers.iter().map(|stranger| Arc::clone(&stranger.link)).collect());
         let mut neighbours = Vec::with_capacity(strangers.len());
-        for (position, stranger) in strangers.into_iter().enumerate() {
-            let neighbour = meet(stranger, deadline, patience)?;
+        for (position, (stranger, inbound)) in strangers.into_iter().zip(rings).enumerate() {
+            let neighbour = meet(stranger, inbound, deadline, patience)?;
             doorbell
                 .watch(position, neighbour.link().socket())
                 .map_err(|source| system("watching a link", source))?;
@@ -185,24 +211,26 @@ impl fmt::Debug for Neighbourhood {
     }
 }
 
-/// Says hello.
+/// Says hello to the stranger at `position`.
 fn greet(
-    peer: NodeId,
-    socket: OwnedFd,
+    strangers: &mut [Stranger],
+    position: usize,
     introduction: Introduction,
-    regions: &Regions,
-    doorbell: &Doorbell,
+    descriptors: [BorrowedFd<'_>; 3],
     deadline: Instant,
-) -> Result<Stranger, LrtsError> {
-    let (inbound, ring) = Mapping::create("chare-ring", introduction.ring_bytes as usize)
-        .map_err(|source| system("creating a message ring", source))?;
-    let link = Arc::new(Link::new(peer, socket));
-    let board = regions.board().descriptor().expect("a node's own board has its descriptor");
+) -> Result<(), LrtsError> {
+    let link = Arc::clone(&strangers[position].link);
+    let peer = link.peer();
     loop {
-        match link.introduce(introduction, [board, ring.as_fd(), doorbell.button()]) {
-            Ok(()) => return Ok(Stranger { link, inbound }),
+        match link.introduce(introduction, descriptors) {
+            Ok(()) => return Ok(()),
             Err(Errno::AGAIN) => wait(&link, PollFlags::OUT, deadline)
                 .map_err(|cause| connect(peer, format!("its socket takes no hello: {cause}")))?,
+            // All nodes greet at once, and the kernel counts the descriptors that nobody has taken yet against one limit of the user's.
+            Err(Errno::TOOMANYREFS) if Instant::now() < deadline => {
+                strangers.iter_mut().for_each(Stranger::listen);
+                std::thread::sleep(CROWDED);
+            }
             Err(Errno::PIPE | Errno::CONNRESET) => return Err(lost(peer)),
             Err(error) => return Err(connect(peer, format!("saying hello failed: {error}"))),
         }
@@ -210,19 +238,27 @@ fn greet(
 }
 
 /// Hears the hello.
-fn meet(stranger: Stranger, deadline: Instant, patience: Duration) -> Result<Neighbour, LrtsError> {
-    let Stranger { link, inbound } = stranger;
-    let peer = link.peer();
+fn meet(
+    mut stranger: Stranger,
+    inbound: Mapping,
+    deadline: Instant,
+    patience: Duration,
+) -> Result<Neighbour, LrtsError> {
+    let peer = stranger.link.peer();
     loop {
-        match link.receive() {
-            Received::Nothing => wait(&link, PollFlags::IN, deadline).map_err(|cause| {
-                let seconds = patience.as_secs_f32();
-                connect(peer, format!("no hello within {seconds} s ({cause}); is its process stuck?"))
-            })?,
-            Received::Ended => return Err(lost(peer)),
-            Received::Invalid(cause) => return Err(protocol(peer, cause)),
-            Received::Message(hello) => {
-                return Neighbour::new(link, inbound, hello).map_err(|cause| protocol(peer, cause));
+        stranger.listen();
+        match stranger.heard.take() {
+            None | Some(Received::Nothing) => {
+                let waited = wait(&stranger.link, PollFlags::IN, deadline);
+                waited.map_err(|cause| {
+                    let seconds = patience.as_secs_f32();
+                    connect(peer, format!("no hello within {seconds} s ({cause}); is its process stuck?"))
+                })?;
+            }
+            Some(Received::Ended) => return Err(lost(peer)),
+            Some(Received::Invalid(cause)) => return Err(protocol(peer, cause)),
+            Some(Received::Message(hello)) => {
+                return Neighbour::new(stranger.link, inbound, hello).map_err(|cause| protocol(peer, cause));
             }
         }
     }

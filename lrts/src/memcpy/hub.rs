@@ -30,7 +30,8 @@ pub(super) struct Waiting {
 /// The frames from one node to another.
 pub(super) struct Lane {
     pub(super) frames: ArrayQueue<Waiting>,
-    /// Whether the sender was refused and has sent nothing since. Written by the sending node; the reader rings for it.
+    /// Whether a thread of the sender was refused, and nobody has told of room since: the reader does by ringing, the sending node itself
+    /// when it finds room before it sleeps.
     pub(super) starved: AtomicBool,
     /// Written by the sending node, after its last frame; the reader loads it before it looks for frames.
     presence: AtomicU8,

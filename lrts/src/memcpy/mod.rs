@@ -112,9 +112,8 @@ impl Lrts for Memcpy {
         }
         let lane = self.hub.lane(self.node, target);
         let waiting = Waiting { channel: frame.channel, bytes: frame.to_vec() };
-        let took = lane.frames.push(waiting).is_ok();
-        lane.starved.store(!took, Ordering::SeqCst);
-        if !took {
+        if lane.frames.push(waiting).is_err() {
+            lane.starved.store(true, Ordering::SeqCst);
             return Err(NoRoom);
         }
         self.hub.stations[target.index()].bell.ring();
@@ -133,7 +132,7 @@ impl Lrts for Memcpy {
                 budget -= 1;
             }
             happened |= budget < LANE_BUDGET;
-            if budget < LANE_BUDGET && lane.starved.load(Ordering::SeqCst) {
+            if budget < LANE_BUDGET && lane.starved.swap(false, Ordering::SeqCst) {
                 self.hub.stations[index].bell.ring();
             }
             if presence != Presence::Open && budget > 0 && !reported[index] {
@@ -177,7 +176,9 @@ impl Lrts for Memcpy {
         let Some(reported) = self.reported.try_lock() else { return false };
         let has_room_again = self.hub.stations.iter().any(|station| {
             let lane = &station.inbound[self.node.index()];
-            lane.starved.load(Ordering::SeqCst) && !lane.frames.is_full()
+            lane.starved.load(Ordering::SeqCst)
+                && !lane.frames.is_full()
+                && lane.starved.swap(false, Ordering::SeqCst)
         });
         if has_room_again {
             return false;

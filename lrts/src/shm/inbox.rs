@@ -2,13 +2,14 @@
 //!
 //! 1. Anybody looks whether a record waits, without a lock: idle threads that poll share the headers' cache lines and
 //!    disturb nobody. Whoever finds one takes the lock and reads; whoever finds it taken leaves.
-//! 2. The fates of the neighbours are looked at only after their links were read, or when reading went wrong.
+//! 2. The fates of the neighbours are looked at only after their links were read; one whose ring is wrong is lost at once.
 //! 3. `arm` asks all writers to ring; the first progress after it takes that back.
 
 use super::BACKEND;
 use super::cursor;
 use super::ring::{Kind, Reader};
 use crate::brief::BriefMutex;
+use crate::error::LrtsError;
 use crate::host::{Fate, Neighbour, Neighbourhood, ring_doorbell};
 use crate::lrts::Sink;
 use std::cell::Cell;
@@ -76,8 +77,13 @@ impl Inbox {
             if let Err(cause) =
                 drain(neighbour, reader, &mut desk.presences[position], &mut desk.scratch, sink)
             {
-                neighbour.condemn(Fate::Broken { what: "frame", cause });
-                desk.suspicious = true;
+                // Told here, with its cause: of one that is gone the fate is decided.
+                neighbour.condemn(Fate::Broken { what: "frame", cause: cause.clone() });
+                if desk.presences[position] == Presence::Open {
+                    desk.presences[position] = Presence::Lost;
+                    let peer = neighbour.node();
+                    sink.peer_lost(LrtsError::Protocol { peer, backend: BACKEND, what: "frame", cause });
+                }
             }
         }
         if judges || desk.suspicious {

@@ -111,6 +111,8 @@ impl Shm {
             Ok(Pushed::Full) => false,
             Err(corrupt) => {
                 neighbour.condemn(Fate::Broken { what: "ring", cause: corrupt.to_string() });
+                // Whoever sleeps on this node's behalf has to tell of it.
+                ring_doorbell(self.neighbourhood.doorbell().button());
                 true
             }
         }

@@ -273,3 +273,16 @@ fn a_broken_ring_loses_the_peer() {
     assert!(matches!(heard.lost[..], [LrtsError::Protocol { peer: NodeId(0), what: "frame", .. }]));
     assert!(!there.progress(&mut heard), "said once");
 }
+
+#[test]
+fn a_broken_ring_of_one_that_is_gone_loses_the_peer_too() {
+    let (here, there) = pair();
+    assert!(there.arm());
+    here.outgoing[0].lock().writer.scribble(u64::MAX);
+    drop(here);
+    let mut heard = Heard::default();
+    progress_until(&there, &mut heard, |heard| !heard.lost.is_empty());
+    assert!(matches!(heard.lost[..], [LrtsError::Protocol { peer: NodeId(0), what: "frame", .. }]));
+    while there.progress(&mut heard) {}
+    assert!(heard.lost.len() == 1 && there.arm(), "nothing is left to do");
+}

@@ -34,6 +34,9 @@ pub(super) const SILENCE_MAX: Duration = Duration::from_secs(10);
 /// Connections looked at in one go; the kernel rotates those that remain.
 const EVENTS: usize = 16;
 
+/// What a peer has to say: two words, and its end.
+const SIGNS: usize = 3;
+
 /// What is heard of a peer.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Sign {
@@ -91,7 +94,9 @@ impl Lifelines {
         let peers = events.iter().map(|event| NodeId({ event.data }.u64() as u32));
         let mut heard = Vec::new();
         for peer in peers {
-            while let Some(sign) = self.open.get(&peer).and_then(read) {
+            // What a peer writes beyond that is there the next time.
+            for _ in 0..SIGNS {
+                let Some(sign) = self.open.get(&peer).and_then(read) else { break };
                 if let Sign::Ended | Sign::Broken(_) = sign {
                     self.open.remove(&peer);
                 }
@@ -120,5 +125,31 @@ fn read(socket: &OwnedFd) -> Option<Sign> {
             }
             Err(errno) => Some(Sign::Broken(errno.to_string())),
         };
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::tcp::handshake::Line;
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn what_a_peer_writes_on_and_on_is_heard_bit_by_bit() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let mut peer = TcpStream::connect(listener.local_addr().expect("it listens")).expect("it listens");
+        let (socket, _) = listener.accept().expect("it has connected");
+        let connected = [((Line::Life, NodeId(1)), socket.into())].into();
+        let mut lifelines = Lifelines::watch("test", connected).expect("a descriptor");
+        peer.write_all(&[HEARD; 100]).expect("the connection takes it");
+        drop(peer);
+        let mut signs = Vec::new();
+        while !matches!(signs.last(), Some((_, Sign::Ended))) {
+            let heard = lifelines.check();
+            assert!(heard.len() <= SIGNS, "{} at a time", heard.len());
+            signs.extend(heard);
+        }
+        assert_eq!(signs.len(), 101, "nothing is lost");
     }
 }

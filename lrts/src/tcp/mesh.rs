@@ -70,6 +70,8 @@ struct Mesh {
     connected: Connected,
     /// Connections dropped because they did not prove themselves; told if the deadline passes.
     strangers: usize,
+    /// Why the last connection could not be taken, if this process was at its limit.
+    crowded: Option<Errno>,
 }
 
 fn system(operation: &'static str, source: std::io::Error, hint: &'static str) -> LrtsError {
@@ -121,6 +123,7 @@ pub(super) fn connect_all(
         outgoing,
         connected: BTreeMap::new(),
         strangers: 0,
+        crowded: None,
     };
     let connected = mesh.complete(Instant::now() + patience)?;
     connected
@@ -212,8 +215,15 @@ impl Mesh {
                 Err(Errno::MFILE | Errno::NFILE) if self.half_open.pop_front().is_some() => {
                     self.strangers += 1;
                 }
+                Err(errno @ (Errno::MFILE | Errno::NFILE)) => {
+                    self.crowded = Some(errno);
+                    return;
+                }
                 // Other errors concern one connection, or say that none waits.
-                Err(_) => return,
+                Err(_) => {
+                    self.crowded = None;
+                    return;
+                }
             }
         }
     }
@@ -280,7 +290,11 @@ impl Mesh {
     fn sleep(&self, deadline: Instant, now: Instant) -> Result<(), LrtsError> {
         let mut until = deadline;
         let mut sockets: Vec<PollFd<'_>> = Vec::new();
-        sockets.extend(self.listener.iter().map(|listener| PollFd::new(listener, PollFlags::IN)));
+        match self.crowded {
+            None => sockets.extend(self.listener.iter().map(|listener| PollFd::new(listener, PollFlags::IN))),
+            // Whoever waits there makes the listener readable all the time.
+            Some(_) => until = until.min(now + RETRY_AFTER),
+        }
         for one in &self.half_open {
             until = until.min(one.until);
             sockets.push(PollFd::new(&one.socket, PollFlags::IN));
@@ -320,7 +334,17 @@ impl Mesh {
                 };
                 (peer, format!("no connection to {address} in time, lately: {last}"))
             }
-            (None, Some((_, peer))) => (*peer, "it did not connect in time".to_owned()),
+            (None, Some((_, peer))) => match self.crowded {
+                Some(errno) => {
+                    return connect_error(
+                        *peer,
+                        format!(
+                            "its connection cannot be taken: {errno}; raise the limit of open files (`ulimit -n`)"
+                        ),
+                    );
+                }
+                None => (*peer, "it did not connect in time".to_owned()),
+            },
             (None, None) => unreachable!("the mesh is complete when nobody is missing"),
         };
         connect_error(peer, format!("{cause}{strangers}; check that all nodes have the same job key"))

@@ -193,7 +193,7 @@ impl Outbound {
 
     /// Whether the kernel has all, the last word included.
     pub(super) fn is_finished(&self) -> bool {
-        self.said_goodbye && self.waiting.is_empty()
+        self.said_goodbye && self.waiting.is_empty() && self.broken.is_none()
     }
 
     /// Reads no more; keeps writing what waits.

@@ -13,6 +13,9 @@ use std::time::Instant;
 /// The longest text that is published at once; MPI sets no limit.
 const TEXT_CHARS_MAX: usize = 4096;
 
+/// What one process may publish between two fences: much more than it has to say.
+const PUBLISHED_BYTES_MAX: usize = 1 << 20;
+
 /// See the module.
 pub(super) struct Mpi {
     communicator: Arc<Communicator>,
@@ -67,6 +70,9 @@ impl ProcessManager for Mpi {
         let lengths: Vec<usize> =
             lengths.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes) as usize).collect();
         let longest = lengths.iter().copied().max().unwrap_or_default();
+        if let Some(rank) = lengths.iter().position(|len| *len > PUBLISHED_BYTES_MAX) {
+            return Err(format!("process {rank} publishes {} bytes", lengths[rank]));
+        }
         mine.resize(longest, 0);
         let all = self.gather(&mine, deadline)?;
         for (rank, (bytes, len)) in (0..).zip(all.chunks(longest.max(1)).zip(lengths)) {

@@ -4,12 +4,12 @@ use super::Exchange;
 use crate::emulated::wire::OPERATIONS_MAX;
 use crate::error::TransferError;
 use crate::fabric::peers::Peer;
-use crate::fabric::wish::Wish;
 use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::leased::endpoint::Refusal;
 use crate::leased::wire::{Control, Header, Kind};
 use crate::lrts::{Completion, NoRoom};
+use crate::wish::Wish;
 
 impl Exchange {
     /// Sends a frame; the lost swallow any number.
@@ -104,7 +104,10 @@ impl Exchange {
                     self.peers.told(node);
                 }
                 Err(Refusal::Full) => break,
-                Err(Refusal::Broken(cause)) => self.lose(node, cause),
+                Err(Refusal::Broken(cause)) => {
+                    self.lose(node, cause);
+                    break;
+                }
             }
         }
         self.peers.note(node);

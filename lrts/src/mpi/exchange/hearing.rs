@@ -6,7 +6,7 @@ use crate::ids::NodeId;
 use crate::mpi::callers::Ticket;
 use crate::mpi::endpoint::Event;
 use crate::mpi::server::Request;
-use crate::mpi::wire::{Control, Header, Kind};
+use crate::mpi::wire::{Control, Header, Kind, is_transfer_tag};
 use std::sync::Arc;
 
 impl Exchange {
@@ -57,6 +57,11 @@ impl Exchange {
             Control::Sending { id } => {
                 let flow = poster.sending(id, source, ends.receiving())?;
                 self.flows.push(Running { peer: source, purpose: Purpose::Posted(id), flow });
+            }
+            Control::Receiving { id, tag } if !is_transfer_tag(tag) => {
+                return Err(format!(
+                    "it waits for operation {id} under the tag {tag}, which no transfer has"
+                ));
             }
             Control::Receiving { id, tag } => {
                 let flow = poster.receiving(id, source, peer.way.clone(), tag)?;
