@@ -215,6 +215,9 @@ fn bring_values_in(
     nocopy: Vec<Descriptor>,
     rest: &[u8],
 ) -> Result<(), String> {
+    if !node.readonly.begin() {
+        return Err("readonly values for the second time".to_owned());
+    }
     let (arriving, wanted) = readonly::Arriving::announced(rest, nocopy)?;
     let encoded = rest.to_vec();
     let what = || "fetching a readonly value".to_owned();

@@ -16,7 +16,7 @@ use crate::queue::CallOptions;
 use crate::quiescence::Wave;
 use crate::registry::{ChareRegistration, EntryRegistration, registry};
 use crate::section::{CallOfSection, Leg, Multicast, SectionCall, SectionMessage};
-use crate::zerocopy::send::EAGER_CARRIED_BYTES;
+use crate::zerocopy::carry::Carried;
 use crate::zerocopy::{Descriptor, Leaving};
 use chare_lrts::{Memory, MemoryMut, NodeId};
 use serde::{Deserialize, Serialize};
@@ -39,23 +39,25 @@ impl Envelope {
     pub(crate) fn bytes(&self) -> u64 {
         let content = match &self.body {
             Body::Call(Call { arguments, nocopy, .. }) => {
-                arguments.encoded_bytes() + nocopy.as_ref().map_or(0, |nocopy| nocopy.inline_bytes())
+                arguments.encoded_bytes() + nocopy.as_ref().map_or(0, |nocopy| nocopy.kept_bytes())
             }
-            Body::Broadcast(broadcast) => {
-                let lens = broadcast.nocopy.iter().map(|leaving| leaving.memory.len());
-                broadcast.arguments.encoded_bytes()
-                    + lens.filter(|bytes| *bytes <= EAGER_CARRIED_BYTES).sum::<usize>()
-            }
+            Body::Broadcast(broadcast) => broadcast.arguments.encoded_bytes() + kept_bytes(&broadcast.nocopy),
             Body::Contribution { partial, .. } => partial.bytes(),
             Body::Insert(insert) => insert.arguments.encoded_bytes(),
             Body::Bundle(bundle) => bundle.items.encoded_bytes(),
-            Body::SectionCall(call) => call.arguments.encoded_bytes(),
-            Body::Multicast(multicast) => multicast.arguments.encoded_bytes(),
+            Body::SectionCall(call) => {
+                call.arguments.encoded_bytes() + call.nocopy.iter().map(Carried::kept_bytes).sum::<usize>()
+            }
+            Body::Multicast(multicast) => multicast.arguments.encoded_bytes() + kept_bytes(&multicast.nocopy),
             Body::Section(message) => message.bytes(),
             _ => 0,
         };
         (size_of::<Self>() + content) as u64
     }
+}
+
+fn kept_bytes(leaving: &[Leaving]) -> usize {
+    leaving.iter().map(Leaving::kept_bytes).sum()
 }
 
 /// What a message asks of a PE. Moved several times on its way, so what is rare and large stands in a box.

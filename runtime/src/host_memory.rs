@@ -1,6 +1,7 @@
 //! How much memory this process can have: the measure of what other nodes may make it take.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where a container says how much it grants (cgroup v2, seen from inside).
 const CONTAINER: &str = "/sys/fs/cgroup/memory.max";
@@ -16,10 +17,42 @@ pub(crate) fn host_memory_bytes() -> u64 {
     })
 }
 
+/// What other nodes may make this one keep for one purpose, in all: a quarter of its memory.
+#[derive(Default)]
+pub(crate) struct Allowance {
+    /// Bytes kept. It is a sum; no other memory depends on it.
+    used: AtomicU64,
+}
+
+impl Allowance {
+    const PARTS: u64 = 4;
+
+    /// Keeps so many bytes more; returns whether there was room.
+    pub(crate) fn take(&self, bytes: u64) -> bool {
+        let fits =
+            |used: u64| used.checked_add(bytes).filter(|sum| *sum <= host_memory_bytes() / Self::PARTS);
+        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
+    }
+
+    /// They are kept no longer.
+    pub(crate) fn give_back(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
     fn a_host_has_some_memory() {
         assert!(((64 << 20)..(1 << 60)).contains(&super::host_memory_bytes()));
+    }
+
+    #[test]
+    fn an_allowance_ends_and_comes_back() {
+        let (allowance, most) = (super::Allowance::default(), super::host_memory_bytes() / 4);
+        assert!(!allowance.take(most + 1) && !allowance.take(u64::MAX));
+        assert!(allowance.take(most) && !allowance.take(1));
+        allowance.give_back(1);
+        assert!(allowance.take(1) && !allowance.take(1));
     }
 }

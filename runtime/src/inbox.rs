@@ -21,7 +21,7 @@ use crate::registry::EntryRegistration;
 use crate::section;
 use crate::zerocopy::receive::{self, Destination};
 use crate::zerocopy::{Descriptor, Lender, Nocopy, closing, lent, lent_bytes, send};
-use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, RegionKey, Sink};
+use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, Sink};
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ use std::time::Duration;
 /// Looks at the network, unless a sleeping PE watches it. Returns whether anything happened.
 pub(crate) fn look(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
     if node.layout.nodes() == 1 || node.watch().has_watcher() {
-        return false;
+        return go_on(node);
     }
     let happened = progress(node, polling);
     if node.watch().has_watcher() {
@@ -48,9 +48,15 @@ pub(crate) fn look_aside(node: &Arc<Node>) -> bool {
 pub(crate) fn progress(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
     let flushed = node.flush();
     let arrived = node.network.progress(&mut Inbox { node, polling });
+    go_on(node) || flushed || arrived
+}
+
+/// Lets go on what waits for other threads of this node, or for neighbours, of whom nothing arrives: transfers into memory that others
+/// claim, memory that a transfer still touches. Returns whether anything happened.
+fn go_on(node: &Arc<Node>) -> bool {
     let retried = node.transfers.retry(&node.network);
     let reaped = node.closing.is_waiting() && closing::reap(node);
-    flushed || arrived || retried || reaped
+    retried || reaped
 }
 
 /// What can wait until a PE has time: freeing memory of ended registrations, telling of paths that were given up, giving memory back to
@@ -319,24 +325,32 @@ fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Resu
     if key.node != source {
         return Err(format!("{source} lends memory of {}", key.node));
     }
+    let release = move |node: &Node| lent::send_release(node, Lender { node: key.node, token }, key.len);
     if let Some(memory) = lent::view(node, &key)? {
-        take_large(node, source, (key, token), memory.as_slice());
+        take_large(node, source, memory.as_slice());
+        drop(memory);
+        release(node);
         return Ok(());
+    }
+    if !node.being_fetched.take(key.len) {
+        let all = "the messages that are being fetched would take more than a quarter of this host's memory";
+        return Err(format!("a message of {} bytes; {all}", key.len));
     }
     let into = lent::landing(node, &key, None)?;
     let (what, bytes) = (|| "fetching a large message".to_owned(), into.len());
     lent::fetch(node, what, key, (into, bytes), move |node, memory| {
-        take_large(node, source, (key, token), memory.as_slice());
+        release(node);
+        take_large(node, source, memory.as_slice());
+        node.being_fetched.give_back(key.len);
     });
     Ok(())
 }
 
-fn take_large(node: &Arc<Node>, source: NodeId, (key, token): (RegionKey, u64), bytes: &[u8]) {
+fn take_large(node: &Arc<Node>, source: NodeId, bytes: &[u8]) {
     if let Ok((Header::Large { .. }, _)) = envelope::decode(bytes) {
         // One that leads to itself would never end.
         let cause = "a large message that consists of a large message".to_owned();
         return node.fail(JobError::Undecodable { peer: source, node: node.id, cause });
     }
     receive(node, None, source, bytes);
-    lent::send_release(node, Lender { node: key.node, token }, key.len);
 }

@@ -174,6 +174,7 @@ pub(crate) fn close(node: &Arc<Node>) {
             node.network.wait(Some(Duration::from_millis(1)));
         }
     }
+    node.clear_mailboxes();
     node.transfers.clear();
     node.closing.clear();
     node.readonly.clear();

@@ -5,6 +5,7 @@ use crate::credit::Toll;
 use crate::departures::Departures;
 use crate::envelope::{self, Envelope, Header, Packed, Spread};
 use crate::error::JobError;
+use crate::host_memory::Allowance;
 use crate::ids::{NodeId, PeId};
 use crate::layout::Layout;
 use crate::mailbox::{Mailbox, Wake, Work};
@@ -45,6 +46,10 @@ pub(crate) struct Node {
     pub(crate) closing: Closing,
     pub(crate) tags: Tags,
     pub(crate) readonly: ReadonlyValues,
+    /// For calls that wait for posted buffers.
+    pub(crate) awaiting_posts: Allowance,
+    /// For messages that are being fetched because they are too long for a frame.
+    pub(crate) being_fetched: Allowance,
     /// One per PE of this node.
     pub(crate) counters: Vec<Arc<CachePadded<Counters>>>,
     /// For what happens outside entries, from any thread.
@@ -77,6 +82,8 @@ impl Node {
             closing: Closing::default(),
             tags: Tags::default(),
             readonly: ReadonlyValues::default(),
+            awaiting_posts: Allowance::default(),
+            being_fetched: Allowance::default(),
             counters: (0..pes).map(|_| Arc::default()).collect(),
             outside: Counters::default(),
             started: Instant::now(),
@@ -112,6 +119,15 @@ impl Node {
 
     pub(crate) fn pes(&self) -> impl Iterator<Item = PeId> {
         self.layout.pes_of(self.id)
+    }
+
+    /// Drops what was left for PEs that have ended: it may hold on to this node.
+    pub(crate) fn clear_mailboxes(&self) {
+        for mailbox in &self.mailboxes {
+            while let Some(work) = mailbox.pop() {
+                drop(work);
+            }
+        }
     }
 
     fn mailbox(&self, pe: PeId) -> &Arc<CachePadded<Mailbox>> {

@@ -4,8 +4,8 @@ mod every_path;
 
 use chare::prelude::*;
 use chare::{
-    Job, Landing, RegisteredSource, RegisteredTarget, Registration, SourceHandle, TargetHandle, rget, rput,
-    try_rget, try_rput,
+    Job, Landing, ReachOptions, RegisteredSource, RegisteredTarget, Registration, SourceHandle, Status,
+    TargetHandle, rget, rput, try_rget, try_rput,
 };
 use every_path::on_every_path;
 use std::sync::Arc;
@@ -241,6 +241,50 @@ fn completions_carry_values_and_owners_hear_by_reference() {
             assert_eq!(told.await, [(1, bytes), (2, bytes)]);
         }
     });
+}
+
+/// Also where nobody else makes progress: in a job of one node.
+#[test]
+fn a_put_waits_for_whoever_reads_its_target() {
+    let main = || async {
+        let target = RegisteredTarget::register(vec![0; LONG]);
+        let (written, done) = chare::future::<Buffer<u32>>();
+        let put = || rput(pattern(LONG), &target.handle(), done).expect("it fits");
+        assert_eq!(target.read(|_| put()), Some(Status::Pending));
+        check(&written.await);
+        assert!(target.read(check).is_some());
+    };
+    everywhere(main);
+    assert_eq!(Job::in_process(1, 1).run(main).unwrap(), 0);
+}
+
+#[test]
+fn transfers_that_are_copies_are_over_at_once() {
+    let main = || async {
+        let peers = PeerProxy::create();
+        let (handles, to) = chare::future();
+        peers.on(far()).register(LONG, to);
+        let (source, target, ..) = handles.await;
+        let (filled, done) = chare::future::<BufferMut<u32>>();
+        assert_eq!(rget(&source, vec![0; LONG].into(), done).expect("it is as long"), Status::Complete);
+        let (written, done) = chare::future::<Buffer<u32>>();
+        assert_eq!(rput(filled.await, &target, done).expect("it is as long"), Status::Complete);
+        check(&written.await);
+    };
+    assert_eq!(Job::in_process(1, 2).run(main).unwrap(), 0);
+    // Neighbours copy, too, but over TCP the callback tells.
+    assert_eq!(Job::in_process(2, 1).run(main).unwrap(), 0);
+    let tcp = ReachOptions { nolocal: true, ..ReachOptions::default() };
+    let far_away = || async {
+        let peers = PeerProxy::create();
+        let (handles, to) = chare::future();
+        peers.on(far()).register(LONG, to);
+        let (filled, done) = chare::future::<BufferMut<u32>>();
+        let status = rget(&handles.await.0, vec![0; LONG].into(), done).expect("it is as long");
+        assert_eq!(status, Status::Pending);
+        check(&filled.await);
+    };
+    assert_eq!(Job::in_process(2, 1).network(tcp).run(far_away).unwrap(), 0);
 }
 
 #[test]

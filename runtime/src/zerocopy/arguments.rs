@@ -22,6 +22,17 @@ pub(crate) enum Arrived {
     Posted { memory: MemoryMut, len: usize },
 }
 
+impl Arrived {
+    /// Bytes that this node keeps for it: not those that somebody lends.
+    pub(super) fn kept_bytes(&self) -> usize {
+        match self {
+            Self::Received { memory, release: None } => memory.len(),
+            Self::Received { release: Some(_), .. } => 0,
+            Self::Posted { memory, .. } => memory.len(),
+        }
+    }
+}
+
 impl From<Leaving> for Arrived {
     /// What comes from the same process is there already.
     fn from(Leaving { memory, release, .. }: Leaving) -> Self {

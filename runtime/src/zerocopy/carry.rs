@@ -57,6 +57,14 @@ impl Carried {
         Self { memory, kind, place: Place::Sent, registration: terms.registration, release }
     }
 
+    /// Bytes that this process keeps for it.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        match self.place {
+            Place::Sent | Place::Copied => self.memory.len(),
+            Place::Mapped(_) => 0,
+        }
+    }
+
     /// The same bytes by another handle.
     pub(crate) fn map(self, handle: impl FnOnce(Memory) -> Option<Memory>) -> Option<Self> {
         Some(Self { memory: handle(self.memory)?, ..self })

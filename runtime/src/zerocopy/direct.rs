@@ -161,10 +161,15 @@ fn get<T: Element>(
     let (offset, bytes) = place.bytes::<T>();
     let then_node = Arc::clone(&node);
     let then = move |completion: chare_lrts::Completion| {
-        let Some(Ok(buffer)) = completion.memory.map(BufferMut::<T>::from_memory) else {
-            unreachable!("a get hands its memory back")
-        };
         let moved = completion.result;
+        let buffer = match (completion.memory.map(BufferMut::<T>::from_memory), &moved) {
+            (Some(Ok(buffer)), _) => buffer,
+            (None, Err(cause)) => {
+                let what = "rget".to_owned();
+                return then_node.fail(JobError::Transfer { what, node: then_node.id, cause: cause.clone() });
+            }
+            _ => unreachable!("a get that is over hands its memory back"),
+        };
         let outcome = match moved.clone() {
             Ok(_) => Ok(buffer),
             Err(cause) => Err(TransferFailed { buffer, cause }),

@@ -116,10 +116,13 @@ impl Nocopy {
         }
     }
 
-    /// Bytes that came with the message.
-    pub(crate) fn inline_bytes(&self) -> usize {
-        let Self::Described(descriptors) = self else { return 0 };
-        let inline = descriptors.iter().filter(|descriptor| matches!(descriptor, Descriptor::Inline { .. }));
-        inline.map(Descriptor::bytes).sum()
+    /// Bytes that came from elsewhere and are kept here.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        let is_inline = |descriptor: &&Descriptor| matches!(descriptor, Descriptor::Inline { .. });
+        match self {
+            Self::Described(descriptors) => descriptors.iter().filter(is_inline).map(Descriptor::bytes).sum(),
+            Self::Arrived(arrived) => arrived.iter().map(Arrived::kept_bytes).sum(),
+            Self::Leaving(_) => 0,
+        }
     }
 }

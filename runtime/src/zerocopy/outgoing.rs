@@ -188,6 +188,11 @@ pub(crate) struct Leaving {
 }
 
 impl Leaving {
+    /// Bytes that this node keeps for it: not those that somebody waits for.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        if self.release.is_none() { self.memory.len() } else { 0 }
+    }
+
     /// Without wishes of the sender's.
     pub(crate) fn plain(memory: Memory, release: Option<Arc<Release>>) -> Self {
         Self { memory, release, terms: Terms::default() }

@@ -246,10 +246,14 @@ struct State {
     abandoned: bool,
     /// Set when the post method has returned.
     call: Option<(Destination, Call)>,
+    /// What the call makes its node keep, while it is there.
+    kept_bytes: u64,
 }
 
 const ABANDONED: &str =
     "its post method left a `Post` without a buffer; call `Post::post` or `Post::match_tag`";
+
+const OVERFULL: &str = "the calls that wait for posted buffers would take more than a quarter of this host's memory; post buffers for them earlier";
 
 impl Waiting {
     /// What the posts of a call, about to be handed to its post method on `pe`, will wait in.
@@ -263,7 +267,8 @@ impl Waiting {
         let posted = kinds.zip(bytes).filter(|(kind, _)| **kind == NocopyKind::Posted);
         let offered: Vec<usize> = posted.map(|(_, bytes)| bytes).collect();
         let given = offered.iter().map(|_| None).collect();
-        let state = Mutex::new(State { given, missing: offered.len(), abandoned: false, call: None });
+        let state =
+            Mutex::new(State { given, missing: offered.len(), abandoned: false, call: None, kept_bytes: 0 });
         let waiting = Arc::new(Self { node: Arc::clone(node), pe, entry: call.entry, offered, state });
         let slot = |position| Slot { waiting: Some(Arc::clone(&waiting)), position };
         let slots: Vec<Slot> = (0..waiting.offered.len()).map(slot).collect();
@@ -273,7 +278,7 @@ impl Waiting {
     /// Takes the call in after its post method. Gives it back at once, with its buffers, if all are there.
     ///
     /// # Errors
-    /// When the post method dropped a post, in words.
+    /// When the post method dropped a post, or calls that wait take too much memory, in words.
     pub(crate) fn enter(
         &self,
         destination: Destination,
@@ -283,15 +288,35 @@ impl Waiting {
         if state.abandoned {
             return Err(ABANDONED.to_owned());
         }
+        if state.missing > 0 {
+            let bytes = kept_bytes(&call);
+            if !self.node.awaiting_posts.take(bytes) {
+                return Err(OVERFULL.to_owned());
+            }
+            state.kept_bytes = bytes;
+        }
         state.call = Some((destination, call));
-        Ok(state.take_complete())
+        Ok(self.take_complete(&mut state))
+    }
+
+    fn take_complete(&self, state: &mut State) -> Option<(Destination, Call, Vec<Given>)> {
+        if state.missing > 0 {
+            return None;
+        }
+        let (destination, call) = self.take_call(state)?;
+        Some((destination, call, std::mem::take(&mut state.given).into_iter().flatten().collect()))
+    }
+
+    fn take_call(&self, state: &mut State) -> Option<(Destination, Call)> {
+        self.node.awaiting_posts.give_back(std::mem::take(&mut state.kept_bytes));
+        state.call.take()
     }
 
     /// A post was dropped unused: the call cannot run. While its post method runs, whoever runs it is told.
     fn abandon(&self) {
         let mut state = self.state.lock();
         state.abandoned = true;
-        let parked = state.call.take();
+        let parked = self.take_call(&mut state);
         drop(state);
         if parked.is_some() {
             self.fail(ABANDONED.to_owned());
@@ -303,7 +328,7 @@ impl Waiting {
             let mut state = self.state.lock();
             state.given[position] = Some(given);
             state.missing -= 1;
-            state.take_complete()
+            self.take_complete(&mut state)
         };
         let Some((destination, call, given)) = complete else { return };
         match receive::land(&self.node, destination.clone(), call, given) {
@@ -320,12 +345,8 @@ impl Waiting {
     }
 }
 
-impl State {
-    fn take_complete(&mut self) -> Option<(Destination, Call, Vec<Given>)> {
-        if self.missing > 0 {
-            return None;
-        }
-        let (destination, call) = self.call.take()?;
-        Some((destination, call, std::mem::take(&mut self.given).into_iter().flatten().collect()))
-    }
+/// About how much memory a call takes that waits.
+fn kept_bytes(call: &Call) -> u64 {
+    let nocopy = call.nocopy.as_deref().map_or(0, Nocopy::kept_bytes);
+    (size_of::<Call>() + call.arguments.encoded_bytes() + nocopy) as u64
 }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 const EAGER_MAPPED_BYTES: usize = 1024;
 const EAGER_COPIED_BYTES: usize = 4096;
 const EAGER_FETCHED_BYTES: usize = 32 << 10;
-pub(crate) const EAGER_CARRIED_BYTES: usize = 256 << 10;
+const EAGER_CARRIED_BYTES: usize = 256 << 10;
 
 /// Whether the bytes of an argument travel with its message: its sender wishes so, or fetching them from `peer` would cost more
 /// than copying them.
@@ -44,8 +44,9 @@ pub(crate) fn is_eager(node: &Node, memory: &Memory, registration: Registration,
 
 /// Takes charge of what the caller gave.
 pub(crate) fn leave(node: &Arc<Node>, Outgoing { memory, terms, hand_back }: Outgoing) -> Leaving {
-    let held =
-        terms.registration == Registration::Now && node.transfers.hold(node.network.regions(), &memory);
+    // Nobody is lent what is empty; and all that is empty may have one address.
+    let is_held = terms.registration == Registration::Now && !memory.is_empty();
+    let held = is_held && node.transfers.hold(node.network.regions(), &memory);
     let held = held.then(|| memory.clone());
     let offered = memory.len() as u64;
     let release = (hand_back.is_some() || held.is_some()).then(|| release(node, offered, held, hand_back));
