@@ -2,8 +2,7 @@
 //! Charm++'s example `zerocopy/direct_api/misc/zcpy_immediate`.
 //!
 //! The lower half of an array offers sources and targets; its partners get the one and put into the other. Each of the two transfers
-//! of a pair tells both its sides, by entries that are expedited (Charm++'s are `[immediate]`, which run between other entries'
-//! instructions; ours run next).
+//! of a pair tells both its sides, by `immediate` entries.
 //!
 //! ```text
 //! cargo run --release --example zcpy_immediate -- 20 +n 2
@@ -76,19 +75,19 @@ impl Watcher {
     }
 
     /// A source offered was read, or a target offered was written.
-    #[entry(expedited)]
+    #[entry(immediate)]
     fn offered_done(&mut self, bytes: u64) {
         assert_eq!(bytes as usize, SIZE);
         self.tell();
     }
 
-    #[entry(expedited)]
+    #[entry(immediate)]
     fn receiver_done(&mut self, destination: BufferMut<u8>) {
         assert!(*destination == ports::characters(SIZE));
         self.tell();
     }
 
-    #[entry(expedited)]
+    #[entry(immediate)]
     fn sender_done(&mut self, source: Buffer<u8>) {
         assert!(*source == ports::characters(SIZE));
         self.tell();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
-/// Too long to travel with a message.
+/// Too long to travel with a message between nodes of one host.
 const BULK: usize = 20_000;
 
 struct Single;

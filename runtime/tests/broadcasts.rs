@@ -223,7 +223,7 @@ fn every_member_posts_a_buffer_of_its_own() {
 fn members_post_by_tag_before_and_after_and_the_sender_learns_the_fewest() {
     on_every_path(&SHAPES, || async {
         let members = MemberProxy::create(12);
-        for (seed, len) in (0u32..).zip([2, 100, 512, 20_000]) {
+        for (seed, len) in (0u32..).zip([2, 100, 512, 70_000]) {
             members.offer(1, len);
             chare::quiescence().await;
             let ((total, done), (sent, on_sent)) = (chare::future(), chare::future::<Sent<u32>>());
@@ -243,7 +243,7 @@ fn members_post_by_tag_before_and_after_and_the_sender_learns_the_fewest() {
 fn eight_broadcasts_of_one_source_at_once_from_every_root() {
     on_every_path(&[(2, 2), (4, 1), (6, 1)], || async {
         let count = u64::from(chare::pes());
-        for len in [100, 20_000] {
+        for len in [100, 70_000] {
             let members = MemberProxy::create(count);
             let (completions, done) = chare::future();
             members.send_to_all(5, len, 8, done);

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 const TAG: u64 = 7;
 /// Elements of the receiver's buffers.
-const ROOM: usize = 6000;
+const ROOM: usize = 80_000;
 const UNTOUCHED: u32 = u32::MAX;
 
 /// When and how the receiver gives its buffer.
@@ -244,7 +244,7 @@ async fn every_manner() {
     let last = PeId(chare::pes() - 1);
     for manner in MANNERS {
         for (offered, wanted) in
-            [(0, 0), (5, 0), (5, 1), (5, 3), (5, 5), (5000, 0), (5000, 4999), (5000, 5000)]
+            [(0, 0), (5, 0), (5, 3), (5, 5), (5000, 4999), (70_000, 0), (70_000, 69_999), (70_000, 70_000)]
         {
             for target in [PeId(0), last] {
                 receive(&receivers, target, manner, offered, wanted).await;

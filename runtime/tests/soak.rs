@@ -15,7 +15,7 @@ const TRANSFERS: u64 = 8_000;
 const BATCH: u64 = 16;
 
 /// Too long to travel with a message on any path.
-const LEN: usize = 10_000;
+const LEN: usize = 33_000;
 
 /// Memory may grow by this much after a warm-up of an eighth of the transfers: what allocators and statistics keep.
 const GROWTH_BYTES_MAX: u64 = 16 << 20;

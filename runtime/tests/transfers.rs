@@ -1,3 +1,4 @@
+#![expect(unsafe_code, reason = "makes buffers of memory that others own")]
 //! What comes back from a transfer: buffers, lengths, values of the caller's, errors; over every path.
 
 mod every_path;
@@ -11,8 +12,11 @@ use every_path::on_every_path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Longer than what travels inside a message.
-const LONG: usize = 5000;
+/// Longer than what travels inside a message, on any path.
+const LONG: usize = 70_000;
+
+/// Elements of an owner that has them inside itself: a PE's stack has room for some of these.
+const INSIDE: usize = 5000;
 
 struct Peer {
     sources: Vec<RegisteredSource<u32>>,
@@ -173,7 +177,7 @@ fn a_buffer_comes_back_when_nobody_holds_it() {
 static GUARDS: AtomicUsize = AtomicUsize::new(0);
 
 /// Elements that live inside their owner.
-struct Owner([u32; LONG]);
+struct Owner([u32; INSIDE]);
 
 impl AsRef<[u32]> for Owner {
     fn as_ref(&self) -> &[u32] {
@@ -191,17 +195,29 @@ impl Drop for Owner {
 fn foreign_memory_is_sent_and_let_go_of() {
     everywhere(|| async {
         let peers = PeerProxy::create();
-        let elements = pattern(LONG).try_into().expect("as many");
+        let elements = pattern(INSIDE).try_into().expect("as many");
         GUARDS.fetch_add(1, Ordering::Relaxed);
         let foreign = Buffer::from_owner(Owner(elements));
         let (taken, done) = chare::future();
         let (sent, on_sent) = chare::future::<Sent<u32>>();
         peers.on(far()).take(SendBuffer::from(foreign).on_sent(on_sent), done);
-        assert_eq!(taken.await, LONG);
+        assert_eq!(taken.await, INSIDE);
         let back = sent.await.into_buffer().try_into_mut().expect_err("it belongs to somebody else");
         drop(back);
         chare::quiescence().await;
         assert_eq!(GUARDS.load(Ordering::Relaxed), 0);
+
+        for len in [10, LONG] {
+            let elements = Arc::new(pattern(len));
+            // SAFETY: the guard keeps the elements, which nobody writes.
+            let raw = unsafe { Buffer::from_raw_parts(elements.as_ptr(), len, Arc::clone(&elements)) };
+            let ((taken, done), (sent, on_sent)) = (chare::future(), chare::future::<Sent<u32>>());
+            peers.on(far()).take(SendBuffer::from(raw).on_sent(on_sent), done);
+            assert_eq!(taken.await, len);
+            drop(sent.await);
+            chare::quiescence().await;
+            assert_eq!(Arc::strong_count(&elements), 1, "the guard is gone");
+        }
 
         let shared = Arc::new(pattern(LONG));
         struct Table(Arc<Vec<u32>>);
@@ -239,6 +255,54 @@ fn completions_carry_values_and_owners_hear_by_reference() {
             peers.on(far()).tell(to);
             let bytes = 4 * len as u64;
             assert_eq!(told.await, [(1, bytes), (2, bytes)]);
+        }
+    });
+}
+
+#[test]
+fn parts_of_sources_and_targets_are_where_they_belong() {
+    everywhere(|| async {
+        let peers = PeerProxy::create();
+        let (handles, to) = chare::future();
+        peers.on(far()).register(LONG, to);
+        let (source, target, ..) = handles.await;
+        for (first, len) in [(0, 1), (3, 5), (LONG / 2, LONG / 2), (LONG - 1, 1)] {
+            let part = first..first + len;
+            let (filled, done) = chare::future::<BufferMut<u32>>();
+            rget(&source.slice(part.clone()), vec![7; len + 2].into(), done).expect("it is longer");
+            let filled = filled.await;
+            assert!(filled[..len] == pattern(LONG)[part.clone()] && filled[len..] == [7; 2], "{part:?}");
+            let (written, done) = chare::future::<Buffer<u32>>();
+            rput(vec![9; len], &target.slice(part.clone()), done).expect("it is as long");
+            written.await;
+            let (back, done) = chare::future::<BufferMut<u32>>();
+            rget(&target.as_source(), vec![0; LONG].into(), done).expect("it is as long");
+            let mut expected = vec![0; LONG];
+            expected[part.clone()].fill(9);
+            assert!(back.await[..] == expected, "{part:?}");
+            let (cleared, done) = chare::future::<Buffer<u32>>();
+            rput(vec![0; len], &target.slice(part), done).expect("it is as long");
+            cleared.await;
+        }
+    });
+}
+
+#[test]
+fn a_target_is_registered_when_its_first_handle_is_made() {
+    everywhere(|| async {
+        let mut target = RegisteredTarget::lazily(pattern(LONG));
+        assert!(target.read(|elements| target.read(|again| elements == again)).flatten().is_some());
+        for (put, expected) in [(Some(1), 1), (None, 1), (Some(2), 2)] {
+            if let Some(value) = put {
+                let (written, done) = chare::future::<Buffer<u32>>();
+                rput(vec![value; 2], &target.handle().slice(1..3), done).expect("it fits");
+                written.await;
+            }
+            let (closed, back) = chare::future::<BufferMut<u32>>();
+            target.close(back);
+            let buffer = closed.await;
+            assert_eq!(buffer[1..3], [expected; 2]);
+            target = RegisteredTarget::lazily(buffer);
         }
     });
 }

@@ -39,7 +39,7 @@ fn jacobi2d_finds_what_a_sequential_sweep_finds_in_every_style() {
 
 #[test]
 fn jacobi2d_takes_as_many_iterations_over_every_path() {
-    // Edges of 300 points are fetched instead of travelling with their message.
+    // Edges of 300 points are read in place where they can be, and travel with their message elsewhere.
     let iterations = |path: &str| {
         let said = pass("jacobi2d", &format!("--columns 600 --rows 6 --blocks 2 {path}"));
         said.lines().find_map(|line| Some(line.split_once(" iterations")?.0.to_owned())).expect("it says so")

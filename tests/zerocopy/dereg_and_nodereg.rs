@@ -15,8 +15,8 @@ use clap::Parser;
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
 
-/// More than what travels with a message, so that there is something to register.
-const LEN: usize = 2000;
+/// More than what travels with a message on any path, so that there is something to register.
+const LEN: usize = 70_000;
 
 /// Sends one buffer three times, registered for different times.
 #[derive(Parser)]

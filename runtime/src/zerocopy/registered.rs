@@ -15,6 +15,7 @@ use crate::node::Node;
 use crate::pe::Pe;
 use chare_lrts::claim::ClaimMode;
 use chare_lrts::{Held, RegionKey};
+use parking_lot::RwLock;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
@@ -178,10 +179,28 @@ impl<T: Element> std::ops::Deref for RegisteredSource<T> {
 }
 
 /// Elements that peers may write with [`rput`](crate::rput) and read with [`rget`](crate::rget); registered until closed or dropped.
+///
+/// ```
+/// use chare::prelude::*;
+/// use chare::{RegisteredTarget, rput};
+///
+/// let code = chare::Job::in_process(1, 1).run(|| async {
+///     let target = RegisteredTarget::lazily(vec![0u32; 4]);
+///     assert_eq!(target.read(|elements| elements.len()), Some(4)); // nobody else can reach it yet
+///     let (written, done) = chare::future::<Buffer<u32>>();
+///     rput(vec![7; 2], &target.handle().slice(1..3), done).expect("it fits");
+///     written.await;
+///     let (closed, back) = chare::future::<BufferMut<u32>>();
+///     target.close(back);
+///     assert_eq!(closed.await[..], [0, 7, 7, 0]);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
 pub struct RegisteredTarget<T: Element> {
-    region: Region,
+    region: OnceLock<Region>,
+    /// Until it is registered.
+    unregistered: RwLock<Option<BufferMut<T>>>,
     notify: Option<ErasedCallback>,
-    elements: PhantomData<T>,
 }
 
 impl<T: Element> RegisteredTarget<T> {
@@ -202,13 +221,14 @@ impl<T: Element> RegisteredTarget<T> {
     /// Outside a PE.
     pub fn try_register(buffer: impl Into<BufferMut<T>>) -> Result<Self, NotRegistered<BufferMut<T>>> {
         match Region::new(Held::Target(buffer.into().into_memory())) {
-            Ok(region) => Ok(Self { region, notify: None, elements: PhantomData }),
-            Err(Held::Target(memory)) => {
-                let Ok(buffer) = BufferMut::from_memory(memory) else { unreachable!("it was a buffer") };
-                Err(NotRegistered { buffer })
-            }
-            Err(Held::Source(_)) => unreachable!("a target was given"),
+            Ok(region) => Ok(Self { region: region.into(), unregistered: RwLock::new(None), notify: None }),
+            Err(held) => Err(NotRegistered { buffer: into_target(held) }),
         }
+    }
+
+    /// Registers a buffer for writing when its first handle is made, and not before.
+    pub fn lazily(buffer: impl Into<BufferMut<T>>) -> Self {
+        Self { region: OnceLock::new(), unregistered: RwLock::new(Some(buffer.into())), notify: None }
     }
 
     /// Tells `callback` after every transfer by handles made from here on: the bytes transferred.
@@ -218,16 +238,25 @@ impl<T: Element> RegisteredTarget<T> {
     }
 
     /// What peers need.
+    ///
+    /// # Panics
+    /// If the buffer is not registered yet, as [`RegisteredTarget::register`] does, or if it is being [read](RegisteredTarget::read) then.
     pub fn handle(&self) -> TargetHandle<T> {
-        TargetHandle {
-            place: Place::new(self.region.key, size_of::<T>(), self.notify),
-            elements: PhantomData,
-        }
+        let region = self.region.get_or_init(|| {
+            let buffer = self.unregistered.try_write().and_then(|mut buffer| buffer.take());
+            let buffer = buffer.expect("a target is registered before or after it is read, not meanwhile");
+            let registered = Region::new(Held::Target(buffer.into_memory()));
+            registered.unwrap_or_else(|_| panic!("{}", NotRegistered { buffer: () }))
+        });
+        TargetHandle { place: Place::new(region.key, size_of::<T>(), self.notify), elements: PhantomData }
     }
 
     /// Looks at the elements, unless a put is under way.
     pub fn read<R>(&self, body: impl FnOnce(&[T]) -> R) -> Option<R> {
-        let Region { node, key } = &self.region;
+        if let Some(buffer) = &*self.unregistered.read_recursive() {
+            return Some(body(buffer));
+        }
+        let Region { node, key } = self.region.get().expect("what is registered has a region");
         let claim = node.network.regions().claim(key, 0, key.len, ClaimMode::Read).ok()?;
         // SAFETY: the region was registered from a `BufferMut<T>`, so address and length fit `T`; the read claim keeps the
         // bytes allocated and every writer out until it is dropped, after `body`.
@@ -238,13 +267,23 @@ impl<T: Element> RegisteredTarget<T> {
 
     /// Ends the registration and hands the buffer to `callback` once no transfer touches it. Handles are
     /// stale from here on.
+    ///
+    /// # Panics
+    /// Outside a PE, if it was never registered.
     pub fn close(self, callback: Callback<BufferMut<T>>) {
-        let Region { node, key } = &self.region;
-        closing::close(node, key, move |node, held| {
-            let Held::Target(memory) = held else { unreachable!("a target was given") };
-            if let Ok(buffer) = BufferMut::<T>::from_memory(memory) {
-                send::fire(node, callback.erase(), Arguments::new(buffer));
-            }
-        });
+        let fire = move |node: &Node, buffer: BufferMut<T>| {
+            send::fire(node, callback.erase(), Arguments::new(buffer));
+        };
+        let Some(Region { node, key }) = self.region.get() else {
+            let buffer = self.unregistered.into_inner().expect("what is not registered is here");
+            return Pe::current(|pe| fire(&pe.node, buffer));
+        };
+        closing::close(node, key, move |node, held| fire(node, into_target(held)));
     }
+}
+
+/// The buffer that a target was registered from.
+fn into_target<T: Element>(held: Held) -> BufferMut<T> {
+    let Held::Target(memory) = held else { unreachable!("a target was given") };
+    BufferMut::from_memory(memory).unwrap_or_else(|_| unreachable!("it was such a buffer"))
 }

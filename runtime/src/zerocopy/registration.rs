@@ -1,6 +1,7 @@
 //! When memory is made reachable for other nodes, and for how long.
 //!
-//! No path of today pins memory, so all of this costs little and changes little; a network that pins makes it matter.
+//! Inside a host nothing is pinned, so that all of this costs little and changes little; networks with one-sided access (libfabric, RDMA devices) pin
+//! what is registered when it is first fetched, and make it matter.
 //!
 //! | here | Charm++'s `CkNcpyBuffer` | the bytes |
 //! |---|---|---|
@@ -10,11 +11,12 @@
 //! | [`Registration::None`] | `CK_BUFFER_NOREG` | are never registered: they travel with the message, copied |
 //! | otherwise | `CK_BUFFER_DEREG` | stay registered until the last transfer is over |
 //! | [`SendBuffer::keep_registered`](crate::SendBuffer::keep_registered) | `CK_BUFFER_NODEREG` | stay registered for the next time |
-//! | [`RegisteredSource::register`](crate::RegisteredSource::register) | `registerMem()` | are registered until dropped |
+//! | [`RegisteredSource::register`](crate::RegisteredSource::register), [`RegisteredTarget::register`](crate::RegisteredTarget::register) | `registerMem()` | are registered until dropped |
+//! | [`RegisteredSource::lazily`](crate::RegisteredSource::lazily), [`RegisteredTarget::lazily`](crate::RegisteredTarget::lazily) | `CK_BUFFER_UNREG` | are registered when their first handle is made |
 //! | [`RegisteredSource::deregister`](crate::RegisteredSource::deregister), [`RegisteredTarget::close`](crate::RegisteredTarget::close) | `deregisterMem()` | are the user's again |
 //!
-//! A posted buffer is the local side of a get, which no path of today registers, so it has no mode of its own; it may lie in the
-//! pool like any other.
+//! A posted buffer is the local side of a get, which a network that asks for it pins while the get lasts, so it has no mode of its own; it may lie
+//! in the pool like any other.
 
 use super::buffer::{Buffer, BufferMut, Element};
 use crate::pe::Pe;
