@@ -1,7 +1,53 @@
 //! What the ports of Charm++'s zero-copy tests and examples share: their start, their numbers, their checks.
 
 pub use crate::start::run;
-use chare::{ArrayOptions, PeId};
+use chare::{
+    ArrayOptions, Buffer, BufferMut, Element, PeId, RegisteredSource, RegisteredTarget, Registration,
+    SendBuffer,
+};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// When memory is registered: Charm++ has most of its examples once for each of these.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub enum Mode {
+    /// When it turns out to be needed
+    #[default]
+    Unreg,
+    /// At once
+    Reg,
+    /// With the runtime's pool, in which it lies
+    Prereg,
+}
+
+impl Mode {
+    /// A nocopy argument.
+    pub fn send<T: Element>(self, buffer: impl Into<Buffer<T>>) -> SendBuffer<T> {
+        SendBuffer::from(buffer.into()).registration(match self {
+            Self::Unreg => Registration::Lazily,
+            Self::Reg => Registration::Now,
+            Self::Prereg => Registration::Pooled,
+        })
+    }
+
+    /// Elements that others get.
+    pub fn source<T: Element>(self, values: Vec<T>) -> RegisteredSource<T> {
+        match self {
+            Self::Unreg => RegisteredSource::lazily(values),
+            Self::Reg => RegisteredSource::register(values),
+            Self::Prereg => RegisteredSource::register(BufferMut::from_fn(values.len(), |at| values[at])),
+        }
+    }
+
+    /// Room for so many elements that others put.
+    pub fn target<T: Element>(self, len: usize) -> RegisteredTarget<T> {
+        match self {
+            Self::Unreg => RegisteredTarget::lazily(vec![T::zeroed(); len]),
+            Self::Reg => RegisteredTarget::register(vec![T::zeroed(); len]),
+            Self::Prereg => RegisteredTarget::register(BufferMut::zeroed(len)),
+        }
+    }
+}
 
 /// An even number of array elements, which work in pairs: element `i` and element `n - 1 - i`.
 ///

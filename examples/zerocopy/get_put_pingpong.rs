@@ -10,7 +10,7 @@
 
 use chare::prelude::*;
 use chare::{RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
-use chare_examples::ports;
+use chare_examples::ports::{self, Mode};
 use clap::Parser;
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
@@ -21,6 +21,9 @@ use std::process::ExitCode;
 struct Options {
     /// Elements of each buffer
     size: usize,
+    /// When memory is registered
+    #[arg(long, value_enum, default_value_t)]
+    mode: Mode,
 }
 
 /// A buffer to read and one to write, as element 0 keeps them.
@@ -38,9 +41,9 @@ struct Handles<T: chare::Element> {
 }
 
 impl<T: chare::Element> Offer<T> {
-    fn new(values: Vec<T>, written: Callback<u64>) -> Self {
-        let target = RegisteredTarget::register(BufferMut::zeroed(values.len())).notify(written);
-        Self { source: RegisteredSource::register(values), target }
+    fn new(mode: Mode, values: Vec<T>, written: Callback<u64>) -> Self {
+        let target = mode.target(values.len()).notify(written);
+        Self { source: mode.source(values), target }
     }
 
     fn handles(&self) -> Handles<T> {
@@ -67,6 +70,7 @@ impl<T: chare::Element> Handles<T> {
 
 struct Ping {
     size: usize,
+    mode: Mode,
     offers: Option<(Offer<i32>, Offer<f64>, Offer<u8>)>,
     written: u32,
     validated: Callback<()>,
@@ -75,17 +79,17 @@ struct Ping {
 #[chare(array)]
 impl Ping {
     #[entry]
-    fn new(size: usize, validated: Callback<()>) -> Self {
-        Self { size, offers: None, written: 0, validated }
+    fn new(size: usize, mode: Mode, validated: Callback<()>) -> Self {
+        Self { size, mode, offers: None, written: 0, validated }
     }
 
     /// On element 0.
     #[entry]
     fn start(&mut self) {
         let written = self.this_chare().target_written_callback();
-        let integers = Offer::new(ports::integers(self.size), written);
-        let doubles = Offer::new(ports::doubles(self.size), written);
-        let characters = Offer::new(ports::characters(self.size), written);
+        let integers = Offer::new(self.mode, ports::integers(self.size), written);
+        let doubles = Offer::new(self.mode, ports::doubles(self.size), written);
+        let characters = Offer::new(self.mode, ports::characters(self.size), written);
         let other = self.this_collection().at(1);
         other.bounce(integers.handles(), doubles.handles(), characters.handles());
         self.offers = Some((integers, doubles, characters));
@@ -119,9 +123,9 @@ impl Ping {
 }
 
 fn main() -> ExitCode {
-    ports::run(|Options { size }| async move {
+    ports::run(|Options { size, mode }| async move {
         let (all_validated, validated) = chare::future();
-        PingProxy::create(ports::both_ends(), size, validated).at(0).start();
+        PingProxy::create(ports::both_ends(), size, mode, validated).at(0).start();
         all_validated.await;
     })
 }

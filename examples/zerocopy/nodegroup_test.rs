@@ -11,7 +11,7 @@
 //! ```
 
 use chare::prelude::*;
-use chare_examples::ports;
+use chare_examples::ports::{self, Mode};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -20,23 +20,28 @@ const LEN: usize = 210;
 /// Receives into buffers of nodes.
 #[derive(Parser)]
 #[command(name = "nodegroup_test", no_binary_name = true)]
-struct Options {}
+struct Options {
+    /// When memory is registered
+    #[arg(long, value_enum, default_value_t)]
+    mode: Mode,
+}
 
 struct Member {
+    mode: Mode,
     done: Callback<()>,
 }
 
 #[chare(nodegroup)]
 impl Member {
     #[entry]
-    fn new(done: Callback<()>) -> Self {
-        Self { done }
+    fn new(mode: Mode, done: Callback<()>) -> Self {
+        Self { mode, done }
     }
 
     #[entry]
     fn start(&mut self) {
         if self.this_index() <= self.partner_index() {
-            self.partner().receive(false, ports::integers(LEN));
+            self.partner().receive(false, self.mode.send(ports::integers(LEN)));
         }
     }
 
@@ -47,7 +52,7 @@ impl Member {
             self.contribute(barrier(), self.done);
         } else {
             let sent = self.this_chare().sent_callback();
-            let back = SendBuffer::from(data.into_buffer()).on_sent(sent);
+            let back = self.mode.send(data.into_buffer()).on_sent(sent);
             self.partner().receive(true, back);
         }
     }
@@ -77,9 +82,9 @@ impl Member {
 }
 
 fn main() -> ExitCode {
-    ports::run(|Options {}| async move {
+    ports::run(|Options { mode }| async move {
         let (all_done, done) = chare::future();
-        MemberProxy::create(done).start();
+        MemberProxy::create(mode, done).start();
         all_done.await;
         println!("All sending completed and result validated");
     })

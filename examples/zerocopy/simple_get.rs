@@ -9,7 +9,7 @@
 
 use chare::prelude::*;
 use chare::{RegisteredSource, SourceHandle, rget};
-use chare_examples::ports;
+use chare_examples::ports::{self, Mode};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -19,6 +19,9 @@ use std::process::ExitCode;
 struct Options {
     /// Elements of each buffer
     size: usize,
+    /// When memory is registered
+    #[arg(long, value_enum, default_value_t)]
+    mode: Mode,
 }
 
 /// What element 0 offers.
@@ -30,6 +33,7 @@ struct Sources {
 
 struct Ping {
     size: usize,
+    mode: Mode,
     sources: Option<Sources>,
     /// Sources read, and one for the other's destinations.
     done: u32,
@@ -42,9 +46,9 @@ struct Ping {
 #[chare(array)]
 impl Ping {
     #[entry]
-    fn new(size: usize, validated: Callback<()>) -> Self {
+    fn new(size: usize, mode: Mode, validated: Callback<()>) -> Self {
         let (integers, doubles, characters) = (Vec::new(), Vec::new(), Vec::new());
-        Self { size, sources: None, done: 0, integers, doubles, characters, validated }
+        Self { size, mode, sources: None, done: 0, integers, doubles, characters, validated }
     }
 
     /// On element 0.
@@ -52,9 +56,9 @@ impl Ping {
     fn start(&mut self) {
         let read = self.this_chare().source_done_callback();
         let sources = Sources {
-            integers: RegisteredSource::register(ports::integers(self.size)).notify(read),
-            doubles: RegisteredSource::register(ports::doubles(self.size)).notify(read),
-            characters: RegisteredSource::register(ports::characters(self.size)).notify(read),
+            integers: self.mode.source(ports::integers(self.size)).notify(read),
+            doubles: self.mode.source(ports::doubles(self.size)).notify(read),
+            characters: self.mode.source(ports::characters(self.size)).notify(read),
         };
         let Sources { integers, doubles, characters } = &sources;
         let other = self.this_collection().at(1);
@@ -126,9 +130,9 @@ impl Ping {
 }
 
 fn main() -> ExitCode {
-    ports::run(|Options { size }| async move {
+    ports::run(|Options { size, mode }| async move {
         let (all_validated, validated) = chare::future();
-        PingProxy::create(ports::both_ends(), size, validated).at(0).start();
+        PingProxy::create(ports::both_ends(), size, mode, validated).at(0).start();
         all_validated.await;
     })
 }

@@ -9,7 +9,7 @@
 
 use chare::prelude::*;
 use chare::{RegisteredTarget, TargetHandle, rput};
-use chare_examples::ports;
+use chare_examples::ports::{self, Mode};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -19,6 +19,9 @@ use std::process::ExitCode;
 struct Options {
     /// Elements of each buffer
     size: usize,
+    /// When memory is registered
+    #[arg(long, value_enum, default_value_t)]
+    mode: Mode,
 }
 
 /// What element 1 offers.
@@ -30,6 +33,7 @@ struct Targets {
 
 struct Ping {
     size: usize,
+    mode: Mode,
     targets: Option<Targets>,
     /// Targets written.
     written: u32,
@@ -41,8 +45,8 @@ struct Ping {
 #[chare(array)]
 impl Ping {
     #[entry]
-    fn new(size: usize, validated: Callback<()>) -> Self {
-        Self { size, targets: None, written: 0, done: 0, validated }
+    fn new(size: usize, mode: Mode, validated: Callback<()>) -> Self {
+        Self { size, mode, targets: None, written: 0, done: 0, validated }
     }
 
     /// On element 1.
@@ -50,9 +54,9 @@ impl Ping {
     fn start(&mut self) {
         let written = self.this_chare().target_done_callback();
         let targets = Targets {
-            integers: RegisteredTarget::register(vec![0; self.size]).notify(written),
-            doubles: RegisteredTarget::register(vec![0.0; self.size]).notify(written),
-            characters: RegisteredTarget::register(vec![0; self.size]).notify(written),
+            integers: self.mode.target(self.size).notify(written),
+            doubles: self.mode.target(self.size).notify(written),
+            characters: self.mode.target(self.size).notify(written),
         };
         let Targets { integers, doubles, characters } = &targets;
         let other = self.this_collection().at(0);
@@ -116,9 +120,9 @@ impl Ping {
 }
 
 fn main() -> ExitCode {
-    ports::run(|Options { size }| async move {
+    ports::run(|Options { size, mode }| async move {
         let (all_validated, validated) = chare::future();
-        PingProxy::create(ports::both_ends(), size, validated).at(1).start();
+        PingProxy::create(ports::both_ends(), size, mode, validated).at(1).start();
         all_validated.await;
     })
 }

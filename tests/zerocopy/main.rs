@@ -123,6 +123,39 @@ ported_examples! {
     zcpy_immediate: zcpy_immediate "20" => "All gets and puts have completed";
 }
 
+/// The examples that Charm++ has once for each mode of registration.
+#[test]
+fn examples_in_every_mode() {
+    let kernel_copies = kernel_copies();
+    let paths = [
+        "+p 2",
+        "+n 2 +lrts shm +nocma",
+        "+n 2 +lrts cma",
+        "+n 2 +p 2 +lrts tcp +nolocal",
+        "+n 2 +lrts emulated",
+    ];
+    for (example, arguments, expected) in [
+        ("get_put_pingpong", "100000", "Result validated!"),
+        ("nodegroup_test", "", "All sending completed and result validated"),
+        ("simple_bcast", "--len 100000", "All operations completed"),
+        ("simple_bcast_post", "", "All operations completed"),
+        ("simple_get", "100000", "Get validated!"),
+        ("simple_put", "100000", "Put validated!"),
+        ("simple_zero_copy", "8", "All sending completed and result validated"),
+        ("simple_zero_copy", "8 --post", "All sending completed and result validated"),
+        ("stencil3d", "16 8 --iterations 3", "Every block is what one process alone computes"),
+        ("stencil3d", "16 8 --iterations 3 --style posted", "Every block is what one process alone computes"),
+    ] {
+        let program = Program::example(example);
+        for path in paths.iter().filter(|path| kernel_copies || !path.contains("lrts cma")) {
+            for mode in ["unreg", "reg", "prereg"] {
+                let said = program.pass(&format!("{arguments} --mode {mode} {path}"));
+                assert!(said.contains(expected), "{example} {arguments} --mode {mode} {path}: {said}");
+            }
+        }
+    }
+}
+
 /// Sizes that need more than 31 bits, and more than 32; between two processes over each path.
 #[test]
 #[ignore = "moves tens of gigabytes: run it in release, on a machine with 24 GiB"]

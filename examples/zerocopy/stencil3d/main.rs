@@ -19,7 +19,7 @@ mod nocopy;
 mod posted;
 mod problem;
 
-use chare_examples::ports;
+use chare_examples::ports::{self, Mode};
 use clap::{Parser, ValueEnum};
 use problem::Problem;
 use std::process::ExitCode;
@@ -41,6 +41,9 @@ struct Options {
     /// How the blocks are written
     #[arg(long, value_enum, default_value_t = Style::Nocopy)]
     style: Style,
+    /// When faces that are nocopy arguments are registered
+    #[arg(long, value_enum, default_value_t)]
+    mode: Mode,
 }
 
 #[derive(ValueEnum, Clone, Copy, Debug)]
@@ -70,7 +73,7 @@ impl Options {
                 return Err(format!("{} points cannot be cut into blocks of {}", points[axis], block[axis]));
             }
         }
-        Ok(Problem { points, block, iterations: self.iterations })
+        Ok(Problem { points, block, iterations: self.iterations, mode: self.mode })
     }
 }
 

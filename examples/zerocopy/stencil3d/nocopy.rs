@@ -27,7 +27,8 @@ impl Block {
         let back = self.this_chare().face_back_callback();
         for side in Side::ALL {
             let neighbour = self.this_collection().at(self.problem.neighbour(self.this_index(), side));
-            neighbour.receive(side.opposite(), SendBuffer::from(face_of(&self.grid, side)).on_sent(back));
+            neighbour
+                .receive(side.opposite(), self.problem.mode.send(face_of(&self.grid, side)).on_sent(back));
         }
     }
 

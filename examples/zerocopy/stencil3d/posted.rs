@@ -61,7 +61,8 @@ impl Block {
     fn send_faces(&self) {
         for side in Side::ALL {
             let neighbour = self.this_collection().at(self.problem.neighbour(chare::this_index(), side));
-            neighbour.receive(side.opposite(), self.iteration, face_of(&self.grid, side));
+            let face = self.problem.mode.send(face_of(&self.grid, side));
+            neighbour.receive(side.opposite(), self.iteration, face);
         }
     }
 

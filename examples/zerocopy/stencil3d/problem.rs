@@ -2,6 +2,7 @@
 
 use crate::grid::{Extent, Grid, Side};
 use chare::{Buffer, BufferMut};
+use chare_examples::ports::Mode;
 use serde::{Deserialize, Serialize};
 
 /// What names a block.
@@ -15,6 +16,8 @@ pub(crate) struct Problem {
     /// Points of a block.
     pub(crate) block: Extent,
     pub(crate) iterations: u32,
+    /// When faces that are nocopy arguments are registered.
+    pub(crate) mode: Mode,
 }
 
 impl Problem {

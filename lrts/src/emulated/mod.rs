@@ -22,6 +22,7 @@ mod reader;
 mod server;
 mod stream;
 mod talk;
+pub(crate) mod unrest;
 pub(crate) mod wire;
 
 use crate::capabilities::Capabilities;
@@ -89,8 +90,7 @@ impl<L: Lrts> Emulated<L> {
             return Ok(Posted::Done(fail(operation, TransferError::PeerLost(node))));
         }
         open(&mut talk, operation)?;
-        // Before the backend is asked: a progress that takes the news of room meanwhile must see that it passes somebody by.
-        peer.restless.store(true, Ordering::Release);
+        peer.unrest.announce();
         talk.push_out(node, &self.inner);
         peer.note(&talk);
         Ok(Posted::Pending)
@@ -100,11 +100,11 @@ impl<L: Lrts> Emulated<L> {
     fn push_out(&self) -> bool {
         let mut happened = false;
         for (index, peer) in self.peers.iter().enumerate() {
-            if !peer.restless.load(Ordering::Acquire) {
+            if !peer.unrest.is_restless() {
                 continue;
             }
             let talk = peer.talk.try_lock();
-            peer.passed_by.store(talk.is_none(), Ordering::Release);
+            peer.unrest.come_by(talk.is_none());
             if let Some(mut talk) = talk {
                 let Talk { server, outgoing, .. } = &mut *talk;
                 happened |= server.retry(self.closing.load(Ordering::Acquire), outgoing);
@@ -187,11 +187,7 @@ impl<L: Lrts> Lrts for Emulated<L> {
     /// As the wrapped backend; also `false` while a range waits for its claim, since no descriptor tells when it can have
     /// it, and while there are frames that nobody has tried to send.
     fn arm(&self) -> bool {
-        let must_look = |peer: &Peer| {
-            let passed_by = peer.passed_by.load(Ordering::Acquire) && peer.restless.load(Ordering::Acquire);
-            passed_by || peer.impatient.load(Ordering::Acquire)
-        };
-        let at_rest = !self.peers.iter().any(must_look);
+        let at_rest = !self.peers.iter().any(|peer| peer.unrest.must_look());
         let closing = self.closing.load(Ordering::Acquire) && !self.said_goodbye.load(Ordering::Acquire);
         at_rest && !closing && self.inner.arm()
     }

@@ -4,6 +4,7 @@ use super::outgoing::{Kind, Outgoing, Pushed};
 use super::partial::Partial;
 use super::poster::Poster;
 use super::server::Server;
+use super::unrest::Unrest;
 use super::wire::{Header, OPERATIONS_MAX};
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Lrts, NoRoom};
@@ -90,13 +91,7 @@ impl Talk {
 
 /// A talk, and what can be known of it without its lock.
 pub(super) struct Peer {
-    /// Mirrors "something waits to be sent or claimed"; written under the lock, read without to skip it.
-    pub(super) restless: AtomicBool,
-    /// Mirrors "something waits that no event descriptor tells of"; written under the lock.
-    pub(super) impatient: AtomicBool,
-    /// A progress found the lock taken. Whoever holds it may have been refused before that progress took the news of room
-    /// from the backend, so nobody sleeps until one has looked again.
-    pub(super) passed_by: AtomicBool,
+    pub(super) unrest: Unrest,
     /// Mirrors "nothing it sends is read again"; written under the lock.
     pub(super) ignored: AtomicBool,
     pub(super) talk: Mutex<Talk>,
@@ -105,9 +100,7 @@ pub(super) struct Peer {
 impl Peer {
     pub(super) fn new(node: NodeId, regions: &Arc<Regions>, chunk_bytes_max: usize) -> Self {
         Self {
-            restless: AtomicBool::new(false),
-            impatient: AtomicBool::new(false),
-            passed_by: AtomicBool::new(false),
+            unrest: Unrest::new(),
             ignored: AtomicBool::new(false),
             talk: Mutex::new(Talk {
                 presence: Presence::Open,
@@ -121,9 +114,7 @@ impl Peer {
     }
 
     pub(super) fn note(&self, talk: &Talk) {
-        let (sends, waits) = (!talk.outgoing.is_empty(), talk.server.is_waiting());
-        self.restless.store(sends || waits, Ordering::Release);
-        self.impatient.store(waits || (sends && !talk.is_stalled), Ordering::Release);
+        self.unrest.note(!talk.outgoing.is_empty(), talk.server.is_waiting(), talk.is_stalled);
         self.ignored.store(talk.presence == Presence::Lost, Ordering::Release);
     }
 }

@@ -7,3 +7,4 @@
 mod bell;
 mod claim;
 mod ring;
+mod unrest;

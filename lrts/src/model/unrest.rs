@@ -1,0 +1,84 @@
+//! Unrest of a talk: nobody sleeps beside an operation that could go on.
+
+use crate::emulated::unrest::Unrest;
+use loom::sync::atomic::{AtomicBool, Ordering};
+use loom::sync::{Arc, Mutex};
+use loom::thread;
+
+/// The wrapped backend: full at first.
+struct Backend {
+    /// Whether it is full, and whether it has refused somebody since it told of room.
+    state: Mutex<(bool, bool)>,
+    /// Its event descriptor.
+    readable: AtomicBool,
+}
+
+impl Backend {
+    fn send(&self) -> bool {
+        let (full, refused) = &mut *self.state.lock().unwrap();
+        *refused |= *full;
+        !*full
+    }
+
+    /// The peer reads. Returns whether it told so.
+    fn make_room(&self) -> bool {
+        let (full, refused) = &mut *self.state.lock().unwrap();
+        *full = false;
+        let tells = std::mem::take(refused);
+        if tells {
+            self.readable.store(true, Ordering::Release);
+        }
+        tells
+    }
+}
+
+/// A talk: whether its one operation is still to be sent.
+struct Talk {
+    lock: Mutex<bool>,
+    unrest: Unrest,
+}
+
+impl Talk {
+    fn push_out(&self, unsent: &mut bool, backend: &Backend) {
+        *unsent = *unsent && !backend.send();
+        self.unrest.note(*unsent, false, *unsent);
+    }
+
+    fn post(&self, backend: &Backend) {
+        let mut unsent = self.lock.lock().unwrap();
+        *unsent = true;
+        self.unrest.announce();
+        self.push_out(&mut unsent, backend);
+    }
+
+    /// Takes the backend's news, then looks at the talk. Returns whether there was news, and whether the caller goes to sleep.
+    fn progress(&self, backend: &Backend) -> (bool, bool) {
+        let heard = backend.readable.swap(false, Ordering::AcqRel);
+        if self.unrest.is_restless() {
+            let unsent = self.lock.try_lock();
+            self.unrest.come_by(unsent.is_err());
+            if let Ok(mut unsent) = unsent {
+                self.push_out(&mut unsent, backend);
+            }
+        }
+        (heard, !self.unrest.must_look())
+    }
+}
+
+#[test]
+fn what_found_no_room_is_tried_again_when_there_is() {
+    loom::model(|| {
+        let backend =
+            Arc::new(Backend { state: Mutex::new((true, false)), readable: AtomicBool::new(false) });
+        let talk = Arc::new(Talk { lock: Mutex::new(false), unrest: Unrest::new() });
+        let reader = Arc::clone(&backend);
+        let reader = thread::spawn(move || reader.make_room());
+        let (poster, over) = (Arc::clone(&talk), Arc::clone(&backend));
+        let poster = thread::spawn(move || poster.post(&over));
+        let (heard, sleeps) = talk.progress(&backend);
+        let is_woken = reader.join().unwrap() && !heard;
+        poster.join().unwrap();
+        let unsent = *talk.lock.lock().unwrap();
+        assert!(!unsent || !sleeps || is_woken, "it sleeps beside an operation");
+    });
+}
