@@ -1,6 +1,6 @@
 //! The neighbourhood: a node's links to all other nodes of its host, opened once, shared by the backends.
 //!
-//! 1. Opening: make a ring for each neighbour to write, say hello to all, then wait for the hello of each,
+//! 1. Opening: make a ring for each neighbour to write, say hello to all, then wait for all hellos,
 //!    until the deadline. Whoever is missing then is named.
 //! 2. Afterwards the links are read by whoever makes progress: when its doorbell woke it, else every few
 //!    milliseconds, so that a neighbour's death is noticed while nobody sleeps.
@@ -10,7 +10,7 @@ use crate::bootstrap::Bootstrap;
 use crate::error::LrtsError;
 use crate::host::arena::Arenas;
 use crate::host::doorbell::{Doorbell, ring_doorbell};
-use crate::host::link::{Introduction, Link, Received};
+use crate::host::link::{Introduction, Link, Message, Received};
 use crate::host::mapping::Mapping;
 use crate::host::neighbour::{Neighbour, RING_CONTROL_BYTES, RING_DATA_BYTES_MIN};
 use crate::ids::NodeId;
@@ -60,22 +60,27 @@ pub struct Neighbourhood {
 /// A neighbour that is not known yet.
 struct Stranger {
     link: Arc<Link>,
-    /// What it has said so far.
-    heard: Option<Received>,
+    hello: Option<Message>,
 }
 
 impl Stranger {
     fn new((peer, socket): (NodeId, OwnedFd)) -> Self {
-        Self { link: Arc::new(Link::new(peer, socket)), heard: None }
+        Self { link: Arc::new(Link::new(peer, socket)), hello: None }
     }
 
     /// Takes its hello, if it is here.
-    fn listen(&mut self) {
-        if self.heard.is_none() {
-            self.heard = match self.link.receive() {
-                Received::Nothing => None,
-                heard => Some(heard),
-            };
+    fn listen(&mut self) -> Result<(), LrtsError> {
+        if self.hello.is_some() {
+            return Ok(());
+        }
+        match self.link.receive() {
+            Received::Nothing => Ok(()),
+            Received::Ended => Err(lost(self.link.peer())),
+            Received::Invalid(cause) => Err(protocol(self.link.peer(), cause)),
+            Received::Message(hello) => {
+                self.hello = Some(hello);
+                Ok(())
+            }
         }
     }
 }
@@ -119,10 +124,11 @@ impl Neighbourhood {
             greet(&mut strangers, position, introduction, descriptors, deadline)?;
             rings.push(inbound);
         }
+        hear_all(&mut strangers, deadline, patience)?;
         let arenas = Arenas::new(strangers.iter().map(|stranger| Arc::clone(&stranger.link)).collect());
         let mut neighbours = Vec::with_capacity(strangers.len());
         for (position, (stranger, inbound)) in strangers.into_iter().zip(rings).enumerate() {
-            let neighbour = meet(stranger, inbound, deadline, patience)?;
+            let neighbour = meet(stranger, inbound)?;
             doorbell
                 .watch(position, neighbour.link().socket())
                 .map_err(|source| system("watching a link", source))?;
@@ -224,11 +230,11 @@ fn greet(
     loop {
         match link.introduce(introduction, descriptors) {
             Ok(()) => return Ok(()),
-            Err(Errno::AGAIN) => wait(&link, PollFlags::OUT, deadline)
+            Err(Errno::AGAIN) => wait(&[&link], PollFlags::OUT, deadline)
                 .map_err(|cause| connect(peer, format!("its socket takes no hello: {cause}")))?,
             // All nodes greet at once, and the kernel counts the descriptors that nobody has taken yet against one limit of the user's.
             Err(Errno::TOOMANYREFS) if Instant::now() < deadline => {
-                strangers.iter_mut().for_each(Stranger::listen);
+                strangers.iter_mut().try_for_each(Stranger::listen)?;
                 std::thread::sleep(CROWDED);
             }
             Err(Errno::PIPE | Errno::CONNRESET) => return Err(lost(peer)),
@@ -237,42 +243,38 @@ fn greet(
     }
 }
 
-/// Hears the hello.
-fn meet(
-    mut stranger: Stranger,
-    inbound: Mapping,
-    deadline: Instant,
-    patience: Duration,
-) -> Result<Neighbour, LrtsError> {
-    let peer = stranger.link.peer();
+/// Hears the hellos, each as soon as it is here: others may wait until the kernel counts fewer descriptors under way.
+fn hear_all(strangers: &mut [Stranger], deadline: Instant, patience: Duration) -> Result<(), LrtsError> {
     loop {
-        stranger.listen();
-        match stranger.heard.take() {
-            None | Some(Received::Nothing) => {
-                let waited = wait(&stranger.link, PollFlags::IN, deadline);
-                waited.map_err(|cause| {
-                    let seconds = patience.as_secs_f32();
-                    connect(peer, format!("no hello within {seconds} s ({cause}); is its process stuck?"))
-                })?;
-            }
-            Some(Received::Ended) => return Err(lost(peer)),
-            Some(Received::Invalid(cause)) => return Err(protocol(peer, cause)),
-            Some(Received::Message(hello)) => {
-                return Neighbour::new(stranger.link, inbound, hello).map_err(|cause| protocol(peer, cause));
-            }
-        }
+        strangers.iter_mut().try_for_each(Stranger::listen)?;
+        let silent: Vec<&Link> =
+            strangers.iter().filter(|one| one.hello.is_none()).map(|one| &*one.link).collect();
+        let Some(first) = silent.first() else { return Ok(()) };
+        wait(&silent, PollFlags::IN, deadline).map_err(|cause| {
+            let seconds = patience.as_secs_f32();
+            connect(first.peer(), format!("no hello within {seconds} s ({cause}); is its process stuck?"))
+        })?;
     }
 }
 
-/// Waits until a link is ready.
-fn wait(link: &Link, flags: PollFlags, deadline: Instant) -> io::Result<()> {
+/// Learns who said a hello.
+fn meet(Stranger { link, hello }: Stranger, inbound: Mapping) -> Result<Neighbour, LrtsError> {
+    let peer = link.peer();
+    let hello = hello.expect("all have said theirs");
+    Neighbour::new(link, inbound, hello).map_err(|cause| protocol(peer, cause))
+}
+
+/// Waits until one of these links is ready.
+fn wait(links: &[&Link], flags: PollFlags, deadline: Instant) -> io::Result<()> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
         }
         let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-        match rustix::event::poll(&mut [PollFd::from_borrowed_fd(link.socket(), flags)], Some(&timeout)) {
+        let mut sockets: Vec<PollFd<'_>> =
+            links.iter().map(|link| PollFd::from_borrowed_fd(link.socket(), flags)).collect();
+        match rustix::event::poll(&mut sockets, Some(&timeout)) {
             Ok(0) | Err(Errno::INTR) => {}
             Ok(_) => return Ok(()),
             Err(error) => return Err(error.into()),
