@@ -104,10 +104,7 @@ impl Exchange {
                     self.peers.told(node);
                 }
                 Err(Refusal::Full) => break,
-                Err(Refusal::Broken(cause)) => {
-                    self.lose(node, cause);
-                    break;
-                }
+                Err(Refusal::Broken(cause)) => self.lose(node, cause),
             }
         }
         self.peers.note(node);
