@@ -39,6 +39,7 @@ const CHECKS: &[(&str, RunOn)] = &[
     ("both_directions_at_once", messages::both_directions_at_once),
     ("a_refused_frame_leaves_no_trace", messages::a_refused_frame_leaves_no_trace),
     ("get_and_put_of_every_size", transfers::get_and_put_of_every_size),
+    ("a_few_bytes_across_the_end_of_a_page", transfers::a_few_bytes_across_the_end_of_a_page),
     ("a_get_leaves_the_rest_of_its_memory_alone", transfers::a_get_leaves_the_rest_of_its_memory_alone),
     ("a_get_into_too_little_memory_fails", transfers::a_get_into_too_little_memory_fails),
     ("ranges_outside_fail", transfers::ranges_outside_fail),

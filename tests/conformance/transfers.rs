@@ -70,6 +70,34 @@ pub(crate) fn get_and_put_of_every_size(backend: &dyn Backend) -> Outcome {
     Outcome::Passed
 }
 
+/// Behind the end of a page, soft-iWARP sends other bytes than those that it was asked for, if they are few.
+pub(crate) fn a_few_bytes_across_the_end_of_a_page(backend: &dyn Backend) -> Outcome {
+    const PAGE: usize = 4_096;
+    const LEN: usize = 3 * PAGE;
+    let mut group = group!(backend, 2);
+    for len in [2, 8, 31, 32, 33, 64] {
+        for before in [1, len / 2, len - 1] {
+            let start = |bytes: &[u8]| 2 * PAGE - bytes.as_ptr().addr() % PAGE - before;
+            let memory = group.nodes[1].memory(LEN, 5);
+            let at = start(memory.as_slice());
+            let source =
+                group.nodes[1].regions.register(Held::Source(memory.freeze())).expect("the board has room");
+            let got = group.get_bytes(0, source, at as u64, len).expect("a get within the region");
+            assert_pattern(got.as_slice(), at, 5);
+            group.nodes[1].end(&source);
+
+            let from = group.nodes[0].memory(LEN, 6).freeze();
+            let at = start(from.as_slice());
+            let target = group.nodes[1].target(LEN);
+            assert_eq!(group.put_bytes(0, target, 0, from.slice(at, len)), Ok(len));
+            let Held::Target(memory) = group.nodes[1].end(&target) else { panic!("it was a target") };
+            assert_pattern(&memory.as_slice()[..len], at, 6);
+        }
+    }
+    group.close();
+    Outcome::Passed
+}
+
 pub(crate) fn a_get_leaves_the_rest_of_its_memory_alone(backend: &dyn Backend) -> Outcome {
     let mut group = group!(backend, 2);
     let key = group.nodes[1].source(10_000, 5);

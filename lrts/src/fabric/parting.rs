@@ -98,12 +98,13 @@ impl Parting {
         was_said
     }
 
-    /// The peer's lifeline has ended. Whether that is news.
-    fn be_left(&mut self) -> bool {
-        if self.presence == Presence::Closed && self.farewell != Farewell::Heard {
-            self.lose();
+    /// The peer's lifeline has ended. Whether something ends with it: what was still to come from it, or to be said to it.
+    fn be_left(&self) -> bool {
+        match self.presence {
+            Presence::Open => true,
+            Presence::Closed => self.farewell != Farewell::Heard,
+            Presence::Lost => false,
         }
-        self.is_open()
     }
 
     /// The peer is lost. Whether that is news: it may go as it likes after its goodbye.
@@ -143,8 +144,9 @@ mod tests {
     fn an_end_after_the_goodbye_is_no_loss() {
         let mut parting = Parting::new();
         parting.hear_goodbye();
-        assert!(!parting.be_left(), "it may go as it likes");
-        assert!(parting.is_over() && parting.is_lost() && !parting.lose());
+        assert!(parting.be_left(), "nobody is left to hear ours");
+        assert!(!parting.lose(), "it may go as it likes");
+        assert!(parting.is_over() && parting.is_lost() && !parting.be_left());
     }
 
     #[test]

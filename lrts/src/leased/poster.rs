@@ -19,6 +19,13 @@ use std::collections::{HashMap, VecDeque};
 /// The longest piece: while one is on the wire, messages of the same connection wait for some hundred microseconds.
 const PIECE_BYTES_MAX: usize = 4 << 20;
 
+/// A transfer of so many bytes at most goes in pieces that lie in one page each where they come from: behind the end of a page,
+/// Linux's soft-iWARP sends other bytes (`siw_try_1seg` takes one part's length for the other's).
+const ONE_PAGE_BYTES_MAX: usize = 32;
+
+/// The smallest page.
+const PAGE_BYTES: usize = 4096;
+
 impl What {
     fn address(&self) -> *mut u8 {
         match self {
@@ -56,6 +63,26 @@ struct Operation {
 }
 
 impl Operation {
+    /// The next piece, of `max` bytes at most, into or out of the peer's memory at `remote`.
+    fn piece(&self, remote: Window, max: usize) -> Transfer {
+        let Wish { key, what, len, .. } = &self.wish;
+        let left = len - self.posted;
+        let local = what.address().wrapping_add(self.posted);
+        let remote = Window { address: remote.address.wrapping_add(self.posted as u64), ..remote };
+        let source = match what.direction() {
+            Direction::Read => remote.address as usize,
+            Direction::Write => local as usize,
+        };
+        let in_page = if left > ONE_PAGE_BYTES_MAX { left } else { PAGE_BYTES - source % PAGE_BYTES };
+        Transfer {
+            direction: what.direction(),
+            local,
+            len: left.min(in_page).min(max),
+            remote,
+            peer: key.node,
+        }
+    }
+
     fn is_over(&self) -> bool {
         self.in_flight == 0 && (self.doomed || (self.window.is_some() && self.posted == self.wish.len))
     }
@@ -196,24 +223,15 @@ impl Poster {
                 continue;
             };
             let node = operation.wish.key.node;
-            let left = operation.wish.len - operation.posted;
-            if left == 0 {
+            if operation.posted == operation.wish.len {
                 self.ready.pop_front();
                 over.extend(operation.is_over().then_some(id));
                 continue;
             }
-            let (Some(slot), Some(Window { address, key })) = (self.free.last().copied(), operation.window)
-            else {
+            let (Some(slot), Some(window)) = (self.free.last().copied(), operation.window) else {
                 return progress;
             };
-            let remote = Window { address: address.wrapping_add(operation.posted as u64), key };
-            let transfer = Transfer {
-                direction: operation.wish.what.direction(),
-                local: operation.wish.what.address().wrapping_add(operation.posted),
-                len: left.min(self.piece_bytes_max),
-                remote,
-                peer: node,
-            };
+            let transfer = operation.piece(window, self.piece_bytes_max);
             // SAFETY: `posted + len` does not exceed the operation's length, which its memory has (checked before a
             // get is posted; a put is as long as its memory). The operation holds the memory, exclusively for a
             // get, and is kept until all its pieces are over (rule 4) or the endpoint is shut.

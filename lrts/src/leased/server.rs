@@ -95,8 +95,13 @@ impl Server {
             }
         };
         let nothing = Window { address: 0, key: 0 };
-        let (window, region) = match self.regions.extent(&key).filter(|_| !claim.is_empty()) {
-            None => (nothing, None),
+        let (window, region) = match self.regions.extent(&key) {
+            _ if claim.is_empty() => (nothing, None),
+            // It has ended since it was claimed.
+            None => {
+                answers.push_back(Control::Failed { id, reason: Reason::Stale });
+                return;
+            }
             Some(extent) => {
                 match network.registrations.lease(network.endpoint, (slot, generation), &extent) {
                     Ok(Window { address, key }) => {

@@ -50,8 +50,8 @@ pub(super) struct Link {
     pub(super) address: SocketAddr,
     /// What our request must carry to be heard.
     pub(super) door: u64,
-    /// Buffers for its messages are posted.
-    pub(super) is_prepared: bool,
+    /// How many buffers for its messages are posted.
+    pub(super) posted: usize,
     attempts: u32,
     credits: u32,
     owed: u32,
@@ -68,7 +68,7 @@ impl Link {
             state: State::Absent,
             address,
             door,
-            is_prepared: false,
+            posted: 0,
             attempts: 0,
             credits: 0,
             owed: 0,

@@ -119,6 +119,8 @@ impl Exchange {
                 self.hear_goodbye(source);
                 return Ok(());
             }
+            // It hears our goodbye before any answer, which ends what it asked for.
+            Control::Open { .. } if !peer.parting.may_say() => return Ok(()),
             Control::Open { id, range, writing } => {
                 return peer.server.open(id, range, writing, network, &mut peer.waiting);
             }

@@ -104,7 +104,10 @@ impl Exchange {
                     self.peers.told(node);
                 }
                 Err(Refusal::Full) => break,
-                Err(Refusal::Broken(cause)) => self.lose(node, cause),
+                Err(Refusal::Broken(cause)) => {
+                    self.lose(node, cause);
+                    break;
+                }
             }
         }
         self.peers.note(node);

@@ -175,16 +175,12 @@ impl Endpoint {
         }
     }
 
-    /// Makes the queue pair of a link and, the first time, posts the buffers for the peer's messages.
+    /// Makes the queue pair of a link and posts those buffers for the peer's messages that are not posted yet.
     fn make_pair(&mut self, node: NodeId) -> io::Result<()> {
-        if !self.link(node).is_some_and(|link| link.is_prepared) {
-            self.post_slice(node)?;
-        }
+        self.post_slice(node)?;
         let mut wish = self.queues.connection();
         let (domain, device) = (self.queues.domain, self.listener.device());
-        let Some(link) = self.link(node) else { return Ok(()) };
-        link.is_prepared = true;
-        let Some(identifier) = link.identifier() else { return Ok(()) };
+        let Some(identifier) = self.link(node).and_then(|link| link.identifier()) else { return Ok(()) };
         if identifier.device() != device {
             return Err(io::Error::other("the way to it begins at another device; name one with `+verbs`"));
         }
@@ -201,10 +197,13 @@ impl Endpoint {
             let len = self.incoming.len() / self.slices.len();
             self.slices[node.index()] = Some(self.pin(self.incoming.buffer(first), len, Access::Filled)?);
         }
-        for slot in first..first + self.slice() {
-            // SAFETY: none of them is posted yet, and each gets one arrival.
-            let arrival = unsafe { Arrival::new(slot, 0) };
+        while let Some(posted) =
+            self.link(node).map(|link| link.posted).filter(|posted| *posted < self.slice())
+        {
+            // SAFETY: it is not posted yet, and gets one arrival.
+            let arrival = unsafe { Arrival::new(first + posted, 0) };
             self.post_buffer(arrival).map_err(|_| io::Error::other("the receive queue is full"))?;
+            self.link(node).expect("just looked at").posted += 1;
         }
         Ok(())
     }
