@@ -9,7 +9,7 @@
 use crate::credit::{Account, Toll, WINDOW_BYTES};
 use crate::envelope::{self, Header, Packed};
 use crate::error::JobError;
-use crate::host_memory::host_memory_bytes;
+use crate::host_memory::kept_bytes_max;
 use crate::ids::NodeId;
 use crate::node::Node;
 use crate::stats::Counters;
@@ -22,9 +22,6 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 /// What may wait for credit of one node before the PE that sends more has to wait itself: as much as is on its way, so that the
 /// network never runs dry.
 const ROOM_BYTES: u64 = WINDOW_BYTES;
-
-/// Which part of the host's memory may wait for credit.
-const PARTS: u64 = 4;
 
 /// What waits for one node, oldest first.
 #[derive(Default)]
@@ -75,7 +72,7 @@ impl Departures {
             by_node: (0..nodes).map(|_| Departure::new()).collect(),
             waiting_count: AtomicUsize::new(0),
             withheld_bytes: AtomicU64::new(0),
-            withheld_bytes_max: host_memory_bytes() / PARTS,
+            withheld_bytes_max: kept_bytes_max(),
         }
     }
 

@@ -6,15 +6,12 @@
 
 use crate::envelope::{Body, Envelope};
 use crate::error::JobError;
-use crate::host_memory::host_memory_bytes;
+use crate::host_memory::kept_bytes_max;
 use crate::ids::{ChareId, CollectionId, Index, SectionId};
 use crate::layout::Layout;
 use crate::pe::Pe;
 use rustc_hash::FxHashMap;
 use std::fmt;
-
-/// Which part of the host's memory a node's early messages may take.
-const PARTS: u64 = 4;
 
 /// What messages wait for that arrived before it was created.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -59,7 +56,7 @@ struct Kept {
 impl Early {
     /// For one PE of a job of this shape.
     pub(crate) fn new(layout: Layout) -> Self {
-        Self::within(host_memory_bytes() / PARTS / u64::from(layout.pes_per_node()))
+        Self::within(kept_bytes_max() / u64::from(layout.pes_per_node()))
     }
 
     fn within(bytes_max: u64) -> Self {

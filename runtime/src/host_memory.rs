@@ -17,7 +17,12 @@ pub(crate) fn host_memory_bytes() -> u64 {
     })
 }
 
-/// What other nodes may make this one keep for one purpose, in all: a quarter of its memory.
+/// Bytes that other nodes may make this one keep for one purpose, in all: a quarter of its memory.
+pub(crate) fn kept_bytes_max() -> u64 {
+    host_memory_bytes() / 4
+}
+
+/// What is kept for one purpose, up to [`kept_bytes_max`].
 #[derive(Default)]
 pub(crate) struct Allowance {
     /// Bytes kept. It is a sum; no other memory depends on it.
@@ -25,12 +30,9 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    const PARTS: u64 = 4;
-
     /// Keeps so many bytes more; returns whether there was room.
     pub(crate) fn take(&self, bytes: u64) -> bool {
-        let fits =
-            |used: u64| used.checked_add(bytes).filter(|sum| *sum <= host_memory_bytes() / Self::PARTS);
+        let fits = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= kept_bytes_max());
         self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
     }
 
@@ -49,7 +51,7 @@ mod tests {
 
     #[test]
     fn an_allowance_ends_and_comes_back() {
-        let (allowance, most) = (super::Allowance::default(), super::host_memory_bytes() / 4);
+        let (allowance, most) = (super::Allowance::default(), super::kept_bytes_max());
         assert!(!allowance.take(most + 1) && !allowance.take(u64::MAX));
         assert!(allowance.take(most) && !allowance.take(1));
         allowance.give_back(1);

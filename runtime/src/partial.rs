@@ -1,6 +1,6 @@
 //! What has come together of a reduction at one place of the tree, and how many PEs and members it stands for.
 
-use crate::host_memory::host_memory_bytes;
+use crate::host_memory::kept_bytes_max;
 use crate::ids::CollectionId;
 use crate::reduction::Share;
 use rustc_hash::FxHashMap;
@@ -67,9 +67,6 @@ impl Partial {
 /// What a partial takes beside its contributions: its place in the table, with room for the table to grow.
 const PLACE_BYTES: u64 = 256;
 
-/// Which part of the host's memory they may take.
-const PARTS: u64 = 4;
-
 /// The partials that wait for more, at one place of the tree.
 pub(crate) struct Partials {
     /// With what each takes: the sum of what has come together.
@@ -81,7 +78,7 @@ pub(crate) struct Partials {
 
 impl Default for Partials {
     fn default() -> Self {
-        Self::within(host_memory_bytes() / PARTS)
+        Self::within(kept_bytes_max())
     }
 }
 

@@ -1,8 +1,7 @@
 //! Which path a get or put takes, and what happens when that path stops working.
 
 use super::traffic::Count;
-use super::transfer::Ended;
-use super::underway::Attempt;
+use super::transfer::Tried;
 use super::{Messages, Peer, Reach};
 use crate::cma::Cma;
 use crate::error::TransferError;
@@ -32,8 +31,8 @@ impl Reach {
         };
         if let Some(shm) = self.mapper(peer, &wish.key) {
             match attempt(shm, wish)? {
-                Attempt::Posted(posted) => return count(&peer.traffic.copied, len, Ok(posted)),
-                Attempt::Failed(back, cause) => {
+                Tried::Works(posted) => return count(&peer.traffic.copied, len, Ok(posted)),
+                Tried::Fails(back, cause) => {
                     wish = back;
                     self.give_up(&peer.mapping, &cause);
                 }
@@ -41,8 +40,8 @@ impl Reach {
         }
         if let Some(cma) = self.kernel_copier(peer) {
             match attempt(cma, wish)? {
-                Attempt::Posted(posted) => return count(&peer.traffic.kernel_copied, len, Ok(posted)),
-                Attempt::Failed(back, cause) => {
+                Tried::Works(posted) => return count(&peer.traffic.kernel_copied, len, Ok(posted)),
+                Tried::Fails(back, cause) => {
                     wish = back;
                     self.give_up(&peer.kernel_copy, &cause);
                 }
@@ -50,8 +49,8 @@ impl Reach {
         }
         if let Some(direct) = self.direct(peer, &wish) {
             match self.under_way.attempt(direct, wish)? {
-                Attempt::Posted(posted) => return count(&peer.traffic.one_sided, len, Ok(posted)),
-                Attempt::Failed(back, cause) => {
+                Tried::Works(posted) => return count(&peer.traffic.one_sided, len, Ok(posted)),
+                Tried::Fails(back, cause) => {
                     wish = back;
                     self.give_up(&peer.direct, &cause);
                 }
@@ -93,18 +92,16 @@ impl Reach {
 }
 
 /// Posts a transfer on a path that copies at once, or does not work.
-fn attempt(path: &dyn Lrts, wish: Wish) -> Result<Attempt, Wish> {
+fn attempt(path: &dyn Lrts, wish: Wish) -> Result<Tried<Posted>, Wish> {
     let stub = wish.stub();
     Ok(match wish.over(path)? {
-        Posted::Done(completion) => match stub.judge(completion) {
-            Ended::Over(completion) => Attempt::Posted(Posted::Done(completion)),
-            Ended::Refused(wish, cause) => Attempt::Failed(wish, cause),
-        },
-        Posted::Pending => Attempt::Posted(Posted::Pending),
+        Posted::Done(completion) => stub.judge(completion).map(Posted::Done),
+        Posted::Pending => Tried::Works(Posted::Pending),
     })
 }
 
-fn count(count: &Count, len: usize, posted: Result<Posted, Wish>) -> Result<Posted, Wish> {
+/// Counts a transfer unless it came to nothing at once.
+pub(super) fn count(count: &Count, len: usize, posted: Result<Posted, Wish>) -> Result<Posted, Wish> {
     let failed = |posted: &Posted| matches!(posted, Posted::Done(Completion { result: Err(_), .. }));
     if posted.as_ref().is_ok_and(|posted| !failed(posted)) {
         count.add(len);

@@ -44,11 +44,21 @@ impl Wish {
     }
 }
 
-/// How a path ended a transfer.
-pub(super) enum Ended {
-    Over(Completion),
-    /// The path does not work, for this reason: another may take the wish, as it was.
-    Refused(Wish, TransferError),
+/// What came of a transfer on a path that may not work.
+pub(super) enum Tried<T> {
+    /// The path does what it is for.
+    Works(T),
+    /// It does not, for this reason: another may take the wish, as it was.
+    Fails(Wish, TransferError),
+}
+
+impl<T> Tried<T> {
+    pub(super) fn map<U>(self, change: impl FnOnce(T) -> U) -> Tried<U> {
+        match self {
+            Self::Works(it) => Tried::Works(change(it)),
+            Self::Fails(wish, cause) => Tried::Fails(wish, cause),
+        }
+    }
 }
 
 /// What is left of a wish while a path has the rest. It holds the memory of a put: to be dropped before anybody hears of the end.
@@ -61,7 +71,7 @@ pub(super) struct Stub {
 
 impl Stub {
     /// What the completion means.
-    pub(super) fn judge(self, completion: Completion) -> Ended {
+    pub(super) fn judge(self, completion: Completion) -> Tried<Completion> {
         let Self { key, offset, len, from } = self;
         match completion {
             Completion { token, result: Err(cause @ TransferError::Refused { .. }), memory } => {
@@ -69,9 +79,9 @@ impl Stub {
                     Some(from) => What::Put(from),
                     None => What::Get(memory.expect("a get's memory comes back with its completion")),
                 };
-                Ended::Refused(Wish { key, offset, len, token, what }, cause)
+                Tried::Fails(Wish { key, offset, len, token, what }, cause)
             }
-            completion => Ended::Over(completion),
+            completion => Tried::Works(completion),
         }
     }
 }

@@ -6,8 +6,9 @@
 //! 2. What is refused under way is posted again as messages, or postponed while there is no room for it.
 
 use super::Reach;
+use super::choose::count;
 use super::fabric::Fabric;
-use super::transfer::{Ended, Stub};
+use super::transfer::{Stub, Tried};
 use crate::error::{LrtsError, TransferError};
 use crate::frame::Channel;
 use crate::ids::NodeId;
@@ -25,13 +26,6 @@ struct Open {
     stub: Option<Stub>,
 }
 
-/// What came of posting a transfer on a path that may not work.
-pub(super) enum Attempt {
-    Posted(Posted),
-    /// The path does not work; the transfer may take another.
-    Failed(Wish, TransferError),
-}
-
 /// See the file's head.
 #[derive(Default)]
 pub(super) struct UnderWay {
@@ -44,7 +38,7 @@ impl UnderWay {
     ///
     /// # Errors
     /// The transfer, when there is no room for it now.
-    pub(super) fn attempt(&self, direct: &dyn Lrts, wish: Wish) -> Result<Attempt, Wish> {
+    pub(super) fn attempt(&self, direct: &dyn Lrts, wish: Wish) -> Result<Tried<Posted>, Wish> {
         let stub = wish.stub();
         self.post(direct, wish, Some(stub))
     }
@@ -54,21 +48,18 @@ impl UnderWay {
     /// # Errors
     /// As [`UnderWay::attempt`].
     pub(super) fn carry(&self, carrier: &dyn Lrts, wish: Wish) -> Result<Posted, Wish> {
-        self.post(carrier, wish, None).map(|attempt| match attempt {
-            Attempt::Posted(posted) => posted,
-            Attempt::Failed(..) => unreachable!("only what has a stub can be posted again"),
+        self.post(carrier, wish, None).map(|tried| match tried {
+            Tried::Works(posted) => posted,
+            Tried::Fails(..) => unreachable!("only what has a stub can be posted again"),
         })
     }
 
-    fn post(&self, path: &dyn Lrts, wish: Wish, stub: Option<Stub>) -> Result<Attempt, Wish> {
+    fn post(&self, path: &dyn Lrts, wish: Wish, stub: Option<Stub>) -> Result<Tried<Posted>, Wish> {
         let token = wish.token;
         let name = self.open.lock().insert(Open { token, stub }) as Token;
         match (Wish { token: name, ..wish }).over(path) {
-            Ok(Posted::Pending) => Ok(Attempt::Posted(Posted::Pending)),
-            Ok(Posted::Done(completion)) => Ok(match self.end(completion) {
-                Ended::Over(completion) => Attempt::Posted(Posted::Done(completion)),
-                Ended::Refused(wish, cause) => Attempt::Failed(wish, cause),
-            }),
+            Ok(Posted::Pending) => Ok(Tried::Works(Posted::Pending)),
+            Ok(Posted::Done(completion)) => Ok(self.end(completion).map(Posted::Done)),
             Err(wish) => {
                 self.open.lock().remove(name as usize);
                 Err(Wish { token, ..wish })
@@ -77,12 +68,12 @@ impl UnderWay {
     }
 
     /// A transfer's end, under its poster's name.
-    fn end(&self, completion: Completion) -> Ended {
+    fn end(&self, completion: Completion) -> Tried<Completion> {
         let Open { token, stub } = self.open.lock().remove(completion.token as usize);
         let completion = Completion { token, ..completion };
         match stub {
             Some(stub) => stub.judge(completion),
-            None => Ended::Over(completion),
+            None => Tried::Works(completion),
         }
     }
 
@@ -106,13 +97,10 @@ impl Reach {
     /// Posts as messages what was refused otherwise.
     fn carry_after_all(&self, fabric: &dyn Fabric, wish: Wish, sink: &mut dyn Sink) {
         let (node, len) = (wish.key.node, wish.len);
-        match self.under_way.carry(fabric.carrier(), wish) {
-            Ok(posted) => {
-                self.peers[node.index()].traffic.emulated.add(len);
-                if let Posted::Done(completion) = posted {
-                    sink.completion(completion);
-                }
-            }
+        let posted = self.under_way.carry(fabric.carrier(), wish);
+        match count(&self.peers[node.index()].traffic.emulated, len, posted) {
+            Ok(Posted::Done(completion)) => sink.completion(completion),
+            Ok(Posted::Pending) => {}
             Err(wish) if self.closing.load(Ordering::Acquire) => {
                 sink.completion(wish.end(Err(TransferError::PeerLost(node))));
             }
@@ -143,8 +131,8 @@ impl Sink for Watcher<'_> {
 
     fn completion(&mut self, completion: Completion) {
         match self.reach.under_way.end(completion) {
-            Ended::Over(completion) => self.sink.completion(completion),
-            Ended::Refused(wish, cause) => {
+            Tried::Works(completion) => self.sink.completion(completion),
+            Tried::Fails(wish, cause) => {
                 let peer = &self.reach.peers[wish.key.node.index()];
                 peer.traffic.one_sided.take_back(wish.len);
                 self.reach.give_up(&peer.direct, &cause);
