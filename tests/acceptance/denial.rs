@@ -76,6 +76,33 @@ fn a_denial_after_a_thousand_copies_loses_nothing() {
 }
 
 #[test]
+fn descriptors_that_run_out_in_the_middle_lose_nothing() {
+    let program = env!("CARGO_BIN_EXE_denied");
+    for (options, is_mapped) in [
+        ("", true),
+        ("+lrts shm", true),
+        ("+lrts cma", false),
+        ("+nolocal", false),
+        ("+lrts emulated", false),
+    ] {
+        for node in [0, 1] {
+            let arguments = format!("--deny descriptors --on {node} --shareable --rounds 20 +n 2 {options}");
+            let outcome = run(denied(program, &arguments));
+            is_right(&outcome);
+            // What it shares is no more than before, and it cannot map what the other one shares.
+            for trouble in
+                ["a buffer of 8388608 bytes is not shareable", "raise `ulimit -n`; the kernel copies"]
+            {
+                let start = format!("warning: node {node}: ");
+                let lines = outcome.stderr.lines().filter(|line| line.starts_with(&start));
+                let told = lines.filter(|line| line.contains(trouble)).count();
+                assert_eq!(told, usize::from(is_mapped), "{options}: {trouble}: {outcome:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_process_that_hides_after_a_thousand_copies_is_reached_by_messages() {
     if !is_root() {
         return;

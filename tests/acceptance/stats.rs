@@ -45,6 +45,19 @@ fn without_a_mapping_the_same_buffers_are_copied_once_each() {
     }
 }
 
+#[test]
+fn what_cannot_be_registered_is_copied_counted_and_told_once() {
+    for path in ["", "+lrts cma", "+nolocal", "+lrts emulated"] {
+        let outcome = run(probe(&format!("lend full +n 2 +stats {path}")));
+        assert_eq!(outcome.code, Some(0), "{path}: {outcome:?}");
+        assert_eq!(counters(&outcome, "copies").iter().sum::<u64>(), 10, "{path}: {outcome:?}");
+        assert!(
+            outcome.complaint().starts_with("warning: node 0: no more memory can be registered"),
+            "{outcome:?}"
+        );
+    }
+}
+
 /// Copies in each of six processes: node 0, its four children in the tree of nodes, and the child of node 1.
 fn copies_in_six(arguments: &str) -> [u64; 6] {
     let outcome = run(probe(&format!("{arguments} +n 6 +p 2 +stats")));

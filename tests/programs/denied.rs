@@ -1,5 +1,5 @@
-//! The program of the denial tests: every PE reads and writes registered memory of the next one, which nobody can map, again and
-//! again; half-way, the kernel is made to refuse copies between the processes.
+//! The program of the denial tests: every PE reads and writes registered memory of the next one, again and again; half-way, the
+//! kernel is made to refuse something.
 //!
 //! Everything read is compared with what it must be. The program prints `right` and ends with 0, or panics.
 
@@ -8,11 +8,15 @@ use chare::{Program, RegisteredSource, RegisteredTarget, SourceHandle, TargetHan
 use chare_lrts::bootstrap::launched;
 use chare_tests::denial::{Denial, pin_within_limits};
 use clap::Parser;
+use serde::{Deserialize, Serialize};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
 /// Too long to travel with a message on any path.
 const LEN: usize = 20_000;
+
+/// More than the memory that is shared from the start.
+const LONG: usize = 1 << 20;
 
 /// The users that nodes become, by their process.
 const USERS_FROM: u32 = 200_000;
@@ -29,6 +33,9 @@ struct Options {
     /// Which PE's process tells it
     #[arg(long)]
     on: Option<u32>,
+    /// Neighbours can map the memory, of which more is needed in the second half
+    #[arg(long)]
+    shareable: bool,
     /// No process has the right to pin more than its limit says, and at first there is none
     #[arg(long)]
     pin_within_limits: bool,
@@ -41,6 +48,19 @@ struct Peer {
     registered: Option<(RegisteredSource<u64>, RegisteredTarget<u64>)>,
 }
 
+/// What a PE reads and writes.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Memory {
+    len: usize,
+    is_shareable: bool,
+}
+
+impl Memory {
+    fn full_of(self, value: u64) -> BufferMut<u64> {
+        if self.is_shareable { BufferMut::from_fn(self.len, |_| value) } else { vec![value; self.len].into() }
+    }
+}
+
 type Handles = (SourceHandle<u64>, TargetHandle<u64>);
 
 #[chare(group)]
@@ -50,11 +70,10 @@ impl Peer {
         Self { registered: None }
     }
 
-    /// Memory of the heap: neighbours cannot map it.
     #[entry]
-    fn register(&mut self, to: Callback<Handles>) {
-        let source = RegisteredSource::register(vec![7; LEN]);
-        let target = RegisteredTarget::register(vec![0; LEN]);
+    fn register(&mut self, memory: Memory, to: Callback<Handles>) {
+        let source = RegisteredSource::register(memory.full_of(7));
+        let target = RegisteredTarget::register(memory.full_of(0));
         to.send((source.handle(), target.handle()));
         self.registered = Some((source, target));
     }
@@ -66,20 +85,20 @@ impl Peer {
     }
 
     #[entry]
-    async fn exchange(this: This<Self>, rounds: u64, over: Callback<()>) {
+    async fn exchange(this: This<Self>, memory: Memory, rounds: u64, over: Callback<()>) {
         let next = PeId((chare::my_pe().0 + 1) % chare::pes());
         let (handles, to_handles) = chare::future();
-        this.collection().on(next).register(to_handles);
+        this.collection().on(next).register(memory, to_handles);
         let (source, target) = handles.await;
         for round in 1..=rounds {
             let ((read, on_read), (written, on_written)) = (chare::future(), chare::future());
-            rget(&source, vec![0; LEN].into(), on_read).expect("it is as long");
+            rget(&source, memory.full_of(0), on_read).expect("it is as long");
             assert!(read.await.iter().all(|value| *value == 7), "round {round}");
-            rput(vec![round; LEN], &target, on_written).expect("it is as long");
+            rput(memory.full_of(round), &target, on_written).expect("it is as long");
             let _: Buffer<u64> = written.await;
         }
         let (back, on_back) = chare::future();
-        rget(&target.as_source(), vec![0; LEN].into(), on_back).expect("it is as long");
+        rget(&target.as_source(), memory.full_of(0), on_back).expect("it is as long");
         assert!(back.await.iter().all(|value| *value == rounds), "the last round was written");
         this.contribute(barrier(), over);
     }
@@ -89,7 +108,9 @@ async fn run(options: Options) {
     let peers = PeerProxy::create();
     for half in 0..2 {
         let (over, done) = chare::future();
-        peers.exchange(options.rounds, done);
+        let len = if options.shareable && half == 1 { LONG } else { LEN };
+        let memory = Memory { len, is_shareable: options.shareable };
+        peers.exchange(memory, options.rounds, done);
         over.await;
         if let (0, Some(denial), Some(pe)) = (half, options.deny, options.on) {
             let (denied, done) = chare::future();

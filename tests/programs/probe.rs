@@ -174,7 +174,14 @@ async fn handover(members: MemberProxy) {
     }
 }
 
-async fn lend(members: MemberProxy) {
+/// Registers memory until there is no more room.
+fn fill_the_table() -> Vec<RegisteredSource<u64>> {
+    let one: Buffer<u64> = vec![1].into();
+    std::iter::from_fn(|| RegisteredSource::try_register(one.clone()).ok()).collect()
+}
+
+async fn lend(members: MemberProxy, is_full: bool) {
+    let _registered = is_full.then(fill_the_table);
     let last = PeId(chare::pes() - 1);
     for _ in 0..10 {
         let (borrowed, done) = chare::future();
@@ -241,7 +248,7 @@ fn main() -> ExitCode {
         let number = |position: usize| argument(position).parse().unwrap_or(0);
         match arguments.first().map(String::as_str) {
             Some("handover") => handover(members).await,
-            Some("lend") => lend(members).await,
+            Some("lend") => lend(members, argument(1) == "full").await,
             Some("proclaim") => proclaim(members, argument(1)).await,
             Some("readonly") => look_up(members, argument(1) == "shareable").await,
             Some("idle") => idle().await,

@@ -5,6 +5,7 @@ use rustix::process::{Resource, Rlimit};
 use rustix::thread::CapabilitySet;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 use serde::{Deserialize, Serialize};
+use std::os::fd::AsRawFd;
 
 /// What takes it away.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
@@ -15,6 +16,8 @@ pub enum Denial {
     Undumpable,
     /// No more memory may be pinned for network cards; for a process that has called [`pin_within_limits`].
     Unpinnable,
+    /// No more files may be opened, made or received.
+    Descriptors,
 }
 
 /// Lets this process pin as much as it likes, but only because of its limit: not by the right to exceed it. To be called before there are threads,
@@ -43,6 +46,13 @@ impl Denial {
             Self::Undumpable => {
                 let behavior = rustix::process::DumpableBehavior::NotDumpable;
                 rustix::process::set_dumpable_behavior(behavior).expect("anybody may hide");
+            }
+            Self::Descriptors => {
+                // The lowest number that is free: all below are taken.
+                let null = std::fs::File::open("/dev/null").expect("there was room so far");
+                let taken = u64::try_from(null.as_raw_fd()).expect("it is open");
+                let nothing = Rlimit { current: Some(taken), maximum: Some(taken) };
+                rustix::process::setrlimit(Resource::Nofile, nothing).expect("anybody may want less");
             }
             Self::Unpinnable => {
                 let nothing = Rlimit { current: Some(0), maximum: Some(0) };

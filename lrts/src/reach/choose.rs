@@ -34,7 +34,7 @@ impl Reach {
                 Tried::Works(posted) => return count(&peer.traffic.copied, len, Ok(posted)),
                 Tried::Fails(back, cause) => {
                     wish = back;
-                    self.give_up(&peer.mapping, &cause);
+                    self.give_up(peer, &peer.mapping, &cause);
                 }
             }
         }
@@ -43,7 +43,7 @@ impl Reach {
                 Tried::Works(posted) => return count(&peer.traffic.kernel_copied, len, Ok(posted)),
                 Tried::Fails(back, cause) => {
                     wish = back;
-                    self.give_up(&peer.kernel_copy, &cause);
+                    self.give_up(peer, &peer.kernel_copy, &cause);
                 }
             }
         }
@@ -52,7 +52,7 @@ impl Reach {
                 Tried::Works(posted) => return count(&peer.traffic.one_sided, len, Ok(posted)),
                 Tried::Fails(back, cause) => {
                     wish = back;
-                    self.give_up(&peer.direct, &cause);
+                    self.give_up(peer, &peer.direct, &cause);
                 }
             }
         }
@@ -84,9 +84,13 @@ impl Reach {
     }
 
     /// Notes that a path to a peer does not work, and warns of it once.
-    pub(super) fn give_up(&self, works: &AtomicBool, cause: &TransferError) {
+    pub(super) fn give_up(&self, peer: &Peer, works: &AtomicBool, cause: &TransferError) {
         if works.swap(false, Ordering::Relaxed) {
-            self.warn(format!("{cause}; memory goes by messages from here on, which is slower"));
+            let instead = match self.kernel_copier(peer) {
+                Some(_) => "the kernel copies memory from here on",
+                None => "memory goes by messages from here on",
+            };
+            self.warn(format!("{cause}; {instead}, which is slower"));
         }
     }
 }

@@ -135,7 +135,7 @@ impl Sink for Watcher<'_> {
             Tried::Fails(wish, cause) => {
                 let peer = &self.reach.peers[wish.key.node.index()];
                 peer.traffic.one_sided.take_back(wish.len);
-                self.reach.give_up(&peer.direct, &cause);
+                self.reach.give_up(peer, &peer.direct, &cause);
                 self.reach.carry_after_all(self.fabric, wish, self.sink);
             }
         }
