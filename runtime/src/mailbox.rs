@@ -243,7 +243,7 @@ impl Mailbox {
 
     fn sleep_as(&self, sleeper: Sleeper, stay_awake: impl FnOnce() -> bool, sleep: impl FnOnce()) {
         self.sleep.announce(sleeper);
-        if self.is_empty() && !stay_awake() {
+        if !stay_awake() {
             sleep();
         }
         self.sleep.end();

@@ -299,9 +299,9 @@ impl Node {
         &self.watch
     }
 
-    /// Wakes one parked PE, to watch the network while the caller is busy.
+    /// Wakes one parked PE, to watch the network while the caller is busy, unless somebody does.
     pub(crate) fn hand_over_network(&self) {
-        if self.layout.nodes() > 1 {
+        if self.layout.nodes() > 1 && !self.watch.has_watcher() {
             self.mailboxes.iter().any(|mailbox| mailbox.wake_parked());
         }
     }

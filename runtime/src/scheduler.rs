@@ -11,6 +11,7 @@ use crate::inbox;
 use crate::mailbox::Queued;
 use crate::pe::{NETWORK_INTERVAL, Pe};
 use crate::queue::RunQueue;
+use crate::watch::Entrance;
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::AssertUnwindSafe;
@@ -120,6 +121,11 @@ fn take_mail(pe: &Pe, queue: &mut RunQueue<Queued>) {
     }
 }
 
+/// Whether there is something to run: in the queue, too, where polls put what arrives, and where waking a task of this PE puts it.
+fn has_work(pe: &Pe) -> bool {
+    pe.node.is_open() && (!pe.queue.borrow().is_empty() || has_mail(pe))
+}
+
 #[inline]
 fn has_mail(pe: &Pe) -> bool {
     pe.ways_in.borrow().iter().any(|way| !way.is_empty()) || !pe.mailbox.is_empty()
@@ -172,12 +178,12 @@ fn rest(pe: &Rc<Pe>, policy: IdlePolicy) {
         return;
     }
     let idle_since = Instant::now();
-    let watched = match policy {
-        IdlePolicy::Spin => !spin(pe, idle_since) && sleep_until_work(pe),
-        IdlePolicy::Yield => !offer_core(pe) && sleep_until_work(pe),
+    let found = match policy {
+        IdlePolicy::Spin => spin(pe, idle_since),
+        IdlePolicy::Yield => offer_core(pe),
     };
-    if watched {
-        pe.node.hand_over_network();
+    if !found {
+        sleep_until_work(pe);
     }
     pe.counters.idle_ns.add(idle_since.elapsed().as_nanos() as u64);
 }
@@ -211,19 +217,21 @@ fn offer_core(pe: &Rc<Pe>) -> bool {
     })
 }
 
-/// Sleeps until there was something to do; returns whether this PE was the watcher when it came.
-fn sleep_until_work(pe: &Rc<Pe>) -> bool {
+/// Sleeps until there is something to do.
+fn sleep_until_work(pe: &Rc<Pe>) {
     while !pe.node.has_ended() {
-        let watched = sleep(pe);
+        sleep(pe);
+        if has_work(pe) || poll(pe) {
+            return pe.node.hand_over_network();
+        }
         if step(pe) {
-            return watched;
+            return;
         }
     }
-    false
 }
 
-/// Sleeps until something may have happened; returns whether this PE was the network's watcher.
-fn sleep(pe: &Pe) -> bool {
+/// Sleeps until something may have happened.
+fn sleep(pe: &Pe) {
     let node = &pe.node;
     let mut timeout = inbox::tidy(node);
     // What was tidied away may have kept lent memory.
@@ -235,15 +243,19 @@ fn sleep(pe: &Pe) -> bool {
     if node.is_congested() {
         at_most(CONGESTED_SLEEP);
     }
-    let stay_awake = || has_mail(pe) || node.has_ended();
-    if node.layout.nodes() > 1 && node.watch().try_enter() {
-        pe.mailbox.wait_in_network(stay_awake, || node.network.wait(timeout));
-        node.watch().leave();
-        return true;
+    let stay_awake = || has_work(pe) || node.has_ended();
+    if node.layout.nodes() == 1 {
+        return pe.mailbox.park(timeout, stay_awake);
     }
-    if node.watch().is_spun() {
-        at_most(SPINNERS_CHECK);
+    match node.watch().try_enter() {
+        Entrance::Entered => {
+            pe.mailbox.wait_in_network(stay_awake, || node.network.wait(timeout));
+            node.watch().leave();
+        }
+        Entrance::Watched => pe.mailbox.park(timeout, || stay_awake() || !node.watch().has_watcher()),
+        Entrance::Spun => {
+            at_most(SPINNERS_CHECK);
+            pe.mailbox.park(timeout, stay_awake);
+        }
     }
-    pe.mailbox.park(timeout, stay_awake);
-    false
 }

@@ -60,8 +60,9 @@ impl Sleep {
         }
     }
 
-    /// Ends a parked sleep and no other; returns whether the caller must unpark the thread.
+    /// Rule 2, for a parked sleep and no other; returns whether the caller must unpark the thread.
     pub(crate) fn interrupt_parked(&self) -> bool {
+        light();
         self.0.compare_exchange(PARKED, AWAKE, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 }

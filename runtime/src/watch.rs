@@ -5,9 +5,11 @@
 //!    same, because the watcher came a moment later, wakes it.
 //! 3. A PE that starts to spin wakes the watcher and polls in its place, because a spinning PE notices an arrival a
 //!    hundred times sooner. While PEs spin, nobody becomes the watcher.
-//! 4. Rules 2 and 3 are store-load handshakes: each side stores (watcher, spinning), passes its barrier (heavy: the
-//!    watcher's; see [`mod@crate::barrier`]), and loads what the other stores; at least one of them sees the other. `tests/model`
-//!    checks it.
+//! 4. A PE that wakes up to work while nobody watches wakes a parked one, which may become the watcher: entries may take long. One
+//!    that is about to park because there is a watcher looks again once it has announced its sleep.
+//! 5. Rules 2 to 4 are store-load handshakes: each side stores (watcher, spinning, how it sleeps), passes its barrier (heavy: of who
+//!    is about to sleep; see [`mod@crate::barrier`]), and loads what the other stores; at least one of them sees the other.
+//!    `tests/model` checks it.
 
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, heavy, light};
 
@@ -16,6 +18,17 @@ use crate::sync::{AtomicBool, AtomicUsize, Ordering, heavy, light};
 pub(crate) struct Watch {
     has_watcher: AtomicBool,
     spinning: AtomicUsize,
+}
+
+/// What a PE finds that would watch the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Entrance {
+    /// It is the watcher now.
+    Entered,
+    /// There is one.
+    Watched,
+    /// PEs spin.
+    Spun,
 }
 
 impl Watch {
@@ -31,20 +44,21 @@ impl Watch {
     }
 
     /// Becomes the watcher, unless there is one or PEs spin. Then sleep, then [`Watch::leave`].
-    pub(crate) fn try_enter(&self) -> bool {
+    pub(crate) fn try_enter(&self) -> Entrance {
         if self.has_watcher.swap(true, Ordering::AcqRel) {
-            return false;
+            return Entrance::Watched;
         }
         heavy();
         if self.spinning.load(Ordering::Relaxed) > 0 {
             self.leave();
-            return false;
+            return Entrance::Spun;
         }
-        true
+        Entrance::Entered
     }
 
     pub(crate) fn leave(&self) {
-        self.has_watcher.store(false, Ordering::Release);
+        // No store: loom lets one be overwritten by a swap that took place before it.
+        self.has_watcher.swap(false, Ordering::AcqRel);
     }
 
     /// Starts to spin; returns whether there is a watcher to wake.
@@ -55,9 +69,5 @@ impl Watch {
 
     pub(crate) fn stop_spinning(&self) {
         self.spinning.fetch_sub(1, Ordering::AcqRel);
-    }
-
-    pub(crate) fn is_spun(&self) -> bool {
-        self.spinning.load(Ordering::Relaxed) > 0
     }
 }

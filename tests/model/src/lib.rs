@@ -34,7 +34,7 @@ mod wish;
 use loom::thread;
 use sleep::{Sleep, Sleeper};
 use sync::{Arc, AtomicBool, AtomicUsize, Ordering};
-use watch::Watch;
+use watch::{Entrance, Watch};
 use wish::Wish;
 
 /// What the models send: its number, and what shows whether it was dropped.
@@ -166,9 +166,12 @@ fn a_spinner_and_a_watcher_see_each_other() {
             let watch = Arc::clone(&watch);
             thread::spawn(move || watch.start_spinning())
         };
-        let watches = watch.try_enter();
+        let entrance = watch.try_enter();
         let wakes = spinner.join().unwrap();
-        assert!(!watches || wakes, "a watcher sleeps while a spinner takes its arming back");
+        assert!(
+            entrance == Entrance::Spun || wakes,
+            "a watcher sleeps while a spinner takes its arming back"
+        );
     });
 }
 
@@ -191,7 +194,7 @@ fn a_look_that_undid_the_arming_is_noticed() {
                 watch.has_watcher()
             })
         };
-        assert!(watch.try_enter());
+        assert_eq!(watch.try_enter(), Entrance::Entered);
         armed.store(true, Ordering::Release);
         let wakes = busy.join().unwrap();
         assert!(
@@ -210,8 +213,30 @@ fn there_is_one_watcher() {
             let watch = Arc::clone(&watch);
             thread::spawn(move || watch.try_enter())
         };
-        let mine = watch.try_enter();
-        assert!(!(mine && other.join().unwrap()));
+        let entrances = [watch.try_enter(), other.join().unwrap()];
+        assert_ne!(entrances, [Entrance::Entered; 2]);
+    });
+}
+
+/// The watcher leaves to work while another PE is about to park because there is a watcher: that one is woken, or stays awake.
+#[test]
+fn the_network_is_handed_over() {
+    loom::model(|| {
+        let (watch, sleep) = (Arc::new(Watch::new()), Arc::new(Sleep::new()));
+        assert_eq!(watch.try_enter(), Entrance::Entered);
+        let leaving = {
+            let (watch, sleep) = (Arc::clone(&watch), Arc::clone(&sleep));
+            thread::spawn(move || {
+                watch.leave();
+                !watch.has_watcher() && sleep.interrupt_parked()
+            })
+        };
+        let parks = watch.try_enter() == Entrance::Watched && {
+            sleep.announce(Sleeper::Thread);
+            watch.has_watcher()
+        };
+        let woken = leaving.join().unwrap();
+        assert!(!parks || woken, "nobody looks after the network while one PE is busy and the other idle");
     });
 }
 
