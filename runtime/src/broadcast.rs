@@ -75,11 +75,8 @@ pub(crate) fn tell_nodes(
         .encode_into(&mut encoded)
         .map_err(|error| error.to_string())
         .and_then(|()| carry::pass_on(node, &pe.counters, node.id, carried, spread, &encoded));
-    match told {
-        Ok(children) => pe.counters.sent.add(children),
-        Err(cause) => {
-            node.fail(JobError::Delivery { what: "a broadcast".to_owned(), pe: pe.id, node: node.id, cause });
-        }
+    if let Err(cause) = told {
+        node.fail(JobError::Delivery { what: "a broadcast".to_owned(), pe: pe.id, node: node.id, cause });
     }
 }
 
@@ -91,11 +88,8 @@ pub(crate) fn open_all(pe: &Pe) {
             let spread = |nocopy| Spread::Readonly { nocopy };
             carry::pass_on(node, &pe.counters, node.id, &carried, spread, &values)
         });
-        match told {
-            Ok(children) => pe.counters.sent.add(children),
-            Err(cause) => {
-                node.fail(JobError::Config(format!("a readonly value cannot be sent: {cause}")));
-            }
+        if let Err(cause) = told {
+            node.fail(JobError::Config(format!("a readonly value cannot be sent: {cause}")));
         }
     }
     node.open();
@@ -125,8 +119,7 @@ pub(crate) fn accept(
     if root.0 >= node.layout.nodes() {
         return Err(format!("a broadcast from {root}, which does not exist"));
     }
-    let pass_on_for =
-        |toll| node.outside.sent.add_shared(node.post_to_children(&node.outside, root, frame, toll));
+    let pass_on_for = |toll| node.post_to_children(&node.outside, root, frame, toll);
     let pass_on_as_it_is = || pass_on_for(None);
     match spread {
         Spread::Members(blueprint) => {
@@ -240,12 +233,9 @@ fn tell_children(
     spread: impl Fn(Vec<Descriptor>) -> Spread,
     encoded: &[u8],
 ) {
-    match carry::pass_on(node, &node.outside, root, carried, spread, encoded) {
-        Ok(children) => node.outside.sent.add_shared(children),
-        Err(cause) => {
-            let (what, pe) = ("passing on a broadcast".to_owned(), node.layout.pe(node.id, 0));
-            node.fail(JobError::Delivery { what, pe, node: node.id, cause });
-        }
+    if let Err(cause) = carry::pass_on(node, &node.outside, root, carried, spread, encoded) {
+        let (what, pe) = ("passing on a broadcast".to_owned(), node.layout.pe(node.id, 0));
+        node.fail(JobError::Delivery { what, pe, node: node.id, cause });
     }
 }
 

@@ -246,20 +246,18 @@ impl Node {
         }
     }
 
-    /// Passes a frame on to the nodes below this one, each for `toll`. Returns how many there are.
+    /// Passes a frame on to the nodes below this one, each for `toll`. Counted before anybody can have processed it.
     pub(crate) fn post_to_children(
         &self,
         counters: &Counters,
         root: NodeId,
         bytes: &[u8],
         toll: Option<u32>,
-    ) -> u64 {
-        let mut children = 0;
+    ) {
         for child in self.layout.children(self.id, root) {
+            counters.sent.add_shared(1);
             self.post_for(counters, child, bytes.to_vec(), toll);
-            children += 1;
         }
-        children
     }
 
     /// Ends the job on this node.

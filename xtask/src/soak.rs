@@ -1,4 +1,4 @@
-//! `cargo xtask soak`: what the suite does some thousand times, done a million times on each path.
+//! `cargo xtask soak`: what the suite does some thousand times, done a million times on each path, and what is too large for it.
 
 use crate::report::Report;
 use crate::step::Step;
@@ -15,7 +15,7 @@ const TEN_MILLION: &str = "10000000";
 /// A million transfers on the slowest path take some minutes on two cores.
 const PATIENCE: Duration = Duration::from_secs(45 * 60);
 
-/// Builds in release, then forges handles, floods nodes and moves buffers.
+/// Builds in release, then forges handles, floods nodes, moves buffers, and runs the ports of Charm++'s tests of long messages.
 pub(crate) fn run(report: &mut Report) {
     for seed in 1..=FORGED_RUNS {
         let check = "test --release --package chare-tests --test conformance -- forged_handles";
@@ -34,4 +34,7 @@ pub(crate) fn run(report: &mut Report) {
     let leaks = "test --release --package chare --test soak -- --nocapture --test-threads=1";
     let step = Step::cargo("transfers", leaks).environment("CHARE_TEST_TRANSFERS", MILLION).within(PATIENCE);
     report.add(step.run());
+    let large =
+        "test --release --package chare-tests --test zerocopy -- --ignored --nocapture --test-threads=1";
+    report.add(Step::cargo("ports beyond 4 GiB", large).within(PATIENCE).run());
 }

@@ -82,10 +82,7 @@ fn spread(pe: &Pe, options: &CallOptions, call: SectionCall) {
             .map_err(|error| error.to_string())
             .and_then(|()| pass_on(&pe.node, &pe.counters, &far, &call, &nocopy, &encoded));
         match told {
-            Ok(told) => {
-                pe.counters.sent.add(told.len() as u64);
-                children = told;
-            }
+            Ok(told) => children = told,
             Err(cause) => fail(pe, format!("a call of {section}"), cause),
         }
     }
@@ -187,13 +184,9 @@ pub(crate) fn accept(
         }
         Leg::Down(pes) => {
             let (near, far) = split(node.layout, node.layout.pe(node.id, 0), &pes);
-            match pass_on(node, &node.outside, &far, &call, &carried, &encoded) {
-                Ok(children) => node.outside.sent.add_shared(children.len() as u64),
-                Err(cause) => {
-                    let (what, pe) =
-                        ("passing on a call of a section".to_owned(), node.layout.pe(node.id, 0));
-                    node.fail(JobError::Delivery { what, pe, node: node.id, cause });
-                }
+            if let Err(cause) = pass_on(node, &node.outside, &far, &call, &carried, &encoded) {
+                let (what, pe) = ("passing on a call of a section".to_owned(), node.layout.pe(node.id, 0));
+                node.fail(JobError::Delivery { what, pe, node: node.id, cause });
             }
             let multicast = multicast(&call, entry, arguments, &carried);
             // Each gives a part of the toll back.

@@ -100,8 +100,8 @@ impl Carried {
     }
 }
 
-/// Tells the nodes below this one, in the tree below `root`: a header made of each child's descriptors, then `tail`. Returns
-/// how many children there are.
+/// Tells the nodes below this one, in the tree below `root`: a header made of each child's descriptors, then `tail`. Counts that
+/// before.
 ///
 /// # Errors
 /// When the header refuses to be encoded, in words.
@@ -112,7 +112,7 @@ pub(crate) fn pass_on(
     carried: &[Carried],
     spread: impl Fn(Vec<Descriptor>) -> Spread,
     tail: &[u8],
-) -> Result<u64, String> {
+) -> Result<(), String> {
     let children: Vec<NodeId> = node.layout.children(node.id, root).collect();
     let header = |nocopy| Header::Spread { root, spread: spread(nocopy) };
     // One frame for all, where nobody gets anything of its own.
@@ -121,12 +121,14 @@ pub(crate) fn pass_on(
     {
         carried.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
         let (frame, toll) = frame(&header(describe_among(node, *first, &children, carried)), tail)?;
-        return Ok(node.post_to_children(counters, root, &frame, toll));
+        node.post_to_children(counters, root, &frame, toll);
+        return Ok(());
     }
     pass_to(node, counters, &children, carried, |_, nocopy| header(nocopy), tail)
 }
 
-/// Tells these nodes: each a header made of its position and its descriptors, then `tail`. Returns how many they are.
+/// Tells these nodes: each a header made of its position and its descriptors, then `tail`. Counts that before anybody can have
+/// processed it.
 ///
 /// # Errors
 /// When a header refuses to be encoded, in words.
@@ -137,19 +139,17 @@ pub(crate) fn pass_to(
     carried: &[Carried],
     header: impl Fn(usize, Vec<Descriptor>) -> Header,
     tail: &[u8],
-) -> Result<u64, String> {
-    if children.is_empty() {
-        return Ok(0);
-    }
+) -> Result<(), String> {
     for one in carried.iter().filter(|one| one.is_eager(node, children)) {
         node.outside.count_copy(one.memory.len());
     }
     for (position, child) in children.iter().enumerate() {
         let header = header(position, describe_among(node, *child, children, carried));
         let (frame, toll) = frame(&header, tail)?;
+        counters.sent.add_shared(1);
         node.post_for(counters, *child, frame, toll);
     }
-    Ok(children.len() as u64)
+    Ok(())
 }
 
 /// Describes arguments to one node, the only one that is told.
