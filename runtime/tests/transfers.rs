@@ -66,6 +66,20 @@ impl Peer {
         }
     }
 
+    /// The same for the members of a section.
+    #[entry]
+    fn flood_section(&mut self, section: PeerSectionProxy, len: usize, count: usize) {
+        for _ in 0..count {
+            let heir = self.this_collection().on(far());
+            section.look_at(SendBuffer::from(pattern(len)).on_sent(heir.inherit_callback()));
+        }
+    }
+
+    #[entry]
+    fn look_at(&mut self, #[nocopy] data: Received<u32>) {
+        check(&data);
+    }
+
     #[entry]
     fn take_two(&mut self, #[nocopy(post)] posted: Posted<u32>, #[nocopy] read: Received<u32>) {
         check(&posted);
@@ -170,6 +184,22 @@ fn a_buffer_comes_back_when_nobody_holds_it() {
             let (told, to) = chare::future();
             peers.on(PeId(1)).tell(to);
             assert_eq!(told.await.len(), 2 * count, "{len} elements");
+        }
+    });
+}
+
+/// The same where the section's root, which tells its members, is on another node.
+#[test]
+fn a_buffer_comes_back_from_a_section_when_nobody_holds_it() {
+    on_every_path(&[(2, 2)], || async {
+        let peers = PeerProxy::create();
+        let section = peers.section([PeId(1), PeId(3)]);
+        for (len, count) in [(200, 3_000), (900, 3_000), (60_000, 100)] {
+            peers.on(PeId(2)).flood_section(section.clone(), len, count);
+            chare::quiescence().await;
+            let (told, to) = chare::future();
+            peers.on(far()).tell(to);
+            assert_eq!(told.await.len(), count, "{len} elements");
         }
     });
 }

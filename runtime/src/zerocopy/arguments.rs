@@ -8,7 +8,7 @@
 
 use super::Nocopy;
 use super::buffer::{Buffer, BufferMut, Element};
-use super::outgoing::{Leaving, Release};
+use super::outgoing::{Leaving, Release, awaited};
 use chare_lrts::{Memory, MemoryMut};
 use std::fmt;
 use std::ops::Deref;
@@ -36,7 +36,7 @@ impl Arrived {
 impl From<Leaving> for Arrived {
     /// What comes from the same process is there already.
     fn from(Leaving { memory, release, .. }: Leaving) -> Self {
-        Self::Received { memory, release }
+        Self::Received { memory, release: awaited(release.as_ref()).cloned() }
     }
 }
 
@@ -44,8 +44,12 @@ impl From<Arrived> for Leaving {
     /// What arrived for a chare that lives elsewhere goes on from here.
     fn from(arrived: Arrived) -> Self {
         match arrived {
-            Arrived::Received { memory, release } => Self::plain(memory, release),
-            Arrived::Posted { memory, len } => Self::plain(memory.freeze().slice(0, len), None),
+            Arrived::Received { memory, release } => {
+                Self { is_copy: release.is_none(), ..Self::plain(memory, release) }
+            }
+            Arrived::Posted { memory, len } => {
+                Self { is_copy: true, ..Self::plain(memory.freeze().slice(0, len), None) }
+            }
         }
     }
 }

@@ -20,8 +20,9 @@
 
 use super::gathering::{Fetch, Gathering, Plan};
 use super::lent::{landing, release_to, view};
+use super::outgoing::awaited;
 use super::send::{inline, is_eager, lend_or_copy};
-use super::{Along, Descriptor, Few, Leaving, Lender, Registration, Release, lent_bytes};
+use super::{Descriptor, Few, Leaving, Lender, Registration, Release, lent_bytes};
 use crate::credit::toll;
 use crate::envelope::{self, Header, Spread};
 use crate::node::Node;
@@ -74,21 +75,22 @@ impl Carried {
     pub(crate) fn for_member(&self) -> Leaving {
         let own_copy = matches!(self.place, Place::Copied) && self.kind == NocopyKind::Received;
         let release = if own_copy { None } else { self.release.clone() };
-        Leaving::plain(self.memory.clone(), release)
+        let is_copy = matches!(self.place, Place::Copied);
+        Leaving { is_copy, ..Leaving::plain(self.memory.clone(), release) }
     }
 
     fn is_eager(&self, node: &Node, children: &[NodeId]) -> bool {
         children.iter().all(|child| is_eager(node, &self.memory, self.registration, *child))
     }
 
-    /// What a child that got the bytes with the message still has to answer: a post may be shorter.
-    fn awaited(&self) -> Option<&Arc<Release>> {
-        self.release.as_ref().filter(|_| self.kind == NocopyKind::Posted)
+    /// Whether a child that got the bytes with the message still has to answer: a post may be shorter.
+    fn is_answered(&self) -> bool {
+        self.kind == NocopyKind::Posted && awaited(self.release.as_ref()).is_some()
     }
 
     fn describe(&self, node: &Node, child: NodeId, is_eager: bool) -> Descriptor {
         if is_eager {
-            return inline(node, Along::new(self.memory.clone(), None), self.awaited().map(Arc::clone));
+            return inline(node, self.kind, self.memory.clone(), self.release.clone());
         }
         let release = self.release.clone();
         match self.place {
@@ -117,7 +119,7 @@ pub(crate) fn pass_on(
     let header = |nocopy| Header::Spread { root, spread: spread(nocopy) };
     // One frame for all, where nobody gets anything of its own.
     if let Some(first) = children.first()
-        && carried.iter().all(|one| one.is_eager(node, &children) && one.awaited().is_none())
+        && carried.iter().all(|one| one.is_eager(node, &children) && !one.is_answered())
     {
         carried.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
         let (frame, toll) = frame(&header(describe_among(node, *first, &children, carried)), tail)?;

@@ -96,7 +96,7 @@ pub(crate) fn released(node: &Node, token: Token, bytes: u64) -> Result<(), Stri
 /// Tells a lender, when the last holder is done, how much of `offered` bytes was taken; on a PE, when its step is over.
 pub(crate) fn release_to(node: &Arc<Node>, lender: Lender, offered: u64) -> Arc<Release> {
     let node = Arc::clone(node);
-    Release::new(offered, move |taken| {
+    Release::new(offered, true, move |taken| {
         let is_kept = Pe::try_current(|pe| Arc::ptr_eq(&pe.node, &node) && keep(pe, lender, taken));
         if is_kept != Some(true) {
             send_release(&node, lender, taken);

@@ -185,31 +185,45 @@ pub(crate) struct Leaving {
     pub(crate) memory: Memory,
     pub(crate) release: Option<Arc<Release>>,
     pub(crate) terms: Terms,
+    /// Whether it came from another node, and the memory is this one's own.
+    pub(crate) is_copy: bool,
 }
 
 impl Leaving {
-    /// Bytes that this node keeps for it: not those that somebody waits for.
+    /// Bytes that this node keeps for it: not those that somebody lends.
     pub(crate) fn kept_bytes(&self) -> usize {
-        if self.release.is_none() { self.memory.len() } else { 0 }
+        let is_lent = !self.is_copy && awaited(self.release.as_ref()).is_some();
+        if is_lent { 0 } else { self.memory.len() }
     }
 
     /// Without wishes of the sender's.
     pub(crate) fn plain(memory: Memory, release: Option<Arc<Release>>) -> Self {
-        Self { memory, release, terms: Terms::default() }
+        Self { memory, release, terms: Terms::default(), is_copy: false }
     }
 }
 
-/// Tells the sender, when the last clone is dropped, that its buffer is free again. Dropped after the memory it speaks of.
+/// A release of which somebody wants to hear.
+pub(crate) fn awaited(release: Option<&Arc<Release>>) -> Option<&Arc<Release>> {
+    release.filter(|release| release.is_awaited)
+}
+
+/// Tells the sender, when the last clone is dropped, that its buffer is free again, or ends a registration of which nobody wants to
+/// hear. Dropped after the memory it speaks of.
 pub(crate) struct Release {
+    is_awaited: bool,
     /// The fewest bytes that any receiver took; lowered by receivers on any thread, read by the last drop.
     taken: AtomicU64,
     run: Option<Box<dyn FnOnce(u64) + Send + Sync>>,
 }
 
 impl Release {
-    /// Runs `run` with the bytes that were transferred, out of `offered`.
-    pub(crate) fn new(offered: u64, run: impl FnOnce(u64) + Send + Sync + 'static) -> Arc<Self> {
-        Arc::new(Self { taken: AtomicU64::new(offered), run: Some(Box::new(run)) })
+    /// Runs `run` with the bytes that were transferred, out of `offered`; `is_awaited`: whether somebody wants to hear of that.
+    pub(crate) fn new(
+        offered: u64,
+        is_awaited: bool,
+        run: impl FnOnce(u64) + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { is_awaited, taken: AtomicU64::new(offered), run: Some(Box::new(run)) })
     }
 
     /// A receiver took only the first `bytes`.

@@ -1,6 +1,6 @@
 //! The sender's side of a nocopy argument that leaves its process: eager or rendezvous is decided here.
 
-use super::outgoing::HandBack;
+use super::outgoing::{HandBack, awaited};
 use super::{Along, Descriptor, Leaving, Lender, Nocopy, Outgoing, Registration, Release};
 use crate::callback::{ErasedCallback, Goal};
 use crate::envelope::{Body, Envelope, Fired};
@@ -51,7 +51,7 @@ pub(crate) fn leave(node: &Arc<Node>, Outgoing { memory, terms, hand_back }: Out
     let offered = memory.len() as u64;
     let release = (hand_back.is_some() || held.is_some()).then(|| release(node, offered, held, hand_back));
     let memory = if terms.registration == Registration::Pooled { pool(node, memory) } else { memory };
-    Leaving { memory, release, terms }
+    Leaving { memory, release, terms, is_copy: false }
 }
 
 /// Ends the registration of what is `held`, then hands the buffer back to a caller who waits for it.
@@ -62,14 +62,14 @@ fn release(
     hand_back: Option<HandBack>,
 ) -> Arc<Release> {
     // In a mutex because a release is shared; it is run once.
-    let (node, hand_back) = (Arc::clone(node), Mutex::new(hand_back));
+    let (node, is_awaited, hand_back) = (Arc::clone(node), hand_back.is_some(), Mutex::new(hand_back));
     let hand_back = move |node: &Node, taken| {
         if let Some(hand_back) = hand_back.into_inner() {
             let (callback, sent) = hand_back(taken);
             fire(node, callback, sent);
         }
     };
-    Release::new(offered, move |taken| {
+    Release::new(offered, is_awaited, move |taken| {
         let ended = held.and_then(|memory| node.transfers.let_go(node.network.regions(), &memory));
         match ended {
             Some(ended) => ended.end(&node, move |node| hand_back(node, taken)),
@@ -105,9 +105,8 @@ pub(crate) fn describe(node: &Node, peer: NodeId, kinds: &[NocopyKind], nocopy: 
 
 fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -> Descriptor {
     if is_eager(node, &leaving.memory, leaving.terms.registration, peer) {
-        let Leaving { memory, release, .. } = leaving;
-        let (awaited, own) = if kind == NocopyKind::Posted { (release, None) } else { (None, release) };
-        return copy_along(node, Along::new(memory, own), awaited);
+        node.outside.count_copy(leaving.memory.len());
+        return inline(node, kind, leaving.memory, leaving.release);
     }
     lend_or_copy(node, leaving)
 }
@@ -123,21 +122,30 @@ pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving) -> Descriptor {
                         .to_owned(),
                 );
             }
-            copy_along(node, Along::new(memory, None), release)
+            node.outside.count_copy(memory.len());
+            // The receiver answers, as it does for what it is lent.
+            let lender = release.map(|release| lender(node, release));
+            Descriptor::Inline { bytes: Along::new(memory, None), lender }
         }
     }
 }
 
-/// Bytes that are copied for one receiver.
-fn copy_along(node: &Node, bytes: Along, release: Option<Arc<Release>>) -> Descriptor {
-    node.outside.count_copy(bytes.memory.len());
-    inline(node, bytes, release)
+/// The bytes themselves. Whoever waits to hear how much of a posted argument is taken hears from the receiver; anybody else when the
+/// bytes have been packed.
+pub(crate) fn inline(
+    node: &Node,
+    kind: NocopyKind,
+    memory: Memory,
+    release: Option<Arc<Release>>,
+) -> Descriptor {
+    let is_answered = kind == NocopyKind::Posted && awaited(release.as_ref()).is_some();
+    let (answered, own) = if is_answered { (release, None) } else { (None, release) };
+    let lender = answered.map(|release| lender(node, release));
+    Descriptor::Inline { bytes: Along::new(memory, own), lender }
 }
 
-/// The bytes themselves; whoever waits for the release hears from the receiver.
-pub(crate) fn inline(node: &Node, bytes: Along, release: Option<Arc<Release>>) -> Descriptor {
-    let lender = release.map(|release| Lender { node: node.id, token: node.transfers.relay(Some(release)) });
-    Descriptor::Inline { bytes, lender }
+fn lender(node: &Node, release: Arc<Release>) -> Lender {
+    Lender { node: node.id, token: node.transfers.relay(Some(release)) }
 }
 
 /// Fires a callback from outside any PE's entries: a future of this node at once, anything else through a
