@@ -10,6 +10,7 @@ use crate::codec;
 use crate::credit::{Toll, toll};
 use crate::envelope::{self, Body, Create, Envelope, Header, Insert};
 use crate::error::JobError;
+use crate::fetching::Large;
 use crate::ids::PeId;
 use crate::mailbox::{Queued, Work};
 use crate::message::Arguments;
@@ -182,7 +183,7 @@ pub(crate) fn accept(
         Header::Spread { root, spread } => {
             broadcast::accept(node, Origin { parent: source, root }, spread, bytes, rest)
         }
-        Header::Large { descriptor } => fetch_large(node, source, descriptor),
+        Header::Large { descriptor } => take_large(node, source, descriptor),
         Header::Released { token, bytes } => lent::released(node, token, bytes),
         Header::Credit { bytes } => node.take_credit(source, bytes),
         Header::Notify { callback, bytes } => {
@@ -318,35 +319,40 @@ fn call_arrived(
 }
 
 /// A message that was too long for a frame: read in place or fetched, then taken like any other.
-fn fetch_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Result<(), String> {
+fn take_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Result<(), String> {
     let Descriptor::Lent { key, token } = descriptor else {
         return Err("a large message that is not lent".to_owned());
     };
     if key.node != source {
         return Err(format!("{source} lends memory of {}", key.node));
     }
-    let release = move |node: &Node| lent::send_release(node, Lender { node: key.node, token }, key.len);
+    let lender = Lender { node: source, token };
     if let Some(memory) = lent::view(node, &key)? {
-        take_large(node, source, memory.as_slice());
+        receive_large(node, source, memory.as_slice());
         drop(memory);
-        release(node);
+        lent::send_release(node, lender, key.len);
         return Ok(());
     }
-    if !node.being_fetched.take(key.len) {
-        let all = "the messages that are being fetched would take more than a quarter of this host's memory";
-        return Err(format!("a message of {} bytes; {all}", key.len));
-    }
+    node.fetching.announce(Large { key, lender })?.map_or(Ok(()), |large| fetch_large(node, large))
+}
+
+fn fetch_large(node: &Arc<Node>, Large { key, lender }: Large) -> Result<(), String> {
     let into = lent::landing(node, &key, None)?;
     let (what, bytes) = (|| "fetching a large message".to_owned(), into.len());
     lent::fetch(node, what, key, (into, bytes), move |node, memory| {
-        release(node);
-        take_large(node, source, memory.as_slice());
-        node.being_fetched.give_back(key.len);
+        lent::send_release(node, lender, key.len);
+        receive_large(node, lender.node, memory.as_slice());
+        drop(memory);
+        for next in node.fetching.over(key.len) {
+            if let Err(cause) = fetch_large(node, next) {
+                node.fail(JobError::Undecodable { peer: next.lender.node, node: node.id, cause });
+            }
+        }
     });
     Ok(())
 }
 
-fn take_large(node: &Arc<Node>, source: NodeId, bytes: &[u8]) {
+fn receive_large(node: &Arc<Node>, source: NodeId, bytes: &[u8]) {
     if let Ok((Header::Large { .. }, _)) = envelope::decode(bytes) {
         // One that leads to itself would never end.
         let cause = "a large message that consists of a large message".to_owned();

@@ -86,6 +86,7 @@ mod envelope;
 mod erased;
 mod error;
 mod executor;
+mod fetching;
 mod fold;
 mod future;
 #[cfg(feature = "fuzzing")]

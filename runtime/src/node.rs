@@ -5,6 +5,7 @@ use crate::credit::Toll;
 use crate::departures::Departures;
 use crate::envelope::{self, Envelope, Header, Packed, Spread};
 use crate::error::JobError;
+use crate::fetching::Fetching;
 use crate::host_memory::Allowance;
 use crate::ids::{NodeId, PeId};
 use crate::layout::Layout;
@@ -48,8 +49,7 @@ pub(crate) struct Node {
     pub(crate) readonly: ReadonlyValues,
     /// For calls that wait for posted buffers.
     pub(crate) awaiting_posts: Allowance,
-    /// For messages that are being fetched because they are too long for a frame.
-    pub(crate) being_fetched: Allowance,
+    pub(crate) fetching: Fetching,
     /// One per PE of this node.
     pub(crate) counters: Vec<Arc<CachePadded<Counters>>>,
     /// For what happens outside entries, from any thread.
@@ -83,7 +83,7 @@ impl Node {
             tags: Tags::default(),
             readonly: ReadonlyValues::default(),
             awaiting_posts: Allowance::default(),
-            being_fetched: Allowance::default(),
+            fetching: Fetching::default(),
             counters: (0..pes).map(|_| Arc::default()).collect(),
             outside: Counters::default(),
             started: Instant::now(),

@@ -86,7 +86,7 @@ pub(crate) fn lent_bytes(descriptors: &[Descriptor]) -> u64 {
 }
 
 /// Who waits to hear how much of an argument was taken.
-#[derive(Clone, Copy, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Lender {
     pub(crate) node: NodeId,
     pub(crate) token: Token,
