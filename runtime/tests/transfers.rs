@@ -9,6 +9,7 @@ use chare::{
     TargetHandle, rget, rput, try_rget, try_rput,
 };
 use every_path::on_every_path;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -335,6 +336,23 @@ fn a_target_is_registered_when_its_first_handle_is_made() {
             target = RegisteredTarget::lazily(buffer);
         }
     });
+}
+
+#[test]
+fn a_target_that_cannot_be_registered_yet_keeps_its_elements() {
+    let code = Job::in_process(1, 1).run(|| async {
+        let target = Arc::new(RegisteredTarget::lazily(vec![7; 2]));
+        let other = Arc::clone(&target);
+        let outside_a_pe = std::thread::spawn(move || other.handle()).join();
+        assert!(outside_a_pe.is_err());
+        assert!(target.read(|_| catch_unwind(AssertUnwindSafe(|| target.handle())).is_err()).unwrap());
+        assert_eq!(target.read(|elements| elements.to_vec()), Some(vec![7; 2]));
+        let (written, done) = chare::future::<Buffer<u32>>();
+        rput(vec![8; 2], &target.handle(), done).expect("it fits");
+        written.await;
+        assert_eq!(target.read(|elements| elements.to_vec()), Some(vec![8; 2]));
+    });
+    assert_eq!(code.unwrap(), 0);
 }
 
 /// Also where nobody else makes progress: in a job of one node.

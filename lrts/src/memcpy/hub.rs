@@ -30,8 +30,8 @@ pub(super) struct Waiting {
 /// The frames from one node to another.
 pub(super) struct Lane {
     pub(super) frames: ArrayQueue<Waiting>,
-    /// Whether a thread of the sender was refused, and nobody has told of room since: the reader does by ringing, the sending node itself
-    /// when it finds room before it sleeps.
+    /// Whether a thread of the sender was refused, and the sending node has not found room since, before it slept. Until then the reader
+    /// rings whenever it makes room: a bell that nobody has armed yet tells nobody.
     pub(super) starved: AtomicBool,
     /// Written by the sending node, after its last frame; the reader loads it before it looks for frames.
     presence: AtomicU8,

@@ -18,10 +18,10 @@ use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::region::{RegionKey, Regions};
 use hub::{Presence, Station, Waiting};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use rustix::fd::BorrowedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The longest frame: the same order as the other backends', so that programs behave alike over each.
 const FRAME_BYTES_MAX: usize = 1 << 20;
@@ -36,7 +36,7 @@ pub struct Memcpy {
     /// By node: whether its departure was reported. Held by whoever makes progress.
     reported: Mutex<Vec<bool>>,
     departed: AtomicUsize,
-    closing: AtomicBool,
+    is_closing: RwLock<bool>,
 }
 
 impl Memcpy {
@@ -55,7 +55,7 @@ impl Memcpy {
             node,
             reported: Mutex::new(reported),
             departed: AtomicUsize::new(0),
-            closing: AtomicBool::new(false),
+            is_closing: RwLock::new(false),
         }
     }
 
@@ -103,7 +103,8 @@ impl Lrts for Memcpy {
 
     fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         assert!(frame.len() <= FRAME_BYTES_MAX, "frame of {} bytes", frame.len());
-        if self.closing.load(Ordering::Acquire) {
+        let is_closing = self.is_closing.read();
+        if *is_closing {
             return Err(NoRoom);
         }
         if self.hub.lane(target, self.node).presence() == Presence::Lost {
@@ -112,9 +113,10 @@ impl Lrts for Memcpy {
         }
         let lane = self.hub.lane(self.node, target);
         let waiting = Waiting { channel: frame.channel, bytes: frame.to_vec() };
-        if lane.frames.push(waiting).is_err() {
+        if let Err(waiting) = lane.frames.push(waiting) {
             lane.starved.store(true, Ordering::SeqCst);
-            return Err(NoRoom);
+            // The reader may have made room, and looked, before it was told.
+            lane.frames.push(waiting).map_err(|_| NoRoom)?;
         }
         self.hub.stations[target.index()].bell.ring();
         Ok(())
@@ -132,7 +134,7 @@ impl Lrts for Memcpy {
                 budget -= 1;
             }
             happened |= budget < LANE_BUDGET;
-            if budget < LANE_BUDGET && lane.starved.swap(false, Ordering::SeqCst) {
+            if budget < LANE_BUDGET && lane.starved.load(Ordering::SeqCst) {
                 self.hub.stations[index].bell.ring();
             }
             if presence != Presence::Open && budget > 0 && !reported[index] {
@@ -146,7 +148,7 @@ impl Lrts for Memcpy {
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
         match self.regions(&get.key) {
-            _ if self.closing.load(Ordering::Acquire) => Err(Refused(get)),
+            _ if *self.is_closing.read() => Err(Refused(get)),
             Ok(None) => Err(Refused(get)),
             Ok(Some(regions)) => copy::get(regions, get),
             Err(error) => {
@@ -157,7 +159,7 @@ impl Lrts for Memcpy {
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
         match self.regions(&put.key) {
-            _ if self.closing.load(Ordering::Acquire) => Err(Refused(put)),
+            _ if *self.is_closing.read() => Err(Refused(put)),
             Ok(None) => Err(Refused(put)),
             Ok(Some(regions)) => copy::put(regions, put),
             Err(error) => Ok(Posted::Done(Completion { token: put.token, result: Err(error), memory: None })),
@@ -193,20 +195,21 @@ impl Lrts for Memcpy {
     }
 
     fn shutdown(&self) {
-        if !self.closing.swap(true, Ordering::AcqRel) {
+        // Nobody sends meanwhile: what is closed to the others has sent its last frame.
+        let mut is_closing = self.is_closing.write();
+        if !std::mem::replace(&mut *is_closing, true) {
             self.hub.depart(self.node, Presence::Closed);
         }
     }
 
     fn is_closed(&self) -> bool {
-        self.closing.load(Ordering::Acquire)
-            && self.departed.load(Ordering::Acquire) + 1 == self.hub.stations.len()
+        *self.is_closing.read() && self.departed.load(Ordering::Acquire) + 1 == self.hub.stations.len()
     }
 }
 
 impl Drop for Memcpy {
     fn drop(&mut self) {
-        if !self.closing.load(Ordering::Acquire) {
+        if !*self.is_closing.get_mut() {
             self.hub.depart(self.node, Presence::Lost);
         }
     }

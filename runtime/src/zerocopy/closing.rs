@@ -6,6 +6,7 @@
 //! 3. What waits counts as a message on its way: there is no quiescence before it is handed back.
 
 use crate::node::Node;
+use crate::pe::Pe;
 use chare_lrts::{Held, Memory, RegionKey};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -56,6 +57,11 @@ pub(crate) fn close(node: &Node, key: &RegionKey, hand_back: impl FnOnce(&Node, 
             node.outside.sent.add_shared(1);
             waiting.push((*key, Box::new(hand_back)));
             node.closing.count.store(waiting.len(), Ordering::Relaxed);
+            drop(waiting);
+            // A PE looks again before it sleeps; others leave it to one.
+            if Pe::try_current(|_| ()).is_none() {
+                node.wake(0);
+            }
         }
         Err(_) => unreachable!("a registration is closed once, by its owner"),
     }

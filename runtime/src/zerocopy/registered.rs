@@ -42,11 +42,16 @@ struct Region {
 }
 
 impl Region {
-    fn new(held: Held) -> Result<Self, Held> {
-        let node = Pe::current(|pe| Arc::clone(&pe.node));
+    fn new(node: Arc<Node>, held: Held) -> Result<Self, Held> {
         let key = node.network.regions().register(held)?;
         Ok(Self { node, key })
     }
+}
+
+/// # Panics
+/// Outside a PE.
+fn this_node() -> Arc<Node> {
+    Pe::current(|pe| Arc::clone(&pe.node))
 }
 
 impl Drop for Region {
@@ -112,7 +117,7 @@ impl<T: Element> RegisteredSource<T> {
     /// Outside a PE.
     pub fn try_register(buffer: impl Into<Buffer<T>>) -> Result<Self, NotRegistered<Buffer<T>>> {
         let buffer = buffer.into();
-        match Region::new(Held::Source(buffer.memory().clone())) {
+        match Region::new(this_node(), Held::Source(buffer.memory().clone())) {
             Ok(region) => Ok(Self { region: region.into(), buffer, notify: None }),
             Err(_) => Err(NotRegistered { buffer }),
         }
@@ -157,7 +162,7 @@ impl<T: Element> RegisteredSource<T> {
     /// If the buffer is not registered yet, as [`RegisteredSource::register`] does.
     pub fn handle(&self) -> SourceHandle<T> {
         let region = self.region.get_or_init(|| {
-            let registered = Region::new(Held::Source(self.buffer.memory().clone()));
+            let registered = Region::new(this_node(), Held::Source(self.buffer.memory().clone()));
             registered.unwrap_or_else(|_| panic!("{}", NotRegistered { buffer: () }))
         });
         SourceHandle { place: Place::new(region.key, size_of::<T>(), self.notify), elements: PhantomData }
@@ -220,7 +225,7 @@ impl<T: Element> RegisteredTarget<T> {
     /// # Panics
     /// Outside a PE.
     pub fn try_register(buffer: impl Into<BufferMut<T>>) -> Result<Self, NotRegistered<BufferMut<T>>> {
-        match Region::new(Held::Target(buffer.into().into_memory())) {
+        match Region::new(this_node(), Held::Target(buffer.into().into_memory())) {
             Ok(region) => Ok(Self { region: region.into(), unregistered: RwLock::new(None), notify: None }),
             Err(held) => Err(NotRegistered { buffer: into_target(held) }),
         }
@@ -240,13 +245,19 @@ impl<T: Element> RegisteredTarget<T> {
     /// What peers need.
     ///
     /// # Panics
-    /// If the buffer is not registered yet, as [`RegisteredTarget::register`] does, or if it is being [read](RegisteredTarget::read) then.
+    /// If the buffer is not registered yet: as [`RegisteredTarget::register`] does, or if it is being
+    /// [read](RegisteredTarget::read). The buffer stays as it is then.
     pub fn handle(&self) -> TargetHandle<T> {
         let region = self.region.get_or_init(|| {
-            let buffer = self.unregistered.try_write().and_then(|mut buffer| buffer.take());
-            let buffer = buffer.expect("a target is registered before or after it is read, not meanwhile");
-            let registered = Region::new(Held::Target(buffer.into_memory()));
-            registered.unwrap_or_else(|_| panic!("{}", NotRegistered { buffer: () }))
+            // Before the buffer is taken out.
+            let node = this_node();
+            let place = self.unregistered.try_write();
+            let mut place = place.expect("a target is registered before or after it is read, not meanwhile");
+            let buffer = place.take().expect("what is not registered is here");
+            Region::new(node, Held::Target(buffer.into_memory())).unwrap_or_else(|held| {
+                *place = Some(into_target(held));
+                panic!("{}", NotRegistered { buffer: () })
+            })
         });
         TargetHandle { place: Place::new(region.key, size_of::<T>(), self.notify), elements: PhantomData }
     }
@@ -256,7 +267,8 @@ impl<T: Element> RegisteredTarget<T> {
         if let Some(buffer) = &*self.unregistered.read_recursive() {
             return Some(body(buffer));
         }
-        let Region { node, key } = self.region.get().expect("what is registered has a region");
+        // Another thread that has taken the buffer is about to set it.
+        let Region { node, key } = self.region.wait();
         let claim = node.network.regions().claim(key, 0, key.len, ClaimMode::Read).ok()?;
         // SAFETY: the region was registered from a `BufferMut<T>`, so address and length fit `T`; the read claim keeps the
         // bytes allocated and every writer out until it is dropped, after `body`.

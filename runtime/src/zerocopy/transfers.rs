@@ -180,8 +180,9 @@ impl Transfers {
                 Status::Complete
             }
             Err(operation) => {
-                self.refused.lock().push_back(operation);
-                self.refused_count.fetch_add(1, Ordering::Relaxed);
+                let mut refused = self.refused.lock();
+                refused.push_back(operation);
+                self.refused_count.store(refused.len(), Ordering::Relaxed);
                 Status::Pending
             }
         }
@@ -198,9 +199,8 @@ impl Transfers {
         if !self.has_refused() {
             return false;
         }
-        let waiting = std::mem::take(&mut *self.refused.lock());
+        let waiting = self.take_refused();
         let before = waiting.len();
-        self.refused_count.fetch_sub(before, Ordering::Relaxed);
         for operation in waiting {
             let _ = self.start(network, operation);
         }
@@ -211,9 +211,13 @@ impl Transfers {
     pub(crate) fn clear(&self) {
         let (lent, running) =
             (std::mem::take(&mut *self.lent.lock()), std::mem::take(&mut *self.running.lock()));
-        let refused = std::mem::take(&mut *self.refused.lock());
+        drop((lent, running, self.take_refused()));
+    }
+
+    fn take_refused(&self) -> VecDeque<Operation> {
+        let mut refused = self.refused.lock();
         self.refused_count.store(0, Ordering::Relaxed);
-        drop((lent, running, refused));
+        std::mem::take(&mut *refused)
     }
 
     /// Whether an operation waits for room.
