@@ -61,16 +61,25 @@ pub(crate) struct Neighbour {
     reading: Mutex<()>,
 }
 
-impl Neighbour {
-    /// The neighbour that said this hello.
+/// What a neighbour has said of itself, mapped: of the descriptors that came along, one is left.
+#[derive(Debug)]
+pub(crate) struct Hello {
+    introduction: Introduction,
+    board: Board,
+    outbound: Mapping,
+    doorbell: OwnedFd,
+}
+
+impl Hello {
+    /// Takes what came from the link to `peer`.
     ///
     /// # Errors
-    /// In words, what of the hello is unusable.
-    pub(crate) fn new(link: Arc<Link>, inbound: Mapping, hello: Message) -> Result<Self, String> {
-        let Message::Hello { introduction, board, ring, doorbell } = hello else {
+    /// In words, what of it is unusable.
+    pub(crate) fn open(peer: NodeId, message: Message) -> Result<Self, String> {
+        let Message::Hello { introduction, board, ring, doorbell } = message else {
             return Err("an announcement before the hello".to_owned());
         };
-        if introduction.node != link.peer() {
+        if introduction.node != peer {
             return Err(format!("it says it is {}", introduction.node));
         }
         if introduction.pid <= 0 {
@@ -89,7 +98,15 @@ impl Neighbour {
         if !flags.contains(rustix::fs::OFlags::NONBLOCK) {
             return Err("its doorbell blocks".to_owned());
         }
-        Ok(Self {
+        Ok(Self { introduction, board, outbound, doorbell })
+    }
+}
+
+impl Neighbour {
+    /// The neighbour that said this hello.
+    pub(crate) fn new(link: Arc<Link>, inbound: Mapping, hello: Hello) -> Self {
+        let Hello { introduction, board, outbound, doorbell } = hello;
+        Self {
             introduction,
             link,
             board,
@@ -98,7 +115,7 @@ impl Neighbour {
             arenas: RwLock::default(),
             fate: OnceLock::new(),
             reading: Mutex::default(),
-        })
+        }
     }
 
     /// Who it is.

@@ -10,9 +10,9 @@ use crate::bootstrap::Bootstrap;
 use crate::error::LrtsError;
 use crate::host::arena::Arenas;
 use crate::host::doorbell::{Doorbell, ring_doorbell};
-use crate::host::link::{Introduction, Link, Message, Received};
+use crate::host::link::{Introduction, Link, Received};
 use crate::host::mapping::Mapping;
-use crate::host::neighbour::{Neighbour, RING_CONTROL_BYTES, RING_DATA_BYTES_MIN};
+use crate::host::neighbour::{Hello, Neighbour, RING_CONTROL_BYTES, RING_DATA_BYTES_MIN};
 use crate::ids::NodeId;
 use crate::region::Regions;
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -60,7 +60,7 @@ pub struct Neighbourhood {
 /// A neighbour that is not known yet.
 struct Stranger {
     link: Arc<Link>,
-    hello: Option<Message>,
+    hello: Option<Hello>,
 }
 
 impl Stranger {
@@ -73,15 +73,15 @@ impl Stranger {
         if self.hello.is_some() {
             return Ok(());
         }
-        match self.link.receive() {
-            Received::Nothing => Ok(()),
-            Received::Ended => Err(lost(self.link.peer())),
-            Received::Invalid(cause) => Err(protocol(self.link.peer(), cause)),
-            Received::Message(hello) => {
-                self.hello = Some(hello);
-                Ok(())
-            }
-        }
+        let peer = self.link.peer();
+        let message = match self.link.receive() {
+            Received::Nothing => return Ok(()),
+            Received::Ended => return Err(lost(peer)),
+            Received::Invalid(cause) => return Err(protocol(peer, cause)),
+            Received::Message(message) => message,
+        };
+        self.hello = Some(Hello::open(peer, message).map_err(|cause| protocol(peer, cause))?);
+        Ok(())
     }
 }
 
@@ -127,8 +127,8 @@ impl Neighbourhood {
         hear_all(&mut strangers, deadline, patience)?;
         let arenas = Arenas::new(strangers.iter().map(|stranger| Arc::clone(&stranger.link)).collect());
         let mut neighbours = Vec::with_capacity(strangers.len());
-        for (position, (stranger, inbound)) in strangers.into_iter().zip(rings).enumerate() {
-            let neighbour = meet(stranger, inbound)?;
+        for (position, (Stranger { link, hello }, inbound)) in strangers.into_iter().zip(rings).enumerate() {
+            let neighbour = Neighbour::new(link, inbound, hello.expect("all have said theirs"));
             doorbell
                 .watch(position, neighbour.link().socket())
                 .map_err(|source| system("watching a link", source))?;
@@ -255,13 +255,6 @@ fn hear_all(strangers: &mut [Stranger], deadline: Instant, patience: Duration) -
             connect(first.peer(), format!("no hello within {seconds} s ({cause}); is its process stuck?"))
         })?;
     }
-}
-
-/// Learns who said a hello.
-fn meet(Stranger { link, hello }: Stranger, inbound: Mapping) -> Result<Neighbour, LrtsError> {
-    let peer = link.peer();
-    let hello = hello.expect("all have said theirs");
-    Neighbour::new(link, inbound, hello).map_err(|cause| protocol(peer, cause))
 }
 
 /// Waits until one of these links is ready.

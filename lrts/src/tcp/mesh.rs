@@ -13,7 +13,7 @@ use crate::bootstrap::{Bootstrap, JobKey};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrAny, SocketFlags, SocketType, sockopt};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -202,6 +202,7 @@ impl Mesh {
     fn accept(&mut self) {
         let Some(listener) = &self.listener else { return };
         let until = Instant::now() + HANDSHAKE_PATIENCE;
+        self.crowded = None;
         loop {
             match rustix::net::accept_with(listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
                 Ok(socket) => {
@@ -211,19 +212,16 @@ impl Mesh {
                     }
                     self.half_open.push_back(HalfOpen { socket, acceptor: Acceptor::new(), until });
                 }
-                // No descriptors: strangers give theirs back.
-                Err(Errno::MFILE | Errno::NFILE) if self.half_open.pop_front().is_some() => {
+                // No descriptors, which the kernel says also where nobody waits: strangers give theirs back.
+                Err(errno @ (Errno::MFILE | Errno::NFILE)) if is_ready(listener, PollFlags::IN) => {
+                    self.crowded = Some(errno);
+                    if self.half_open.pop_front().is_none() {
+                        return;
+                    }
                     self.strangers += 1;
                 }
-                Err(errno @ (Errno::MFILE | Errno::NFILE)) => {
-                    self.crowded = Some(errno);
-                    return;
-                }
                 // Other errors concern one connection, or say that none waits.
-                Err(_) => {
-                    self.crowded = None;
-                    return;
-                }
+                Err(_) => return,
             }
         }
     }
@@ -273,7 +271,7 @@ impl Mesh {
             Attempt::Retry { at, .. } if Instant::now() >= at => {
                 start_connecting(address).map(Attempt::Connecting).map_err(ended)
             }
-            Attempt::Connecting(socket) if is_writable(&socket) => {
+            Attempt::Connecting(socket) if is_ready(&socket, PollFlags::OUT) => {
                 sockopt::socket_error(&socket).and_then(|outcome| outcome).map_err(ended)?;
                 let connector = Connector::start(&socket, &self.key, hello)?;
                 Ok(Attempt::Proving(socket, Box::new(connector)))
@@ -351,7 +349,7 @@ impl Mesh {
     }
 }
 
-fn is_writable(socket: &OwnedFd) -> bool {
-    let mut one = [PollFd::new(socket, PollFlags::OUT)];
+fn is_ready(socket: &impl AsFd, flags: PollFlags) -> bool {
+    let mut one = [PollFd::new(socket, flags)];
     rustix::event::poll(&mut one, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
 }
