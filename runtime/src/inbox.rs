@@ -27,10 +27,10 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Looks at the network, unless a sleeping PE watches it. Returns whether anything happened.
+/// Looks at the network, unless a sleeping PE watches it, and after what waits for this node itself. Returns whether anything happened.
 pub(crate) fn look(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
     if node.layout.nodes() == 1 || node.watch().has_watcher() {
-        return go_on(node);
+        return retry_and_reap(node);
     }
     let happened = progress(node, polling);
     if node.watch().has_watcher() {
@@ -49,12 +49,12 @@ pub(crate) fn look_aside(node: &Arc<Node>) -> bool {
 pub(crate) fn progress(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
     let flushed = node.flush();
     let arrived = node.network.progress(&mut Inbox { node, polling });
-    go_on(node) || flushed || arrived
+    retry_and_reap(node) || flushed || arrived
 }
 
 /// Lets go on what waits for other threads of this node, or for neighbours, of whom nothing arrives: transfers into memory that others
 /// claim, memory that a transfer still touches. Returns whether anything happened.
-fn go_on(node: &Arc<Node>) -> bool {
+fn retry_and_reap(node: &Arc<Node>) -> bool {
     let retried = node.transfers.retry(&node.network);
     let reaped = node.closing.is_waiting() && closing::reap(node);
     retried || reaped
@@ -63,7 +63,8 @@ fn go_on(node: &Arc<Node>) -> bool {
 /// What can wait until a PE has time: freeing memory of ended registrations, telling of paths that were given up, giving memory back to
 /// the system. Returns how long until there may be more to do, if that is known.
 pub(crate) fn tidy(node: &Node) -> Option<Duration> {
-    closing::tidy(node);
+    closing::reap(node);
+    lent::sweep(node);
     for warning in node.network.take_warnings() {
         // Nobody may be reading.
         let _ = writeln!(std::io::stderr(), "warning: {}: {warning}", node.id);

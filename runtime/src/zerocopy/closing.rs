@@ -80,12 +80,6 @@ pub(crate) fn reap(node: &Node) -> bool {
     any
 }
 
-/// What can wait until a PE has time: the same, and the end of registrations that were kept for a next time that cannot come.
-pub(crate) fn tidy(node: &Node) {
-    reap(node);
-    node.transfers.sweep().into_iter().for_each(|ended| ended.end(node, |_| ()));
-}
-
 /// A registration of lent memory that is to end.
 pub(super) struct Ended {
     pub(super) key: RegionKey,

@@ -93,6 +93,11 @@ pub(crate) fn released(node: &Node, token: Token, bytes: u64) -> Result<(), Stri
     Ok(())
 }
 
+/// Ends registrations of lent memory that were kept for a next time that cannot come.
+pub(crate) fn sweep(node: &Node) {
+    node.transfers.sweep().into_iter().for_each(|ended| ended.end(node, |_| ()));
+}
+
 /// Tells a lender, when the last holder is done, how much of `offered` bytes was taken; on a PE, when its step is over.
 pub(crate) fn release_to(node: &Arc<Node>, lender: Lender, offered: u64) -> Arc<Release> {
     let node = Arc::clone(node);
