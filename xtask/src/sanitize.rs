@@ -1,4 +1,4 @@
-//! `cargo xtask sanitize`: the suites that own raw memory, under a sanitizer.
+//! `cargo xtask sanitize`: the suites that own raw memory, and the programs and ports that use it, under a sanitizer.
 //!
 //! Works with the pinned stable toolchain: the compiler's own switch (`RUSTC_BOOTSTRAP`) opens `-Z sanitizer`. The thread
 //! sanitizer must see the standard library's locks and channels, so it is built along, from the component `rust-src`; and it
@@ -9,13 +9,19 @@ use crate::setup;
 use crate::step::{Step, flags_with, target_directory};
 use clap::ValueEnum;
 
-const TARGET: &str = "--target x86_64-unknown-linux-gnu --no-fail-fast";
+const TARGET: &str = "--target x86_64-unknown-linux-gnu";
 
 /// Without the checks of how much memory is used: a sanitizer keeps freed memory for a while, to notice who still uses it.
-const SUITES: [(&str, &str); 3] = [
-    ("lrts", "-p chare-lrts --lib --tests -- --skip long_heap_memory_costs_nothing"),
-    ("runtime", "-p chare --lib --tests -- --skip memory_stays_flat"),
-    ("suite", "-p chare-tests --test conformance -- --skip strangers_do_not_disturb"),
+const STEPS: [(&str, &str, &str); 5] = [
+    ("lrts", "test --no-fail-fast", "-p chare-lrts --lib --tests -- --skip long_heap_memory_costs_nothing"),
+    ("runtime", "test --no-fail-fast", "-p chare --lib --tests -- --skip memory_stays_flat"),
+    ("suite", "test --no-fail-fast", "-p chare-tests --test conformance -- --skip strangers_do_not_disturb"),
+    ("examples", "build", "-p chare-examples --examples"),
+    (
+        "programs",
+        "test --no-fail-fast",
+        "-p chare-tests --test acceptance --test zerocopy --test megatest -- --skip flood::",
+    ),
 ];
 
 /// What to look for.
@@ -38,9 +44,9 @@ pub(crate) fn run(sanitizer: Sanitizer, report: &mut Report) {
         Sanitizer::Address => Ok(()),
         Sanitizer::Thread => setup::find_standard_library(report),
     };
-    for (suite, packages) in SUITES {
+    for (what, verb, packages) in STEPS {
         // The target is named so that build scripts and macros, which run in the compiler, are left alone.
-        let step = Step::cargo(&format!("{name}: {suite}"), &format!("test {library} {TARGET} {packages}"))
+        let step = Step::cargo(&format!("{name}: {what}"), &format!("{verb} {library} {TARGET} {packages}"))
             .environment("RUSTC_BOOTSTRAP", "1")
             .environment("RUSTFLAGS", flags_with(flags))
             // A search for leaks traces the process and opens files, which some tests forbid to their children; memory that cannot be

@@ -6,9 +6,24 @@ use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
-/// Lines of the ring. A record takes one, and one is always free: so there is room for two records, which makes the lap short
-/// and lets the writer clear a header ahead.
-const CAPACITY: u64 = 3;
+/// What is played.
+#[derive(Clone, Copy)]
+struct Play {
+    /// Lines of the ring.
+    capacity: u64,
+    /// Of each record.
+    lines: u64,
+    /// Lines between two looks for a producer without room.
+    asks_after: u64,
+    /// Records.
+    count: u64,
+}
+
+/// One line is always free: so there is room for two records, which makes the lap short and lets the writer clear a header ahead.
+const SHORT: Play = Play { capacity: 3, lines: 1, asks_after: 1, count: 3 };
+
+/// Again two records, of which the consumer asks after each second one at most.
+const THINNED: Play = Play { capacity: 6, lines: 2, asks_after: 3, count: 4 };
 
 /// An event descriptor: stays rung until it is silenced. A sleeper that nobody wakes is a deadlock, which loom
 /// reports.
@@ -37,10 +52,11 @@ impl Bell {
 }
 
 struct Shared {
+    play: Play,
     control: Control,
-    headers: [AtomicU64; CAPACITY as usize],
+    headers: Vec<AtomicU64>,
     /// What a line holds behind its header.
-    bodies: [UnsafeCell<u64>; CAPACITY as usize],
+    bodies: Vec<UnsafeCell<u64>>,
     /// Wakes the consumer.
     data: Bell,
     /// Wakes the producer.
@@ -53,39 +69,45 @@ unsafe impl Sync for Shared {}
 
 impl Lines for Shared {
     fn header(&self, line: u64) -> &AtomicU64 {
-        &self.headers[(line % CAPACITY) as usize]
+        &self.headers[self.place(line)]
     }
 }
 
 impl Shared {
-    fn new() -> Arc<Self> {
+    fn new(play: Play) -> Arc<Self> {
         Arc::new(Self {
+            play,
             control: Control::default(),
-            headers: Default::default(),
-            bodies: [UnsafeCell::new(0), UnsafeCell::new(0), UnsafeCell::new(0)],
+            headers: (0..play.capacity).map(|_| AtomicU64::new(0)).collect(),
+            bodies: (0..play.capacity).map(|_| UnsafeCell::new(0)).collect(),
             data: Bell::default(),
             room: Bell::default(),
         })
     }
 
+    fn place(&self, line: u64) -> usize {
+        (line % self.play.capacity) as usize
+    }
+
     fn write(&self, line: u64, value: u64) {
         #[expect(unsafe_code, reason = "loom's cell hands out pointers")]
         // SAFETY: the cell is alive; loom checks the rest.
-        self.bodies[(line % CAPACITY) as usize].with_mut(|body| unsafe { *body = value });
+        self.bodies[self.place(line)].with_mut(|body| unsafe { *body = value });
     }
 
     fn read(&self, line: u64) -> u64 {
         #[expect(unsafe_code, reason = "loom's cell hands out pointers")]
         // SAFETY: the cell is alive; loom checks the rest.
-        self.bodies[(line % CAPACITY) as usize].with(|body| unsafe { *body })
+        self.bodies[self.place(line)].with(|body| unsafe { *body })
     }
 
-    /// Sends `count` numbers; sleeps while there is no room.
-    fn produce(&self, count: u64) {
-        let mut producer = Producer::new(CAPACITY);
+    /// Sends numbers; sleeps while there is no room.
+    fn produce(&self) {
+        let Play { capacity, lines, count, .. } = self.play;
+        let mut producer = Producer::new(capacity);
         for value in 0..count {
             let line = loop {
-                match producer.reserve(&self.control, 1).expect("a sound cursor") {
+                match producer.reserve(&self.control, lines).expect("a sound cursor") {
                     Room::At(line) => break line,
                     Room::None => {
                         self.room.sleep();
@@ -93,15 +115,16 @@ impl Shared {
                     }
                 }
             };
-            self.write(line, value);
-            if producer.publish(&self.control, self, 100 + value, 1) {
+            (line..line + lines).for_each(|line| self.write(line, value));
+            if producer.publish(&self.control, self, 100 + value, lines) {
                 self.data.ring();
             }
         }
     }
 
-    /// Receives `count` numbers; sleeps while there is none. The order of steps is that of the backend.
-    fn consume(&self, count: u64) {
+    /// Receives them; sleeps while there is none. The order of steps is that of the backend.
+    fn consume(&self) {
+        let Play { lines, asks_after, count, .. } = self.play;
         let consumer = Consumer::new();
         let mut expected = 0;
         let mut armed = false;
@@ -118,12 +141,13 @@ impl Shared {
                     break;
                 }
                 assert_eq!(header, 100 + expected, "a header of another lap");
-                assert_eq!(self.read(consumer.head()), expected);
-                consumer.consume(&self.control, 1);
+                let first = consumer.head();
+                (first..first + lines).for_each(|line| assert_eq!(self.read(line), expected));
+                consumer.consume(&self.control, lines);
                 expected += 1;
             }
             if expected > before {
-                if consumer.is_awaited(&self.control) {
+                if consumer.is_awaited(&self.control, asks_after) {
                     self.room.ring();
                 }
                 continue;
@@ -140,29 +164,34 @@ impl Shared {
     }
 }
 
-fn play(count: u64, preemptions: Option<usize>) {
+fn check(play: Play, preemptions: Option<usize>) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = preemptions;
     builder.check(move || {
-        let shared = Shared::new();
+        let shared = Shared::new(play);
         let producing = Arc::clone(&shared);
-        let producer = thread::spawn(move || producing.produce(count));
-        shared.consume(count);
+        let producer = thread::spawn(move || producing.produce());
+        shared.consume();
         producer.join().expect("no panic");
     });
 }
 
 #[test]
 fn a_message_arrives_and_wakes_its_reader() {
-    play(1, None);
+    check(Play { count: 1, ..SHORT }, None);
 }
 
 #[test]
 fn a_full_ring_wakes_its_writer() {
-    play(3, Some(3));
+    check(SHORT, Some(3));
 }
 
 #[test]
 fn a_ring_that_laps_shows_no_old_header() {
-    play(4, Some(3));
+    check(Play { count: 4, ..SHORT }, Some(3));
+}
+
+#[test]
+fn a_reader_that_seldom_asks_wakes_its_writer_all_the_same() {
+    check(THINNED, Some(3));
 }

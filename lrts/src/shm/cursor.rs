@@ -137,12 +137,14 @@ impl Producer {
 pub(crate) struct Consumer {
     /// Written by whoever consumes. A look with an older value sees no record or one that is gone: it is only a hint.
     head: AtomicU64,
+    /// Lines read since the producer was last looked for. Written by whoever consumes.
+    unasked: AtomicU64,
 }
 
 impl Consumer {
     /// The consumer of an empty ring.
     pub(crate) fn new() -> Self {
-        Self { head: AtomicU64::new(0) }
+        Self { head: AtomicU64::new(0), unasked: AtomicU64::new(0) }
     }
 
     /// Where the next record is or will be.
@@ -160,10 +162,16 @@ impl Consumer {
         let head = self.head().wrapping_add(lines);
         self.head.store(head, Ordering::Relaxed);
         control.head.0.store(head, Ordering::Release);
+        self.unasked.store(self.unasked.load(Ordering::Relaxed) + lines, Ordering::Relaxed);
     }
 
-    /// Whether to ring for a producer that waits for room.
-    pub(crate) fn is_awaited(&self, control: &Control) -> bool {
+    /// Whether to ring for a producer that waits for room. Pays for the fence only when so many lines were read since the last
+    /// question: fewer than a producer without room can have before it, beside those.
+    pub(crate) fn is_awaited(&self, control: &Control, after_lines: u64) -> bool {
+        if self.unasked.load(Ordering::Relaxed) < after_lines {
+            return false;
+        }
+        self.unasked.store(0, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         take(&control.starved.0)
     }
@@ -215,8 +223,8 @@ mod tests {
         assert_eq!(consumer.look(&headers), 7);
         consumer.consume(&control, LINES - 1);
         assert_eq!(consumer.look(&headers), 0);
-        assert!(consumer.is_awaited(&control));
-        assert!(!consumer.is_awaited(&control));
+        assert!(consumer.is_awaited(&control, 1));
+        assert!(!consumer.is_awaited(&control, 1));
         assert_eq!(producer.reserve(&control, LINES), Ok(Room::None));
         assert_eq!(producer.reserve(&control, LINES - 1), Ok(Room::At(LINES - 1)));
     }
@@ -238,7 +246,7 @@ mod tests {
         let start = u64::MAX - 3;
         control.head.0.store(start, Ordering::Relaxed);
         let mut producer = Producer { capacity: LINES, tail: start, head: start, cleared: start };
-        let consumer = Consumer { head: AtomicU64::new(start) };
+        let consumer = Consumer { head: AtomicU64::new(start), ..Consumer::new() };
         for header in 1..20 {
             assert!(matches!(producer.reserve(&control, 3), Ok(Room::At(_))));
             producer.publish(&control, &headers, header, 3);

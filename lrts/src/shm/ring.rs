@@ -14,7 +14,7 @@ use super::cursor::{Consumer, Control, Corrupt, Lines, Producer, Room};
 use crate::frame::{Channel, Frame};
 use crate::host::RING_CONTROL_BYTES;
 use crate::host::mapping::Mapping;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::AtomicU64;
 
 const HEADER_BYTES: usize = 8;
 
@@ -202,14 +202,12 @@ impl Writer {
 pub(crate) struct Reader {
     data: Data,
     consumer: Consumer,
-    /// Lines read since the writer was last looked for. Written by whoever reads.
-    unasked: AtomicU64,
 }
 
 impl Reader {
     /// The reading end of a fresh ring.
     pub(crate) fn new(mapping: Mapping) -> Self {
-        Self { data: Data::new(mapping), consumer: Consumer::new(), unasked: AtomicU64::new(0) }
+        Self { data: Data::new(mapping), consumer: Consumer::new() }
     }
 
     /// Whether a record waits. One load, from a line that is in the cache until a record comes.
@@ -229,7 +227,7 @@ impl Reader {
     /// # Errors
     /// In words, what is wrong with the record.
     pub(crate) fn pop(&self, scratch: &mut [u8]) -> Result<Option<(Kind, usize, u64)>, String> {
-        let Self { data, consumer, unasked } = self;
+        let Self { data, consumer } = self;
         let header = consumer.look(data);
         if header == 0 {
             return Ok(None);
@@ -245,7 +243,6 @@ impl Reader {
         data.read(data.offset(consumer.head()) + HEADER_BYTES, &mut scratch[..len]);
         let lines = lines_for(len);
         consumer.consume(data.control(), lines);
-        unasked.store(unasked.load(Ordering::Relaxed) + lines, Ordering::Relaxed);
         Ok(Some((kind, len, lines)))
     }
 
@@ -255,11 +252,7 @@ impl Reader {
     /// the ring (all but its longest record) is unread, as it sees it; of that less than an eighth can have been read without
     /// a question. So the rest is still to be read, and a question comes with it.
     pub(crate) fn is_awaited(&self) -> bool {
-        if self.unasked.load(Ordering::Relaxed) < self.lines() / 8 {
-            return false;
-        }
-        self.unasked.store(0, Ordering::Relaxed);
-        self.consumer.is_awaited(self.data.control())
+        self.consumer.is_awaited(self.data.control(), self.lines() / 8)
     }
 
     /// As [`Consumer::fall_asleep`].
