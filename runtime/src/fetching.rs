@@ -27,6 +27,8 @@ struct State {
     /// Of those that are being fetched.
     bytes: u64,
     waiting: VecDeque<Large>,
+    /// Somebody begins with those that have their turn, one after another: fetching one may be over at once.
+    is_turning: bool,
 }
 
 impl State {
@@ -55,15 +57,23 @@ impl Fetching {
         Ok(None)
     }
 
-    /// So many bytes are fetched. Returns what has its turn now.
-    pub(crate) fn over(&self, bytes: u64) -> Vec<Large> {
+    /// So many bytes are fetched. Returns whether the caller is to fetch what [`Fetching::next`] gives, until that is nothing.
+    pub(crate) fn over(&self, bytes: u64) -> bool {
         let mut state = self.0.lock();
         state.bytes -= bytes;
-        let mut next = Vec::new();
-        while let Some(large) = state.waiting.front().copied().filter(|large| state.admits(large.key.len)) {
-            state.bytes += large.key.len;
-            state.waiting.pop_front();
-            next.push(large);
+        !std::mem::replace(&mut state.is_turning, true)
+    }
+
+    /// The next message that has its turn now.
+    pub(crate) fn next(&self) -> Option<Large> {
+        let mut state = self.0.lock();
+        let next = state.waiting.front().copied().filter(|large| state.admits(large.key.len));
+        match next {
+            Some(large) => {
+                state.bytes += large.key.len;
+                state.waiting.pop_front();
+            }
+            None => state.is_turning = false,
         }
         next
     }
@@ -86,9 +96,13 @@ mod tests {
         assert_eq!(fetching.announce(large(1)), Ok(None));
         assert_eq!(fetching.announce(large(most - 1)), Ok(None));
         assert_eq!(fetching.announce(large(2)), Ok(None));
-        assert_eq!(fetching.over(most), [large(1), large(most - 1)]);
-        assert_eq!(fetching.over(1), []);
-        assert_eq!(fetching.over(most - 1), [large(2)]);
+        let turns = |bytes| {
+            assert!(fetching.over(bytes) && !fetching.over(0), "one begins with them");
+            std::iter::from_fn(|| fetching.next()).collect::<Vec<_>>()
+        };
+        assert_eq!(turns(most), [large(1), large(most - 1)]);
+        assert_eq!(turns(1), []);
+        assert_eq!(turns(most - 1), [large(2)]);
     }
 
     #[test]
@@ -96,6 +110,7 @@ mod tests {
         let fetching = Fetching::default();
         assert_eq!(fetching.announce(large(u64::MAX)), Ok(Some(large(u64::MAX))));
         assert_eq!(fetching.announce(large(1)), Ok(None));
-        assert_eq!(fetching.over(u64::MAX), [large(1)]);
+        assert!(fetching.over(u64::MAX));
+        assert_eq!(fetching.next(), Some(large(1)));
     }
 }

@@ -344,13 +344,20 @@ fn fetch_large(node: &Arc<Node>, Large { key, lender }: Large) -> Result<(), Str
         lent::send_release(node, lender, key.len);
         receive_large(node, lender.node, memory.as_slice());
         drop(memory);
-        for next in node.fetching.over(key.len) {
-            if let Err(cause) = fetch_large(node, next) {
-                node.fail(JobError::Undecodable { peer: next.lender.node, node: node.id, cause });
-            }
+        if node.fetching.over(key.len) {
+            fetch_waiting(node);
         }
     });
     Ok(())
+}
+
+/// Fetches what has its turn now.
+fn fetch_waiting(node: &Arc<Node>) {
+    while let Some(next) = node.fetching.next().filter(|_| !node.has_ended()) {
+        if let Err(cause) = fetch_large(node, next) {
+            node.fail(JobError::Undecodable { peer: next.lender.node, node: node.id, cause });
+        }
+    }
 }
 
 fn receive_large(node: &Arc<Node>, source: NodeId, bytes: &[u8]) {

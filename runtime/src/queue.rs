@@ -248,6 +248,11 @@ impl<T: Default> RunQueue<T> {
         self.normal.is_empty() && self.expedited.is_empty() && self.ranked.is_empty()
     }
 
+    /// Whether any item waits.
+    pub(crate) fn has_any(&self) -> bool {
+        !self.is_empty() || !self.when_idle.is_empty()
+    }
+
     /// How many items wait that a busy PE runs.
     #[inline]
     pub(crate) fn len(&self) -> usize {

@@ -123,7 +123,7 @@ fn take_mail(pe: &Pe, queue: &mut RunQueue<Queued>) {
 
 /// Whether there is something to run: in the queue, too, where polls put what arrives, and where waking a task of this PE puts it.
 fn has_work(pe: &Pe) -> bool {
-    pe.node.is_open() && (!pe.queue.borrow().is_empty() || has_mail(pe))
+    pe.node.is_open() && (pe.queue.borrow().has_any() || has_mail(pe))
 }
 
 #[inline]
@@ -224,9 +224,6 @@ fn sleep_until_work(pe: &Rc<Pe>) {
         if has_work(pe) || poll(pe) {
             return pe.node.hand_over_network();
         }
-        if step(pe) {
-            return;
-        }
     }
 }
 
@@ -240,10 +237,11 @@ fn sleep(pe: &Pe) {
     if let Some(due) = pe.quiescence.borrow().next_wave() {
         at_most(due.saturating_duration_since(Instant::now()));
     }
-    if node.is_congested() {
+    let was_congested = node.is_congested();
+    if was_congested {
         at_most(CONGESTED_SLEEP);
     }
-    let stay_awake = || has_work(pe) || node.has_ended();
+    let stay_awake = || has_work(pe) || node.has_ended() || (!was_congested && node.is_congested());
     if node.layout.nodes() == 1 {
         return pe.mailbox.park(timeout, stay_awake);
     }

@@ -206,6 +206,7 @@ impl Mesh {
         loop {
             match rustix::net::accept_with(listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
                 Ok(socket) => {
+                    self.crowded = None;
                     if self.half_open.len() == HALF_OPEN_MAX {
                         self.half_open.pop_front();
                         self.strangers += 1;

@@ -44,12 +44,8 @@ impl From<Arrived> for Leaving {
     /// What arrived for a chare that lives elsewhere goes on from here.
     fn from(arrived: Arrived) -> Self {
         match arrived {
-            Arrived::Received { memory, release } => {
-                Self { is_copy: release.is_none(), ..Self::plain(memory, release) }
-            }
-            Arrived::Posted { memory, len } => {
-                Self { is_copy: true, ..Self::plain(memory.freeze().slice(0, len), None) }
-            }
+            Arrived::Received { memory, release } => Self::plain(memory, release),
+            Arrived::Posted { memory, len } => Self::plain(memory.freeze().slice(0, len), None),
         }
     }
 }

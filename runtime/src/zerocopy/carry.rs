@@ -142,6 +142,9 @@ pub(crate) fn pass_to(
     header: impl Fn(usize, Vec<Descriptor>) -> Header,
     tail: &[u8],
 ) -> Result<(), String> {
+    if children.is_empty() {
+        return Ok(());
+    }
     for one in carried.iter().filter(|one| one.is_eager(node, children)) {
         node.outside.count_copy(one.memory.len());
     }

@@ -58,7 +58,7 @@ pub(crate) fn close(node: &Node, key: &RegionKey, hand_back: impl FnOnce(&Node, 
             waiting.push((*key, Box::new(hand_back)));
             node.closing.count.store(waiting.len(), Ordering::Relaxed);
             drop(waiting);
-            // A PE looks again before it sleeps; others leave it to one.
+            // A PE looks again once it has announced its sleep; other threads leave that to one.
             if Pe::try_current(|_| ()).is_none() {
                 node.wake(0);
             }

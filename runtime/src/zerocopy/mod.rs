@@ -119,11 +119,10 @@ impl Nocopy {
     /// Bytes that came from elsewhere and are kept here.
     pub(crate) fn kept_bytes(&self) -> usize {
         let is_inline = |descriptor: &&Descriptor| matches!(descriptor, Descriptor::Inline { .. });
-        let is_copy = |leaving: &&Leaving| leaving.is_copy;
         match self {
             Self::Described(descriptors) => descriptors.iter().filter(is_inline).map(Descriptor::bytes).sum(),
             Self::Arrived(arrived) => arrived.iter().map(Arrived::kept_bytes).sum(),
-            Self::Leaving(leaving) => leaving.iter().filter(is_copy).map(Leaving::kept_bytes).sum(),
+            Self::Leaving(leaving) => leaving.iter().map(Leaving::kept_bytes).sum(),
         }
     }
 }

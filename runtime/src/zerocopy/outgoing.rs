@@ -190,10 +190,9 @@ pub(crate) struct Leaving {
 }
 
 impl Leaving {
-    /// Bytes that this node keeps for it: not those that somebody lends.
+    /// Bytes that this node keeps because another sent them.
     pub(crate) fn kept_bytes(&self) -> usize {
-        let is_lent = !self.is_copy && awaited(self.release.as_ref()).is_some();
-        if is_lent { 0 } else { self.memory.len() }
+        if self.is_copy { self.memory.len() } else { 0 }
     }
 
     /// Without wishes of the sender's.
