@@ -150,7 +150,12 @@ impl Node {
             }
         }
         waiting.refused.push_back(packed);
-        departures.waiting_count.fetch_add(1, Ordering::Relaxed);
+        let is_first = departures.waiting_count.fetch_add(1, Ordering::Relaxed) == 0;
+        drop(waiting);
+        if is_first {
+            // Somebody has to try again, and this thread need not be a PE's.
+            self.wake(0);
+        }
         Vec::new()
     }
 

@@ -30,7 +30,8 @@ use std::time::Duration;
 /// Looks at the network, unless a sleeping PE watches it, and after what waits for this node itself. Returns whether anything happened.
 pub(crate) fn look(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
     if node.layout.nodes() == 1 || node.watch().has_watcher() {
-        return retry_and_reap(node);
+        // Whoever watches may have been told of room before it was known here that some is needed.
+        return node.flush() | retry_and_reap(node);
     }
     let happened = progress(node, polling);
     if node.watch().has_watcher() {

@@ -231,8 +231,9 @@ fn sleep_until_work(pe: &Rc<Pe>) {
 fn sleep(pe: &Pe) {
     let node = &pe.node;
     let mut timeout = inbox::tidy(node);
-    // What was tidied away may have kept lent memory.
+    // What was tidied away may have kept lent memory, or code of the user's that calls.
     pe.releases.send_all(node);
+    aggregation::flush(pe);
     let mut at_most = |limit: Duration| timeout = Some(timeout.map_or(limit, |timeout| timeout.min(limit)));
     if let Some(due) = pe.quiescence.borrow().next_wave() {
         at_most(due.saturating_duration_since(Instant::now()));

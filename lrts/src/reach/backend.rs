@@ -106,11 +106,17 @@ impl Lrts for Reach {
     }
 }
 
+thread_local! {
+    static LOOKS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// This thread's next look goes everywhere: it has slept, and does not know who woke it.
+pub(super) fn look_everywhere_next() {
+    LOOKS.set(LOOKS_PER_TCP - 1);
+}
+
 /// Every so often, for each thread that polls: a look at other hosts is a system call, which neighbours need not wait for.
 fn is_turn_of_the_farther() -> bool {
-    thread_local! {
-        static LOOKS: Cell<u32> = const { Cell::new(0) };
-    }
     let looks = LOOKS.get().wrapping_add(1);
     LOOKS.set(looks);
     looks.is_multiple_of(LOOKS_PER_TCP)

@@ -288,6 +288,7 @@ impl Reach {
             return;
         }
         self.waker.sleep(timeout);
+        backend::look_everywhere_next();
     }
 
     /// Ends the current or the next [`Reach::wait`]. One system call.

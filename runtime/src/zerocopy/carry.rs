@@ -58,11 +58,11 @@ impl Carried {
         Self { memory, kind, place: Place::Sent, registration: terms.registration, release }
     }
 
-    /// Bytes that this process keeps for it.
+    /// Bytes that this process keeps because another sent them.
     pub(crate) fn kept_bytes(&self) -> usize {
         match self.place {
-            Place::Sent | Place::Copied => self.memory.len(),
-            Place::Mapped(_) => 0,
+            Place::Copied => self.memory.len(),
+            Place::Sent | Place::Mapped(_) => 0,
         }
     }
 
