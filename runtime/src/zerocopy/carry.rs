@@ -20,7 +20,7 @@
 
 use super::gathering::{Fetch, Gathering, Plan};
 use super::lent::{landing, release_to, view};
-use super::outgoing::awaited;
+use super::outgoing::is_answered;
 use super::send::{inline, is_eager, lend_or_copy};
 use super::{Descriptor, Few, Leaving, Lender, Registration, Release, lent_bytes};
 use crate::credit::toll;
@@ -83,11 +83,6 @@ impl Carried {
         children.iter().all(|child| is_eager(node, &self.memory, self.registration, *child))
     }
 
-    /// Whether a child that got the bytes with the message still has to answer: a post may be shorter.
-    fn is_answered(&self) -> bool {
-        self.kind == NocopyKind::Posted && awaited(self.release.as_ref()).is_some()
-    }
-
     fn describe(&self, node: &Node, child: NodeId, is_eager: bool) -> Descriptor {
         if is_eager {
             return inline(node, self.kind, self.memory.clone(), self.release.clone());
@@ -119,7 +114,9 @@ pub(crate) fn pass_on(
     let header = |nocopy| Header::Spread { root, spread: spread(nocopy) };
     // One frame for all, where nobody gets anything of its own.
     if let Some(first) = children.first()
-        && carried.iter().all(|one| one.is_eager(node, &children) && !one.is_answered())
+        && carried
+            .iter()
+            .all(|one| one.is_eager(node, &children) && !is_answered(one.kind, one.release.as_ref()))
     {
         carried.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
         let (frame, toll) = frame(&header(describe_among(node, *first, &children, carried)), tail)?;

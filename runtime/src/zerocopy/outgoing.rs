@@ -5,6 +5,7 @@ use super::completion::Completion;
 use super::registration::Registration;
 use crate::callback::ErasedCallback;
 use crate::message::Arguments;
+use crate::registry::NocopyKind;
 use chare_lrts::Memory;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -204,6 +205,11 @@ impl Leaving {
 /// A release of which somebody wants to hear.
 pub(crate) fn awaited(release: Option<&Arc<Release>>) -> Option<&Arc<Release>> {
     release.filter(|release| release.is_awaited)
+}
+
+/// Whether the receiver of bytes that travel with a message answers how many it took: a post may be shorter.
+pub(crate) fn is_answered(kind: NocopyKind, release: Option<&Arc<Release>>) -> bool {
+    kind == NocopyKind::Posted && awaited(release).is_some()
 }
 
 /// Tells the sender, when the last clone is dropped, that its buffer is free again, or ends a registration of which nobody wants to

@@ -48,17 +48,17 @@ impl Region {
     }
 }
 
-/// # Panics
-/// Outside a PE.
-fn this_node() -> Arc<Node> {
-    Pe::current(|pe| Arc::clone(&pe.node))
-}
-
 impl Drop for Region {
     fn drop(&mut self) {
         // Stale means closed before. Memory that a transfer still touches is freed after it.
         let _ = self.node.network.regions().deregister(&self.key);
     }
+}
+
+/// # Panics
+/// Outside a PE.
+fn this_node() -> Arc<Node> {
+    Pe::current(|pe| Arc::clone(&pe.node))
 }
 
 /// Elements that peers may read with [`rget`](crate::rget); registered until dropped.

@@ -1,6 +1,6 @@
 //! The sender's side of a nocopy argument that leaves its process: eager or rendezvous is decided here.
 
-use super::outgoing::{HandBack, awaited};
+use super::outgoing::{HandBack, is_answered};
 use super::{Along, Descriptor, Leaving, Lender, Nocopy, Outgoing, Registration, Release};
 use crate::callback::{ErasedCallback, Goal};
 use crate::envelope::{Body, Envelope, Fired};
@@ -138,8 +138,7 @@ pub(crate) fn inline(
     memory: Memory,
     release: Option<Arc<Release>>,
 ) -> Descriptor {
-    let is_answered = kind == NocopyKind::Posted && awaited(release.as_ref()).is_some();
-    let (answered, own) = if is_answered { (release, None) } else { (None, release) };
+    let (answered, own) = if is_answered(kind, release.as_ref()) { (release, None) } else { (None, release) };
     let lender = answered.map(|release| lender(node, release));
     Descriptor::Inline { bytes: Along::new(memory, own), lender }
 }
