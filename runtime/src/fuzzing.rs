@@ -5,17 +5,16 @@
 //! 2. [`Pair::hear`] lets node 1 hear one more frame and do all that follows from it. Hearing must not panic; a panic in what
 //!    follows ends the job, as the scheduler would end it ([`is_guarded`] tells the two apart).
 
-use crate::aggregation;
-use crate::blueprint::Elements;
-use crate::dispatch;
-use crate::envelope::{self, Header, Spread};
-use crate::ids::PeId;
-use crate::inbox;
-use crate::job::{self, Main};
-use crate::layout::Layout;
-use crate::mailbox::Queued;
+use crate::delivery::{dispatch, inbox, polling};
+use crate::job::life::{self, Main};
+use crate::job::services::{NODE_SERVICES, SERVICES};
+use crate::model::envelope::frame::{self, Header};
+use crate::model::ids::PeId;
+use crate::model::topology::Topology;
 use crate::node::{Ending, Node};
 use crate::pe::Pe;
+use crate::pe::queued::Queued;
+use crate::services::{aggregation, array};
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::reach::{Reach, ReachOptions};
 use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, Sink};
@@ -74,7 +73,9 @@ fn work(pe: &Rc<Pe>) -> bool {
     let mut works = 0;
     let left = || pe.mailbox.pop().map(|work| Box::new(Queued::Work(work)));
     let queued = || left().or_else(|| pe.queue.borrow_mut().pop());
-    while let Some(mut queued) = queued().or_else(|| aggregation::flush(pe).then(queued).flatten()) {
+    while let Some(mut queued) =
+        queued().or_else(|| (aggregation::SERVICE.before_rest)(pe).then(queued).flatten())
+    {
         GUARDED.set(true);
         let result = std::panic::catch_unwind(AssertUnwindSafe(|| dispatch::process(pe, &mut queued)));
         GUARDED.set(false);
@@ -103,16 +104,21 @@ impl Pair {
                 bootstraps.into_iter().map(|bootstrap| scope.spawn(|| open(bootstrap))).collect();
             opening.into_iter().map(|node| node.join().expect("no panic")).collect()
         });
-        let layout = Layout::new(2, 1);
+        let topology = Topology::new(2, 1);
         let pes = (0..).zip(networks).map(|(index, network)| {
-            Pe::new(PeId(index), Arc::new(Node::new(NodeId(index), layout, network, inbox::look_aside)), None)
+            Pe::new(
+                PeId(index),
+                Arc::new(Node::new(NodeId(index), topology, network, polling::look_aside, &NODE_SERVICES)),
+                None,
+                &SERVICES,
+            )
         });
         let [speaker, listener] = pes.collect::<Vec<_>>().try_into().unwrap_or_else(|_| unreachable!("two"));
         let pair = Self { speaker, listener };
         let main: Main = Box::new(move || Box::pin(main()));
-        pair.speaker.enter(|| job::run_main(&pair.speaker, main));
+        pair.speaker.enter(|| life::run_main(&pair.speaker, main));
         let mut frames = pair.settle();
-        frames.push(envelope::encode(&Header::Credit { bytes: 1 }, None).expect("a number encodes"));
+        frames.push(frame::encode(&Header::Credit { bytes: 1 }, None).expect("a number encodes"));
         (pair, frames)
     }
 
@@ -122,7 +128,7 @@ impl Pair {
         let mut looks = 0;
         while looks < QUIET_LOOKS {
             let spoke =
-                inbox::progress(&self.speaker.node, None) | self.speaker.enter(|| work(&self.speaker));
+                polling::progress(&self.speaker.node, None) | self.speaker.enter(|| work(&self.speaker));
             let heard = self.listener.node.network.progress(&mut recorder);
             let worked = self.listener.enter(|| work(&self.listener));
             looks = if spoke | heard | worked { 0 } else { looks + 1 };
@@ -135,8 +141,8 @@ impl Pair {
     /// # Errors
     /// Why node 1 did not take them. Whether the job goes on tells [`Pair::has_ended`].
     pub fn hear(&self, bytes: &[u8]) -> Result<(), String> {
-        if let Ok((Header::Spread { spread: Spread::Members(blueprint), .. }, _)) = envelope::decode(bytes)
-            && matches!(&blueprint.elements, Elements::Range(shape) if MEMBERS.contains(&shape.len()))
+        if let Ok((Header::System { service: array::ID }, said)) = frame::decode(bytes)
+            && array::announced_members(said).is_some_and(|members| MEMBERS.contains(&members))
         {
             return Err("too many members for a fuzzer".to_owned());
         }
@@ -162,8 +168,7 @@ impl Drop for Pair {
     fn drop(&mut self) {
         for pe in [&self.speaker, &self.listener] {
             pe.enter(|| pe.clear());
-            pe.node.transfers.clear();
-            pe.node.closing.clear();
+            pe.node.clear();
         }
     }
 }

@@ -58,132 +58,63 @@
 // The libraries among these are written as users write theirs: `#[chare]` names `::chare`.
 extern crate self as chare;
 
-mod affinity;
-mod aggregation;
-mod ambient;
-mod array_options;
-mod awaited;
-mod barrier;
-mod births;
-mod blueprint;
-mod broadcast;
-mod call;
-mod callback;
-mod chain;
-mod collection;
-mod collections;
-pub mod completion_detection;
-pub mod config;
-mod context;
-mod contributions;
-mod coordinates;
-mod credit;
-mod departures;
-mod dispatch;
-mod early;
-mod entry_trait;
-mod envelope;
-mod erased;
-mod error;
-mod executor;
-mod fetching;
-mod fold;
-mod future;
+mod api;
+mod base;
+mod delivery;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
-mod generic;
-mod holding;
-mod homes;
-mod host_memory;
-mod ids;
-mod inbox;
-mod index;
-mod insertion;
 mod job;
-pub mod launch;
-mod layout;
-mod lifecycle;
-mod location;
 #[doc(hidden)]
 pub mod macro_support;
-mod mailbox;
-mod members;
-mod message;
+mod model;
 mod node;
-mod object;
-mod outbox;
-mod partial;
 mod pe;
-mod placement;
-mod plain_call;
 pub mod prelude;
-mod priority;
-mod promise;
-mod proxy;
-mod queue;
-mod quiescence;
-mod readonly;
-mod reducers;
-mod reduction;
-mod registry;
-mod running;
-mod scheduler;
-mod section;
-mod shape;
-mod sleep;
-mod startup;
-mod stats;
-mod sync;
-mod waiting;
-mod watch;
-mod when;
-mod wish;
-mod zerocopy;
+mod services;
 
-pub use aggregation::flush_aggregated;
-pub use array_options::ArrayOptions;
-pub use callback::Callback;
-pub use chare_lrts::reach::ReachOptions;
-pub use chare_macros::{chare, entries, entry, post, reducer};
-pub use context::{
+pub use api::array_options::ArrayOptions;
+pub use api::completion_detection;
+pub use api::context::{
     destroy, exit, future, my_node, my_pe, nodes, on_quiescence, path_to, pes, quiescence, readonly,
     reference, set_readonly,
 };
-pub use coordinates::{Coordinate, Coordinates};
-pub use error::JobError;
-pub use future::Future;
-pub use generic::Instantiated;
-pub use ids::{NodeId, PeId};
-pub use index::ArrayIndex;
-pub use job::Job;
-pub use message::Message;
-pub use object::This;
-pub use placement::{ArrayMap, Placement};
-pub use priority::Priority;
-pub use proxy::{ThisChare, ThisMember, this_index};
-pub use queue::CallOptions;
-pub use reducers::{
+pub use api::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
+pub use api::proxy::{ThisChare, ThisMember, this_index};
+pub use api::registered::{NotRegistered, RegisteredSource, RegisteredTarget};
+pub use api::several::{wait_all, wait_any, wait_some};
+pub use api::when::{Both, Trigger, When};
+pub use chare_lrts::reach::ReachOptions;
+pub use chare_macros::{chare, entries, entry, post, reducer};
+pub use job::life::Job;
+pub use job::startup::{Program, run};
+pub use job::{config, launch};
+pub use model::arguments::Message;
+pub use model::call_options::CallOptions;
+pub use model::callback::Callback;
+pub use model::collection::{ArrayMap, Placement};
+pub use model::coordinates::{Coordinate, Coordinates};
+pub use model::error::JobError;
+pub use model::ids::{NodeId, PeId};
+pub use model::index::ArrayIndex;
+pub use model::index_range::indices;
+pub use model::nocopy::{
+    Buffer, BufferMut, Completion, Element, Landing, MatchError, Post, PostRefusal, Posted, Received,
+    Registration, SendBuffer, Sent, SourceHandle, TargetHandle,
+};
+pub use model::priority::Priority;
+pub use model::reduction::reducers::{
     Contribution, Contributions, Elementwise, Integer, Number, Reducer, Scalar, Statistics, barrier, bit_and,
     bit_or, bit_xor, concat, logical_and, logical_or, logical_xor, max, min, product, random, reduce, set,
     statistics, sum, tuple,
 };
-pub use shape::indices;
-pub use startup::{Program, run};
+pub use model::registry::{Instantiated, This};
+pub use node::transfers::Status;
+pub use pe::futures::Future;
+pub use services::aggregation::flush_aggregated;
+pub use services::tags::{PostError, cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
 /// Several futures at once, until all are over; tokio's.
 pub use tokio::join;
 /// Several futures at once, until the first is over; tokio's. The others are dropped. Among several that are over, chance decides, unless
 /// `biased;` stands first.
 pub use tokio::select;
-pub use waiting::{wait_all, wait_any, wait_some};
-pub use when::{Both, Trigger, When};
-pub use zerocopy::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
-pub use zerocopy::tags::{PostError, cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
-pub use zerocopy::{
-    Buffer, BufferMut, Completion, Element, Landing, MatchError, NotRegistered, Post, PostRefusal, Posted,
-    Received, RegisteredSource, RegisteredTarget, Registration, SendBuffer, Sent, SourceHandle, Status,
-    TargetHandle,
-};
-
-/// What turns arguments into bytes; the packets below are written in it too.
-use chare_lrts::codec;

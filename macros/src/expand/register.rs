@@ -21,8 +21,12 @@ pub(super) fn registration(chare: &Chare) -> TokenStream {
 /// The registrations of the entries, in source order.
 pub(super) fn entries(chare: &Chare) -> TokenStream {
     let entries = chare.entries.iter().map(|Entry { marker, conditions, options, .. }| {
-        let of = if options.aggregate.is_some() { quote!(of_aggregated) } else { quote!(of) };
-        quote!(#(#conditions)* ::chare::macro_support::EntryRegistration::#of::<#marker>())
+        let of = if options.aggregate.is_some() {
+            quote!(aggregated_entry)
+        } else {
+            quote!(EntryRegistration::of)
+        };
+        quote!(#(#conditions)* ::chare::macro_support::#of::<#marker>())
     });
     quote!(&[#(#entries),*])
 }

@@ -3,39 +3,45 @@
 //! The files are the runtime's own, included by path; only `crate::sync` differs.
 #![cfg(test)]
 
-mod sync {
-    pub(crate) use loom::cell::UnsafeCell;
-    pub(crate) use loom::sync::Arc;
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering, fence};
+/// The runtime's lowest floor.
+#[path = "../../../runtime/src/base"]
+mod base {
+    pub(crate) mod sync {
+        pub(crate) use loom::cell::UnsafeCell;
+        pub(crate) use loom::sync::Arc;
+        pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering, fence};
 
-    // Loom knows no barrier that one thread passes for another; where the kernel has none, both are fences.
-    pub(crate) fn light() {
-        fence(Ordering::SeqCst);
+        // Loom knows no barrier that one thread passes for another; where the kernel has none, both are fences.
+        pub(crate) fn light() {
+            fence(Ordering::SeqCst);
+        }
+
+        pub(crate) fn heavy() {
+            fence(Ordering::SeqCst);
+        }
     }
 
-    pub(crate) fn heavy() {
-        fence(Ordering::SeqCst);
-    }
+    #[path = "spsc/mod.rs"]
+    pub(crate) mod spsc;
+
+    #[path = "sleep.rs"]
+    #[expect(dead_code, reason = "each model uses a part of the protocol")]
+    pub(crate) mod sleep;
+
+    #[path = "watcher.rs"]
+    #[expect(dead_code, reason = "each model uses a part of the protocol")]
+    pub(crate) mod watcher;
+
+    #[path = "wake_flag.rs"]
+    pub(crate) mod wake_flag;
 }
 
-#[path = "../../../runtime/src/chain/mod.rs"]
-mod chain;
-
-#[path = "../../../runtime/src/sleep.rs"]
-#[expect(dead_code, reason = "each model uses a part of the protocol")]
-mod sleep;
-#[path = "../../../runtime/src/watch.rs"]
-#[expect(dead_code, reason = "each model uses a part of the protocol")]
-mod watch;
-
-#[path = "../../../runtime/src/wish.rs"]
-mod wish;
-
+use base::sleep::{Sleep, Sleeper};
+use base::spsc;
+use base::sync::{Arc, AtomicBool, AtomicUsize, Ordering, heavy, light};
+use base::wake_flag::WakeFlag;
+use base::watcher::{Entrance, Watch};
 use loom::thread;
-use sleep::{Sleep, Sleeper};
-use sync::{Arc, AtomicBool, AtomicUsize, Ordering};
-use watch::{Entrance, Watch};
-use wish::Wish;
 
 /// What the models send: its number, and what shows whether it was dropped.
 type Value = (usize, Arc<()>);
@@ -44,7 +50,7 @@ type Value = (usize, Arc<()>);
 /// block and elsewhere. Blocks have one slot.
 const ARE_LONG: [bool; 5] = [false, true, true, false, false];
 
-fn send_all(mut sender: chain::Sender<Value, Box<Value>>, value: &Arc<()>) {
+fn send_all(mut sender: spsc::Sender<Value, Box<Value>>, value: &Arc<()>) {
     for (number, is_long) in ARE_LONG.into_iter().enumerate() {
         let value = (number, Arc::clone(value));
         if is_long { sender.send_long(Box::new(value)) } else { sender.send_short(value) }
@@ -52,11 +58,11 @@ fn send_all(mut sender: chain::Sender<Value, Box<Value>>, value: &Arc<()>) {
 }
 
 /// Takes what is there; says how many values were taken up to now.
-fn take_all(receiver: &mut chain::Receiver<Value, Box<Value>>, mut taken: usize, most: usize) -> usize {
+fn take_all(receiver: &mut spsc::Receiver<Value, Box<Value>>, mut taken: usize, most: usize) -> usize {
     while taken < most && !receiver.is_empty() {
         let (number, _) = match receiver.receive().expect("it is not empty") {
-            chain::Received::Short(value) => value,
-            chain::Received::Long(long) => {
+            spsc::Received::Short(value) => value,
+            spsc::Received::Long(long) => {
                 long.peek(|value| assert_eq!(value.0, taken));
                 *long.take()
             }
@@ -72,7 +78,7 @@ fn take_all(receiver: &mut chain::Receiver<Value, Box<Value>>, mut taken: usize,
 #[test]
 fn a_chain_hands_over_every_value_once() {
     loom::model(|| {
-        let (sender, mut receiver) = chain::chain();
+        let (sender, mut receiver) = spsc::chain();
         let value = Arc::new(());
         let other = {
             let value = Arc::clone(&value);
@@ -91,7 +97,7 @@ fn a_chain_hands_over_every_value_once() {
 #[test]
 fn a_chain_loses_nothing() {
     loom::model(|| {
-        let (sender, mut receiver) = chain::chain();
+        let (sender, mut receiver) = spsc::chain();
         let value = Arc::new(());
         let other = {
             let value = Arc::clone(&value);
@@ -107,7 +113,7 @@ fn a_chain_loses_nothing() {
 #[test]
 fn a_sleeper_never_misses_a_chain() {
     loom::model(|| {
-        let (mut sender, receiver) = chain::chain::<u8, u64>();
+        let (mut sender, receiver) = spsc::spsc::<u8, u64>();
         let sleep = Arc::new(Sleep::new());
         let pusher = {
             let sleep = Arc::clone(&sleep);
@@ -244,17 +250,17 @@ fn the_network_is_handed_over() {
 #[test]
 fn a_task_that_is_woken_while_it_looks_looks_again() {
     loom::model(|| {
-        let (wish, change) = (Arc::new(Wish::new()), Arc::new(AtomicUsize::new(0)));
+        let (flag, change) = (Arc::new(WakeFlag::new()), Arc::new(AtomicUsize::new(0)));
         // It was woken before, and its key lies with the PE.
-        assert!(wish.make());
+        assert!(flag.set());
         let waker = {
-            let (wish, change) = (Arc::clone(&wish), Arc::clone(&change));
+            let (flag, change) = (Arc::clone(&flag), Arc::clone(&change));
             thread::spawn(move || {
                 change.store(1, Ordering::Relaxed);
-                wish.make()
+                flag.set()
             })
         };
-        wish.grant();
+        flag.clear();
         let seen = change.load(Ordering::Relaxed);
         let told_anew = waker.join().unwrap();
         assert!(seen == 1 || told_anew, "the change is missed");
@@ -265,12 +271,12 @@ fn a_task_that_is_woken_while_it_looks_looks_again() {
 #[test]
 fn a_wish_is_told_once() {
     loom::model(|| {
-        let wish = Arc::new(Wish::new());
+        let flag = Arc::new(WakeFlag::new());
         let other = {
-            let wish = Arc::clone(&wish);
-            thread::spawn(move || usize::from(wish.make()))
+            let flag = Arc::clone(&flag);
+            thread::spawn(move || usize::from(flag.set()))
         };
-        let mine = usize::from(wish.make());
+        let mine = usize::from(flag.set());
         assert_eq!(mine + other.join().unwrap(), 1);
     });
 }

@@ -1,0 +1,70 @@
+//! Buffers beside the network: allocated where neighbours can map them, and taken back from it.
+
+use crate::delivery::zerocopy::deregistration;
+use crate::model::nocopy::{Buffer, BufferMut, Element, Received, Sent};
+use crate::pe::Pe;
+
+impl<T: Element> BufferMut<T> {
+    /// `len` zeros in memory of the runtime: on a PE with neighbours on its host in memory that they can map, so that
+    /// sending it to them copies nothing.
+    pub fn zeroed(len: usize) -> Self {
+        let bytes = len.checked_mul(size_of::<T>()).expect("a buffer fits the address space");
+        let memory = Pe::try_current(|pe| pe.node.network.allocate(bytes));
+        match memory.map(Self::from_memory) {
+            Some(Ok(mut buffer)) => {
+                buffer.fill(T::zeroed());
+                buffer
+            }
+            _ => vec![T::zeroed(); len].into(),
+        }
+    }
+
+    /// `len` elements made by `make` from their position, in memory as by [`BufferMut::zeroed`].
+    pub fn from_fn(len: usize, mut make: impl FnMut(usize) -> T) -> Self {
+        let mut buffer = Self::zeroed(len);
+        buffer.iter_mut().enumerate().for_each(|(position, element)| *element = make(position));
+        buffer
+    }
+}
+
+impl<T: Element> Buffer<T> {
+    /// Writable again, if this is the last handle: no clone is alive and no transfer reads it. A registration that was only
+    /// kept for the next time ends here.
+    ///
+    /// # Errors
+    /// The same buffer, when somebody else still holds it.
+    pub fn try_into_mut(self) -> Result<BufferMut<T>, Self> {
+        self.thaw().or_else(|shared| {
+            Pe::try_current(|pe| {
+                let kept = pe.node.transfers.forget(shared.memory());
+                kept.into_iter().for_each(|ended| deregistration::end(&pe.node, ended, |_| ()));
+            });
+            shared.thaw()
+        })
+    }
+
+    /// The elements as a vector: the very one the buffer was made of if this is the last handle, else a copy.
+    pub fn into_vec(self) -> Vec<T> {
+        match self.try_into_mut() {
+            Ok(buffer) => buffer.into_vec(),
+            Err(shared) => shared.to_vec(),
+        }
+    }
+}
+
+impl<T: Element> Sent<T> {
+    /// The elements as a vector; see [`Buffer::into_vec`].
+    pub fn into_vec(self) -> Vec<T> {
+        self.into_buffer().into_vec()
+    }
+}
+
+impl<T: Element> Received<T> {
+    /// The elements as a vector: without a copy if nobody else holds the memory and it was a vector or was fetched, else a copy.
+    pub fn into_vec(self) -> Vec<T> {
+        let Self { buffer, release } = self;
+        let vector = buffer.into_vec();
+        drop(release);
+        vector
+    }
+}

@@ -1,0 +1,203 @@
+//! Completion detection: when has everything been consumed that some producers made? The rest of the program may go on meanwhile, where
+//! [`quiescence`](crate::services::quiescence()) would wait for it. A library of one group, in the runtime's own language.
+//!
+//! 1. Members count what is produced and consumed on their PE. That is no message.
+//! 2. A producer that is done is told to the root, the member on PE 0. When as many are done as were announced, nothing more is produced, and the root
+//!    asks all members for their counts. So what was produced is known exactly, and what was consumed at least.
+//! 3. From now on members tell the root what else they consume, many at once. When that is all that was produced, everything is complete.
+//! 4. Then the members forget their counts; only when all have is `finished` called, so the detector can be used again.
+//!
+//! Never early: what was produced is final before it is compared, and what the root has heard of as consumed is never more than was.
+
+use crate::prelude::*;
+
+/// Detects that everything has been consumed that some producers made: one member on each PE, which counts there.
+///
+/// After [`start`](CompletionDetectorProxy::start), each producer says what it makes by `produce`, before anybody can consume it, and `done` when it makes no
+/// more; whoever has used things up says so by `consume`. These are functions of the member on the caller's own PE, and cost a few nanoseconds and no
+/// message. While nothing is produced or consumed, nothing runs.
+///
+/// ```
+/// use chare::prelude::*;
+/// use chare::completion_detection::CompletionDetectorProxy;
+///
+/// struct Worker {
+///     detector: CompletionDetectorProxy,
+/// }
+///
+/// #[chare(group)]
+/// impl Worker {
+///     #[entry]
+///     fn new(detector: CompletionDetectorProxy) -> Self {
+///         Self { detector }
+///     }
+///
+///     /// Sends work to all, and is one producer of it.
+///     #[entry]
+///     fn produce(&mut self) {
+///         let detector = self.detector.local();
+///         for pe in (0..chare::pes()).map(PeId) {
+///             detector.produce(1);
+///             self.this_collection().on(pe).work(pe.0);
+///         }
+///         detector.done(1);
+///     }
+///
+///     #[entry(aggregate)]
+///     fn work(&mut self, _task: u32) {
+///         self.detector.local().consume(1);
+///     }
+/// }
+///
+/// let code = chare::Job::in_process(2, 2).run(|| async {
+///     let detector = CompletionDetectorProxy::create();
+///     let workers = WorkerProxy::create(detector.clone());
+///     let (finished, all_finished) = chare::future();
+///     detector.start(chare::pes().into(), Callback::ignore(), all_finished);
+///     workers.produce();
+///     finished.await;
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+#[derive(Debug, Default)]
+pub struct CompletionDetector {
+    produced: u64,
+    consumed: u64,
+    /// Of what was consumed, what the root has heard of.
+    told: u64,
+    /// Whether the root has asked, so that it hears of what is consumed.
+    is_asked: bool,
+    /// Whether a call of `tell` is on its way.
+    tells_soon: bool,
+    root: Root,
+}
+
+/// What the member on PE 0 knows of all.
+#[derive(Debug, Default)]
+struct Root {
+    detection: Option<Detection>,
+    /// Producers that are.
+    done: u64,
+    /// By all of them together, once that is known.
+    produced: Option<u64>,
+    /// At least.
+    consumed: u64,
+}
+
+/// What [`CompletionDetectorProxy::start`] asks for.
+#[derive(Clone, Debug)]
+struct Detection {
+    producers: u64,
+    all_produced: Callback<()>,
+    finished: Callback<()>,
+}
+
+const ROOT: PeId = PeId(0);
+
+#[chare(group)]
+impl CompletionDetector {
+    /// With nothing to detect yet.
+    #[entry]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Starts to detect, for so many producers: calls `all_produced` when all of them are done, and `finished` when all that they have produced is consumed.
+    /// What is counted before this comes counts. From `finished` on the detector can be started again.
+    ///
+    /// # Panics
+    /// While a detection is under way: use another detector for another thing to detect.
+    #[entry]
+    pub fn start(&mut self, producers: u64, all_produced: Callback<()>, finished: Callback<()>) {
+        if chare::my_pe() != ROOT {
+            return;
+        }
+        let detection = Detection { producers, all_produced, finished };
+        let under_way = self.root.detection.replace(detection);
+        assert!(
+            under_way.is_none(),
+            "this detector was started and has not finished; use another one, or wait"
+        );
+        self.ask_if_done();
+    }
+
+    /// Says that so many more are to be consumed. Before anybody can, and before its producer is done.
+    #[entry(local)]
+    pub fn produce(&mut self, count: u64) {
+        self.produced += count;
+    }
+
+    /// Says that so many have been consumed.
+    #[entry(local)]
+    pub fn consume(&mut self, count: u64) {
+        self.consumed += count;
+        if self.is_asked && !self.tells_soon {
+            self.tells_soon = true;
+            self.this_chare().tell();
+        }
+    }
+
+    /// Says that so many producers will produce nothing more. One message.
+    #[entry(local)]
+    pub fn done(&mut self, producers: u64) {
+        self.this_collection().on(ROOT).hear_of_done(producers);
+    }
+
+    #[entry]
+    fn hear_of_done(&mut self, producers: u64) {
+        self.root.done += producers;
+        self.ask_if_done();
+    }
+
+    fn ask_if_done(&mut self) {
+        let Root { detection: Some(detection), done, .. } = &self.root else { return };
+        let producers = detection.producers;
+        assert!(*done <= producers, "{done} producers are done, and {producers} were announced by `start`");
+        if *done == producers {
+            detection.all_produced.send(());
+            self.this_collection().count();
+        }
+    }
+
+    #[entry]
+    fn count(&mut self) {
+        (self.is_asked, self.told) = (true, self.consumed);
+        let to = self.this_collection().on(ROOT).hear_of_counts_callback();
+        self.contribute(tuple((sum(self.produced), sum(self.consumed))), to);
+    }
+
+    #[entry]
+    fn hear_of_counts(&mut self, produced: u64, consumed: u64) {
+        self.root.produced = Some(produced);
+        self.hear_of_consumed(consumed);
+    }
+
+    /// Comes after the calls that were queued before it, so that one message tells of all that they consume.
+    #[entry]
+    fn tell(&mut self) {
+        self.tells_soon = false;
+        let consumed = self.consumed - std::mem::replace(&mut self.told, self.consumed);
+        self.this_collection().on(ROOT).hear_of_consumed(consumed);
+    }
+
+    #[entry]
+    fn hear_of_consumed(&mut self, consumed: u64) {
+        self.root.consumed += consumed;
+        let Root { produced: Some(produced), consumed, .. } = self.root else { return };
+        assert!(
+            consumed <= produced,
+            "{consumed} were consumed, and {produced} were produced: call `produce` before anybody can consume, and before `done`"
+        );
+        if consumed == produced
+            && let Some(Detection { finished, .. }) = std::mem::take(&mut self.root).detection
+        {
+            self.this_collection().forget(finished);
+        }
+    }
+
+    #[entry]
+    fn forget(&mut self, finished: Callback<()>) {
+        *self = Self { root: std::mem::take(&mut self.root), ..Self::default() };
+        self.contribute(barrier(), finished);
+    }
+}

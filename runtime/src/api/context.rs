@@ -1,0 +1,136 @@
+//! What an entry method can ask of the runtime without naming it: where am I, callbacks, futures, exit.
+
+use crate::model::arguments::Message;
+use crate::model::callback::{Callback, Goal};
+use crate::model::ids::{NodeId, PeId, Target};
+use crate::pe::Pe;
+use crate::pe::futures::Future;
+use crate::services::{quiescence as detection, readonly as values};
+use std::sync::Arc;
+
+/// The PE that runs the caller.
+///
+/// # Panics
+/// Outside a job's entries, as all functions here do.
+pub fn my_pe() -> PeId {
+    Pe::current(|pe| pe.id)
+}
+
+/// The node that runs the caller.
+pub fn my_node() -> NodeId {
+    Pe::current(|pe| pe.node.id)
+}
+
+/// How many PEs the job has.
+pub fn pes() -> u32 {
+    Pe::current(|pe| pe.node.topology.pes())
+}
+
+/// How many nodes the job has.
+pub fn nodes() -> u32 {
+    Pe::current(|pe| pe.node.topology.nodes())
+}
+
+/// The paths from the caller's node to another, in words for humans: what carries messages, what carries memory.
+///
+/// # Panics
+/// If the job has no such node.
+pub fn path_to(node: NodeId) -> String {
+    Pe::current(|pe| {
+        assert!(
+            node.0 < pe.node.topology.nodes(),
+            "there is no {node}: the job has {} nodes",
+            pe.node.topology.nodes()
+        );
+        pe.node.network.path(node)
+    })
+}
+
+/// The reference number of the callback that led to the running entry; 0 if none did.
+pub fn reference() -> u64 {
+    Pe::current(|pe| pe.running().reference)
+}
+
+/// Ends the job, on all nodes, with an exit code; the current entry runs to its end. The first call counts.
+pub fn exit(code: i32) {
+    Pe::current(|pe| pe.node.exit(code));
+}
+
+/// A future on this PE and the callback that resolves it, once, from anywhere. Costs one small allocation.
+pub fn future<T: Message>() -> (Future<T>, Callback<T>) {
+    Pe::current(|pe| {
+        let (future, id) = pe.futures.borrow_mut().create(pe.id);
+        (future, Callback::new(Goal::Resolve(id)))
+    })
+}
+
+/// Calls back when no message is in flight and no entry runs, anywhere. Zero-copy transfers and
+/// wake-ups of async entries count as messages.
+pub fn on_quiescence(callback: Callback<()>) {
+    Pe::current(|pe| detection::request(pe, callback.erase()));
+}
+
+/// Waits for quiescence; see [`on_quiescence`].
+pub fn quiescence() -> Future<()> {
+    let (future, callback) = future();
+    on_quiescence(callback);
+    future
+}
+
+/// Sets a readonly value, which every PE reads by its type; only in `main`, before its first `.await`.
+///
+/// ```
+/// let code = chare::Job::in_process(2, 1).run(|| async {
+///     chare::set_readonly(vec![1.0, 2.0]);
+///     assert_eq!(chare::readonly::<Vec<f64>>().len(), 2);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+///
+/// # Panics
+/// Later, or if the type has a value already.
+pub fn set_readonly<T: Message + Sync>(value: T) {
+    Pe::current(|pe| {
+        assert!(!pe.node.is_open(), "readonly values are set in `main`, before its first `.await`");
+        values::values(&pe.node).set(value);
+    });
+}
+
+/// Reads a readonly value.
+///
+/// # Panics
+/// If none of this type was set.
+pub fn readonly<T: Message + Sync>() -> Arc<T> {
+    let name = std::any::type_name::<T>();
+    match Pe::current(|pe| values::values(&pe.node).read::<T>()) {
+        Some(Ok(value)) => value,
+        Some(Err(error)) => panic!("the readonly value `{name}` does not decode: {error}"),
+        None => panic!("no readonly value of type `{name}` was set; call `set_readonly` in `main`"),
+    }
+}
+
+/// Asks for the removal of the running chare when its entry ends, or an `async` one next waits: a singleton or an element of an array.
+/// Its `async` entries that wait are dropped with it, and so are the calls that they would have awaited; who awaits a result of
+/// theirs panics. A later call of it ends the job with an error; of an element of a dynamic array, it waits until the element
+/// is inserted again, or until `done_inserting` says that it will not be: then it ends the job, too.
+///
+/// # Panics
+/// Outside the entries of such a chare: members of groups and nodegroups stay as long as their job.
+pub fn destroy() {
+    Pe::current(|pe| {
+        pe.with_running(|identity| {
+            let may_go = match identity.target {
+                Target::Chare(_) => true,
+                Target::Member(id, _) => {
+                    pe.places.borrow().collection(id).is_some_and(|collection| collection.info.is_array())
+                }
+            };
+            assert!(
+                may_go,
+                "{} is a group or nodegroup, whose members stay as long as their job",
+                identity.name
+            );
+        });
+        pe.destroyed.set(true);
+    });
+}

@@ -1,0 +1,239 @@
+//! The Direct API: registered memory of a peer read (`rget`) and written (`rput`) in range, any number of times.
+//!
+//! 1. Handles come from [`RegisteredSource`](crate::RegisteredSource) and [`RegisteredTarget`](crate::RegisteredTarget) and travel as
+//!    ordinary arguments.
+//! 2. The local side of a transfer moves into it and comes back through its completion, once, whatever becomes of the transfer. The
+//!    peer's side hears of it by its own callback, if it asked for that.
+//! 3. What goes wrong ends the job, or comes back as [`TransferFailed`] to whoever asked for that with `try_`.
+//!
+//! The idea is Charm++'s Zero Copy Direct API (`CkNcpyBuffer`, manual section "Zero Copy Messaging API"), with ownership in place
+//! of raw pointers.
+
+use crate::model::arguments::Arguments;
+use crate::model::callback::ErasedCallback;
+use crate::model::envelope::frame::{self, Header};
+use crate::model::error::JobError;
+use crate::model::nocopy::{Buffer, BufferMut, Completion, Element, RemoteRange, SourceHandle, TargetHandle};
+use crate::node::Node;
+use crate::node::transfers::Status;
+use crate::pe::Pe;
+use chare_lrts::TransferError;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// The local buffer does not fit the handle; it comes back.
+#[derive(Error)]
+#[error("a local buffer of {have} elements for a transfer of {need}; {cure}")]
+pub struct Misfit<B> {
+    /// The buffer given.
+    pub buffer: B,
+    /// Its elements.
+    pub have: usize,
+    /// The elements of the handle.
+    pub need: usize,
+    cure: &'static str,
+}
+
+impl<B> fmt::Debug for Misfit<B> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// A transfer failed; its local buffer comes back, its contents as far as the transfer got.
+#[derive(Clone, Error, Serialize, Deserialize)]
+#[error("{cause}")]
+pub struct TransferFailed<B> {
+    /// The buffer given.
+    pub buffer: B,
+    /// Why: a stale or forged handle, a range outside the registered memory, a peer that is gone.
+    #[source]
+    pub cause: TransferError,
+}
+
+impl<B> fmt::Debug for TransferFailed<B> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// How a transfer ended: with its buffer either way.
+pub type Transferred<B> = Result<B, TransferFailed<B>>;
+
+/// Reads a peer's elements into `into`, from its start on; `into` may be longer, its tail stays untouched. `done` receives
+/// `into` when it is filled. One copy or one network read; no message to the peer's processor where the path is one-sided.
+///
+/// A handle that is stale or out of range when the transfer runs ends the job with an error that says so; see [`try_rget`].
+///
+/// # Errors
+/// [`Misfit`] when `into` is shorter than the handle.
+pub fn rget<T: Element>(
+    from: &SourceHandle<T>,
+    into: BufferMut<T>,
+    done: impl Into<Completion<BufferMut<T>>>,
+) -> Result<Status, Misfit<BufferMut<T>>> {
+    let done = done.into();
+    get(from, into, |outcome| outcome.map(|buffer| done.finish(buffer)).map_err(|failed| failed.cause))
+}
+
+/// The same as [`rget`] for handles that may have become stale: a failure goes to `done`, and the job goes on.
+///
+/// ```
+/// use chare::prelude::*;
+/// use chare::{RegisteredSource, try_rget};
+///
+/// let code = chare::Job::in_process(1, 1).run(|| async {
+///     let source = RegisteredSource::register(vec![1.0; 100]);
+///     let handle = source.handle();
+///     drop(source);
+///     let (outcome, done) = chare::future();
+///     try_rget(&handle, BufferMut::zeroed(100), done).expect("it is as long");
+///     let failed = outcome.await.expect_err("the handle is stale");
+///     assert_eq!(failed.buffer.len(), 100);
+///     assert!(failed.to_string().contains("stale"));
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+///
+/// # Errors
+/// [`Misfit`] when `into` is shorter than the handle.
+pub fn try_rget<T: Element>(
+    from: &SourceHandle<T>,
+    into: BufferMut<T>,
+    done: impl Into<Completion<Transferred<BufferMut<T>>>>,
+) -> Result<Status, Misfit<BufferMut<T>>> {
+    let done = done.into();
+    get(from, into, |outcome| Ok(done.finish(outcome)))
+}
+
+/// Writes `from` into a peer's elements, from the handle's start on. `done` receives `from` when its bytes are in the
+/// peer's memory. One copy or one network write.
+///
+/// A handle that is stale or out of range when the transfer runs ends the job with an error that says so; see [`try_rput`].
+///
+/// # Errors
+/// [`Misfit`] when `from` is longer than the handle.
+pub fn rput<T: Element>(
+    from: impl Into<Buffer<T>>,
+    to: &TargetHandle<T>,
+    done: impl Into<Completion<Buffer<T>>>,
+) -> Result<Status, Misfit<Buffer<T>>> {
+    let done = done.into();
+    put(from.into(), to, |outcome| outcome.map(|buffer| done.finish(buffer)).map_err(|failed| failed.cause))
+}
+
+/// The same as [`rput`] for handles that may have become stale: a failure goes to `done`, and the job goes on.
+///
+/// # Errors
+/// [`Misfit`] when `from` is longer than the handle.
+pub fn try_rput<T: Element>(
+    from: impl Into<Buffer<T>>,
+    to: &TargetHandle<T>,
+    done: impl Into<Completion<Transferred<Buffer<T>>>>,
+) -> Result<Status, Misfit<Buffer<T>>> {
+    let done = done.into();
+    put(from.into(), to, |outcome| Ok(done.finish(outcome)))
+}
+
+/// What the initiator is sent when a transfer is over; the error ends the job.
+type Outcome = Result<(ErasedCallback, Arguments), TransferError>;
+
+fn get<T: Element>(
+    from: &SourceHandle<T>,
+    into: BufferMut<T>,
+    finish: impl FnOnce(Transferred<BufferMut<T>>) -> Outcome + Send + 'static,
+) -> Result<Status, Misfit<BufferMut<T>>> {
+    let range = from.range;
+    if (into.len() as u64) < range.len {
+        let (have, need) = (into.len(), range.len as usize);
+        return Err(Misfit {
+            buffer: into,
+            have,
+            need,
+            cure: "use a longer buffer or a slice of the handle",
+        });
+    }
+    let node = Pe::current(|pe| Arc::clone(&pe.node));
+    let (offset, bytes) = range.bytes::<T>();
+    let then_node = Arc::clone(&node);
+    let then = move |completion: chare_lrts::Completion| {
+        let moved = completion.result;
+        let buffer = match (completion.memory.map(BufferMut::<T>::from_memory), &moved) {
+            (Some(Ok(buffer)), _) => buffer,
+            (None, Err(cause)) => {
+                let what = "rget".to_owned();
+                return then_node.fail(JobError::Transfer { what, node: then_node.id, cause: cause.clone() });
+            }
+            _ => unreachable!("a get that is over hands its memory back"),
+        };
+        let outcome = match moved.clone() {
+            Ok(_) => Ok(buffer),
+            Err(cause) => Err(TransferFailed { buffer, cause }),
+        };
+        settle(&then_node, "rget", range, moved, finish(outcome));
+    };
+    node.outside.sent.add_shared(1);
+    Ok(node.transfers.get(&node.network, (range.key, offset), (into.into_memory(), bytes), Box::new(then)))
+}
+
+fn put<T: Element>(
+    from: Buffer<T>,
+    to: &TargetHandle<T>,
+    finish: impl FnOnce(Transferred<Buffer<T>>) -> Outcome + Send + 'static,
+) -> Result<Status, Misfit<Buffer<T>>> {
+    let range = to.range;
+    if from.len() as u64 > range.len {
+        let (have, need) = (from.len(), range.len as usize);
+        return Err(Misfit {
+            buffer: from,
+            have,
+            need,
+            cure: "use a shorter buffer or a handle to more elements",
+        });
+    }
+    let node = Pe::current(|pe| Arc::clone(&pe.node));
+    let (offset, _) = range.bytes::<T>();
+    let memory = from.memory().clone();
+    let then_node = Arc::clone(&node);
+    let then = move |completion: chare_lrts::Completion| {
+        let moved = completion.result;
+        let outcome = match moved.clone() {
+            Ok(_) => Ok(from),
+            Err(cause) => Err(TransferFailed { buffer: from, cause }),
+        };
+        settle(&then_node, "rput", range, moved, finish(outcome));
+    };
+    node.outside.sent.add_shared(1);
+    Ok(node.transfers.put(&node.network, (range.key, offset), memory, Box::new(then)))
+}
+
+/// Tells both sides that a transfer is over, or ends the job when it failed and nobody wants to know.
+fn settle(
+    node: &Node,
+    what: &str,
+    range: RemoteRange,
+    moved: Result<usize, TransferError>,
+    outcome: Outcome,
+) {
+    if let Ok(bytes) = moved {
+        node.outside.count_copy(bytes);
+        notify_owner(node, range, bytes as u64);
+    }
+    match outcome {
+        Ok((callback, value)) => node.fire(callback, value),
+        Err(cause) => node.fail(JobError::Transfer { what: what.to_owned(), node: node.id, cause }),
+    }
+    node.outside.processed.add_shared(1);
+}
+
+fn notify_owner(node: &Node, range: RemoteRange, bytes: u64) {
+    let Some(callback) = range.notify else { return };
+    if range.key.node == node.id {
+        node.fire(callback, Arguments::new(bytes));
+    } else if let Ok(frame) = frame::encode(&Header::Notify { callback, bytes }, None) {
+        node.outside.sent.add_shared(1);
+        node.post(&node.outside, range.key.node, frame);
+    }
+}

@@ -1,0 +1,241 @@
+//! What the proxies of collections are made of.
+
+use super::element::ElementHandle;
+use super::handle::{ConstructorArguments, equal_by, registration, take_charge};
+use super::section::SectionHandle;
+use crate::api::array_options::ArrayOptions;
+use crate::api::context::{my_node, my_pe};
+use crate::model::arguments::{Arguments, Message};
+use crate::model::call_options::CallOptions;
+use crate::model::callback::{Callback, Goal};
+use crate::model::collection::{Blueprint, Bond, Elements, Placement};
+use crate::model::ids::{CollectionId, Index, NodeId, PeId, Target};
+use crate::model::index::ArrayIndex;
+use crate::model::index_range::IndexRange;
+use crate::model::nocopy::{Leaving, Outgoing};
+use crate::model::registry::{self, Chare, EntryMethod, EntryRegistration, kind};
+use crate::pe::Pe;
+use crate::services::array;
+use crate::services::broadcast::{self, Broadcast};
+use serde::{Deserialize, Serialize};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// Reaches all members of a collection.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct CollectionHandle<C> {
+    id: CollectionId,
+    options: Option<CallOptions>,
+    chare: PhantomData<fn() -> C>,
+}
+
+impl<C: Chare> CollectionHandle<C> {
+    pub(super) fn new(id: CollectionId) -> Self {
+        Self { id, options: None, chare: PhantomData }
+    }
+
+    /// Creates an array. One message to each node, down a tree.
+    ///
+    /// # Panics
+    /// If the placement does not fit the length or the job.
+    pub fn create_array(options: ArrayOptions<C::Index>, arguments: ConstructorArguments<C>) -> Self {
+        Self::create(Arguments::new(arguments), |id| options.blueprint(id, registration::<C>().id))
+    }
+
+    /// Creates an array without elements.
+    ///
+    /// # Panics
+    /// If the options name elements.
+    pub fn create_empty(options: ArrayOptions<C::Index>) -> Self {
+        assert!(options.is_empty(), "an array of {} with elements is created with their arguments", C::NAME);
+        Self::create(Arguments::new(()), |id| options.blueprint(id, registration::<C>().id))
+    }
+
+    /// Creates a group.
+    pub fn create_group(after: Option<CollectionId>, arguments: ConstructorArguments<C>) -> Self {
+        Self::create_counted(u64::from(crate::api::context::pes()), Placement::PerPe, after, arguments)
+    }
+
+    /// Creates a nodegroup.
+    pub fn create_nodegroup(after: Option<CollectionId>, arguments: ConstructorArguments<C>) -> Self {
+        Self::create_counted(u64::from(crate::api::context::nodes()), Placement::PerNode, after, arguments)
+    }
+
+    fn create_counted(
+        len: u64,
+        placement: Placement,
+        after: Option<CollectionId>,
+        arguments: ConstructorArguments<C>,
+    ) -> Self {
+        let elements = Elements::Range(Arc::new(IndexRange::counted(len)));
+        let chare = registration::<C>().id;
+        let (is_open, created) = (false, None);
+        Self::create(Arguments::new(arguments), |id| Blueprint {
+            id,
+            chare,
+            elements,
+            placement,
+            is_open,
+            created,
+            after,
+        })
+    }
+
+    fn create(arguments: Arguments, blueprint: impl FnOnce(CollectionId) -> Blueprint) -> Self {
+        Pe::current(|pe| {
+            let id = CollectionId { creator: pe.id, serial: pe.next_serial() };
+            array::create(pe, blueprint(id), registration::<C>(), &arguments);
+            Self::new(id)
+        })
+    }
+
+    /// An array's element.
+    #[inline]
+    pub fn at(&self, index: &C::Index) -> ElementHandle<C> {
+        let name = index.name().map(Vec::into_boxed_slice);
+        ElementHandle { name, ..self.member(index.pack()) }
+    }
+
+    fn member(&self, index: Index) -> ElementHandle<C> {
+        let options = self.options.clone();
+        ElementHandle { options, ..ElementHandle::new(Target::Member(self.id, index)) }
+    }
+
+    /// A group's member on a PE.
+    pub fn on(&self, pe: PeId) -> ElementHandle<C> {
+        self.member(Index::from(u64::from(pe.0)))
+    }
+
+    /// A nodegroup's member on a node.
+    pub fn on_node(&self, node: NodeId) -> ElementHandle<C> {
+        self.member(Index::from(u64::from(node.0)))
+    }
+
+    /// Forms a section of an array's elements. One message to each PE that is home to one of them.
+    pub fn section(&self, indices: impl IntoIterator<Item = C::Index>) -> SectionHandle<C> {
+        self.section_of(indices.into_iter().map(|index| index.pack()))
+    }
+
+    /// Forms a section of a group's members on these PEs.
+    pub fn section_on(&self, pes: impl IntoIterator<Item = PeId>) -> SectionHandle<C> {
+        self.section_of(pes.into_iter().map(|pe| Index::from(u64::from(pe.0))))
+    }
+
+    /// Forms a section of a nodegroup's members on these nodes.
+    pub fn section_on_nodes(&self, nodes: impl IntoIterator<Item = NodeId>) -> SectionHandle<C> {
+        self.section_of(nodes.into_iter().map(|node| Index::from(u64::from(node.0))))
+    }
+
+    fn section_of(&self, members: impl Iterator<Item = Index>) -> SectionHandle<C> {
+        SectionHandle::of_targets(members.map(|index| Target::Member(self.id, index)).collect(), None)
+    }
+
+    /// Says that nobody will insert elements any more. One message to each node, down a tree.
+    pub fn done_inserting(&self) {
+        Pe::current(|pe| array::done_inserting(pe, self.id));
+    }
+
+    /// Destroys all members. One message to each node, down a tree.
+    pub fn destroy(&self) {
+        call_all(self.id, self.options(), &registration::<C>().destruction, (), Vec::new());
+    }
+
+    /// Names the collection, for those that are to be created after it.
+    pub fn id(&self) -> CollectionId {
+        self.id
+    }
+
+    /// How its calls are queued, if not as the entries say.
+    pub(super) fn options(&self) -> Option<&CallOptions> {
+        self.options.as_ref()
+    }
+
+    /// A group's member on the caller's PE, a nodegroup's on the caller's node.
+    pub fn local(&self) -> ElementHandle<C>
+    where
+        C::Kind: kind::Local,
+    {
+        self.member(Index::from(<C::Kind as kind::Local>::here(my_pe(), my_node())))
+    }
+
+    /// The same collection; its calls are queued by `options` instead of the entries' own.
+    pub fn with(&self, options: CallOptions) -> Self {
+        Self { options: Some(options), ..Self::new(self.id) }
+    }
+
+    /// Calls an entry of all members. One message to each node, down a tree; encoded once; cloned for each member.
+    pub fn broadcast<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
+        self.send::<E>(arguments, Vec::new());
+    }
+
+    /// Calls an entry with nocopy parameters of all members. Large buffers go down the same tree, once into each node that
+    /// cannot read its parent's memory in place, and are shared by the node's members; small ones travel with the message.
+    pub fn broadcast_nocopy<E: EntryMethod<Chare = C>>(
+        &self,
+        arguments: E::Arguments,
+        nocopy: impl IntoIterator<Item = Outgoing>,
+    ) {
+        self.send::<E>(arguments, take_charge(nocopy).into_vec());
+    }
+
+    fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {
+        call_all(self.id, self.options(), registry::entry::<E>(), arguments, nocopy);
+    }
+
+    /// A callback that calls an entry of all members.
+    pub fn callback<E: EntryMethod<Chare = C>>(&self) -> Callback<E::Arguments> {
+        Callback::new(collection_goal(self.id, registry::entry::<E>()))
+    }
+}
+
+/// Where a callback of all members leads.
+pub(super) fn collection_goal(
+    CollectionId { creator, serial }: CollectionId,
+    entry: &EntryRegistration,
+) -> Goal {
+    Goal::Many { service: broadcast::ID, many: (creator, serial), entry: entry.id }
+}
+
+/// Calls an entry of all members, queued by `options` instead of the entry's own.
+pub(super) fn call_all(
+    collection: CollectionId,
+    options: Option<&CallOptions>,
+    entry: &'static EntryRegistration,
+    arguments: impl Message,
+    nocopy: Vec<Leaving>,
+) {
+    let options = options.unwrap_or(&entry.options).clone();
+    let arguments = Arguments::new(arguments);
+    let broadcast = Broadcast { collection, entry, arguments, nocopy, reference: 0 };
+    Pe::current(|pe| broadcast::call_all(pe, options, broadcast));
+}
+
+equal_by!(id of CollectionHandle<C>);
+
+impl<C> Clone for CollectionHandle<C> {
+    fn clone(&self) -> Self {
+        Self { id: self.id, options: self.options.clone(), chare: PhantomData }
+    }
+}
+
+impl<C: Chare> std::fmt::Debug for CollectionHandle<C> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "collection {}.{} of {}", self.id.creator.0, self.id.serial, C::NAME)
+    }
+}
+
+impl<I: ArrayIndex> ArrayOptions<I> {
+    /// Places each element with the one of the same index of another array, for as long as both live: the two have the same
+    /// homes, and an element that is inserted goes where the other array's is, if that is there already.
+    pub fn bind_to<D: Chare<Index = I>>(self, other: &impl AsRef<CollectionHandle<D>>) -> Self {
+        self.placement(Placement::With(Bond(other.as_ref().id())))
+    }
+
+    /// On each PE, constructs the elements after those of another collection: constructors may reach what is there. Collections that one PE
+    /// creates come in the order of their creation without this.
+    pub fn after<D: Chare>(mut self, other: &impl AsRef<CollectionHandle<D>>) -> Self {
+        self.after = Some(other.as_ref().id());
+        self
+    }
+}

@@ -1,0 +1,215 @@
+//! What the proxies of single chares are made of: singletons, and members of collections.
+
+use super::handle::{ConstructorArguments, equal_by, registration, take_charge};
+use crate::api::context::my_pe;
+use crate::delivery::{dispatch, lifecycle, outbox};
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::callback::{Callback, Goal};
+use crate::model::envelope::{Body, Call, Create, Envelope};
+use crate::model::ids::{ChareId, PeId, Target};
+use crate::model::nocopy::{Nocopy, Outgoing};
+use crate::model::registry::{self, Chare, EntryMethod, ThisRef, show};
+use crate::pe::Pe;
+use crate::pe::running::Running;
+use crate::services::aggregation::{self, AggregatedEntry};
+use crate::services::array;
+use serde::{Deserialize, Serialize};
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+/// Reaches one chare.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct ElementHandle<C> {
+    pub(super) target: Target,
+    /// The encoding of an index whose bits are a digest: the element can be inserted.
+    pub(super) name: Option<Box<[u8]>>,
+    pub(super) options: Option<CallOptions>,
+    pub(super) chare: PhantomData<fn() -> C>,
+}
+
+impl<C: Chare> ElementHandle<C> {
+    pub(super) fn new(target: Target) -> Self {
+        Self { target, name: None, options: None, chare: PhantomData }
+    }
+
+    /// Creates a singleton on a PE chosen at random.
+    pub fn create(options: CallOptions, arguments: ConstructorArguments<C>) -> Self {
+        Self::create_on(PeId(rand::random_range(0..crate::api::context::pes())), options, arguments)
+    }
+
+    /// Creates a singleton on a PE, whose queue it waits in by `options`. One message.
+    ///
+    /// # Panics
+    /// If there is no such PE.
+    pub fn create_on(home: PeId, options: CallOptions, arguments: ConstructorArguments<C>) -> Self {
+        Pe::current(|pe| {
+            let pes = pe.node.topology.pes();
+            assert!(home.0 < pes, "{} cannot be created on {home}: the job has {pes} PEs", C::NAME);
+            let id = ChareId { home, creator: pe.id, serial: pe.next_serial_on(home) };
+            let create = Create { id, chare: registration::<C>(), arguments: Arguments::new(arguments) };
+            let envelope = Envelope { options, body: Body::Create(create) };
+            outbox::send(pe, home, envelope);
+            Self::new(Target::Chare(id))
+        })
+    }
+
+    pub(crate) fn target(&self) -> Target {
+        self.target
+    }
+
+    /// How its calls are queued, if not as the entries say.
+    pub(crate) fn options(&self) -> Option<&CallOptions> {
+        self.options.as_ref()
+    }
+
+    /// The chare that is running.
+    pub(crate) fn of_running() -> Self {
+        Self::new(Pe::current(|pe| pe.with_running(|identity| identity.target)))
+    }
+
+    /// The same chare; its calls are queued by `options` instead of the entries' own.
+    pub fn with(&self, options: CallOptions) -> Self {
+        Self { options: Some(options), ..self.clone() }
+    }
+
+    /// Calls an entry. One message, unless the entry is an inline one of a chare on this PE.
+    #[inline]
+    pub fn call<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
+        if E::INLINE
+            && let Some(chare) = Pe::current(|pe| dispatch::find_free(pe, self.target))
+        {
+            let entry = registry::entry::<E>();
+            Pe::current(|pe| dispatch::call_inline(pe, &chare, entry, Arguments::new(arguments)));
+        } else {
+            self.send::<E>(arguments, None);
+        }
+    }
+
+    /// Calls an entry whose calls travel together; by a message of its own if it has options of its own. Some tens of instructions, and its part
+    /// of a message.
+    #[inline]
+    pub fn call_aggregated<E: AggregatedEntry<Chare = C>>(&self, arguments: E::Arguments) {
+        match (self.target, &self.options) {
+            (Target::Member(collection, index), None) => {
+                Pe::current(|pe| aggregation::call::<E>(pe, collection, index, arguments));
+            }
+            _ => self.call_alone::<E>(arguments),
+        }
+    }
+
+    /// Out of line: calls that travel together need not make room for it.
+    #[cold]
+    fn call_alone<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
+        self.send::<E>(arguments, None);
+    }
+
+    /// Calls an entry with nocopy parameters, in declaration order. One message; the buffers do not travel with it
+    /// unless they are small.
+    pub fn call_nocopy<E: EntryMethod<Chare = C>>(
+        &self,
+        arguments: E::Arguments,
+        nocopy: impl IntoIterator<Item = Outgoing>,
+    ) {
+        self.send::<E>(arguments, Some(Box::new(Nocopy::Leaving(take_charge(nocopy)))));
+    }
+
+    #[inline]
+    fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Option<Box<Nocopy>>) {
+        let entry = registry::entry::<E>();
+        let options = self.options.as_ref().unwrap_or(&entry.options);
+        Pe::current(|pe| {
+            if let (Some(demand), Some(name), Target::Member(id, index)) =
+                (E::DEMAND, &self.name, self.target)
+            {
+                array::need(pe, (id, index), name.clone(), registration::<C>(), demand);
+            }
+            outbox::call(pe, options, (&self.target, entry), arguments, nocopy);
+        });
+    }
+
+    /// Inserts the element: on a PE, or where its home says. One message to the home, and another if it is to live elsewhere.
+    pub fn insert(&self, on: Option<PeId>, arguments: ConstructorArguments<C>) {
+        let Target::Member(collection, index) = self.target else { unreachable!("a singleton is created") };
+        Pe::current(|pe| {
+            let made_of = (registration::<C>(), Arguments::new(arguments));
+            array::insert(pe, (collection, index), self.name.clone(), on, made_of);
+        });
+    }
+
+    /// Destroys the member. One message.
+    pub fn destroy(&self) {
+        let entry = &registration::<C>().destruction;
+        let options = self.options.as_ref().unwrap_or(&entry.options);
+        Pe::current(|pe| {
+            outbox::send_call(pe, options, &self.target, || Call {
+                target: self.target,
+                from: pe.id,
+                entry,
+                arguments: Arguments::new(()),
+                nocopy: None,
+                reference: 0,
+            });
+        });
+    }
+
+    /// Reaches the chare without a message, if it lives on this PE.
+    ///
+    /// # Panics
+    /// If the chare's state is borrowed already.
+    pub fn local<R>(&self, body: impl FnOnce(&mut C) -> R) -> Option<R> {
+        self.call_here("local", body)
+    }
+
+    /// Calls a local entry.
+    ///
+    /// # Panics
+    /// If the chare does not live on this PE, or its state is borrowed already.
+    pub fn call_local<R>(&self, entry: &'static str, body: impl FnOnce(&mut C) -> R) -> R {
+        self.call_here(entry, body).unwrap_or_else(|| {
+            let here = my_pe();
+            panic!(
+                "{}::{entry} is a local entry, and {self:?} is not on {here}: call it where the chare lives, or make the entry an ordinary one",
+                C::NAME
+            )
+        })
+    }
+
+    fn call_here<R>(&self, entry: &'static str, body: impl FnOnce(&mut C) -> R) -> Option<R> {
+        Pe::current(|pe| {
+            let chare = pe.places.borrow_mut().find(self.target)?;
+            let this = ThisRef::<C>::of(&chare)?;
+            let running_goes = pe.destroyed.take();
+            let running = Running { chare: Some(Rc::clone(&chare)), ..Running::named(entry) };
+            let result = pe.run_inside(running, || this.with(body));
+            lifecycle::remove_if_destroyed(pe, self.target);
+            pe.destroyed.set(running_goes);
+            Some(result)
+        })
+    }
+
+    /// A callback that calls an entry.
+    pub fn callback<E: EntryMethod<Chare = C>>(&self) -> Callback<E::Arguments> {
+        Callback::new(Goal::Call { target: self.target, entry: registry::entry::<E>().id })
+    }
+}
+
+equal_by!(target of ElementHandle<C>);
+
+impl<C> Clone for ElementHandle<C> {
+    fn clone(&self) -> Self {
+        Self {
+            target: self.target,
+            name: self.name.clone(),
+            options: self.options.clone(),
+            chare: PhantomData,
+        }
+    }
+}
+
+impl<C: Chare> std::fmt::Debug for ElementHandle<C> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} of {}", show(C::NAME, self.target), C::NAME)
+    }
+}

@@ -1,0 +1,48 @@
+//! What all handles share: arguments taken in, registrations looked up, equality.
+
+use crate::delivery::zerocopy::send;
+use crate::model::nocopy::{Few, Leaving, Outgoing};
+use crate::model::registry::{self, Chare, Constructor, registry};
+use crate::pe::Pe;
+
+/// Two handles are equal if they reach the same chares, however their calls are queued.
+macro_rules! equal_by {
+    ($field:ident of $handle:ident $(<$parameter:ident>)?) => {
+        impl $(<$parameter>)? PartialEq for $handle $(<$parameter>)? {
+            fn eq(&self, other: &Self) -> bool {
+                self.$field == other.$field
+            }
+        }
+
+        impl $(<$parameter>)? Eq for $handle $(<$parameter>)? {}
+
+        impl $(<$parameter>)? std::hash::Hash for $handle $(<$parameter>)? {
+            fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+                self.$field.hash(state);
+            }
+        }
+    };
+}
+pub(super) use equal_by;
+
+/// What a chare's constructor takes.
+pub(super) type ConstructorArguments<C> = <<C as Chare>::Constructor as Constructor>::Arguments;
+
+/// Takes charge of the nocopy arguments that the caller gave.
+pub(super) fn take_charge(nocopy: impl IntoIterator<Item = Outgoing>) -> Few<Leaving> {
+    let mut leaving = Few::new();
+    // Pushed one by one: collecting them would reckon with many.
+    Pe::current(|pe| {
+        nocopy.into_iter().for_each(|outgoing| leaving.push(send::take_charge(&pe.node, outgoing)));
+    });
+    leaving
+}
+
+/// The linked-in registration of a chare type.
+///
+/// # Panics
+/// If the type was not registered: `#[chare]` does it.
+pub(super) fn registration<C: Chare>() -> &'static registry::ChareRegistration {
+    let found = registry().chare(registry::type_id(C::NAME));
+    found.unwrap_or_else(|| panic!("{} is not registered; is its crate linked in?", C::NAME))
+}

@@ -1,0 +1,127 @@
+//! What the proxies of sections are made of.
+
+use super::element::ElementHandle;
+use super::handle::{equal_by, take_charge};
+use crate::delivery::zerocopy::carry::Carried;
+use crate::model::arguments::{Arguments, Message};
+use crate::model::call_options::CallOptions;
+use crate::model::callback::{Callback, Goal};
+use crate::model::ids::{SectionId, Target};
+use crate::model::nocopy::{Leaving, Outgoing};
+use crate::model::registry::{self, Chare, EntryMethod, EntryRegistration};
+use crate::pe::Pe;
+use crate::services::section::{self, SectionCall};
+use serde::{Deserialize, Serialize};
+use std::marker::PhantomData;
+
+/// Reaches the members of a section.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct SectionHandle<C> {
+    id: SectionId,
+    options: Option<CallOptions>,
+    chare: PhantomData<fn() -> C>,
+}
+
+impl<C: Chare> SectionHandle<C> {
+    pub(super) fn of_targets(members: Vec<Target>, within: Option<SectionId>) -> Self {
+        Self { id: form(members, within), options: None, chare: PhantomData }
+    }
+
+    /// Forms a section. One message to each PE that is home to a member.
+    pub fn form(members: impl IntoIterator<Item = ElementHandle<C>>) -> Self {
+        Self::of_targets(members.into_iter().map(|member| member.target).collect(), None)
+    }
+
+    /// Forms a section of members of this one, as by [`SectionHandle::form`].
+    pub fn section(&self, members: impl IntoIterator<Item = ElementHandle<C>>) -> Self {
+        Self::of_targets(members.into_iter().map(|member| member.target).collect(), Some(self.id))
+    }
+
+    /// Ends the section; its members stay. One message to each PE that is home to a member.
+    pub fn dissolve(&self) {
+        dissolve(self.id);
+    }
+
+    pub(crate) fn id(&self) -> SectionId {
+        self.id
+    }
+
+    pub(super) fn options(&self) -> Option<&CallOptions> {
+        self.options.as_ref()
+    }
+
+    /// The same section; its calls are queued by `options` instead of the entries' own.
+    pub fn with(&self, options: CallOptions) -> Self {
+        Self { options: Some(options), ..self.clone() }
+    }
+
+    /// Calls an entry of all members. One message to the PE that formed the section, from there one to each node that is home to a
+    /// member, down a tree; encoded once on its way down; cloned for each member.
+    pub fn multicast<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
+        self.send::<E>(arguments, Vec::new());
+    }
+
+    /// Calls an entry with nocopy parameters of all members. Large buffers go the same way, once into each node that cannot read
+    /// the memory of the node before it in place, and are shared by the node's members; small ones travel with the message.
+    pub fn multicast_nocopy<E: EntryMethod<Chare = C>>(
+        &self,
+        arguments: E::Arguments,
+        nocopy: impl IntoIterator<Item = Outgoing>,
+    ) {
+        self.send::<E>(arguments, take_charge(nocopy).into_vec());
+    }
+
+    fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {
+        call_some(self.id, self.options.as_ref(), registry::entry::<E>(), arguments, nocopy);
+    }
+
+    /// A callback that calls an entry of all members.
+    pub fn callback<E: EntryMethod<Chare = C>>(&self) -> Callback<E::Arguments> {
+        Callback::new(section_goal(self.id, registry::entry::<E>()))
+    }
+}
+
+/// Where a callback of all members leads.
+pub(super) fn section_goal(SectionId { creator, serial }: SectionId, entry: &EntryRegistration) -> Goal {
+    Goal::Many { service: section::ID, many: (creator, serial), entry: entry.id }
+}
+
+/// Forms a section, of members of another if that is said.
+pub(super) fn form(members: Vec<Target>, within: Option<SectionId>) -> SectionId {
+    Pe::current(|pe| section::form(pe, members, within))
+}
+
+/// Ends a section.
+pub(super) fn dissolve(id: SectionId) {
+    Pe::current(|pe| section::dissolve(pe, id));
+}
+
+/// Calls an entry of all members.
+pub(super) fn call_some<A: Message>(
+    section: SectionId,
+    options: Option<&CallOptions>,
+    entry: &'static EntryRegistration,
+    arguments: A,
+    nocopy: Vec<Leaving>,
+) {
+    let options = options.unwrap_or(&entry.options).clone();
+    let kinds = entry.nocopy.iter().copied();
+    let nocopy = kinds.zip(nocopy).map(|(kind, leaving)| Carried::sent(kind, leaving)).collect();
+    let call = SectionCall { section, entry, arguments: Arguments::new(arguments), nocopy, reference: 0 };
+    Pe::current(|pe| section::call(pe, options, call));
+}
+
+equal_by!(id of SectionHandle<C>);
+
+impl<C> Clone for SectionHandle<C> {
+    fn clone(&self) -> Self {
+        Self { id: self.id, options: self.options.clone(), chare: PhantomData }
+    }
+}
+
+impl<C: Chare> std::fmt::Debug for SectionHandle<C> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} of {}", self.id, C::NAME)
+    }
+}

@@ -1,0 +1,84 @@
+//! Waiting for several values at once. A [`Future`] is one of Rust's, so what the `futures` crate offers works with it, too.
+
+use crate::model::arguments::Message;
+use crate::pe::futures::Future;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Waits for all of them; the values stand in the futures' order.
+///
+/// ```
+/// let code = chare::Job::in_process(1, 1).run(|| async {
+///     let (futures, callbacks): (Vec<_>, Vec<_>) = (0..3).map(|_| chare::future()).unzip();
+///     callbacks.iter().zip(["a", "b", "c"]).for_each(|(callback, text)| callback.send(text.to_owned()));
+///     assert_eq!(chare::wait_all(futures).await, ["a", "b", "c"]);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+pub async fn wait_all<T: Message>(futures: impl IntoIterator<Item = Future<T>>) -> Vec<T> {
+    let futures: Vec<_> = futures.into_iter().collect();
+    let mut values = Vec::with_capacity(futures.len());
+    // Values come whether or not anybody waits, so waiting in turn takes as long as waiting at once.
+    for future in futures {
+        values.push(future.await);
+    }
+    values
+}
+
+/// Waits for the first of them that has its value, and takes it out: where it stood, and its value. The others close up.
+///
+/// ```
+/// let code = chare::Job::in_process(1, 1).run(|| async {
+///     let (mut futures, callbacks): (Vec<_>, Vec<_>) = (0..3).map(|_| chare::future()).unzip();
+///     callbacks[1].send(7);
+///     assert_eq!(chare::wait_any(&mut futures).await, (1, 7));
+///     assert_eq!(futures.len(), 2);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+///
+/// # Panics
+/// If there is none.
+pub async fn wait_any<T: Message>(futures: &mut Vec<Future<T>>) -> (usize, T) {
+    assert!(!futures.is_empty(), "there is no future to wait for");
+    poll_fn(|context| {
+        let found = (0..futures.len())
+            .find_map(|position| ready(&mut futures[position], context).map(|value| (position, value)));
+        match found {
+            Some((position, value)) => {
+                drop(futures.remove(position));
+                Poll::Ready((position, value))
+            }
+            None => Poll::Pending,
+        }
+    })
+    .await
+}
+
+/// Waits until at least one of them has its value, and takes out all that have: where they stood, and their values. The others close up.
+///
+/// # Panics
+/// If there is none.
+pub async fn wait_some<T: Message>(futures: &mut Vec<Future<T>>) -> Vec<(usize, T)> {
+    assert!(!futures.is_empty(), "there is no future to wait for");
+    poll_fn(|context| {
+        let (mut found, mut position) = (Vec::new(), 0);
+        futures.retain_mut(|future| {
+            let value = ready(future, context);
+            let waits = value.is_none();
+            found.extend(value.map(|value| (position, value)));
+            position += 1;
+            waits
+        });
+        if found.is_empty() { Poll::Pending } else { Poll::Ready(found) }
+    })
+    .await
+}
+
+fn ready<T: Message>(future: &mut Future<T>, context: &mut Context<'_>) -> Option<T> {
+    match std::future::Future::poll(Pin::new(future), context) {
+        Poll::Ready(value) => Some(value),
+        Poll::Pending => None,
+    }
+}

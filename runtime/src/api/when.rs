@@ -1,0 +1,230 @@
+//! Awaiting calls: what an `async` entry writes instead of Charm++'s `when`.
+
+use crate::model::registry::{AwaitedEntry, Calls, Chare, Found, This};
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+/// A call of an awaited entry, to come or here already; await it. Made by [`This::when`].
+///
+/// Without conditions, the first call that came and that nobody has taken. It brings the parameters as the entry declares them: none as
+/// `()`, a single one as itself, several as a tuple; behind them, where the entry returns something, the [`Callback`](crate::Callback) that takes it.
+///
+/// Dropping it takes no call.
+#[must_use = "nothing is waited for unless this is awaited"]
+pub struct When<'a, E: AwaitedEntry> {
+    calls: &'a Calls<E>,
+    reference: Option<E::Reference>,
+    #[expect(
+        clippy::type_complexity,
+        reason = "what `matching` was given, and nothing that another name would explain"
+    )]
+    condition: Option<Box<dyn FnMut(&E::Parameters) -> bool + 'a>>,
+    /// The number of the first call that was not looked at.
+    from: u64,
+    registered: Option<u64>,
+}
+
+/// Two waits that end together, made by [`When::and`] or [`Both::and`]: no call is taken before all are there.
+#[must_use = "nothing is waited for unless this is awaited"]
+pub struct Both<A, B>(A, B);
+
+/// Something that waits for calls.
+pub trait Trigger: private::Take {}
+
+impl<T: private::Take> Trigger for T {}
+
+mod private {
+    use std::task::Waker;
+
+    /// How waits are combined.
+    pub trait Take {
+        /// What its calls bring.
+        type Parameters;
+        /// The same, so that it can be put back.
+        type Taken;
+        /// Takes the calls, if they are there.
+        fn take(&mut self) -> Option<Self::Taken>;
+        /// Undoes that.
+        fn put_back(&mut self, taken: Self::Taken);
+        /// Makes use of it.
+        fn keep(taken: Self::Taken) -> Self::Parameters;
+        /// Has somebody woken by calls that come.
+        fn watch(&mut self, waker: &Waker);
+    }
+}
+
+use private::Take;
+
+impl<'a, E: AwaitedEntry> When<'a, E> {
+    /// Only calls with this reference number: the argument that the entry's declaration marks `#[reference]`, or else the number that
+    /// the callback carries which led to the call ([`Callback::with_reference`](crate::Callback::with_reference); 0 if there is none).
+    ///
+    /// Calls are found by it at once, however many others wait.
+    pub fn reference(mut self, reference: E::Reference) -> Self {
+        self.reference = Some(reference);
+        self
+    }
+
+    /// Only calls whose parameters pass. Each call is looked at once, in the order in which they came.
+    ///
+    /// # Panics
+    /// When the condition itself awaits or makes calls of this entry.
+    pub fn matching(mut self, condition: impl FnMut(&E::Parameters) -> bool + 'a) -> Self {
+        self.condition = Some(Box::new(condition));
+        self
+    }
+
+    /// This call and another: both are taken when both are there, and neither before.
+    ///
+    /// With [`join!`](crate::join) each is taken as it comes, which is the same unless something else waits for one of them.
+    pub fn and<T: Trigger>(self, other: T) -> Both<Self, T> {
+        Both(self, other)
+    }
+}
+
+impl<A, B> Both<A, B> {
+    /// These calls and another.
+    pub fn and<T: Trigger>(self, other: T) -> Both<Self, T> {
+        Both(self, other)
+    }
+}
+
+impl<E: AwaitedEntry> Take for When<'_, E> {
+    type Parameters = E::Parameters;
+    type Taken = Found<E::Reference, E::Parameters>;
+
+    fn take(&mut self) -> Option<Self::Taken> {
+        let Self { calls, reference, condition, from, .. } = self;
+        calls.table().borrow_mut().take(reference.as_ref(), from, |parameters| {
+            condition.as_mut().is_none_or(|condition| condition(parameters))
+        })
+    }
+
+    fn put_back(&mut self, taken: Self::Taken) {
+        self.calls.table().borrow_mut().put_back(taken);
+    }
+
+    fn keep(taken: Self::Taken) -> Self::Parameters {
+        taken.parameters
+    }
+
+    fn watch(&mut self, waker: &Waker) {
+        let id = self.calls.table().borrow_mut().register(&self.reference, self.registered, waker);
+        self.registered = Some(id);
+    }
+}
+
+impl<A: Take, B: Take> Take for Both<A, B> {
+    type Parameters = (A::Parameters, B::Parameters);
+    type Taken = (A::Taken, B::Taken);
+
+    fn take(&mut self) -> Option<Self::Taken> {
+        let first = self.0.take()?;
+        match self.1.take() {
+            Some(second) => Some((first, second)),
+            None => {
+                self.0.put_back(first);
+                None
+            }
+        }
+    }
+
+    fn put_back(&mut self, (first, second): Self::Taken) {
+        self.0.put_back(first);
+        self.1.put_back(second);
+    }
+
+    fn keep((first, second): Self::Taken) -> Self::Parameters {
+        (A::keep(first), B::keep(second))
+    }
+
+    fn watch(&mut self, waker: &Waker) {
+        self.0.watch(waker);
+        self.1.watch(waker);
+    }
+}
+
+fn poll<T: Take>(trigger: &mut T, context: &mut Context<'_>) -> Poll<T::Parameters> {
+    match trigger.take() {
+        Some(taken) => Poll::Ready(T::keep(taken)),
+        None => {
+            trigger.watch(context.waker());
+            Poll::Pending
+        }
+    }
+}
+
+impl<E: AwaitedEntry> Future for When<'_, E> {
+    type Output = E::Parameters;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        poll(self.get_mut(), context)
+    }
+}
+
+impl<A: Take + Unpin, B: Take + Unpin> Future for Both<A, B> {
+    type Output = (A::Parameters, B::Parameters);
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        poll(self.get_mut(), context)
+    }
+}
+
+// Nothing in it is pinned.
+impl<E: AwaitedEntry> Unpin for When<'_, E> {}
+
+impl<E: AwaitedEntry> Drop for When<'_, E> {
+    fn drop(&mut self) {
+        if let Some(id) = self.registered {
+            self.calls.table().borrow_mut().unregister(&self.reference, id);
+        }
+    }
+}
+
+impl<C: Chare> This<C> {
+    /// Waits for a call of an entry that is declared as awaited, by its name.
+    ///
+    /// ```
+    /// use chare::prelude::*;
+    ///
+    /// struct Smoother {
+    ///     value: f64,
+    /// }
+    ///
+    /// #[chare(array)]
+    /// impl Smoother {
+    ///     #[entry]
+    ///     fn new() -> Self {
+    ///         Self { value: chare::this_index::<u64>() as f64 }
+    ///     }
+    ///
+    ///     /// A neighbour's value; awaited by `run`.
+    ///     #[entry(awaited)]
+    ///     fn neighbour(#[reference] iteration: u32, value: f64);
+    ///
+    ///     #[entry]
+    ///     async fn run(this: This<Self>, iterations: u32, done: Callback<f64>) {
+    ///         let (ring, me) = (this.collection(), this.index());
+    ///         for iteration in 0..iterations {
+    ///             let value = this.with(|smoother| smoother.value);
+    ///             ring.at((me + 1) % 3).neighbour(iteration, value);
+    ///             // Whatever comes first: a neighbour that is ahead has sent the next one, perhaps.
+    ///             let (_, other) = this.when(Self::neighbour).reference(iteration).await;
+    ///             this.with(|smoother| smoother.value = (smoother.value + other) / 2.0);
+    ///         }
+    ///         this.contribute(max(this.with(|smoother| smoother.value)), done);
+    ///     }
+    /// }
+    ///
+    /// let code = chare::Job::in_process(1, 2).run(|| async {
+    ///     let (largest, done) = chare::future();
+    ///     SmootherProxy::create(3).run(100, done);
+    ///     assert_eq!(largest.await, 1.0);
+    /// });
+    /// assert_eq!(code.unwrap(), 0);
+    /// ```
+    pub fn when<E: AwaitedEntry<Chare = C>>(&self, _entry: fn() -> PhantomData<E>) -> When<'_, E> {
+        When { calls: E::calls(self.awaited()), reference: None, condition: None, from: 0, registered: None }
+    }
+}

@@ -1,0 +1,15 @@
+//! Threads and memory: fences, queues between two threads, sleep, values whose type only their two ends know, counters.
+//!
+//! The lowest floor. Here lives what would make sense in a program without chares. A chare, a message, a node or a PE of the job never
+//! does.
+
+pub(crate) mod counters;
+pub(crate) mod erased;
+pub(crate) mod fence;
+pub(crate) mod host_memory;
+pub(crate) mod sleep;
+pub(crate) mod spsc;
+pub(crate) mod sync;
+pub(crate) mod typed_box;
+pub(crate) mod wake_flag;
+pub(crate) mod watcher;

@@ -1,0 +1,292 @@
+//! From a message to the entry method: chare table, entry table, call. `scheduler -> **dispatch** -> the entry method`
+
+use super::fire::fire;
+use super::lifecycle::{create_chare, remove_if_destroyed};
+use super::zerocopy::{Destination, PostedCall, receive};
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::{Body, Call, Envelope};
+use crate::model::ids::Target;
+use crate::model::nocopy::NocopyArguments;
+use crate::model::registry::{AnyChare, Called, EntryRegistration, NotCalled, explain, show};
+use crate::node::credit::Cost;
+use crate::node::mailbox::Work;
+use crate::pe::Pe;
+use crate::pe::early::Missing;
+use crate::pe::queued::{Outcome, Queued};
+use crate::pe::running::Running;
+use std::rc::Rc;
+
+/// Does one thing and leaves nothing of it.
+#[inline]
+pub(crate) fn process(pe: &Pe, queued: &mut Queued) {
+    let found = match queued {
+        Queued::Call(call) => Some((call, None)),
+        Queued::NocopyCall(call, nocopy) => Some((call, Some(&mut **nocopy))),
+        _ => None,
+    };
+    // The way of nearly every message.
+    if let Some((call, nocopy)) = found
+        && let Some(chare) = call.take_chare()
+    {
+        let (arguments, nocopy) = (&mut call.arguments, NocopyArguments::new(nocopy));
+        let (called, chare) = run(pe, chare, call.entry, Passed { arguments, nocopy, reference: 0 });
+        let cost = call.cost;
+        if let Err(cause) = called {
+            return not_called(pe, queued, chare, &cause);
+        }
+        conclude(pe, &chare);
+        queued.clear();
+        pe.counters.processed.add(1);
+        if cost.bytes > 0 {
+            give_back(pe, cost);
+        }
+    } else {
+        process_other(pe, std::mem::take(queued));
+    }
+}
+
+/// A call that its chare did not take: because it destroys the chare, or because that was destroyed after the call had found it; then the
+/// call is found a chare anew.
+#[cold]
+fn not_called(pe: &Pe, queued: &mut Queued, chare: Rc<dyn AnyChare>, cause: &NotCalled) {
+    let mut queued = std::mem::take(queued);
+    if let Queued::Call(call) | Queued::NocopyCall(call, _) = &mut queued {
+        match cause {
+            NotCalled::Gone => call.give_back_chare(chare),
+            NotCalled::Leaves => {
+                finish(pe, call.entry, (Err(Box::new(NotCalled::Leaves)), chare));
+                pe.counters.processed.add(1);
+                give_back_if_due(pe, call.cost);
+                return;
+            }
+            _ => return fail_entry(pe, call.entry, cause, &chare),
+        }
+    }
+    process_other(pe, queued);
+}
+
+fn give_back_if_due(pe: &Pe, cost: Cost) {
+    if cost.bytes > 0 {
+        give_back(pe, cost);
+    }
+}
+
+/// A message of another node has run.
+#[cold]
+fn give_back(pe: &Pe, cost: Cost) {
+    let owed = pe.owed.borrow_mut().add(cost);
+    if let Some(bytes) = owed {
+        pe.node.give_credit(&pe.counters, cost.source, bytes);
+    }
+}
+
+/// The chare, if it lives here; the table is free again when its entry runs.
+#[inline(always)]
+fn find(pe: &Pe, target: Target) -> Option<Rc<dyn AnyChare>> {
+    pe.places.borrow_mut().find(target)
+}
+
+/// A chare that is here and in none of its entries.
+pub(crate) fn find_free(pe: &Pe, target: Target) -> Option<Rc<dyn AnyChare>> {
+    find(pe, target).filter(|chare| chare.is_free())
+}
+
+/// Calls an entry of a free chare like a function, from inside whatever runs.
+pub(crate) fn call_inline(
+    pe: &Pe,
+    chare: &Rc<dyn AnyChare>,
+    entry: &'static EntryRegistration,
+    mut arguments: Arguments,
+) {
+    pe.counters.entries.add(1);
+    // Whether the caller's chare is to be removed is its own business.
+    let caller_is_destroyed = pe.destroyed.take();
+    let running = Running { chare: Some(Rc::clone(chare)), ..Running::named(entry.name) };
+    let nocopy = NocopyArguments::new(None);
+    let result = pe.run_inside(running, || (entry.invoke)(chare, &mut arguments, nocopy));
+    if let Err(cause) = result {
+        fail_entry(pe, entry, &cause, chare);
+    }
+    remove_if_destroyed(pe, chare.identity().target);
+    pe.destroyed.set(caller_is_destroyed);
+}
+
+/// Any other work. Out of line: plain calls need not make room for it.
+#[inline(never)]
+fn process_other(pe: &Pe, queued: Queued) {
+    let cost = queued.cost();
+    let outcome = match queued {
+        Queued::Done => Outcome::NotCounted,
+        Queued::Call(call) => run_lost(pe, call.lose(None)),
+        Queued::NocopyCall(call, nocopy) => run_lost(pe, call.lose(Some(nocopy))),
+        Queued::Work(work) => do_work(pe, work),
+    };
+    if outcome == Outcome::Processed {
+        pe.counters.processed.add(1);
+    }
+    give_back_if_due(pe, cost);
+}
+
+/// A call whose chare was destroyed after the call had found it.
+fn run_lost(pe: &Pe, call: Option<Call>) -> Outcome {
+    call.map_or(Outcome::NotCounted, |call| run_call(pe, CallOptions::new(), call))
+}
+
+fn do_work(pe: &Pe, work: Work) -> Outcome {
+    match work {
+        Work::Way(way) => {
+            pe.ways_in.borrow_mut().push(way);
+            Outcome::NotCounted
+        }
+        Work::Task(key) => {
+            if let Some(running) = pe.tasks.running(key) {
+                let target = running.identity().map(|identity| identity.target);
+                pe.run_as(running, || pe.tasks.poll(key));
+                target.inspect(|target| remove_if_destroyed(pe, *target));
+            }
+            Outcome::Processed
+        }
+        Work::Message(Envelope { options, body }, _) => match body {
+            Body::Call(call) => run_call(pe, options, call),
+            Body::Create(create) => create_chare(pe, create),
+            Body::Resolve { future, value } => {
+                let closure = pe.futures.borrow_mut().resolve(future, value);
+                if let Some(closure) = closure {
+                    pe.run_as(Running::named("a callback's closure"), closure);
+                }
+                Outcome::Processed
+            }
+            Body::Broken { future, cause } => {
+                let unheard = pe.futures.borrow_mut().break_promise(future, cause);
+                if let Some(cause) = unheard {
+                    pe.fail("a callback's closure".to_owned(), cause);
+                }
+                Outcome::Processed
+            }
+            Body::Callback(fired) => {
+                fire(pe, fired.callback, fired.value);
+                Outcome::Processed
+            }
+            Body::System(message) => {
+                let service = pe.service(message.service()).expect("whoever sent it is a service");
+                (service.deliver)(pe, options, message)
+            }
+        },
+    }
+}
+
+pub(super) fn run_call(pe: &Pe, options: CallOptions, mut call: Call) -> Outcome {
+    let Some(chare) = find(pe, call.target) else {
+        return match call.target {
+            Target::Chare(id) if pe.created_chares.borrow().include(id) => {
+                let cause =
+                    "it was destroyed before, as it asked by `chare::destroy`; call it no more after that";
+                let Call { target, entry, .. } = call;
+                let target = show(entry.chare, target);
+                pe.fail(format!("a call of {}::{} ({target})", entry.chare, entry.name), cause);
+                Outcome::Processed
+            }
+            Target::Chare(id) => pe.keep(Missing::Chare(id), options, Body::Call(call)),
+            Target::Member(collection, index) => pe.reroute(options, call, (collection, index)),
+        };
+    };
+    if !call.is_ready() {
+        let destination = Destination { pe: pe.id, options, cost: Cost::NONE };
+        match bring_in(pe, &chare, destination, call) {
+            Some(ready) => call = ready,
+            None => return Outcome::NotCounted,
+        }
+    }
+    invoke(pe, chare, call.entry, (&mut call).into());
+    Outcome::Processed
+}
+
+/// Runs the post method, if there is one, and brings nocopy arguments in; `None` when they have to be waited for.
+fn bring_in(pe: &Pe, chare: &Rc<dyn AnyChare>, destination: Destination, call: Call) -> Option<Call> {
+    let entry = call.entry;
+    let fail = |cause: String| {
+        pe.fail(format!("{}::{}", entry.chare, entry.name), cause);
+        None
+    };
+    if entry.has_posts() {
+        let (waiting, posts) = PostedCall::open(&pe.node, pe.id, &call);
+        let (posted, _) = pe.run_entry(Rc::clone(chare), entry.name, call.reference, |chare| {
+            (entry.post)(chare, &call.arguments, posts)
+        });
+        if let Err(cause) = posted {
+            return fail(explain(&cause, chare.identity()));
+        }
+        return match waiting.enter(destination, call) {
+            Ok(None) => None,
+            Ok(Some((destination, call, given))) => {
+                receive::land(&pe.node, destination, call, given).unwrap_or_else(fail)
+            }
+            Err(cause) => fail(cause),
+        };
+    }
+    receive::land(&pe.node, destination, call, Vec::new()).unwrap_or_else(fail)
+}
+
+/// Runs an entry, whose arguments are all here, and gives the chare back. Part of its callers: being called costs a tenth of a message.
+#[inline(always)]
+fn run(
+    pe: &Pe,
+    chare: Rc<dyn AnyChare>,
+    entry: &'static EntryRegistration,
+    passed: Passed<'_>,
+) -> (Called, Rc<dyn AnyChare>) {
+    pe.run_entry(chare, entry.name, passed.reference, |chare| {
+        (entry.invoke)(chare, passed.arguments, passed.nocopy)
+    })
+}
+
+/// After an entry has run. Part of its callers, like [`run`].
+#[inline(always)]
+fn conclude(pe: &Pe, chare: &Rc<dyn AnyChare>) {
+    pe.counters.entries.add(1);
+    if pe.destroyed.get() {
+        remove_if_destroyed(pe, chare.identity().target);
+    }
+}
+
+/// The end of [`run`] for a chare that was in its PE's tables just now.
+pub(super) fn finish(pe: &Pe, entry: &EntryRegistration, (called, chare): (Called, Rc<dyn AnyChare>)) {
+    if let Err(cause) = called {
+        match *cause {
+            NotCalled::Leaves => pe.destroyed.set(true),
+            cause => fail_entry(pe, entry, &cause, &chare),
+        }
+    }
+    conclude(pe, &chare);
+}
+
+/// Runs an entry of a chare that was in its PE's tables just now.
+pub(super) fn invoke(
+    pe: &Pe,
+    chare: Rc<dyn AnyChare>,
+    entry: &'static EntryRegistration,
+    passed: Passed<'_>,
+) {
+    let ran = run(pe, chare, entry, passed);
+    finish(pe, entry, ran);
+}
+
+/// What an entry gets of its call.
+pub(super) struct Passed<'a> {
+    pub(super) arguments: &'a mut Arguments,
+    pub(super) nocopy: NocopyArguments<'a>,
+    pub(super) reference: u64,
+}
+
+impl<'a> From<&'a mut Call> for Passed<'a> {
+    #[inline]
+    fn from(Call { arguments, nocopy, reference, .. }: &'a mut Call) -> Self {
+        Self { arguments, nocopy: NocopyArguments::new(nocopy.as_deref_mut()), reference: *reference }
+    }
+}
+
+#[cold]
+fn fail_entry(pe: &Pe, entry: &EntryRegistration, cause: &NotCalled, chare: &Rc<dyn AnyChare>) {
+    pe.fail(format!("{}::{}", entry.chare, entry.name), explain(cause, chare.identity()));
+}

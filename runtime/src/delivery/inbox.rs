@@ -1,0 +1,279 @@
+//! Arrivals from other nodes: decoded, checked, and left with the PE they are for. `Lrts::progress -> **inbox** -> queue`
+//!
+//! Runs on whichever PE polls the network. Nothing here trusts a byte before it is checked; what does not check ends
+//! the job with an error that names the sender.
+
+use super::zerocopy::{Destination, receive, remote_memory};
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::frame::{self, Header};
+use crate::model::envelope::{Body, Call, Create, Envelope, PlainCall};
+use crate::model::error::JobError;
+use crate::model::ids::PeId;
+use crate::model::nocopy::{Descriptor, Lender, Nocopy, lent_bytes};
+use crate::model::registry::{EntryRegistration, check_count, find_chare, find_entry};
+use crate::node::credit::{Cost, cost_of};
+use crate::node::mailbox::Work;
+use crate::node::{Arrival, Delivery, Ending, Large, Node};
+use crate::pe::Pe;
+use crate::pe::queued::Queued;
+use chare_lrts::{NodeId, codec};
+use std::sync::Arc;
+
+/// Takes one message from another node.
+pub(super) fn take(node: &Arc<Node>, polling: Option<&Pe>, source: NodeId, bytes: &[u8]) {
+    if node.has_ended() {
+        return;
+    }
+    if let Err(cause) = accept(node, polling, source, bytes) {
+        node.fail(JobError::Undecodable { peer: source, node: node.id, cause });
+    }
+}
+
+/// Checks one message from another node and leaves it with whoever it is for.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub(crate) fn accept(
+    node: &Arc<Node>,
+    polling: Option<&Pe>,
+    source: NodeId,
+    bytes: &[u8],
+) -> Result<(), String> {
+    if let Some((block, rest)) = PlainCall::split(bytes) {
+        return plain_call_arrived(node, polling, source, (block, rest), bytes.len());
+    }
+    let (header, rest) = frame::decode(bytes)?;
+    let charge = || node.charge(source, cost_of(bytes.len(), 0));
+    match header {
+        Header::Call { to, from, target, entry, options, reference, nocopy } => {
+            let entry = find_entry(entry)?;
+            let (nocopy, cost) = admit_nocopy(node, source, entry, nocopy, bytes.len())?;
+            let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
+            let call = Call { target, from, entry, arguments, nocopy, reference };
+            call_arrived(node, polling, Destination { pe: here(node, to)?, options, cost }, call)
+        }
+        Header::Create { id, chare, options } => {
+            let chare = find_chare(chare)?;
+            let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
+            deliver(node, polling, charge()?, id.home, &options, || {
+                Body::Create(Create { id, chare, arguments })
+            })
+        }
+        Header::Resolve { future } => {
+            let value = Arguments::encoded(rest.to_vec());
+            deliver(node, polling, charge()?, future.pe, &CallOptions::new(), || Body::Resolve {
+                future,
+                value,
+            })
+        }
+        Header::Broken { future, cause } => {
+            deliver(node, polling, charge()?, future.pe, &CallOptions::new(), || Body::Broken {
+                future,
+                cause,
+            })
+        }
+        Header::System { service } => {
+            let row = node.service(service).ok_or_else(|| format!("there is no {service:?}"))?;
+            match (row.arrive)(node, Arrival { source, frame: bytes, said: rest })? {
+                Some(Delivery { to, options, message }) => {
+                    deliver(node, polling, charge()?, to, &options, || Body::System(message))
+                }
+                None => Ok(()),
+            }
+        }
+        Header::Exit { root, code, error } => {
+            check_exists(node, root, || format!("the job's end from {root}"))?;
+            node.post_to_children(&node.outside, root, bytes, None);
+            node.end(match error {
+                Some(message) => Ending::Error(JobError::Elsewhere(message)),
+                None => Ending::Code(code),
+            });
+            node.outside.processed.add_shared(1);
+            Ok(())
+        }
+        Header::Large { descriptor } => take_large(node, source, descriptor),
+        Header::Released { token, bytes } => remote_memory::released(node, token, bytes),
+        Header::Credit { bytes } => node.take_credit(source, bytes),
+        Header::Notify { callback, bytes } => {
+            node.fire(callback, Arguments::new(bytes));
+            node.outside.processed.add_shared(1);
+            Ok(())
+        }
+    }
+}
+
+/// A call as nearly all are, in a frame of so many bytes.
+#[inline]
+fn plain_call_arrived(
+    node: &Arc<Node>,
+    polling: Option<&Pe>,
+    source: NodeId,
+    (block, rest): (PlainCall, &[u8]),
+    frame_bytes: usize,
+) -> Result<(), String> {
+    let entry = find_entry(block.entry())?;
+    if !entry.nocopy.is_empty() {
+        return nocopy_call_arrived(node, polling, source, entry, (block, rest), frame_bytes);
+    }
+    let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
+    let (to, from) = (block.to(), node.topology.pe(source, block.caller_rank()));
+    let call = Call { target: block.target(), from, entry, arguments, nocopy: None, reference: 0 };
+    let cost = node.charge(source, cost_of(frame_bytes, 0))?;
+    deliver_call(node, polling, cost, to, &entry.options, call)
+}
+
+/// The same with nocopy arguments. Out of line: calls without need not make room for it.
+#[inline(never)]
+fn nocopy_call_arrived(
+    node: &Arc<Node>,
+    polling: Option<&Pe>,
+    source: NodeId,
+    entry: &'static EntryRegistration,
+    (block, rest): (PlainCall, &[u8]),
+    frame_bytes: usize,
+) -> Result<(), String> {
+    let (nocopy, rest) = codec::decode_front(rest).map_err(|error| error.to_string())?;
+    let (nocopy, cost) = admit_nocopy(node, source, entry, nocopy, frame_bytes)?;
+    let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
+    let from = node.topology.pe(source, block.caller_rank());
+    let call = Call { target: block.target(), from, entry, arguments, nocopy, reference: 0 };
+    let destination = Destination { pe: here(node, block.to())?, options: entry.options.clone(), cost };
+    call_arrived(node, polling, destination, call)
+}
+
+/// Leaves a call with its PE: in the queue with its chare, if it is for the PE that polls and says no more than most do.
+#[inline(always)]
+fn deliver_call(
+    node: &Node,
+    polling: Option<&Pe>,
+    cost: Cost,
+    to: PeId,
+    options: &CallOptions,
+    call: Call,
+) -> Result<(), String> {
+    match polling {
+        Some(pe) if pe.id == to && options.is_default() && call.is_plain() => {
+            pe.queue.borrow_mut().push_plain_call(&mut pe.places.borrow_mut(), call, cost);
+            Ok(())
+        }
+        _ => deliver(node, polling, cost, to, options, || Body::Call(call)),
+    }
+}
+
+/// Checks the nocopy arguments of a call and charges its sender; returns them, and what the call costs.
+///
+/// # Errors
+/// When its entry has more or fewer parameters, nobody can have lent them, or its sender had no credit, in words.
+fn admit_nocopy(
+    node: &Node,
+    source: NodeId,
+    entry: &EntryRegistration,
+    nocopy: Vec<Descriptor>,
+    frame_bytes: usize,
+) -> Result<(Option<Box<Nocopy>>, Cost), String> {
+    check_count(nocopy.len(), entry)?;
+    // A call's memory is its sender's, or that of the node that sent the call there: any node of the job.
+    nocopy
+        .iter()
+        .filter_map(Descriptor::lender)
+        .try_for_each(|lender| check_exists(node, lender, || format!("{source} names memory of {lender}")))?;
+    let cost = node.charge(source, cost_of(frame_bytes, lent_bytes(&nocopy)))?;
+    Ok(((!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy))), cost))
+}
+
+fn here(node: &Node, pe: PeId) -> Result<PeId, String> {
+    if node.is_here(pe) { Ok(pe) } else { Err(format!("a message for {pe}, which is not on this node")) }
+}
+
+/// Leaves what `make` makes with a PE: in its place in the queue, if that PE is here.
+#[inline]
+fn deliver(
+    node: &Node,
+    polling: Option<&Pe>,
+    cost: Cost,
+    to: PeId,
+    options: &CallOptions,
+    make: impl FnOnce() -> Body,
+) -> Result<(), String> {
+    let work = || Work::Message(Envelope { options: options.clone(), body: make() }, cost);
+    match polling {
+        Some(pe) if pe.id == to => pe.queue.borrow_mut().push_made(options, || Queued::Work(work())),
+        _ => node.deliver(here(node, to)?, work()),
+    }
+    Ok(())
+}
+
+/// # Errors
+/// When the job has no such node, in words.
+fn check_exists(node: &Node, named: NodeId, what: impl FnOnce() -> String) -> Result<(), String> {
+    let exists = named.0 < node.topology.nodes();
+    if exists { Ok(()) } else { Err(format!("{}, which the job does not have", what())) }
+}
+
+/// A call whose post method has to run first goes to its PE as it is; any other when its arguments are here.
+fn call_arrived(
+    node: &Arc<Node>,
+    polling: Option<&Pe>,
+    destination: Destination,
+    call: Call,
+) -> Result<(), String> {
+    let ready = if call.entry.has_posts() {
+        Some(call)
+    } else {
+        receive::land(node, destination.clone(), call, Vec::new())?
+    };
+    let Some(call) = ready else { return Ok(()) };
+    let Destination { pe, options, cost } = destination;
+    deliver_call(node, polling, cost, pe, &options, call)
+}
+
+/// A message that was too long for a frame: read in place or fetched, then taken like any other.
+fn take_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Result<(), String> {
+    let Descriptor::Lent { key, token } = descriptor else {
+        return Err("a large message that is not lent".to_owned());
+    };
+    if key.node != source {
+        return Err(format!("{source} lends memory of {}", key.node));
+    }
+    let lender = Lender { node: source, token };
+    if let Some(memory) = remote_memory::view(node, &key)? {
+        receive_large(node, source, memory.as_slice());
+        drop(memory);
+        remote_memory::send_release(node, lender, key.len);
+        return Ok(());
+    }
+    node.large_messages.announce(Large { key, lender })?.map_or(Ok(()), |large| fetch_large(node, large))
+}
+
+fn fetch_large(node: &Arc<Node>, Large { key, lender }: Large) -> Result<(), String> {
+    let into = remote_memory::landing(node, &key, None)?;
+    let (what, bytes) = (|| "fetching a large message".to_owned(), into.len());
+    remote_memory::fetch(node, what, key, (into, bytes), move |node, memory| {
+        remote_memory::send_release(node, lender, key.len);
+        receive_large(node, lender.node, memory.as_slice());
+        drop(memory);
+        if node.large_messages.over(key.len) {
+            fetch_waiting(node);
+        }
+    });
+    Ok(())
+}
+
+/// Fetches what has its turn now.
+fn fetch_waiting(node: &Arc<Node>) {
+    while let Some(next) = node.large_messages.next().filter(|_| !node.has_ended()) {
+        if let Err(cause) = fetch_large(node, next) {
+            node.fail(JobError::Undecodable { peer: next.lender.node, node: node.id, cause });
+        }
+    }
+}
+
+fn receive_large(node: &Arc<Node>, source: NodeId, bytes: &[u8]) {
+    if let Ok((Header::Large { .. }, _)) = frame::decode(bytes) {
+        // One that leads to itself would never end.
+        let cause = "a large message that consists of a large message".to_owned();
+        return node.fail(JobError::Undecodable { peer: source, node: node.id, cause });
+    }
+    take(node, None, source, bytes);
+}

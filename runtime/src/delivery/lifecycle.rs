@@ -1,0 +1,65 @@
+//! Lives of chares: constructed by a message, removed when they asked for it or somebody asked it of them.
+
+use crate::model::arguments::Arguments;
+use crate::model::envelope::Create;
+use crate::model::ids::Target;
+use crate::model::parcel::Parcel;
+use crate::model::registry::{ChareRegistration, Identity, show};
+use crate::pe::early::Missing;
+use crate::pe::queued::Outcome;
+use crate::pe::running::Running;
+use crate::pe::{ElementEvent, Pe};
+use std::rc::Rc;
+
+/// Constructs a chare and enters it into the tables of its PE.
+pub(crate) fn construct(
+    pe: &Pe,
+    identity: Identity,
+    chare: &'static ChareRegistration,
+    arguments: Arguments,
+) {
+    let (target, identity) = (identity.target, Rc::new(identity));
+    let running = Running { unborn: Some(Rc::clone(&identity)), ..Running::named("constructor") };
+    match pe.run_as(running, || (chare.construct)(&identity, arguments)) {
+        Ok(made) => {
+            pe.places.borrow_mut().insert(target, made);
+            remove_if_destroyed(pe, target);
+        }
+        Err(error) => pe.fail(format!("the constructor of {}", chare.name), error),
+    }
+}
+
+/// A singleton comes.
+pub(crate) fn create_chare(pe: &Pe, Create { id, chare, arguments }: Create) -> Outcome {
+    if !pe.created_chares.borrow_mut().note(id) {
+        let cause = format!("{} was created before", show(chare.name, Target::Chare(id)));
+        pe.fail(format!("creating {}", chare.name), cause);
+        return Outcome::Processed;
+    }
+    construct(pe, Identity::new(Target::Chare(id), chare.name, 0), chare, arguments);
+    pe.release_early(Missing::Chare(id));
+    Outcome::Processed
+}
+
+/// Removes a chare that asked for it, after the step of an entry in which it did.
+#[inline]
+pub(crate) fn remove_if_destroyed(pe: &Pe, target: Target) {
+    if pe.destroyed.get() {
+        remove(pe, target);
+    }
+}
+
+#[cold]
+fn remove(pe: &Pe, target: Target) {
+    pe.destroyed.set(false);
+    let removed = pe.places.borrow_mut().remove(target);
+    let Some(removed) = removed else { return };
+    let next_reduction = removed.identity().contributions.replace(Identity::GONE);
+    if let Target::Member(collection, index) = target {
+        let mut parcel = Parcel::default();
+        pe.tell(ElementEvent::Gone { collection, index, next_reduction, parcel: &mut parcel });
+    }
+    // Dropped after the borrow: the chare's state and its tasks may run code of the user.
+    pe.tasks.drop_of(removed.identity());
+    drop(removed);
+}

@@ -1,0 +1,241 @@
+//! The one fork of a message's way out: this PE, another PE of this node, another node. `location -> **outbox** -> Lrts::send`
+
+use super::zerocopy::send;
+use crate::base::spsc;
+use crate::model::arguments::{Arguments, Message};
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::frame::{self, Header, Packed};
+use crate::model::envelope::{Body, Call, Envelope, PlainCall, SystemMessage};
+use crate::model::ids::{PeId, Target};
+use crate::model::nocopy::{Descriptor, Nocopy, lent_bytes};
+use crate::model::registry::EntryRegistration;
+use crate::node::backpressure::hold_back;
+use crate::node::credit::{Cost, cost_of};
+use crate::node::mailbox::{Sender, Work, send_call as send_call_by};
+use crate::pe::Pe;
+use crate::pe::places::{Location, Recalled};
+use crate::pe::queued::Queued;
+use chare_lrts::codec::{CodecError, Writer};
+use std::hint::cold_path;
+
+/// Calls an entry of one chare, on behalf of this PE. The target is read where it lies: a copy is written 16 bytes at a time, and an index that is
+/// read back across two such pieces makes the processor wait for both, a fifth of a call on the same PE.
+#[inline]
+pub(crate) fn call<T: Message>(
+    pe: &Pe,
+    options: &CallOptions,
+    (target, entry): (&Target, &'static EntryRegistration),
+    arguments: T,
+    nocopy: Option<Box<Nocopy>>,
+) {
+    let is_plain =
+        options.is_default() && nocopy.as_deref().is_none_or(|nocopy| nocopy.is_ready(entry.has_posts()));
+    let make = || {
+        let arguments = Arguments::new(arguments);
+        Call { target: *target, from: pe.id, entry, arguments, nocopy, reference: 0 }
+    };
+    if is_plain {
+        send_plain_call(pe, target, make);
+    } else {
+        cold_path();
+        send_call(pe, options, target, make);
+    }
+}
+
+/// Sends a call that is queued by default and [is plain](Call::is_plain), which nearly all are: where the chare is here, it goes into the
+/// queue with it. `make` makes the call in its place there; it must run no code of the user, who might send in turn.
+#[inline]
+fn send_plain_call(pe: &Pe, target: &Target, make: impl FnOnce() -> Call) {
+    let recalled = pe.places.borrow().recall(target);
+    match recalled {
+        Recalled::Here(chare) => {
+            pe.counters.sent.add(1);
+            pe.queue.borrow_mut().push_found(chare, Cost::NONE, make);
+        }
+        elsewhere => send_recalled(pe, &CallOptions::new(), elsewhere, make),
+    }
+}
+
+/// Sends a call to wherever its chare lives. `options` says how it is queued; of `make` [`send_plain_call`] says more.
+#[inline]
+pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: &Target, make: impl FnOnce() -> Call) {
+    let recalled = pe.places.borrow().recall(target);
+    send_recalled(pe, options, recalled, make);
+}
+
+#[inline]
+fn send_recalled(pe: &Pe, options: &CallOptions, recalled: Recalled, make: impl FnOnce() -> Call) {
+    match recalled {
+        Recalled::Here(_) => {
+            pe.counters.sent.add(1);
+            let work = || Work::message(options.clone(), Body::Call(make()));
+            pe.queue.borrow_mut().push_made(options, || Queued::Work(work()));
+        }
+        Recalled::On(to) if to == pe.id => send_away(pe, options.clone(), make()),
+        Recalled::On(to) => match pe.node.rank_here(to) {
+            Some(rank) => {
+                pe.counters.sent.add(1);
+                push_to(pe, to, rank, |way| send_call_by(way, options, make()));
+            }
+            None => send_to_node(pe, to, options, make()),
+        },
+        Recalled::Nothing => send_unremembered(pe, options, make()),
+    }
+}
+
+/// Sends a call of a chare that was not called lately.
+fn send_unremembered(pe: &Pe, options: &CallOptions, call: Call) {
+    let is_plain = options.is_default() && call.is_plain();
+    let chare = if is_plain { pe.places.borrow_mut().find(call.target) } else { None };
+    match chare {
+        Some(chare) => {
+            pe.counters.sent.add(1);
+            pe.queue.borrow_mut().push_found(chare, Cost::NONE, || call);
+        }
+        None => send_away(pe, options.clone(), call),
+    }
+}
+
+/// Sends a call to a PE of another node. What most of them say is told at once: no message is made of it first.
+fn send_to_node(pe: &Pe, to: PeId, options: &CallOptions, call: Call) {
+    match PlainCall::describe(pe.node.rank_here(call.from), to, options, &call) {
+        Some(block) if exists(pe, to) => {
+            let Call { entry, arguments, nocopy, .. } = call;
+            let descriptors = nocopy.map(|nocopy| describe_nocopy(pe, to, entry, *nocopy));
+            pe.counters.sent.add(1);
+            pe.counters.encodes.add(1);
+            let lent = descriptors.as_deref().map_or(0, lent_bytes);
+            let write = |to: &mut Writer<'_>| block.write(to, descriptors.as_deref(), &arguments);
+            let packed = pack(pe, write, || format!("a call of {}::{}", entry.chare, entry.name));
+            drop(descriptors);
+            post(pe, to, lent, packed);
+        }
+        _ => send(pe, to, Envelope { options: options.clone(), body: Body::Call(call) }),
+    }
+}
+
+fn send_away(pe: &Pe, options: CallOptions, call: Call) {
+    match pe.locate(call.target) {
+        Location::At(to) => send(pe, to, Envelope { options, body: Body::Call(call) }),
+        Location::Unknown(missing) => {
+            pe.counters.sent.add(1);
+            pe.keep(missing, options, Body::Call(call));
+        }
+    }
+}
+
+/// Sends a message to a PE, and counts it.
+pub(crate) fn send(pe: &Pe, to: PeId, envelope: Envelope) {
+    if !matches!(&envelope.body, Body::System(message) if !message.is_counted()) {
+        pe.counters.sent.add(1);
+    }
+    forward(pe, to, envelope);
+}
+
+/// Sends a message that was counted before.
+pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
+    if to == pe.id {
+        pe.queue.borrow_mut().push_work(Work::Message(envelope, Cost::NONE));
+    } else if let Some(rank) = pe.node.rank_here(to) {
+        push_to(pe, to, rank, |way| way.send_long(envelope));
+    } else if exists(pe, to) {
+        post_envelope(pe, to, envelope);
+    }
+}
+
+/// Whether the job has this PE. Ends it if not: whoever made the proxy or callback that leads there may be on another node.
+fn exists(pe: &Pe, to: PeId) -> bool {
+    let exists = to.0 < pe.node.topology.pes();
+    if !exists {
+        let cause = format!("there is no {to}: the job has {} PEs", pe.node.topology.pes());
+        pe.fail("sending a message".to_owned(), cause);
+    }
+    exists
+}
+
+/// Sends a message to a PE of another node.
+fn post_envelope(pe: &Pe, to: PeId, Envelope { options, body }: Envelope) {
+    match body {
+        Body::Call(call) => {
+            let Call { target, from, entry, arguments, nocopy, reference } = call;
+            let nocopy = nocopy.map_or_else(Vec::new, |nocopy| describe_nocopy(pe, to, entry, *nocopy));
+            let lent = lent_bytes(&nocopy);
+            let header = Header::Call { to, from, target, entry: entry.id, options, reference, nocopy };
+            post_header(pe, to, lent, header, Some(&arguments));
+        }
+        Body::Create(create) => {
+            let header = Header::Create { id: create.id, chare: create.chare.id, options };
+            post_header(pe, to, 0, header, Some(&create.arguments));
+        }
+        Body::Resolve { future, value } => post_header(pe, to, 0, Header::Resolve { future }, Some(&value)),
+        Body::Broken { future, cause } => post_header(pe, to, 0, Header::Broken { future, cause }, None),
+        Body::System(message) => post_system(pe, to, message),
+        Body::Callback(_) => unreachable!("it stays on its node"),
+    }
+}
+
+fn post_header(pe: &Pe, to: PeId, lent_bytes: u64, header: Header, arguments: Option<&Arguments>) {
+    if arguments.is_some() {
+        pe.counters.encodes.add(1);
+    }
+    let packed = pack(pe, |out| frame::write(out, &header, arguments), || header.describe());
+    drop(header);
+    post(pe, to, lent_bytes, packed);
+}
+
+fn post_system(pe: &Pe, to: PeId, message: Box<dyn SystemMessage>) {
+    if message.has_arguments() {
+        pe.counters.encodes.add(1);
+    }
+    let lent_bytes = message.lent_bytes();
+    let write =
+        |out: &mut Writer<'_>| frame::write_system(out, message.service(), |out| message.write(to, out));
+    let packed = pack(pe, write, || message.describe());
+    drop(message);
+    post(pe, to, lent_bytes, packed);
+}
+
+/// Packs what `write` writes and `describe` names; `None` when that ended the job. Memory that was written is let go of before the message
+/// is posted: the answer that hands it back may be quicker than this PE.
+#[inline]
+fn pack(
+    pe: &Pe,
+    write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
+    describe: impl FnOnce() -> String,
+) -> Option<Packed> {
+    let packed = pe.node.pack(write, pe.frame.take());
+    packed.map_err(|cause| pe.fail(describe(), cause)).ok()
+}
+
+/// Sends what was packed to a PE of another node, with so much lent memory; waits if too much is held back for that.
+#[inline]
+fn post(pe: &Pe, to: PeId, lent_bytes: u64, packed: Option<Packed>) {
+    let Some(packed) = packed else { return };
+    let cost = cost_of(packed.len(), lent_bytes);
+    pe.counters.bytes.add(packed.len() as u64);
+    let peer = pe.node.topology.node_of(to);
+    let mut used = pe.node.post_packed(peer, packed, Some(cost));
+    used.clear();
+    pe.frame.set(used);
+    hold_back(&pe.node, peer);
+}
+
+/// Leaves something for another PE of this node, in the queue between the two.
+#[inline]
+fn push_to(pe: &Pe, to: PeId, rank: usize, send: impl FnOnce(&mut Sender)) {
+    send(pe.ways_out.borrow_mut()[rank].get_or_insert_with(|| open_way(pe, to)));
+    pe.node.wake(rank);
+}
+
+#[cold]
+fn open_way(pe: &Pe, to: PeId) -> Sender {
+    let (sender, receiver) = spsc::chain();
+    pe.node.deliver(to, Work::Way(receiver));
+    sender
+}
+
+/// What another node is told of a call's nocopy arguments. Out of line: calls without need not make room for it.
+#[inline(never)]
+fn describe_nocopy(pe: &Pe, to: PeId, entry: &EntryRegistration, nocopy: Nocopy) -> Vec<Descriptor> {
+    send::describe(&pe.node, pe.node.topology.node_of(to), entry.nocopy, nocopy)
+}

@@ -1,0 +1,264 @@
+//! A PE's thread: step, rest, step. `queue -> **scheduler** -> dispatch`
+//!
+//! A step takes one piece of work; nothing else knows about threads or waiting. When there is nothing to do, a PE that has a core to itself
+//! spins for a while (a spinning cache line is a thousand times faster than a futex), one that shares a core yields; then
+//! it sleeps. One sleeping PE of a node watches the network (see [`crate::base::watcher`]); the others park.
+
+use super::zerocopy::remote_memory::send_releases;
+use super::{dispatch, polling};
+use crate::base::watcher::Entrance;
+use crate::model::error::JobError;
+use crate::pe::queued::Queued;
+use crate::pe::run_queue::RunQueue;
+use crate::pe::{NETWORK_INTERVAL, Pe};
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Work taken at once of what others left, so that a flood neither keeps a PE from its own queue nor makes that queue longer than the cache.
+const MAIL_BATCH: usize = 64;
+/// Steps between two looks at what other PEs left, by a PE that has more than a batch to do.
+const MAIL_INTERVAL: u32 = 64;
+/// The same by a PE that has less: a look takes a twentieth of a call.
+const MAIL_LOOK_INTERVAL: u32 = 8;
+/// How long a PE with its own core spins before it sleeps: a few times what a sleep and wake-up cost (40-70 us).
+const SPIN_FOR: Duration = Duration::from_micros(200);
+/// Looks for work between two looks at the clock, which costs as much as several of them (a quarter of a spinning PE's time
+/// in a profile).
+const LOOKS_PER_CLOCK: u32 = 32;
+/// How often a PE that shares its core offers it to others before it sleeps.
+const YIELDS: u32 = 8;
+/// How long to sleep at most while something waits for room in the network.
+const CONGESTED_SLEEP: Duration = Duration::from_micros(100);
+
+/// How often a parked PE looks whether spinning PEs still look after the network: they may be in a long entry.
+const SPINNERS_CHECK: Duration = Duration::from_millis(1);
+
+thread_local! {
+    static PANIC_PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Makes panics on PE threads silent, remembering their place: the scheduler reports them, once. Others go to `before`.
+pub(crate) fn install_panic_hook() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if Pe::try_current(|_| ()).is_some() {
+                PANIC_PLACE.set(panic.location().map(ToString::to_string));
+            } else {
+                before(panic);
+            }
+        }));
+    });
+}
+
+fn describe_panic(payload: &(dyn Any + Send)) -> String {
+    let message = payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without a message".to_owned());
+    match PANIC_PLACE.take() {
+        Some(place) => format!("{message} (at {place})"),
+        None => message,
+    }
+}
+
+/// Does one piece of work if there is any; returns whether it did anything. Called with the PE entered.
+pub(crate) fn step(pe: &Rc<Pe>) -> bool {
+    if !pe.node.is_open() {
+        return poll(pe);
+    }
+    let steps = pe.begin_step();
+    let is_due = steps.is_multiple_of(NETWORK_INTERVAL);
+    let polled = is_due && poll(pe);
+    let mut queued = match next(pe, steps) {
+        Some(queued) => queued,
+        None if polled || (!is_due && poll(pe)) => return true,
+        // What was collected leaves before the PE rests: nothing more comes for it now.
+        None if settle_services(pe) => return true,
+        None => match pe.queue.borrow_mut().pop_idle() {
+            Some(queued) => queued,
+            None => return false,
+        },
+    };
+    dispatch::process(pe, &mut queued);
+    pe.queue.borrow_mut().give_back(queued);
+    true
+}
+
+/// The next thing to do, in the queue or in what others left.
+#[inline(always)]
+fn next(pe: &Pe, steps: u32) -> Option<Box<Queued>> {
+    let mut queue = pe.queue.borrow_mut();
+    let looks = queue.is_empty() || steps.is_multiple_of(MAIL_LOOK_INTERVAL);
+    // What waits in front of the queue costs nothing: a flood that is moved in would push the rest out of the cache.
+    if looks && has_mail(pe) && (queue.len() < MAIL_BATCH || steps.is_multiple_of(MAIL_INTERVAL)) {
+        take_mail(pe, &mut queue);
+    }
+    queue.pop()
+}
+
+/// Queues what others left for this PE. Out of line: steps that find nothing need not make room for it.
+#[inline(never)]
+fn take_mail(pe: &Pe, queue: &mut RunQueue<Queued>) {
+    let (places, ways) = (&mut *pe.places.borrow_mut(), &mut *pe.ways_in.borrow_mut());
+    let of_each = (MAIL_BATCH / ways.len().max(1)).max(1);
+    for way in ways {
+        for _ in 0..of_each {
+            let Some(received) = way.receive() else { break };
+            queue.push_received(places, received);
+        }
+    }
+    if !pe.mailbox.is_empty() {
+        for work in std::iter::from_fn(|| pe.mailbox.pop()).take(MAIL_BATCH) {
+            queue.push_work(work);
+        }
+    }
+}
+
+/// Whether there is something to run: in the queue, too, where polls put what arrives, and where waking a task of this PE puts it.
+fn has_work(pe: &Pe) -> bool {
+    pe.node.is_open() && (pe.queue.borrow().has_any() || has_mail(pe))
+}
+
+#[inline]
+fn has_mail(pe: &Pe) -> bool {
+    pe.ways_in.borrow().iter().any(|way| !way.is_empty()) || !pe.mailbox.is_empty()
+}
+
+/// Looks whether anything is due.
+fn poll(pe: &Rc<Pe>) -> bool {
+    send_releases(pe);
+    let polled = pe.attended().fold(false, |did, service| (service.poll)(pe) | did);
+    polled | polling::look(&pe.node, Some(pe))
+}
+
+/// Lets services finish what they have begun, before the PE rests; returns whether they did anything.
+fn settle_services(pe: &Pe) -> bool {
+    pe.attended().fold(false, |did, service| (service.before_rest)(pe) | did)
+}
+
+/// How a PE waits for work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IdlePolicy {
+    /// It has a core to itself: spin, then sleep.
+    Spin,
+    /// It shares its core: yield, then sleep.
+    Yield,
+}
+
+/// Runs a PE until the job ends on its node; `first` runs before everything else. A panic anywhere ends the job.
+pub(crate) fn run(pe: &Rc<Pe>, policy: IdlePolicy, first: impl FnOnce()) {
+    pe.mailbox.attach();
+    pe.enter(|| {
+        guard(pe, || {
+            first();
+            while !pe.node.has_ended() {
+                if !step(pe) {
+                    rest(pe, policy);
+                }
+            }
+        });
+        guard(pe, || pe.clear());
+    });
+}
+
+fn guard(pe: &Pe, body: impl FnOnce()) {
+    if let Err(payload) = std::panic::catch_unwind(AssertUnwindSafe(body)) {
+        let cause = describe_panic(&*payload);
+        let what = pe.running().describe();
+        pe.node.fail(JobError::Panic { what, pe: pe.id, node: pe.node.id, cause });
+    }
+}
+
+/// Waits until there is something to do.
+fn rest(pe: &Rc<Pe>, policy: IdlePolicy) {
+    // Most waits are over before the clock could be read twice: they are not even counted as idle.
+    if policy == IdlePolicy::Spin && look_often(pe) {
+        return;
+    }
+    let idle_since = Instant::now();
+    let found = match policy {
+        IdlePolicy::Spin => spin(pe, idle_since),
+        IdlePolicy::Yield => offer_core(pe),
+    };
+    if !found {
+        sleep_until_work(pe);
+    }
+    pe.counters.idle_ns.add(idle_since.elapsed().as_nanos() as u64);
+}
+
+/// Looks for work a few times; returns whether there was some. A processor's pause takes longer than a look: one is enough for
+/// many, to let its other thread go first.
+fn look_often(pe: &Rc<Pe>) -> bool {
+    std::hint::spin_loop();
+    (0..LOOKS_PER_CLOCK).any(|_| step(pe))
+}
+
+/// Spins for a while; returns whether there was something to do.
+fn spin(pe: &Rc<Pe>, since: Instant) -> bool {
+    let watch = pe.node.watch();
+    if watch.start_spinning() {
+        pe.node.network.wake();
+    }
+    let mut found = false;
+    while !found && !pe.node.has_ended() && since.elapsed() < SPIN_FOR {
+        found = look_often(pe);
+    }
+    watch.stop_spinning();
+    found
+}
+
+/// Lets other threads have the core, a few times; returns whether there was something to do.
+fn offer_core(pe: &Rc<Pe>) -> bool {
+    (0..YIELDS).any(|_| {
+        std::thread::yield_now();
+        step(pe)
+    })
+}
+
+/// Sleeps until there is something to do.
+fn sleep_until_work(pe: &Rc<Pe>) {
+    while !pe.node.has_ended() {
+        sleep(pe);
+        if has_work(pe) || poll(pe) {
+            return pe.node.hand_over_network();
+        }
+    }
+}
+
+/// Sleeps until something may have happened.
+fn sleep(pe: &Pe) {
+    let node = &pe.node;
+    let mut timeout = polling::tidy(node);
+    // What was tidied away may have kept lent memory, or code of the user's that calls.
+    send_releases(pe);
+    settle_services(pe);
+    let mut at_most = |limit: Duration| timeout = Some(timeout.map_or(limit, |timeout| timeout.min(limit)));
+    for due in pe.attended().filter_map(|service| (service.due)(pe)) {
+        at_most(due.saturating_duration_since(Instant::now()));
+    }
+    let was_congested = node.is_congested();
+    if was_congested {
+        at_most(CONGESTED_SLEEP);
+    }
+    let stay_awake = || has_work(pe) || node.has_ended() || (!was_congested && node.is_congested());
+    if node.topology.nodes() == 1 {
+        return pe.mailbox.park(timeout, stay_awake);
+    }
+    match node.watch().try_enter() {
+        Entrance::Entered => {
+            pe.mailbox.wait_in_network(stay_awake, || node.network.wait(timeout));
+            node.watch().leave();
+        }
+        Entrance::Watched => pe.mailbox.park(timeout, || stay_awake() || !node.watch().has_watcher()),
+        Entrance::Spun => {
+            at_most(SPINNERS_CHECK);
+            pe.mailbox.park(timeout, stay_awake);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! A call of many members at once: each gets a copy of the arguments, and a share in the nocopy ones.
+
+use super::dispatch::{Passed, finish, invoke, run_call};
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::Call;
+use crate::model::nocopy::{Leaving, Nocopy, NocopyArguments};
+use crate::model::registry::{AnyChare, EntryRegistration};
+use crate::pe::Pe;
+use crate::pe::queued::Outcome;
+use std::rc::Rc;
+
+/// What all members that are called get.
+pub(crate) struct SharedCall<'a> {
+    pub(crate) entry: &'static EntryRegistration,
+    pub(crate) arguments: &'a Arguments,
+    pub(crate) nocopy: &'a [Leaving],
+    pub(crate) reference: u64,
+}
+
+/// Calls a member that is here.
+pub(crate) fn call_member(pe: &Pe, options: &CallOptions, member: Rc<dyn AnyChare>, shared: &SharedCall<'_>) {
+    let SharedCall { entry, arguments, nocopy, reference } = *shared;
+    if nocopy.is_empty() {
+        let ran =
+            pe.run_entry(member, entry.name, reference, |chare| (entry.invoke_with_copy)(chare, arguments));
+        return finish(pe, entry, ran);
+    }
+    // A message of its own: a posted one may wait for its buffers.
+    pe.counters.sent.add(1);
+    let target = member.identity().target;
+    let nocopy = Some(Box::new(Nocopy::Leaving(nocopy.iter().cloned().collect())));
+    let call = Call { target, from: pe.id, entry, arguments: arguments.clone(), nocopy, reference };
+    if run_call(pe, options.clone(), call) == Outcome::Processed {
+        pe.counters.processed.add(1);
+    }
+}
+
+/// Calls the last member, without nocopy arguments: it gets what came.
+pub(crate) fn call_last_member(
+    pe: &Pe,
+    member: Rc<dyn AnyChare>,
+    entry: &'static EntryRegistration,
+    mut arguments: Arguments,
+    reference: u64,
+) {
+    let nocopy = NocopyArguments::new(None);
+    invoke(pe, member, entry, Passed { arguments: &mut arguments, nocopy, reference });
+}

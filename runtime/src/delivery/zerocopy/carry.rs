@@ -1,0 +1,248 @@
+//! Nocopy arguments of broadcasts: into each process once, and on to the processes below it.
+//!
+//! ```text
+//! sender's node --lent--> node 1 --lent--> node 5     the topology's tree, rooted at the sender's node
+//!       |                   |                |
+//!    members             members          members     all members of a process share one memory
+//! ```
+//! 1. A node brings each argument in once: the bytes came along, or it reads its parent's memory in place where that can
+//!    be mapped, or it fetches the parent's copy with one get.
+//! 2. When all arguments are here, it tells its children and its own members. A child is lent what this node has: its
+//!    copy; or, where it reads in place and the child can map too, the very key that it reads by, under a token of its own, so
+//!    that all processes of a host map the owner's memory.
+//! 3. A node says `Released` to its parent when it has its own copy, its members' posted buffers are full and all its children
+//!    have said so; where it reads in place, not before its members have let go as well. So the sender's completion comes
+//!    once, when every process has the data.
+//! 4. What a member receives is a [`Leaving`], as from a sender in its own process: the rest of its way is a call's.
+//!
+//! A section's broadcast differs in its tree and in its list of members alone: see [`pass_to`].
+//! A member that has moved away is reached by forwarding its call, whose [`Leaving`] is then described anew.
+
+use super::gathering::{Fetch, Gathering, Plan};
+use super::remote_memory::{landing, release_to, view};
+use super::send::{inline, is_eager, lend_or_copy};
+use crate::base::counters::Counters;
+use crate::model::envelope::frame::encode_system;
+use crate::model::ids::ServiceId;
+use crate::model::nocopy::{
+    Descriptor, Few, Leaving, Lender, NocopyKind, Registration, Release, is_answered, lent_bytes,
+};
+use crate::node::Node;
+use crate::node::credit::cost_of;
+use chare_lrts::{Memory, MemoryMut, NodeId, RegionKey};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// A nocopy argument of a broadcast, as one process has it.
+pub(crate) struct Carried {
+    memory: Memory,
+    kind: NocopyKind,
+    whose: Whose,
+    /// How the nodes below reach it, as the sender wishes; what came along with a message goes on along with one.
+    registration: Registration,
+    /// Tells whoever lent it to this process.
+    release: Option<Arc<Release>>,
+}
+
+/// Whose memory it is.
+enum Whose {
+    /// The sender's, in this process.
+    Sent,
+    /// This process's own copy.
+    Copied,
+    /// Another node's, read in place by this key.
+    Mapped(RegionKey),
+}
+
+impl Carried {
+    /// What the sender gave.
+    pub(crate) fn sent(kind: NocopyKind, Leaving { memory, release, terms, .. }: Leaving) -> Self {
+        Self { memory, kind, whose: Whose::Sent, registration: terms.registration, release }
+    }
+
+    /// Bytes that this process keeps because another sent them.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        match self.whose {
+            Whose::Copied => self.memory.len(),
+            Whose::Sent | Whose::Mapped(_) => 0,
+        }
+    }
+
+    /// The same bytes by another handle.
+    pub(crate) fn map(self, handle: impl FnOnce(Memory) -> Option<Memory>) -> Option<Self> {
+        Some(Self { memory: handle(self.memory)?, ..self })
+    }
+
+    /// What a member gets. One that reads this process's copy keeps nobody else waiting.
+    pub(crate) fn for_member(&self) -> Leaving {
+        let own_copy = matches!(self.whose, Whose::Copied) && self.kind == NocopyKind::Received;
+        let release = if own_copy { None } else { self.release.clone() };
+        let is_copy = matches!(self.whose, Whose::Copied);
+        Leaving { is_copy, ..Leaving::plain(self.memory.clone(), release) }
+    }
+
+    fn is_eager(&self, node: &Node, children: &[NodeId]) -> bool {
+        children.iter().all(|child| is_eager(node, &self.memory, self.registration, *child))
+    }
+
+    fn describe(&self, node: &Node, child: NodeId, is_eager: bool) -> Descriptor {
+        if is_eager {
+            return inline(node, self.kind, self.memory.clone(), self.release.clone());
+        }
+        let release = self.release.clone();
+        match self.whose {
+            Whose::Mapped(key) if node.network.maps(child) => {
+                Descriptor::Lent { key, token: node.transfers.relay(release) }
+            }
+            _ => lend_or_copy(node, Leaving::plain(self.memory.clone(), release)),
+        }
+    }
+}
+
+/// What a node passes on to nodes below it.
+#[derive(Clone, Copy)]
+pub(crate) struct PassedOn<'a> {
+    /// Whose message it is.
+    pub(crate) service: ServiceId,
+    pub(crate) carried: &'a [Carried],
+    /// What follows the message in its frame: arguments that are encoded already.
+    pub(crate) tail: &'a [u8],
+    /// Whether PEs are to run it, so that it costs something.
+    pub(crate) is_run: bool,
+}
+
+/// Tells the nodes below this one, in the tree below `root`: a message made of each child's descriptors, then the tail. Counts that
+/// before.
+///
+/// # Errors
+/// When the message refuses to be encoded, in words.
+pub(crate) fn pass_on<M: Serialize>(
+    node: &Node,
+    counters: &Counters,
+    root: NodeId,
+    passed: PassedOn<'_>,
+    message: impl Fn(Vec<Descriptor>) -> M,
+) -> Result<(), String> {
+    let children: Vec<NodeId> = node.topology.children(node.id, root).collect();
+    let carried = passed.carried;
+    // One frame for all, where nobody gets anything of its own.
+    if let Some(first) = children.first()
+        && carried
+            .iter()
+            .all(|one| one.is_eager(node, &children) && !is_answered(one.kind, one.release.as_ref()))
+    {
+        carried.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
+        let described = describe_among(node, *first, &children, carried);
+        let (frame, cost) = frame(passed, described, &message)?;
+        node.post_to_children(counters, root, &frame, cost);
+        return Ok(());
+    }
+    pass_to(node, counters, &children, passed, |_, nocopy| message(nocopy))
+}
+
+/// Tells these nodes: each a message made of its position and its descriptors, then the tail. Counts that before anybody can have
+/// processed it.
+///
+/// # Errors
+/// When a message refuses to be encoded, in words.
+pub(crate) fn pass_to<M: Serialize>(
+    node: &Node,
+    counters: &Counters,
+    children: &[NodeId],
+    passed: PassedOn<'_>,
+    message: impl Fn(usize, Vec<Descriptor>) -> M,
+) -> Result<(), String> {
+    if children.is_empty() {
+        return Ok(());
+    }
+    for one in passed.carried.iter().filter(|one| one.is_eager(node, children)) {
+        node.outside.count_copy(one.memory.len());
+    }
+    for (position, child) in children.iter().enumerate() {
+        let described = describe_among(node, *child, children, passed.carried);
+        let (frame, cost) = frame(passed, described, |nocopy| message(position, nocopy))?;
+        counters.sent.add_shared(1);
+        node.post_for(counters, *child, frame, cost);
+    }
+    Ok(())
+}
+
+/// Describes arguments to one node, the only one that is told.
+pub(crate) fn describe(node: &Node, child: NodeId, carried: &[Carried]) -> Vec<Descriptor> {
+    describe_among(node, child, &[child], carried)
+}
+
+fn describe_among(node: &Node, child: NodeId, children: &[NodeId], carried: &[Carried]) -> Vec<Descriptor> {
+    carried.iter().map(|one| one.describe(node, child, one.is_eager(node, children))).collect()
+}
+
+/// A frame, and what it costs if PEs are to run it.
+fn frame<M: Serialize>(
+    passed: PassedOn<'_>,
+    nocopy: Vec<Descriptor>,
+    message: impl Fn(Vec<Descriptor>) -> M,
+) -> Result<(Vec<u8>, Option<u32>), String> {
+    let lent_bytes = lent_bytes(&nocopy);
+    let mut bytes = encode_system(passed.service, &message(nocopy))?;
+    bytes.extend_from_slice(passed.tail);
+    let cost = passed.is_run.then(|| cost_of(bytes.len(), lent_bytes));
+    Ok((bytes, cost))
+}
+
+/// An argument that is to come into this process.
+pub(crate) struct Wanted {
+    pub(crate) descriptor: Descriptor,
+    pub(crate) kind: NocopyKind,
+    /// Where it must land; `None`: wherever it costs least.
+    pub(crate) into: Option<MemoryMut>,
+}
+
+/// Brings arguments into this process, once each, from the node that lends them; `then` runs here or when the last
+/// transfer is over.
+///
+/// # Errors
+/// Keys that name nothing and lengths that do not fit, in words.
+pub(crate) fn bring_in(
+    node: &Arc<Node>,
+    lender: NodeId,
+    what: impl FnOnce() -> String + Clone + Send + 'static,
+    wanted: Vec<Wanted>,
+    then: impl FnOnce(&Arc<Node>, Few<Carried>) + Send + 'static,
+) -> Result<(), String> {
+    let plans = wanted.into_iter().map(|wanted| plan(node, lender, wanted));
+    match Gathering::plan(plans)?.complete() {
+        Ok(carried) => then(node, carried),
+        Err(gathering) => gathering.fetch(node, what, then),
+    }
+    Ok(())
+}
+
+fn plan(
+    node: &Arc<Node>,
+    lender: NodeId,
+    Wanted { descriptor, kind, into }: Wanted,
+) -> Result<Plan<Carried>, String> {
+    let release = |token, offered| release_to(node, Lender { node: lender, token }, offered);
+    let (key, token) = match descriptor {
+        Descriptor::Inline { bytes, lender: awaiting } => {
+            let memory = bytes.land(into)?;
+            let release = awaiting.map(|awaiting| release(awaiting.token, memory.len() as u64));
+            let registration = Registration::None;
+            return Ok(Plan::Ready(Carried { memory, kind, whose: Whose::Copied, registration, release }));
+        }
+        Descriptor::Lent { key, token } => (key, token),
+    };
+    let registration = Registration::Lazily;
+    let in_place = if into.is_none() { view(node, &key)? } else { None };
+    if let Some(memory) = in_place {
+        let (whose, release) = (Whose::Mapped(key), Some(release(token, key.len)));
+        return Ok(Plan::Ready(Carried { memory, kind, whose, registration, release }));
+    }
+    let into = landing(node, &key, into)?;
+    let release = Some(release(token, key.len));
+    let arrive = Box::new(move |node: &Arc<Node>, memory: MemoryMut| {
+        node.outside.count_copy(memory.len());
+        Carried { memory: memory.freeze(), kind, whose: Whose::Copied, registration, release }
+    });
+    Ok(Plan::Fetch(Fetch { key, bytes: into.len(), into, arrive }))
+}

@@ -1,0 +1,105 @@
+//! The nocopy arguments of one message, some of which have to be fetched.
+//!
+//! 1. What is here keeps its place; memory waits for what is not.
+//! 2. The last transfer runs what follows, with all arguments in order, on the thread that completes it. A transfer that fails
+//!    ends the job, so nothing follows then.
+
+use super::remote_memory::fetch;
+use crate::model::nocopy::Few;
+use crate::node::Node;
+use chare_lrts::{MemoryMut, RegionKey};
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// How one argument comes here.
+pub(super) enum Plan<T> {
+    Ready(T),
+    Fetch(Fetch<T>),
+}
+
+/// Makes an argument of the memory that was filled for it.
+type Arrive<T> = Box<dyn FnOnce(&Arc<Node>, MemoryMut) -> T + Send>;
+
+/// A transfer to be started.
+pub(super) struct Fetch<T> {
+    pub(super) key: RegionKey,
+    pub(super) into: MemoryMut,
+    /// How many are fetched, from the region's start.
+    pub(super) bytes: usize,
+    pub(super) arrive: Arrive<T>,
+}
+
+/// See the file's head.
+pub(super) struct Gathering<T> {
+    here: Few<T>,
+    /// With their positions among all, in order.
+    fetches: Vec<(usize, Fetch<T>)>,
+}
+
+/// What transfers that run fill, and what follows.
+struct Unfinished<T, F> {
+    slots: Few<Option<T>>,
+    missing: usize,
+    then: F,
+}
+
+impl<T: Send + 'static> Gathering<T> {
+    /// Plans how each argument comes here.
+    ///
+    /// # Errors
+    /// The first plan that cannot be made, in words.
+    #[inline]
+    pub(super) fn plan(plans: impl Iterator<Item = Result<Plan<T>, String>>) -> Result<Self, String> {
+        let mut gathering = Self { here: Few::new(), fetches: Vec::new() };
+        for (position, plan) in plans.enumerate() {
+            match plan? {
+                Plan::Ready(argument) => gathering.here.push(argument),
+                Plan::Fetch(fetch) => gathering.fetches.push((position, fetch)),
+            }
+        }
+        Ok(gathering)
+    }
+
+    /// The arguments, if all are here.
+    ///
+    /// # Errors
+    /// The gathering itself, when some have to be fetched.
+    pub(super) fn complete(self) -> Result<Few<T>, Self> {
+        if self.fetches.is_empty() { Ok(self.here) } else { Err(self) }
+    }
+
+    /// Fetches what is not here, then runs `then`. `what` is for the error of a transfer that fails.
+    pub(super) fn fetch(
+        self,
+        node: &Arc<Node>,
+        what: impl FnOnce() -> String + Clone + Send + 'static,
+        then: impl FnOnce(&Arc<Node>, Few<T>) + Send + 'static,
+    ) {
+        let Self { here, fetches } = self;
+        let mut slots: Few<Option<T>> = here.into_iter().map(Some).collect();
+        fetches.iter().for_each(|(position, _)| slots.insert(*position, None));
+        let waiting = Arc::new(Mutex::new(Some(Unfinished { slots, missing: fetches.len(), then })));
+        for (position, Fetch { key, into, bytes, arrive }) in fetches {
+            let waiting = Arc::clone(&waiting);
+            fetch(node, what.clone(), key, (into, bytes), move |node, memory| {
+                let argument = arrive(node, memory);
+                let complete = {
+                    let mut waiting = waiting.lock();
+                    waiting.take_if(|waiting| waiting.fill(position, argument))
+                };
+                if let Some(Unfinished { slots, then, .. }) = complete {
+                    then(node, slots.into_iter().flatten().collect());
+                }
+            });
+        }
+    }
+}
+
+impl<T, F> Unfinished<T, F> {
+    /// Returns whether nothing is missing any more.
+    fn fill(&mut self, position: usize, argument: T) -> bool {
+        self.slots[position] = Some(argument);
+        self.missing -= 1;
+        self.missing == 0
+    }
+}

@@ -1,0 +1,141 @@
+//! A call that waits for its posts: until each has its buffer, or a tag under which one comes.
+
+use super::destination::Destination;
+use super::receive;
+use crate::model::envelope::Call;
+use crate::model::error::JobError;
+use crate::model::ids::PeId;
+use crate::model::nocopy::{Descriptor, Nocopy, NocopyKind, PostSink, PostSlot, PostedMemory, Posts};
+use crate::model::registry::EntryRegistration;
+use crate::node::Node;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// See the file's head.
+pub(crate) struct PostedCall {
+    node: Arc<Node>,
+    pe: PeId,
+    entry: &'static EntryRegistration,
+    /// Bytes at the sender, by position among the posted parameters.
+    offered: Vec<usize>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// By position among the posted parameters.
+    given: Vec<Option<PostedMemory>>,
+    missing: usize,
+    /// Whether a post was dropped unused.
+    abandoned: bool,
+    /// Set when the post method has returned.
+    call: Option<(Destination, Call)>,
+    /// What the call makes its node keep, while it is there.
+    kept_bytes: u64,
+}
+
+const ABANDONED: &str =
+    "its post method left a `Post` without a buffer; call `Post::post` or `Post::match_tag`";
+
+const OVERFULL: &str = "the calls that wait for posted buffers would take more than a quarter of this host's memory; post buffers for them earlier";
+
+impl PostedCall {
+    /// What the posts of a call, about to be handed to its post method on `pe`, will wait in.
+    pub(crate) fn open(node: &Arc<Node>, pe: PeId, call: &Call) -> (Arc<Self>, Posts) {
+        let bytes: Vec<usize> = match call.nocopy.as_deref() {
+            Some(Nocopy::Leaving(leaving)) => leaving.iter().map(|one| one.memory.len()).collect(),
+            Some(Nocopy::Described(descriptors)) => descriptors.iter().map(Descriptor::bytes).collect(),
+            Some(Nocopy::Arrived(_)) | None => Vec::new(),
+        };
+        let kinds = call.entry.nocopy.iter();
+        let posted = kinds.zip(bytes).filter(|(kind, _)| **kind == NocopyKind::Posted);
+        let offered: Vec<usize> = posted.map(|(_, bytes)| bytes).collect();
+        let given = offered.iter().map(|_| None).collect();
+        let state =
+            Mutex::new(State { given, missing: offered.len(), abandoned: false, call: None, kept_bytes: 0 });
+        let waiting = Arc::new(Self { node: Arc::clone(node), pe, entry: call.entry, offered, state });
+        let slot = |position| PostSlot::new(Arc::clone(&waiting) as Arc<dyn PostSink>, position);
+        let slots = (0..waiting.offered.len()).map(slot).collect();
+        (waiting, Posts::new(slots))
+    }
+
+    /// Takes the call in after its post method. Gives it back at once, with its buffers, if all are there.
+    ///
+    /// # Errors
+    /// When the post method dropped a post, or calls that wait take too much memory, in words.
+    pub(crate) fn enter(
+        &self,
+        destination: Destination,
+        call: Call,
+    ) -> Result<Option<(Destination, Call, Vec<PostedMemory>)>, String> {
+        let mut state = self.state.lock();
+        if state.abandoned {
+            return Err(ABANDONED.to_owned());
+        }
+        if state.missing > 0 {
+            let bytes = kept_bytes(&call);
+            if !self.node.awaiting_posts.take(bytes) {
+                return Err(OVERFULL.to_owned());
+            }
+            state.kept_bytes = bytes;
+        }
+        state.call = Some((destination, call));
+        Ok(self.take_complete(&mut state))
+    }
+
+    fn take_complete(&self, state: &mut State) -> Option<(Destination, Call, Vec<PostedMemory>)> {
+        if state.missing > 0 {
+            return None;
+        }
+        let (destination, call) = self.take_call(state)?;
+        Some((destination, call, std::mem::take(&mut state.given).into_iter().flatten().collect()))
+    }
+
+    fn take_call(&self, state: &mut State) -> Option<(Destination, Call)> {
+        self.node.awaiting_posts.give_back(std::mem::take(&mut state.kept_bytes));
+        state.call.take()
+    }
+
+    fn fail(&self, cause: String) {
+        let Self { node, pe, entry, .. } = self;
+        let what = format!("{}::{}", entry.chare, entry.name);
+        node.fail(JobError::Delivery { what, pe: *pe, node: node.id, cause });
+    }
+}
+
+impl PostSink for PostedCall {
+    fn offered(&self, position: usize) -> usize {
+        self.offered[position]
+    }
+
+    /// The call cannot run. While its post method runs, whoever runs it is told.
+    fn abandon(&self) {
+        let mut state = self.state.lock();
+        state.abandoned = true;
+        let parked = self.take_call(&mut state);
+        drop(state);
+        if parked.is_some() {
+            self.fail(ABANDONED.to_owned());
+        }
+    }
+
+    fn give(&self, position: usize, given: PostedMemory) {
+        let complete = {
+            let mut state = self.state.lock();
+            state.given[position] = Some(given);
+            state.missing -= 1;
+            self.take_complete(&mut state)
+        };
+        let Some((destination, call, given)) = complete else { return };
+        match receive::land(&self.node, destination.clone(), call, given) {
+            Ok(Some(call)) => destination.deliver(&self.node, call),
+            Ok(None) => {}
+            Err(cause) => self.fail(cause),
+        }
+    }
+}
+
+/// About how much memory a call takes that waits.
+fn kept_bytes(call: &Call) -> u64 {
+    let nocopy = call.nocopy.as_deref().map_or(0, Nocopy::kept_bytes);
+    (size_of::<Call>() + call.arguments.encoded_bytes() + nocopy) as u64
+}

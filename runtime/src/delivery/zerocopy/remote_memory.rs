@@ -1,0 +1,135 @@
+//! Memory that another node has lent to this one: read in place or fetched, then released.
+//!
+//! What its owner says of it is an allegation until the network has checked it.
+
+use super::deregistration;
+use crate::model::envelope::frame::{self, Header};
+use crate::model::error::JobError;
+use crate::model::nocopy::{Lender, Release};
+use crate::node::Node;
+use crate::node::transfers::TakenBack;
+use crate::pe::Pe;
+use chare_lrts::{Completion, Lrts, Memory, MemoryMut, RegionKey, Token};
+use std::sync::Arc;
+
+/// The whole of a lent region in place, where it can be mapped.
+///
+/// # Errors
+/// A key that names nothing, in words.
+pub(crate) fn view(node: &Node, key: &RegionKey) -> Result<Option<Memory>, String> {
+    let Ok(len) = usize::try_from(key.len) else { return Ok(None) };
+    node.network.view(key, 0, len).map_err(|error| error.to_string())
+}
+
+/// Memory for the whole of a region: `into`, or the runtime's. Made before the owner is asked, so the length is an allegation.
+///
+/// # Errors
+/// A length that does not fit, in words.
+pub(crate) fn landing(node: &Node, key: &RegionKey, into: Option<MemoryMut>) -> Result<MemoryMut, String> {
+    let none = || format!("{} announces {} bytes, which {} has no memory for", key.node, key.len, node.id);
+    match into {
+        Some(into) if into.len() as u64 != key.len => {
+            Err(format!("{} bytes for a value of {}", key.len, into.len()))
+        }
+        Some(into) => Ok(into),
+        None => node.network.allocate_announced(key.len).ok_or_else(none),
+    }
+}
+
+/// Fills the first bytes of memory from a region, then runs `then` with it; a transfer that fails ends the job, with an error
+/// that says `what` it was.
+pub(crate) fn fetch(
+    node: &Arc<Node>,
+    what: impl FnOnce() -> String + Send + 'static,
+    key: RegionKey,
+    (into, bytes): (MemoryMut, usize),
+    then: impl FnOnce(&Arc<Node>, MemoryMut) + Send + 'static,
+) {
+    let then_node = Arc::clone(node);
+    let then = move |completion: Completion| match (completion.result, completion.memory) {
+        (Ok(_), Some(memory)) => then(&then_node, memory),
+        (Err(cause), _) => then_node.fail(JobError::Transfer { what: what(), node: then_node.id, cause }),
+        (Ok(_), None) => unreachable!("a get hands its memory back"),
+    };
+    node.transfers.get(&node.network, (key, 0), (into, bytes), Box::new(then));
+}
+
+/// Tells a lender that its memory is free again, and how many bytes of it were taken.
+pub(crate) fn send_release(node: &Node, lender: Lender, bytes: u64) {
+    if !node.has_ended() {
+        node.outside.sent.add_shared(1);
+        post_release(node, lender, bytes);
+    }
+}
+
+fn post_release(node: &Node, lender: Lender, bytes: u64) {
+    if lender.node == node.id {
+        // The call has come back to where it was made: from where its chare was thought to be.
+        if let Err(cause) = released(node, lender.token, bytes) {
+            node.fail(JobError::Undecodable { peer: node.id, node: node.id, cause });
+        }
+        return;
+    }
+    match frame::encode(&Header::Released { token: lender.token, bytes }, None) {
+        Ok(frame) => node.post(&node.outside, lender.node, frame),
+        Err(cause) => unreachable!("a token encodes: {cause}"),
+    }
+}
+
+/// Memory of this node is free again; its first `bytes` were taken.
+///
+/// # Errors
+/// A token that is not out, in words.
+pub(crate) fn released(node: &Node, token: Token, bytes: u64) -> Result<(), String> {
+    let TakenBack { ended, release } = node.transfers.take_back(node.network.regions(), token)?;
+    if let Some(release) = &release {
+        release.take(bytes);
+    }
+    match ended {
+        Some(ended) => deregistration::end(node, ended, |_| drop(release)),
+        None => drop(release),
+    }
+    node.outside.processed.add_shared(1);
+    Ok(())
+}
+
+/// Ends registrations of lent memory that were kept for a next time that cannot come.
+pub(crate) fn sweep(node: &Node) {
+    node.transfers.sweep().into_iter().for_each(|ended| deregistration::end(node, ended, |_| ()));
+}
+
+/// Tells a lender, when the last holder is done, how much of `offered` bytes was taken; on a PE, when its step is over.
+pub(crate) fn release_to(node: &Arc<Node>, lender: Lender, offered: u64) -> Arc<Release> {
+    let node = Arc::clone(node);
+    Release::new(offered, true, move |taken| {
+        let is_deferred = Pe::try_current(|pe| Arc::ptr_eq(&pe.node, &node) && defer(pe, lender, taken));
+        if is_deferred != Some(true) {
+            send_release(&node, lender, taken);
+        }
+    })
+}
+
+/// Defers a release until the PE's step is over, and counts it as sent; returns whether it did: not when the job is over.
+fn defer(pe: &Pe, lender: Lender, bytes: u64) -> bool {
+    let defers = !pe.node.has_ended();
+    if defers {
+        pe.node.outside.sent.add_shared(1);
+        pe.releases.add(lender, bytes);
+        pe.look_soon();
+    }
+    defers
+}
+
+/// Sends what steps of the PE have released.
+#[inline]
+pub(crate) fn send_releases(pe: &Pe) {
+    if !pe.releases.is_empty() {
+        send_each_release(pe);
+    }
+}
+
+#[inline(never)]
+fn send_each_release(pe: &Pe) {
+    std::iter::from_fn(|| pe.releases.pop())
+        .for_each(|(lender, bytes)| post_release(&pe.node, lender, bytes));
+}

@@ -1,0 +1,146 @@
+//! The sender's side of a nocopy argument that leaves its process: eager or rendezvous is decided here.
+
+use super::deregistration;
+use crate::model::nocopy::{
+    Descriptor, EagerBytes, HandBack, Leaving, Lender, Nocopy, NocopyKind, Outgoing, Registration, Release,
+    is_answered,
+};
+use crate::node::Node;
+use chare_lrts::{Lrts, Memory, NodeId};
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// Up to here the bytes travel with the message, whatever else the peer could do with them: for memory that it maps, that the
+/// kernel copies, that a network fetches by itself, and that messages carry. Measured by the bench `crossover`, on a machine with two
+/// processors, where both ways cost the same: mapping and its release take 1.2 us at any size, as a message of 1,300 bytes does; a copy by the
+/// kernel and its release 3 us, as a message of 5 KB does; a fetch of a network as much as a message of 30 KB or more. Over TCP a
+/// message asks, one releases, and the data are messages all the same: that is slower than to send them up to 256 KiB, and then quicker,
+/// because a message is put together first.
+const EAGER_MAPPED_BYTES: usize = 1024;
+const EAGER_COPIED_BYTES: usize = 4096;
+const EAGER_FETCHED_BYTES: usize = 32 << 10;
+const EAGER_CARRIED_BYTES: usize = 256 << 10;
+
+/// Whether the bytes of an argument travel with its message: its sender wishes so, or fetching them from `peer` would cost more
+/// than copying them.
+pub(crate) fn is_eager(node: &Node, memory: &Memory, registration: Registration, peer: NodeId) -> bool {
+    if registration == Registration::None {
+        return true;
+    }
+    let limit_bytes = if memory.share().is_some() && node.network.maps(peer) {
+        EAGER_MAPPED_BYTES
+    } else if node.network.copies(peer) {
+        EAGER_COPIED_BYTES
+    } else if node.network.is_one_sided(peer) {
+        EAGER_FETCHED_BYTES
+    } else {
+        // Several of them are to fit into a frame: what does not is fetched after all.
+        EAGER_CARRIED_BYTES.min(node.frame_bytes_max / 2)
+    };
+    memory.len() <= limit_bytes
+}
+
+/// Takes charge of what the caller gave.
+pub(crate) fn take_charge(node: &Arc<Node>, Outgoing { memory, terms, hand_back }: Outgoing) -> Leaving {
+    // Nobody is lent what is empty; and all that is empty may have one address.
+    let is_held = terms.registration == Registration::Now && !memory.is_empty();
+    let held = is_held && node.transfers.hold(node.network.regions(), &memory);
+    let held = held.then(|| memory.clone());
+    let offered = memory.len() as u64;
+    let release = (hand_back.is_some() || held.is_some()).then(|| release(node, offered, held, hand_back));
+    let memory = if terms.registration == Registration::Pooled { pool(node, memory) } else { memory };
+    Leaving { memory, release, terms, is_copy: false }
+}
+
+/// Ends the registration of what is `held`, then hands the buffer back to a caller who waits for it.
+fn release(
+    node: &Arc<Node>,
+    offered: u64,
+    held: Option<Memory>,
+    hand_back: Option<HandBack>,
+) -> Arc<Release> {
+    // In a mutex because a release is shared; it is run once.
+    let (node, is_awaited, hand_back) = (Arc::clone(node), hand_back.is_some(), Mutex::new(hand_back));
+    let hand_back = move |node: &Node, taken| {
+        if let Some(hand_back) = hand_back.into_inner() {
+            let (callback, sent) = hand_back(taken);
+            node.fire(callback, sent);
+        }
+    };
+    Release::new(offered, is_awaited, move |taken| {
+        let ended = held.and_then(|memory| node.transfers.let_go(node.network.regions(), &memory));
+        match ended {
+            Some(ended) => deregistration::end(&node, ended, move |node| hand_back(node, taken)),
+            None => hand_back(&node, taken),
+        }
+    })
+}
+
+/// The same bytes in the runtime's pool, if there is one.
+fn pool(node: &Node, memory: Memory) -> Memory {
+    if memory.share().is_some() || !node.network.capabilities().view {
+        return memory;
+    }
+    let mut pooled = node.network.allocate(memory.len());
+    pooled.as_mut_slice().copy_from_slice(memory.as_slice());
+    node.outside.count_copy(memory.len());
+    pooled.freeze()
+}
+
+/// Describes the nocopy arguments of a call to another node, as far as they have come. Bytes that travel along are complete at once,
+/// unless the receiver's post may be shorter and the sender wants to know.
+pub(crate) fn describe(node: &Node, peer: NodeId, kinds: &[NocopyKind], nocopy: Nocopy) -> Vec<Descriptor> {
+    let describe_one = |(kind, one): (&NocopyKind, Leaving)| describe_one(node, peer, *kind, one);
+    match nocopy {
+        Nocopy::Leaving(leaving) => kinds.iter().zip(leaving).map(describe_one).collect(),
+        // They came here because the chare was thought to be here.
+        Nocopy::Described(descriptors) => descriptors,
+        Nocopy::Arrived(arrived) => {
+            kinds.iter().zip(arrived.into_iter().map(Leaving::from)).map(describe_one).collect()
+        }
+    }
+}
+
+fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -> Descriptor {
+    if is_eager(node, &leaving.memory, leaving.terms.registration, peer) {
+        node.outside.count_copy(leaving.memory.len());
+        return inline(node, kind, leaving.memory, leaving.release);
+    }
+    lend_or_copy(node, leaving)
+}
+
+/// Lends memory to one receiver; copies it when no more can be registered, and says so once.
+pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving) -> Descriptor {
+    match node.transfers.lend(node.network.regions(), leaving) {
+        Ok((key, token)) => Descriptor::Lent { key, token },
+        Err(Leaving { memory, release, .. }) => {
+            if node.transfers.is_first_copy() {
+                node.network.warn(
+                    "no more memory can be registered, so buffers are copied into messages, which is slower; drop registered buffers that are no longer used"
+                        .to_owned(),
+                );
+            }
+            node.outside.count_copy(memory.len());
+            // The receiver answers, as it does for what it is lent.
+            let lender = release.map(|release| lender(node, release));
+            Descriptor::Inline { bytes: EagerBytes::new(memory, None), lender }
+        }
+    }
+}
+
+/// The bytes themselves. Whoever waits to hear how much of a posted argument is taken hears from the receiver; anybody else when the
+/// bytes have been packed.
+pub(crate) fn inline(
+    node: &Node,
+    kind: NocopyKind,
+    memory: Memory,
+    release: Option<Arc<Release>>,
+) -> Descriptor {
+    let (answered, own) = if is_answered(kind, release.as_ref()) { (release, None) } else { (None, release) };
+    let lender = answered.map(|release| lender(node, release));
+    Descriptor::Inline { bytes: EagerBytes::new(memory, own), lender }
+}
+
+fn lender(node: &Node, release: Arc<Release>) -> Lender {
+    Lender { node: node.id, token: node.transfers.relay(Some(release)) }
+}

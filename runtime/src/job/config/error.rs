@@ -1,0 +1,66 @@
+//! What is wrong with options, in one line and in our spelling.
+
+use super::spelling::variable_of;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// A command line or environment that cannot be followed. One line, with the right spelling where there is one.
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+pub enum ConfigError {
+    /// An argument is no text.
+    #[error("argument {position} is not valid UTF-8: {lossy:?}")]
+    NotUtf8 {
+        /// Counted from 1.
+        position: usize,
+        /// The argument as far as it can be shown.
+        lossy: String,
+    },
+    /// There is no such option.
+    #[error("unknown option `{option}`{hint}; `+help` lists all, and what follows `--` is the program's own")]
+    UnknownOption {
+        /// As it was typed.
+        option: String,
+        /// Empty, or the option that was probably meant, as a clause.
+        hint: String,
+    },
+    /// There is no such variable.
+    #[error("unknown environment variable `{variable}`{hint}; `+help` lists all")]
+    UnknownVariable {
+        /// As it was set.
+        variable: String,
+        /// Empty, or the variable that was probably meant, as a clause.
+        hint: String,
+    },
+    /// A value is missing, malformed or out of range.
+    #[error("{0}; see `+help`")]
+    Value(String),
+}
+
+/// The name of the option that was probably meant.
+pub(super) fn suggestion(error: &clap::Error) -> Option<String> {
+    match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(known)) => Some(known.trim_start_matches('-').to_owned()),
+        _ => None,
+    }
+}
+
+/// clap's error as one line in our spelling; `from_environment` tells where an option came from.
+pub(super) fn explain(error: &clap::Error, from_environment: &BTreeMap<String, String>) -> ConfigError {
+    let subject = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(subject)) => subject.trim_start_matches('-').to_owned(),
+        _ => String::new(),
+    };
+    if error.kind() == ErrorKind::UnknownArgument {
+        let hint = suggestion(error).map_or_else(String::new, |known| format!(" (did you mean `+{known}`?)"));
+        return ConfigError::UnknownOption { option: format!("+{subject}"), hint };
+    }
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    let line = line.strip_prefix("error: ").unwrap_or(line).replace("'--", "'+");
+    let name = subject.split([' ', '=']).next().unwrap_or_default();
+    match from_environment.contains_key(name) {
+        true => ConfigError::Value(format!("{line} (from `{}`)", variable_of(name))),
+        false => ConfigError::Value(line),
+    }
+}

@@ -1,0 +1,192 @@
+//! The `+options` of every program: read from its arguments and from the environment, taken out before it sees its own.
+//!
+//! 1. `+name`, `+name value` and `+name=value` are options, and so is a number glued to its letter (`+p4`). A plus sign
+//!    with anything but a letter behind it (`+5`) belongs to the program, and so does everything from `--` on.
+//! 2. Each option has a twin in the environment: `+pemap` is `CHARE_PEMAP`. The command line wins.
+//! 3. Whatever begins like an option or a twin and is none stops the start, with the right spelling.
+
+mod arguments;
+mod cpus;
+mod environment;
+mod error;
+mod spelling;
+
+pub use crate::job::limits::{NODES_PER_HOST_MAX, PES_PER_NODE_MAX};
+pub use cpus::{CpuList, CpuListError};
+pub use error::ConfigError;
+
+use arguments::Split;
+use chare_lrts::wrappers::FaultPlan;
+use clap::{Args, Command, FromArgMatches};
+use spelling::variable_of;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// How a program was asked to run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// `+p`: PEs of each node; at least 1.
+    pub pes_per_node: u32,
+    /// `+n`: nodes that the program starts on this host; at least 1.
+    pub nodes: u32,
+    /// `+lrts`: the backend to use, if one was named. Whether it exists, the backends know.
+    pub lrts: Option<String>,
+    /// `+nolocal`: treat nodes of one host as if they were on different hosts.
+    pub nolocal: bool,
+    /// `+nocma`: do not copy directly between the memories of two processes.
+    pub nocma: bool,
+    /// `+noshm`: no shared memory between processes.
+    pub noshm: bool,
+    /// `+ofi`: libfabric's name of the provider that reaches nodes of other hosts.
+    pub ofi: Option<String>,
+    /// `+verbs`: the RDMA devices that reach nodes of other hosts.
+    pub verbs: Option<String>,
+    /// `+mpi`: the shared library of the MPI that `+lrts mpi` uses.
+    pub mpi: Option<String>,
+    /// `+trace`: where each node writes what crosses its backends.
+    pub trace: Option<PathBuf>,
+    /// `+fault`: what goes wrong in the backends.
+    pub fault: Option<FaultPlan>,
+    /// `+pemap`: the CPUs that PEs are pinned to, in the order of the PEs; repeated when it is too short.
+    pub pemap: Option<CpuList>,
+    /// `+shuffle`: the seed of the order in which messages of equal priority run.
+    pub shuffle: Option<u64>,
+    /// `+stats`: print counters per PE at the end.
+    pub stats: bool,
+    /// The program's own arguments, without its name.
+    pub program_arguments: Vec<String>,
+}
+
+/// What a command line asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Parsed {
+    /// To run.
+    Run(Box<Config>),
+    /// To print this and exit with success.
+    Help(String),
+}
+
+/// The options as clap knows them; the doc comments are the help table.
+#[derive(Args)]
+struct Options {
+    /// PEs (scheduler threads) of each node
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(PES_PER_NODE_MAX)))]
+    p: u32,
+    /// Nodes (processes) that the program starts on this host
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(NODES_PER_HOST_MAX)))]
+    n: u32,
+    /// One backend instead of the nearest path to each node
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    lrts: Option<String>,
+    /// Treat nodes of this host as if each had a host of its own
+    #[arg(long)]
+    nolocal: bool,
+    /// Do not copy directly between the memories of two processes
+    #[arg(long)]
+    nocma: bool,
+    /// Do not use shared memory between processes
+    #[arg(long)]
+    noshm: bool,
+    /// Provider of libfabric for other hosts
+    #[arg(long, value_name = "PROVIDER", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    ofi: Option<String>,
+    /// RDMA devices for other hosts, such as rxe0,rxe1
+    #[arg(long, value_name = "DEVICES", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    verbs: Option<String>,
+    /// Shared library of MPI for +lrts mpi
+    #[arg(long, value_name = "LIBRARY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    mpi: Option<String>,
+    /// Write every frame, get and put of node I to FILE.I
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Faults of the network, such as refuse=10,drop=1000,seed=7
+    #[arg(long, value_name = "LIST")]
+    fault: Option<FaultPlan>,
+    /// CPUs for the PEs in their order, such as 0-3,8,10-14:2
+    #[arg(long, value_name = "LIST")]
+    pemap: Option<CpuList>,
+    /// Random order among messages of equal priority
+    #[arg(long, value_name = "SEED")]
+    shuffle: Option<u64>,
+    /// Print counters per PE at the end
+    #[arg(long)]
+    stats: bool,
+    /// Print this table
+    #[arg(long)]
+    help: bool,
+}
+
+impl Config {
+    /// Reads options from `arguments` (without the program's name) and their twins from `environment`.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for the first thing that is wrong.
+    pub fn from_arguments(
+        arguments: impl IntoIterator<Item = OsString>,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Parsed, ConfigError> {
+        let command = command();
+        let Split { mut options, program_arguments } = Split::of(arguments, &command)?;
+        let twins = environment::twins(environment, &command)?;
+        let from_environment: BTreeMap<String, String> = twins
+            .into_iter()
+            .filter(|(name, _)| !options.iter().any(|option| arguments::is_named(option, name)))
+            .collect();
+        options.extend(from_environment.values().cloned());
+        let options = command
+            .clone()
+            .try_get_matches_from(options)
+            .and_then(|matches| Options::from_arg_matches(&matches))
+            .map_err(|error| error::explain(&error, &from_environment))?;
+        if options.help {
+            return Ok(Parsed::Help(help(command)));
+        }
+        Ok(Parsed::Run(Box::new(Self {
+            pes_per_node: options.p,
+            nodes: options.n,
+            lrts: options.lrts,
+            nolocal: options.nolocal,
+            nocma: options.nocma,
+            noshm: options.noshm,
+            ofi: options.ofi,
+            verbs: options.verbs,
+            mpi: options.mpi,
+            trace: options.trace,
+            fault: options.fault,
+            pemap: options.pemap,
+            shuffle: options.shuffle,
+            stats: options.stats,
+            program_arguments,
+        })))
+    }
+}
+
+fn command() -> Command {
+    let command =
+        Command::new("chare").no_binary_name(true).disable_help_flag(true).disable_version_flag(true);
+    Options::augment_args(command)
+}
+
+fn help(command: Command) -> String {
+    let mut command = command
+        .mut_args(|option| {
+            let help = option.get_help().cloned().unwrap_or_default();
+            let twin = variable_of(option.get_long().unwrap_or_default());
+            let is_help = option.get_long() == Some("help");
+            if is_help { option } else { option.help(format!("{help} [env: {twin}]")) }
+        })
+        .term_width(110)
+        .help_template("{options}");
+    let table = command.render_help().to_string().replace("--", "+");
+    format!(
+        "Options of every chare program; what follows `--` is the program's own.\n\n{table}\n\n\
+         Environment only:\n      {}  Seconds that nodes may wait for each other at start-up [default: 30]\n",
+        crate::job::limits::TIMEOUT_VARIABLE
+    )
+}
+
+#[cfg(test)]
+mod tests;

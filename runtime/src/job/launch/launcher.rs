@@ -1,0 +1,234 @@
+//! Runs a job from its plan to its exit code: brings together hosts, signals, time and printers, and lets `job` decide.
+//!
+//! 1. One thread does everything here and never waits for a reader or a node: orders and events pass through queues,
+//!    output through threads of its own (whose memory is bounded by credit, see `message`).
+//! 2. It returns when every node is reaped and all output is printed, or when a job that failed has had its time.
+
+use super::control_thread::block_on;
+use super::exit::signal_code;
+use super::introduce::UNDER_WAY_MAX;
+use super::job::{HostState, Job};
+use super::message::{FromAgent, Start, Stream, ToAgent};
+use super::output::{Print, Printer};
+use super::plan::{Plan, PlanError, Share};
+use super::{agent, remote, signals};
+use chare_lrts::bootstrap::JobKey;
+use rustix::process::{Resource, Signal};
+use std::io;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::{JoinSet, spawn_local};
+
+/// How long a failed job's output and remote shells have to come to an end.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// How many descriptors a node costs its launcher: a socket, two pipes, one to wait for its end, and one to spare.
+const DESCRIPTORS_PER_NODE: u64 = 5;
+
+/// How many the launcher needs for itself: the runtime's, and those of starting a process.
+const DESCRIPTORS_OWN: u64 = 64;
+
+/// Launches a job and returns its exit code: zero, or that of the first node which failed.
+///
+/// Blocks until no process of the job is left. What goes wrong is said in one line on standard error.
+pub fn launch(plan: &Plan) -> ExitCode {
+    match block_on(drive(plan)).unwrap_or_else(|cause| Err(cause.into())) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("chare: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What one host says: a message, or why no more come.
+type FromHost = (usize, Result<FromAgent, String>);
+
+async fn drive(plan: &Plan) -> Result<u8, PlanError> {
+    let shares = plan.shares()?;
+    allow_descriptors(&shares);
+    let (signalled, mut signals) = unbounded_channel();
+    signals::listen(&signalled)?;
+    let (event, events) = unbounded_channel();
+    let mut tasks = JoinSet::new();
+    let states = shares.iter().map(|share| HostState::new(share.name.clone(), share.count)).collect();
+    let job = Job::new(states, plan.must_join, plan.patience, Instant::now());
+    let hosts = connect(plan, &shares, &event, &mut tasks)?;
+    let (broke, mut broken) = unbounded_channel();
+    let printers = Printers::start(plan.prefix, &hosts, &broke)?;
+    let mut launcher = Launcher { job, hosts, printers, events };
+    launcher.run(&mut signals, &mut broken).await;
+    let Launcher { mut job, hosts, printers, events } = launcher;
+    // The end of their orders is the end of agents that are still there.
+    drop(hosts);
+    drop(events);
+    let shells = async { while tasks.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(LAST_WORDS, shells).await;
+    let patience = job.has_failed().then_some(LAST_WORDS);
+    let Printers { output, error } = printers;
+    output.finish(patience).await;
+    // The reader may have been lost over the last of the output.
+    if let Ok(cause) = broken.try_recv() {
+        lose_reader(&mut job, &cause);
+    }
+    if let Some(line) = job.take_line() {
+        error.print(Print::Own(line));
+    }
+    error.finish(patience).await;
+    Ok(job.code())
+}
+
+/// Nobody reads what the job prints: it ends, with the code of a program that a closed pipe ends.
+fn lose_reader(job: &mut Job, cause: &io::Error) {
+    let (text, code) = match cause.kind() {
+        io::ErrorKind::BrokenPipe => {
+            ("standard output was closed; the job ends".to_owned(), signal_code(Signal::PIPE.as_raw()))
+        }
+        _ => (format!("standard output cannot be written: {cause}"), 1),
+    };
+    job.give_up(text, code, Instant::now());
+}
+
+struct Launcher {
+    job: Job,
+    hosts: Vec<UnboundedSender<ToAgent>>,
+    printers: Printers,
+    events: UnboundedReceiver<FromHost>,
+}
+
+impl Launcher {
+    async fn run(&mut self, signals: &mut UnboundedReceiver<i32>, broken: &mut UnboundedReceiver<io::Error>) {
+        while !self.job.is_over(Instant::now()) {
+            let deadline = self.job.next_deadline();
+            tokio::select! {
+                Some((host, event)) = self.events.recv() => self.hear(host, event),
+                Some(signal) = signals.recv() => self.job.signal(signal, Instant::now()),
+                Some(cause) = broken.recv() => lose_reader(&mut self.job, &cause),
+                () = at(deadline) => self.job.tick(Instant::now()),
+            }
+            for order in self.job.take_orders() {
+                for host in &self.hosts {
+                    // A host that is gone takes no orders; its last event says so.
+                    let _ = host.send(order.clone());
+                }
+            }
+            if let Some(line) = self.job.take_line() {
+                self.printers.error.print(Print::Own(line));
+            }
+        }
+    }
+
+    fn hear(&mut self, host: usize, event: Result<FromAgent, String>) {
+        match event {
+            Ok(FromAgent::Output { node, stream, bytes }) => {
+                let printer = match stream {
+                    Stream::Output => &self.printers.output,
+                    Stream::Error => &self.printers.error,
+                };
+                printer.print(Print::Node { host, node, bytes });
+            }
+            Ok(event) => self.job.hear(host, event, Instant::now()),
+            Err(cause) => self.job.lose_host(host, cause, Instant::now()),
+        }
+    }
+}
+
+struct Printers {
+    output: Printer,
+    error: Printer,
+}
+
+impl Printers {
+    fn start(
+        has_prefix: bool,
+        hosts: &[UnboundedSender<ToAgent>],
+        broke: &UnboundedSender<io::Error>,
+    ) -> io::Result<Self> {
+        let taken = || {
+            // Weak: the launcher alone decides when a host gets no more orders.
+            let hosts: Vec<_> = hosts.iter().map(UnboundedSender::downgrade).collect();
+            move |host: usize, bytes: usize| {
+                if let Some(host) = hosts.get(host).and_then(tokio::sync::mpsc::WeakUnboundedSender::upgrade)
+                {
+                    let _ = host.send(ToAgent::Taken { bytes });
+                }
+            }
+        };
+        let broke = broke.clone();
+        let output_broke = move |cause| drop(broke.send(cause));
+        Ok(Self {
+            output: Printer::start(io::stdout(), has_prefix, taken(), output_broke)?,
+            // There is nowhere left to complain about it.
+            error: Printer::start(io::stderr(), has_prefix, taken(), drop)?,
+        })
+    }
+}
+
+/// Starts an agent on every host and tells it what to start.
+fn connect(
+    plan: &Plan,
+    shares: &[Share],
+    event: &UnboundedSender<FromHost>,
+    tasks: &mut JoinSet<()>,
+) -> Result<Vec<UnboundedSender<ToAgent>>, PlanError> {
+    let key = JobKey::random();
+    let mut hosts = Vec::new();
+    for (host, share) in shares.iter().enumerate() {
+        let (order, orders) = unbounded_channel();
+        let start = Start {
+            first: share.first,
+            count: share.count,
+            nodes: plan.nodes,
+            key: key.0,
+            host_address: share.address,
+            patience_ms: u64::try_from(plan.patience.as_millis()).unwrap_or(u64::MAX),
+            program: plan.program(share.name.is_some())?,
+        };
+        // The receiver lives in the lines below.
+        let _ = order.send(ToAgent::Start(start));
+        let event = event.clone();
+        let pass_on = move |said| drop(event.send((host, said)));
+        match &share.name {
+            Some(name) => {
+                if let Err(cause) = remote::start(&plan.remote_shell, name, orders, pass_on.clone(), tasks) {
+                    pass_on(Err(format!(
+                        "its remote shell `{}` cannot be started: {cause}",
+                        plan.remote_shell.join(" ")
+                    )));
+                }
+            }
+            None => {
+                let (said, mut hears) = unbounded_channel();
+                spawn_local(agent::run(orders, said));
+                tasks.spawn_local(async move {
+                    while let Some(message) = hears.recv().await {
+                        pass_on(Ok(message));
+                    }
+                });
+            }
+        }
+        hosts.push(order);
+    }
+    Ok(hosts)
+}
+
+async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Raises the limit of descriptors as far as a large job on this host needs it and the system allows it. If that is not
+/// enough, starting a node fails and says so.
+fn allow_descriptors(shares: &[Share]) {
+    let local =
+        shares.iter().filter(|share| share.name.is_none()).map(|share| u64::from(share.count)).sum::<u64>();
+    let needed = DESCRIPTORS_OWN + UNDER_WAY_MAX as u64 + local * DESCRIPTORS_PER_NODE;
+    let mut limit = rustix::process::getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| current < needed) {
+        limit.current = Some(limit.maximum.map_or(needed, |maximum| maximum.min(needed)));
+        let _ = rustix::process::setrlimit(Resource::Nofile, limit);
+    }
+}

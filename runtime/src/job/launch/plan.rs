@@ -1,0 +1,177 @@
+//! What to launch: a program, a number of nodes, and the hosts they are spread over.
+
+use super::address::{self, AddressError};
+use super::message::Program;
+use crate::job::limits::{NODES_PER_HOST_MAX, TIMEOUT_VARIABLE};
+use std::ffi::OsString;
+use std::net::IpAddr;
+use std::os::unix::ffi::OsStringExt;
+use std::time::Duration;
+use thiserror::Error;
+
+/// How many seconds they may if nobody says otherwise.
+const TIMEOUT_S: u64 = 30;
+
+/// A longer time is a mistyped one.
+const TIMEOUT_S_MAX: u64 = 86_400;
+
+/// The most nodes of a job.
+pub const NODES_MAX: u32 = 65_536;
+
+/// Which variables of the launcher's environment nodes on other hosts get, by their beginning: ours, and those that
+/// decide what a Rust program says when it fails.
+const PASSED_ON: [&str; 2] = ["CHARE_", "RUST_"];
+
+/// A job to launch.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// How many nodes.
+    pub nodes: u32,
+    /// The hosts they are spread over in blocks; empty: this host alone, without a remote shell.
+    pub hosts: Vec<String>,
+    /// How a command is run on another host: this, the host's name, and the command, as arguments.
+    pub remote_shell: Vec<String>,
+    /// The program.
+    pub program: OsString,
+    /// The name it is called by, then its arguments.
+    pub argv: Vec<OsString>,
+    /// Variables that its nodes get beyond the launcher's own.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Whether each line of output begins with its node, as in `[3] `.
+    pub prefix: bool,
+    /// How long nodes may wait for each other at start-up.
+    pub patience: Duration,
+    /// Whether every process is known to be a node, so that one which does not join is missing.
+    pub must_join: bool,
+}
+
+/// A job that cannot be launched as asked. One line.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    /// Too few or too many nodes.
+    #[error(
+        "{0} nodes cannot be started; a job has 1 to {NODES_MAX} and a host at most {NODES_PER_HOST_MAX}"
+    )]
+    Nodes(u32),
+    /// The time for start-up is no number of seconds.
+    #[error("`{TIMEOUT_VARIABLE}` is {0:?}; it takes 1 to {TIMEOUT_S_MAX} seconds")]
+    Timeout(OsString),
+    /// A host cannot be found.
+    #[error(transparent)]
+    Address(#[from] AddressError),
+    /// The system grants too little.
+    #[error("the launcher cannot start: {0}")]
+    System(#[from] std::io::Error),
+}
+
+/// A host and its share of the job.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Share {
+    /// Its name if a remote shell leads there.
+    pub(super) name: Option<String>,
+    /// How others reach it, if there are others.
+    pub(super) address: Option<IpAddr>,
+    /// Its first node.
+    pub(super) first: u32,
+    /// How many nodes it runs; at least one.
+    pub(super) count: u32,
+}
+
+impl Plan {
+    /// Spreads the nodes in blocks over the hosts; a host without a node takes no part.
+    pub(super) fn shares(&self) -> Result<Vec<Share>, PlanError> {
+        let hosts = u32::try_from(self.hosts.len()).unwrap_or(u32::MAX).clamp(1, self.nodes.max(1));
+        let per_host = self.nodes.div_ceil(hosts);
+        if self.nodes == 0 || self.nodes > NODES_MAX || per_host > NODES_PER_HOST_MAX {
+            return Err(PlanError::Nodes(self.nodes));
+        }
+        let names = &self.hosts[..self.hosts.len().min(hosts as usize)];
+        let addresses = address::of_hosts(names)?;
+        let mut first = 0;
+        Ok((0..hosts)
+            .map(|host| {
+                let count = self.nodes / hosts + u32::from(host < self.nodes % hosts);
+                let name = names.get(host as usize).cloned();
+                let address = addresses.get(host as usize).copied().flatten();
+                first += count;
+                Share { name, address, first: first - count, count }
+            })
+            .collect())
+    }
+
+    /// What agents execute; agents behind a remote shell have neither our environment nor our directory.
+    pub(super) fn program(&self, is_remote: bool) -> Result<Program, PlanError> {
+        let mut environment: Vec<(OsString, OsString)> = Vec::new();
+        let mut directory = None;
+        if is_remote {
+            let is_passed_on =
+                |name: &OsString| PASSED_ON.iter().any(|start| name.to_string_lossy().starts_with(start));
+            environment.extend(std::env::vars_os().filter(|(name, _)| is_passed_on(name)));
+            directory = Some(std::env::current_dir()?.into_os_string().into_vec());
+        }
+        environment.extend(self.environment.iter().cloned());
+        Ok(Program {
+            file: self.program.clone().into_vec(),
+            argv: self.argv.iter().cloned().map(OsString::into_vec).collect(),
+            environment: environment
+                .into_iter()
+                .map(|(name, value)| (name.into_vec(), value.into_vec()))
+                .collect(),
+            directory,
+            inherits_input: !is_remote,
+        })
+    }
+}
+
+/// How long nodes may wait for each other at start-up, from the environment.
+///
+/// # Errors
+/// [`PlanError::Timeout`].
+pub fn startup_timeout() -> Result<Duration, PlanError> {
+    let Some(value) = std::env::var_os(TIMEOUT_VARIABLE).filter(|value| !value.is_empty()) else {
+        return Ok(Duration::from_secs(TIMEOUT_S));
+    };
+    let seconds = value.to_str().and_then(|value| value.parse().ok());
+    match seconds.filter(|seconds| (1..=TIMEOUT_S_MAX).contains(seconds)) {
+        Some(seconds) => Ok(Duration::from_secs(seconds)),
+        None => Err(PlanError::Timeout(value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(nodes: u32, hosts: &[&str]) -> Plan {
+        Plan {
+            nodes,
+            hosts: hosts.iter().map(|&host| host.to_owned()).collect(),
+            remote_shell: vec!["ssh".into()],
+            program: "true".into(),
+            argv: vec!["true".into()],
+            environment: Vec::new(),
+            prefix: false,
+            patience: Duration::from_secs(1),
+            must_join: false,
+        }
+    }
+
+    fn blocks(nodes: u32, hosts: &[&str]) -> Vec<(u32, u32)> {
+        plan(nodes, hosts).shares().unwrap().iter().map(|share| (share.first, share.count)).collect()
+    }
+
+    #[test]
+    fn nodes_are_spread_in_blocks() {
+        assert_eq!(blocks(4, &[]), [(0, 4)]);
+        assert_eq!(blocks(5, &["localhost", "127.0.0.2"]), [(0, 3), (3, 2)]);
+        assert_eq!(blocks(1, &["localhost", "127.0.0.2"]), [(0, 1)]);
+    }
+
+    #[test]
+    fn numbers_beyond_reason_are_refused() {
+        assert!(plan(0, &[]).shares().is_err());
+        assert!(plan(512, &[]).shares().is_ok());
+        assert!(plan(513, &[]).shares().is_err());
+        assert!(plan(513, &["localhost", "localhost"]).shares().is_ok());
+    }
+}

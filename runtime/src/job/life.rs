@@ -1,0 +1,304 @@
+//! A node's life: meet the others, open the network, run the PEs, say goodbye.
+
+use super::affinity::{self, Seat};
+use super::program;
+use super::services::{NODE_SERVICES, SERVICES};
+use crate::api::context;
+use crate::base::fence;
+use crate::delivery::{polling, scheduler};
+use crate::model::error::JobError;
+use crate::model::ids::NodeId;
+use crate::model::topology::Topology;
+use crate::node::{Ending, Node};
+use crate::pe::Pe;
+use crate::pe::running::Running;
+use crate::services::readonly;
+use chare_lrts::bootstrap::Bootstrap;
+use chare_lrts::bootstrap::local::Local;
+use chare_lrts::reach::{Reach, ReachOptions};
+use chare_lrts::{Lrts, LrtsError, codec};
+use serde::{Deserialize, Serialize};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::{Arc, mpsc};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long a node waits, after the job's end, until its last messages are out and all peers have said goodbye.
+const GOODBYE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What `main` becomes: made and run on PE 0.
+pub(crate) type Main = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()>>> + Send>;
+
+/// How a node runs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NodeOptions {
+    /// PEs of this node; the same on all.
+    pub(crate) pes: u32,
+    pub(crate) network: ReachOptions,
+    /// Processors to pin PEs to, in order of PEs on this host; `None`: choose.
+    pub(crate) processors: Option<Vec<usize>>,
+    /// Whether PEs may be pinned at all.
+    pub(crate) pin: bool,
+    /// The seed that shuffles the PEs' queues.
+    pub(crate) shuffle: Option<u64>,
+}
+
+/// What nodes tell each other before anything else.
+#[derive(Serialize, Deserialize)]
+struct Greeting {
+    pes: u32,
+    digest: u128,
+    host: String,
+}
+
+/// A node whose network is open and whose PEs do not run yet.
+pub(crate) struct ReadyNode {
+    pub(crate) node: Arc<Node>,
+    seats: Vec<Seat>,
+    shuffle: Option<u64>,
+}
+
+/// Meets the other nodes and opens the network.
+///
+/// # Errors
+/// When they run another program, cannot be reached, or the options do not fit the machine.
+pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<ReadyNode, JobError> {
+    if let Some(name) = program::duplicate() {
+        return Err(JobError::Config(format!("two chare types or reducers are called `{name}`; rename one")));
+    }
+    fence::prepare();
+    let id = bootstrap.node();
+    let lrts = |cause| JobError::Lrts { node: id, cause };
+    let (host_pes, first) = greet(options, bootstrap).map_err(lrts)?;
+    let network = Reach::open(bootstrap, &options.network).map_err(lrts)?;
+    let topology = Topology::new(bootstrap.nodes(), options.pes);
+    let seats =
+        affinity::seats(options.processors.as_deref(), options.pin, host_pes, first..first + options.pes)
+            .map_err(JobError::Config)?;
+    Ok(ReadyNode {
+        node: Arc::new(Node::new(id, topology, network, polling::look_aside, &NODE_SERVICES)),
+        seats,
+        shuffle: options.shuffle,
+    })
+}
+
+/// Compares what must be equal; returns how many PEs this host has and how many of them come before this node's.
+fn greet(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<(u32, u32), LrtsError> {
+    let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let mine = Greeting { pes: options.pes, digest: program::digest(), host };
+    let mut bytes = Vec::new();
+    let failed = |cause: String| LrtsError::Bootstrap(cause);
+    codec::encode_into(&mine, &mut bytes).map_err(|error| failed(error.to_string()))?;
+    let own = bootstrap.node();
+    let (mut host_pes, mut before) = (0, 0);
+    for (node, bytes) in (0..).map(NodeId).zip(bootstrap.all_gather(bytes)?) {
+        let theirs: Greeting = codec::decode(&bytes)
+            .map_err(|error| failed(format!("{node} runs another program or version: {error}")))?;
+        if theirs.digest != mine.digest {
+            return Err(failed(format!(
+                "{node} has other chare types or entry methods than {own}; run the same build everywhere"
+            )));
+        }
+        if theirs.pes != mine.pes {
+            return Err(failed(format!(
+                "{node} has {} PEs, {own} has {}; give all nodes the same `+p`",
+                theirs.pes, mine.pes
+            )));
+        }
+        if theirs.host == mine.host {
+            host_pes += theirs.pes;
+            before += if node < own { theirs.pes } else { 0 };
+        }
+    }
+    Ok((host_pes, before))
+}
+
+impl ReadyNode {
+    /// Starts the PEs. `main` is needed on node 0 alone.
+    pub(crate) fn start(self, main: Option<Main>) -> Vec<JoinHandle<()>> {
+        scheduler::install_panic_hook();
+        let Self { node, seats, shuffle } = self;
+        if let Some(seed) = shuffle.filter(|_| node.id == NodeId(0)) {
+            eprintln!("messages of equal priority run in random order, from the seed {seed}");
+        }
+        let mut main = main;
+        node.pes()
+            .zip(seats)
+            .map(|(id, seat)| {
+                let node = Arc::clone(&node);
+                let main = main.take();
+                let body = move || {
+                    let policy = seat.take();
+                    let pe = Pe::new(id, node, shuffle, &SERVICES);
+                    scheduler::run(&pe, policy, || {
+                        if let Some(main) = main {
+                            run_main(&pe, main);
+                        }
+                    });
+                };
+                std::thread::Builder::new()
+                    .name(format!("pe-{}", id.0))
+                    .spawn(body)
+                    .expect("the operating system grants a thread for each PE")
+            })
+            .collect()
+    }
+}
+
+/// Runs `main` up to its first wait, then lets entries run everywhere.
+pub(crate) fn run_main(pe: &Rc<Pe>, main: Main) {
+    let body = async move {
+        main().await;
+        context::quiescence().await;
+        context::exit(0);
+    };
+    let running = Running::named("main");
+    let key = pe.add_task(running.clone(), body);
+    pe.run_as(running, || pe.tasks.poll(key));
+    readonly::open_all(pe);
+}
+
+/// Sends what is left to be sent and takes leave of the peers. Bounded: a peer that does not answer is left behind.
+pub(crate) fn close(node: &Arc<Node>) {
+    let deadline = Instant::now() + GOODBYE_PATIENCE;
+    node.withdraw();
+    while node.is_congested() && Instant::now() < deadline {
+        polling::progress(node, None);
+    }
+    let _ = polling::tidy(node);
+    node.network.shutdown();
+    while !node.network.is_closed() && Instant::now() < deadline {
+        if !polling::progress(node, None) {
+            node.network.wait(Some(Duration::from_millis(1)));
+        }
+    }
+    node.clear();
+}
+
+/// A job whose nodes are threads of the calling process: for tests, and for programs that embed a job.
+///
+/// The nodes talk to each other as separate processes of one host would, over whatever path the options choose.
+///
+/// ```
+/// let code = chare::Job::in_process(2, 2)
+///     .run(|| async {
+///         assert_eq!(chare::pes(), 4);
+///         chare::exit(7);
+///     })
+///     .unwrap();
+/// assert_eq!(code, 7);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Job {
+    nodes: u32,
+    options: NodeOptions,
+}
+
+impl Job {
+    /// A job of `nodes` nodes with `pes` PEs each.
+    ///
+    /// # Panics
+    /// If either is 0.
+    pub fn in_process(nodes: u32, pes: u32) -> Self {
+        assert!(nodes > 0 && pes > 0, "a job has at least one node and one PE");
+        Self { nodes, options: NodeOptions { pes, ..NodeOptions::default() } }
+    }
+
+    /// Chooses paths between the nodes, as the `+options` do.
+    pub fn network(mut self, network: ReachOptions) -> Self {
+        self.options.network = network;
+        self
+    }
+
+    /// Runs messages of equal priority in an order that the seed decides, as `+shuffle` does: to find what relies on another.
+    pub fn shuffled(mut self, seed: u64) -> Self {
+        self.options.shuffle = Some(seed);
+        self
+    }
+
+    /// Runs `main` on PE 0 until the job ends: by [`exit`](crate::exit()), or when `main` is over and nothing is in flight.
+    ///
+    /// # Errors
+    /// Why the job failed, as the node that noticed tells it.
+    pub fn run<F, Fut>(self, main: F) -> Result<i32, JobError>
+    where
+        F: FnOnce() -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + 'static,
+    {
+        let bootstraps = Local::job(self.nodes).map_err(|error| {
+            JobError::Config(format!("{} nodes in one process: {error}; try fewer", self.nodes))
+        })?;
+        let mut main: Option<Main> = Some(Box::new(move || Box::pin(main())));
+        let (tell, ends) = mpsc::channel();
+        let nodes: Vec<_> = bootstraps
+            .into_iter()
+            .map(|mut bootstrap| {
+                let (options, main, tell) = (self.options.clone(), main.take(), tell.clone());
+                std::thread::spawn(move || {
+                    let end = live(&options, &mut bootstrap, main);
+                    tell.send(end).expect("the job waits for all its nodes");
+                })
+            })
+            .collect();
+        drop(tell);
+        let mut outcome = Ok(0);
+        for end in ends {
+            // What a node noticed says more than what it was told, and what came first more than its consequences.
+            outcome = match (outcome, end) {
+                (Err(JobError::Elsewhere(_)) | Ok(_), Err(error)) => Err(error),
+                (Ok(code), Ok(other)) => Ok(if code == 0 { other } else { code }),
+                (outcome, _) => outcome,
+            };
+        }
+        for node in nodes {
+            if node.join().is_err() {
+                return Err(JobError::Config("a node's thread panicked".into()));
+            }
+        }
+        outcome
+    }
+}
+
+/// A node's life as a thread of a process.
+fn live(options: &NodeOptions, bootstrap: &mut dyn Bootstrap, main: Option<Main>) -> Result<i32, JobError> {
+    let ready = open(options, bootstrap)?;
+    let node = Arc::clone(&ready.node);
+    let threads = ready.start(main);
+    node.wait_for_end();
+    for thread in threads {
+        // Panics inside were caught and reported by the scheduler.
+        let _ = thread.join();
+    }
+    close(&node);
+    result(&node)
+}
+
+/// How the job ended on a node.
+pub(crate) fn result(node: &Node) -> Result<i32, JobError> {
+    match node.take_ending() {
+        Some(Ending::Code(code)) => Ok(code),
+        Some(Ending::Error(error)) => Err(error),
+        None => Err(JobError::Config("the job ended without saying how".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chare_lrts::bootstrap::single::Single;
+
+    #[test]
+    fn a_failure_is_announced_once_and_before_anything_ends() {
+        let ready = open(&Job::in_process(1, 1).options, &mut Single::new()).expect("it is alone");
+        let (announced, announcements) = mpsc::channel();
+        let node = Arc::clone(&ready.node);
+        ready.node.set_herald(move |error| {
+            announced.send((error.to_string(), node.has_ended())).expect("the test listens");
+        });
+        for cause in ["first", "second"] {
+            ready.node.fail(JobError::Config(cause.to_owned()));
+        }
+        assert_eq!(announcements.iter().collect::<Vec<_>>(), [("first".to_owned(), false)]);
+    }
+}

@@ -1,0 +1,34 @@
+//! The list of the runtime's services. Whoever adds one adds a line.
+
+use crate::model::ids::ServiceId;
+use crate::node::NodeService;
+use crate::pe::Service;
+use crate::services::{aggregation, array, broadcast, quiescence, readonly, reduction, section, tags};
+
+/// All services, by their numbers. They hear of elements in this order: whoever puts something into an element's parcel stands before
+/// `array`, which sends it.
+pub(crate) static SERVICES: [Service; 8] = LIST;
+
+const LIST: [Service; 8] = [
+    broadcast::SERVICE,
+    section::SERVICE,
+    reduction::SERVICE,
+    aggregation::SERVICE,
+    quiescence::SERVICE,
+    readonly::SERVICE,
+    tags::SERVICE,
+    array::SERVICE,
+];
+
+/// What nodes do for them.
+pub(crate) static NODE_SERVICES: [NodeService; 8] = {
+    let mut rows = [NodeService::NONE; LIST.len()];
+    let mut number = 0;
+    while number < LIST.len() {
+        let ServiceId(id) = LIST[number].id;
+        assert!(id as usize == number, "a service stands in the list where its number says");
+        rows[number] = LIST[number].node;
+        number += 1;
+    }
+    rows
+};

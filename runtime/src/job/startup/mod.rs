@@ -1,0 +1,343 @@
+//! From `main` to a running node: options, who starts whom, and the exit code.
+//!
+//! ```text
+//! ./app            one process, a job of its own
+//! ./app +n 4       this process becomes the launcher of four nodes and runs no PE
+//! under a launcher this process finds its place and becomes a node: under our own, `mpirun`, `mpiexec` or `srun`
+//! ```
+
+#[cfg(feature = "mpi")]
+mod mpi;
+
+use crate::job::config::{Config, Parsed};
+use crate::job::launch;
+use crate::job::life::{self, Main, NodeOptions, ReadyNode};
+use crate::model::error::JobError;
+use crate::node::{Ending, Node};
+use chare_lrts::bootstrap::Bootstrap;
+use chare_lrts::bootstrap::launched::{Control, Launched};
+use chare_lrts::bootstrap::managed::Managed;
+use chare_lrts::bootstrap::single::Single;
+use chare_lrts::reach::ReachOptions;
+use chare_lrts::{LrtsError, NodeId};
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long PEs may go on with the entries they are in after a job has failed.
+const GRACE_AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+/// Runs a program: takes the `+options` out of the command line, starts what they ask for, and runs `main` on PE 0 with the
+/// program's own arguments. Returns the exit code for `fn main`.
+///
+/// The job ends when any PE calls [`exit`](crate::exit()), or when `main` is over and nothing is in flight.
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     chare::run(|arguments| async move {
+///         println!("{} PEs, arguments {arguments:?}", chare::pes());
+///     })
+/// }
+/// ```
+pub fn run<F, Fut>(main: F) -> ExitCode
+where
+    F: FnOnce(Vec<String>) -> Fut + Send + 'static,
+    Fut: Future<Output = ()> + 'static,
+{
+    match Program::from_environment() {
+        Ok(program) => program.run(main),
+        Err(code) => code,
+    }
+}
+
+/// A program whose `+options` are parsed and which has not started, for those who look at the options or change the paths
+/// between nodes before it does.
+#[derive(Debug)]
+pub struct Program {
+    config: Config,
+    network: ReachOptions,
+}
+
+impl Program {
+    /// Parses the command line and the `CHARE_*` variables.
+    ///
+    /// # Errors
+    /// The exit code to return, after `+help` or a wrong option was answered on the terminal.
+    pub fn from_environment() -> Result<Self, ExitCode> {
+        match Config::from_arguments(std::env::args_os().skip(1), std::env::vars_os()) {
+            Ok(Parsed::Run(config)) => {
+                let config = *config;
+                let network = ReachOptions {
+                    lrts: config.lrts.clone(),
+                    nolocal: config.nolocal,
+                    nocma: config.nocma,
+                    noshm: config.noshm,
+                    ofi: config.ofi.clone(),
+                    trace: config.trace.clone(),
+                    fault: config.fault.clone(),
+                    verbs: config.verbs.clone(),
+                };
+                Ok(Self { config, network })
+            }
+            Ok(Parsed::Help(text)) => {
+                println!("{text}");
+                Err(ExitCode::SUCCESS)
+            }
+            Err(error) => {
+                eprintln!("{error}");
+                Err(ExitCode::from(2))
+            }
+        }
+    }
+
+    /// The arguments that are the program's own.
+    pub fn arguments(&self) -> &[String] {
+        &self.config.program_arguments
+    }
+
+    /// PEs per node: `+p`.
+    pub fn pes_per_node(&self) -> u32 {
+        self.config.pes_per_node
+    }
+
+    /// Nodes that the program starts on this host: `+n`.
+    pub fn nodes(&self) -> u32 {
+        self.config.nodes
+    }
+
+    /// Whether a launcher started this process as one node of its job; [`Program::nodes`] is then the launcher's business.
+    pub fn is_launched(&self) -> bool {
+        std::env::var_os(chare_lrts::bootstrap::launched::VARIABLE).is_some()
+            || matches!(Managed::processes(), Ok(Some(2..)))
+    }
+
+    /// The paths between nodes, as the options or [`Program::network`] chose them.
+    pub fn paths(&self) -> &ReachOptions {
+        &self.network
+    }
+
+    /// Chooses the paths between nodes instead of the options.
+    pub fn network(mut self, network: ReachOptions) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// Runs it; see [`run`].
+    pub fn run<F, Fut>(self, main: F) -> ExitCode
+    where
+        F: FnOnce(Vec<String>) -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + 'static,
+    {
+        let place = match self.find_role() {
+            Ok(place) => place,
+            Err(error) => return refuse(&error),
+        };
+        let arguments = self.config.program_arguments.clone();
+        let main: Main = Box::new(move || Box::pin(main(arguments)));
+        match place {
+            Role::Launched(launched) => self.run_launched(launched, main),
+            Role::Managed(managed) => self.run_managed(managed, main),
+            Role::Launcher => match std::env::current_exe() {
+                Ok(program) => launch::run_here(&self.config, program, std::env::args_os().collect()),
+                Err(error) => {
+                    eprintln!(
+                        "this program's own file cannot be found, so its nodes cannot be started: {error}"
+                    );
+                    ExitCode::FAILURE
+                }
+            },
+            Role::Alone => self.run_alone(main),
+        }
+    }
+
+    /// What this process is, by its environment and its options.
+    fn find_role(&self) -> Result<Role, LrtsError> {
+        if let Some(launched) = Launched::from_environment()? {
+            return Ok(Role::Launched(launched));
+        }
+        let nodes = self.config.nodes;
+        #[cfg(feature = "mpi")]
+        if self.is_over_mpi() {
+            return self.find_role_in_mpi();
+        }
+        match Managed::processes()? {
+            // One process of a foreign launcher may start a job of its own.
+            None | Some(1) if nodes > 1 => return Ok(Role::Launcher),
+            Some(processes) if nodes > 1 => {
+                return Err(LrtsError::Bootstrap(format!(
+                    "a launcher started {processes} processes already; leave out `+n {nodes}`"
+                )));
+            }
+            _ => {}
+        }
+        let patience = startup_patience()?;
+        Ok(Managed::from_environment(patience)?.map_or(Role::Alone, Role::Managed))
+    }
+
+    fn options(&self) -> NodeOptions {
+        let cpus =
+            self.config.pemap.as_ref().map(|list| list.as_slice().iter().map(|cpu| *cpu as usize).collect());
+        NodeOptions {
+            pes: self.config.pes_per_node,
+            network: self.network.clone(),
+            processors: cpus,
+            pin: true,
+            shuffle: self.config.shuffle,
+        }
+    }
+
+    fn run_alone(&self, main: Main) -> ExitCode {
+        let opened = life::open(&self.options(), &mut Single::new());
+        exit_code(&self.drive(opened, Some(main), say))
+    }
+
+    /// A node of a job that a foreign launcher started. Whoever fails says why; the others were told by it.
+    fn run_managed(&self, mut managed: Managed, main: Main) -> ExitCode {
+        let main = (managed.node() == NodeId(0)).then_some(main);
+        let opened = life::open(&self.options(), &mut managed);
+        let session = managed.into_session();
+        let result = self.drive(opened, main, say);
+        // After a failure too: a launcher that believes a process has crashed throws its last words away.
+        session.finish();
+        exit_code(&result)
+    }
+
+    /// A node of a job that our own launcher started: the launcher hears of failures and says them, once.
+    fn run_launched(&self, mut launched: Launched, main: Main) -> ExitCode {
+        let main = (launched.node() == NodeId(0)).then_some(main);
+        let mut opened = life::open(&self.options(), &mut launched);
+        let control = Arc::new(launched.into_control());
+        // The launcher has said why, or is gone.
+        if let Err(error) = control.watch(|_| std::process::exit(1)) {
+            opened = opened.and_then(|ready| {
+                let cause = format!("no thread for the launcher's messages: {error}");
+                Err(JobError::Lrts { node: ready.node.id, cause: LrtsError::Bootstrap(cause) })
+            });
+        }
+        let herald = {
+            let control = Arc::clone(&control);
+            move |error: &JobError| report(&control, error)
+        };
+        let result = self.drive(opened, main, herald);
+        match &result {
+            Ok(code) => control.finished(exit_byte(*code)),
+            // It was told by another node, whose own report may still be on its way.
+            Err(error @ JobError::Elsewhere(_)) => report(&control, error),
+            Err(_) => {}
+        }
+        exit_code(&result)
+    }
+
+    /// Runs a node to its end. If this node is the one that fails, `herald` says why.
+    fn drive(
+        &self,
+        opened: Result<ReadyNode, JobError>,
+        main: Option<Main>,
+        herald: impl FnOnce(&JobError) + Send + 'static,
+    ) -> Result<i32, JobError> {
+        let ready = match opened {
+            Ok(ready) => ready,
+            Err(error) => {
+                herald(&error);
+                return Err(error);
+            }
+        };
+        let node = Arc::clone(&ready.node);
+        node.set_herald(herald);
+        let threads = ready.start(main);
+        node.network.attend(&|| node.has_ended());
+        node.wait_for_end();
+        let ending = node.take_ending();
+        if let Some(Ending::Error(_)) = &ending {
+            join_within(threads, GRACE_AFTER_FAILURE);
+        } else {
+            threads.into_iter().for_each(|thread| drop(thread.join()));
+        }
+        life::close(&node);
+        if self.config.stats {
+            print!("{}", describe(&node));
+        }
+        match ending {
+            Some(Ending::Error(error)) => Err(error),
+            Some(Ending::Code(code)) => Ok(code),
+            None => unreachable!("it has ended"),
+        }
+    }
+}
+
+/// What a process is in its job.
+enum Role {
+    /// A node; our own launcher started it.
+    Launched(Launched),
+    /// A node; a foreign launcher started it.
+    Managed(Managed),
+    /// It is to start the nodes.
+    Launcher,
+    /// The only node.
+    Alone,
+}
+
+fn startup_patience() -> Result<Duration, LrtsError> {
+    launch::startup_timeout().map_err(|error| LrtsError::Bootstrap(error.to_string()))
+}
+
+fn refuse(error: &LrtsError) -> ExitCode {
+    eprintln!("{error}");
+    ExitCode::FAILURE
+}
+
+fn say(error: &JobError) {
+    // Nobody may be reading any more; the job ends all the same.
+    let _ = writeln!(std::io::stderr(), "{error}");
+}
+
+/// Tells the launcher why.
+fn report(control: &Control, error: &JobError) {
+    match error {
+        JobError::Lrts { cause: LrtsError::PeerLost { peer, .. }, .. } => {
+            control.report_lost(*peer, error.to_string());
+        }
+        _ => control.report_failure(error.to_string()),
+    }
+}
+
+/// Waits for threads whose entries may never end; after a failure nobody waits for them.
+fn join_within(threads: Vec<JoinHandle<()>>, patience: Duration) {
+    let (done, all_done) = mpsc::channel();
+    let joiner = move || {
+        threads.into_iter().for_each(|thread| drop(thread.join()));
+        let _ = done.send(());
+    };
+    if std::thread::Builder::new().spawn(joiner).is_ok() {
+        let _ = all_done.recv_timeout(patience);
+    }
+}
+
+/// What `+stats` prints.
+fn describe(node: &Node) -> String {
+    let lifetime_ns = node.started.elapsed().as_nanos() as u64;
+    let mut text = String::new();
+    for (pe, counters) in node.pes().zip(&node.counters) {
+        text += &counters.describe(&pe.to_string(), lifetime_ns);
+        text.push('\n');
+    }
+    text += &node.outside.describe(&node.id.to_string(), lifetime_ns);
+    text.push('\n');
+    for peer in (0..node.topology.nodes()).map(NodeId).filter(|peer| *peer != node.id) {
+        let (path, used) = (node.network.path(peer), node.network.usage(peer));
+        text += &format!("{} -> {peer}: {path}; used: {used}\n", node.id);
+    }
+    text
+}
+
+fn exit_code(result: &Result<i32, JobError>) -> ExitCode {
+    result.as_ref().map_or(ExitCode::FAILURE, |code| ExitCode::from(exit_byte(*code)))
+}
+
+/// An exit code as the operating system knows them: one byte; what does not fit is a failure.
+fn exit_byte(code: i32) -> u8 {
+    u8::try_from(code).unwrap_or(1)
+}

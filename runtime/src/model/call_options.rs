@@ -1,0 +1,102 @@
+//! Call options: how a call is queued at its destination.
+
+use crate::model::priority::{BitVector, Priority};
+use serde::{Deserialize, Serialize};
+
+/// Which calls a call waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Lane {
+    /// Those of smaller priority, and those of the same that came before.
+    #[default]
+    ByPriority,
+    /// Expedited ones that came before.
+    Expedited,
+    /// Immediate ones that came before.
+    Immediate,
+    /// All.
+    WhenIdle,
+}
+
+/// How a call is queued at its destination.
+///
+/// ```
+/// use chare::{CallOptions, Priority};
+/// let urgent = CallOptions::new().priority(Priority::integer(-10));
+/// let newest_first = CallOptions::new().last_in_first_out();
+/// let deepest_first = CallOptions::new().priority(Priority::long(1 << 40)).last_in_first_out();
+/// # let _ = (urgent, newest_first, deepest_first);
+/// ```
+///
+/// Charm++'s strategies of queueing are these:
+///
+/// | there | here |
+/// |---|---|
+/// | `FIFO`, `LIFO` | `new()`, `new().last_in_first_out()` |
+/// | `IFIFO`, `ILIFO` | the same with `.priority(Priority::integer(..))` |
+/// | `LFIFO`, `LLIFO` | the same with `.priority(Priority::long(..))` |
+/// | `BFIFO`, `BLIFO` | the same with `.priority(Priority::bits(..))` |
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallOptions {
+    // Every message carries these: a number, a flag and a lane in one word, and a pointer that is hardly ever there.
+    integer: i32,
+    pub(crate) last_in_first_out: bool,
+    pub(crate) lane: Lane,
+    /// Instead of the integer.
+    bits: Option<BitVector>,
+}
+
+impl CallOptions {
+    /// Default priority, first in first out.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How calls of an entry are queued when the caller does not say.
+    pub(crate) const fn of_entry(priority: i32, lane: Lane) -> Self {
+        Self { integer: priority, last_in_first_out: false, lane, bits: None }
+    }
+
+    /// Runs before calls of larger priority.
+    pub fn priority(mut self, priority: Priority) -> Self {
+        (self.integer, self.bits) = (priority.integer, priority.bits);
+        self
+    }
+
+    /// Runs before calls of the same priority that are queued already.
+    pub fn last_in_first_out(mut self) -> Self {
+        self.last_in_first_out = true;
+        self
+    }
+
+    /// Runs before all that is queued by priority.
+    pub fn expedited(mut self) -> Self {
+        self.lane = Lane::Expedited;
+        self
+    }
+
+    /// Runs before all that is queued, expedited calls included: as soon as the entry that runs is over, or waits, and the PE has seen
+    /// the call. A PE with much to do looks at what others sent after at most 64 of its calls.
+    pub fn immediate(mut self) -> Self {
+        self.lane = Lane::Immediate;
+        self
+    }
+
+    /// Whether a call is queued behind all that waits.
+    #[inline]
+    pub(crate) fn is_default(&self) -> bool {
+        self.integer == 0
+            && !self.last_in_first_out
+            && matches!(self.lane, Lane::ByPriority)
+            && self.bits.is_none()
+    }
+
+    /// Whether it has a priority other than the default.
+    pub(crate) fn ranks(&self) -> bool {
+        self.integer != 0 || self.bits.is_some()
+    }
+
+    /// The priority.
+    pub(crate) fn rank(&self) -> Priority {
+        Priority { integer: self.integer, bits: self.bits.clone() }
+    }
+}

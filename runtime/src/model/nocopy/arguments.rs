@@ -1,0 +1,224 @@
+//! Nocopy arguments of a call as its entry sees them, and what they are on the way there.
+
+use super::buffer::{Buffer, BufferMut, Element};
+use super::descriptor::{Descriptor, Few};
+use super::outgoing::{Leaving, Release, awaited};
+use chare_lrts::{Memory, MemoryMut};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// The nocopy arguments of a call that has any, as far as they have come.
+pub(crate) enum Nocopy {
+    /// Still in the sender's process.
+    Leaving(Few<Leaving>),
+    /// In another process, to be fetched.
+    Described(Vec<Descriptor>),
+    /// Ready for the entry.
+    Arrived(Few<Arrived>),
+}
+
+impl Nocopy {
+    /// Whether they are where the entry takes them from. Those from the same process are, unless there are posts to be filled.
+    #[inline]
+    pub(crate) fn is_ready(&self, has_posts: bool) -> bool {
+        match self {
+            Self::Arrived(_) => true,
+            Self::Leaving(_) => !has_posts,
+            Self::Described(_) => false,
+        }
+    }
+
+    /// Bytes that came from elsewhere and are kept here.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        let is_inline = |descriptor: &&Descriptor| matches!(descriptor, Descriptor::Inline { .. });
+        match self {
+            Self::Described(descriptors) => descriptors.iter().filter(is_inline).map(Descriptor::bytes).sum(),
+            Self::Arrived(arrived) => arrived.iter().map(Arrived::kept_bytes).sum(),
+            Self::Leaving(leaving) => leaving.iter().map(Leaving::kept_bytes).sum(),
+        }
+    }
+}
+
+/// A nocopy argument that the entry may use.
+pub(crate) enum Arrived {
+    /// To be read in place; the sender learns when the release is dropped.
+    Received { memory: Memory, release: Option<Arc<Release>> },
+    /// The buffer that the post method gave, filled up to `len` bytes.
+    Posted { memory: MemoryMut, len: usize },
+}
+
+impl Arrived {
+    /// Bytes that this node keeps for it: not those that somebody lends.
+    fn kept_bytes(&self) -> usize {
+        match self {
+            Self::Received { memory, release: None } => memory.len(),
+            Self::Received { release: Some(_), .. } => 0,
+            Self::Posted { memory, .. } => memory.len(),
+        }
+    }
+}
+
+impl From<Leaving> for Arrived {
+    /// What comes from the same process is there already.
+    fn from(Leaving { memory, release, .. }: Leaving) -> Self {
+        Self::Received { memory, release: awaited(release.as_ref()).cloned() }
+    }
+}
+
+impl From<Arrived> for Leaving {
+    /// What arrived for a chare that lives elsewhere goes on from here.
+    fn from(arrived: Arrived) -> Self {
+        match arrived {
+            Arrived::Received { memory, release } => Self::plain(memory, release),
+            Arrived::Posted { memory, len } => Self::plain(memory.freeze().slice(0, len), None),
+        }
+    }
+}
+
+/// The arrived nocopy arguments of one call, taken in declaration order by generated code.
+pub struct NocopyArguments<'a>(Option<&'a mut Nocopy>);
+
+/// A parameter type that `#[nocopy]` knows.
+pub trait NocopyParameter: Sized {
+    /// What the buffer consists of.
+    type Element: Element;
+
+    #[doc(hidden)]
+    fn from_arrived(arrived: ArrivedArgument) -> Result<Self, String>;
+}
+
+/// Keeps [`Arrived`] out of the public interface.
+#[doc(hidden)]
+pub struct ArrivedArgument(Arrived);
+
+impl<'a> NocopyArguments<'a> {
+    /// Those of a call: all arrived, or none if its entry has none. What is not taken stays with the call.
+    #[inline]
+    pub(crate) fn new(nocopy: Option<&'a mut Nocopy>) -> Self {
+        Self(nocopy)
+    }
+
+    /// The next argument, as the parameter's type.
+    ///
+    /// # Panics
+    /// If the sender's elements do not fit the parameter's: the job ends and names the entry.
+    pub fn take<P: NocopyParameter>(&mut self) -> P {
+        let next = match self.0.as_deref_mut() {
+            Some(Nocopy::Arrived(arrived)) if !arrived.is_empty() => Some(arrived.remove(0)),
+            Some(Nocopy::Leaving(leaving)) if !leaving.is_empty() => Some(leaving.remove(0).into()),
+            _ => None,
+        };
+        let arrived = next.expect(
+            "a call has as many nocopy arguments as its entry has parameters, brought in before it runs",
+        );
+        match P::from_arrived(ArrivedArgument(arrived)) {
+            Ok(parameter) => parameter,
+            Err(cause) => panic!("a nocopy argument does not fit its parameter: {cause}"),
+        }
+    }
+}
+
+fn misfit<T>(address: *const u8, len: usize) -> String {
+    format!(
+        "{len} bytes at an address aligned to {} are no whole number of `{}` ({} bytes each, aligned to {})",
+        1usize << (address as usize).trailing_zeros().min(12),
+        std::any::type_name::<T>(),
+        size_of::<T>(),
+        align_of::<T>()
+    )
+}
+
+/// A `#[nocopy]` argument as the entry sees it: the sender's own memory inside a process, a mapped view of it on
+/// one host where it is shareable, else memory of the runtime filled by one get.
+///
+/// Keep it as long as you like. Dropping it tells the sender that its buffer is free; in an entry, when the entry is over or awaits something.
+pub struct Received<T: Element> {
+    pub(crate) buffer: Buffer<T>,
+    pub(crate) release: Option<Arc<Release>>,
+}
+
+impl<T: Element> Clone for Received<T> {
+    fn clone(&self) -> Self {
+        Self { buffer: self.buffer.clone(), release: self.release.clone() }
+    }
+}
+
+impl<T: Element> Deref for Received<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.buffer
+    }
+}
+
+impl<T: Element> fmt::Debug for Received<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Received({} elements)", self.len())
+    }
+}
+
+impl<T: Element> NocopyParameter for Received<T> {
+    type Element = T;
+
+    fn from_arrived(arrived: ArrivedArgument) -> Result<Self, String> {
+        let Arrived::Received { memory, release } = arrived.0 else {
+            return Err("the runtime delivered a posted buffer to a plain nocopy parameter".to_owned());
+        };
+        match Buffer::from_memory(memory) {
+            Ok(buffer) => Ok(Self { buffer, release }),
+            Err(memory) => Err(misfit::<T>(memory.address(), memory.len())),
+        }
+    }
+}
+
+/// A `#[nocopy(post)]` argument as the entry sees it: the buffer that the post method gave, filled from its start.
+pub struct Posted<T: Element> {
+    buffer: BufferMut<T>,
+    transferred: usize,
+}
+
+impl<T: Element> Posted<T> {
+    /// How many elements the transfer wrote; the rest of the buffer is untouched.
+    pub fn transferred(&self) -> usize {
+        self.transferred
+    }
+
+    /// The whole posted buffer, to be used and posted again.
+    pub fn into_buffer(self) -> BufferMut<T> {
+        self.buffer
+    }
+
+    /// The whole posted buffer as a vector; without a copy if it was posted as one.
+    pub fn into_vec(self) -> Vec<T> {
+        self.buffer.into_vec()
+    }
+}
+
+impl<T: Element> Deref for Posted<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.buffer[..self.transferred]
+    }
+}
+
+impl<T: Element> fmt::Debug for Posted<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Posted({} of {} elements)", self.transferred, self.buffer.len())
+    }
+}
+
+impl<T: Element> NocopyParameter for Posted<T> {
+    type Element = T;
+
+    fn from_arrived(arrived: ArrivedArgument) -> Result<Self, String> {
+        let Arrived::Posted { memory, len } = arrived.0 else {
+            return Err("the runtime delivered an unposted buffer to a posted parameter".to_owned());
+        };
+        match BufferMut::from_memory(memory) {
+            Ok(buffer) => Ok(Self { buffer, transferred: len / size_of::<T>() }),
+            Err(memory) => Err(misfit::<T>(memory.address(), memory.len())),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Descriptors of nocopy arguments: what travels between processes instead of the memory.
+
+use super::eager::EagerBytes;
+use chare_lrts::{NodeId, RegionKey, Token};
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+
+/// A nocopy argument between processes.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Descriptor {
+    /// The bytes themselves.
+    Inline { bytes: EagerBytes, lender: Option<Lender> },
+    /// Where to fetch them, and what to say afterwards.
+    Lent { key: RegionKey, token: Token },
+}
+
+impl Descriptor {
+    /// The node that is told when the argument was taken.
+    pub(crate) fn lender(&self) -> Option<NodeId> {
+        match self {
+            Self::Inline { lender, .. } => lender.map(|lender| lender.node),
+            Self::Lent { key, .. } => Some(key.node),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Inline { bytes, .. } => bytes.memory.len(),
+            Self::Lent { key, .. } => key.len as usize,
+        }
+    }
+}
+
+/// Bytes that have to be fetched, or read where they are lent.
+pub(crate) fn lent_bytes(descriptors: &[Descriptor]) -> u64 {
+    let lent = descriptors.iter().filter_map(|descriptor| match descriptor {
+        Descriptor::Lent { key, .. } => Some(key.len),
+        Descriptor::Inline { .. } => None,
+    });
+    lent.fold(0, u64::saturating_add)
+}
+
+/// Who waits to hear how much of an argument was taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Lender {
+    pub(crate) node: NodeId,
+    pub(crate) token: Token,
+}
+
+/// Mostly one: then it costs no allocation of its own.
+pub(crate) type Few<T> = SmallVec<[T; 1]>;

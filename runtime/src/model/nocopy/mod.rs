@@ -1,0 +1,36 @@
+//! Nocopy values: typed buffers, the nocopy arguments of a call as far as they have come, posts, handles of registered memory.
+//!
+//! ```text
+//! SendBuffer<T> --> Outgoing --> Leaving --(same process)--> Arrived --> Received<T>, Posted<T>
+//!                                   |                           ^
+//!                                   +--> Descriptor --> view, get, or bytes that came along
+//! ```
+//!
+//! What brings them from node to node never stands here: see `delivery/zerocopy`.
+
+mod arguments;
+mod buffer;
+mod completion;
+mod descriptor;
+mod eager;
+mod handle;
+mod kind;
+mod outgoing;
+mod posts;
+mod registration;
+
+pub(crate) use arguments::{Arrived, Nocopy};
+pub use arguments::{NocopyArguments, NocopyParameter, Posted, Received};
+pub(crate) use buffer::lend_vector;
+pub use buffer::{Buffer, BufferMut, Element};
+pub use completion::Completion;
+pub(crate) use descriptor::{Descriptor, Few, Lender, lent_bytes};
+pub(crate) use eager::EagerBytes;
+pub(crate) use handle::RemoteRange;
+pub use handle::{SourceHandle, TargetHandle};
+pub use kind::NocopyKind;
+pub(crate) use outgoing::{HandBack, Leaving, Release, is_answered};
+pub use outgoing::{Outgoing, SendBuffer, Sent};
+pub use posts::{Landing, MatchError, Post, PostRefusal, Posts};
+pub(crate) use posts::{PostSink, PostSlot, PostedMemory, fits};
+pub use registration::Registration;

@@ -1,0 +1,239 @@
+//! The nocopy arguments of a call at its caller: what is given, and how it comes back.
+
+use super::registration::Registration;
+use crate::model::arguments::Arguments;
+use crate::model::callback::ErasedCallback;
+use crate::model::nocopy::{Buffer, Completion, Element, NocopyKind};
+use chare_lrts::Memory;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a `#[nocopy]` parameter is given at the caller: a vector (moved in) or a shared [`Buffer`].
+///
+/// Each argument has its own completion: with [`SendBuffer::on_sent`] the buffer comes back when the receivers have
+/// released it; without, it is dropped then.
+///
+/// ```
+/// use chare::prelude::*;
+/// use chare::Landing;
+///
+/// struct Sink;
+///
+/// #[chare]
+/// impl Sink {
+///     #[entry]
+///     fn new() -> Self {
+///         Self
+///     }
+///
+///     #[entry]
+///     fn take(&mut self, #[nocopy] whole: Received<f64>, #[nocopy(post)] part: Posted<f64>) {
+///         assert_eq!((whole.len(), part.len()), (1000, 10));
+///     }
+///
+///     #[post(take)]
+///     fn post_take(&mut self, part: Post<f64>) {
+///         part.post(Landing::first(10, vec![0.0; 2000])).expect("the sender offers more");
+///     }
+/// }
+///
+/// // Two nodes; the second receives.
+/// let code = chare::Job::in_process(2, 1).run(|| async {
+///     let sink = SinkProxy::create_on(PeId(1));
+///     let ((whole, on_whole), (part, on_part)) = (chare::future(), chare::future());
+///     sink.take(
+///         SendBuffer::from(vec![1.0; 1000]).on_sent(on_whole),
+///         SendBuffer::from(vec![2.0; 1000]).on_sent(on_part),
+///     );
+///     let (whole, part): (Sent<f64>, Sent<f64>) = (whole.await, part.await);
+///     assert_eq!((whole.transferred(), part.transferred()), (1000, 10));
+///     assert_eq!(part.into_vec().len(), 1000);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+pub struct SendBuffer<T: Element> {
+    buffer: Buffer<T>,
+    on_sent: Option<Completion<Sent<T>>>,
+    terms: Terms,
+}
+
+/// How an argument's memory is made reachable.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Terms {
+    pub(crate) registration: Registration,
+    /// Whether the registration outlives the transfer.
+    pub(crate) keep: bool,
+}
+
+impl<T: Element> SendBuffer<T> {
+    /// Hands the buffer to a callback when the transfer is over, once, with the length that was transferred. It may be
+    /// written again then, if the caller kept no clone. A value of the caller's comes back with it by
+    /// [`Callback::carrying`](crate::Callback::carrying).
+    pub fn on_sent(mut self, completion: impl Into<Completion<Sent<T>>>) -> Self {
+        self.on_sent = Some(completion.into());
+        self
+    }
+
+    /// When the memory is made reachable for other nodes; without, when it turns out to leave the process.
+    ///
+    /// ```
+    /// use chare::{Registration, SendBuffer};
+    /// let staged: SendBuffer<f64> = SendBuffer::from(vec![1.0; 1000]).registration(Registration::Pooled);
+    /// let copied: SendBuffer<f64> = SendBuffer::from(vec![1.0; 1000]).registration(Registration::None);
+    /// # drop((staged, copied));
+    /// ```
+    pub fn registration(mut self, registration: Registration) -> Self {
+        self.terms.registration = registration;
+        self
+    }
+
+    /// Keeps the memory registered when the transfer is over, for the next time that the same [`Buffer`] is sent: until it becomes
+    /// writable or is dropped, or others have been used more recently.
+    pub fn keep_registered(mut self) -> Self {
+        self.terms.keep = true;
+        self
+    }
+
+    /// Forgets the element type.
+    pub fn erase(self) -> Outgoing {
+        let Some(completion) = self.on_sent else {
+            return Outgoing { memory: self.buffer.into_memory(), terms: self.terms, hand_back: None };
+        };
+        let memory = self.buffer.memory().clone();
+        let hand_back = Some({
+            let buffer = self.buffer;
+            Box::new(move |bytes: u64| {
+                let transferred = bytes as usize / size_of::<T>();
+                completion.finish(Sent { buffer, transferred })
+            }) as HandBack
+        });
+        Outgoing { memory, terms: self.terms, hand_back }
+    }
+}
+
+impl<T: Element, B: Into<Buffer<T>>> From<B> for SendBuffer<T> {
+    fn from(buffer: B) -> Self {
+        Self { buffer: buffer.into(), on_sent: None, terms: Terms::default() }
+    }
+}
+
+/// A nocopy argument that has been sent: the caller's buffer, and how much of it the receiver took.
+///
+/// ```
+/// # use chare::{Buffer, Sent};
+/// fn reuse(sent: Sent<f64>) -> Vec<f64> {
+///     println!("{} of {} elements went out", sent.transferred(), sent.len());
+///     sent.into_vec() // the very vector, if the caller kept no clone of the buffer
+/// }
+/// ```
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Sent<T: Element> {
+    buffer: Buffer<T>,
+    transferred: usize,
+}
+
+impl<T: Element> Sent<T> {
+    /// How many elements went out. A receiver may have posted a shorter buffer than was offered; of several receivers, the
+    /// one that took the fewest counts.
+    pub fn transferred(&self) -> usize {
+        self.transferred
+    }
+
+    /// The buffer as it was given.
+    pub fn into_buffer(self) -> Buffer<T> {
+        self.buffer
+    }
+}
+
+impl<T: Element> Deref for Sent<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.buffer
+    }
+}
+
+/// What runs when a send is over, given the bytes that were transferred: a callback and the buffer it hands back.
+pub(crate) type HandBack = Box<dyn FnOnce(u64) -> (ErasedCallback, Arguments) + Send>;
+
+/// A nocopy argument as the caller gave it, its element type forgotten.
+pub struct Outgoing {
+    pub(crate) memory: Memory,
+    pub(crate) terms: Terms,
+    pub(crate) hand_back: Option<HandBack>,
+}
+
+impl fmt::Debug for Outgoing {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Outgoing({} bytes)", self.memory.len())
+    }
+}
+
+/// A nocopy argument on its way that has not left its process. A broadcast clones it.
+#[derive(Clone)]
+pub(crate) struct Leaving {
+    pub(crate) memory: Memory,
+    pub(crate) release: Option<Arc<Release>>,
+    pub(crate) terms: Terms,
+    /// Whether it came from another node, and the memory is this one's own.
+    pub(crate) is_copy: bool,
+}
+
+impl Leaving {
+    /// Bytes that this node keeps because another sent them.
+    pub(crate) fn kept_bytes(&self) -> usize {
+        if self.is_copy { self.memory.len() } else { 0 }
+    }
+
+    /// Without wishes of the sender's.
+    pub(crate) fn plain(memory: Memory, release: Option<Arc<Release>>) -> Self {
+        Self { memory, release, terms: Terms::default(), is_copy: false }
+    }
+}
+
+/// A release of which somebody wants to hear.
+pub(crate) fn awaited(release: Option<&Arc<Release>>) -> Option<&Arc<Release>> {
+    release.filter(|release| release.is_awaited)
+}
+
+/// Whether the receiver of bytes that travel with a message answers how many it took: a post may be shorter.
+pub(crate) fn is_answered(kind: NocopyKind, release: Option<&Arc<Release>>) -> bool {
+    kind == NocopyKind::Posted && awaited(release).is_some()
+}
+
+/// Tells the sender, when the last clone is dropped, that its buffer is free again, or ends a registration of which nobody wants to
+/// hear. Dropped after the memory it speaks of.
+pub(crate) struct Release {
+    is_awaited: bool,
+    /// The fewest bytes that any receiver took; lowered by receivers on any thread, read by the last drop.
+    taken: AtomicU64,
+    run: Option<Box<dyn FnOnce(u64) + Send + Sync>>,
+}
+
+impl Release {
+    /// Runs `run` with the bytes that were transferred, out of `offered`; `is_awaited`: whether somebody wants to hear of that.
+    pub(crate) fn new(
+        offered: u64,
+        is_awaited: bool,
+        run: impl FnOnce(u64) + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { is_awaited, taken: AtomicU64::new(offered), run: Some(Box::new(run)) })
+    }
+
+    /// A receiver took only the first `bytes`.
+    pub(crate) fn take(&self, bytes: u64) {
+        self.taken.fetch_min(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        if let Some(run) = self.run.take() {
+            run(*self.taken.get_mut());
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Posted receives: which buffers a call's `#[nocopy(post)]` arguments land in.
+//!
+//! 1. A post method receives a [`Post`] for each posted parameter: a token that is used up by giving it a buffer or by naming
+//!    a tag under which the buffer comes. It may be kept and used later; dropping it ends the job, for its call could never
+//!    run.
+//! 2. The call waits as a [`PostSink`] until every token has its buffer. Whoever gives the last one starts the transfers.
+//! 3. All the while the call counts as in flight, so there is no quiescence before it has run.
+
+use super::arguments::NocopyParameter;
+use super::buffer::{BufferMut, Element};
+use chare_lrts::MemoryMut;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// A buffer to receive into, and how much of it is to be filled: the whole, or its first elements.
+///
+/// ```
+/// # use chare::Landing;
+/// let whole: Landing<f64> = vec![0.0; 100].into();
+/// let part = Landing::first(10, vec![0.0; 100]);
+/// # drop((whole, part));
+/// ```
+pub struct Landing<T: Element> {
+    buffer: BufferMut<T>,
+    len: usize,
+}
+
+impl<T: Element> Landing<T> {
+    /// The first `len` elements of a buffer; its tail stays untouched.
+    ///
+    /// # Panics
+    /// If the buffer is shorter than that.
+    pub fn first(len: usize, buffer: impl Into<BufferMut<T>>) -> Self {
+        let buffer = buffer.into();
+        assert!(len <= buffer.len(), "the first {len} elements of a buffer of {}", buffer.len());
+        Self { buffer, len }
+    }
+
+    /// How many elements are to be filled.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether none are.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The whole buffer.
+    pub fn into_buffer(self) -> BufferMut<T> {
+        self.buffer
+    }
+
+    pub(crate) fn erase(self) -> PostedMemory {
+        PostedMemory { bytes: self.len * size_of::<T>(), memory: self.buffer.into_memory() }
+    }
+}
+
+impl<T: Element, B: Into<BufferMut<T>>> From<B> for Landing<T> {
+    fn from(buffer: B) -> Self {
+        let buffer = buffer.into();
+        Self { len: buffer.len(), buffer }
+    }
+}
+
+/// Why a buffer and a post did not meet.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum PostRefusal {
+    /// The buffer wants more than there is.
+    #[error(
+        "the posted buffer wants {wanted} elements, the sender offers {offered}; post `Landing::first` of at most that many"
+    )]
+    TooLong {
+        /// Elements to be filled.
+        wanted: usize,
+        /// Elements at the sender.
+        offered: usize,
+    },
+    /// The tag is outstanding already: a buffer or a call waits under it for its counterpart.
+    #[error("tag {tag} is outstanding already; use another, or wait until it is matched")]
+    TagTaken {
+        /// Which tag.
+        tag: u64,
+    },
+    /// The buffer's elements are not those of the parameter.
+    #[error("a buffer of `{posted}` for a parameter of `{expected}` elements")]
+    OtherElements {
+        /// The buffer's elements.
+        posted: &'static str,
+        /// The parameter's.
+        expected: &'static str,
+    },
+}
+
+/// A [`Post`] was not served. It comes back unused, and with it the buffer that did not fit, if there was one.
+///
+/// Dropping the post ends the job, as its call could never run: serve it another way, or panic with this error.
+#[derive(Error)]
+#[error("{cause}")]
+pub struct MatchError<T: Element> {
+    /// The post, unused.
+    pub post: Post<T>,
+    /// The buffer, whole; after a failed match its tag is free again.
+    pub buffer: Option<BufferMut<T>>,
+    /// Why.
+    #[source]
+    pub cause: PostRefusal,
+}
+
+impl<T: Element> fmt::Debug for MatchError<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// Receives one `#[nocopy(post)]` argument: give it the buffer that the argument is to land in, or name the tag under which that
+/// buffer comes.
+///
+/// It is a token, used up by either, so nothing lands twice. It may leave the post method and be used later, on any PE of
+/// the node; the entry runs when all posts of its call have been served and their transfers are over. Dropping it unused ends
+/// the job.
+#[must_use = "a post that is dropped unused ends the job: call `post` or `match_tag`"]
+pub struct Post<T: Element> {
+    slot: PostSlot,
+    elements: PhantomData<T>,
+}
+
+impl<T: Element> Post<T> {
+    pub(crate) fn from_slot(slot: PostSlot) -> Self {
+        Self { slot, elements: PhantomData }
+    }
+
+    pub(crate) fn into_slot(self) -> PostSlot {
+        self.slot
+    }
+
+    /// How many elements the sender offers.
+    pub fn len(&self) -> usize {
+        self.slot.bytes() / size_of::<T>()
+    }
+
+    /// Whether the sender offers none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Gives the buffer: a [`BufferMut`] or a vector to be filled as a whole, or the [`Landing::first`] elements of one. It may be
+    /// shorter than what the sender offers; sender and entry both learn the length.
+    ///
+    /// # Errors
+    /// A longer one comes back, with the post.
+    pub fn post(self, landing: impl Into<Landing<T>>) -> Result<(), MatchError<T>> {
+        let landing = landing.into();
+        if let Err(cause) = fits(landing.len, self.len()) {
+            return Err(MatchError { post: self, buffer: Some(landing.buffer), cause });
+        }
+        self.slot.fill(landing.erase());
+        Ok(())
+    }
+}
+
+impl<T: Element> fmt::Debug for Post<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Post({} elements)", self.len())
+    }
+}
+
+/// # Errors
+/// When a buffer wants more than there is.
+pub(crate) fn fits(wanted: usize, offered: usize) -> Result<(), PostRefusal> {
+    if wanted > offered { Err(PostRefusal::TooLong { wanted, offered }) } else { Ok(()) }
+}
+
+/// The posts of a call, taken in declaration order by generated code.
+pub struct Posts(std::vec::IntoIter<PostSlot>);
+
+impl Posts {
+    /// Those of a call, in declaration order.
+    pub(crate) fn new(slots: Vec<PostSlot>) -> Self {
+        Self(slots.into_iter())
+    }
+
+    /// The next posted parameter's post.
+    pub fn take<P: NocopyParameter>(&mut self) -> Post<P::Element> {
+        Post::from_slot(self.0.next().expect("a call has as many posts as its entry has posted parameters"))
+    }
+}
+
+impl fmt::Debug for Posts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Posts({} left)", self.0.len())
+    }
+}
+
+/// A posted buffer and how many bytes of it are to be filled; no more than the sender offers.
+pub(crate) struct PostedMemory {
+    pub(crate) memory: MemoryMut,
+    pub(crate) bytes: usize,
+}
+
+/// The call that posts are for: it waits until all of them have their buffers.
+pub(crate) trait PostSink: Send + Sync {
+    /// Bytes at the sender, of the argument at this position among the posted ones.
+    fn offered(&self, position: usize) -> usize;
+
+    /// Takes the buffer for the argument at this position, once.
+    fn give(&self, position: usize, given: PostedMemory);
+
+    /// A post was dropped unused.
+    fn abandon(&self);
+}
+
+/// A post whose element type is forgotten.
+pub(crate) struct PostSlot {
+    /// `None` once it is used.
+    call: Option<Arc<dyn PostSink>>,
+    /// Among the posted parameters.
+    position: usize,
+}
+
+impl PostSlot {
+    pub(crate) fn new(call: Arc<dyn PostSink>, position: usize) -> Self {
+        Self { call: Some(call), position }
+    }
+
+    /// What the sender offers.
+    pub(crate) fn bytes(&self) -> usize {
+        self.call.as_ref().map_or(0, |call| call.offered(self.position))
+    }
+
+    pub(crate) fn fill(mut self, given: PostedMemory) {
+        if let Some(call) = self.call.take() {
+            call.give(self.position, given);
+        }
+    }
+}
+
+impl Drop for PostSlot {
+    fn drop(&mut self) {
+        // A panic has a message of its own, which must come first.
+        if let Some(call) = self.call.take()
+            && !std::thread::panicking()
+        {
+            call.abandon();
+        }
+    }
+}

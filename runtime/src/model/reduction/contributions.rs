@@ -1,0 +1,264 @@
+//! What the members on one PE have contributed to their collection's reductions, while members come and go.
+//!
+//! 1. A member's n-th contribution, counted from the reduction with which it began, belongs to the collection's reduction of that
+//!    number. A PE *closes* a reduction once: when all members that are here have contributed to it. A member that is born here begins
+//!    with the first reduction that its PE has not closed.
+//! 2. What a PE closes with says what its members contributed, how many contributions that is, and how many it *expects* of members
+//!    born here: births less deaths. A member that dies contributes no more to reductions that it had not contributed to.
+//! 3. A reduction is over when all PEs that take part have closed it and, over all PEs, as many contributions came as are expected. A
+//!    member that comes from elsewhere and contributes to a reduction that its PE has closed is expected by the PE where it was
+//!    born: its contribution follows on its own.
+//! 4. A PE without members closes a reduction when it is told that it has begun.
+//! 5. A PE that has no members in the beginning, and where none can be born, takes no part: nobody waits for it, and what comes from
+//!    there follows as by rule 3.
+//!
+//! The protocol is the one of Charm++'s `CkReductionMgr`, with counts that are summed instead of messages about migrations.
+
+use super::reducers::Data;
+use crate::model::callback::ErasedCallback;
+use crate::model::reduction::{Partial, Share, Tally};
+use std::collections::VecDeque;
+
+/// More reductions of one collection than this are not under way at one time.
+const UNDER_WAY_MAX: u64 = 1 << 20;
+
+/// A reduction that this PE has not closed.
+#[derive(Default)]
+struct Open {
+    share: Option<Share>,
+    /// Contributions in the share.
+    contributed: u64,
+    /// Those of members that are still here.
+    present: u64,
+    /// Members that died here, whose first reduction without them is this one.
+    leaving: u64,
+}
+
+/// See the file's head.
+pub(crate) struct Contributions {
+    takes_part: bool,
+    /// The first reduction that is not closed.
+    first: u64,
+    open: VecDeque<Open>,
+    /// Members here, born or being born.
+    present: u64,
+    /// Births here less deaths here, of those that the first open reduction knows of.
+    expected: i64,
+    /// All reductions before this one have begun, somewhere.
+    begun: u64,
+}
+
+impl Contributions {
+    pub(crate) fn new(members: u64, takes_part: bool) -> Self {
+        let expected = members as i64;
+        Self { takes_part, first: 0, open: VecDeque::new(), present: members, expected, begun: 0 }
+    }
+
+    fn open(&mut self, number: u64) -> &mut Open {
+        let place = (number - self.first) as usize;
+        while self.open.len() <= place {
+            self.open.push_back(Open::default());
+        }
+        &mut self.open[place]
+    }
+
+    /// Adds the contribution of one more member here, if others have contributed and more are to, so that nothing else follows from it, and
+    /// if it is no more than numbers. Returns whether it did; [`Contributions::add`] takes any.
+    #[inline]
+    pub(crate) fn join(&mut self, number: u64, data: &Data, callback: &ErasedCallback) -> bool {
+        // Of one that is closed the difference wraps around, to more than are ever open.
+        let open = self.open.get_mut(number.wrapping_sub(self.first) as usize);
+        let Some(open) = open.filter(|open| open.present + 1 < self.present) else { return false };
+        let joined = open.share.as_mut().is_some_and(|share| share.join(data, callback));
+        open.contributed += u64::from(joined);
+        open.present += u64::from(joined);
+        joined
+    }
+
+    /// A member here contributes to a reduction. Returns what is to be sent at once.
+    ///
+    /// # Errors
+    /// When it does not fit what others contributed, in words.
+    pub(crate) fn add(&mut self, number: u64, share: Share) -> Result<Option<Partial>, String> {
+        if number < self.first || !self.takes_part {
+            let tally = Tally { closed: 0, contributed: 1, expected: 0 };
+            return Ok(Some(Partial { number, tally, share: Some(share) }));
+        }
+        let open = self.open(number);
+        open.contributed += 1;
+        open.present += 1;
+        match &mut open.share {
+            Some(mine) => mine.absorb(share)?,
+            none => *none = Some(share),
+        }
+        self.begun = self.begun.max(number + 1);
+        Ok(None)
+    }
+
+    /// A member is being born here. Returns the reduction with which it begins.
+    pub(crate) fn add_member(&mut self) -> u64 {
+        self.present += 1;
+        self.expected += 1;
+        self.first
+    }
+
+    /// A member dies here that would have contributed to reduction `next` next. Returns whether it was the last one.
+    pub(crate) fn remove_member(&mut self, next: u64) -> bool {
+        self.present -= 1;
+        if next > self.first {
+            self.open(next).leaving += 1;
+            let before = (next - self.first) as usize;
+            self.open.iter_mut().take(before).for_each(|open| open.present -= 1);
+        } else {
+            self.expected -= 1;
+        }
+        self.present == 0
+    }
+
+    /// All reductions before this one have begun.
+    ///
+    /// # Errors
+    /// When they are more than can have, in words: other nodes may say anything.
+    pub(crate) fn begin(&mut self, before: u64) -> Result<(), String> {
+        if before.saturating_sub(self.first) > UNDER_WAY_MAX {
+            return Err(format!("reduction {before} is said to have begun, but {} is not over", self.first));
+        }
+        self.begun = self.begun.max(before);
+        Ok(())
+    }
+
+    /// Closes the next reduction, if it can be closed.
+    pub(crate) fn close(&mut self) -> Option<Partial> {
+        let front = self.open.front();
+        let is_complete = match self.present {
+            0 => self.first < self.begun,
+            present => front.is_some_and(|open| open.present == present),
+        };
+        if !is_complete || !self.takes_part {
+            return None;
+        }
+        let Open { share, contributed, .. } = self.open.pop_front().unwrap_or_default();
+        let tally = Tally { closed: 1, contributed, expected: self.expected };
+        let number = self.first;
+        self.first += 1;
+        self.expected -= self.open.front().map_or(0, |open| open.leaving) as i64;
+        Some(Partial { number, tally, share })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::callback::Callback;
+    use crate::model::ids::Index;
+    use crate::model::reduction::reducers::{set, sum};
+
+    fn share(value: u64) -> Share {
+        Share::new(sum(value).of_member(Index::from(0)), Callback::<u64>::ignore().erase())
+    }
+
+    fn tally(partial: &Partial) -> (u64, u64, u64, i64) {
+        let Tally { closed, contributed, expected } = partial.tally;
+        (partial.number, closed, contributed, expected)
+    }
+
+    /// What closes now.
+    fn closed(state: &mut Contributions) -> Vec<(u64, u64, u64, i64)> {
+        std::iter::from_fn(|| state.close()).map(|partial| tally(&partial)).collect()
+    }
+
+    #[test]
+    fn a_reduction_closes_when_all_who_are_here_have_contributed_and_in_order() {
+        let mut state = Contributions::new(2, true);
+        for number in [0, 1] {
+            assert!(state.add(number, share(1)).unwrap().is_none());
+        }
+        assert_eq!(closed(&mut state), []);
+        assert!(state.add(0, share(1)).unwrap().is_none());
+        assert_eq!(closed(&mut state), [(0, 1, 2, 2)]);
+        assert!(state.add(1, share(1)).unwrap().is_none());
+        assert_eq!(closed(&mut state), [(1, 1, 2, 2)]);
+    }
+
+    #[test]
+    fn who_is_neither_the_first_nor_the_last_joins() {
+        let mut state = Contributions::new(4, true);
+        let callback = Callback::<u64>::ignore().erase();
+        let join = |state: &mut Contributions, data| state.join(0, &data, &callback);
+        let five = || sum(5_u64).of_member(Index::from(1));
+        assert!(!join(&mut state, five()), "it would be the first");
+        assert!(state.add(0, share(1)).unwrap().is_none());
+        assert!(join(&mut state, five()));
+        for misfit in [sum(5_u32).of_member(Index::from(1)), set(5_u64).of_member(Index::from(1))] {
+            assert!(!join(&mut state, misfit));
+        }
+        assert!(!state.join(0, &five(), &Callback::<u64>::exit().erase()), "it names another callback");
+        assert!(!state.join(1, &five(), &callback), "of the next it would be the first");
+        assert!(state.add(0, share(10)).unwrap().is_none());
+        assert!(!join(&mut state, five()), "it would be the last");
+        assert_eq!(closed(&mut state), []);
+        assert!(state.add(0, share(100)).unwrap().is_none());
+        let partial = state.close().expect("all have contributed");
+        assert_eq!(tally(&partial), (0, 1, 4, 4));
+        assert_eq!(partial.share.unwrap().finish().unwrap().take().ok(), Some(116_u64));
+        assert!(!join(&mut state, five()), "it is closed");
+    }
+
+    #[test]
+    fn who_is_born_begins_with_the_first_that_is_not_closed() {
+        let mut state = Contributions::new(1, true);
+        state.add(0, share(1)).unwrap();
+        assert_eq!(closed(&mut state), [(0, 1, 1, 1)]);
+        state.add(1, share(1)).unwrap();
+        assert_eq!(state.add_member(), 1);
+        assert_eq!(
+            closed(&mut state),
+            [],
+            "it is awaited before it has contributed, even while it is being born"
+        );
+        state.add(1, share(1)).unwrap();
+        assert_eq!(closed(&mut state), [(1, 1, 2, 2)]);
+    }
+
+    #[test]
+    fn who_dies_is_awaited_no_more_and_what_it_contributed_counts() {
+        let mut state = Contributions::new(2, true);
+        for number in [0, 1] {
+            state.add(number, share(1)).unwrap();
+        }
+        // The one that contributed twice dies; then the other contributes three times.
+        assert!(!state.remove_member(2));
+        assert_eq!(closed(&mut state), []);
+        for number in [0, 1, 2] {
+            state.add(number, share(1)).unwrap();
+        }
+        assert_eq!(closed(&mut state), [(0, 1, 2, 2), (1, 1, 2, 2), (2, 1, 1, 1)]);
+        assert!(state.remove_member(3));
+        assert_eq!(closed(&mut state), [], "nobody has begun another");
+    }
+
+    #[test]
+    fn a_pe_without_members_closes_what_has_begun() {
+        let mut state = Contributions::new(0, true);
+        assert_eq!(closed(&mut state), []);
+        state.begin(2).unwrap();
+        assert_eq!(closed(&mut state), [(0, 1, 0, 0), (1, 1, 0, 0)]);
+        assert_eq!(state.add_member(), 2);
+        state.begin(3).unwrap();
+        assert_eq!(closed(&mut state), [], "there is a member now");
+        assert!(state.remove_member(2));
+        assert_eq!(closed(&mut state), [(2, 1, 0, 0)]);
+    }
+
+    #[test]
+    fn a_late_contribution_and_one_from_a_pe_that_takes_no_part_go_on_their_own() {
+        let mut state = Contributions::new(1, true);
+        state.add(0, share(1)).unwrap();
+        assert_eq!(closed(&mut state).len(), 1);
+        assert_eq!(tally(&state.add(0, share(1)).unwrap().unwrap()), (0, 0, 1, 0));
+        let mut none = Contributions::new(0, false);
+        none.begin(1).unwrap();
+        assert_eq!(closed(&mut none), []);
+        assert_eq!(tally(&none.add(0, share(1)).unwrap().unwrap()), (0, 0, 1, 0));
+    }
+}

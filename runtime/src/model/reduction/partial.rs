@@ -1,0 +1,165 @@
+//! What has come together of a reduction at one place of the tree, and how many PEs and members it stands for.
+
+use crate::base::host_memory::kept_bytes_max;
+use crate::model::ids::CollectionId;
+use crate::model::reduction::Share;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use std::collections::hash_map::Entry;
+
+/// Instead of a reduction's number: the elements that a collection begins with exist.
+pub(crate) const CREATION: u64 = u64::MAX;
+
+/// What is counted of a reduction; see [`crate::model::reduction::contributions`].
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Tally {
+    /// PEs that have closed it.
+    pub(crate) closed: u64,
+    /// Contributions.
+    pub(crate) contributed: u64,
+    /// Contributions that those PEs expect in all.
+    pub(crate) expected: i64,
+}
+
+/// A part of a reduction.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Partial {
+    /// Which reduction of its collection.
+    pub(crate) number: u64,
+    pub(crate) tally: Tally,
+    /// Nothing from PEs where nobody contributed.
+    pub(crate) share: Option<Share>,
+}
+
+impl Tally {
+    /// Of both together. What other nodes say wraps around instead of panicking.
+    fn and(self, other: Self) -> Self {
+        Self {
+            closed: self.closed.wrapping_add(other.closed),
+            contributed: self.contributed.wrapping_add(other.contributed),
+            expected: self.expected.wrapping_add(other.expected),
+        }
+    }
+}
+
+impl Partial {
+    fn absorb(&mut self, other: Self) -> Result<(), String> {
+        self.tally = self.tally.and(other.tally);
+        match (&mut self.share, other.share) {
+            (Some(mine), Some(theirs)) => mine.absorb(theirs)?,
+            (none @ None, theirs) => *none = theirs,
+            (Some(_), None) => {}
+        }
+        Ok(())
+    }
+
+    /// About how much memory its contributions take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.share.as_ref().map_or(0, Share::bytes)
+    }
+
+    /// What it takes while it waits. Measured by its encoding, so not for partials that need not wait.
+    fn memory_bytes(&self) -> u64 {
+        PLACE_BYTES + self.bytes() as u64
+    }
+}
+
+/// What a partial takes beside its contributions: its place in the table, with room for the table to grow.
+const PLACE_BYTES: u64 = 256;
+
+/// The partials that wait for more, at one place of the tree.
+pub(crate) struct Partials {
+    /// With what each takes: the sum of what has come together.
+    waiting: FxHashMap<(CollectionId, u64), (Partial, u64)>,
+    /// Of all together.
+    bytes: u64,
+    bytes_max: u64,
+}
+
+impl Default for Partials {
+    fn default() -> Self {
+        Self::within(kept_bytes_max())
+    }
+}
+
+impl Partials {
+    fn within(bytes_max: u64) -> Self {
+        Self { waiting: FxHashMap::default(), bytes: 0, bytes_max }
+    }
+
+    /// Adds a partial; returns what has come together once that is whole.
+    ///
+    /// # Errors
+    /// When contributions do not fit together, or there is no room for them, in words.
+    pub(crate) fn add(
+        &mut self,
+        collection: CollectionId,
+        partial: Partial,
+        is_whole: impl Fn(Tally) -> bool,
+    ) -> Result<Option<Partial>, String> {
+        match self.waiting.entry((collection, partial.number)) {
+            Entry::Vacant(_) if is_whole(partial.tally) => return Ok(Some(partial)),
+            Entry::Occupied(mut entry) if is_whole(entry.get().0.tally.and(partial.tally)) => {
+                entry.get_mut().0.absorb(partial)?;
+                let (whole, bytes) = entry.remove();
+                self.bytes -= bytes;
+                return Ok(Some(whole));
+            }
+            Entry::Vacant(entry) => {
+                let bytes = partial.memory_bytes();
+                self.bytes += bytes;
+                entry.insert((partial, bytes));
+            }
+            Entry::Occupied(mut entry) => {
+                let (together, bytes) = entry.get_mut();
+                let more = partial.memory_bytes();
+                together.absorb(partial)?;
+                *bytes += more;
+                self.bytes += more;
+            }
+        }
+        if self.bytes > self.bytes_max {
+            return Err(format!(
+                "{} reductions have begun that are not over, and what was contributed to them takes more than {} bytes; make sure that \
+                 no member is so far ahead of the others",
+                self.waiting.len(),
+                self.bytes_max
+            ));
+        }
+        Ok(None)
+    }
+
+    /// The first reduction of a collection behind all that wait here.
+    pub(crate) fn end(&self, collection: CollectionId) -> u64 {
+        let numbers = self.waiting.keys().filter(|(of, _)| *of == collection).map(|(_, number)| *number);
+        numbers.filter(|number| *number != CREATION).max().map_or(0, |last| last + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::callback::Callback;
+    use crate::model::ids::{Index, PeId};
+    use crate::model::reduction::reducers::sum;
+
+    fn partial(number: u64) -> Partial {
+        let share = Share::new(sum(7_u64).of_member(Index::from(0)), Callback::<u64>::ignore().erase());
+        Partial { number, tally: Tally { closed: 1, contributed: 1, expected: 1 }, share: Some(share) }
+    }
+
+    #[test]
+    fn the_last_byte_of_room_is_used_and_no_more() {
+        let collection = CollectionId { creator: PeId(0), serial: 3 };
+        let each = partial(0).memory_bytes();
+        let mut partials = Partials::within(3 * each);
+        let mut add = |number| partials.add(collection, partial(number), |tally| tally.closed == 2);
+        for number in [0, 1, 2] {
+            assert!(matches!(add(number), Ok(None)));
+        }
+        assert!(matches!(add(1), Ok(Some(_))), "it is whole, and takes no room any more");
+        assert!(matches!(add(3), Ok(None)));
+        let refusal = add(4).err().expect("there is no room");
+        assert!(refusal.contains("4 reductions"), "{refusal}");
+    }
+}

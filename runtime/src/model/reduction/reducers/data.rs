@@ -1,0 +1,144 @@
+//! What partial results consist of. Inside a process it is the contributors' values; it serializes when it leaves.
+
+use super::custom::{ReducerId, reducers};
+use super::numbers::{Fold, Numbers};
+use crate::model::arguments::Arguments;
+use crate::model::ids::Index;
+use chare_lrts::codec::{self, CodecError, Writer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// See the file's head.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum Data {
+    Nothing,
+    Numbers(Fold, Numbers),
+    /// Contributions with the index of their contributor.
+    Pieces(Vec<(Index, Value)>),
+    Custom(ReducerId, Value),
+    /// One of so many values.
+    Drawn(u64, Value),
+    /// Several reductions in one.
+    Tuple(Vec<Data>),
+}
+
+/// A contributor's value; as bytes between processes.
+pub(crate) struct Value(pub(crate) Arguments);
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut bytes = Vec::new();
+        self.0.encode_into(&mut bytes).map_err(serde::ser::Error::custom)?;
+        bytes.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Vec::deserialize(deserializer).map(|bytes| Self(Arguments::encoded(bytes)))
+    }
+}
+
+impl Data {
+    /// Says whose contribution it is.
+    #[inline]
+    pub(crate) fn sign(&mut self, index: Index) {
+        match self {
+            Self::Pieces(pieces) => pieces.iter_mut().for_each(|piece| piece.0 = index),
+            Self::Tuple(parts) => parts.iter_mut().for_each(|part| part.sign(index)),
+            Self::Nothing | Self::Numbers(..) | Self::Custom(..) | Self::Drawn(..) => {}
+        }
+    }
+
+    /// Folds another partial result into this one, if what it says is numbers or nothing: then it stays what it is. Returns whether it did.
+    #[inline]
+    pub(crate) fn join(&mut self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Numbers(fold, mine), Self::Numbers(other, theirs)) => {
+                *fold == *other && mine.fold(theirs, *other).is_ok()
+            }
+            (Self::Nothing, Self::Nothing) => true,
+            _ => false,
+        }
+    }
+
+    /// Folds another partial result into this one.
+    ///
+    /// # Errors
+    /// When the two do not fit together, in words.
+    pub(crate) fn absorb(&mut self, other: Self) -> Result<(), String> {
+        match (self, other) {
+            (Self::Nothing, Self::Nothing) => Ok(()),
+            (Self::Numbers(fold, mine), Self::Numbers(other, theirs)) if *fold == other => {
+                mine.fold(&theirs, other)
+            }
+            (Self::Pieces(mine), Self::Pieces(mut theirs)) => {
+                mine.append(&mut theirs);
+                Ok(())
+            }
+            (Self::Custom(reducer, mine), Self::Custom(other, theirs)) if *reducer == other => {
+                let registered = reducers().find(&other);
+                let reducer = registered.ok_or_else(|| format!("there is no reducer {other:?}"))?;
+                (reducer.fold)(&mut mine.0, theirs.0)
+                    .map_err(|error| format!("a contribution is no `{}`: {error}", reducer.name))
+            }
+            (Self::Drawn(mine, value), Self::Drawn(theirs, other)) => {
+                // Other nodes may say that they drew from any number.
+                *mine = mine.saturating_add(theirs).max(1);
+                if rand::random_range(0..*mine) < theirs {
+                    *value = other;
+                }
+                Ok(())
+            }
+            (Self::Tuple(mine), Self::Tuple(theirs)) if mine.len() == theirs.len() => {
+                mine.iter_mut().zip(theirs).try_for_each(|(mine, theirs)| mine.absorb(theirs))
+            }
+            _ => Err("contributions of different kinds to one reduction".to_owned()),
+        }
+    }
+
+    /// The callback's argument.
+    ///
+    /// # Errors
+    /// When a contributor's type refuses to be serialized.
+    pub(crate) fn into_arguments(self) -> Result<Arguments, CodecError> {
+        match self {
+            Self::Nothing => Ok(Arguments::new(())),
+            Self::Numbers(_, numbers) => numbers.into_arguments(),
+            Self::Custom(_, value) | Self::Drawn(_, value) => Ok(value.0),
+            // Their type is known where the callback leads.
+            mut all @ (Self::Pieces(_) | Self::Tuple(_)) => {
+                all.sort();
+                Arguments::encoded_by(|out| all.encode(out))
+            }
+        }
+    }
+
+    /// How long their encoding is; 0 when a contributor's type refuses to be serialized.
+    pub(crate) fn encoded_bytes(&self) -> usize {
+        codec::fill(&mut [], |writer| self.encode(writer)).unwrap_or(0)
+    }
+
+    /// Brings pieces into the order of their contributors.
+    fn sort(&mut self) {
+        match self {
+            Self::Pieces(pieces) => pieces.sort_by_key(|(index, _)| *index),
+            Self::Tuple(parts) => parts.iter_mut().for_each(Self::sort),
+            Self::Nothing | Self::Numbers(..) | Self::Custom(..) | Self::Drawn(..) => {}
+        }
+    }
+
+    /// What the contributors gave, folded, as bytes.
+    fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        match self {
+            Self::Nothing => out.write(&()),
+            Self::Numbers(_, numbers) => numbers.encode(out),
+            Self::Custom(_, value) | Self::Drawn(_, value) => value.0.encode(out),
+            Self::Pieces(pieces) => {
+                // A sequence is its length, then its elements.
+                out.write(&(pieces.len() as u64))?;
+                pieces.iter().try_for_each(|(_, piece)| piece.0.encode(out))
+            }
+            Self::Tuple(parts) => parts.iter().try_for_each(|part| part.encode(out)),
+        }
+    }
+}

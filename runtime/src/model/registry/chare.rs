@@ -1,0 +1,179 @@
+//! A chare in its PE's table: the user's state, who it is, and the handles through which entries reach it.
+
+use super::identity::{AnyChare, Identity};
+use super::registration::{EntryRegistration, NotCalled};
+use crate::model::arguments::Message;
+use crate::model::ids::Index;
+use crate::model::index::ArrayIndex;
+use std::any::Any;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What `#[chare]` implements for the type of its `impl` block.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no chare",
+    label = "no chare",
+    note = "mark its impl block with `#[chare]`"
+)]
+pub trait Chare: Sized + 'static {
+    /// The type's full name, equal in every process.
+    const NAME: &'static str;
+    /// The type's entry methods, in source order.
+    const ENTRIES: &'static [EntryRegistration];
+    /// One of [`kind`](super::kind).
+    type Kind;
+    /// What names a member of its collection.
+    type Index: ArrayIndex;
+    /// The calls of its awaited entries that wait with a chare: one [`Calls`](crate::macro_support::Calls) for each.
+    type Awaited: Default + 'static;
+    /// The proxy of the whole: of the collection, or of the one chare.
+    type Proxy;
+    /// The proxy of one chare.
+    type Element;
+    /// The constructor's marker.
+    type Constructor: Constructor<Chare = Self>;
+}
+
+/// A chare's constructor, as a type.
+pub trait Constructor: 'static {
+    /// What it makes.
+    type Chare: Chare;
+    /// Its parameters.
+    type Arguments: Message;
+    /// Their types, as written.
+    const SIGNATURE: &'static str;
+    /// Calls it.
+    fn construct(arguments: Self::Arguments) -> Self::Chare;
+}
+
+/// What a chare of this type takes at least: itself, and its place in the tables of its PE.
+pub(super) const fn bytes_of<C: Chare>() -> u64 {
+    (size_of::<ChareCell<C>>() + size_of::<Rc<dyn AnyChare>>() + size_of::<(Index, u32)>()) as u64
+}
+
+/// The one allocation of a chare.
+struct ChareCell<C: Chare> {
+    identity: Identity,
+    state: RefCell<C>,
+    /// Calls that nobody has asked for.
+    awaited: C::Awaited,
+}
+
+impl<C: Chare> AnyChare for ChareCell<C> {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn is_free(&self) -> bool {
+        self.state.try_borrow_mut().is_ok()
+    }
+}
+
+impl<C: Chare> ChareCell<C> {
+    fn with<R>(&self, body: impl FnOnce(&mut C) -> R) -> R {
+        match self.state.try_borrow_mut() {
+            Ok(mut state) => body(&mut state),
+            Err(_) => self.refuse(),
+        }
+    }
+
+    #[cold]
+    fn refuse(&self) -> ! {
+        let Identity { name, .. } = self.identity;
+        panic!(
+            "the state of this {name} is borrowed already: `local` or `This::with` cannot reach a chare whose entry, or whose closure, is under way"
+        )
+    }
+}
+
+/// A chare lent to one of its entries, for as long as the entry runs.
+pub struct ThisRef<'a, C: Chare> {
+    chare: &'a Rc<dyn AnyChare>,
+    cell: &'a ChareCell<C>,
+}
+
+impl<C: Chare> Clone for ThisRef<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Chare> Copy for ThisRef<'_, C> {}
+
+impl<'a, C: Chare> ThisRef<'a, C> {
+    /// A chare from the table, if it is of this type.
+    #[inline]
+    pub(crate) fn of(chare: &'a Rc<dyn AnyChare>) -> Option<Self> {
+        let any: &dyn Any = &**chare;
+        any.downcast_ref().map(|cell| Self { chare, cell })
+    }
+
+    /// Its awaited calls.
+    pub(super) fn awaited(&self) -> &C::Awaited {
+        &self.cell.awaited
+    }
+
+    /// Borrows the chare's state for the length of a closure; see [`This::with`].
+    #[inline]
+    pub fn with<R>(&self, body: impl FnOnce(&mut C) -> R) -> R {
+        self.cell.with(body)
+    }
+
+    /// The handle that an `async` entry keeps.
+    pub fn keep(&self) -> This<C> {
+        let chare: Rc<dyn Any> = Rc::clone(self.chare) as Rc<dyn Any>;
+        This(chare.downcast().expect("its type was looked at when it was lent"))
+    }
+}
+
+/// A chare as its entries see it.
+///
+/// # Errors
+/// When it was destroyed, or is of another type: the target of a message from another node is an allegation.
+#[inline]
+pub(crate) fn lend<C: Chare>(chare: &Rc<dyn AnyChare>) -> Result<ThisRef<'_, C>, Box<NotCalled>> {
+    match ThisRef::of(chare) {
+        Some(this) if !this.cell.identity.is_gone() => Ok(this),
+        _ => Err(refuse(chare, C::NAME)),
+    }
+}
+
+#[cold]
+fn refuse(chare: &Rc<dyn AnyChare>, expected: &'static str) -> Box<NotCalled> {
+    Box::new(if chare.identity().is_gone() { NotCalled::Gone } else { NotCalled::OtherType(expected) })
+}
+
+/// A chare seen from its own `async` entries.
+///
+/// Other entries of the chare run while an `async` entry waits, so its state is reached through short
+/// borrows that cannot be held over an `.await`.
+pub struct This<C: Chare>(Rc<ChareCell<C>>);
+
+impl<C: Chare> This<C> {
+    /// A chare for the table, from its constructed state.
+    pub(crate) fn seat(identity: Identity, state: C) -> Rc<dyn AnyChare> {
+        Rc::new(ChareCell { identity, state: RefCell::new(state), awaited: C::Awaited::default() })
+    }
+
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.0.identity
+    }
+
+    pub(crate) fn awaited(&self) -> &C::Awaited {
+        &self.0.awaited
+    }
+
+    /// Borrows the chare's state for the length of a closure.
+    ///
+    /// # Panics
+    /// If called inside itself for the same chare.
+    pub fn with<R>(&self, body: impl FnOnce(&mut C) -> R) -> R {
+        self.0.with(body)
+    }
+}
+
+impl<C: Chare> Clone for This<C> {
+    fn clone(&self) -> Self {
+        Self(Rc::clone(&self.0))
+    }
+}

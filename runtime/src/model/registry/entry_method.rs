@@ -1,0 +1,123 @@
+//! Entry methods as types, and the registrations of chares and entries that follow from them.
+
+use super::chare::{Chare, Constructor, This, ThisRef, bytes_of, lend};
+use super::identity::AnyChare;
+use super::name::type_id;
+use super::registration::{
+    Called, ChareRegistration, DESTRUCTION, Demand, EntryRegistration, IndexRegistration, NotCalled,
+};
+use crate::model::arguments::{Arguments, Message};
+use crate::model::call_options::{CallOptions, Lane};
+use crate::model::ids::EntryId;
+use crate::model::nocopy::{NocopyArguments, NocopyKind, Posts};
+use std::rc::Rc;
+
+/// An entry method, as a type.
+pub trait EntryMethod: 'static {
+    /// Whose entry.
+    type Chare: Chare;
+    /// Its parameters but for the nocopy ones.
+    type Arguments: Message;
+    /// Its name.
+    const NAME: &'static str;
+    /// Its parameter types, as written.
+    const SIGNATURE: &'static str;
+    /// Its place in [`Chare::ENTRIES`].
+    const INDEX: u16;
+    /// Which calls its calls wait for.
+    const LANE: Lane = Lane::ByPriority;
+    /// Priority of calls that name none; smaller runs first.
+    const PRIORITY: i32 = 0;
+    /// Whether calls create an element that does not exist.
+    const DEMAND: Option<Demand> = None;
+    /// Whether a call of a chare on the caller's PE is one of a function.
+    const INLINE: bool = false;
+    /// Its nocopy parameters.
+    const NOCOPY: &'static [NocopyKind] = &[];
+    /// Runs it.
+    fn invoke(this: ThisRef<'_, Self::Chare>, arguments: Self::Arguments, nocopy: NocopyArguments<'_>);
+    /// Runs its post method.
+    fn post(_this: ThisRef<'_, Self::Chare>, _arguments: &Self::Arguments, _posts: Posts) {
+        unreachable!("only entries with posted parameters have a post method")
+    }
+}
+
+/// The static registration of entry `E`.
+pub(crate) fn entry<E: EntryMethod>() -> &'static EntryRegistration {
+    &E::Chare::ENTRIES[E::INDEX as usize]
+}
+
+impl EntryRegistration {
+    /// The registration of an entry's marker type.
+    pub const fn of<E: EntryMethod>() -> Self {
+        Self {
+            chare: E::Chare::NAME,
+            name: E::NAME,
+            id: EntryId { chare_type: type_id(E::Chare::NAME), index: E::INDEX },
+            options: CallOptions::of_entry(E::PRIORITY, E::LANE),
+            demand: E::DEMAND,
+            nocopy: E::NOCOPY,
+            signature: E::SIGNATURE,
+            decode: Arguments::decode::<E::Arguments>,
+            invoke: |chare, arguments, nocopy| {
+                let this = lend::<E::Chare>(chare)?;
+                let arguments = arguments.take_in_place()?;
+                E::invoke(this, arguments, nocopy);
+                Ok(())
+            },
+            invoke_with_copy: |chare, arguments| {
+                let this = lend::<E::Chare>(chare)?;
+                E::invoke(this, arguments.peek::<E::Arguments>().clone(), NocopyArguments::new(None));
+                Ok(())
+            },
+            post: |chare, arguments, posts| {
+                E::post(lend::<E::Chare>(chare)?, arguments.peek(), posts);
+                Ok(())
+            },
+            bundles: None,
+        }
+    }
+
+    /// The entry that every member of an array has: it goes.
+    const fn destruction<C: Chare>() -> Self {
+        Self {
+            chare: C::NAME,
+            name: "destroy",
+            id: EntryId { chare_type: type_id(C::NAME), index: DESTRUCTION },
+            options: CallOptions::of_entry(0, Lane::ByPriority),
+            demand: None,
+            nocopy: &[],
+            signature: "",
+            decode: Arguments::decode::<()>,
+            invoke: |chare, _, _| destroy(chare),
+            invoke_with_copy: |chare, _| destroy(chare),
+            post: |_, _, _| unreachable!("it has no posted parameters"),
+            bundles: None,
+        }
+    }
+}
+
+/// Has the chare removed by whoever runs this.
+fn destroy(chare: &Rc<dyn AnyChare>) -> Called {
+    Err(Box::new(if chare.identity().is_gone() { NotCalled::Gone } else { NotCalled::Leaves }))
+}
+
+impl ChareRegistration {
+    /// The registration of a chare type.
+    pub const fn of<C: Chare>() -> Self {
+        Self {
+            name: C::NAME,
+            id: type_id(C::NAME),
+            entries: C::ENTRIES,
+            constructor: C::Constructor::SIGNATURE,
+            bytes: bytes_of::<C>(),
+            decode: Arguments::decode::<<C::Constructor as Constructor>::Arguments>,
+            construct: |identity, arguments| {
+                let state = C::Constructor::construct(arguments.take()?);
+                Ok(This::seat(identity.clone(), state))
+            },
+            destruction: EntryRegistration::destruction::<C>(),
+            index: IndexRegistration::of::<C::Index>(),
+        }
+    }
+}

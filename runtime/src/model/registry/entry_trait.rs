@@ -1,0 +1,108 @@
+//! Traits of entries: a proxy that reaches any chare whose type implements them, whichever that is.
+//!
+//! 1. A trait marked `#[chare::entries]` is registered under its name, with entries of its own. A call of one names the trait and
+//!    travels like any other.
+//! 2. Each `impl` marked so adds the methods of its type. Which of them a call runs is decided where the chare is, by the chare's type.
+
+use super::chare::{Chare, ThisRef, lend};
+use super::name::type_id;
+use super::registration::{EntryRegistration, Invoke};
+use crate::model::arguments::Message;
+use crate::model::call_options::Lane;
+use crate::model::ids::ChareTypeId;
+use crate::model::nocopy::{NocopyArguments, NocopyKind};
+
+/// What `#[chare::entries]` implements for the proxy of a trait.
+pub trait EntryTrait: 'static {
+    /// The trait's full name, equal in every process.
+    const NAME: &'static str;
+    /// Its entries, in source order.
+    const ENTRIES: &'static [EntryRegistration];
+}
+
+/// The same, for every chare type that implements the trait.
+pub trait ImplementedBy<C: Chare>: EntryTrait {
+    /// What its entries are for this type, in source order.
+    const METHODS: &'static [TraitMethod];
+}
+
+/// An entry of a trait, as a type.
+pub trait TraitEntry: 'static {
+    /// Whose entry.
+    type Trait: EntryTrait;
+    /// Its parameters but for the nocopy ones.
+    type Arguments: Message;
+    /// Its name.
+    const NAME: &'static str;
+    /// Its parameter types, as written.
+    const SIGNATURE: &'static str;
+    /// Its place in [`EntryTrait::ENTRIES`].
+    const INDEX: u16;
+    /// Which calls its calls wait for.
+    const LANE: Lane = Lane::ByPriority;
+    /// Priority of calls that name none; smaller runs first.
+    const PRIORITY: i32 = 0;
+    /// Its nocopy parameters.
+    const NOCOPY: &'static [NocopyKind] = &[];
+}
+
+/// An entry of a trait that this chare type implements.
+pub trait RunBy<C: Chare>: TraitEntry {
+    /// Runs it.
+    fn invoke(this: ThisRef<'_, C>, arguments: Self::Arguments, nocopy: NocopyArguments<'_>);
+}
+
+/// What an entry of a trait is for one chare type.
+#[derive(Debug)]
+pub struct TraitMethod(pub(super) Invoke);
+
+impl TraitMethod {
+    /// The method of `C` for the entry `E`.
+    pub const fn of<C: Chare, E: RunBy<C>>() -> Self {
+        Self(|chare, arguments, nocopy| {
+            let this = lend(chare)?;
+            let arguments = arguments.take_in_place()?;
+            E::invoke(this, arguments, nocopy);
+            Ok(())
+        })
+    }
+}
+
+/// The static registration of a trait's entry `E`.
+pub(crate) fn entry<E: TraitEntry>() -> &'static EntryRegistration {
+    &E::Trait::ENTRIES[usize::from(E::INDEX)]
+}
+
+/// What the runtime keeps of a trait.
+#[derive(Debug)]
+pub struct TraitRegistration {
+    pub(crate) name: &'static str,
+    pub(crate) id: ChareTypeId,
+    pub(crate) entries: &'static [EntryRegistration],
+}
+
+impl TraitRegistration {
+    /// The registration of the trait with this proxy.
+    pub const fn of<P: EntryTrait>() -> Self {
+        Self { name: P::NAME, id: type_id(P::NAME), entries: P::ENTRIES }
+    }
+}
+
+inventory::collect!(TraitRegistration);
+
+/// What the runtime keeps of a trait's implementation.
+#[derive(Debug)]
+pub struct ImplementationRegistration {
+    pub(crate) entry_trait: ChareTypeId,
+    pub(crate) chare: &'static str,
+    pub(crate) methods: &'static [TraitMethod],
+}
+
+impl ImplementationRegistration {
+    /// The registration of the implementation, for a chare type, of the trait with this proxy.
+    pub const fn of<C: Chare, P: ImplementedBy<C>>() -> Self {
+        Self { entry_trait: type_id(P::NAME), chare: C::NAME, methods: P::METHODS }
+    }
+}
+
+inventory::collect!(ImplementationRegistration);

@@ -1,0 +1,35 @@
+//! Chare types and entry methods: what `#[chare]` says of them in types, what the runtime keeps of them, and the tables of all that are
+//! linked in.
+//!
+//! The registry is what the program *is*, not what a job does: its tables are the only process-wide ones, read-only from their first use.
+//! How a message finds a chare never stands here.
+
+mod awaited;
+mod chare;
+mod entry_method;
+mod entry_trait;
+mod generic;
+mod identity;
+pub mod kind;
+pub(crate) mod linked;
+pub(crate) mod name;
+mod registration;
+mod trait_dispatch;
+mod types;
+
+pub(crate) use awaited::Found;
+pub use awaited::{AwaitedEntry, Calls};
+pub(crate) use chare::lend;
+pub use chare::{Chare, Constructor, This, ThisRef};
+pub use entry_method::EntryMethod;
+pub(crate) use entry_method::entry;
+pub(crate) use entry_trait::entry as trait_entry;
+pub use entry_trait::{
+    EntryTrait, ImplementationRegistration, ImplementedBy, RunBy, TraitEntry, TraitMethod, TraitRegistration,
+};
+pub use generic::Instantiated;
+pub(crate) use identity::{AnyChare, ChareTasks, Identity};
+pub(crate) use name::type_id;
+pub(crate) use registration::{Attached, Called, IndexRegistration, NotCalled};
+pub use registration::{ChareRegistration, Demand, EntryRegistration};
+pub(crate) use types::{check_count, explain, find_chare, find_entry, registry, show};

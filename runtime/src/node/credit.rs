@@ -1,0 +1,184 @@
+//! Credit: how much one node may have on its way to another, or waiting there to run.
+//!
+//! 1. A message that a PE is to run costs its sender a [`cost`]. While the costs of what a node has sent to another, and has not been
+//!    given back, are less than [`WINDOW_BYTES`], it may send one more.
+//! 2. The PE that runs the message gives the cost back, together with others: see [`Owed`]. A message that is kept, sent on or
+//!    waits for buffers has been run in this sense: what it waits in has a bound of its own.
+//! 3. What nodes say to each other on their own behalf (credit, releases, news of all nodes, the job's end) costs nothing, so that
+//!    it always goes through.
+//! 4. Both ends keep the [`Account`]: what arrives beyond the window is no honest node's, and ends the job.
+
+use crate::model::ids::NodeId;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What may be on its way to a node or wait there, from one other node: some 50,000 small messages, which take a PE longer to run
+/// than a network to bring the next ones.
+pub(crate) const WINDOW_BYTES: u64 = 8 << 20;
+
+/// What a message takes beside its bytes: its place in a queue, and what allocators add.
+const MESSAGE_BYTES: u64 = 128;
+
+/// Which part of the bytes counts that are lent: they are read in place, or fetched while others run. Several buffers of tens of megabytes fit
+/// into a window, so that nobody waits for credit between two of them.
+const LENT_PART: u64 = 32;
+
+/// Which part of a window the PEs of a node may keep together before they give it back.
+const KEPT_PART: u64 = 4;
+
+/// What a message has cost, and whom.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    pub(crate) source: NodeId,
+    /// 0: it cost nobody anything.
+    pub(crate) bytes: u32,
+}
+
+impl Cost {
+    /// Of a message from this node.
+    pub(crate) const NONE: Self = Self { source: NodeId(0), bytes: 0 };
+
+    /// For a message that becomes one for each of so many PEs: the part of each.
+    pub(crate) fn split(self, pes: u32) -> impl Iterator<Item = Self> {
+        let Self { source, bytes } = self;
+        (0..pes).map(move |rank| Self { source, bytes: bytes / pes + u32::from(rank < bytes % pes) })
+    }
+}
+
+/// What a message costs that is so long and lends so much. One that is longer than the window costs the window: it goes when there is
+/// any credit, like every message.
+pub(crate) fn cost_of(encoded_bytes: usize, lent_bytes: u64) -> u32 {
+    (MESSAGE_BYTES + encoded_bytes as u64).saturating_add(lent_bytes / LENT_PART).min(WINDOW_BYTES) as u32
+}
+
+/// The credit between this node and one other.
+#[derive(Default, Debug)]
+pub(crate) struct Account {
+    /// Costs of what was sent there. Raised by whoever sends, lowered by the inbox; no other memory depends on it.
+    spent: AtomicU64,
+    /// Costs of what came from there. Raised by the inbox, lowered by PEs before they give them back.
+    held: AtomicU64,
+}
+
+impl Account {
+    /// Pays for a message to the other node. Returns whether there was credit.
+    pub(crate) fn pay(&self, cost: u32) -> bool {
+        let pay = |spent| (spent < WINDOW_BYTES).then_some(spent + u64::from(cost));
+        self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, pay).is_ok()
+    }
+
+    /// The other node has given credit back.
+    ///
+    /// # Errors
+    /// When it is more than was paid, in words.
+    pub(crate) fn refund(&self, bytes: u64) -> Result<(), String> {
+        let refund = |spent: u64| spent.checked_sub(bytes);
+        let refunded = self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, refund);
+        refunded.map(|_| ()).map_err(|spent| format!("credit of {bytes} bytes for {spent} that were sent"))
+    }
+
+    /// A message has come from the other node.
+    ///
+    /// # Errors
+    /// When there was no credit for it, in words.
+    pub(crate) fn charge(&self, source: NodeId, bytes: u32) -> Result<Cost, String> {
+        let held = self.held.fetch_add(u64::from(bytes), Ordering::Relaxed);
+        if held >= WINDOW_BYTES {
+            return Err(format!("a message without credit: {held} bytes of its messages have not run yet"));
+        }
+        Ok(Cost { source, bytes })
+    }
+
+    /// Forgets what came from the other node: a fuzzer's node asks for more than anybody answers.
+    #[cfg(feature = "fuzzing")]
+    pub(crate) fn forgive(&self) {
+        self.held.store(0, Ordering::Relaxed);
+    }
+
+    /// What is about to be given back to the other node is held no more.
+    pub(crate) fn let_go(&self, bytes: u64) {
+        self.held.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// What one PE has run and not given back yet, by sender.
+#[derive(Debug)]
+pub(crate) struct Owed {
+    by_source: Vec<u64>,
+    /// All PEs together keep less than a [`KEPT_PART`] of a window: whoever has sent a whole one gets most of it back.
+    kept_max: u64,
+}
+
+impl Owed {
+    /// For one PE of so many of a node, in a job of so many nodes.
+    pub(crate) fn new(nodes: u32, pes_per_node: u32) -> Self {
+        let kept_max = WINDOW_BYTES / KEPT_PART / u64::from(pes_per_node);
+        Self { by_source: vec![0; nodes as usize], kept_max }
+    }
+
+    /// A message has been run. Returns what is to be given back now, if anything.
+    #[inline]
+    pub(crate) fn add(&mut self, cost: Cost) -> Option<u64> {
+        let owed = &mut self.by_source[cost.source.index()];
+        *owed += u64::from(cost.bytes);
+        (*owed >= self.kept_max).then(|| std::mem::take(owed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OTHER: NodeId = NodeId(1);
+
+    #[test]
+    fn the_last_byte_of_a_window_is_credit_and_no_more() {
+        let (sender, receiver) = (Account::default(), Account::default());
+        let almost = (WINDOW_BYTES - 1) as u32;
+        for account in [&sender, &receiver] {
+            assert!(account.pay(almost) && account.charge(OTHER, almost).is_ok());
+        }
+        assert!(sender.pay(cost_of(usize::MAX >> 1, u64::MAX)), "one message may be as long as it likes");
+        assert!(receiver.charge(OTHER, cost_of(100, 1 << 40)).is_ok());
+        assert!(!sender.pay(cost_of(0, 0)));
+        assert!(receiver.charge(OTHER, 1).unwrap_err().contains("without credit"));
+        sender.refund(u64::from(almost)).unwrap();
+        assert!(!sender.pay(1), "the long one alone fills it");
+        sender.refund(WINDOW_BYTES).unwrap();
+        assert!(sender.pay(1));
+    }
+
+    #[test]
+    fn the_parts_of_a_toll_are_the_toll() {
+        for (bytes, pes) in [(130, 1), (130, 4), (3, 64), (WINDOW_BYTES as u32, 3)] {
+            let parts = Cost { source: OTHER, bytes }.split(pes).map(|part| part.bytes);
+            assert_eq!(parts.sum::<u32>(), bytes);
+        }
+    }
+
+    #[test]
+    fn nobody_gives_back_more_than_was_paid() {
+        let account = Account::default();
+        assert!(account.pay(100));
+        for bytes in [101, 1 << 31, 1 << 32, 1 << 63, u64::MAX] {
+            assert!(account.refund(bytes).is_err());
+        }
+        assert_eq!(account.refund(100), Ok(()));
+        assert!(account.refund(1).is_err());
+    }
+
+    #[test]
+    fn what_all_pes_keep_leaves_credit_to_send() {
+        for pes in [1, 2, 3, 64] {
+            let mut owed: Vec<Owed> = (0..pes).map(|_| Owed::new(2, pes)).collect();
+            let mut kept = 0;
+            for owed in &mut owed {
+                let cost = Cost { source: OTHER, bytes: 1 };
+                assert_eq!(owed.add(Cost { bytes: owed.kept_max as u32 - 1, ..cost }), None);
+                kept += owed.kept_max - 1;
+            }
+            assert!(kept <= WINDOW_BYTES / KEPT_PART);
+            let last = owed[0].add(Cost { source: OTHER, bytes: 1 });
+            assert_eq!(last, Some(owed[0].kept_max), "the next byte is one too many to keep");
+        }
+    }
+}

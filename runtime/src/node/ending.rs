@@ -1,0 +1,65 @@
+//! Ending a job: the first cause counts, is told to all nodes, and wakes who waits.
+
+use super::Node;
+use super::end::Ending;
+use crate::model::envelope::frame::{self, Header};
+use crate::model::error::JobError;
+use std::sync::atomic::Ordering;
+
+impl Node {
+    /// Ends the job, on all nodes, with an exit code.
+    pub(crate) fn exit(&self, code: i32) {
+        self.spread_exit(code, None);
+        self.end(Ending::Code(code));
+    }
+
+    /// Who says why this node fails, if it does: once, and before another node hears of it. Nodes that heard end, and a launcher that
+    /// sees one end may stop this one before it could speak.
+    pub(crate) fn set_herald(&self, herald: impl FnOnce(&JobError) + Send + 'static) {
+        *self.end.herald.lock() = Some(Box::new(herald));
+    }
+
+    /// Ends the job, on all nodes, with an error. The first one counts.
+    pub(crate) fn fail(&self, error: JobError) {
+        if self.has_ended() {
+            return;
+        }
+        let herald = self.end.herald.lock().take();
+        if let Some(herald) = herald {
+            herald(&error);
+        }
+        self.spread_exit(1, Some(error.to_string()));
+        self.end(Ending::Error(error));
+    }
+
+    fn spread_exit(&self, code: i32, error: Option<String>) {
+        let header = Header::Exit { root: self.id, code, error };
+        if let Ok(bytes) = frame::encode(&header, None) {
+            self.post_to_children(&self.outside, self.id, &bytes, None);
+        }
+    }
+
+    /// Ends the job on this node.
+    pub(crate) fn end(&self, ending: Ending) {
+        self.end.ending.lock().get_or_insert(ending);
+        self.end.has_come.store(true, Ordering::Release);
+        self.end.came.notify_all();
+        self.wake_all();
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.end.has_come.load(Ordering::Acquire)
+    }
+
+    /// Blocks until the job has ended on this node.
+    pub(crate) fn wait_for_end(&self) {
+        let mut ending = self.end.ending.lock();
+        while ending.is_none() {
+            self.end.came.wait(&mut ending);
+        }
+    }
+
+    pub(crate) fn take_ending(&self) -> Option<Ending> {
+        self.end.ending.lock().take()
+    }
+}

@@ -1,0 +1,247 @@
+//! One process of a job: what its PEs share, and what each service keeps and hears there.
+//!
+//! Here live queues to other nodes, credit, registered memory, transfers, and the end of the job on one node. A chare, a PE's tables or the
+//! state of a certain service never does.
+
+mod arrival;
+pub(crate) mod backpressure;
+pub(crate) mod credit;
+mod departures;
+mod deregistrations;
+mod end;
+mod ending;
+mod firing;
+mod large_messages;
+pub(crate) mod mailbox;
+mod posting;
+pub(crate) mod registration_cache;
+pub(crate) mod transfers;
+
+pub(crate) use arrival::{Arrival, Delivery};
+pub(crate) use end::Ending;
+pub(crate) use large_messages::Large;
+
+use crate::base::counters::Counters;
+use crate::base::host_memory::Allowance;
+use crate::base::watcher::Watch;
+use crate::model::envelope::Envelope;
+use crate::model::ids::{NodeId, PeId, ServiceId};
+use crate::model::topology::Topology;
+use chare_lrts::Lrts;
+use chare_lrts::reach::Reach;
+use credit::Cost;
+use crossbeam::utils::CachePadded;
+use departures::Departures;
+use deregistrations::Deregistrations;
+use end::End;
+use large_messages::LargeMessages;
+use mailbox::{Mailbox, Wake, Work};
+use std::any::Any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use transfers::Transfers;
+
+/// Looks at the network on behalf of whoever waits for it; returns whether anything happened. What arrives is taken further up than here.
+pub(crate) type Look = fn(&Arc<Node>) -> bool;
+
+/// What a node does for a service: a row of function pointers, one for each service of the runtime.
+#[derive(Clone, Copy)]
+pub(crate) struct NodeService {
+    /// What it keeps for it.
+    pub(crate) state: fn() -> Box<dyn Any + Send + Sync>,
+    /// Takes a message of it from another node. Returns what is to be left with a PE of this one, if it is that kind of message.
+    ///
+    /// # Errors
+    /// What does not fit this program or this job, in words.
+    pub(crate) arrive: fn(&Arc<Node>, Arrival<'_>) -> Result<Option<Delivery>, String>,
+    /// Drops what holds on to the node, when the job is over.
+    pub(crate) clear: fn(&Node),
+}
+
+impl NodeService {
+    /// A service that keeps nothing on a node, and of which nothing comes from others.
+    pub(crate) const NONE: Self = Self {
+        state: || Box::new(()),
+        arrive: |_, _| Err("this service says nothing to other nodes".to_owned()),
+        clear: |_| (),
+    };
+}
+
+/// See the file's head.
+pub(crate) struct Node {
+    pub(crate) id: NodeId,
+    pub(crate) topology: Topology,
+    first_pe: PeId,
+    pub(crate) network: Reach,
+    pub(crate) transfers: Transfers,
+    pub(crate) deregistrations: Deregistrations<Self>,
+    services: &'static [NodeService],
+    /// What each service keeps here.
+    states: Box<[Box<dyn Any + Send + Sync>]>,
+    /// For calls that wait for posted buffers.
+    pub(crate) awaiting_posts: Allowance,
+    pub(crate) large_messages: LargeMessages,
+    /// One per PE of this node.
+    pub(crate) counters: Vec<Arc<CachePadded<Counters>>>,
+    /// For what happens outside entries, from any thread.
+    pub(crate) outside: Counters,
+    pub(crate) started: Instant,
+    mailboxes: Vec<Arc<CachePadded<Mailbox>>>,
+    pub(crate) departures: Departures,
+    look: Look,
+    pub(crate) frame_bytes_max: usize,
+    /// Whether the readonly values are here, so that entries may run.
+    open: AtomicBool,
+    watch: Watch,
+    end: End,
+}
+
+impl Node {
+    pub(crate) fn new(
+        id: NodeId,
+        topology: Topology,
+        network: Reach,
+        look: Look,
+        services: &'static [NodeService],
+    ) -> Self {
+        let pes = topology.pes_per_node() as usize;
+        let frame_bytes_max = network.capabilities().frame_bytes_max;
+        Self {
+            id,
+            topology,
+            first_pe: topology.pe(id, 0),
+            network,
+            transfers: Transfers::default(),
+            deregistrations: Deregistrations::default(),
+            services,
+            states: services.iter().map(|service| (service.state)()).collect(),
+            awaiting_posts: Allowance::default(),
+            large_messages: LargeMessages::default(),
+            counters: (0..pes).map(|_| Arc::default()).collect(),
+            outside: Counters::default(),
+            started: Instant::now(),
+            mailboxes: (0..pes).map(|_| Arc::new(CachePadded::new(Mailbox::new()))).collect(),
+            departures: Departures::new(topology.nodes()),
+            look,
+            frame_bytes_max,
+            open: AtomicBool::new(false),
+            watch: Watch::new(),
+            end: End::default(),
+        }
+    }
+
+    /// As [`Look`].
+    pub(crate) fn look_at_network(self: &Arc<Self>) -> bool {
+        (self.look)(self)
+    }
+
+    /// What a service keeps here.
+    ///
+    /// # Panics
+    /// If it keeps something of another type.
+    pub(crate) fn state<T: Any>(&self, service: ServiceId) -> &T {
+        let state = &self.states[usize::from(service.0)];
+        state.downcast_ref().expect("a service asks for what it made")
+    }
+
+    /// The row of a service that another node names.
+    pub(crate) fn service(&self, service: ServiceId) -> Option<&'static NodeService> {
+        self.services.get(usize::from(service.0))
+    }
+
+    #[inline]
+    pub(crate) fn is_here(&self, pe: PeId) -> bool {
+        self.rank_here(pe).is_some()
+    }
+
+    /// A PE's position within this node, if it belongs to it. Asked for every message, so it divides nothing.
+    #[inline]
+    pub(crate) fn rank_here(&self, pe: PeId) -> Option<usize> {
+        let rank = pe.0.wrapping_sub(self.first_pe.0) as usize;
+        (rank < self.mailboxes.len()).then_some(rank)
+    }
+
+    pub(crate) fn pes(&self) -> impl Iterator<Item = PeId> {
+        self.topology.pes_of(self.id)
+    }
+
+    /// Drops what may hold on to this node, when its PEs have ended.
+    pub(crate) fn clear(&self) {
+        for mailbox in &self.mailboxes {
+            while let Some(work) = mailbox.pop() {
+                drop(work);
+            }
+        }
+        self.transfers.clear();
+        self.deregistrations.clear();
+        self.services.iter().for_each(|service| (service.clear)(self));
+    }
+
+    fn mailbox(&self, pe: PeId) -> &Arc<CachePadded<Mailbox>> {
+        &self.mailboxes[self.rank_here(pe).expect("the PE is of this node")]
+    }
+
+    /// A PE's mailbox, for the PE.
+    pub(crate) fn mailbox_of(&self, pe: PeId) -> Arc<CachePadded<Mailbox>> {
+        Arc::clone(self.mailbox(pe))
+    }
+
+    /// Leaves work for a PE of this node, from any thread; a PE does it by its outbox, which is quicker.
+    pub(crate) fn deliver(&self, pe: PeId, work: Work) {
+        if self.mailbox(pe).push(work) == Wake::Network {
+            self.network.wake();
+        }
+    }
+
+    /// Wakes the PE at this position if it sleeps: work was left for it elsewhere than in its mailbox.
+    #[inline]
+    pub(crate) fn wake(&self, rank: usize) {
+        if self.mailboxes[rank].wake() == Wake::Network {
+            self.network.wake();
+        }
+    }
+
+    /// Sends from outside any PE's entry; counted here.
+    pub(crate) fn deliver_counted(&self, pe: PeId, envelope: Envelope) {
+        self.outside.sent.add_shared(1);
+        self.deliver(pe, Work::Message(envelope, Cost::NONE));
+    }
+
+    /// Whether something waits that no arrival announces (room in the network, a peer's claim), so that sleeping must be
+    /// short.
+    pub(crate) fn is_congested(&self) -> bool {
+        self.departures.are_waiting() || self.transfers.has_refused() || self.deregistrations.are_waiting()
+    }
+
+    /// Lets entries run on this node.
+    pub(crate) fn open(&self) {
+        self.open.store(true, Ordering::Release);
+        self.wake_all();
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.open.load(Ordering::Acquire)
+    }
+
+    /// Wakes all PEs that sleep.
+    fn wake_all(&self) {
+        for mailbox in &self.mailboxes {
+            if mailbox.wake() == Wake::Network {
+                self.network.wake();
+            }
+        }
+    }
+
+    /// Who looks after the network.
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    /// Wakes one parked PE, to watch the network while the caller is busy, unless somebody does.
+    pub(crate) fn hand_over_network(&self) {
+        if self.topology.nodes() > 1 && !self.watch.has_watcher() {
+            self.mailboxes.iter().any(|mailbox| mailbox.wake_parked());
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Registrations of lent memory: one for each block, shared by all who are lent it, perhaps kept for the next time.
+//!
+//! 1. A block is known by address and length. Its entry holds a handle, so that no other memory can lie there meanwhile.
+//! 2. When nobody is lent it any more its registration ends, unless it is to be kept and somebody else still holds the memory. One that
+//!    the network is still reading is not kept: its end tells when nobody does any more.
+//! 3. What ends is handed out and ended by the caller, without a lock: memory may have an owner that runs code of the user's.
+//! 4. At most [`KEPT_MAX`] registrations are kept; the least recently used ones go first. One whose memory nobody holds any more goes
+//!    when the node has time.
+
+use chare_lrts::{Held, Memory, RegionKey, Regions};
+use rustc_hash::FxHashMap;
+
+/// Kept registrations of a node: more than an iteration of most programs sends, few enough to look through.
+const KEPT_MAX: usize = 256;
+
+/// A block of memory: address and length.
+type Block = (usize, usize);
+
+struct Entry {
+    key: RegionKey,
+    memory: Memory,
+    /// How many are lent it.
+    users: usize,
+    kept: bool,
+    used_at: u64,
+}
+
+impl Entry {
+    /// Whether only this cache and the registration hold the memory.
+    fn is_orphan(&self) -> bool {
+        self.memory.holders() <= 2
+    }
+}
+
+/// A registration of lent memory that is to end.
+pub(crate) struct Ended {
+    pub(crate) key: RegionKey,
+    /// Of a block that several may have been lent: a handle by which it was known.
+    pub(crate) memory: Option<Memory>,
+}
+
+/// See the file's head.
+#[derive(Default)]
+pub(super) struct Cache {
+    entries: FxHashMap<Block, Entry>,
+    /// Entries that nobody is lent.
+    idle: usize,
+    now: u64,
+}
+
+pub(super) fn block_of(memory: &Memory) -> Block {
+    (memory.address() as usize, memory.len())
+}
+
+impl Cache {
+    /// Registers memory for one more receiver; `keep` is for the time after.
+    ///
+    /// # Errors
+    /// The memory itself, when no more can be registered.
+    pub(super) fn acquire(
+        &mut self,
+        regions: &Regions,
+        memory: Memory,
+        keep: bool,
+    ) -> Result<RegionKey, Memory> {
+        if let Some(entry) = self.entries.get_mut(&block_of(&memory)) {
+            self.idle -= usize::from(entry.users == 0);
+            entry.users += 1;
+            entry.kept |= keep;
+            return Ok(entry.key);
+        }
+        let key = regions.register(Held::Source(memory.clone())).map_err(|_| memory.clone())?;
+        self.entries.insert(block_of(&memory), Entry { key, memory, users: 1, kept: keep, used_at: 0 });
+        Ok(key)
+    }
+
+    /// One receiver is done with a block. Returns a registration that is to end: this one, or the oldest.
+    pub(super) fn release(&mut self, regions: &Regions, block: Block) -> Option<Ended> {
+        let entry = self.entries.get_mut(&block)?;
+        entry.users -= 1;
+        if entry.users > 0 {
+            return None;
+        }
+        self.now += 1;
+        entry.used_at = self.now;
+        self.idle += 1;
+        if !entry.kept || entry.is_orphan() || regions.is_claimed(&entry.key) {
+            return self.take(block);
+        }
+        if self.idle > KEPT_MAX {
+            let idle = self.entries.iter().filter(|(_, entry)| entry.users == 0);
+            let oldest = idle.min_by_key(|(_, entry)| entry.used_at).map(|(block, _)| *block);
+            return self.take(oldest?);
+        }
+        None
+    }
+
+    /// A registration that was kept for the next time, which is to end.
+    pub(super) fn forget(&mut self, memory: &Memory) -> Option<Ended> {
+        let block = block_of(memory);
+        self.entries.get(&block).filter(|entry| entry.users == 0)?;
+        self.take(block)
+    }
+
+    /// Kept registrations of memory that nobody holds any more, which are to end.
+    pub(super) fn sweep(&mut self) -> Vec<Ended> {
+        if self.idle == 0 {
+            return Vec::new();
+        }
+        let is_over = |entry: &Entry| entry.users == 0 && entry.is_orphan();
+        let over: Vec<Block> =
+            self.entries.iter().filter(|(_, entry)| is_over(entry)).map(|(block, _)| *block).collect();
+        over.into_iter().filter_map(|block| self.take(block)).collect()
+    }
+
+    fn take(&mut self, block: Block) -> Option<Ended> {
+        let Entry { key, memory, .. } = self.entries.remove(&block)?;
+        self.idle -= 1;
+        Some(Ended { key, memory: Some(memory) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chare_lrts::claim::ClaimMode;
+    use chare_lrts::{MemoryMut, NodeId};
+    use std::sync::Arc;
+
+    fn memory() -> Memory {
+        MemoryMut::heap_zeroed(100).freeze()
+    }
+
+    fn end(regions: &Regions, ended: impl IntoIterator<Item = Ended>) {
+        ended.into_iter().for_each(|ended| drop(regions.deregister(&ended.key).expect("it is live")));
+    }
+
+    fn release(cache: &mut Cache, regions: &Regions, block: &Memory) {
+        end(regions, cache.release(regions, block_of(block)));
+    }
+
+    fn is_live(regions: &Arc<Regions>, key: &RegionKey) -> bool {
+        regions.claim(key, 0, 1, ClaimMode::Read).is_ok()
+    }
+
+    #[test]
+    fn one_registration_serves_all_who_are_lent_a_block() {
+        let (regions, mut cache) = (Arc::new(Regions::new(NodeId(0)).expect("memory")), Cache::default());
+        let block = memory();
+        let keys = [(); 3].map(|()| cache.acquire(&regions, block.clone(), false).expect("room"));
+        assert_eq!(keys, [keys[0]; 3]);
+        for _ in 0..2 {
+            release(&mut cache, &regions, &block);
+            assert!(is_live(&regions, &keys[0]));
+        }
+        release(&mut cache, &regions, &block);
+        assert!(!is_live(&regions, &keys[0]));
+        assert!(block.thaw().is_ok(), "nobody else holds it");
+    }
+
+    #[test]
+    fn a_kept_registration_is_used_again_until_it_is_forgotten_or_its_memory_dropped() {
+        let (regions, mut cache) = (Arc::new(Regions::new(NodeId(0)).expect("memory")), Cache::default());
+        let block = memory();
+        let again = |cache: &mut Cache| {
+            let key = cache.acquire(&regions, block.clone(), true).expect("room");
+            release(cache, &regions, &block);
+            key
+        };
+        let key = again(&mut cache);
+        assert!(key == again(&mut cache) && is_live(&regions, &key));
+        end(&regions, cache.forget(&block));
+        assert!(!is_live(&regions, &key));
+        let key = cache.acquire(&regions, block.clone(), true).expect("room");
+        release(&mut cache, &regions, &block);
+        end(&regions, cache.sweep());
+        assert!(is_live(&regions, &key), "somebody holds the memory");
+        drop(block);
+        end(&regions, cache.sweep());
+        assert!(!is_live(&regions, &key));
+    }
+
+    #[test]
+    fn the_least_recently_used_go_first() {
+        let (regions, mut cache) = (Arc::new(Regions::new(NodeId(0)).expect("memory")), Cache::default());
+        let blocks: Vec<Memory> = (0..=KEPT_MAX).map(|_| memory()).collect();
+        let mut keys = Vec::new();
+        for block in &blocks[..KEPT_MAX] {
+            keys.push(cache.acquire(&regions, block.clone(), true).expect("room"));
+            release(&mut cache, &regions, block);
+        }
+        assert!(keys.iter().all(|key| is_live(&regions, key)), "n pass");
+        cache.acquire(&regions, blocks[0].clone(), true).expect("room");
+        release(&mut cache, &regions, &blocks[0]);
+        cache.acquire(&regions, blocks[KEPT_MAX].clone(), true).expect("room");
+        release(&mut cache, &regions, &blocks[KEPT_MAX]);
+        let over: Vec<usize> = (0..KEPT_MAX).filter(|index| !is_live(&regions, &keys[*index])).collect();
+        assert_eq!(over, [1], "the first was used again");
+    }
+
+    #[test]
+    fn what_is_still_being_read_is_not_kept() {
+        let (regions, mut cache) = (Arc::new(Regions::new(NodeId(0)).expect("memory")), Cache::default());
+        let block = memory();
+        let key = cache.acquire(&regions, block.clone(), true).expect("room");
+        let claim = regions.claim(&key, 0, 1, ClaimMode::Read).expect("it is live");
+        release(&mut cache, &regions, &block);
+        assert!(!is_live(&regions, &key));
+        drop(claim);
+        assert_eq!(regions.reap().len(), 1, "its end was waited for");
+        assert!(block.thaw().is_ok(), "nobody else holds it");
+    }
+}

@@ -1,0 +1,233 @@
+//! The transfers of one node: memory lent to other nodes, gets and puts under way, and those that found no room.
+
+use crate::model::nocopy::{Leaving, Release};
+use crate::node::registration_cache::{self, Cache, Ended};
+use chare_lrts::{
+    Completion, Get, Held, Lrts, Memory, MemoryMut, Posted, Put, Refused, RegionKey, Regions, Token,
+};
+use parking_lot::Mutex;
+use slab::Slab;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// What follows when a get or put is over.
+pub(crate) type Then = Box<dyn FnOnce(Completion) + Send>;
+
+/// Whether a transfer is over already when the call that started it returns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// The path was a memory copy: the data are there. The callbacks fire all the same.
+    Complete,
+    /// The callbacks will tell.
+    Pending,
+}
+
+struct Lent {
+    /// Half of the token: a released token is never valid again.
+    nonce: u32,
+    /// `None`: the bytes travelled with the message, or are another node's, which keeps them registered.
+    lending: Option<Lending>,
+    release: Option<Arc<Release>>,
+}
+
+/// What a receiver has given back.
+pub(crate) struct TakenBack {
+    pub(crate) ended: Option<Ended>,
+    /// To be dropped when nothing holds the memory any more.
+    pub(crate) release: Option<Arc<Release>>,
+}
+
+/// What is registered for a receiver.
+enum Lending {
+    /// A block that others may be lent too.
+    Shared((usize, usize)),
+    Alone(RegionKey),
+}
+
+enum Operation {
+    Get(Get),
+    Put(Put),
+}
+
+/// See the file's head.
+#[derive(Default)]
+pub(crate) struct Transfers {
+    lent: Mutex<Slab<Lent>>,
+    cache: Mutex<Cache>,
+    told_of_copies: AtomicBool,
+    running: Mutex<Slab<Then>>,
+    refused: Mutex<VecDeque<Operation>>,
+    /// Length of `refused`, for those who poll.
+    refused_count: AtomicUsize,
+}
+
+impl Transfers {
+    /// Registers memory for one receiver; returns what the receiver needs to fetch and to release it.
+    ///
+    /// # Errors
+    /// The memory and its release, when no more can be registered.
+    pub(crate) fn lend(&self, regions: &Regions, leaving: Leaving) -> Result<(RegionKey, Token), Leaving> {
+        let Leaving { memory, release, terms, is_copy } = leaving;
+        let block = registration_cache::block_of(&memory);
+        let acquired = self.cache.lock().acquire(regions, memory, terms.keep);
+        match acquired {
+            Ok(key) => Ok((key, self.give_out(Some(Lending::Shared(block)), release))),
+            Err(memory) => Err(Leaving { memory, release, terms, is_copy }),
+        }
+    }
+
+    /// The same for a message of the runtime's own, which users cannot keep from being registered for long.
+    pub(crate) fn lend_message(
+        &self,
+        regions: &Regions,
+        memory: Memory,
+    ) -> Result<(RegionKey, Token), Memory> {
+        match regions.register_reserved(Held::Source(memory)) {
+            Ok(key) => Ok((key, self.give_out(Some(Lending::Alone(key)), None))),
+            Err(Held::Source(memory)) => Err(memory),
+            Err(Held::Target(_)) => unreachable!("a source was given"),
+        }
+    }
+
+    /// Registers memory ahead of its receivers, until [`Transfers::let_go`]. Returns whether there was room.
+    pub(crate) fn hold(&self, regions: &Regions, memory: &Memory) -> bool {
+        self.cache.lock().acquire(regions, memory.clone(), false).is_ok()
+    }
+
+    /// The other end of [`Transfers::hold`]. Returns a registration that is to end.
+    pub(crate) fn let_go(&self, regions: &Regions, memory: &Memory) -> Option<Ended> {
+        self.cache.lock().release(regions, registration_cache::block_of(memory))
+    }
+
+    /// A registration that was kept for the next time, which is to end.
+    pub(crate) fn forget(&self, memory: &Memory) -> Option<Ended> {
+        self.cache.lock().forget(memory)
+    }
+
+    /// Registrations that were kept for a next time that cannot come, which are to end.
+    pub(crate) fn sweep(&self) -> Vec<Ended> {
+        self.cache.lock().sweep()
+    }
+
+    /// Whether nobody was told yet that memory could not be registered; nobody needs to be told again.
+    pub(crate) fn is_first_copy(&self) -> bool {
+        !self.told_of_copies.swap(true, Ordering::Relaxed)
+    }
+
+    /// Gives out what needs no registration here: bytes that travel with the message, or memory that another node has lent to
+    /// this one. Returns what the receiver needs to release it.
+    pub(crate) fn relay(&self, release: Option<Arc<Release>>) -> Token {
+        self.give_out(None, release)
+    }
+
+    fn give_out(&self, lending: Option<Lending>, release: Option<Arc<Release>>) -> Token {
+        let nonce: u32 = rand::random();
+        let slot = self.lent.lock().insert(Lent { nonce, lending, release });
+        u64::from(nonce) << 32 | slot as u64
+    }
+
+    /// The receiver of lent memory is done with it. Returns what is to end, and whom it concerns after that.
+    ///
+    /// # Errors
+    /// A token that is not out, in words.
+    pub(crate) fn take_back(&self, regions: &Regions, token: Token) -> Result<TakenBack, String> {
+        let slot = (token & u64::from(u32::MAX)) as usize;
+        let mut lent = self.lent.lock();
+        if lent.get(slot).is_none_or(|entry| u64::from(entry.nonce) != token >> 32) {
+            return Err(format!("release of token {token:#x}, which is not out"));
+        }
+        let Lent { lending, release, .. } = lent.remove(slot);
+        drop(lent);
+        let ended = match lending {
+            Some(Lending::Shared(block)) => self.cache.lock().release(regions, block),
+            Some(Lending::Alone(key)) => Some(Ended { key, memory: None }),
+            None => None,
+        };
+        Ok(TakenBack { ended, release })
+    }
+
+    /// Fills the first `len` bytes of `into` from a region, then runs `then`.
+    pub(crate) fn get(
+        &self,
+        network: &dyn Lrts,
+        (key, offset): (RegionKey, u64),
+        (into, len): (MemoryMut, usize),
+        then: Then,
+    ) -> Status {
+        let token = self.running.lock().insert(then) as Token;
+        self.start(network, Operation::Get(Get { key, offset, into, len, token }))
+    }
+
+    /// Writes `from` into a region, then runs `then`.
+    pub(crate) fn put(
+        &self,
+        network: &dyn Lrts,
+        (key, offset): (RegionKey, u64),
+        from: Memory,
+        then: Then,
+    ) -> Status {
+        let token = self.running.lock().insert(then) as Token;
+        self.start(network, Operation::Put(Put { key, offset, from, token }))
+    }
+
+    fn start(&self, network: &dyn Lrts, operation: Operation) -> Status {
+        match post(network, operation) {
+            Ok(Posted::Pending) => Status::Pending,
+            Ok(Posted::Done(completion)) => {
+                self.complete(completion);
+                Status::Complete
+            }
+            Err(operation) => {
+                let mut refused = self.refused.lock();
+                refused.push_back(operation);
+                self.refused_count.store(refused.len(), Ordering::Relaxed);
+                Status::Pending
+            }
+        }
+    }
+
+    /// Runs what follows an operation. A completion nobody waits for is a bug of a backend.
+    pub(crate) fn complete(&self, completion: Completion) {
+        let then = self.running.lock().try_remove(completion.token as usize);
+        then.expect("every operation completes once")(completion);
+    }
+
+    /// Posts again what found no room. Returns whether anything started.
+    pub(crate) fn retry(&self, network: &dyn Lrts) -> bool {
+        if !self.has_refused() {
+            return false;
+        }
+        let waiting = self.take_refused();
+        let before = waiting.len();
+        for operation in waiting {
+            let _ = self.start(network, operation);
+        }
+        self.refused_count.load(Ordering::Relaxed) < before
+    }
+
+    /// Drops what will never complete, when the job is over: what waits here holds on to its node.
+    pub(crate) fn clear(&self) {
+        let (lent, running) =
+            (std::mem::take(&mut *self.lent.lock()), std::mem::take(&mut *self.running.lock()));
+        drop((lent, running, self.take_refused()));
+    }
+
+    fn take_refused(&self) -> VecDeque<Operation> {
+        let mut refused = self.refused.lock();
+        self.refused_count.store(0, Ordering::Relaxed);
+        std::mem::take(&mut *refused)
+    }
+
+    /// Whether an operation waits for room.
+    pub(crate) fn has_refused(&self) -> bool {
+        self.refused_count.load(Ordering::Relaxed) > 0
+    }
+}
+
+fn post(network: &dyn Lrts, operation: Operation) -> Result<Posted, Operation> {
+    match operation {
+        Operation::Get(get) => network.get(get).map_err(|Refused(get)| Operation::Get(get)),
+        Operation::Put(put) => network.put(put).map_err(|Refused(put)| Operation::Put(put)),
+    }
+}

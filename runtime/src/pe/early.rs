@@ -1,0 +1,141 @@
+//! Messages that are here before what they are for: the news of a creation and a call of what was created may take different
+//! ways. They are kept until the chare or collection comes.
+//!
+//! It may never come: a proxy may be forged. So the PEs of a node keep a quarter of the host's memory at most, in equal shares;
+//! a message beyond that ends the job.
+
+use crate::base::host_memory::kept_bytes_max;
+use crate::model::envelope::Envelope;
+use crate::model::ids::{ChareId, CollectionId, Index, SectionId};
+use crate::model::topology::Topology;
+use rustc_hash::FxHashMap;
+use std::fmt;
+
+/// What messages wait for that arrived before it was created.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Missing {
+    Chare(ChareId),
+    Collection(CollectionId),
+    /// At its home.
+    Member(CollectionId, Index),
+    /// At its root, or where members have their homes.
+    Section(SectionId),
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Chare(id) => write!(out, "chare {}.{}", id.creator.0, id.serial),
+            Self::Collection(CollectionId { creator, serial }) => {
+                write!(out, "collection {}.{serial}", creator.0)
+            }
+            Self::Member(CollectionId { creator, serial }, index) => {
+                write!(out, "member {:#x} of collection {}.{serial}", index.bits(), creator.0)
+            }
+            Self::Section(id) => id.fmt(out),
+        }
+    }
+}
+
+/// The early messages of one PE.
+pub(crate) struct Early {
+    waiting: FxHashMap<Missing, Kept>,
+    /// Of all together.
+    bytes: u64,
+    bytes_max: u64,
+}
+
+#[derive(Default)]
+struct Kept {
+    envelopes: Vec<Envelope>,
+    bytes: u64,
+}
+
+impl Early {
+    /// For one PE of a job of this shape.
+    pub(crate) fn new(topology: Topology) -> Self {
+        Self::within(kept_bytes_max() / u64::from(topology.pes_per_node()))
+    }
+
+    fn within(bytes_max: u64) -> Self {
+        Self { waiting: FxHashMap::default(), bytes: 0, bytes_max }
+    }
+
+    /// Keeps a message that takes so much memory.
+    ///
+    /// # Errors
+    /// When there is no room for it, in words.
+    pub(crate) fn keep(&mut self, missing: Missing, envelope: Envelope, bytes: u64) -> Result<(), String> {
+        if bytes > self.bytes_max - self.bytes {
+            let messages: usize = self.waiting.values().map(|kept| kept.envelopes.len()).sum();
+            return Err(format!(
+                "{missing} has not been created here, and the {messages} messages that wait for creations take all of the {} bytes \
+                 that this PE keeps for them; make sure that whatever is called is created, and call it after that",
+                self.bytes_max
+            ));
+        }
+        self.bytes += bytes;
+        let kept = self.waiting.entry(missing).or_default();
+        kept.bytes += bytes;
+        kept.envelopes.push(envelope);
+        Ok(())
+    }
+
+    /// What waited for something that is here now.
+    pub(crate) fn release(&mut self, missing: Missing) -> Vec<Envelope> {
+        if self.waiting.is_empty() {
+            // Nearly always, at every creation: no need for a hash.
+            return Vec::new();
+        }
+        let Kept { envelopes, bytes } = self.waiting.remove(&missing).unwrap_or_default();
+        self.bytes -= bytes;
+        envelopes
+    }
+
+    /// The members of a collection for which messages wait.
+    pub(crate) fn members_missing(&self, collection: CollectionId) -> Vec<Missing> {
+        let of_it = |awaited: &&Missing| matches!(awaited, Missing::Member(of, _) if *of == collection);
+        self.waiting.keys().filter(of_it).copied().collect()
+    }
+
+    /// All of them.
+    pub(crate) fn take_all(&mut self) -> Vec<Envelope> {
+        self.bytes = 0;
+        self.waiting.drain().flat_map(|(_, kept)| kept.envelopes).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::arguments::Arguments;
+    use crate::model::call_options::CallOptions;
+    use crate::model::callback::FutureId;
+    use crate::model::envelope::Body;
+    use crate::model::ids::PeId;
+
+    fn missing(serial: u32) -> Missing {
+        Missing::Collection(CollectionId { creator: PeId(3), serial })
+    }
+
+    fn envelope() -> Envelope {
+        let future = FutureId { pe: PeId(0), slot: 0, generation: 0 };
+        Envelope { options: CallOptions::new(), body: Body::Resolve { future, value: Arguments::new(1u64) } }
+    }
+
+    #[test]
+    fn the_last_byte_of_room_is_used_and_no_more() {
+        let mut early = Early::within(100);
+        for serial in [1, 2, 2, 1] {
+            early.keep(missing(serial), envelope(), 25).unwrap();
+        }
+        let refusal = early.keep(missing(7), envelope(), 1).unwrap_err();
+        assert!(refusal.contains("collection 3.7") && refusal.contains("the 4 messages"), "{refusal}");
+        assert_eq!(early.release(missing(2)).len(), 2);
+        assert!(early.keep(missing(7), envelope(), 51).is_err());
+        early.keep(missing(7), envelope(), 50).unwrap();
+        assert_eq!((early.release(missing(9)).len(), early.take_all().len()), (0, 3));
+        early.keep(missing(1), envelope(), 100).unwrap();
+        assert!(early.keep(missing(1), envelope(), u64::MAX).is_err());
+    }
+}

@@ -1,0 +1,54 @@
+//! What runs on a PE, said while it does: entries, and what they call like functions.
+
+use super::Pe;
+use super::running::Running;
+use crate::model::registry::{AnyChare, Identity};
+use std::rc::Rc;
+
+impl Pe {
+    /// Says what runs while `body` does. Entries do not run inside each other. After a panic it stays said: the scheduler
+    /// names what failed.
+    pub(crate) fn run_as<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
+        self.running.begin(running);
+        let result = body();
+        self.running.end();
+        result
+    }
+
+    /// The same for an entry of a chare, which nearly everything is: writes no more than changes. Gives the chare back.
+    #[inline(always)]
+    pub(crate) fn run_entry<R>(
+        &self,
+        chare: Rc<dyn AnyChare>,
+        entry: &'static str,
+        reference: u64,
+        body: impl FnOnce(&Rc<dyn AnyChare>) -> R,
+    ) -> (R, Rc<dyn AnyChare>) {
+        let lent = Rc::clone(&chare);
+        self.running.begin_entry(chare, entry, reference);
+        let result = body(&lent);
+        (result, self.running.end_entry().unwrap_or(lent))
+    }
+
+    /// The same for what is called from inside an entry, like a function.
+    pub(crate) fn run_inside<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
+        self.inside.borrow_mut().push(running);
+        let result = body();
+        let over = self.inside.borrow_mut().pop();
+        drop(over);
+        result
+    }
+
+    /// What is running.
+    pub(crate) fn running(&self) -> Running {
+        self.inside.borrow().last().cloned().unwrap_or_else(|| self.running.get())
+    }
+
+    /// Runs `body` with the chare that is running.
+    ///
+    /// # Panics
+    /// If none is: in `main`.
+    pub(crate) fn with_running<R>(&self, body: impl FnOnce(&Identity) -> R) -> R {
+        body(self.running().identity().expect("this needs a chare: call it from an entry method"))
+    }
+}

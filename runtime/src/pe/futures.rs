@@ -1,0 +1,152 @@
+//! Values that will come: a [`Future`] or a closure waits on the PE that made it, its callback travels anywhere.
+
+use crate::model::arguments::{Arguments, Message};
+use crate::model::callback::FutureId;
+use crate::model::ids::PeId;
+use slab::Slab;
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+#[derive(Default)]
+struct FutureSlot {
+    /// Or why there will be none.
+    value: Option<Result<Arguments, Box<str>>>,
+    waker: Option<Waker>,
+}
+
+/// One value that a callback will bring. Await it in an `async` entry or in `main`; it stays on its PE.
+///
+/// Dropping it unresolved is fine: the value is then dropped when it comes.
+///
+/// # Panics
+/// Awaiting what an entry returns panics if the chare was destroyed before the entry returned; the message names both.
+///
+/// ```
+/// let code = chare::Job::in_process(1, 1).run(|| async {
+///     let (answer, callback) = chare::future::<u32>();
+///     callback.send(42);
+///     assert_eq!(answer.await, 42);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+#[must_use = "the value is lost unless the future is awaited"]
+pub struct Future<T> {
+    slot: Rc<RefCell<FutureSlot>>,
+    value: PhantomData<fn() -> T>,
+}
+
+/// What a value that comes from anywhere leads to on its PE.
+enum Resolution {
+    Future(Rc<RefCell<FutureSlot>>),
+    Once(Box<dyn FnOnce(Arguments)>),
+    Each(Rc<RefCell<dyn FnMut(Arguments)>>),
+}
+
+/// The unresolved futures of one PE, and the closures that callbacks run there.
+#[derive(Default)]
+pub(crate) struct Futures {
+    waiting: Slab<(u32, Resolution)>,
+    created: u32,
+}
+
+impl Futures {
+    pub(crate) fn create<T>(&mut self, pe: PeId) -> (Future<T>, FutureId) {
+        let slot = Rc::new(RefCell::new(FutureSlot::default()));
+        let id = self.add(pe, Resolution::Future(Rc::clone(&slot)));
+        (Future { slot, value: PhantomData }, id)
+    }
+
+    /// A closure for the first value.
+    pub(crate) fn add_once<T: Message>(&mut self, pe: PeId, body: impl FnOnce(T) + 'static) -> FutureId {
+        self.add(pe, Resolution::Once(Box::new(|value| body(typed(value)))))
+    }
+
+    /// A closure for every value.
+    pub(crate) fn add_each<T: Message>(&mut self, pe: PeId, mut body: impl FnMut(T) + 'static) -> FutureId {
+        self.add(pe, Resolution::Each(Rc::new(RefCell::new(move |value| body(typed(value))))))
+    }
+
+    fn add(&mut self, pe: PeId, waiting: Resolution) -> FutureId {
+        self.created = self.created.wrapping_add(1);
+        let key = self.waiting.insert((self.created, waiting));
+        let slot = u32::try_from(key).expect("fewer than 2^32 futures wait on one PE");
+        FutureId { pe, slot, generation: self.created }
+    }
+
+    /// Brings a value; returns the closure to run with it, if it leads to one. What has its only value takes no more.
+    pub(crate) fn resolve(&mut self, id: FutureId, value: Arguments) -> Option<Box<dyn FnOnce()>> {
+        let key = id.slot as usize;
+        let (generation, waiting) = self.waiting.get(key)?;
+        if *generation != id.generation {
+            return None;
+        }
+        if let Resolution::Each(body) = waiting {
+            let body = Rc::clone(body);
+            return Some(Box::new(move || (body.borrow_mut())(value)));
+        }
+        match self.waiting.remove(key).1 {
+            Resolution::Future(slot) => {
+                settle(&slot, Ok(value));
+                None
+            }
+            Resolution::Once(body) => Some(Box::new(move || body(value))),
+            Resolution::Each(_) => unreachable!("it was no such closure"),
+        }
+    }
+
+    /// Says that a value will not come. Gives the cause back if it was for a closure: nobody awaits it who could be told.
+    pub(crate) fn break_promise(&mut self, id: FutureId, cause: Box<str>) -> Option<Box<str>> {
+        let (generation, waiting) = self.waiting.get(id.slot as usize)?;
+        if *generation != id.generation {
+            return None;
+        }
+        let Resolution::Future(slot) = waiting else { return Some(cause) };
+        settle(slot, Err(cause));
+        self.waiting.remove(id.slot as usize);
+        None
+    }
+}
+
+/// Gives a future its end, and wakes whoever waits for it.
+fn settle(slot: &RefCell<FutureSlot>, value: Result<Arguments, Box<str>>) {
+    let waker = {
+        let mut slot = slot.borrow_mut();
+        slot.value = Some(value);
+        slot.waker.take()
+    };
+    waker.inspect(Waker::wake_by_ref);
+}
+
+/// A value of the type that the callback was made for.
+///
+/// # Panics
+/// If another node sent something else.
+fn typed<T: Message>(value: Arguments) -> T {
+    value.take().unwrap_or_else(|error| panic!("a value of another type came: {error}"))
+}
+
+impl<T> Future<T> {
+    /// Whether the value is there, so that awaiting it does not wait.
+    pub fn is_ready(&self) -> bool {
+        self.slot.borrow().value.is_some()
+    }
+}
+
+impl<T: Message> std::future::Future for Future<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let mut slot = self.slot.borrow_mut();
+        match slot.value.take() {
+            Some(Ok(value)) => Poll::Ready(typed(value)),
+            Some(Err(cause)) => panic!("{cause}"),
+            None => {
+                slot.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}

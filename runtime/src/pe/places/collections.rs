@@ -1,0 +1,51 @@
+//! The collections that one PE knows.
+//!
+//! Nearly always somebody asks again for the one that was asked for last: a broadcast and the contributions that answer it, a constructor
+//! that wants its index. That one is found without a hash.
+
+use super::members::LocalCollection;
+use crate::model::ids::CollectionId;
+use rustc_hash::FxHashMap;
+use std::cell::Cell;
+
+/// See the file's head. A collection stays for the length of the job.
+#[derive(Default)]
+pub(crate) struct Collections {
+    known: Vec<LocalCollection>,
+    places: FxHashMap<CollectionId, usize>,
+    /// Where the one stands that was asked for last.
+    last: Cell<usize>,
+}
+
+impl Collections {
+    /// One that was not known.
+    pub(crate) fn insert(&mut self, collection: LocalCollection) {
+        self.places.insert(collection.info.id, self.known.len());
+        self.known.push(collection);
+    }
+
+    #[inline]
+    fn place(&self, id: CollectionId) -> Option<usize> {
+        let last = self.last.get();
+        match self.known.get(last) {
+            Some(collection) if collection.info.id == id => Some(last),
+            _ => self.look_up(id),
+        }
+    }
+
+    fn look_up(&self, id: CollectionId) -> Option<usize> {
+        let place = *self.places.get(&id)?;
+        self.last.set(place);
+        Some(place)
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: CollectionId) -> Option<&LocalCollection> {
+        self.place(id).and_then(|place| self.known.get(place))
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: CollectionId) -> Option<&mut LocalCollection> {
+        self.place(id).and_then(|place| self.known.get_mut(place))
+    }
+}

@@ -1,0 +1,148 @@
+//! What a PE keeps of a collection: its own members, and where those are that have their home here.
+
+use crate::model::collection::{CollectionInfo, Insertions};
+use crate::model::ids::{Index, PeId};
+use crate::model::reduction::{Contributions, Telling};
+use crate::model::registry::AnyChare;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The members of a collection on one PE: found by index, gone through in the order in which they came.
+#[derive(Default)]
+pub(crate) struct Members {
+    /// A member that went leaves a hole.
+    slots: Vec<Option<Rc<dyn AnyChare>>>,
+    places: FxHashMap<Index, u32>,
+}
+
+impl Members {
+    /// Makes room for members that are about to come.
+    pub(crate) fn reserve(&mut self, members: usize) {
+        self.slots.reserve_exact(members);
+        self.places.reserve(members);
+    }
+
+    pub(crate) fn find(&self, index: Index) -> Option<&Rc<dyn AnyChare>> {
+        self.slots[*self.places.get(&index)? as usize].as_ref()
+    }
+
+    pub(crate) fn include(&self, index: Index) -> bool {
+        self.places.contains_key(&index)
+    }
+
+    /// How far [`Members::within`] reaches. What comes meanwhile comes behind.
+    pub(crate) fn end(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The members at some positions, without those that are gone.
+    pub(crate) fn within(&self, positions: Range<usize>) -> impl Iterator<Item = &Rc<dyn AnyChare>> {
+        self.slots.get(positions).unwrap_or_default().iter().flatten()
+    }
+
+    pub(crate) fn insert(&mut self, index: Index, member: Rc<dyn AnyChare>) {
+        if self.slots.len() > 2 * self.places.len() {
+            self.close_holes();
+        }
+        let place =
+            u32::try_from(self.slots.len()).expect("a PE has fewer than 2^32 members of a collection");
+        self.slots.push(Some(member));
+        let before = self.places.insert(index, place);
+        assert!(before.is_none(), "a member is inserted once");
+    }
+
+    pub(crate) fn remove(&mut self, index: Index) -> Option<Rc<dyn AnyChare>> {
+        let place = self.places.remove(&index)?;
+        self.slots[place as usize].take()
+    }
+
+    fn close_holes(&mut self) {
+        let mut moved = vec![0; self.slots.len()];
+        let mut live = 0;
+        for (slot, place) in self.slots.iter().zip(&mut moved) {
+            *place = live;
+            live += u32::from(slot.is_some());
+        }
+        self.slots.retain(Option::is_some);
+        self.places.values_mut().for_each(|place| *place = moved[*place as usize]);
+    }
+}
+
+/// See the file's head.
+pub(crate) struct LocalCollection {
+    pub(crate) info: Arc<CollectionInfo>,
+    /// Those that live here.
+    pub(crate) members: Members,
+    /// Where those live that have their home here and live elsewhere.
+    pub(crate) away: FxHashMap<Index, PeId>,
+    /// The encodings of the indices of members here whose index is a digest.
+    pub(crate) names: FxHashMap<Index, Box<[u8]>>,
+    pub(crate) contributions: Contributions,
+    pub(crate) insertions: Insertions,
+    /// On the first PE of a node.
+    pub(crate) telling: Telling,
+}
+
+impl LocalCollection {
+    /// A collection on a PE that begins with so many members there.
+    pub(crate) fn new(info: Arc<CollectionInfo>, pe: PeId, members: usize) -> Self {
+        let contributions = Contributions::new(members as u64, info.takes_part(pe));
+        let insertions = Insertions::new(info.is_open());
+        let names = info.names().filter(|(index, _)| info.home(*index) == pe);
+        let names = names.map(|(index, name)| (index, name.into())).collect();
+        let telling = Telling::new(info.grows());
+        let mut collection = Self {
+            info,
+            members: Members::default(),
+            away: FxHashMap::default(),
+            names,
+            contributions,
+            insertions,
+            telling,
+        };
+        collection.members.reserve(members);
+        collection
+    }
+
+    /// Whether members may still come: inserted, or because somebody calls them.
+    pub(crate) fn may_come(&self) -> bool {
+        self.insertions.are_expected() || self.info.is_on_demand()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::collection::Dummy;
+    use crate::model::ids::{CollectionId, Target};
+    use crate::model::registry::{Identity, This};
+
+    fn member(number: u64) -> Rc<dyn AnyChare> {
+        let collection = CollectionId { creator: PeId(0), serial: 0 };
+        This::seat(Identity::new(Target::Member(collection, Index::from(number)), "Dummy", 0), Dummy)
+    }
+
+    #[test]
+    fn members_come_and_go_and_are_gone_through_in_the_order_in_which_they_came() {
+        let mut members = Members::default();
+        for number in 0..10 {
+            members.insert(Index::from(number), member(number));
+        }
+        for number in [0, 2, 3, 4, 6, 8] {
+            assert!(members.remove(Index::from(number)).is_some());
+            assert!(members.remove(Index::from(number)).is_none());
+        }
+        members.insert(Index::from(3), member(3));
+        assert_eq!(members.end(), 5, "the holes are closed");
+        let order: Vec<Target> =
+            members.within(0..members.end()).map(|member| member.identity().target).collect();
+        let collection = CollectionId { creator: PeId(0), serial: 0 };
+        assert_eq!(order, [1, 5, 7, 9, 3].map(|number| Target::Member(collection, Index::from(number))));
+        for number in [1, 3, 5, 7, 9] {
+            let found = members.find(Index::from(number)).unwrap();
+            assert_eq!(found.identity().target, Target::Member(collection, Index::from(number)));
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Work in a PE's queue: calls with the chares that they are for, and whatever else others left.
+
+use super::places::Places;
+use super::run_queue::RunQueue;
+use crate::base::spsc::Received;
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::{Body, Call, Envelope, ShortCall};
+use crate::model::ids::PeId;
+use crate::model::nocopy::Nocopy;
+use crate::model::registry::{AnyChare, EntryRegistration};
+use crate::node::credit::Cost;
+use crate::node::mailbox::Work;
+use std::rc::Rc;
+
+/// One thing for a PE to do, in its queue.
+#[derive(Default)]
+pub(crate) enum Queued {
+    /// Nothing: it is done.
+    #[default]
+    Done,
+    /// A call of a chare that is here.
+    Call(FoundCall),
+    /// The same with nocopy arguments, which are here, too.
+    NocopyCall(FoundCall, Box<Nocopy>),
+    Work(Work),
+}
+
+impl Queued {
+    /// What it cost another node.
+    #[inline]
+    pub(crate) fn cost(&self) -> Cost {
+        match self {
+            Self::Call(call) | Self::NocopyCall(call, _) => call.cost,
+            Self::Work(Work::Message(_, cost)) => *cost,
+            Self::Work(Work::Task(_) | Work::Way(_)) | Self::Done => Cost::NONE,
+        }
+    }
+
+    /// Drops what it holds. Of a call that has run nothing is left to drop, which is seen sooner than done.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        match self {
+            Self::Call(call) if call.is_over() => std::mem::forget(std::mem::take(self)),
+            queued => *queued = Self::Done,
+        }
+    }
+}
+
+impl RunQueue<Queued> {
+    /// Queues work as its sender wants it.
+    pub(crate) fn push_work(&mut self, work: Work) {
+        let options = work.options();
+        self.push_made(&options, || Queued::Work(work));
+    }
+
+    /// Queues the call that `make` makes with its chare, which is here. It is queued by default and [is plain](Call::is_plain).
+    #[inline]
+    pub(crate) fn push_found(&mut self, chare: Rc<dyn AnyChare>, cost: Cost, make: impl FnOnce() -> Call) {
+        self.push_default(|| {
+            let (call, nocopy) = FoundCall::new(chare, make(), cost);
+            match nocopy {
+                None => Queued::Call(call),
+                Some(nocopy) => Queued::NocopyCall(call, nocopy),
+            }
+        });
+    }
+
+    /// The same for a call whose chare is perhaps not here.
+    #[inline]
+    pub(crate) fn push_plain_call(&mut self, places: &mut Places, call: Call, cost: Cost) {
+        match places.find(call.target) {
+            Some(chare) => self.push_found(chare, cost, || call),
+            None => {
+                let envelope = Envelope { options: CallOptions::new(), body: Body::Call(call) };
+                self.push_default(|| Queued::Work(Work::Message(envelope, cost)));
+            }
+        }
+    }
+
+    /// Queues what came by a chain; a long message is moved once.
+    #[inline]
+    pub(crate) fn push_received(&mut self, places: &mut Places, received: Received<'_, ShortCall, Envelope>) {
+        match received {
+            Received::Short(call) => self.push_plain_call(places, call.into(), Cost::NONE),
+            Received::Long(message) => {
+                if message.peek(Envelope::is_plain_call) {
+                    let Body::Call(call) = message.take().body else { unreachable!("looked at above") };
+                    self.push_plain_call(places, call, Cost::NONE);
+                } else {
+                    let options = message.peek(|envelope| envelope.options.clone());
+                    self.push_made(&options, || Queued::Work(Work::Message(message.take(), Cost::NONE)));
+                }
+            }
+        }
+    }
+}
+
+/// A call that says no more than this and is queued by default, with the chare of this PE that it is for.
+pub(crate) struct FoundCall {
+    /// Taken when the call runs.
+    chare: Option<Rc<dyn AnyChare>>,
+    from: PeId,
+    /// What the call cost another node.
+    pub(crate) cost: Cost,
+    pub(crate) entry: &'static EntryRegistration,
+    pub(crate) arguments: Arguments,
+}
+
+impl FoundCall {
+    /// A call that [`Call::is_plain`], now that its chare was found, and its nocopy arguments.
+    #[inline]
+    pub(crate) fn new(chare: Rc<dyn AnyChare>, call: Call, cost: Cost) -> (Self, Option<Box<Nocopy>>) {
+        let Call { from, entry, arguments, nocopy, .. } = call;
+        (Self { chare: Some(chare), from, cost, entry, arguments }, nocopy)
+    }
+
+    /// The chare, once. It may have been destroyed meanwhile.
+    #[inline]
+    pub(crate) fn take_chare(&mut self) -> Option<Rc<dyn AnyChare>> {
+        self.chare.take()
+    }
+
+    /// Undoes [`FoundCall::take_chare`].
+    pub(crate) fn give_back_chare(&mut self, chare: Rc<dyn AnyChare>) {
+        self.chare = Some(chare);
+    }
+
+    /// Whether nothing is left to drop.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.chare.is_none() && !self.arguments.needs_drop()
+    }
+
+    /// The same call, to be found anew; nothing if it has run.
+    pub(crate) fn lose(self, nocopy: Option<Box<Nocopy>>) -> Option<Call> {
+        let Self { chare, from, entry, arguments, .. } = self;
+        let target = chare?.identity().target;
+        Some(Call { target, from, entry, arguments, nocopy, reference: 0 })
+    }
+}
+
+/// What became of a piece of work.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It is over.
+    Processed,
+    /// It waits for something, went elsewhere, or is not counted.
+    NotCounted,
+}

@@ -1,0 +1,159 @@
+//! Async entry methods: the tasks of one PE, polled by that PE alone.
+//!
+//! 1. A task starts inside the entry that spawned it and runs until its first `.await` that has to wait.
+//! 2. Its waker may be used from any thread; it leaves the task's key with the PE, at most once until the task runs again.
+//! 3. A wake-up is counted like a message, so that quiescence waits for it.
+//! 4. The tasks of a chare are a list, which begins in the chare: they are dropped with it.
+
+use super::running::Running;
+use crate::base::wake_flag::WakeFlag;
+use crate::model::ids::{PeId, TaskKey};
+use crate::model::registry::{ChareTasks, Identity};
+use crate::node::Node;
+use slab::Slab;
+use std::cell::{Cell, RefCell};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
+
+/// No task: ends a list.
+const NONE: u32 = ChareTasks::NONE;
+
+/// Leaves a task's key with its PE.
+pub(crate) type Deliver = fn(&Arc<Node>, PeId, TaskKey);
+
+struct TaskWaker {
+    node: Arc<Node>,
+    pe: PeId,
+    key: TaskKey,
+    flag: WakeFlag,
+    deliver: Deliver,
+}
+
+impl Wake for TaskWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if self.flag.set() {
+            (self.deliver)(&self.node, self.pe, self.key);
+        }
+    }
+}
+
+type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
+
+struct Task {
+    generation: u32,
+    /// What to poll, and with which waker; out while it is being polled.
+    parked: Option<(TaskFuture, Waker)>,
+    waker: Arc<TaskWaker>,
+    running: Running,
+    /// The chare's other tasks.
+    before: u32,
+    after: u32,
+}
+
+/// The tasks of one PE.
+#[derive(Default)]
+pub(crate) struct Tasks {
+    tasks: RefCell<Slab<Task>>,
+    spawned: Cell<u32>,
+}
+
+impl Tasks {
+    /// Adds a task of PE `pe` that goes on as `running`; poll it with [`Tasks::poll`]. Whoever wakes it calls `deliver`.
+    pub(crate) fn add(
+        &self,
+        (node, pe): (&Arc<Node>, PeId),
+        running: Running,
+        body: impl Future<Output = ()> + 'static,
+        deliver: Deliver,
+    ) -> TaskKey {
+        let generation = self.spawned.get().wrapping_add(1);
+        self.spawned.set(generation);
+        let mut tasks = self.tasks.borrow_mut();
+        let slot = u32::try_from(tasks.vacant_key()).ok().filter(|slot| *slot != NONE);
+        let slot = slot.expect("fewer than 2^32 tasks on one PE");
+        let key = TaskKey { slot, generation };
+        let waker = Arc::new(TaskWaker { node: Arc::clone(node), pe, key, flag: WakeFlag::new(), deliver });
+        let after = running.chare.as_ref().map_or(NONE, |chare| chare.identity().tasks.set_first(slot));
+        if let Some(after) = tasks.get_mut(after as usize) {
+            after.before = slot;
+        }
+        let body: TaskFuture = Box::pin(body);
+        let parked = Some((body, Waker::from(Arc::clone(&waker))));
+        tasks.insert(Task { generation, parked, waker, running, before: NONE, after });
+        key
+    }
+
+    /// What a task runs as, for messages to humans; `None` once it is over.
+    pub(crate) fn running(&self, key: TaskKey) -> Option<Running> {
+        let tasks = self.tasks.borrow();
+        let task = tasks.get(key.slot as usize)?;
+        (task.generation == key.generation).then(|| task.running.clone())
+    }
+
+    /// Lets a task go on; a task that is over is left alone.
+    pub(crate) fn poll(&self, key: TaskKey) {
+        let (mut body, waker) = {
+            let mut tasks = self.tasks.borrow_mut();
+            let Some(task) = find(&mut tasks, key) else { return };
+            let Some(parked) = task.parked.take() else { return };
+            task.waker.flag.clear();
+            parked
+        };
+        let poll = body.as_mut().poll(&mut Context::from_waker(&waker));
+        let over = {
+            let mut tasks = self.tasks.borrow_mut();
+            match find(&mut tasks, key) {
+                Some(task) if poll.is_pending() => {
+                    task.parked = Some((body, waker));
+                    return;
+                }
+                Some(_) => Some(remove(&mut tasks, key.slot)),
+                // Its chare went meanwhile.
+                None => None,
+            }
+        };
+        // Dropped after the borrow: a task's remains may run code of the user.
+        drop((over, body));
+    }
+
+    /// Drops the tasks of a chare that goes.
+    pub(crate) fn drop_of(&self, chare: &Identity) {
+        let mut over = Vec::new();
+        while chare.tasks.first() != NONE {
+            over.push(remove(&mut self.tasks.borrow_mut(), chare.tasks.first()));
+        }
+        drop(over);
+    }
+
+    /// Drops all tasks, when the job is over.
+    pub(crate) fn clear(&self) {
+        let tasks = std::mem::take(&mut *self.tasks.borrow_mut());
+        drop(tasks);
+    }
+}
+
+fn find(tasks: &mut Slab<Task>, key: TaskKey) -> Option<&mut Task> {
+    tasks.get_mut(key.slot as usize).filter(|task| task.generation == key.generation)
+}
+
+/// Takes a task out of its chare's list and the table.
+fn remove(tasks: &mut Slab<Task>, slot: u32) -> Task {
+    let task = tasks.remove(slot as usize);
+    if let Some(after) = tasks.get_mut(task.after as usize) {
+        after.before = task.before;
+    }
+    match (tasks.get_mut(task.before as usize), &task.running.chare) {
+        (Some(before), _) => before.after = task.after,
+        (None, Some(chare)) => {
+            chare.identity().tasks.set_first(task.after);
+        }
+        (None, None) => {}
+    }
+    task
+}

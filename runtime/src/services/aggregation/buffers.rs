@@ -1,0 +1,172 @@
+//! Buffers of one PE: calls go in, bundles leave when a buffer is full, when its time has come, or when somebody asks.
+
+use super::any_stream::AnyStream;
+use super::bundle::{AggregatedEntry, Bundle, ID};
+use super::items;
+use super::stream::{Flush, Stream};
+use crate::delivery::outbox;
+use crate::model::envelope::Envelope;
+use crate::model::ids::{CollectionId, Index, PeId, Target};
+use crate::model::registry::entry;
+use crate::pe::Pe;
+use crate::pe::places::Location;
+use rustc_hash::FxHashMap;
+use std::any::TypeId;
+use std::cell::RefCell;
+use std::time::Instant;
+
+/// The buffers of one PE.
+#[derive(Default)]
+pub(super) struct Aggregation {
+    streams: Vec<AnyStream>,
+    /// By collection and the marker of the entry.
+    positions: FxHashMap<(CollectionId, TypeId), usize>,
+    /// Of the stream that was used last: calls come in runs.
+    recent: usize,
+}
+
+/// What a PE keeps of calls that travel together.
+#[inline]
+fn state(pe: &Pe) -> &RefCell<Aggregation> {
+    pe.state(ID)
+}
+
+impl Aggregation {
+    /// The stream that was used last, if it is one of this entry.
+    #[inline]
+    fn recent<E: AggregatedEntry>(&mut self) -> Option<&mut Stream<E>> {
+        self.streams.get_mut(self.recent)?.of()
+    }
+
+    fn stream<E: AggregatedEntry>(&mut self, pe: &Pe, collection: CollectionId) -> &mut Stream<E> {
+        if self.recent::<E>().is_none_or(|stream| stream.collection() != collection) {
+            let streams = &mut self.streams;
+            self.recent = *self.positions.entry((collection, TypeId::of::<E>())).or_insert_with(|| {
+                streams.push(AnyStream::new(Stream::<E>::new(pe, collection)));
+                streams.len() - 1
+            });
+        }
+        self.recent().expect("the position is that of a stream of this entry")
+    }
+}
+
+/// Calls an entry of a member, some time soon.
+#[inline]
+pub(crate) fn call<E: AggregatedEntry>(
+    pe: &Pe,
+    collection: CollectionId,
+    index: Index,
+    arguments: E::Arguments,
+) {
+    let bytes = items::bytes_of(&arguments);
+    let mut aggregation = state(pe).borrow_mut();
+    let recent = aggregation.recent::<E>();
+    // What follows a call of the same member is all but free.
+    let Some(buffer) = recent.and_then(|stream| stream.begun_for(collection, index)) else {
+        drop(aggregation);
+        return call_another::<E>(pe, (collection, index), arguments, bytes);
+    };
+    if buffer.push_same(arguments, bytes) >= E::BUFFER_BYTES {
+        drop(aggregation);
+        send_recent::<E>(pe);
+    }
+}
+
+/// Sends the buffer of the last call.
+#[cold]
+fn send_recent<E: AggregatedEntry>(pe: &Pe) {
+    let full = state(pe).borrow_mut().recent::<E>().and_then(|stream| stream.take_recent(pe));
+    send_if_full(pe, full);
+}
+
+/// Calls another member than the call before.
+#[inline(never)]
+fn call_another<E: AggregatedEntry>(
+    pe: &Pe,
+    (collection, index): (CollectionId, Index),
+    arguments: E::Arguments,
+    bytes: usize,
+) {
+    let target = Target::Member(collection, index);
+    match pe.locate(target) {
+        Location::At(to) if to.0 < pe.node.topology.pes() => {
+            add::<E>(pe, collection, (index, to), arguments, bytes);
+        }
+        // It waits for news, or is refused, as a message of its own.
+        Location::At(_) | Location::Unknown(_) => {
+            let entry = entry::<E>();
+            outbox::call(pe, &entry.options, (&target, entry), arguments, None);
+        }
+    }
+}
+
+/// Puts a call of a member that lives there into the buffer of whoever is next on its way.
+pub(super) fn add<E: AggregatedEntry>(
+    pe: &Pe,
+    collection: CollectionId,
+    (index, to): (Index, PeId),
+    arguments: E::Arguments,
+    bytes: usize,
+) {
+    let full = {
+        let mut aggregation = state(pe).borrow_mut();
+        aggregation.stream::<E>(pe, collection).add(pe, (index, to), arguments, bytes)
+    };
+    send_if_full(pe, full);
+}
+
+fn send_if_full(pe: &Pe, full: Option<(PeId, Bundle)>) {
+    if let Some((hop, bundle)) = full {
+        send(pe, hop, bundle);
+    }
+}
+
+/// Sends a buffer's content; it was counted when its first call came.
+fn send(pe: &Pe, hop: PeId, bundle: Bundle) {
+    let options = bundle.entry.options.clone();
+    outbox::forward(pe, hop, Envelope::system(options, bundle));
+}
+
+/// Sends what the caller's PE has collected of calls of entries marked `#[entry(aggregate)]`, instead of waiting for more of them. One message for each
+/// buffer that holds any.
+///
+/// A PE does so by itself before it rests; an entry that goes on for long asks for it when others are to see what it has sent.
+///
+/// # Panics
+/// Outside a job's entries.
+pub fn flush_aggregated() {
+    Pe::current(|pe| flush(pe));
+}
+
+/// Sends what all buffers hold; returns whether they held anything.
+pub(super) fn flush(pe: &Pe) -> bool {
+    flush_if(pe, |_| true)
+}
+
+/// Sends what the buffers hold whose time has come; returns whether they held anything.
+pub(super) fn flush_due(pe: &Pe) -> bool {
+    let now = Instant::now();
+    flush_if(pe, |stream| stream.is_due(now))
+}
+
+fn flush_if(pe: &Pe, is_chosen: impl Fn(&mut dyn Flush) -> bool) -> bool {
+    let mut bundles = Vec::new();
+    {
+        let mut aggregation = state(pe).borrow_mut();
+        for stream in &mut aggregation.streams {
+            let stream = stream.flush();
+            if !stream.is_empty() && is_chosen(stream) {
+                stream.take_all(pe, &mut bundles);
+            }
+        }
+        pe.attend_to(ID, !aggregation.streams.iter().all(AnyStream::is_empty));
+    }
+    let is_any = !bundles.is_empty();
+    bundles.into_iter().for_each(|(hop, bundle)| send(pe, hop, bundle));
+    is_any
+}
+
+/// Drops what the buffers hold, when the job is over.
+pub(super) fn clear(pe: &Pe) {
+    drop(state(pe).take());
+}

@@ -1,0 +1,102 @@
+//! A bundle has come: its calls are run, or go on.
+
+use super::buffers::add;
+use super::bundle::{AggregatedEntry, Bundle, operations};
+use super::items::{Items, Run, bytes_of};
+use crate::delivery::lifecycle::remove_if_destroyed;
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::{Body, Call};
+use crate::model::ids::{CollectionId, Index, PeId, Target};
+use crate::model::nocopy::NocopyArguments;
+use crate::model::registry::{NotCalled, entry, explain, lend};
+use crate::pe::Pe;
+use crate::pe::early::Missing;
+use crate::pe::queued::Outcome;
+
+/// Does what a bundle says.
+pub(super) fn deliver(pe: &Pe, options: CallOptions, bundle: Bundle) -> Outcome {
+    let collection = bundle.collection;
+    if pe.places.borrow().collection(collection).is_none() {
+        return pe.keep(Missing::Collection(collection), options, Body::System(Box::new(bundle)));
+    }
+    let entry = bundle.entry;
+    let delivered = operations(entry).and_then(|operations| (operations.deliver)(pe, bundle));
+    if let Err(cause) = delivered {
+        pe.fail(format!("{}::{}", entry.chare, entry.name), cause);
+    }
+    Outcome::Processed
+}
+
+/// The same for the entry that the bundle is for.
+///
+/// # Errors
+/// When a call is for a chare that has no such entry, in words.
+pub(super) fn deliver_items<E: AggregatedEntry>(pe: &Pe, bundle: Bundle) -> Result<(), String> {
+    let Bundle { collection, from, items, .. } = bundle;
+    let items: Items<E::Arguments> = items.take().map_err(|error| error.to_string())?;
+    let (runs, mut arguments) = items.into_parts();
+    for Run { index, to, calls } in runs {
+        if to == pe.id {
+            run::<E>(pe, (collection, index), from, (calls, &mut arguments))?;
+        } else {
+            for arguments in arguments.by_ref().take(calls) {
+                let bytes = bytes_of(&arguments);
+                add::<E>(pe, collection, (index, to), arguments, bytes);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs the calls of one member; what is left of them when it is not here, or no longer, goes on.
+fn run<E: AggregatedEntry>(
+    pe: &Pe,
+    (collection, index): (CollectionId, Index),
+    from: PeId,
+    (mut calls, arguments): (usize, &mut impl Iterator<Item = E::Arguments>),
+) -> Result<(), String> {
+    let target = Target::Member(collection, index);
+    while calls > 0 {
+        let found = pe.places.borrow().look_up(target);
+        let Some(chare) = found else {
+            let calls = arguments.take(calls);
+            calls.for_each(|arguments| reroute::<E>(pe, (collection, index), from, arguments));
+            return Ok(());
+        };
+        let (ran, chare) = pe.run_entry(chare, E::NAME, 0, |chare| {
+            let this = lend::<E::Chare>(chare)?;
+            let mut ran = 0;
+            for arguments in arguments.by_ref().take(calls) {
+                E::invoke(this, arguments, NocopyArguments::new(None));
+                ran += 1;
+                if pe.destroyed.get() {
+                    break;
+                }
+            }
+            Ok::<usize, Box<NotCalled>>(ran)
+        });
+        let ran = ran.map_err(|cause| explain(&cause, chare.identity()))?;
+        pe.counters.entries.add(ran as u64);
+        remove_if_destroyed(pe, target);
+        calls -= ran;
+    }
+    Ok(())
+}
+
+/// A call of a member that is not here goes on by itself.
+#[cold]
+fn reroute<E: AggregatedEntry>(
+    pe: &Pe,
+    (collection, index): (CollectionId, Index),
+    from: PeId,
+    arguments: E::Arguments,
+) {
+    let entry = entry::<E>();
+    let target = Target::Member(collection, index);
+    let call = Call { target, from, entry, arguments: Arguments::new(arguments), nocopy: None, reference: 0 };
+    pe.counters.sent.add(1);
+    if pe.reroute(entry.options.clone(), call, (collection, index)) == Outcome::Processed {
+        pe.counters.processed.add(1);
+    }
+}

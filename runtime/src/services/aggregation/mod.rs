@@ -1,0 +1,66 @@
+//! Many small calls in one message. `proxy -> **aggregation** -> envelope -> outbox` and `dispatch -> **aggregation** -> the entry method`
+//!
+//! 1. The PEs stand in a grid of one, two or three dimensions (see `grid`). For each entry marked `#[entry(aggregate)]` and each
+//!    collection, a PE keeps one buffer for each neighbour, which is whoever differs from it in one coordinate, and one for itself.
+//! 2. A call goes into the buffer of the neighbour that is next on its way. A buffer leaves as one message, a [`Bundle`], when it is full, some time
+//!    after its first call, when its PE has nothing else to do, and when the program asks ([`flush_aggregated`]).
+//! 3. Who gets a bundle runs the calls of elements that live there, one after the other, and puts the others into buffers of its own. They keep
+//!    the destination that was found when they were made: PEs of different beliefs would send a call to and fro.
+//! 4. A call whose element does not live where it was thought to goes on as a message of its own, like any call, and whoever sent the bundle is
+//!    told where the element lives.
+//! 5. For quiescence a buffer is a message that was sent when its first call came, and is processed when its bundle is. So nothing is
+//!    quiet while a buffer holds calls, and a PE does not rest before it has sent them.
+//!
+//! What the buffers of a PE hold is bounded by their number and size; bundles between nodes take credit like any message.
+//!
+//! After Charm++'s TRAM (Wesolowski et al., "TRAM: Optimizing fine-grained communication with topological routing and aggregation
+//! of messages", ICPP 2014).
+
+mod any_stream;
+mod buffers;
+mod bundle;
+mod delivery;
+mod grid;
+mod items;
+mod stream;
+
+pub(crate) use buffers::call;
+pub use buffers::flush_aggregated;
+pub use bundle::AggregatedEntry;
+
+use crate::base::typed_box::TypedBox;
+use crate::model::envelope::opened;
+use crate::model::registry::{Attached, EntryRegistration};
+use crate::node::NodeService;
+use crate::pe::Service;
+use buffers::Aggregation;
+use bundle::{BundleOperations, ID};
+use std::cell::RefCell;
+
+pub(crate) const SERVICE: Service = Service {
+    node: NodeService {
+        arrive: |node, arrival| bundle::decode(arrival.said, node.topology.pes()).map(Some),
+        ..NodeService::NONE
+    },
+    state: || TypedBox::new(RefCell::new(Aggregation::default())),
+    deliver: |pe, options, message| delivery::deliver(pe, options, opened(message)),
+    poll: buffers::flush_due,
+    before_rest: buffers::flush,
+    clear: buffers::clear,
+    ..Service::named(ID, "aggregation")
+};
+
+/// The registration of the marker type of an entry whose calls travel together.
+pub const fn aggregated_entry<E: AggregatedEntry>() -> EntryRegistration {
+    let mut registration = EntryRegistration::of::<E>();
+    registration.bundles = Some(Attached(&Operations::<E>::TABLE));
+    registration
+}
+
+/// What is done with the bundles of entry `E`.
+struct Operations<E>(E);
+
+impl<E: AggregatedEntry> Operations<E> {
+    const TABLE: BundleOperations =
+        BundleOperations { decode: items::decode::<E::Arguments>, deliver: delivery::deliver_items::<E> };
+}

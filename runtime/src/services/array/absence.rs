@@ -1,0 +1,118 @@
+//! Members that are not where they are called, and members that go: their home knows, and whoever called is told.
+
+use super::insertion::provide;
+use super::message::{ArrayMessage, Insert, InsertionOrder, Stage};
+use crate::delivery::outbox;
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::{Body, Call, Envelope};
+use crate::model::ids::{CollectionId, Index, PeId, Target};
+use crate::model::index;
+use crate::model::parcel::Parcel;
+use crate::model::registry::{Demand, registry};
+use crate::pe::early::Missing;
+use crate::pe::places::Absence;
+use crate::pe::queued::Outcome;
+use crate::pe::{ElementEvent, Pe};
+use std::sync::Arc;
+
+/// A call has come for a member that is not here.
+pub(super) fn reroute(
+    pe: &Pe,
+    options: CallOptions,
+    call: Call,
+    (id, index): (CollectionId, Index),
+) -> Outcome {
+    let absence = pe.places.borrow().explain_absence(pe.id, id, index);
+    match absence {
+        Absence::Unknown => pe.keep(Missing::Collection(id), options, Body::Call(call)),
+        Absence::HomeIs(to) => forward_call(pe, to, options, call),
+        Absence::LivesOn(at) => {
+            if call.from != pe.id {
+                let news = ArrayMessage::Located { target: call.target, at };
+                outbox::send(pe, call.from, Envelope::system(CallOptions::new(), news));
+            }
+            forward_call(pe, at, options, call)
+        }
+        Absence::Nowhere => await_or_create(pe, options, call, (id, index)),
+    }
+}
+
+fn forward_call(pe: &Pe, to: PeId, options: CallOptions, call: Call) -> Outcome {
+    outbox::forward(pe, to, Envelope { options, body: Body::Call(call) });
+    Outcome::NotCounted
+}
+
+/// As the home of a member that is nowhere.
+fn await_or_create(pe: &Pe, options: CallOptions, call: Call, (id, index): (CollectionId, Index)) -> Outcome {
+    let (info, are_expected) = {
+        let places = pe.places.borrow();
+        let collection = places.collection(id).expect("its home knows a collection");
+        (Arc::clone(&collection.info), collection.insertions.are_expected())
+    };
+    let what = || format!("a call of {}::{}", call.entry.chare, call.entry.name);
+    if !registry().runs(call.entry.id, info.chare) {
+        pe.fail(what(), "the collection consists of other chares");
+        return Outcome::Processed;
+    }
+    let on = match call.entry.demand {
+        // Whoever called has said what the index is, too.
+        Some(_) if info.chare.index.dimensions == 0 && index::is_digest(index) => {
+            return pe.keep(Missing::Member(id, index), options, Body::Call(call));
+        }
+        Some(Demand::Here) => Some(call.from),
+        Some(Demand::Home) => None,
+        None if are_expected => {
+            return pe.keep(Missing::Member(id, index), options, Body::Call(call));
+        }
+        None => {
+            pe.fail(what(), info.explain_absence(index));
+            return Outcome::Processed;
+        }
+    };
+    let order = InsertionOrder { collection: id, index, name: None, on, from: pe.id, stage: Stage::Needed };
+    pe.counters.sent.add(1);
+    let insert = Insert { order, chare: info.chare, arguments: Arguments::new(()) };
+    if provide(pe, &info, insert) == Outcome::Processed {
+        pe.counters.processed.add(1);
+    }
+    outbox::forward(pe, pe.id, Envelope { options, body: Body::Call(call) });
+    Outcome::NotCounted
+}
+
+/// A member that lived here is gone: tells its home, with what services have put into the parcel.
+pub(super) fn tell_home(pe: &Pe, member: (CollectionId, Index), parcel: Parcel) {
+    let (id, index) = member;
+    let home = pe.places.borrow().collection(id).map(|collection| collection.info.home(index));
+    match home {
+        Some(home) if home != pe.id => {
+            let news = ArrayMessage::Gone { member, from: pe.id, parcel };
+            outbox::send(pe, home, Envelope::system(CallOptions::new().expedited(), news));
+        }
+        _ => pe.tell(ElementEvent::Forgotten { member: Target::Member(id, index), parcel: &parcel }),
+    }
+}
+
+/// As its home: a member that lived on another PE is gone, unless it has been inserted again elsewhere meanwhile.
+pub(super) fn forget(
+    pe: &Pe,
+    options: CallOptions,
+    member: (CollectionId, Index),
+    from: PeId,
+    parcel: Parcel,
+) -> Outcome {
+    let (id, index) = member;
+    if pe.places.borrow().collection(id).is_none() {
+        let message = ArrayMessage::Gone { member, from, parcel };
+        return pe.keep(Missing::Collection(id), options, message.into());
+    }
+    let target = Target::Member(id, index);
+    pe.tell(ElementEvent::Forgotten { member: target, parcel: &parcel });
+    let mut places = pe.places.borrow_mut();
+    places.forget(target);
+    let away = &mut places.collection_mut(id).expect("looked at before").away;
+    if away.get(&index) == Some(&from) {
+        away.remove(&index);
+    }
+    Outcome::Processed
+}

@@ -1,0 +1,126 @@
+//! Creation of arrays, groups and nodegroups: every node is told the blueprint, every PE constructs its members.
+
+use super::message::{ArrayMessage, ID, Told};
+use crate::delivery::lifecycle::construct;
+use crate::delivery::outbox;
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::collection::{Blueprint, CollectionInfo};
+use crate::model::envelope::Envelope;
+use crate::model::ids::{CollectionId, Index, NodeId, Target};
+use crate::model::registry::{ChareRegistration, Identity, find_chare};
+use crate::node::Node;
+use crate::pe::early::Missing;
+use crate::pe::places::LocalCollection;
+use crate::pe::queued::Outcome;
+use crate::pe::{ElementEvent, Pe};
+use crate::services::broadcast::tree::{self, Telling};
+use std::sync::Arc;
+
+/// Creates a collection on all PEs. One message to each node, down a tree.
+///
+/// # Panics
+/// If the placement does not fit the elements or the job.
+pub(crate) fn create(
+    pe: &Pe,
+    blueprint: Blueprint,
+    chare: &'static ChareRegistration,
+    arguments: &Arguments,
+) {
+    let told = |_| Told::Members { root: pe.node.id, blueprint: Box::new(blueprint.clone()) };
+    tree::tell_nodes(pe, Telling::plain(ID), arguments, told);
+    let info = match CollectionInfo::new(blueprint, chare, pe.node.topology) {
+        Ok(info) => Arc::new(info),
+        Err(cause) => panic!("{} cannot be created: {cause}", chare.name),
+    };
+    for to in pe.node.pes() {
+        let message = ArrayMessage::CreateMembers { info: Arc::clone(&info), arguments: arguments.clone() };
+        outbox::send(pe, to, Envelope::system(CallOptions::new().expedited(), message));
+    }
+}
+
+/// Another node has created a collection: passes the frame on, and tells the PEs of this node.
+///
+/// # Errors
+/// What does not fit this program or this job, in words.
+pub(super) fn arrive(
+    node: &Node,
+    root: NodeId,
+    blueprint: Blueprint,
+    (frame, rest): (&[u8], &[u8]),
+) -> Result<(), String> {
+    node.post_to_children(&node.outside, root, frame, None);
+    let chare = find_chare(blueprint.chare)?;
+    // Whoever creates no elements gives no arguments.
+    let arguments = if blueprint.elements.len() == 0 {
+        Arguments::new(())
+    } else {
+        (chare.decode)(rest).map_err(|error| error.to_string())?
+    };
+    let info = CollectionInfo::new(blueprint, chare, node.topology)
+        .map_err(|cause| format!("{} cannot be created: {cause}", chare.name))?;
+    let info = Arc::new(info);
+    tree::tell_pes(node, &CallOptions::new().expedited(), || ArrayMessage::CreateMembers {
+        info: Arc::clone(&info),
+        arguments: arguments.clone(),
+    });
+    Ok(())
+}
+
+/// A collection comes, with the members that it begins with here.
+pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Arguments) -> Outcome {
+    let (id, chare) = (info.id, info.chare);
+    if pe.places.borrow().collection(id).is_some() {
+        pe.fail(format!("creating {}", chare.name), "a collection of this number was created before");
+        return Outcome::Processed;
+    }
+    // What was created before by the same PE, or what this is said to come after, is here first: constructors may rely on it.
+    let before = id.serial.checked_sub(1).map(|serial| CollectionId { serial, ..id });
+    let missing = before
+        .into_iter()
+        .chain(info.after())
+        .find(|before| pe.places.borrow().collection(*before).is_none());
+    let wait_for = |missing, info, arguments| {
+        let message = ArrayMessage::CreateMembers { info, arguments };
+        pe.keep(Missing::Collection(missing), CallOptions::new().expedited(), message.into())
+    };
+    if let Some(missing) = missing {
+        return wait_for(missing, info, arguments);
+    }
+    if let Some(other) = info.bound_to() {
+        let bound = pe.places.borrow().collection(other).map(|other| info.bind(&other.info));
+        match bound {
+            Some(Ok(())) => {}
+            Some(Err(cause)) => {
+                pe.fail(format!("creating {}", chare.name), cause);
+                return Outcome::Processed;
+            }
+            None => return wait_for(other, info, arguments),
+        }
+    }
+    let members = info.members_on(pe.id);
+    pe.places.borrow_mut().insert_collection(LocalCollection::new(info, pe.id, members.len()));
+    for index in members {
+        construct(pe, Identity::new(Target::Member(id, index), chare.name, 0), chare, arguments.clone());
+    }
+    pe.tell(ElementEvent::Born { collection: id });
+    pe.release_early(Missing::Collection(id));
+    Outcome::Processed
+}
+
+/// A member comes later than its collection.
+pub(super) fn create_member(
+    pe: &Pe,
+    (id, index): (CollectionId, Index),
+    name: Option<Box<[u8]>>,
+    arguments: Arguments,
+) {
+    let begun = pe.places.borrow_mut().collection_mut(id).map(|collection| {
+        if let Some(name) = name {
+            collection.names.insert(index, name);
+        }
+        (collection.info.chare, collection.contributions.add_member())
+    });
+    let Some((chare, next_reduction)) = begun else { unreachable!("a member comes after its collection") };
+    construct(pe, Identity::new(Target::Member(id, index), chare.name, next_reduction), chare, arguments);
+}

@@ -1,0 +1,209 @@
+//! Members that come after their collection: asked for anywhere, granted by their home.
+//!
+//! 1. The PE that asks sends the insertion to the member's home. If the home knows of no such member it decides where the member is
+//!    to live, notes that if it is elsewhere, and has it constructed there.
+//! 2. If the home believes that there is such a member elsewhere, it asks that PE: its last news may still be on the way. If the
+//!    member is there, two are inserted with one index, which ends the job; else the insertion comes back and the home decides.
+//! 3. A message to a member that is not there waits at the home, or creates it if its entry says so. In a collection where nobody may
+//!    insert, it ends the job.
+//!    A call carries no more of an index than a digest, if that is what the index is; then its caller tells the home the index itself, in a
+//!    message of its own, for which the call waits.
+//! 4. `done_inserting` tells every home how many insertions the PE that says it has asked for there; the home is closed once they
+//!    have come. Insertions by other PEs must be over before.
+
+use super::creation::create_member;
+use super::message::{ArrayMessage, Insert, InsertionOrder, Stage};
+use crate::delivery::outbox;
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::collection::{CollectionInfo, Insertions};
+use crate::model::envelope::Envelope;
+use crate::model::ids::{CollectionId, Index, PeId, Target};
+use crate::model::registry::{ChareRegistration, Demand};
+use crate::pe::Pe;
+use crate::pe::early::Missing;
+use crate::pe::places::Absence;
+use crate::pe::queued::Outcome;
+use std::sync::Arc;
+
+/// Why an insertion is refused that comes after the end.
+const TOO_LATE: &str = "nobody may insert: the array is not dynamic, or `done_inserting` was said before";
+
+/// How insertions are queued: before calls, which may be for the member.
+pub(super) fn options() -> CallOptions {
+    CallOptions::new().expedited()
+}
+
+/// Asks for a member, on a PE or where its home says; `name` is the encoding of an index that is a digest.
+pub(crate) fn insert(
+    pe: &Pe,
+    (collection, index): (CollectionId, Index),
+    name: Option<Box<[u8]>>,
+    on: Option<PeId>,
+    (chare, arguments): (&'static ChareRegistration, Arguments),
+) {
+    let order = InsertionOrder { collection, index, name, on, from: pe.id, stage: Stage::Leaving };
+    ask(pe, Insert { order, chare, arguments });
+}
+
+fn ask(pe: &Pe, insert: Insert) {
+    outbox::send(pe, pe.id, Envelope::system(options(), ArrayMessage::Insert(insert)));
+}
+
+/// A call that creates its member on demand is about to be sent: tells the home what the member's index is a digest of.
+pub(crate) fn need(
+    pe: &Pe,
+    (collection, index): (CollectionId, Index),
+    name: Box<[u8]>,
+    chare: &'static ChareRegistration,
+    demand: Demand,
+) {
+    let on = (demand == Demand::Here).then_some(pe.id);
+    let order = InsertionOrder { collection, index, name: Some(name), on, from: pe.id, stage: Stage::Needed };
+    ask(pe, Insert { order, chare, arguments: Arguments::new(()) });
+}
+
+fn forward(pe: &Pe, to: PeId, stage: Stage, mut insert: Insert) -> Outcome {
+    insert.order.stage = stage;
+    outbox::forward(pe, to, Envelope::system(options(), ArrayMessage::Insert(insert)));
+    Outcome::NotCounted
+}
+
+/// An insertion has come to its next stage here.
+pub(super) fn arrive(pe: &Pe, insert: Insert) -> Outcome {
+    let InsertionOrder { collection: id, index, from, stage, .. } = insert.order;
+    let info = pe.places.borrow().collection(id).map(|collection| Arc::clone(&collection.info));
+    let Some(info) = info else {
+        return pe.keep(Missing::Collection(id), options(), ArrayMessage::Insert(insert).into());
+    };
+    let refuse = |cause: &str| {
+        let shown = info.chare.index.show(index);
+        pe.fail(format!("inserting member {shown} of {}", info.chare.name), cause);
+        Outcome::Processed
+    };
+    if info.chare.id != insert.chare.id {
+        return refuse("the collection consists of other chares");
+    }
+    let home = info.home(index);
+    let is_here =
+        pe.places.borrow().collection(id).is_some_and(|collection| collection.members.include(index));
+    match stage {
+        Stage::Leaving => {
+            let is_done = with_insertions(pe, id, |insertions| {
+                *insertions.asked.entry(home).or_default() += 1;
+                insertions.is_done
+            });
+            if is_done { refuse(TOO_LATE) } else { forward(pe, home, Stage::Asking, insert) }
+        }
+        Stage::Needed if home != pe.id => forward(pe, home, Stage::Needed, insert),
+        Stage::Needed => provide(pe, &info, insert),
+        _ if is_here => refuse("there is such a member already; destroy it first"),
+        Stage::Contested => forward(pe, home, Stage::Cleared, insert),
+        Stage::Granted => grant_here(pe, insert),
+        Stage::Asking | Stage::Cleared => {
+            let is_refused = with_insertions(pe, id, |insertions| {
+                let is_refused = stage == Stage::Asking && !insertions.are_expected();
+                *insertions.heard.entry(from).or_default() += u64::from(stage == Stage::Asking);
+                is_refused
+            });
+            if is_refused {
+                return refuse(TOO_LATE);
+            }
+            let outcome = decide(pe, &info, insert);
+            sweep_if_closed(pe, id);
+            outcome
+        }
+    }
+}
+
+pub(super) fn with_insertions<R>(pe: &Pe, id: CollectionId, body: impl FnOnce(&mut Insertions) -> R) -> R {
+    let mut places = pe.places.borrow_mut();
+    body(&mut places.collection_mut(id).expect("looked at before").insertions)
+}
+
+/// As its home: where the member is to live.
+fn decide(pe: &Pe, info: &CollectionInfo, insert: Insert) -> Outcome {
+    let InsertionOrder { collection: id, index, on, .. } = insert.order;
+    let elsewhere =
+        pe.places.borrow().collection(id).and_then(|collection| collection.away.get(&index).copied());
+    if let Some(elsewhere) = elsewhere {
+        return forward(pe, elsewhere, Stage::Contested, insert);
+    }
+    let companion = info.bound_to().and_then(|other| find_companion(pe, other, index));
+    if let (Some(companion), Some(on)) = (companion, on)
+        && companion != on
+    {
+        let shown = info.chare.index.show(index);
+        let cause = format!(
+            "it is bound to the element of another array, which lives on {companion}, and not on {on}"
+        );
+        pe.fail(format!("inserting member {shown} of {}", info.chare.name), cause);
+        return Outcome::Processed;
+    }
+    let at = companion.or(on).unwrap_or(pe.id);
+    if at.0 >= pe.node.topology.pes() {
+        let cause = format!("there is no {at}: the job has {} PEs", pe.node.topology.pes());
+        pe.fail(format!("inserting a member of {}", info.chare.name), cause);
+        return Outcome::Processed;
+    }
+    grant(pe, at, insert)
+}
+
+/// Where the element lives that a new one of a bound array is to live with, if there is one.
+fn find_companion(pe: &Pe, other: CollectionId, index: Index) -> Option<PeId> {
+    let places = pe.places.borrow();
+    let other = places.collection(other)?;
+    let is_here = other.members.include(index).then_some(pe.id);
+    is_here.or_else(|| other.away.get(&index).copied())
+}
+
+/// As its home: has the member constructed on a PE, and sends it what has waited.
+fn grant(pe: &Pe, at: PeId, insert: Insert) -> Outcome {
+    let InsertionOrder { collection: id, index, .. } = insert.order;
+    let outcome = if at == pe.id {
+        grant_here(pe, insert)
+    } else {
+        let mut places = pe.places.borrow_mut();
+        places.forget(Target::Member(id, index));
+        places.collection_mut(id).expect("looked at before").away.insert(index, at);
+        drop(places);
+        forward(pe, at, Stage::Granted, insert)
+    };
+    pe.release_early(Missing::Member(id, index));
+    outcome
+}
+
+fn grant_here(pe: &Pe, insert: Insert) -> Outcome {
+    let Insert { order: InsertionOrder { collection, index, name, .. }, arguments, .. } = insert;
+    create_member(pe, (collection, index), name, arguments);
+    Outcome::Processed
+}
+
+/// As the home of a member that a call needs: has it constructed if it is nowhere.
+pub(super) fn provide(pe: &Pe, info: &CollectionInfo, insert: Insert) -> Outcome {
+    let InsertionOrder { collection: id, index, on, .. } = insert.order;
+    let is_missing = {
+        let places = pe.places.borrow();
+        let is_here = places.collection(id).is_some_and(|collection| collection.members.include(index));
+        !is_here && matches!(places.explain_absence(pe.id, id, index), Absence::Nowhere)
+    };
+    if !is_missing {
+        return Outcome::Processed;
+    }
+    let at = info.bound_to().and_then(|other| find_companion(pe, other, index)).or(on).unwrap_or(pe.id);
+    if at.0 >= pe.node.topology.pes() {
+        let cause = format!("it is called from {at}, which is not there");
+        pe.fail(format!("creating a member of {}", info.chare.name), cause);
+        return Outcome::Processed;
+    }
+    grant(pe, at, insert)
+}
+
+/// Looks again at the calls of members that will not be inserted any more.
+pub(super) fn sweep_if_closed(pe: &Pe, id: CollectionId) {
+    if with_insertions(pe, id, |insertions| insertions.are_expected()) {
+        return;
+    }
+    let in_vain = pe.early.borrow().members_missing(id);
+    in_vain.into_iter().for_each(|missing| pe.release_early(missing));
+}

@@ -1,0 +1,95 @@
+//! Arrays, groups and nodegroups: their creation, insertions, and what their homes know of members that are elsewhere or gone.
+//! `proxy -> **array** -> outbox`, and `inbox, dispatch -> **array** -> lifecycle`
+
+mod absence;
+mod creation;
+mod ending;
+mod insertion;
+mod message;
+
+pub(crate) use creation::create;
+pub(crate) use ending::done_inserting;
+pub(crate) use insertion::{insert, need};
+pub(crate) use message::ID;
+
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::opened;
+use crate::model::registry::find_chare;
+use crate::node::{Arrival, Delivery, Node, NodeService};
+use crate::pe::queued::Outcome;
+use crate::pe::{ElementEvent, Pe, Service};
+use crate::services::broadcast::tree::check_root;
+use chare_lrts::codec;
+use message::{ArrayMessage, Insert, Told};
+use std::sync::Arc;
+
+pub(crate) const SERVICE: Service = Service {
+    node: NodeService { arrive, ..NodeService::NONE },
+    deliver: |pe, options, message| receive(pe, options, opened(message)),
+    element: |pe, event| match event {
+        ElementEvent::Gone { collection, index, parcel, .. } => {
+            absence::tell_home(pe, (*collection, *index), std::mem::take(*parcel));
+        }
+        ElementEvent::Born { .. } | ElementEvent::Forgotten { .. } => {}
+    },
+    absent: Some(absence::reroute),
+    ..Service::named(ID, "arrays")
+};
+
+fn receive(pe: &Pe, options: CallOptions, message: ArrayMessage) -> Outcome {
+    match message {
+        ArrayMessage::CreateMembers { info, arguments } => creation::create_members(pe, info, arguments),
+        ArrayMessage::Insert(insert) => insertion::arrive(pe, insert),
+        ArrayMessage::DoneInserting(collection) => ending::announce_end(pe, collection),
+        ArrayMessage::Closing { collection, from, insertions } => {
+            ending::close(pe, collection, from, insertions)
+        }
+        ArrayMessage::Located { target, at } => {
+            pe.places.borrow_mut().learn(target, at);
+            Outcome::Processed
+        }
+        ArrayMessage::Gone { member, from, parcel } => absence::forget(pe, options, member, from, parcel),
+    }
+}
+
+/// Takes what another node tells.
+///
+/// # Errors
+/// What does not fit this program or this job, in words.
+fn arrive(node: &Arc<Node>, Arrival { frame, said, .. }: Arrival<'_>) -> Result<Option<Delivery>, String> {
+    let (told, rest): (Told, &[u8]) = codec::decode_front(said).map_err(|error| error.to_string())?;
+    let (to, options, message) = match told {
+        Told::Insert { to, order, chare } => {
+            let chare = find_chare(chare)?;
+            let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
+            (to, insertion::options(), ArrayMessage::Insert(Insert { order, chare, arguments }))
+        }
+        Told::Located { to, target, at } => (to, CallOptions::new(), ArrayMessage::Located { target, at }),
+        Told::Gone { to, member, from, parcel } => {
+            (to, CallOptions::new(), ArrayMessage::Gone { member, from, parcel })
+        }
+        Told::Members { root, blueprint } => {
+            check_root(node, root)?;
+            creation::arrive(node, root, *blueprint, (frame, rest))?;
+            node.outside.processed.add_shared(1);
+            return Ok(None);
+        }
+        Told::Closing { root, collection, from, insertions } => {
+            check_root(node, root)?;
+            ending::arrive(node, root, (collection, from), &insertions, frame);
+            node.outside.processed.add_shared(1);
+            return Ok(None);
+        }
+    };
+    Ok(Some(Delivery { to, options, message: Box::new(message) }))
+}
+
+/// How many members a frame of another node would create, if it is the creation of a range of them: for fuzzers, which must not take all
+/// memory of a host.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn announced_members(said: &[u8]) -> Option<u64> {
+    match codec::decode_front(said) {
+        Ok((Told::Members { blueprint, .. }, _)) => blueprint.elements.range().map(|range| range.len()),
+        _ => None,
+    }
+}

@@ -1,0 +1,38 @@
+//! Members of a collection on one PE, called by a broadcast in the order in which they came.
+
+use super::message::Broadcast;
+use crate::delivery::shared_call::{SharedCall, call_last_member, call_member};
+use crate::model::call_options::CallOptions;
+use crate::model::registry::AnyChare;
+use crate::pe::Pe;
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// Members that are looked up at once.
+const BATCH: usize = 32;
+
+/// Calls the members of a collection that this PE knows.
+pub(super) fn call_members(pe: &Pe, options: &CallOptions, broadcast: Broadcast) {
+    let Broadcast { collection, entry, arguments, nocopy, reference } = broadcast;
+    let end = pe.places.borrow().collection(collection).map_or(0, |local| local.members.end());
+    let shared = SharedCall { entry, arguments: &arguments, nocopy: &nocopy, reference };
+    let (mut batch, mut last) = (SmallVec::<[Rc<dyn AnyChare>; BATCH]>::new(), None);
+    // Members come by messages of their own, so none comes while this one is processed.
+    for first in (0..end).step_by(BATCH) {
+        if let Some(local) = pe.places.borrow().collection(collection) {
+            batch.extend(local.members.within(first..end.min(first + BATCH)).map(Rc::clone));
+        }
+        if first + BATCH >= end {
+            last = batch.pop();
+        }
+        // Those before it may have destroyed it.
+        let there = batch.drain(..).filter(|member| !member.identity().is_gone());
+        there.for_each(|member| call_member(pe, options, member, &shared));
+    }
+    match last.filter(|member| !member.identity().is_gone()) {
+        // The only one, often: it gets what came.
+        Some(member) if nocopy.is_empty() => call_last_member(pe, member, entry, arguments, reference),
+        Some(member) => call_member(pe, options, member, &shared),
+        None => {}
+    }
+}

@@ -1,0 +1,34 @@
+//! A broadcast as a message to one PE.
+
+use crate::model::arguments::Arguments;
+use crate::model::envelope::SystemMessage;
+use crate::model::ids::{CollectionId, ServiceId};
+use crate::model::nocopy::Leaving;
+use crate::model::registry::EntryRegistration;
+
+pub(crate) const ID: ServiceId = ServiceId(0);
+
+/// A call of one entry of every member.
+#[derive(Clone)]
+pub(crate) struct Broadcast {
+    pub(crate) collection: CollectionId,
+    pub(crate) entry: &'static EntryRegistration,
+    pub(crate) arguments: Arguments,
+    /// What this process has of each; all members share it.
+    pub(crate) nocopy: Vec<Leaving>,
+    pub(crate) reference: u64,
+}
+
+impl SystemMessage for Broadcast {
+    fn service(&self) -> ServiceId {
+        ID
+    }
+
+    fn describe(&self) -> String {
+        format!("a call of all {}::{}", self.entry.chare, self.entry.name)
+    }
+
+    fn bytes(&self) -> usize {
+        self.arguments.encoded_bytes() + self.nocopy.iter().map(Leaving::kept_bytes).sum::<usize>()
+    }
+}

@@ -1,0 +1,172 @@
+//! Broadcasts: a call of every member of a collection, down the tree of nodes and to every PE.
+//! `proxy -> **broadcast** -> outbox`, and `inbox -> **broadcast** -> queue`
+//!
+//! 1. A node that is told first tells its children, then its own PEs.
+//! 2. A frame without nocopy arguments is passed on as it came. One with them waits until this node has them, and tells
+//!    each child where that child finds them: see [`carry`].
+//! 3. A PE that has not heard of the collection keeps the call until it has.
+
+mod members;
+mod message;
+pub(crate) mod tree;
+
+pub(crate) use message::{Broadcast, ID};
+
+use crate::delivery::outbox;
+use crate::delivery::zerocopy::carry::{self, Carried, Wanted};
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::{Body, Envelope, opened};
+use crate::model::ids::{CollectionId, EntryId, NodeId};
+use crate::model::nocopy::{Descriptor, Leaving, lent_bytes};
+use crate::model::registry::{EntryRegistration, check_count, find_entry};
+use crate::node::backpressure::hold_back;
+use crate::node::credit::{Cost, cost_of};
+use crate::node::mailbox::Work;
+use crate::node::{Arrival, Node, NodeService};
+use crate::pe::early::Missing;
+use crate::pe::queued::Outcome;
+use crate::pe::{CallOfMany, Pe, Service};
+use chare_lrts::codec;
+use members::call_members;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use tree::Telling;
+
+pub(crate) const SERVICE: Service = Service {
+    node: NodeService {
+        arrive: |node, arrival| {
+            arrive(node, arrival)?;
+            Ok(None)
+        },
+        ..NodeService::NONE
+    },
+    deliver: |pe, options, message| run(pe, options, opened(message)),
+    fire: Some(fire),
+    ..Service::named(ID, "broadcasts")
+};
+
+/// Which entry of which collection a broadcast calls, and how.
+#[derive(Clone, Serialize, Deserialize)]
+struct CallOfAll {
+    collection: CollectionId,
+    entry: EntryId,
+    options: CallOptions,
+    reference: u64,
+}
+
+/// What nodes tell each other; the encoded arguments follow.
+#[derive(Serialize, Deserialize)]
+struct Told {
+    root: NodeId,
+    call: CallOfAll,
+    /// Lent by the node that sent the frame, whoever's memory it is.
+    nocopy: Vec<Descriptor>,
+}
+
+/// Calls an entry of every member of a collection. Members here read nocopy arguments where the caller has them.
+pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
+    let Broadcast { collection, entry, ref nocopy, reference, .. } = broadcast;
+    let call = CallOfAll { collection, entry: entry.id, options, reference };
+    let kinds = entry.nocopy.iter().copied();
+    let carried: Vec<Carried> =
+        kinds.zip(nocopy).map(|(kind, leaving)| Carried::sent(kind, leaving.clone())).collect();
+    let told = |nocopy| Told { root: pe.node.id, call: call.clone(), nocopy };
+    tree::tell_nodes(
+        pe,
+        Telling { service: ID, carried: &carried, is_run: true },
+        &broadcast.arguments,
+        told,
+    );
+    for to in pe.node.pes() {
+        outbox::send(pe, to, Envelope::system(call.options.clone(), broadcast.clone()));
+    }
+    pe.node.topology.children(pe.node.id, pe.node.id).for_each(|child| hold_back(&pe.node, child));
+}
+
+/// A callback leads to all members.
+fn fire(pe: &Pe, call: CallOfMany) {
+    let CallOfMany { many: (creator, serial), options, entry, arguments, reference } = call;
+    let collection = CollectionId { creator, serial };
+    call_all(pe, options, Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference });
+}
+
+/// Takes what all nodes are told.
+///
+/// # Errors
+/// What does not fit this program or this job, in words.
+fn arrive(node: &Arc<Node>, Arrival { source, frame, said }: Arrival<'_>) -> Result<(), String> {
+    let (Told { root, call, nocopy }, rest) = codec::decode_front(said).map_err(|error| error.to_string())?;
+    tree::check_root(node, root)?;
+    let entry = find_entry(call.entry)?;
+    check_count(nocopy.len(), entry)?;
+    let cost = node.charge(source, cost_of(frame.len(), lent_bytes(&nocopy)))?;
+    let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
+    let arriving = Arriving { call, entry, arguments, cost };
+    if !nocopy.is_empty() {
+        bring_in(node, root, arriving, nocopy, rest)
+    } else {
+        node.post_to_children(&node.outside, root, frame, Some(cost.bytes));
+        tell_members(node, &arriving, &[]);
+        node.outside.processed.add_shared(1);
+        Ok(())
+    }
+}
+
+/// A call of all members that has come from another node.
+struct Arriving {
+    call: CallOfAll,
+    entry: &'static EntryRegistration,
+    arguments: Arguments,
+    cost: Cost,
+}
+
+/// A call of all members with nocopy arguments: told when this node has them.
+fn bring_in(
+    node: &Arc<Node>,
+    root: NodeId,
+    arriving: Arriving,
+    nocopy: Vec<Descriptor>,
+    rest: &[u8],
+) -> Result<(), String> {
+    let encoded = rest.to_vec();
+    let entry = arriving.entry;
+    let kinds = entry.nocopy.iter().copied();
+    let wanted =
+        kinds.zip(nocopy).map(|(kind, descriptor)| Wanted { descriptor, kind, into: None }).collect();
+    let what = move || entry.fetching();
+    carry::bring_in(node, arriving.cost.source, what, wanted, move |node, carried| {
+        let told = |nocopy| Told { root, call: arriving.call.clone(), nocopy };
+        let telling = Telling { service: ID, carried: &carried, is_run: true };
+        tree::tell_children(node, root, telling, &encoded, told);
+        tell_members(node, &arriving, &carried);
+        node.outside.processed.add_shared(1);
+    })
+}
+
+/// Leaves a call of all members with every PE of this node; each gives a part of its cost back.
+fn tell_members(node: &Node, arriving: &Arriving, carried: &[Carried]) {
+    let Arriving { call, entry, arguments, cost } = arriving;
+    let nocopy: Vec<Leaving> = carried.iter().map(Carried::for_member).collect();
+    for (pe, cost) in node.pes().zip(cost.split(node.topology.pes_per_node())) {
+        node.outside.sent.add_shared(1);
+        let broadcast = Broadcast {
+            collection: call.collection,
+            entry,
+            arguments: arguments.clone(),
+            nocopy: nocopy.clone(),
+            reference: call.reference,
+        };
+        node.deliver(pe, Work::Message(Envelope::system(call.options.clone(), broadcast), cost));
+    }
+}
+
+/// On a PE: calls the members that are here.
+fn run(pe: &Pe, options: CallOptions, broadcast: Broadcast) -> Outcome {
+    let collection = broadcast.collection;
+    if pe.places.borrow().collection(collection).is_none() {
+        return pe.keep(Missing::Collection(collection), options, Body::System(Box::new(broadcast)));
+    }
+    call_members(pe, &options, broadcast);
+    Outcome::Processed
+}

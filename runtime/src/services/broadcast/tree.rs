@@ -1,0 +1,85 @@
+//! Telling all nodes, down the tree over nodes whose root is the sender's.
+
+use crate::delivery::zerocopy::carry::{self, Carried, PassedOn};
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::{Envelope, SystemMessage};
+use crate::model::error::JobError;
+use crate::model::ids::{NodeId, ServiceId};
+use crate::model::nocopy::Descriptor;
+use crate::node::Node;
+use crate::pe::Pe;
+use serde::Serialize;
+
+/// Whose message all nodes are told, and what it brings.
+pub(crate) struct Telling<'a> {
+    pub(crate) service: ServiceId,
+    pub(crate) carried: &'a [Carried],
+    /// Whether PEs are to run it, so that it costs something.
+    pub(crate) is_run: bool,
+}
+
+impl Telling<'_> {
+    /// With nothing but its words.
+    pub(crate) fn plain(service: ServiceId) -> Self {
+        Self { service, carried: &[], is_run: false }
+    }
+
+    fn with_tail<'a>(&'a self, tail: &'a [u8]) -> PassedOn<'a> {
+        let Self { service, carried, is_run } = *self;
+        PassedOn { service, carried, tail, is_run }
+    }
+}
+
+/// Tells all other nodes, from this one: a message made of each child's descriptors, and arguments behind it.
+pub(crate) fn tell_nodes<M: Serialize>(
+    pe: &Pe,
+    telling: Telling<'_>,
+    arguments: &Arguments,
+    message: impl Fn(Vec<Descriptor>) -> M,
+) {
+    let node = &pe.node;
+    if node.topology.nodes() == 1 {
+        return;
+    }
+    pe.counters.encodes.add(1);
+    let mut encoded = Vec::new();
+    let told = arguments
+        .encode_into(&mut encoded)
+        .map_err(|error| error.to_string())
+        .and_then(|()| carry::pass_on(node, &pe.counters, node.id, telling.with_tail(&encoded), message));
+    if let Err(cause) = told {
+        pe.fail("a broadcast".to_owned(), cause);
+    }
+}
+
+/// Tells the nodes below this one what came from the one above.
+pub(crate) fn tell_children<M: Serialize>(
+    node: &Node,
+    root: NodeId,
+    telling: Telling<'_>,
+    tail: &[u8],
+    message: impl Fn(Vec<Descriptor>) -> M,
+) {
+    if let Err(cause) = carry::pass_on(node, &node.outside, root, telling.with_tail(tail), message) {
+        let (what, pe) = ("passing on a broadcast".to_owned(), node.topology.pe(node.id, 0));
+        node.fail(JobError::Delivery { what, pe, node: node.id, cause });
+    }
+}
+
+/// Leaves a message with every PE of this node.
+pub(crate) fn tell_pes<M: SystemMessage>(node: &Node, options: &CallOptions, message: impl Fn() -> M) {
+    for pe in node.pes() {
+        node.deliver_counted(pe, Envelope::system(options.clone(), message()));
+    }
+}
+
+/// # Errors
+/// When the root that another node names does not exist, in words.
+pub(crate) fn check_root(node: &Node, root: NodeId) -> Result<(), String> {
+    if root.0 < node.topology.nodes() {
+        Ok(())
+    } else {
+        Err(format!("a broadcast from {root}, which does not exist"))
+    }
+}

@@ -1,0 +1,13 @@
+//! Services of the runtime: what is done with many chares at once, and what keeps watch over all messages. Each is one folder or file with
+//! its messages, its state, and a row of functions by which the floors below know it.
+//!
+//! A service may use those below it in `runtime/FLOORS`. What users hold of a service never stands here: see `api`.
+
+pub(crate) mod aggregation;
+pub(crate) mod array;
+pub(crate) mod broadcast;
+pub(crate) mod quiescence;
+pub(crate) mod readonly;
+pub(crate) mod reduction;
+pub(crate) mod section;
+pub(crate) mod tags;

@@ -1,0 +1,91 @@
+//! Readonly values: set once while the job starts, then readable everywhere without a message.
+//!
+//! 1. `main` sets them before its first `.await`; they reach every node before any entry runs there.
+//! 2. They go down the tree of nodes in one message. What is large in them (a vector of numbers, or each `Buffer` wherever it
+//!    is in a value) does not travel with it but is lent, as the nocopy arguments of a broadcast are: once into each process,
+//!    or read in place where it can be mapped. A node runs entries when all has arrived.
+//! 3. A vector lands in the vector that readers see. Of any other value each node keeps bytes and memory, and decodes them when
+//!    they are first read, because only the reader knows the type.
+//!
+//! The idea is Charm++'s readonly variables, and their zero-copy broadcast at start-up.
+
+mod values;
+mod vectors;
+
+use crate::delivery::zerocopy::carry;
+use crate::model::error::JobError;
+use crate::model::ids::{NodeId, ServiceId};
+use crate::model::nocopy::Descriptor;
+use crate::node::{Arrival, Node, NodeService};
+use crate::pe::{Pe, Service};
+use crate::services::broadcast::tree::{self, Telling};
+use chare_lrts::codec;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use values::{Arriving, ReadonlyValues};
+
+pub(crate) const ID: ServiceId = ServiceId(5);
+
+pub(crate) const SERVICE: Service = Service {
+    node: NodeService {
+        state: || Box::new(ReadonlyValues::default()),
+        arrive: |node, arrival| {
+            arrive(node, arrival)?;
+            Ok(None)
+        },
+        clear: |node| values(node).clear(),
+    },
+    ..Service::named(ID, "readonly values")
+};
+
+/// The values of a node.
+pub(crate) fn values(node: &Node) -> &ReadonlyValues {
+    node.state(ID)
+}
+
+/// What nodes tell each other; the values follow.
+#[derive(Serialize, Deserialize)]
+struct Told {
+    root: NodeId,
+    /// Of what is large in them; lent by the node that sent the frame.
+    nocopy: Vec<Descriptor>,
+}
+
+/// From the main PE: tells all nodes the readonly values, and that entries may run.
+pub(crate) fn open_all(pe: &Pe) {
+    let node = &pe.node;
+    if node.topology.nodes() > 1 {
+        let root = node.id;
+        let told = values(node).encode().map_err(|error| error.to_string()).and_then(|(tail, carried)| {
+            let passed = carry::PassedOn { service: ID, carried: &carried, tail: &tail, is_run: false };
+            carry::pass_on(node, &pe.counters, root, passed, |nocopy| Told { root, nocopy })
+        });
+        if let Err(cause) = told {
+            node.fail(JobError::Config(format!("a readonly value cannot be sent: {cause}")));
+        }
+    }
+    node.open();
+}
+
+/// Takes the values from the node above: told, and entries may run, when this node has all of them.
+fn arrive(node: &Arc<Node>, Arrival { source, said, .. }: Arrival<'_>) -> Result<(), String> {
+    let (Told { root, nocopy }, rest) = codec::decode_front(said).map_err(|error| error.to_string())?;
+    tree::check_root(node, root)?;
+    if !values(node).begin() {
+        return Err("readonly values for the second time".to_owned());
+    }
+    let (arriving, wanted) = Arriving::announced(rest, nocopy)?;
+    let encoded = rest.to_vec();
+    let what = || "fetching a readonly value".to_owned();
+    carry::bring_in(node, source, what, wanted, move |node, carried| {
+        match values(node).accept(arriving, carried) {
+            Ok(carried) => {
+                let telling = Telling { service: ID, carried: &carried, is_run: false };
+                tree::tell_children(node, root, telling, &encoded, |nocopy| Told { root, nocopy });
+                node.open();
+            }
+            Err(cause) => node.fail(JobError::Undecodable { peer: source, node: node.id, cause }),
+        }
+        node.outside.processed.add_shared(1);
+    })
+}

@@ -1,0 +1,60 @@
+//! Calls of sections on each part of their way: at the root, at the homes of members, between nodes.
+
+use crate::delivery::zerocopy::carry::Carried;
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::ids::{EntryId, PeId, SectionId, Target};
+use crate::model::nocopy::{Descriptor, Leaving};
+use crate::model::registry::EntryRegistration;
+use serde::{Deserialize, Serialize};
+
+/// A call of one entry of every member, at the root or on its way there.
+pub(crate) struct SectionCall {
+    pub(crate) section: SectionId,
+    pub(crate) entry: &'static EntryRegistration,
+    pub(crate) arguments: Arguments,
+    pub(crate) nocopy: Vec<Carried>,
+    pub(crate) reference: u64,
+}
+
+/// Which entry of which section is called, and how.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct CallOfSection {
+    pub(crate) section: SectionId,
+    pub(crate) entry: EntryId,
+    pub(crate) options: CallOptions,
+    pub(crate) reference: u64,
+}
+
+/// How far a call of a section has come.
+#[derive(Serialize, Deserialize)]
+pub(super) enum Leg {
+    /// To the root.
+    Up,
+    /// Down the tree, to these PEs: those of the node that hears it, and those of the nodes below.
+    Down(Vec<PeId>),
+    /// From members' homes to where those live.
+    Away { to: PeId, members: Vec<Target> },
+}
+
+/// A call of one entry of the members that have their home on one PE, or that live there.
+#[derive(Clone)]
+pub(super) struct Multicast {
+    pub(crate) section: SectionId,
+    /// Those that live there, in the eyes of their home; nothing: all that have their home there.
+    pub(crate) members: Option<Vec<Target>>,
+    pub(crate) entry: &'static EntryRegistration,
+    pub(crate) arguments: Arguments,
+    /// What this process has of each; all members share it.
+    pub(crate) nocopy: Vec<Leaving>,
+    pub(crate) reference: u64,
+}
+
+/// A call of a section between nodes; the encoded arguments follow.
+#[derive(Serialize, Deserialize)]
+pub(super) struct CallFrame {
+    pub(super) call: CallOfSection,
+    pub(super) leg: Leg,
+    /// Lent by the node that sent the frame, whoever's memory it is.
+    pub(super) nocopy: Vec<Descriptor>,
+}

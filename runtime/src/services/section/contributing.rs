@@ -1,0 +1,101 @@
+//! What members contribute to their sections' reductions: to their homes, up the tree, to the callback.
+
+use super::forming::show;
+use super::members_at_home::state;
+use super::message::tell;
+use super::news::SectionNews;
+use crate::delivery::fire::fire;
+use crate::model::ids::{SectionId, Target};
+use crate::model::reduction::Share;
+use crate::model::registry::Identity;
+use crate::pe::Pe;
+
+/// A member that lives here contributes to the section's next reduction.
+pub(crate) fn contribute(pe: &Pe, identity: &Identity, section: SectionId, share: Share) {
+    let member = identity.target;
+    let Target::Member(id, index) = member else { unreachable!("its caller has an index") };
+    let home = pe.places.borrow().collection(id).map(|collection| collection.info.home(index));
+    let home = home.expect("a member's collection is known on its PE");
+    let number = state(pe).borrow_mut().count(member, section);
+    if home == pe.id && state(pe).borrow().get(section).is_some() {
+        add(pe, section, (number, Some(member)), share);
+    } else {
+        tell(pe, home, section, SectionNews::Contributed { number, member: Some(member), share });
+    }
+}
+
+/// A contribution has come: of a member with its home here, or from below. The section is known here.
+pub(super) fn add(pe: &Pe, section: SectionId, (number, member): (u64, Option<Target>), share: Share) {
+    let added = {
+        let mut sections = state(pe).borrow_mut();
+        let local = sections.get_mut(section).expect("its caller looked");
+        match member {
+            Some(member) if local.seat(member).is_none() => Err(member),
+            _ => Ok(local.reductions.add(number, share)),
+        }
+    };
+    match added {
+        Ok(Ok(())) => advance(pe, section),
+        Ok(Err(cause)) => pe.fail(what(section), cause),
+        Err(stranger) => {
+            let cause = format!("{} contributed, which is no member of it", show(pe, stranger));
+            pe.fail(what(section), cause);
+        }
+    }
+}
+
+fn what(section: SectionId) -> String {
+    format!("a reduction over {section}")
+}
+
+/// Nobody below contributes from a reduction on.
+pub(super) fn end_below(pe: &Pe, section: SectionId, end: u64) {
+    let left = state(pe).borrow_mut().get_mut(section).map(|local| local.reductions.leave(end));
+    match left {
+        Some(Err(cause)) => pe.fail(what(section), cause),
+        _ => advance(pe, section),
+    }
+}
+
+/// At its home: a member is gone, which has contributed to so many reductions of these sections.
+pub(super) fn member_gone(pe: &Pe, member: Target, contributed: &[(SectionId, u64)]) {
+    let sections = state(pe).borrow_mut().leave(member);
+    for section in sections {
+        if let Some(seat) = state(pe).borrow().get(section).and_then(|local| local.seat(member)) {
+            seat.is_taken.set(false);
+        }
+        let end = contributed.iter().find(|(of, _)| *of == section).map_or(0, |(_, count)| *count);
+        end_below(pe, section, end);
+    }
+}
+
+/// Sends on what is complete.
+fn advance(pe: &Pe, section: SectionId) {
+    loop {
+        let mut sections = state(pe).borrow_mut();
+        let Some(local) = sections.get_mut(section) else { return };
+        let parent = local.parent;
+        let Some((number, share)) = local.reductions.complete() else {
+            let end = local.reductions.end().filter(|_| !local.has_ended);
+            local.has_ended |= end.is_some();
+            drop(sections);
+            if let (Some(parent), Some(end)) = (parent, end) {
+                tell(pe, parent, section, SectionNews::Ended { end });
+            }
+            return;
+        };
+        drop(sections);
+        match parent {
+            Some(parent) => {
+                tell(pe, parent, section, SectionNews::Contributed { number, member: None, share });
+            }
+            None => {
+                let callback = share.callback;
+                match share.finish() {
+                    Ok(result) => fire(pe, callback, result),
+                    Err(cause) => pe.fail(what(section), cause),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! A call of a section at its members: on their homes, and from there where they live.
+
+use super::calls::{CallFrame, CallOfSection, Leg, Multicast};
+use super::dissolving;
+use super::members_at_home::state;
+use super::message::Message;
+use crate::delivery::outbox;
+use crate::delivery::shared_call::{SharedCall, call_member};
+use crate::delivery::zerocopy::send;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::{Call, Envelope};
+use crate::model::ids::{PeId, Target};
+use crate::model::nocopy::Nocopy;
+use crate::node::Node;
+use crate::pe::Pe;
+use crate::pe::early::Missing;
+use crate::pe::places::Absence;
+use crate::pe::queued::Outcome;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Calls members that are here, and sends on what is for others.
+pub(super) fn deliver(pe: &Pe, options: CallOptions, mut multicast: Multicast) -> Outcome {
+    let (section, members) = (multicast.section, multicast.members.take());
+    let mut away: FxHashMap<PeId, Vec<Target>> = FxHashMap::default();
+    let mut reach = |target| {
+        let here = pe.places.borrow_mut().find(target);
+        match here {
+            Some(member) => {
+                let Multicast { entry, arguments, nocopy, reference, .. } = &multicast;
+                let shared = SharedCall { entry, arguments, nocopy, reference: *reference };
+                call_member(pe, &options, member, &shared);
+            }
+            None => send_on(pe, &options, &multicast, target, &mut away),
+        }
+    };
+    match members {
+        Some(members) => members.into_iter().for_each(&mut reach),
+        None => {
+            let seats = state(pe).borrow().get(section).map(|local| Rc::clone(&local.seats));
+            let Some(seats) = seats else {
+                return pe.keep(Missing::Section(section), options, Message::Multicast(multicast).into());
+            };
+            seats.iter().filter(|seat| seat.is_taken.get()).for_each(|seat| reach(seat.target));
+            dissolving::count_call(pe, section);
+        }
+    }
+    for (to, members) in away {
+        let multicast = Multicast { members: Some(members), ..multicast.clone() };
+        let message = if pe.node.is_here(to) {
+            Message::Multicast(multicast)
+        } else {
+            describe(&pe.node, to, options.clone(), multicast)
+        };
+        outbox::send(pe, to, Envelope::system(options.clone(), message));
+    }
+    Outcome::Processed
+}
+
+/// A call on its way to members that live on another node.
+fn describe(node: &Node, to: PeId, options: CallOptions, multicast: Multicast) -> Message {
+    let Multicast { section, members, entry, arguments, nocopy, reference } = multicast;
+    let call = CallOfSection { section, entry: entry.id, options, reference };
+    let leg = Leg::Away { to, members: members.unwrap_or_default() };
+    let nocopy =
+        send::describe(node, node.topology.node_of(to), entry.nocopy, Nocopy::Leaving(nocopy.into()));
+    Message::Frame(CallFrame { call, leg, nocopy }, entry, arguments)
+}
+
+/// A member is not here.
+fn send_on(
+    pe: &Pe,
+    options: &CallOptions,
+    multicast: &Multicast,
+    target: Target,
+    away: &mut FxHashMap<PeId, Vec<Target>>,
+) {
+    let Target::Member(collection, index) = target else { return };
+    let absence = pe.places.borrow().explain_absence(pe.id, collection, index);
+    match absence {
+        Absence::HomeIs(to) | Absence::LivesOn(to) => away.entry(to).or_default().push(target),
+        // It was destroyed meanwhile.
+        Absence::Nowhere if !state(pe).borrow().has_seat(multicast.section, target) => {}
+        // It may still come.
+        Absence::Nowhere | Absence::Unknown => {
+            let Multicast { entry, ref arguments, ref nocopy, reference, .. } = *multicast;
+            let leaving = || Box::new(Nocopy::Leaving(nocopy.iter().cloned().collect()));
+            let nocopy = (!nocopy.is_empty()).then(leaving);
+            let arguments = arguments.clone();
+            outbox::send_call(pe, options, &target, || Call {
+                target,
+                from: pe.id,
+                entry,
+                arguments,
+                nocopy,
+                reference,
+            });
+        }
+    }
+}

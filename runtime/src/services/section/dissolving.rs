@@ -1,0 +1,78 @@
+//! Sections go: their members stay, what PEs keep of the section does not.
+
+use super::members_at_home::{Seat, state};
+use super::message::tell;
+use super::news::SectionNews;
+use crate::model::ids::{PeId, SectionId, Target};
+use crate::pe::Pe;
+use crate::pe::places::Absence;
+use rustc_hash::FxHashMap;
+
+/// Asks for a section's end.
+pub(crate) fn dissolve(pe: &Pe, section: SectionId) {
+    tell(pe, section.creator, section, SectionNews::Dissolving);
+}
+
+/// At the root: tells all homes.
+pub(super) fn announce(pe: &Pe, section: SectionId) {
+    let (homes, calls, was_dissolved) = {
+        let mut sections = state(pe).borrow_mut();
+        let Some(local) = sections.get_mut(section) else { return };
+        let was_dissolved = std::mem::replace(&mut local.is_dissolved, true);
+        (local.homes.clone(), local.calls_made, was_dissolved)
+    };
+    if was_dissolved {
+        return pe.fail(format!("dissolving {section}"), "it was dissolved before");
+    }
+    if !homes.contains(&pe.id) {
+        state(pe).borrow_mut().remove(section);
+    }
+    for home in homes.iter() {
+        tell(pe, *home, section, SectionNews::Dissolved { calls });
+    }
+}
+
+/// At a home: the section is to be forgotten when so many calls have been heard.
+pub(super) fn expect_calls(pe: &Pe, section: SectionId, calls: u64) {
+    if let Some(local) = state(pe).borrow_mut().get_mut(section) {
+        local.calls_due = Some(calls);
+    }
+    forget_if_over(pe, section);
+}
+
+/// At a home: a call has come.
+pub(super) fn count_call(pe: &Pe, section: SectionId) {
+    if let Some(local) = state(pe).borrow_mut().get_mut(section) {
+        local.calls_heard += 1;
+    }
+    forget_if_over(pe, section);
+}
+
+fn forget_if_over(pe: &Pe, section: SectionId) {
+    let over = {
+        let mut sections = state(pe).borrow_mut();
+        let is_over = sections
+            .get(section)
+            .is_some_and(|local| local.calls_due.is_some_and(|due| local.calls_heard >= due));
+        if is_over { sections.remove(section) } else { None }
+    };
+    let Some(over) = over else { return };
+    let mut away: FxHashMap<PeId, Vec<Target>> = FxHashMap::default();
+    for Seat { target, .. } in over.seats.iter() {
+        state(pe).borrow_mut().forget(*target, section);
+        let Target::Member(id, index) = *target else { continue };
+        let absence = pe.places.borrow().explain_absence(pe.id, id, index);
+        if let Absence::LivesOn(at) = absence {
+            away.entry(at).or_default().push(*target);
+        }
+    }
+    for (at, members) in away {
+        tell(pe, at, section, SectionNews::Forgotten { members });
+    }
+}
+
+/// On the PE where these members live, or did: nothing is counted for them any more.
+pub(super) fn forget(pe: &Pe, section: SectionId, members: &[Target]) {
+    let mut sections = state(pe).borrow_mut();
+    members.iter().for_each(|member| sections.forget(*member, section));
+}

@@ -1,0 +1,159 @@
+//! Sections come: from a list of members to seats at their homes.
+
+use super::members_at_home::{LocalSection, Standing, state};
+use super::message::{Message, tell};
+use super::multicast::make_up;
+use super::news::{SectionMessage, SectionNews};
+use super::tree::place_all;
+use crate::delivery::outbox;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::Envelope;
+use crate::model::ids::{PeId, SectionId, Target};
+use crate::pe::Pe;
+use crate::pe::early::Missing;
+use crate::pe::places::Absence;
+use crate::pe::queued::Outcome;
+use rustc_hash::FxHashSet;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Forms a section of these members, which belong to section `within`, if one is said.
+pub(crate) fn form(pe: &Pe, members: Vec<Target>, within: Option<SectionId>) -> SectionId {
+    let section = state(pe).borrow_mut().announce(pe.id);
+    let news = SectionNews::Forming { members, within };
+    let message = Message::News(SectionMessage { section, news });
+    outbox::send(pe, pe.id, Envelope::system(CallOptions::new().expedited(), message));
+    section
+}
+
+/// On the PE that forms it: gives the members their seats, once their homes are known.
+pub(super) fn assemble(
+    pe: &Pe,
+    section: SectionId,
+    mut members: Vec<Target>,
+    within: Option<SectionId>,
+) -> Outcome {
+    if state(pe).borrow().standing(section) != Standing::Forming {
+        pe.fail(format!("forming {section}"), "it was formed before, or elsewhere");
+        return Outcome::Processed;
+    }
+    let mut listed = FxHashSet::default();
+    members.retain(|member| listed.insert(*member));
+    let mut homes: BTreeMap<PeId, Vec<Target>> = BTreeMap::new();
+    for member in &members {
+        match home_of(pe, *member) {
+            Ok(home) => homes.entry(home).or_default().push(*member),
+            Err(awaited) => {
+                let news = SectionNews::Forming { members, within };
+                let message = Message::News(SectionMessage { section, news });
+                return pe.keep(awaited, CallOptions::new().expedited(), message.into());
+            }
+        }
+    }
+    let pes: Arc<[PeId]> = homes.keys().copied().collect();
+    let own = homes.remove(&pe.id).unwrap_or_default();
+    let mut waiting = Vec::new();
+    for place in place_all(pe.node.topology, pe.id, &pes) {
+        match place.parent {
+            None => {
+                let local = LocalSection::new(&own, None, place.below, Arc::clone(&pes));
+                waiting = state(pe).borrow_mut().insert(section, local);
+            }
+            Some(parent) => {
+                let members = homes.remove(&place.pe).unwrap_or_default();
+                tell(
+                    pe,
+                    place.pe,
+                    section,
+                    SectionNews::Seated { members, within, parent, below: place.below },
+                );
+            }
+        }
+    }
+    make_up(pe, waiting);
+    check_and_open(pe, section, own, within);
+    Outcome::Processed
+}
+
+/// The home of a member.
+///
+/// # Errors
+/// What is to come before that is known.
+fn home_of(pe: &Pe, member: Target) -> Result<PeId, Missing> {
+    match member {
+        Target::Chare(id) => Ok(id.home),
+        Target::Member(id, index) => {
+            let places = pe.places.borrow();
+            places.collection(id).map(|known| known.info.home(index)).ok_or(Missing::Collection(id))
+        }
+    }
+}
+
+/// At a home: these members have their seats here.
+pub(super) fn seat(
+    pe: &Pe,
+    section: SectionId,
+    (members, within): (Vec<Target>, Option<SectionId>),
+    (parent, below): (PeId, u64),
+) -> Outcome {
+    if state(pe).borrow().get(section).is_some() {
+        pe.fail(format!("forming {section}"), "it was formed before");
+        return Outcome::Processed;
+    }
+    if let Some(awaited) = members.iter().find_map(|member| home_of(pe, *member).err()) {
+        let news = SectionNews::Seated { members, within, parent, below };
+        let message = Message::News(SectionMessage { section, news });
+        return pe.keep(awaited, CallOptions::new(), message.into());
+    }
+    let local = LocalSection::new(&members, Some(parent), below, Arc::default());
+    state(pe).borrow_mut().insert(section, local);
+    check_and_open(pe, section, members, within);
+    Outcome::Processed
+}
+
+/// Looks whether the members with their home here can be, and lets in what has waited for the section.
+fn check_and_open(pe: &Pe, section: SectionId, members: Vec<Target>, within: Option<SectionId>) {
+    if let Some(cause) = members.iter().find_map(|member| explain_absence(pe, *member)) {
+        pe.fail(format!("forming {section}"), cause);
+    }
+    pe.release_early(Missing::Section(section));
+    if let Some(whole) = within.filter(|_| !members.is_empty()) {
+        tell(pe, pe.id, whole, SectionNews::Required { members });
+    }
+}
+
+/// At a home: these have to belong to the section.
+pub(super) fn require(pe: &Pe, section: SectionId, members: &[Target]) {
+    let sections = state(pe).borrow();
+    if let Some(stranger) = members.iter().find(|member| !sections.has_seat(section, **member)) {
+        let cause = format!("{} belongs to no {section}", show(pe, *stranger));
+        drop(sections);
+        pe.fail(format!("forming a section of members of {section}"), cause);
+    }
+}
+
+/// A member for humans.
+pub(super) fn show(pe: &Pe, member: Target) -> String {
+    let places = pe.places.borrow();
+    match member {
+        Target::Member(id, index) => match places.collection(id) {
+            Some(known) => {
+                format!("member {} of {}", known.info.chare.index.show(index), known.info.chare.name)
+            }
+            None => format!("member {:#x}", index.bits()),
+        },
+        Target::Chare(_) => "a singleton".to_owned(),
+    }
+}
+
+/// Why there cannot be such a member, if there cannot.
+fn explain_absence(pe: &Pe, member: Target) -> Option<String> {
+    let Target::Member(id, index) = member else {
+        return Some("a singleton belongs to no section".to_owned());
+    };
+    let places = pe.places.borrow();
+    let collection = places.collection(id)?;
+    let is_here = collection.members.include(index);
+    let is_missing = !is_here && matches!(places.explain_absence(pe.id, id, index), Absence::Nowhere);
+    (is_missing && !collection.may_come()).then(|| collection.info.explain_absence(index))
+}

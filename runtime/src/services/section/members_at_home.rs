@@ -1,0 +1,259 @@
+//! What a PE keeps of sections: which members have their home here, and how many reductions those that live here have contributed to.
+//!
+//! 1. A member has its seat at its home, wherever it lives. It belongs to the section until it is destroyed; an element that is inserted
+//!    with its index later is another one, and does not.
+//! 2. What moves with a member is one number for each section that it has contributed to.
+//! 3. PEs that are neither a section's root nor home to a member keep nothing of it, but for those numbers.
+
+use super::calls::SectionCall;
+use super::message::ID;
+use super::reductions::Reductions;
+use crate::model::call_options::CallOptions;
+use crate::model::ids::{PeId, SectionId, Target};
+use crate::pe::Pe;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A member's place in its section.
+pub(super) struct Seat {
+    pub(super) target: Target,
+    /// Until the member is destroyed.
+    pub(super) is_taken: Cell<bool>,
+}
+
+/// A section on one PE.
+pub(super) struct LocalSection {
+    /// Members that have their home here. Shared with calls that are going through them.
+    pub(super) seats: Rc<[Seat]>,
+    places: FxHashMap<Target, u32>,
+    /// The PE above in the tree; the root has none.
+    pub(super) parent: Option<PeId>,
+    /// Of the members with their home here and of the PEs right below.
+    pub(super) reductions: Reductions,
+    /// Whether the PE above knows that nobody contributes here any more.
+    pub(super) has_ended: bool,
+    /// Calls that this PE has heard.
+    pub(super) calls_heard: u64,
+    /// How many calls are to be heard before the section is forgotten, once it is dissolved.
+    pub(super) calls_due: Option<u64>,
+    /// At the root: the homes of all members, in order.
+    pub(super) homes: Arc<[PeId]>,
+    /// At the root: calls that it has spread.
+    pub(super) calls_made: u64,
+    /// At the root.
+    pub(super) is_dissolved: bool,
+}
+
+impl LocalSection {
+    pub(super) fn new(members: &[Target], parent: Option<PeId>, below: u64, homes: Arc<[PeId]>) -> Self {
+        let places: FxHashMap<Target, u32> = members.iter().copied().zip(0..).collect();
+        let seats =
+            members.iter().map(|target| Seat { target: *target, is_taken: Cell::new(true) }).collect();
+        let reductions = Reductions::new(below.saturating_add(members.len() as u64));
+        Self {
+            seats,
+            places,
+            parent,
+            reductions,
+            has_ended: false,
+            calls_heard: 0,
+            calls_due: None,
+            homes,
+            calls_made: 0,
+            is_dissolved: false,
+        }
+    }
+
+    /// The seat of a member with its home here, also after its end.
+    pub(super) fn seat(&self, target: Target) -> Option<&Seat> {
+        self.places.get(&target).map(|place| &self.seats[*place as usize])
+    }
+}
+
+/// What a PE keeps of sections.
+pub(super) fn state(pe: &Pe) -> &RefCell<Sections> {
+    pe.state(ID)
+}
+
+/// See the file's head.
+#[derive(Default)]
+pub(super) struct Sections {
+    known: FxHashMap<SectionId, LocalSection>,
+    /// How many were formed on this PE.
+    formed: u32,
+    /// Those that were formed on this PE and whose members' homes are not known yet; calls of them that were made here.
+    forming: FxHashMap<SectionId, Vec<(CallOptions, SectionCall)>>,
+    /// The sections of members that have their home here.
+    memberships: FxHashMap<Target, SmallVec<[SectionId; 1]>>,
+    /// The next reductions of members that live here, of the sections that they have contributed to.
+    next: FxHashMap<Target, SmallVec<[(SectionId, u64); 1]>>,
+}
+
+/// What the PE that formed a section knows of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Standing {
+    Known,
+    Forming,
+    Unknown,
+}
+
+impl Sections {
+    /// The name of a section that PE `creator`, which is this one, forms.
+    pub(super) fn announce(&mut self, creator: PeId) -> SectionId {
+        let section = SectionId { creator, serial: self.formed };
+        self.formed = self.formed.checked_add(1).expect("a PE forms fewer than 2^32 sections");
+        self.forming.insert(section, Vec::new());
+        section
+    }
+
+    /// Keeps a call until the section is formed.
+    ///
+    /// # Errors
+    /// The call, if the section is not being formed here.
+    pub(super) fn keep_call(
+        &mut self,
+        options: CallOptions,
+        call: SectionCall,
+    ) -> Result<(), (CallOptions, SectionCall)> {
+        match self.forming.get_mut(&call.section) {
+            Some(calls) => {
+                calls.push((options, call));
+                Ok(())
+            }
+            None => Err((options, call)),
+        }
+    }
+
+    pub(super) fn standing(&self, section: SectionId) -> Standing {
+        match self.known.get(&section) {
+            Some(local) if !local.is_dissolved => Standing::Known,
+            None if self.forming.contains_key(&section) => Standing::Forming,
+            _ => Standing::Unknown,
+        }
+    }
+
+    /// Takes a section in. Returns the calls that have waited for it.
+    pub(super) fn insert(
+        &mut self,
+        section: SectionId,
+        local: LocalSection,
+    ) -> Vec<(CallOptions, SectionCall)> {
+        for seat in local.seats.iter() {
+            self.memberships.entry(seat.target).or_default().push(section);
+        }
+        self.known.insert(section, local);
+        self.forming.remove(&section).unwrap_or_default()
+    }
+
+    pub(super) fn get(&self, section: SectionId) -> Option<&LocalSection> {
+        self.known.get(&section)
+    }
+
+    /// Whether a member with its home here belongs to a section.
+    pub(super) fn has_seat(&self, section: SectionId, target: Target) -> bool {
+        let seat = self.get(section).and_then(|local| local.seat(target));
+        seat.is_some_and(|seat| seat.is_taken.get())
+    }
+
+    pub(super) fn get_mut(&mut self, section: SectionId) -> Option<&mut LocalSection> {
+        self.known.get_mut(&section)
+    }
+
+    /// Removes a section with all that is kept for members that have their home here.
+    pub(super) fn remove(&mut self, section: SectionId) -> Option<LocalSection> {
+        let local = self.known.remove(&section)?;
+        for Seat { target, .. } in local.seats.iter() {
+            if let Some(sections) = self.memberships.get_mut(target) {
+                sections.retain(|other| *other != section);
+                if sections.is_empty() {
+                    self.memberships.remove(target);
+                }
+            }
+        }
+        Some(local)
+    }
+
+    /// The sections of which a member was one that is gone now.
+    pub(super) fn leave(&mut self, target: Target) -> SmallVec<[SectionId; 1]> {
+        self.memberships.remove(&target).unwrap_or_default()
+    }
+
+    /// The number of the next reduction that a member contributes to, which lives here.
+    pub(super) fn count(&mut self, target: Target, section: SectionId) -> u64 {
+        let numbers = self.next.entry(target).or_default();
+        match numbers.iter_mut().find(|(of, _)| *of == section) {
+            Some((_, next)) => {
+                *next += 1;
+                *next - 1
+            }
+            None => {
+                numbers.push((section, 1));
+                0
+            }
+        }
+    }
+
+    /// Forgets what a member has contributed to a section that is dissolved.
+    pub(super) fn forget(&mut self, target: Target, section: SectionId) {
+        if let Some(numbers) = self.next.get_mut(&target) {
+            numbers.retain(|(of, _)| *of != section);
+            if numbers.is_empty() {
+                self.next.remove(&target);
+            }
+        }
+    }
+
+    /// Takes out what goes with a member that leaves this PE: its next reductions.
+    pub(super) fn take_numbers(&mut self, target: Target) -> Vec<(SectionId, u64)> {
+        self.next.remove(&target).map(SmallVec::into_vec).unwrap_or_default()
+    }
+
+    /// Whether nothing is kept.
+    #[cfg(test)]
+    fn is_empty(&self) -> bool {
+        self.known.is_empty()
+            && self.forming.is_empty()
+            && self.memberships.is_empty()
+            && self.next.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ids::{CollectionId, Index};
+
+    fn member(number: u64) -> Target {
+        Target::Member(CollectionId { creator: PeId(0), serial: 0 }, Index::from(number))
+    }
+
+    fn section(serial: u32) -> SectionId {
+        SectionId { creator: PeId(0), serial }
+    }
+
+    fn local(members: &[Target]) -> LocalSection {
+        LocalSection::new(members, None, 0, Arc::default())
+    }
+
+    #[test]
+    fn a_section_that_is_dissolved_leaves_nothing() {
+        let mut sections = Sections::default();
+        assert_eq!(sections.announce(PeId(0)), section(0));
+        assert_eq!(sections.standing(section(0)), Standing::Forming);
+        assert!(sections.insert(section(0), local(&[member(1), member(2)])).is_empty());
+        assert!(sections.insert(section(1), local(&[member(2)])).is_empty());
+        assert_eq!(sections.standing(section(0)), Standing::Known);
+        assert_eq!((sections.count(member(2), section(1)), sections.count(member(2), section(1))), (0, 1));
+        sections.count(member(2), section(0));
+        sections.forget(member(2), section(0));
+        assert!(sections.remove(section(0)).is_some());
+        assert_eq!(sections.standing(section(0)), Standing::Unknown);
+        assert_eq!(sections.leave(member(2)).as_slice(), [section(1)]);
+        assert_eq!(sections.take_numbers(member(2)), [(section(1), 2)]);
+        assert!(sections.remove(section(1)).is_some());
+        assert!(sections.is_empty());
+    }
+}

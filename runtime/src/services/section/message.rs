@@ -1,0 +1,101 @@
+//! Messages of sections to one PE, and how nodes tell each other of them.
+
+use super::calls::{CallFrame, Multicast, SectionCall};
+use super::news::{SectionMessage, SectionNews};
+use crate::delivery::outbox;
+use crate::delivery::zerocopy::carry::Carried;
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::{Body, Envelope, SystemMessage};
+use crate::model::ids::{PeId, SectionId, ServiceId};
+use crate::model::nocopy::{Leaving, lent_bytes};
+use crate::model::registry::EntryRegistration;
+use crate::pe::Pe;
+use chare_lrts::codec::{CodecError, Writer};
+use serde::{Deserialize, Serialize};
+
+pub(crate) const ID: ServiceId = ServiceId(1);
+
+/// What one PE is told.
+pub(super) enum Message {
+    /// To the root of a section.
+    Call(SectionCall),
+    /// To members of a section.
+    Multicast(Multicast),
+    News(SectionMessage),
+    /// Either kind of call, for another node.
+    Frame(CallFrame, &'static EntryRegistration, Arguments),
+}
+
+/// What nodes tell each other; the arguments of a call follow.
+#[derive(Serialize, Deserialize)]
+pub(super) enum Told<N, C> {
+    News { to: PeId, message: N },
+    Call(C),
+}
+
+impl From<Message> for Body {
+    fn from(message: Message) -> Self {
+        Self::System(Box::new(message))
+    }
+}
+
+impl SystemMessage for Message {
+    fn service(&self) -> ServiceId {
+        ID
+    }
+
+    fn describe(&self) -> String {
+        let (entry, section) = match self {
+            Self::Call(SectionCall { entry, section, .. })
+            | Self::Multicast(Multicast { entry, section, .. }) => (entry, section),
+            Self::Frame(frame, entry, _) => (entry, &frame.call.section),
+            Self::News(message) => return format!("news of {}", message.section),
+        };
+        format!("a call of {}::{} of {section}", entry.chare, entry.name)
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Call(call) => {
+                call.arguments.encoded_bytes() + call.nocopy.iter().map(Carried::kept_bytes).sum::<usize>()
+            }
+            Self::Multicast(multicast) => {
+                let nocopy = multicast.nocopy.iter().map(Leaving::kept_bytes);
+                multicast.arguments.encoded_bytes() + nocopy.sum::<usize>()
+            }
+            Self::News(message) => message.bytes(),
+            Self::Frame(..) => 0,
+        }
+    }
+
+    fn has_arguments(&self) -> bool {
+        matches!(self, Self::Frame(..))
+    }
+
+    fn lent_bytes(&self) -> u64 {
+        match self {
+            Self::Frame(frame, ..) => lent_bytes(&frame.nocopy),
+            _ => 0,
+        }
+    }
+
+    fn write(&self, to: PeId, out: &mut Writer<'_>) -> Result<(), CodecError> {
+        match self {
+            Self::News(message) => out.write(&Told::<_, CallFrame>::News { to, message }),
+            Self::Frame(frame, _, arguments) => {
+                out.write(&Told::<SectionMessage, _>::Call(frame))?;
+                arguments.encode(out)
+            }
+            Self::Call(_) | Self::Multicast(_) => {
+                unreachable!("it is made a frame before it leaves its node")
+            }
+        }
+    }
+}
+
+/// Tells a PE something about a section.
+pub(super) fn tell(pe: &Pe, to: PeId, section: SectionId, news: SectionNews) {
+    let message = Message::News(SectionMessage { section, news });
+    outbox::send(pe, to, Envelope::system(CallOptions::new(), message));
+}

@@ -1,0 +1,109 @@
+//! Sections: some members of one or several collections, called and reduced like a whole one.
+//! `proxy -> **section** -> zerocopy, outbox`, and `inbox, dispatch -> **section** -> the members`
+//!
+//! 1. Whoever forms a section names its members. The PE that formed it is its *root*: all calls of the section go there.
+//! 2. Each member has a *seat* at its home, which knows where it lives (see [`members_at_home`]). So members may come late, move and go, and nobody
+//!    has to be told but the home, which is told anyway.
+//! 3. A call goes from the root down a tree of the nodes with seats (see [`tree`]): it is encoded once and comes to each node once, also with
+//!    nocopy arguments. A home calls the members that are there, and sends on what is for those that live elsewhere: one message for each PE.
+//! 4. A contribution goes to the member's home, and from there up the same tree, folded on its way (see [`reductions`]).
+//! 5. Forming and dissolving cost the root one message for each home. A home forgets a section that is dissolved when it has received all calls that
+//!    the root made before.
+//! 6. News that overtakes the section's waits. So that it does not wait for ever, the root is asked whether the section will come: its
+//!    answer ends the job if somebody speaks to a section that is dissolved, or for one that it is no member of.
+
+mod calls;
+mod contributing;
+mod delivery;
+mod dissolving;
+mod forming;
+mod members_at_home;
+mod message;
+mod multicast;
+mod news;
+mod receiving;
+mod reductions;
+mod tree;
+
+pub(crate) use calls::SectionCall;
+pub(crate) use contributing::contribute;
+pub(crate) use dissolving::dissolve;
+pub(crate) use forming::form;
+pub(crate) use message::ID;
+pub(crate) use multicast::call;
+
+use crate::base::typed_box::TypedBox;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::opened;
+use crate::model::ids::{SectionId, Target};
+use crate::node::{Arrival, Delivery, Node, NodeService};
+use crate::pe::queued::Outcome;
+use crate::pe::{CallOfMany, ElementEvent, Pe, Service};
+use calls::CallFrame;
+use chare_lrts::codec;
+use members_at_home::{Sections, state};
+use message::{Message, Told};
+use news::SectionMessage;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+pub(crate) const SERVICE: Service = Service {
+    node: NodeService { arrive, ..NodeService::NONE },
+    state: || TypedBox::new(RefCell::new(Sections::default())),
+    deliver: |pe, options, message| receive(pe, options, opened(message)),
+    element: hear_of_element,
+    fire: Some(fire),
+    clear: |pe| drop(state(pe).take()),
+    ..Service::named(ID, "sections")
+};
+
+fn receive(pe: &Pe, options: CallOptions, message: Message) -> Outcome {
+    match message {
+        Message::Call(call) => multicast::run(pe, options, call),
+        Message::Multicast(multicast) => delivery::deliver(pe, options, multicast),
+        Message::News(message) => receiving::receive(pe, message),
+        Message::Frame(..) => unreachable!("frames are for other nodes"),
+    }
+}
+
+/// Takes what another node tells.
+///
+/// # Errors
+/// What does not fit this program or this job, in words.
+fn arrive(node: &Arc<Node>, arrival: Arrival<'_>) -> Result<Option<Delivery>, String> {
+    let (told, rest): (Told<SectionMessage, CallFrame>, &[u8]) =
+        codec::decode_front(arrival.said).map_err(|error| error.to_string())?;
+    match told {
+        Told::News { to, message } => {
+            let message = Box::new(Message::News(message));
+            Ok(Some(Delivery { to, options: CallOptions::new(), message }))
+        }
+        Told::Call(frame) => multicast::arrive(node, arrival, frame, rest).map(|()| None),
+    }
+}
+
+/// Numbers of reductions go with a member that leaves; its home gives up its seats.
+fn hear_of_element(pe: &Pe, event: &mut ElementEvent<'_>) {
+    match event {
+        ElementEvent::Gone { collection, index, parcel, .. } => {
+            let contributed = state(pe).borrow_mut().take_numbers(Target::Member(*collection, *index));
+            if !contributed.is_empty() {
+                parcel.put(ID, &contributed);
+            }
+        }
+        ElementEvent::Forgotten { member, parcel } => match parcel.open::<Vec<(SectionId, u64)>>(ID) {
+            Ok(contributed) => {
+                contributing::member_gone(pe, *member, &contributed.unwrap_or_default());
+            }
+            Err(cause) => pe.fail("news of a member".to_owned(), cause),
+        },
+        ElementEvent::Born { .. } => {}
+    }
+}
+
+/// A callback leads to all members.
+fn fire(pe: &Pe, call: CallOfMany) {
+    let CallOfMany { many: (creator, serial), options, entry, arguments, reference } = call;
+    let section = SectionId { creator, serial };
+    multicast::call(pe, options, SectionCall { section, entry, arguments, nocopy: Vec::new(), reference });
+}

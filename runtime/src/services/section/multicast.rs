@@ -1,0 +1,216 @@
+//! A call of a section on its way: to the root, and from there to the homes of its members.
+
+use super::calls::{CallFrame, CallOfSection, Leg, Multicast, SectionCall};
+use super::members_at_home::{Standing, state};
+use super::message::{ID, Message, Told};
+use super::news::SectionMessage;
+use super::tree::{branches, split};
+use crate::base::counters::Counters;
+use crate::delivery::outbox;
+use crate::delivery::zerocopy::carry::{self, Carried, PassedOn, Wanted};
+use crate::model::arguments::Arguments;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::Envelope;
+use crate::model::error::JobError;
+use crate::model::ids::{NodeId, PeId};
+use crate::model::nocopy::lent_bytes;
+use crate::model::registry::{EntryRegistration, check_count, find_entry};
+use crate::node::backpressure::hold_back;
+use crate::node::credit::cost_of;
+use crate::node::mailbox::Work;
+use crate::node::{Arrival, Node};
+use crate::pe::Pe;
+use crate::pe::early::Missing;
+use crate::pe::queued::Outcome;
+use std::sync::Arc;
+
+/// Calls an entry of every member. Members on this node read nocopy arguments where the caller has them.
+pub(crate) fn call(pe: &Pe, options: CallOptions, call: SectionCall) {
+    let root = call.section.creator;
+    if root == pe.id && state(pe).borrow().standing(call.section) == Standing::Known {
+        return spread(pe, &options, call);
+    }
+    let kept = state(pe).borrow_mut().keep_call(options, call);
+    match kept {
+        Ok(()) => pe.counters.sent.add(1),
+        Err((options, call)) => {
+            let message = if pe.node.is_here(root) {
+                Message::Call(call)
+            } else {
+                describe(&pe.node, options.clone(), call)
+            };
+            outbox::send(pe, root, Envelope::system(options, message));
+        }
+    }
+}
+
+/// A call on its way to a root on another node.
+fn describe(node: &Node, options: CallOptions, call: SectionCall) -> Message {
+    let SectionCall { section, entry, arguments, nocopy, reference } = call;
+    let call = CallOfSection { section, entry: entry.id, options, reference };
+    let nocopy = carry::describe(node, node.topology.node_of(section.creator), &nocopy);
+    Message::Frame(CallFrame { call, leg: Leg::Up, nocopy }, entry, arguments)
+}
+
+/// At the root: makes the calls that have waited for the section, in the order in which they came.
+pub(super) fn make_up(pe: &Pe, calls: Vec<(CallOptions, SectionCall)>) {
+    for (options, call) in calls {
+        spread(pe, &options, call);
+        pe.counters.processed.add(1);
+    }
+}
+
+/// A call has come to the root.
+pub(super) fn run(pe: &Pe, options: CallOptions, call: SectionCall) -> Outcome {
+    let section = call.section;
+    let standing = state(pe).borrow().standing(section);
+    match standing {
+        Standing::Known => spread(pe, &options, call),
+        Standing::Forming => {
+            return pe.keep(Missing::Section(section), options, Message::Call(call).into());
+        }
+        Standing::Unknown => {
+            let what = format!("a call of {}::{} of {section}", call.entry.chare, call.entry.name);
+            pe.fail(what, "the section was dissolved before; call it no more after that");
+        }
+    }
+    Outcome::Processed
+}
+
+/// At the root: tells the homes of all members.
+fn spread(pe: &Pe, options: &CallOptions, call: SectionCall) {
+    let SectionCall { section, entry, arguments, nocopy, reference } = call;
+    let homes = {
+        let mut sections = state(pe).borrow_mut();
+        let local = sections.get_mut(section).expect("its caller looked");
+        local.calls_made += 1;
+        Arc::clone(&local.homes)
+    };
+    let (near, far) = split(pe.node.topology, pe.id, &homes);
+    let call = CallOfSection { section, entry: entry.id, options: options.clone(), reference };
+    let mut children = Vec::new();
+    if !far.is_empty() {
+        pe.counters.encodes.add(1);
+        let mut encoded = Vec::new();
+        let told = arguments
+            .encode_into(&mut encoded)
+            .map_err(|error| error.to_string())
+            .and_then(|()| pass_on(&pe.node, &pe.counters, &far, &call, &nocopy, &encoded));
+        match told {
+            Ok(told) => children = told,
+            Err(cause) => pe.fail(format!("a call of {section}"), cause),
+        }
+    }
+    let multicast = multicast(&call, entry, arguments, &nocopy);
+    for (to, multicast) in copies(near, multicast) {
+        outbox::send(pe, to, Envelope::system(options.clone(), Message::Multicast(multicast)));
+    }
+    children.into_iter().for_each(|child| hold_back(&pe.node, child));
+}
+
+fn multicast(
+    call: &CallOfSection,
+    entry: &'static EntryRegistration,
+    arguments: Arguments,
+    carried: &[Carried],
+) -> Multicast {
+    let nocopy = carried.iter().map(Carried::for_member).collect();
+    let &CallOfSection { section, reference, .. } = call;
+    Multicast { section, members: None, entry, arguments, nocopy, reference }
+}
+
+/// One for each PE; the last takes the original.
+fn copies(pes: Vec<PeId>, multicast: Multicast) -> impl Iterator<Item = (PeId, Multicast)> {
+    let (mut left, mut original) = (pes.len(), Some(multicast));
+    pes.into_iter().filter_map(move |pe| {
+        left -= 1;
+        let copy = if left == 0 { original.take() } else { original.clone() };
+        copy.map(|multicast| (pe, multicast))
+    })
+}
+
+/// Tells the nodes right below, each what it is to pass on. Returns which they are.
+fn pass_on(
+    node: &Node,
+    counters: &Counters,
+    pes: &[PeId],
+    call: &CallOfSection,
+    carried: &[Carried],
+    encoded: &[u8],
+) -> Result<Vec<NodeId>, String> {
+    let branches = branches(node.topology, pes);
+    let children: Vec<NodeId> = branches.iter().map(|branch| node.topology.node_of(branch[0])).collect();
+    let message = |position: usize, nocopy| {
+        let leg = Leg::Down(branches[position].to_vec());
+        Told::<SectionMessage, _>::Call(CallFrame { call: call.clone(), leg, nocopy })
+    };
+    let passed = PassedOn { service: ID, carried, tail: encoded, is_run: true };
+    carry::pass_to(node, counters, &children, passed, message)?;
+    Ok(children)
+}
+
+/// Takes a call of a section from another node.
+///
+/// # Errors
+/// What does not fit this program or this job, in words.
+pub(super) fn arrive(
+    node: &Arc<Node>,
+    Arrival { source, frame, .. }: Arrival<'_>,
+    CallFrame { call, leg, nocopy }: CallFrame,
+    rest: &[u8],
+) -> Result<(), String> {
+    let cost = node.charge(source, cost_of(frame.len(), lent_bytes(&nocopy)))?;
+    let entry = find_entry(call.entry)?;
+    check_count(nocopy.len(), entry)?;
+    let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
+    let pes = match &leg {
+        Leg::Up => std::slice::from_ref(&call.section.creator),
+        Leg::Down(pes) => pes,
+        Leg::Away { to, .. } => std::slice::from_ref(to),
+    };
+    if let Some(beyond) = pes.iter().find(|pe| pe.0 >= node.topology.pes()) {
+        return Err(format!("a call of a section on {beyond}, which does not exist"));
+    }
+    if !matches!(leg, Leg::Down(_)) && !node.is_here(pes[0]) {
+        return Err(format!("a call of a section for {}, which is not on this node", pes[0]));
+    }
+    let encoded = if matches!(leg, Leg::Down(_)) { rest.to_vec() } else { Vec::new() };
+    let kinds = entry.nocopy.iter().copied();
+    let wanted =
+        kinds.zip(nocopy).map(|(kind, descriptor)| Wanted { descriptor, kind, into: None }).collect();
+    let what = move || entry.fetching();
+    carry::bring_in(node, cost.source, what, wanted, move |node, carried| match leg {
+        Leg::Up => {
+            let CallOfSection { section, options, reference, .. } = call;
+            let nocopy = carried.into_vec();
+            let call = SectionCall { section, entry, arguments, nocopy, reference };
+            node.deliver(
+                section.creator,
+                Work::Message(Envelope::system(options, Message::Call(call)), cost),
+            );
+        }
+        Leg::Away { to, members } => {
+            let options = call.options.clone();
+            let multicast =
+                Multicast { members: Some(members), ..multicast(&call, entry, arguments, &carried) };
+            let envelope = Envelope::system(options, Message::Multicast(multicast));
+            node.deliver(to, Work::Message(envelope, cost));
+        }
+        Leg::Down(pes) => {
+            let (near, far) = split(node.topology, node.topology.pe(node.id, 0), &pes);
+            if let Err(cause) = pass_on(node, &node.outside, &far, &call, &carried, &encoded) {
+                let (what, pe) = ("passing on a call of a section".to_owned(), node.topology.pe(node.id, 0));
+                node.fail(JobError::Delivery { what, pe, node: node.id, cause });
+            }
+            let multicast = multicast(&call, entry, arguments, &carried);
+            // Each gives a part of the cost back.
+            let costs = cost.split(near.len() as u32);
+            for ((to, multicast), cost) in copies(near, multicast).zip(costs) {
+                let envelope = Envelope::system(call.options.clone(), Message::Multicast(multicast));
+                node.outside.sent.add_shared(1);
+                node.deliver(to, Work::Message(envelope, cost));
+            }
+            node.outside.processed.add_shared(1);
+        }
+    })
+}

@@ -1,0 +1,148 @@
+//! The reductions of a section at one place of its tree, where members and the places below contribute alike.
+//!
+//! 1. Whoever contributes does so once to each reduction, until it leaves: a member by its end, a place below when nobody contributes
+//!    there any more. Who leaves says which reduction is the first without it.
+//! 2. A reduction is complete when all have contributed who are there or left behind it. Reductions complete in order.
+//!
+//! Contributions and the news of an end may overtake each other: they are counted.
+
+use crate::model::reduction::Share;
+use std::collections::BTreeMap;
+
+/// See the file's head.
+pub(super) struct Reductions {
+    /// Who contributes to all that are to come.
+    present: u64,
+    /// Of those who left: the first reduction without each, as long as earlier ones are not complete.
+    ends: Vec<u64>,
+    /// The first that is not complete.
+    first: u64,
+    open: BTreeMap<u64, Open>,
+}
+
+struct Open {
+    share: Share,
+    contributions: u64,
+}
+
+impl Reductions {
+    pub(super) fn new(present: u64) -> Self {
+        Self { present, ends: Vec::new(), first: 0, open: BTreeMap::new() }
+    }
+
+    /// Adds one contribution.
+    ///
+    /// # Errors
+    /// When it does not fit what others contributed, in words.
+    pub(super) fn add(&mut self, number: u64, share: Share) -> Result<(), String> {
+        if number < self.first {
+            return Err("a member contributed to it that is none, or is another one by now".to_owned());
+        }
+        match self.open.get_mut(&number) {
+            Some(open) => {
+                open.contributions += 1;
+                open.share.absorb(share)
+            }
+            None => {
+                self.open.insert(number, Open { share, contributions: 1 });
+                Ok(())
+            }
+        }
+    }
+
+    /// One who contributed leaves; `end` is the first reduction without it.
+    ///
+    /// # Errors
+    /// When there is nobody left, in words: other nodes may say anything.
+    pub(super) fn leave(&mut self, end: u64) -> Result<(), String> {
+        self.present = self.present.checked_sub(1).ok_or("more leave it than there are")?;
+        if end > self.first {
+            self.ends.push(end);
+        }
+        Ok(())
+    }
+
+    /// Takes the next reduction, if it is complete.
+    pub(super) fn complete(&mut self) -> Option<(u64, Share)> {
+        let number = self.first;
+        let late = self.ends.iter().filter(|end| **end > number).count() as u64;
+        let open = self.open.first_entry().filter(|open| *open.key() == number)?;
+        if open.get().contributions < self.present.saturating_add(late) {
+            return None;
+        }
+        let Open { share, .. } = open.remove();
+        self.first += 1;
+        self.ends.retain(|end| *end > self.first);
+        Some((number, share))
+    }
+
+    /// The first reduction to which nobody contributes any more, if that is certain.
+    pub(super) fn end(&self) -> Option<u64> {
+        (self.present == 0 && self.ends.is_empty()).then_some(self.first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::callback::Callback;
+    use crate::model::ids::Index;
+    use crate::model::reduction::reducers::sum;
+
+    fn add(state: &mut Reductions, number: u64) {
+        let callback = Callback::<u64>::ignore().erase();
+        state.add(number, Share::new(sum(1u64).of_member(Index::from(0)), callback)).unwrap();
+    }
+
+    /// What is complete now, and its sum.
+    fn complete(state: &mut Reductions) -> Vec<(u64, u64)> {
+        std::iter::from_fn(|| state.complete())
+            .map(|(number, share)| (number, share.finish().unwrap().take().unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn reductions_complete_in_order_when_all_have_contributed() {
+        let mut state = Reductions::new(2);
+        for number in [1, 1, 0] {
+            add(&mut state, number);
+        }
+        assert_eq!(complete(&mut state), []);
+        add(&mut state, 0);
+        assert_eq!(complete(&mut state), [(0, 2), (1, 2)]);
+        assert_eq!(state.end(), None);
+    }
+
+    #[test]
+    fn who_leaves_is_awaited_up_to_its_end() {
+        let mut state = Reductions::new(3);
+        // Its contributions may come after the news.
+        state.leave(2).unwrap();
+        for number in [0, 1, 2, 0, 1, 2] {
+            add(&mut state, number);
+        }
+        assert_eq!(complete(&mut state), []);
+        add(&mut state, 0);
+        assert_eq!(complete(&mut state), [(0, 3)]);
+        add(&mut state, 1);
+        assert_eq!(complete(&mut state), [(1, 3), (2, 2)]);
+        state.leave(0).unwrap();
+        add(&mut state, 3);
+        assert_eq!(complete(&mut state), [(3, 1)]);
+        state.leave(5).unwrap();
+        assert_eq!(state.end(), None, "one contribution is on its way");
+        add(&mut state, 4);
+        assert_eq!(complete(&mut state), [(4, 1)]);
+        assert_eq!(state.end(), Some(5));
+        assert!(state.leave(5).is_err());
+    }
+
+    #[test]
+    fn a_contribution_to_what_is_complete_is_refused() {
+        let mut state = Reductions::new(1);
+        add(&mut state, 0);
+        assert_eq!(complete(&mut state), [(0, 1)]);
+        let callback = Callback::<u64>::ignore().erase();
+        assert!(state.add(0, Share::new(sum(1u64).of_member(Index::from(0)), callback)).is_err());
+    }
+}
