@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `sanitize`, `chaos`, `fuzz`, `soak`, `vm`.
+//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `sanitize`, `chaos`, `floors`, `fuzz`, `soak`, `vm`.
 //!
 //! Each command is a list of steps (`step`); a step is one program with its arguments. All steps run, whatever became of
 //! those before them; the end is a table (`report`) and an exit code.
@@ -9,6 +9,7 @@ mod chaos;
 #[cfg(test)]
 mod chapters;
 mod family;
+mod floors;
 mod fuzz;
 #[cfg(test)]
 mod readme;
@@ -56,6 +57,8 @@ enum Command {
     },
     /// Break many jobs, each at a random message, and check how each ends
     Chaos(chaos::Options),
+    /// Check that modules import only downwards, in the order of each crate's FLOORS
+    Floors(floors::Options),
     /// Search for input that breaks what reads from peers and strangers
     Fuzz(fuzz::Options),
     /// Run a command in a guest that has RDMA devices
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
     let mut report = Report::default();
     match Arguments::parse().command {
         Command::Vm(machine) => return vm::run_alone(&machine),
+        Command::Floors(options) => return floors::run_alone(&options),
         Command::Test { quick } => suite::run(quick, &mut report),
         Command::Bench { names } => bench::run(&names, &mut report),
         Command::Book => book::run(&mut report),

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every check of the project, in the order in which a mistake is found soonest.
 
 use crate::book;
+use crate::floors;
 use crate::report::Report;
 use crate::setup::{self, Tools};
 use crate::step::{Step, flags_with, root};
@@ -13,6 +14,7 @@ const FEATURES: &str = "ofi,verbs,mpi";
 pub(crate) fn run(quick: bool, report: &mut Report) {
     let tools = setup::prepare(report);
     report.add(Tools::run(&tools.rustfmt, Step::cargo("format", "fmt --all --check")));
+    report.add(floors::step());
     let lints = "clippy --workspace --all-targets --all-features -- -D warnings";
     report.add(Tools::run(&tools.clippy, Step::cargo("lints", lints)));
     for feature in FEATURES.split(',') {

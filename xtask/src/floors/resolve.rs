@@ -1,0 +1,195 @@
+//! Arrows between files: who names what another file defines.
+//!
+//! A path is followed through imports and re-exports, over any number of hops and through globs, to the file that defines what
+//! it ends in. Past a type (a variant, an associated function) it is not followed. What no file is seen to define comes out of
+//! a macro; the file of the last module of the path stands for it. Modules themselves draw no arrow. A re-export draws one like
+//! any import: a folder's face that hands on what stands within cannot also define what that needs.
+
+use super::source::{FileId, Import, Mention, ModuleId, ROOT, Source};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What one file names of another: each name and the first line that has it.
+pub(crate) type Names = BTreeMap<String, usize>;
+
+/// All arrows, by the file that names and the file that defines.
+pub(crate) type Arrows = BTreeMap<(FileId, FileId), Names>;
+
+/// An inherent `impl` block for a type that another file defines.
+pub(crate) struct Extension {
+    pub(crate) file: FileId,
+    pub(crate) line: usize,
+    pub(crate) defined_in: FileId,
+    pub(crate) name: String,
+}
+
+/// What a path leads to.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Target {
+    Module(ModuleId),
+    Item(ModuleId, String),
+    /// Another crate's, or a local name.
+    Foreign,
+}
+
+/// Names that are being looked up, so that re-exports in a circle come to an end.
+type Seen = BTreeSet<(ModuleId, String)>;
+
+/// The arrows of a crate.
+pub(crate) fn arrows(source: &Source) -> Arrows {
+    let mut arrows = Arrows::new();
+    for (index, module) in source.modules.iter().enumerate() {
+        let id = ModuleId(index);
+        let mut draw = |mention: &Mention, (target, name): (ModuleId, String)| {
+            let defined_in = source.modules[target.0].file;
+            if defined_in != module.file {
+                let line =
+                    arrows.entry((module.file, defined_in)).or_default().entry(name).or_insert(mention.line);
+                *line = mention.line.min(*line);
+            }
+        };
+        for import in &module.imports {
+            source.imported(id, import).into_iter().for_each(|item| draw(&import.mention, item));
+        }
+        for mention in &module.mentions {
+            source.items(id, mention).into_iter().for_each(|item| draw(mention, item));
+        }
+    }
+    arrows
+}
+
+/// The inherent `impl` blocks of a crate for types of other files.
+pub(crate) fn extensions(source: &Source) -> Vec<Extension> {
+    let mut found = Vec::new();
+    for (index, module) in source.modules.iter().enumerate() {
+        for mention in &module.extensions {
+            let items = source.items(ModuleId(index), mention).into_iter();
+            found.extend(items.map(|(target, name)| Extension {
+                file: module.file,
+                line: mention.line,
+                defined_in: source.modules[target.0].file,
+                name,
+            }));
+        }
+    }
+    found.retain(|extension| extension.file != extension.defined_in);
+    found
+}
+
+impl Source {
+    /// The items that a path leads to, each with the module that defines it.
+    fn items(&self, from: ModuleId, mention: &Mention) -> Vec<(ModuleId, String)> {
+        let targets = self.resolve(from, &mention.path, &mut Seen::new()).into_iter();
+        let item = |target| match target {
+            Target::Item(module, name) => Some((module, name)),
+            Target::Module(_) | Target::Foreign => None,
+        };
+        targets.filter_map(item).collect()
+    }
+
+    /// The items that an import names. A glob names what is used of it where it is used; one that re-exports names all.
+    fn imported(&self, module: ModuleId, import: &Import) -> Vec<(ModuleId, String)> {
+        match (&import.name, import.is_reexport) {
+            (Some(_), _) => self.items(module, &import.mention),
+            (None, false) => Vec::new(),
+            (None, true) => {
+                let targets = self.resolve(module, &import.mention.path, &mut Seen::new());
+                targets.iter().filter_map(as_module).map(|opened| (opened, "*".to_owned())).collect()
+            }
+        }
+    }
+
+    fn resolve(&self, from: ModuleId, path: &[String], seen: &mut Seen) -> BTreeSet<Target> {
+        let Some((first, mut rest)) = path.split_first() else {
+            return BTreeSet::new();
+        };
+        let mut targets = match first.as_str() {
+            "crate" => BTreeSet::from([Target::Module(ROOT)]),
+            "self" => BTreeSet::from([Target::Module(from)]),
+            "super" => self.parent(from),
+            "Self" => BTreeSet::from([Target::Foreign]),
+            "::" if rest.first() == self.own_name.as_ref() && !rest.is_empty() => {
+                rest = &rest[1..];
+                BTreeSet::from([Target::Module(ROOT)])
+            }
+            name => match self.lookup(from, name, seen) {
+                found if !found.is_empty() => found,
+                _ if self.own_name.as_deref() == Some(name) => BTreeSet::from([Target::Module(ROOT)]),
+                _ => BTreeSet::from([Target::Foreign]),
+            },
+        };
+        for segment in rest {
+            let modules: Vec<ModuleId> = targets.iter().filter_map(as_module).collect();
+            if modules.is_empty() {
+                break;
+            }
+            targets = match segment.as_str() {
+                "super" => modules.iter().flat_map(|module| self.parent(*module)).collect(),
+                "self" => continue,
+                name => modules.iter().flat_map(|module| self.member(*module, name, seen)).collect(),
+            };
+        }
+        targets
+    }
+
+    fn parent(&self, module: ModuleId) -> BTreeSet<Target> {
+        self.modules[module.0].parent.map(Target::Module).into_iter().collect()
+    }
+
+    /// What a module has under a name, which it must have if the program compiles.
+    fn member(&self, module: ModuleId, name: &str, seen: &mut Seen) -> BTreeSet<Target> {
+        let found = self.lookup(module, name, seen);
+        if found.is_empty() { BTreeSet::from([Target::Item(module, name.to_owned())]) } else { found }
+    }
+
+    /// What a module is seen to have under a name.
+    fn lookup(&self, module: ModuleId, name: &str, seen: &mut Seen) -> BTreeSet<Target> {
+        let here = &self.modules[module.0];
+        let mut found: BTreeSet<Target> =
+            here.children.get(name).map(|child| Target::Module(*child)).into_iter().collect();
+        if here.definitions.contains_key(name) {
+            found.insert(Target::Item(module, name.to_owned()));
+        }
+        if !seen.insert((module, name.to_owned())) {
+            return found;
+        }
+        for import in here.imports.iter().filter(|import| import.name.as_deref() == Some(name)) {
+            found.extend(self.resolve(module, &import.mention.path, seen));
+        }
+        // A name of its own hides what globs bring, unless it is a module: functions may be called like modules.
+        if found.iter().all(|target| as_module(target).is_some()) {
+            found.extend(self.look_through_globs(module, name, seen));
+        }
+        found
+    }
+
+    fn look_through_globs(&self, module: ModuleId, name: &str, seen: &mut Seen) -> BTreeSet<Target> {
+        let mut found = BTreeSet::new();
+        let mut is_open = false;
+        let globs = self.modules[module.0].imports.iter().filter(|import| import.name.is_none());
+        for glob in globs {
+            for target in self.resolve(module, &glob.mention.path, seen) {
+                match target {
+                    Target::Module(opened) => found.extend(self.lookup(opened, name, seen)),
+                    Target::Item(home, item) => {
+                        let variants = self.modules[home.0].definitions.get(&item);
+                        if variants.is_some_and(|variants| variants.contains(name)) {
+                            found.insert(Target::Item(home, item));
+                        }
+                    }
+                    Target::Foreign => is_open = true,
+                }
+            }
+        }
+        if found.is_empty() && is_open {
+            found.insert(Target::Foreign);
+        }
+        found
+    }
+}
+
+fn as_module(target: &Target) -> Option<ModuleId> {
+    match target {
+        Target::Module(module) => Some(*module),
+        Target::Item(..) | Target::Foreign => None,
+    }
+}

@@ -1,0 +1,285 @@
+//! Small crates, each with one thing to find or to leave alone.
+
+use super::check::Checked;
+use super::report;
+use super::source::Texts;
+
+/// Checks a crate of (path, text) and returns what is printed.
+fn lines(files: &[(&str, &str)], floors: Option<&str>) -> Vec<String> {
+    report::errors(&checked(files, floors))
+}
+
+fn checked(files: &[(&str, &str)], floors: Option<&str>) -> Checked {
+    let texts: Texts = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+    Checked::new("house", &texts, floors)
+}
+
+/// What stands before the last line.
+fn errors(files: &[(&str, &str)], floors: &str) -> Vec<String> {
+    let mut lines = lines(files, Some(floors));
+    lines.pop();
+    lines
+}
+
+/// Where an import of `low.rs` leads, from line 1 of it: up, if it leads into `high.rs`.
+fn low_is(text: &str) -> Vec<String> {
+    let root = "mod low; mod high; pub mod prelude; extern crate self as house; pub use high::High;";
+    let high = "pub struct High; impl High { pub fn new() {} } pub enum Kind { Odd } pub fn high() {}";
+    let files =
+        [("lib.rs", root), ("prelude.rs", "pub use crate::high::*;"), ("high.rs", high), ("low.rs", text)];
+    errors(&files, "low\nhigh\ndoors: lib prelude")
+}
+
+const UP: &str = "house/src/low.rs:1: low must not know high";
+
+#[test]
+fn an_import_upwards_is_told_with_file_line_and_floor() {
+    let told = low_is("use std::fmt;\n\nuse crate::{high::{High, high as other}};");
+    assert_eq!(told, ["house/src/low.rs:3: low must not know high (High, high)"]);
+}
+
+#[test]
+fn every_way_of_naming_draws_the_arrow() {
+    for text in [
+        "fn low() { crate::high::high() }",
+        "fn low() { house::high::high() }",
+        "fn low() { ::house::high::high() }",
+        "fn low() { super::high::high() }",
+        "fn low() { self::super::high::high() }",
+        "fn low() { format!(\"{}\", crate::high::high()); }",
+        "fn low() { assert!(matches!(1, 1 if crate::high::high()), \"a\"); }",
+        "fn low() { let _ = vec![crate::high::high(); 2]; }",
+        "fn low() { unknown!(a => crate::high::high()); }",
+        "macro_rules! low { () => { $crate::high::high() } }",
+        "struct Low(crate::high::High);",
+        "trait Low where crate::high::High: Sized {}",
+        "#[crate::high::high] struct Low;",
+        "fn low() { let _ = crate::high::Kind::Odd; }",
+        "fn low() { if let crate::high::Kind::Odd = low() {} }",
+        "mod inner { fn low() { super::super::high::high() } }",
+        "fn low() { use crate::high::high; }",
+        "use crate::high; fn low() { high::high() }",
+        "use crate::high as up; fn low() { up::high() }",
+        "use crate::high::{self}; fn low() { high::High::new() }",
+        "use crate::High;",
+        "use crate::prelude::High;",
+        "use crate::prelude::*; fn low() { high() }",
+        "use crate::prelude::*; fn low(_: High) {}",
+        "use crate::prelude::Kind::*; fn low() { let Odd = 1; }",
+        "pub use crate::high::High;",
+        "use crate::high::WrittenByAMacro;",
+        "#[cfg(feature = \"fast\")] use crate::high::High;",
+        "#[cfg(any(feature = \"fast\", test))] use crate::high::High;",
+        "#[cfg(not(loom))] use crate::high::High;",
+    ] {
+        let told = low_is(text);
+        assert!(told.len() == 1 && told[0].starts_with(UP), "{text}: {told:?}");
+    }
+}
+
+#[test]
+fn tests_models_documentation_and_modules_alone_draw_no_arrow() {
+    for text in [
+        "#[cfg(test)] use crate::high::High;",
+        "#[cfg(all(test, unix))] mod tests { use crate::high::High; }",
+        "#[cfg(loom)] use crate::high::High;",
+        "struct Low; impl Low { #[cfg(test)] fn low() { crate::high::high() } }",
+        "fn low() { #[cfg(test)] crate::high::high(); }",
+        "/// See [`crate::high::high`].\nstruct Low;",
+        "use crate::high;",
+        "pub(in crate::high) struct Low;",
+        "use other::high::High;",
+        "fn low(high: u32) -> u32 { high }",
+        "use crate::prelude::*; struct High; fn low(_: High) {}",
+    ] {
+        assert_eq!(low_is(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn a_circle_is_told_with_all_that_ties_it() {
+    let files = [
+        ("lib.rs", "mod one; mod two; mod three;"),
+        ("one.rs", "use crate::two::{Second, second}; pub struct First;"),
+        ("two.rs", "\nuse crate::three::Third; pub struct Second; pub fn second() {}"),
+        ("three.rs", "use crate::one::First; pub struct Third;"),
+    ];
+    let told = lines(&files, None);
+    assert!(told[0].starts_with("house/FLOORS is missing: write it"), "{told:?}");
+    let circle = [
+        "house: a circle of 3 files, 3 arrows:",
+        "  house/src/one.rs:1: two (Second, second)",
+        "  house/src/three.rs:1: one (First)",
+        "  house/src/two.rs:2: three (Third)",
+        "house: 4 files, 3 arrows, 0 up, 1 circles",
+    ];
+    assert_eq!(told[1..], circle);
+}
+
+#[test]
+fn a_reexport_leads_to_the_definition_over_many_hops() {
+    let files = [
+        ("lib.rs", "mod user; mod face; mod home;"),
+        ("face/mod.rs", "mod inner; pub use inner::*;"),
+        ("face/inner.rs", "pub use crate::home::deep::Thing as Renamed;"),
+        ("home/mod.rs", "pub mod deep;"),
+        ("home/deep.rs", "pub struct Thing;"),
+        ("user.rs", "use crate::face::Renamed;"),
+    ];
+    let told = errors(&files, "user\nhome\nface\ndoors: lib");
+    assert_eq!(told, ["house/src/user.rs:1: user must not know home/deep (Thing)"]);
+}
+
+#[test]
+fn a_face_that_defines_what_its_rooms_need_is_in_a_circle_with_them() {
+    let face = |reexport: &str| {
+        let text = format!("mod inner; {reexport} pub struct Outer;");
+        let inner = "use super::Outer; pub struct Inner;";
+        errors(&[("lib.rs", "mod face;"), ("face.rs", &text), ("face/inner.rs", inner)], "face\nlib")
+    };
+    assert_eq!(face(""), [""; 0]);
+    assert_eq!(face("pub use inner::Inner;")[0], "house: a circle of 2 files, 2 arrows:");
+    assert_eq!(face("pub use inner::*;")[0], "house: a circle of 2 files, 2 arrows:");
+}
+
+#[test]
+fn what_a_door_defines_is_for_nobody_below() {
+    let files = [
+        ("lib.rs", "mod low; mod door;"),
+        ("door.rs", "pub fn own() {}"),
+        ("low.rs", "use crate::door::own;"),
+    ];
+    assert_eq!(errors(&files, "low\ndoors: lib door"), ["house/src/low.rs:1: low must not know door (own)"]);
+}
+
+#[test]
+fn an_inherent_impl_for_a_lower_type_needs_a_permit() {
+    let files = [
+        ("lib.rs", "mod low; mod high;"),
+        ("low.rs", "pub struct Low<T>(T);"),
+        ("high.rs", "use crate::low::Low;\nimpl<T> Low<T> {}\nimpl<T> Clone for Low<T> {}"),
+    ];
+    let told = errors(&files, "low\nhigh\nlib");
+    assert_eq!(told.len(), 1);
+    assert!(
+        told[0].starts_with("house/src/high.rs:2: an inherent `impl` for Low, which low defines"),
+        "{told:?}"
+    );
+    assert!(told[0].ends_with("or `may extend: high.rs Low` in house/FLOORS"), "{told:?}");
+    let floors = "low\nhigh\nlib\nmay extend: high.rs Low";
+    assert_eq!(errors(&files, floors), [""; 0]);
+    let told = errors(&files, &format!("{floors} High"));
+    assert_eq!(told, ["house/FLOORS:4: high.rs does not extend High of a lower floor: take it away"]);
+}
+
+#[test]
+fn rooms_of_a_folder_stand_in_order() {
+    let wing = |floors: &str| {
+        let files = [
+            ("lib.rs", "mod wing;"),
+            ("wing/mod.rs", "pub mod base; pub mod mid; pub mod top; use base::Base;"),
+            ("wing/base.rs", "use super::top::tower::Tower; pub struct Base;"),
+            ("wing/mid.rs", "use super::base::Base;"),
+            ("wing/top/mod.rs", "pub mod tower;"),
+            ("wing/top/tower.rs", "pub struct Tower;"),
+        ];
+        errors(&files, floors)
+    };
+    let told = "house/src/wing/base.rs:1: wing/base must not know wing/top/tower (Tower)";
+    assert_eq!(wing("wing: base * top\nlib"), [told]);
+    assert_eq!(wing("wing: top/tower base *\nlib"), [""; 0]);
+    assert_eq!(wing("wing: *\nlib"), [""; 0]);
+    assert_eq!(wing("wing: top base mid\nlib"), [""; 0]);
+    let told = "house/src/wing/mod.rs:1: wing/mod must not know wing/base (Base)";
+    assert_eq!(wing("wing: top mod base mid\nlib"), [told]);
+    let told = "house/src/wing/mid.rs: house/FLOORS has no place for it: write `mid` where it belongs";
+    assert_eq!(wing("wing: top base\nlib"), [told]);
+}
+
+#[test]
+fn two_on_one_line_may_not_know_each_other() {
+    let files =
+        [("lib.rs", "mod one; mod two;"), ("one.rs", "use crate::two::Two;"), ("two.rs", "pub struct Two;")];
+    assert_eq!(errors(&files, "one two\nlib"), ["house/src/one.rs:1: one must not know two (Two)"]);
+    assert_eq!(errors(&files, "two\none\nlib"), [""; 0]);
+}
+
+#[test]
+fn each_file_has_a_place_and_each_entry_a_file() {
+    let files =
+        [("lib.rs", "mod one; mod two;"), ("one.rs", ""), ("two/mod.rs", "mod part;"), ("two/part.rs", "")];
+    let told = errors(&files, "# floors\n\nown\ntwo: parts *\nlib\n");
+    assert_eq!(
+        told,
+        [
+            "house/FLOORS:3: `own` names no module: correct it, or take it away",
+            "house/FLOORS:4: `parts` names no file or folder there: correct it, or take it away",
+            "house/src/one.rs: house/FLOORS has no place for it: write `one` where it belongs",
+        ]
+    );
+}
+
+#[test]
+fn lines_that_say_nothing_are_errors() {
+    let files = [("lib.rs", "mod one;"), ("one.rs", "")];
+    let told = errors(&files, "one\none\nlib:\nlib one: a\ntwo/three\nmay extend: one.rs\ndoors: lib");
+    let lines: Vec<&str> = told.iter().map(|line| line.split(": ").next().unwrap_or_default()).collect();
+    assert_eq!(lines, [2, 3, 4, 5, 6].map(|line| format!("house/FLOORS:{line}")), "{told:?}");
+}
+
+#[test]
+fn files_of_tests_and_programs_need_no_place_and_strays_are_errors() {
+    let root = "#[cfg(test)] mod testing; #[cfg(all(test, loom))] mod model; mod tests; mod gone;\n#[path = \"x.rs\"] mod odd;";
+    let files = [
+        ("lib.rs", root),
+        ("testing/mod.rs", "use crate::stray::Stray;"),
+        ("testing/more.rs", ""),
+        ("model.rs", ""),
+        ("tests.rs", ""),
+        ("bin/tool.rs", ""),
+        ("stray.rs", ""),
+    ];
+    let told = errors(&files, "doors: lib");
+    assert_eq!(
+        told,
+        [
+            "house/src/gone.rs or gone/mod.rs is missing: write it, or take its `mod` away",
+            "house/src/lib.rs:2: `#[path]` hides where a module lies: move the file to where its name says",
+            "house/src/stray.rs: no `mod` leads here: declare it, or take the file away",
+        ]
+    );
+}
+
+#[test]
+fn a_file_that_does_not_parse_is_told_with_its_line() {
+    let files = [("lib.rs", "mod one;"), ("one.rs", "\nfn {}\nmod part;"), ("one/part.rs", "")];
+    let told = errors(&files, "one\nlib");
+    assert!(told[0].starts_with("house/src/one.rs:2: this does not parse ("), "{told:?}");
+    assert_eq!(told.len(), 1, "{told:?}");
+}
+
+#[test]
+fn the_table_counts_and_why_explains() {
+    let files = [
+        ("lib.rs", "mod low; mod high; pub use high::High;"),
+        ("low/mod.rs", "pub mod a; pub mod b;"),
+        ("low/a.rs", "pub struct A;"),
+        ("low/b.rs", "use super::a::A; pub struct B;"),
+        ("high.rs", "\nuse crate::low::{a::A, b::B}; pub struct High;"),
+    ];
+    let checked = checked(&files, Some("low\nhigh\ndoors: lib"));
+    assert_eq!(
+        report::table(&checked)[1..],
+        [
+            "              1     2     3",
+            "   3 lib      .     1     .",
+            "   2 high     2     .     .",
+            "   1 low      1     .     .",
+        ]
+    );
+    let both = ["house/src/high.rs:2: low/a (A)", "house/src/high.rs:2: low/b (B)"].map(str::to_owned);
+    assert_eq!(report::why(&checked, "high", "low"), Some(both.to_vec()));
+    assert_eq!(report::why(&checked, "high", "low/b"), Some(both[1..].to_vec()));
+    assert_eq!(report::why(&checked, "low", "high"), Some(Vec::new()));
+    assert_eq!(report::why(&checked, "low", "attic"), None);
+}
