@@ -1,4 +1,4 @@
-//! What the compiler says to users of `#[chare]`.
+//! Compiler messages to users of `#[chare]`.
 //!
 //! `ui/pass` holds programs that must build and run; `ui/fail` holds one program per message, and beside it the
 //! compiler's exact output. The `.stderr` files are generated, never edited: run with `TRYBUILD=overwrite` after a change of

@@ -1,4 +1,4 @@
-//! What does an element of an array take, while it does nothing?
+//! Memory per element: the bytes that an idle element of an array takes.
 //!
 //! Creates an array of empty chares on one PE and prints by how much the resident set of the process grew, per element.
 //! `cargo bench -p chare-benches --bench memory -- 1000000`

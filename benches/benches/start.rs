@@ -1,6 +1,6 @@
-//! How long does it take from starting a program until an entry of its last PE runs?
+//! Start time: from the start of a program until an entry of its last PE runs.
 //!
-//! The other side starts as many processes that do nothing, and waits for them. What ours takes more is the runtime's.
+//! The other side starts as many processes that do nothing, and waits for them. The difference is the runtime's.
 //! `cargo bench -p chare-benches --bench start`
 
 use chare::prelude::*;
@@ -28,7 +28,7 @@ const COMPARISONS: &[Comparison] = &[
     },
 ];
 
-/// What it takes to start a job.
+/// Measures the start of a job.
 #[derive(Parser)]
 struct Arguments {
     /// Rounds; every side runs once in each

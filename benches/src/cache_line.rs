@@ -1,4 +1,4 @@
-//! The limits of any message between two processors: a word to and fro, and a word for each way.
+//! Cache line limits: the least time of a message between two processors, by a word to and fro and by a word for each way.
 
 use crate::sample::Batches;
 use crate::seat::{processor, take_seat};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-/// What ends the other thread.
+/// The word that ends the other thread.
 const STOP: u64 = u64::MAX;
 
 /// Two pinned threads that spin: one word to and fro.
@@ -17,7 +17,7 @@ pub fn cache_line(batches: Batches) {
     to_and_fro(batches, &word, &word);
 }
 
-/// The same with a word for each way, as queues have: whoever writes takes its line from whoever looks at it, and who looks fetches it back, where
+/// The same with a word for each way, as queues have: the writer takes its line from the reader, and the reader fetches it back, where
 /// one word to and fro is with its writer already.
 pub fn cache_line_each_way(batches: Batches) {
     let [there, back] = [const { CachePadded::new(AtomicU64::new(0)) }; 2];

@@ -1,4 +1,4 @@
-//! Runs the sides of comparisons in turn and prints one row for each comparison.
+//! Comparisons: their sides run in turn, and each comparison prints one row.
 
 use crate::sample;
 use crate::spread::Spread;

@@ -1,10 +1,10 @@
-//! Sides that an MPI's launcher starts twice.
+//! MPI launchers: each starts a side twice.
 
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-/// What starts two processes of each MPI.
+/// The commands that start two processes of each MPI.
 const LAUNCHERS: [(&str, &str); 2] = [
     ("Open MPI", "mpirun.openmpi --allow-run-as-root --oversubscribe -n 2"),
     ("MPICH", "mpiexec.hydra -n 2"),

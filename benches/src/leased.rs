@@ -1,4 +1,4 @@
-//! The side of ours for networks with one-sided access: two nodes, two processes, the backend and nothing above it.
+//! Our side for networks with one-sided access: two nodes, two processes, the backend and nothing above it.
 
 use crate::{Batches, Deed, play_pair, processor, take_seat};
 use chare::Program;

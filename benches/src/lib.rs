@@ -3,7 +3,7 @@
 //! 1. A *side* is a process of its own that measures one thing and prints its samples; so sides share no memory, no caches that
 //!    live longer than they, and no scheduler.
 //! 2. A *comparison* runs its sides in turn, round after round: what disturbs the machine disturbs both.
-//! 3. What is reported is the median of all samples of a side and the quartiles around it. Nothing here passes or fails.
+//! 3. The report gives the median of all samples of a side and the quartiles around it. Nothing here passes or fails.
 
 mod cache_line;
 mod comparison;

@@ -1,5 +1,5 @@
-//! Two nodes over one backend and nothing above it: one leads, one follows. Whoever waits looks without a pause, as the libraries do
-//! that are on the other side.
+//! Pairs of nodes over one backend and nothing above it: one leads, one follows. A node that waits looks without a pause, as
+//! the libraries of the other side do.
 
 use crate::sample::Batches;
 use chare_lrts::{

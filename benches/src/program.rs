@@ -1,4 +1,4 @@
-//! What programs that compare two sides share: their options, and being one side of their own comparisons.
+//! Benchmark programs: their options, and their runs as sides of their own comparisons.
 
 use crate::comparison::{Comparison, compare};
 use clap::{CommandFactory, FromArgMatches, Parser};

@@ -1,11 +1,11 @@
-//! How a side takes its samples, and how it tells them: one line each on standard output.
+//! Samples: a side takes them in batches and prints one a line.
 
 use std::time::Duration;
 
-/// What a line with a sample begins with.
+/// The beginning of a line with a sample.
 const MARK: &str = "sample_ns ";
 
-/// How much a side does. The first batch warms up and is not told.
+/// The work of a side. The first batch warms up and is not told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Batches {
     /// Operations timed together, so that a look at the clock weighs nothing. Even.

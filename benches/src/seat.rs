@@ -1,4 +1,4 @@
-//! Where the threads of a peer run: on the processors that PEs would take.
+//! Processors for the threads of a peer: those that PEs would take.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 

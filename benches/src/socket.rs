@@ -1,4 +1,4 @@
-//! The limit of a message over TCP: eight bytes to and fro between two processes, over loopback.
+//! TCP limit: eight bytes go to and fro between two processes, over loopback.
 
 use crate::sample::Batches;
 use crate::seat::{processor, take_seat};
@@ -30,7 +30,7 @@ impl Manner {
 /// Two pinned processes, eight bytes to and fro. The other one is this program as `side echo PORT MANNER`, which must call [`echo`].
 ///
 /// # Errors
-/// What the sockets or the other process's start fail with.
+/// Those of the sockets, and of the start of the other process.
 pub fn socket(batches: Batches, manner: Manner) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let port = listener.local_addr()?.port().to_string();
@@ -53,7 +53,7 @@ pub fn socket(batches: Batches, manner: Manner) -> io::Result<()> {
 /// The other process of [`socket`]: sends back what comes, until the connection ends.
 ///
 /// # Errors
-/// What the socket fails with, and a manner that has no such name.
+/// Those of the socket, and a manner that has no such name.
 pub fn echo(port: u16, manner: &str) -> io::Result<()> {
     let manner = [Manner::Blocking, Manner::Spinning].into_iter().find(|known| known.word() == manner);
     take_seat(processor(1));

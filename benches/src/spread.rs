@@ -1,4 +1,4 @@
-//! Many samples in three numbers.
+//! Spread of samples: their median and quartiles.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// What the samples say; `None` without any. Sorts a copy.
+    /// The spread of some samples; `None` without any. Sorts a copy.
     pub fn of(samples: &[f64]) -> Option<Self> {
         let mut sorted = samples.to_vec();
         sorted.sort_by(f64::total_cmp);

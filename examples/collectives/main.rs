@@ -19,7 +19,7 @@ struct Options {
 struct Member {
     /// How many there are.
     size: u64,
-    /// What the others have sent, by sender.
+    /// The numbers that the others have sent, by sender.
     received: Vec<Option<u64>>,
     missing: u64,
     done: Option<Callback<u64>>,

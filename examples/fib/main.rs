@@ -57,7 +57,7 @@ fn by_recursion(n: u32) -> u64 {
     if n < 2 { u64::from(n) } else { by_recursion(n - 1) + by_recursion(n - 2) }
 }
 
-/// What the answer must be.
+/// The right answer.
 fn by_iteration(n: u32) -> u64 {
     (0..n).fold((0, 1), |(current, next), _| (next, current + next)).0
 }

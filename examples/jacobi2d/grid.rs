@@ -1,5 +1,5 @@
-//! One block's points with a frame of one point around them, which holds the neighbours' edges or the rectangle's boundary. Knows
-//! no chares.
+//! Grid of one block: its points with a frame of one point around them, which holds the neighbours' edges or the rectangle's
+//! boundary. It knows no chares.
 
 use crate::problem::Side;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! A block of the rectangle as a chare that is sent edges as ordinary arguments, and counts them.
+//! A block of the rectangle as a chare that receives edges as ordinary arguments, and counts them.
 //!
 //! A neighbour may be one iteration ahead and never two (see [`crate::posted`]): its edges wait until this block has swept.
 

@@ -1,4 +1,5 @@
-//! A block of the rectangle as a chare that reacts to what comes: exchanges edges with its neighbours, sweeps, and takes part in the decision to end.
+//! A block of the rectangle as a chare that reacts to arrivals: it exchanges edges with its neighbours, sweeps, and takes part
+//! in the decision to end.
 //!
 //! 1. A block sends its edges of iteration `i`, waits for those of its neighbours, sweeps, and goes on with `i + 1`.
 //! 2. A neighbour sends its edge of `i + 1` only after it has this block's edge of `i`, but perhaps before this block has

@@ -1,4 +1,4 @@
-//! What is to be solved, and how it is cut into blocks. Knows no chares.
+//! Problem: the rectangle, its division into blocks, and the wanted accuracy. It knows no chares.
 
 use crate::grid::Grid;
 use chare::Callback;

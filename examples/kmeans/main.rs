@@ -94,7 +94,7 @@ impl Block {
     }
 }
 
-/// What the answer must be.
+/// The right answer.
 fn search_alone(options: &Options) -> Vec<Point> {
     let points: Vec<_> = (0..options.chares).flat_map(|chare| points_of(chare, options.points)).collect();
     let mut centres = first_centres(options.clusters);

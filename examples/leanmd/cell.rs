@@ -7,10 +7,10 @@ use chare::{bit_xor, tuple};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// What all cells contribute at the end: energies in fixed point, atoms, fingerprint.
+/// The contribution of each cell at the end: energies in fixed point, atoms, fingerprint.
 pub(crate) type Sums = (Vec<i64>, u64, u64);
 
-/// What came of all steps.
+/// The result of all steps.
 pub(crate) struct Outcome {
     /// Kinetic and potential, at first and after each step.
     pub(crate) energies: Vec<[f64; 2]>,
@@ -43,7 +43,7 @@ impl Cell {
         Self { space, here, atoms: space.atoms(here), energies: Vec::new() }
     }
 
-    /// What all pairs together exert on this cell's atoms.
+    /// The forces of all pairs together on this cell's atoms.
     #[entry(awaited)]
     fn forces(forces: Vec<i64>);
 

@@ -1,10 +1,11 @@
-//! A pair of neighbouring cells as a chare: it has no data of its own, hears where the atoms of both are, and answers what forces they exert.
+//! A pair of neighbouring cells as a chare: it has no data of its own, receives the positions of both cells' atoms, and answers
+//! with the forces between them.
 
 use crate::physics::{PairPlace, Place, Space, Vector, fixed};
 use chare::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// To whom a cell's forces go.
+/// The receiver of a cell's forces.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Client {
     pub(crate) cell: Place,
@@ -13,7 +14,7 @@ pub(crate) struct Client {
     pub(crate) forces: Callback<Vec<i64>>,
 }
 
-/// What a cell has said.
+/// A message of a cell.
 struct Half {
     client: Client,
     positions: Received<Vector>,
@@ -32,7 +33,7 @@ impl Pair {
         Self { space, waiting: None }
     }
 
-    /// Where a cell's atoms are.
+    /// The positions of a cell's atoms.
     #[entry]
     pub(crate) fn meet(&mut self, client: Client, #[nocopy] positions: Received<Vector>) {
         let half = Half { client, positions };

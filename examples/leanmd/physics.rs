@@ -1,5 +1,5 @@
-//! Space, atoms and the force between two of them, in the units of Lennard and Jones: an atom's mass, its diameter and the depth of
-//! its potential are 1. Knows no chares.
+//! Physics: space, atoms and the force between two of them, in Lennard-Jones units: an atom's mass, its diameter and the depth
+//! of its potential are 1. It knows no chares.
 
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -14,7 +14,7 @@ pub(crate) type PairPlace = (u32, u32, u32, u32, u32, u32);
 /// A position, a velocity, a force.
 pub(crate) type Vector = [f64; 3];
 
-/// How long a step is.
+/// The length of a step.
 pub(crate) const TIME_STEP: f64 = 0.002;
 
 /// Steps between two in which atoms change cells.
@@ -154,7 +154,7 @@ impl Space {
         }
         let distance = square.sqrt();
         let (force, potential) = lennard_jones(distance);
-        // Shifted, so that neither jumps at the cutoff: whoever crosses it would gain or lose energy.
+        // Shifted, so that neither jumps at the cutoff: an atom that crosses it would gain or lose energy.
         let (force_there, potential_there) = lennard_jones(CUTOFF);
         let potential = potential - potential_there + (distance - CUTOFF) * force_there;
         let along = (force - force_there) / distance;

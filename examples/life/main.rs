@@ -86,7 +86,7 @@ impl Cell {
     }
 }
 
-/// What the answer must be.
+/// The right answer.
 fn play_alone(generations: u32) -> Vec<Place> {
     let mut living = HashSet::from(START);
     for _ in 0..generations {

@@ -1,4 +1,4 @@
-//! Runs this program once per path, in a process of its own each, with the layout that the path needs.
+//! Driver: it runs this program once per path, in a process of its own each, with the layout that the path needs.
 //!
 //! Each run gets the whole command line, `+options` included, then its path. The layout goes by the environment, where the command
 //! line wins: `+p 4` stays four PEs.

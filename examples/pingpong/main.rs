@@ -14,13 +14,13 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `options` | the command line, and which paths there are |
+//! | `options` | the command line, and the paths between the players |
 //! | `driver` | runs this program once per path |
-//! | `tables` | which rounds a table plays, and what it makes of the times |
-//! | `measure` | all sizes, all rounds: who plays, in which order |
-//! | `round` | what is played, and what comes of it |
+//! | `tables` | the rounds of each table, and the numbers that it makes of the times |
+//! | `measure` | all sizes and all rounds, in their order |
+//! | `round` | a round, and its times |
 //! | `player` | the two chares, and the ways of sending |
-//! | `pattern` | bytes that show whether they are the right ones |
+//! | `pattern` | bytes that show wrong ones |
 //! | `report`, `plot` | table, CSV, SVG |
 
 mod driver;

@@ -1,4 +1,4 @@
-//! All sizes, all rounds of a table: who plays, and in which order.
+//! Measurement: all sizes and all rounds of a table, with their players, in their order.
 
 use crate::options::{Options, Path};
 use crate::player::{Players, partner};

@@ -1,4 +1,4 @@
-//! The command line, and which paths between the players there are.
+//! Command line, and the paths between the players.
 
 use crate::tables::Table;
 use chare::ReachOptions;

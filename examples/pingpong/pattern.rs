@@ -1,4 +1,4 @@
-//! Bytes that show whether they are the right ones: different for every transfer and at every position.
+//! Byte patterns that show wrong bytes: they differ for every transfer and at every position.
 
 /// Which transfer a pattern belongs to.
 #[derive(Clone, Copy, Debug)]

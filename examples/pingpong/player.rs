@@ -1,10 +1,10 @@
-//! The two chares, and the ways in which they send a buffer to each other.
+//! Players: two chares, and the ways in which they send a buffer to each other.
 //!
 //! 1. `prepare` gives both players their buffers for a round; both know the other's put target when the barrier is over.
-//! 2. Player 0 `play`s; whoever has received plays back; player 0 takes the time from its play to its receipt.
+//! 2. Player 0 `play`s; player 1 plays back what it has received; player 0 takes the time from its play to its receipt.
 //! 3. The message-driven loop is the measurement: a future per receipt would add a wake-up to each round trip.
 //!
-//! What counts as received differs, as the ways do: a `#[nocopy]` argument may be the sender's own memory, read in place; a
+//! The ways differ in what counts as received: a `#[nocopy]` argument may be the sender's own memory, read in place; a
 //! posted one, a get and a put have landed in a buffer of the receiver.
 
 use crate::pattern::Transfer;
@@ -21,12 +21,12 @@ struct Player {
     round: Round,
     /// Travels to and fro as an ordinary argument.
     argument: Option<BufferMut<u8>>,
-    /// What is sent otherwise.
+    /// The buffer that is sent otherwise.
     source: Buffer<u8>,
     registered_source: Option<RegisteredSource<u8>>,
-    /// Where a copy, a posted argument or a get lands; out while the runtime fills it.
+    /// The buffer in which a copy, a posted argument or a get lands; out while the runtime fills it.
     landing: Option<BufferMut<u8>>,
-    /// Where a put lands.
+    /// The buffer in which a put lands.
     target: Option<RegisteredTarget<u8>>,
     others_target: Option<TargetHandle<u8>>,
     sent: u32,

@@ -1,4 +1,4 @@
-//! The times as a picture: size and time on logarithmic axes, one line per way of sending.
+//! Plot of the times: size and time on logarithmic axes, one line per way of sending.
 
 use crate::report::{Row, describe_size};
 use crate::tables::Table;

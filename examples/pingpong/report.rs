@@ -1,16 +1,16 @@
-//! The table and the comma-separated values. A row is written as soon as it is measured.
+//! Report: the table and the comma-separated values. A row is written as soon as it is measured.
 
 use crate::tables::Table;
 use chare::{NodeId, PeId};
 use std::io::{self, Write};
 
-/// What is measured, for the head of the table.
+/// Facts of the measurement, for the head of the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header<'a> {
     pub(crate) table: Table,
-    /// What was asked for.
+    /// The path that the user asked for.
     pub(crate) path_name: &'a str,
-    /// What the runtime says that it uses.
+    /// The path that the runtime says it uses.
     pub(crate) path: &'a str,
     pub(crate) partner: PeId,
     pub(crate) partner_node: NodeId,

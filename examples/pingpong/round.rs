@@ -1,4 +1,4 @@
-//! What is played in a round, and what comes of it.
+//! Rounds: the way of sending, the buffers and the repetitions of a round, and its times.
 
 use chare::Registration;
 use chare::prelude::*;
@@ -28,7 +28,7 @@ pub(crate) enum Way {
     Put,
 }
 
-/// Where buffers live and when they are registered.
+/// The memory of buffers, and the time of their registration.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Mode {
     /// On the heap, registered when a transfer turns out to need it.
@@ -70,7 +70,7 @@ pub(crate) struct Round {
     pub(crate) verify: bool,
 }
 
-/// What player 0 saw of a round.
+/// The times that player 0 saw in a round.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) round_trips_ns: Vec<u64>,

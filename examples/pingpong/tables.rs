@@ -1,15 +1,15 @@
-//! The two tables: which rounds they play, and what they make of the times.
+//! Tables: the two that the program prints, their rounds, and the numbers that they make of the times.
 //!
 //! *Thesis* is the table of the thesis that Charm++'s zero-copy API comes from: one-way times, six ways of sending. *Charm* is what
-//! Charm++ prints today (`benchmarks/charm++/zerocopy/p2pPingpong`): its columns in its order, and what its arguments default to.
-//! Two things are told otherwise: the times are whole round trips (Charm++ 8 prints half of each, except in the last four
+//! Charm++ prints today (`benchmarks/charm++/zerocopy/p2pPingpong`): its columns in its order, with the defaults of its arguments.
+//! Two things differ: the times are whole round trips (Charm++ 8 prints half of each, except in the last four
 //! columns), and the last column is the mean difference of two round trips, as there.
 
 use crate::options::Options;
 use crate::round::{Mode, Outcome, Way};
 use clap::ValueEnum;
 
-/// What one player sends in a cell of the thesis' table at most, so that large buffers do not take minutes.
+/// The most that one player sends in a cell of the thesis' table, so that large buffers do not take minutes.
 const CELL_BYTES_MAX: usize = 256 << 20;
 
 /// A median of fewer round trips says little.
@@ -37,7 +37,7 @@ pub(crate) struct Iterations {
     pub(crate) counted: u32,
 }
 
-/// What is played for a column. The last columns of Charm++'s table have no round of their own.
+/// The round of a column. The last columns of Charm++'s table have none of their own.
 type Round = (&'static str, Way, Mode);
 
 const THESIS: [(&str, Way); 6] = [
@@ -68,7 +68,7 @@ const CHARM: [Round; 16] = [
     ("match PREREG", Way::Matched, Mode::Pool),
 ];
 
-/// What registering costs: each time, both in sum, and both as the difference of two columns.
+/// The cost of registration: each time, both in sum, and both as the difference of two columns.
 const CHARM_COSTS: [&str; 4] = ["register", "deregister", "reg+dereg", "reg+dereg 2"];
 
 impl Table {
@@ -130,7 +130,7 @@ impl Table {
         }
     }
 
-    /// What the numbers are, for the head of the table.
+    /// The meaning of the numbers, for the head of the table.
     pub(crate) fn describe(self) -> &'static [&'static str] {
         match self {
             Self::Thesis => &[

@@ -46,7 +46,7 @@ fn is_prime(number: u64) -> bool {
         && (2..).take_while(|factor| factor * factor <= number).all(|factor| !number.is_multiple_of(factor))
 }
 
-/// What the answer must be, by the sieve of Eratosthenes.
+/// The right answer, by the sieve of Eratosthenes.
 fn by_sieve(limit: u64) -> u64 {
     let mut is_composite = vec![false; limit as usize];
     let mut primes = 0;

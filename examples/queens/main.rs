@@ -64,7 +64,7 @@ impl Board {
     }
 }
 
-/// What a PE has found.
+/// Counts of a PE: the ways that it has found, and its chares.
 struct Tally {
     ways: u64,
     chares: u64,

@@ -9,7 +9,7 @@
 //! | `primes` | How does a program ask many questions and take the answers as they come? |
 //! | `kneighbor` | How does a chare talk to several others at once and wait for all of them? |
 //! | `alltoall` | How fast do small messages stream when everyone sends to everyone? |
-//! | `uts` | How is work balanced that nobody can foresee? |
+//! | `uts` | How does a program balance work that nobody can foresee? |
 //! | `kmeans` | How do all PEs agree on something, again and again? |
 //! | `life` | How does an array hold something that has no bounds? |
 //! | `wave2d` | How does a simulation show what it does? |

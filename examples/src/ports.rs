@@ -1,4 +1,4 @@
-//! What the ports of Charm++'s zero-copy tests and examples share: their start, their numbers, their checks.
+//! Ports of Charm++'s zero-copy tests and examples: the start, the numbers and the checks that they share.
 
 pub use crate::start::run;
 use chare::{

@@ -1,4 +1,4 @@
-//! The start of a program that has options of its own: the same lines in every example.
+//! Start of a program that has options of its own: the same lines in every example.
 
 use chare::Program;
 use clap::Parser;

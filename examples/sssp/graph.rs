@@ -1,4 +1,5 @@
-//! A random graph that nobody stores: the edges of a vertex follow from its number and the seed, on every PE alike.
+//! A random graph that is computed and never stored: the edges of a vertex follow from its number and the seed, on every PE
+//! alike.
 
 use clap::Args;
 use rand::rngs::SmallRng;
@@ -7,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// How far a vertex is that cannot be reached.
+/// The distance of a vertex that cannot be reached.
 pub(crate) const UNREACHED: u64 = u64::MAX;
 
-/// See the file's head.
+/// The graph.
 #[derive(Args, Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Graph {
     /// Vertices

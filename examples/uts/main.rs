@@ -1,5 +1,6 @@
-//! How is work balanced that nobody can foresee? All nodes of a tree are counted whose shape shows only on the way (Unbalanced Tree
-//! Search). Whoever has nodes to look at looks at some, keeps half of what is left and sends the other half to any PE.
+//! How does a program balance work that nobody can foresee? It counts all nodes of a tree whose shape shows only on the way
+//! (Unbalanced Tree Search). A PE with nodes to look at looks at some, keeps half of the rest and sends the other half to any
+//! PE.
 //!
 //! ```text
 //! cargo run --release --example uts -- --grain 500 +n 2 +p 2
@@ -74,7 +75,7 @@ impl Searcher {
     }
 }
 
-/// What the answer must be.
+/// The right answer.
 fn search_alone(shape: &Shape) -> Count {
     let (mut count, mut nodes) = (Count::default(), vec![Node::root(shape)]);
     while count.step(&mut nodes, shape) {}

@@ -1,4 +1,4 @@
-//! The trees of the Unbalanced Tree Search benchmark: nobody knows a node's children before it was looked at.
+//! The trees of the Unbalanced Tree Search benchmark: a node's children are unknown until a look at it.
 //!
 //! A node is twenty bytes; child `i` is their SHA-1 digest together with `i`, and the last four bytes say how many children a node
 //! has. (Olivier, Huan, Liu, Prins, Dinan, Sadayappan, Tseng: UTS, an unbalanced tree search benchmark, LCPC 2006; its binomial trees.)
@@ -55,7 +55,7 @@ impl Node {
     }
 }
 
-/// What was seen of a tree.
+/// Counts of the part of a tree that was seen.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Count {
     pub(crate) nodes: u64,

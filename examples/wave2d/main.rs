@@ -58,7 +58,7 @@ fn draw(directory: &Path, step: u32, side: usize, values: &[f64]) -> image::Imag
     picture.save(directory.join(format!("wave-{step:06}.png")))
 }
 
-/// What the answer must be: a membrane in one piece is its own neighbour.
+/// The right answer: a membrane in one piece is its own neighbour.
 fn run_alone(membrane: Membrane, steps: u32) -> Vec<f64> {
     let side = membrane.side();
     let mut field = Field::new(side, side, |column, row| membrane.bump(column, row));

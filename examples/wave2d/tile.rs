@@ -20,7 +20,7 @@ impl Membrane {
         (self.tiles * self.points) as usize
     }
 
-    /// Where the membrane is let go: a bump, not in the middle.
+    /// The first displacement of the membrane: a bump, not in the middle.
     pub(crate) fn bump(self, column: usize, row: usize) -> f64 {
         let side = self.side() as f64;
         let (x, y) = (column as f64 / side - 0.4, row as f64 / side - 0.3);
@@ -38,9 +38,9 @@ pub(crate) struct Tile {
     time: u32,
     /// Steps to take.
     end: u32,
-    /// Whom to tell when they are taken.
+    /// The callback for the end of these steps.
     done: Option<Callback<Vec<Picture>>>,
-    /// What the neighbours have sent, by step: a neighbour may be ahead by one.
+    /// The edges that the neighbours have sent, by step: a neighbour may be ahead by one.
     arrived: BTreeMap<u32, [Option<Vec<f64>>; 4]>,
 }
 
@@ -84,7 +84,7 @@ impl Tile {
         let (x, y) = self.this_index();
         let (before, after) = (|at: u32| (at + count - 1) % count, |at: u32| (at + 1) % count);
         let neighbours = [(before(x), y), (after(x), y), (x, before(y)), (x, after(y))];
-        // What is on our left side stands on our neighbour's right.
+        // Our left side is our neighbour's right.
         for ((neighbour, edge), side) in neighbours.into_iter().zip(self.field.edges()).zip([1, 0, 3, 2]) {
             tiles.at(neighbour).touch(self.time, side, edge);
         }

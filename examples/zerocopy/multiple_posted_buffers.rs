@@ -32,12 +32,12 @@ struct Element {
     partner: u64,
     iteration: usize,
     sent: usize,
-    /// What has come, by iteration.
+    /// The buffers that have come, by iteration.
     received: Vec<Option<BufferMut<i32>>>,
     done: Callback<()>,
 }
 
-/// What is sent in an iteration.
+/// The numbers that are sent in an iteration.
 fn values(iteration: usize) -> Vec<i32> {
     (0..LEN).map(|position| (position + iteration) as i32).collect()
 }

@@ -24,7 +24,7 @@ struct Options {
     mode: Mode,
 }
 
-/// What element 0 offers.
+/// The handles that element 0 offers.
 struct Sources {
     integers: RegisteredSource<i32>,
     doubles: RegisteredSource<f64>,

@@ -24,7 +24,7 @@ struct Options {
     mode: Mode,
 }
 
-/// What element 1 offers.
+/// The handles that element 1 offers.
 struct Targets {
     integers: RegisteredTarget<i32>,
     doubles: RegisteredTarget<f64>,

@@ -1,4 +1,4 @@
-//! Writes the seeds of a target into a folder: `seeds NAME FOLDER`.
+//! Seed writer: it writes the seeds of a target into a folder: `seeds NAME FOLDER`.
 
 use std::path::Path;
 use std::process::ExitCode;

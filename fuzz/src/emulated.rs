@@ -1,5 +1,4 @@
-//! Frames of get and put made of messages: a peer that breaks the protocol is lost, and reaches nothing beside what is
-//! registered.
+//! Frames of emulated get and put: a peer that breaks the protocol is lost, and reaches nothing beside registered memory.
 //!
 //! An input is a list of frames, each after its length in two bytes. [`GENERATION`] in it stands for the region's real one, which
 //! is random: so what fuzzing found yesterday reaches the region today.
@@ -19,7 +18,7 @@ const GENERATION: [u8; 8] = *b"GENERATE";
 /// Longer than a frame of the carrier, so that requests are followed by chunks.
 const LEN: usize = 200_000;
 
-/// What memory consists of that nobody may write.
+/// The bytes of memory that nobody may write.
 const CANARY: u8 = 0xc5;
 
 /// The honest node's memory, which outlives its connections.
@@ -107,7 +106,7 @@ impl Scene {
         self.honest.progress(heard);
     }
 
-    /// What the honest node has said since.
+    /// The frames that the honest node has sent since.
     fn answers(&self) -> Vec<Vec<u8>> {
         let mut heard = Heard::default();
         while self.hostile.progress(&mut heard) {}
@@ -151,7 +150,7 @@ fn joined(frames: &[Vec<u8>]) -> Vec<u8> {
 
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let scene = Scene::open();
-    // What it asks of others is what others may ask of it.
+    // Its requests of others are those that others may send to it.
     scene.ask();
     let key = RegionKey { node: NodeId(1), ..scene.owned.target };
     let short = MemoryMut::from_vec(vec![1; 50]).freeze();
@@ -159,7 +158,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
     let requests = scene.answers();
     let mut heard = Heard::default();
     requests.iter().for_each(|request| scene.say(request, &mut heard));
-    // And what it answers is what others may answer; chunks are cut to fit an input.
+    // And its answers are those that others may give; chunks are cut to fit an input.
     let answers = scene.answers().into_iter().map(|mut answer| {
         answer.truncate(100);
         answer

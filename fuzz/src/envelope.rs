@@ -269,7 +269,7 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
 pub(crate) fn run(bytes: &[u8]) {
     PAIR.with_borrow_mut(|place| {
         let pair = place.get_or_insert_with(|| Pair::open(say_everything).0);
-        // What is refused is refused with words; the next frame finds the node as it was.
+        // A refusal is an error with words; the next frame finds the node as it was.
         let _ = pair.hear(bytes);
         if pair.has_ended() {
             **place = None;

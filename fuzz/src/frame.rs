@@ -1,4 +1,4 @@
-//! What arrives on a connection: cut into frames, or the peer is found out.
+//! Byte streams of connections: they are cut into frames, or the peer's breach is noticed.
 
 use chare_lrts::fuzzing;
 

@@ -1,6 +1,6 @@
-//! Handles that a peer forged: nothing is read or written but what they name rightly.
+//! Handles that a peer forged: nothing is read or written but the memory that they name rightly.
 //!
-//! An input is a list of operations of [`OPERATION_BYTES`] each: which handle, what is changed in it, which bytes, what to do.
+//! An input is a list of operations of [`OPERATION_BYTES`] each: a handle, a change in it, a range of bytes, and an operation on them.
 
 use chare_lrts::emulated::Emulated;
 use chare_lrts::memcpy::{Hub, Memcpy};
@@ -15,7 +15,7 @@ const OPERATION_BYTES: usize = 40;
 /// Bytes of each region.
 const LEN: usize = 1_000;
 
-/// What a source, a target, and whatever arrives or leaves consist of.
+/// The bytes of a source, of a target, and of memory that receives or sends.
 const SOURCE: u8 = 1;
 const TARGET: u8 = 2;
 const LOCAL: u8 = 3;

@@ -1,4 +1,4 @@
-//! What a stranger says before it has proved anything: nobody without the key is believed.
+//! Handshakes of strangers: nobody without the key is believed.
 
 use chare_lrts::NodeId;
 use chare_lrts::fuzzing;

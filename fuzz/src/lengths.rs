@@ -1,4 +1,4 @@
-//! Every number that could be mistaken for a length, at every place where one could stand.
+//! Interesting lengths: every number that could be mistaken for a length, at every place where one could stand.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
-//! What hostile bytes are fed to, and what must hold whatever they are: no panic, no memory beyond what the bytes justify,
-//! nothing touched that was not registered.
+//! Fuzz targets: code that reads hostile bytes, and the rules that hold whatever they are: no panic, no memory beyond what the
+//! bytes justify, nothing touched that was not registered.
 //!
-//! 1. A [`Target`] takes any bytes; what must not happen panics.
-//! 2. Its seeds are what honest nodes say, made afresh by this build; `corpus/NAME` keeps what fuzzing found on top.
+//! 1. A [`Target`] takes any bytes; a broken rule panics.
+//! 2. Its seeds are messages of honest nodes, made afresh by this build; `corpus/NAME` adds what fuzzing found.
 //! 3. `cargo test -p chare-fuzz` replays seeds and corpora and writes every interesting number at every place of every seed
 //!    ([`lengths`]); `cargo xtask fuzz` lets libFuzzer search for more.
 
@@ -17,14 +17,14 @@ mod options;
 
 pub use chare::fuzzing::is_guarded;
 
-/// One door that hostile bytes can knock at.
+/// A place where the project reads bytes of others.
 #[derive(Clone, Copy)]
 pub struct Target {
     /// As in `cargo xtask fuzz NAME` and `corpus/NAME`.
     pub name: &'static str,
     /// Takes any bytes.
     pub run: fn(&[u8]),
-    /// What honest nodes say there.
+    /// The messages of honest nodes there.
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 

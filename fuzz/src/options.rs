@@ -1,4 +1,4 @@
-//! The command line and the environment: understood, or refused in one line.
+//! Command line and environment: understood, or refused in one line.
 
 use chare::config::{Config, CpuList, Parsed};
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! Seeds, corpora and every interesting number at every place: what fuzzing found stays found.
+//! Replay of seeds, corpora and every interesting number at every place: past findings stay found.
 
 use chare_fuzz::{Target, lengths};
 use std::fs;

@@ -1,8 +1,8 @@
-//! The two trees of the macro: a block as it was written, and the chare that was meant.
+//! Syntax trees of the macro: a block as it was written, and the chare that it means.
 //!
-//! [`Block`] holds what `parse` read, with the helper attributes taken off and method bodies as unread tokens: what a
-//! body says is the compiler's business, and a broken body must not hide the block from it.
-//! [`Chare`] holds what `check` found sound; `expand` reads nothing else.
+//! `parse` makes a [`Block`], with the helper attributes taken off and method bodies as unread tokens: the compiler
+//! reads bodies, and a broken body must not hide the block from it.
+//! `check` makes a [`Chare`] of its sound parts; `expand` reads nothing else.
 
 use proc_macro2::{Group, Span, TokenStream};
 use quote::{ToTokens, TokenStreamExt, quote};
@@ -14,7 +14,7 @@ use syn::{
 /// An impl block as it was written.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// What stood in the parentheses of `#[chare(..)]`.
+    /// The options in the parentheses of `#[chare(..)]`.
     pub(crate) options: Vec<ChareOption>,
     /// The block without its items.
     pub(crate) header: ItemImpl,
@@ -55,7 +55,7 @@ pub(crate) struct Method {
     pub(crate) references: Vec<ReferenceMark>,
 }
 
-/// What a method's helper attribute makes of it.
+/// The role that a method's helper attribute gives it.
 #[derive(Debug)]
 pub(crate) enum Role {
     Helper,
@@ -70,7 +70,7 @@ pub(crate) enum Role {
     },
 }
 
-/// What stood in the parentheses of `#[entry(..)]`.
+/// The options in the parentheses of `#[entry(..)]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct EntryOptions {
     pub(crate) expedited: bool,
@@ -84,7 +84,7 @@ pub(crate) struct EntryOptions {
     pub(crate) aggregate: Option<Aggregate>,
 }
 
-/// What stood in the parentheses of `aggregate(..)`.
+/// The options in the parentheses of `aggregate(..)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Aggregate {
     pub(crate) buffer_bytes: Option<u32>,
@@ -93,7 +93,7 @@ pub(crate) struct Aggregate {
 }
 
 impl EntryOptions {
-    /// Whether an entry of a trait may have them: they are the caller's business.
+    /// Whether an entry of a trait may have these options: they concern the caller alone.
     pub(crate) fn is_for_traits(self) -> bool {
         let Self { expedited, immediate, priority, .. } = self;
         self == Self { expedited, immediate, priority, ..Self::default() }
@@ -126,19 +126,19 @@ pub(crate) struct ReferenceMark {
 }
 
 impl Method {
-    /// Whether it only declares which calls an `async` entry awaits.
+    /// Whether the method only declares which calls an `async` entry awaits.
     pub(crate) fn is_awaited(&self) -> bool {
         matches!(self.role, Role::Entry { options: EntryOptions { awaited: true, .. }, .. })
     }
 
-    /// Whether no message calls it.
+    /// Whether no message calls the method.
     pub(crate) fn is_local(&self) -> bool {
         matches!(self.role, Role::Entry { options: EntryOptions { local: true, .. }, .. })
     }
 }
 
 impl Block {
-    /// The block for the compiler, with no helper attribute left and without what only declares.
+    /// The block for the compiler, with no helper attribute left and without methods that only declare.
     pub(crate) fn into_tokens(self) -> TokenStream {
         let Self { mut header, items, .. } = self;
         let declares = |item: &Item| matches!(item, Item::Method(method) if matches!(method.role, Role::Entry { .. }) && method.body.is_none());
@@ -177,9 +177,9 @@ pub(crate) struct Chare {
     /// The block's parameters; a chare that has some is registered for each type that the program asks for.
     pub(crate) generics: Generics,
     pub(crate) kind: Kind,
-    /// What names an element; an array's own or the numbers of PEs and nodes.
+    /// The type that names an element: an array's own, or the numbers of PEs and nodes.
     pub(crate) index: Type,
-    /// The block's `#[cfg(..)]`, which everything that is generated repeats.
+    /// The block's `#[cfg(..)]`, which all generated code repeats.
     pub(crate) conditions: Vec<Attribute>,
     pub(crate) constructor: Constructor,
     pub(crate) entries: Vec<Entry>,
@@ -197,7 +197,7 @@ pub(crate) struct EntryTrait {
     /// The proxy of a section.
     pub(crate) section: Ident,
     pub(crate) visibility: Visibility,
-    /// The trait's `#[cfg(..)]`, which everything that is generated repeats.
+    /// The trait's `#[cfg(..)]`, which all generated code repeats.
     pub(crate) conditions: Vec<Attribute>,
     pub(crate) entries: Vec<Entry>,
 }
@@ -215,7 +215,7 @@ pub(crate) enum Kind {
 pub(crate) struct Constructor {
     pub(crate) name: Ident,
     pub(crate) visibility: Visibility,
-    /// What documents it: the proxies repeat it.
+    /// Its documentation, which the proxies repeat.
     pub(crate) docs: Vec<Attribute>,
     pub(crate) parameters: Parameters,
 }
@@ -226,14 +226,14 @@ pub(crate) struct Entry {
     /// The type that stands for it.
     pub(crate) marker: Path,
     pub(crate) visibility: Visibility,
-    /// What documents it: the proxies repeat it.
+    /// Its documentation, which the proxies repeat.
     pub(crate) docs: Vec<Attribute>,
-    /// Its `#[cfg(..)]`, which everything that is generated for it repeats.
+    /// Its `#[cfg(..)]`, which all code generated for it repeats.
     pub(crate) conditions: Vec<Attribute>,
     pub(crate) is_async: bool,
     pub(crate) options: EntryOptions,
     pub(crate) parameters: Parameters,
-    /// What it returns to its caller, if anything.
+    /// The type that it returns to its caller, if any.
     pub(crate) result: Option<Type>,
     /// The method that gives the posted buffers; set if and only if a parameter is [`Passing::Posted`].
     pub(crate) post: Option<Ident>,
@@ -243,7 +243,7 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) struct LocalEntry {
     pub(crate) visibility: Visibility,
-    /// What documents it: the proxies repeat it.
+    /// Its documentation, which the proxies repeat.
     pub(crate) docs: Vec<Attribute>,
     /// Its `#[cfg(..)]`, which its proxy's method repeats.
     pub(crate) conditions: Vec<Attribute>,
@@ -256,9 +256,9 @@ pub(crate) struct LocalEntry {
 /// The parameters of a constructor or entry, without a receiver or `This`.
 #[derive(Debug)]
 pub(crate) struct Parameters {
-    /// In source order; where the result goes comes last.
+    /// In source order; the callback for the result comes last.
     pub(crate) list: Vec<Parameter>,
-    /// Where they stand: an error about the message as a whole belongs there.
+    /// The source that they stand in: an error about the message as a whole belongs there.
     pub(crate) span: Span,
 }
 
@@ -281,17 +281,17 @@ pub(crate) enum Passing {
     Received,
     /// `#[nocopy(post)]`
     Posted,
-    /// Inside the message, put there by the proxy: where the result goes.
+    /// Inside the message, put there by the proxy: the callback for the result.
     Reply,
 }
 
 impl Chare {
-    /// Whether it stands for many types.
+    /// Whether the chare stands for many types.
     pub(crate) fn is_generic(&self) -> bool {
         !self.generics.params.is_empty()
     }
 
-    /// The parameters for what only registered types have.
+    /// The generic parameters, bounded to registered types.
     pub(crate) fn bounds(&self) -> Generics {
         let (mut generics, path) = (self.generics.clone(), &self.path);
         if self.is_generic() {
@@ -308,14 +308,14 @@ impl Chare {
 }
 
 impl Entry {
-    /// Whether something travels beside its messages. Callbacks, which carry a message only, cannot call it then.
+    /// Whether buffers travel beside its messages. Callbacks, which carry a message only, cannot call such an entry.
     pub(crate) fn takes_nocopy(&self) -> bool {
         self.parameters.beside().next().is_some()
     }
 }
 
 impl Passing {
-    /// Whether it travels beside the message.
+    /// Whether the argument travels beside the message.
     pub(crate) fn is_beside(self) -> bool {
         matches!(self, Self::Received | Self::Posted)
     }
@@ -332,7 +332,7 @@ impl Parameters {
         self.list.iter().filter(|parameter| parameter.passing.is_beside())
     }
 
-    /// Those that the post method sees: received ones are not there yet when it runs, and a result is not its business.
+    /// Those that the post method sees: received ones are not there yet when it runs, and it has no part in a result.
     pub(crate) fn seen_by_post(&self) -> impl Iterator<Item = &Parameter> {
         let is_seen = |passing| matches!(passing, Passing::Regular | Passing::Posted);
         self.list.iter().filter(move |parameter| is_seen(parameter.passing))

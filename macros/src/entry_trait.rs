@@ -1,5 +1,5 @@
-//! The attribute `entries`: a trait in, the same trait, its proxy and its registration out; or its implementation in, and its
-//! registration out.
+//! The attribute `entries`: takes a trait and returns the same trait, its proxy and its registration; or takes an implementation of
+//! it and returns the same implementation and its registration.
 
 use crate::ast::{Entry, EntryTrait, Method, Passing, Role};
 use crate::check::{check_entry, check_trait_names, conditions, names_self};
@@ -24,7 +24,7 @@ pub(crate) fn expand(item: TokenStream) -> TokenStream {
     tokens
 }
 
-/// The implementation, with the item that says that it is registered.
+/// The implementation, its registration, and the item that the trait asks of registered implementations.
 fn expand_implementation(mut block: ItemImpl, errors: &mut Errors) -> TokenStream {
     let Some((implemented, _)) = block.trait_.clone() else {
         errors.report(&block.self_ty, Misuse::NotEntries);

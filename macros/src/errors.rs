@@ -1,4 +1,4 @@
-//! Every message of the macro, in one table, and the list in which they are collected.
+//! Misuse messages of the macro, in one table, and the list that collects them.
 //!
 //! A message says what is wrong or why it cannot be, then what to write instead. It never stops the macro:
 //! all misuses of a block are reported at once, each where it stands.
@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use std::fmt;
 
-/// Something that `#[chare]` cannot accept.
+/// A use of the attributes that they cannot accept.
 #[derive(Debug)]
 pub(crate) enum Misuse {
     // The block.

@@ -1,10 +1,10 @@
-//! The attribute [`chare`](macro@chare): an impl block in, the same block, its proxies and its registration out.
+//! Attribute macros of `chare`. [`chare`](macro@chare) takes an impl block and returns the same block, its proxies and its registration.
 //!
 //! ```text
 //! tokens -- parse --> Block -- check --> Chare -- expand --> tokens
 //!                       \________ errors, all of them ________/
 //! ```
-//! 1. The block itself is always given back to the compiler, without the helper attributes, whatever is wrong with it.
+//! 1. The block itself always goes back to the compiler, without the helper attributes, whatever is wrong with it.
 //! 2. All misuses are reported at once, each where it stands (`errors`: the table of messages).
 //! 3. Generated code is thin: it calls `::chare::macro_support` and decides nothing.
 
@@ -40,7 +40,7 @@ use proc_macro2::TokenStream;
 /// | `#[entry] async fn run(this: This<Self>, ..)` | an entry method that may wait; other entries run meanwhile |
 /// | `#[entry(awaited)] fn ghost(..);` | an entry that no call runs: an `async` entry awaits its calls, `this.when(Self::ghost).await` |
 /// | `#[entry(aggregate)]` | an entry whose calls travel together, many in one message: for elements of collections, with regular arguments and no result; calls of all, of sections and with options travel alone |
-/// | `#[entry(aggregate(buffer_bytes = 4096, dimensions = 2, flush_after_us = 100))]` | the same, with what a buffer holds (16,384 bytes without), the dimensions of the grid of PEs (1), and how long a call waits at most on a PE that is busy with short entries (1,000 microseconds) |
+/// | `#[entry(aggregate(buffer_bytes = 4096, dimensions = 2, flush_after_us = 100))]` | the same, with the bytes that a buffer holds (16,384 bytes without), the dimensions of the grid of PEs (1), and how long a call waits at most on a PE that is busy with short entries (1,000 microseconds) |
 /// | `#[entry(expedited)]` | an entry that overtakes the queue |
 /// | `#[entry(priority = -5)]` | an entry with a priority, an `i32`: smaller runs first; without, it is 0 |
 /// | `#[entry(create_here)]` | an entry that creates the element of an array that it calls if there is none, on the caller's PE; its constructor takes no arguments |
@@ -60,7 +60,7 @@ use proc_macro2::TokenStream;
 /// | `#[reference]` | any that hashes | the value | the value: one of an awaited entry, by which its calls are told from each other |
 ///
 /// Documentation, `#[cfg]` and `#[deprecated]` of a method hold for the proxies' methods too. For every entry without
-/// nocopy parameters, such as `step`, the proxies also have `step_callback`. What is generated refers to the crate `::chare`,
+/// nocopy parameters, such as `step`, the proxies also have `step_callback`. Generated code refers to the crate `::chare`,
 /// so a dependency on it keeps that name.
 ///
 /// A block may be generic, `impl<T: Message> Stack<T>`: its proxies have the same parameters, and `chare::instantiate!(Stack<f64>)` registers the types
@@ -137,10 +137,10 @@ pub fn entry(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -
 
 /// Makes the methods of a trait entries, which any chare may implement.
 ///
-/// On a trait, next to it comes its proxy: `ShapeProxy::of(&circle)` reaches the chare `circle` by the entries of `Shape`, as long as its
-/// type implements them, and can be sent to who knows no circles; `ShapeCollectionProxy::of(&circles)` reaches all members of a
+/// On a trait, it adds the proxy of the trait: `ShapeProxy::of(&circle)` reaches the chare `circle` by the entries of `Shape`, as long as its
+/// type implements them, and can be sent to a chare that knows no circles; `ShapeCollectionProxy::of(&circles)` reaches all members of a
 /// collection, `ShapeSectionProxy::of(&some)` those of a section, `ShapeSectionProxy::form(shapes)` a new section of any types. On the
-/// implementation, it makes that known to the runtime; the compiler misses an item where it is forgotten.
+/// implementation, it makes that known to the runtime; without it, the compiler misses an item.
 ///
 /// An entry of a trait takes `&mut self` or `&self`, or is `async` and takes `this: This<Self>`; it has the arguments of other entries, returns
 /// something or nothing, and may be `expedited`, `immediate` or have a `priority`. It may have a body, which implementations replace. Methods without
@@ -213,7 +213,7 @@ pub fn reducer(_options: proc_macro::TokenStream, item: proc_macro::TokenStream)
     reducer::expand(item.into()).into()
 }
 
-/// Gives the item back with an error: whoever sees this attribute, `#[chare]` did not.
+/// Gives the item back with an error: an attribute that the compiler sees stood where `#[chare]` did not see it.
 fn refuse_outside(attribute: &'static str, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     errors.report(

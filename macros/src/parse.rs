@@ -1,8 +1,8 @@
-//! Reads a block: its shape, its items, and its helper attributes, which are taken off.
+//! Parsing of a block: its shape, its items, and its helper attributes, which it takes off.
 //!
 //! 1. A misuse of a helper attribute is reported and otherwise ignored: the method keeps the role that it asked for.
 //! 2. Method bodies stay unread.
-//! 3. What an attribute means for its method is `check`'s question.
+//! 3. The meaning of an attribute for its method is `check`'s question.
 
 use crate::ast::{
     Aggregate, Block, ChareOption, Demand, EntryOptions, Item, Method, NocopyMark, Passing, ReferenceMark,
@@ -232,7 +232,7 @@ fn read_demand(option: &Meta) -> Option<Demand> {
     demands.into_iter().find(|(name, _)| path.is_ident(name)).map(|(_, demand)| demand)
 }
 
-/// What `aggregate` says of its buffers.
+/// The options of `aggregate`.
 fn read_aggregate(option: &Meta, errors: &mut Errors) -> Aggregate {
     let mut aggregate = Aggregate::default();
     let list = match option {

@@ -1,11 +1,11 @@
-//! The attribute `reducer`: gives the implementation of the trait its name, and makes it known to the runtime.
+//! The attribute `reducer`: names an implementation of `Reducer`, and makes it known to the runtime.
 
 use crate::errors::{Errors, Misuse};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{ItemImpl, Path, PathArguments, Type};
 
-/// The implementation with its name, its registration, and what is wrong with them.
+/// The implementation with its name, its registration, and its errors.
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let Ok(mut block) = syn::parse2::<ItemImpl>(item.clone()) else {

@@ -1,4 +1,4 @@
-//! Calls that travel together: each arrives once, whatever the grid, the path and the order; and nothing is quiet before.
+//! Aggregated calls: each arrives once, whatever the grid, the path and the order, and quiescence waits for all.
 
 mod every_path;
 
@@ -388,7 +388,7 @@ struct Depot<T: Number> {
     stock: T,
 }
 
-/// What depots hold.
+/// Numbers that depots hold.
 trait Number: chare::Message + std::ops::AddAssign + Default {}
 
 impl Number for u64 {}

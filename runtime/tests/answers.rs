@@ -1,4 +1,4 @@
-//! How results come back: entries that return something, futures, and callbacks to every kind of target.
+//! Results of entries: entries that return something, futures, and callbacks to every kind of target.
 
 mod every_path;
 
@@ -202,7 +202,7 @@ impl Debtor {
     }
 }
 
-/// How the job ends, in every shape and over every path.
+/// The end of the job, in every shape and over every path.
 fn ends_with<Fut>(main: impl Fn() -> Fut + Send + Clone + 'static) -> Vec<Result<i32, String>>
 where
     Fut: Future<Output = ()> + 'static,

@@ -1,4 +1,4 @@
-//! Calls that an `async` entry awaits: by reference number, by condition, in any order, together and against each other.
+//! Awaited calls of `async` entries: by reference number, by condition, in any order, together and against each other.
 
 mod every_path;
 
@@ -36,7 +36,7 @@ impl Waiter {
         values.post(vec![0; *len]).expect("it is as long as it says");
     }
 
-    /// Answered by whoever awaits it.
+    /// Answered by the entry that awaits it.
     #[entry(awaited)]
     fn ask(question: u64) -> u64;
 
@@ -224,7 +224,7 @@ fn activities_of_one_entry_overlap() {
     });
 }
 
-/// What callbacks bring, told apart by what they carry.
+/// The values that callbacks bring, told apart by their contents.
 struct Judge;
 
 #[chare(group)]

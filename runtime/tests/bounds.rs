@@ -1,4 +1,4 @@
-//! What other nodes may make a node take is bounded, and what is beyond ends the job in words.
+//! Bounds on what other nodes may make a node take: whatever is beyond them ends the job with an error.
 
 use chare::prelude::*;
 use chare::{Job, JobError};

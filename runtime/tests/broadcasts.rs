@@ -26,7 +26,7 @@ fn check(seed: u32, data: &[u32]) {
     assert!(data == pattern(seed, data.len()), "wrong data, seed {seed}, {} elements", data.len());
 }
 
-/// What a member tells of a broadcast: its node, where the elements lay, how many they were.
+/// A member's report of a broadcast: its node, where the elements lay, how many they were.
 type Seen = (u32, u64, u64);
 
 struct Member {

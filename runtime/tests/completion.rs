@@ -1,4 +1,4 @@
-//! Completion detection: not before all is consumed, whatever else goes on, and as often as it is asked for.
+//! Completion detection: never before all is consumed, whatever else goes on, and as often as it is asked for.
 
 mod every_path;
 
@@ -112,7 +112,7 @@ fn nobody_produces_and_it_finishes() {
     });
 }
 
-/// How a job fails that misuses a detector.
+/// The failure of a job that misuses a detector.
 fn failure(misuse: impl FnOnce(CompletionDetectorProxy) + Send + 'static) -> String {
     let job = Job::in_process(2, 1).run(|| async {
         let detector = CompletionDetectorProxy::create();

@@ -1,4 +1,4 @@
-//! Entries that are called in other ways than by a queued message, or that others must not disturb.
+//! Kinds of entries: those that are called in other ways than by a queued message, and those that others must not disturb.
 
 mod every_path;
 

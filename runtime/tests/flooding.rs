@@ -1,4 +1,4 @@
-//! Nodes that send each other more than they take at once: nobody stands still and nothing is lost.
+//! Floods between nodes that send each other more than they take at once: no node stands still and nothing is lost.
 
 mod every_path;
 
@@ -60,7 +60,7 @@ fn a_circle_of_floods_ends() {
     });
 }
 
-/// What is fetched counts, too, and what is longer than all credit goes all the same.
+/// Fetched messages count, too, and messages longer than all credit go all the same.
 #[test]
 fn buffers_longer_than_the_credit_arrive() {
     const BUFFERS: usize = 10;
@@ -76,7 +76,7 @@ fn buffers_longer_than_the_credit_arrive() {
 }
 
 /// Nodes that are ready first flood those that still wait for others: the flood must not bar the way to what they wait for.
-/// Which node is ready first is chance, hence several jobs.
+/// Chance decides which node is ready first, hence several jobs.
 #[test]
 fn floods_of_the_first_reach_nodes_that_still_open() {
     const EACH: u64 = 500;

@@ -1,4 +1,4 @@
-//! A job that is over holds nothing: no descriptor, no thread, whatever was under way when it ended.
+//! Leaks: a job that is over holds no descriptor and no thread, whatever was under way when it ended.
 
 use chare::prelude::*;
 use chare::{Job, RegisteredSource, SourceHandle, rget};

@@ -1,4 +1,4 @@
-//! What a user sees of a job of one process.
+//! Jobs of one process, as a user sees them.
 
 use chare::prelude::*;
 use chare::{ArrayOptions, CallOptions, Job, JobError, Landing, Placement, Priority};

@@ -1,4 +1,4 @@
-//! The same programs between several nodes, over every path: what a user sees must not depend on it.
+//! Paths between nodes: the same programs over each of them; a user must see no difference.
 
 mod every_path;
 

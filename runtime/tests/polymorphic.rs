@@ -1,4 +1,4 @@
-//! Arguments of one of several types: as an enum, and as a trait object.
+//! Polymorphic arguments: several types in one, as an enum and as a trait object.
 
 mod every_path;
 
@@ -7,7 +7,7 @@ use dyn_clone::DynClone;
 use every_path::on_every_path;
 use serde::{Deserialize, Serialize};
 
-/// What is known in one place.
+/// Commands of a closed set of types, all in one place.
 #[derive(Clone, Serialize, Deserialize)]
 enum Command {
     Add(u64),
@@ -15,7 +15,7 @@ enum Command {
     Apply(Vec<Box<dyn Operation>>),
 }
 
-/// What anybody may add to.
+/// An open set of types: anybody may add one.
 #[typetag::serde]
 trait Operation: DynClone + Send {
     fn apply(&self, value: u64) -> u64;

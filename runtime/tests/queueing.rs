@@ -1,4 +1,4 @@
-//! In which order a PE runs what waits for it: priorities, inline and idle entries, shuffled queues.
+//! Queue order of a PE: priorities, inline and idle entries, shuffled queues.
 
 use chare::prelude::*;
 use chare::{CallOptions, Job, JobError, Priority};
@@ -155,7 +155,7 @@ impl Vault {
         self.value
     }
 
-    /// What it sees of another one right after it called it.
+    /// Calls another chare; returns whether its answer is there at once, and the answer.
     #[entry]
     async fn visit(this: This<Self>, other: VaultElementProxy) -> (bool, u32) {
         other.put(5, Some(this.proxy()));

@@ -1,4 +1,4 @@
-//! What members of a collection can contribute, and what their callback then gets, whatever the job's shape.
+//! Reducers: the contributions of members and the results that their callback gets, whatever the job's shape.
 
 mod every_path;
 

@@ -28,7 +28,7 @@ impl Cell {
         self.heard += amount;
     }
 
-    /// Who has heard what, by index.
+    /// Each member contributes its index and the calls that it has heard.
     #[entry]
     fn report(&mut self, done: Callback<Vec<((u32, u32), u64)>>) {
         self.contribute(concat([(self.this_index(), self.heard)]), done);
@@ -104,7 +104,7 @@ impl Cell {
         data.post(vec![0; len]).expect("it is as long");
     }
 
-    /// Where the one argument lies that all have.
+    /// Each member contributes the address of the one argument that all share.
     #[entry]
     fn share(&mut self, section: CellSectionProxy, data: Arc<Vec<u32>>, done: Callback<Vec<(u32, u64)>>) {
         check(5, &data);
@@ -461,7 +461,7 @@ impl Local {
 fn groups_and_nodegroups_have_sections_too() {
     on_every_path(&SHAPES, || async {
         let group = MemberProxy::create();
-        // At once: who hears of the section may not have heard of the group.
+        // At once: a PE that hears of the section may not have heard of the group.
         let odd = group.section((0..chare::pes()).filter(|pe| pe % 2 == 1).map(PeId));
         let all = group.section((0..chare::pes()).map(PeId));
         let odd_sum = (0..u64::from(chare::pes())).filter(|pe| pe % 2 == 1).sum::<u64>();
@@ -486,7 +486,7 @@ fn groups_and_nodegroups_have_sections_too() {
     });
 }
 
-/// What a job says that ends because of `main`, in one process of two PEs and in two of one.
+/// The error of a job that ends because of `main`, in one process of two PEs and in two of one.
 fn expect<Fut>(parts: &[&str], main: impl Fn() -> Fut + Send + Clone + 'static)
 where
     Fut: Future<Output = ()> + 'static,

@@ -1,4 +1,4 @@
-//! Many transfers of every kind on every path: each calls back once, and memory stays flat.
+//! Soak test: many transfers of every kind on every path; each calls back once, and memory stays flat.
 //!
 //! `CHARE_TEST_TRANSFERS` sets how many there are per path; `cargo xtask soak` makes them a million.
 

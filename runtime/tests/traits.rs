@@ -1,4 +1,4 @@
-//! Entries of traits: one proxy for chares of several types and kinds.
+//! Traits of entries: one proxy for chares of several types and kinds.
 
 mod every_path;
 
@@ -16,7 +16,7 @@ trait Shape {
     #[entry]
     fn area(&self) -> f64;
 
-    /// What all have in common, unless they say otherwise.
+    /// A method that all have in common, unless they replace it.
     #[entry]
     fn describe(&self, with: String, done: Callback<String>) {
         done.send(format!("{with} {} of area {}", self.kind(), self.area()));
@@ -292,7 +292,7 @@ fn proxies_are_equal_if_they_reach_the_same() {
         assert_eq!(ShapeCollectionProxy::of(&discs).at(0), ShapeProxy::of(&discs.on(PeId(0))));
         assert_eq!(ShapeCollectionProxy::of(&discs), ShapeCollectionProxy::of(&discs.with(urgent())));
 
-        // What comes back from elsewhere is found in a table.
+        // A table finds what comes back from elsewhere.
         let shapes: std::collections::HashSet<ShapeProxy> =
             [(0, 0), (0, 1), (1, 1)].into_iter().map(|at| ShapeProxy::of(&rectangles.at(at))).collect();
         let (introduced, to) = chare::future();
@@ -307,7 +307,7 @@ struct Adder<T> {
     total: T,
 }
 
-/// What can be added up.
+/// Values that can be added up.
 trait Summand: chare::Message + std::ops::Add<Output = Self> + Into<f64> {}
 
 impl Summand for f64 {}

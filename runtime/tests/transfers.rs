@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "makes buffers of memory that others own")]
-//! What comes back from a transfer: buffers, lengths, values of the caller's, errors; over every path.
+//! Ends of transfers: buffers, lengths, the caller's own values and errors come back, over every path.
 
 mod every_path;
 
@@ -174,7 +174,7 @@ fn each_argument_comes_back_by_its_own_completion() {
     });
 }
 
-/// Who hears that a buffer is free finds it free, on whichever PE, also while its sender waits for credit. There is more of it than credit.
+/// A chare that hears that a buffer is free finds it free, on whichever PE, also while its sender waits for credit. There is more of it than credit.
 #[test]
 fn a_buffer_comes_back_when_nobody_holds_it() {
     on_every_path(&[(2, 2)], || async {

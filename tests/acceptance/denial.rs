@@ -1,5 +1,5 @@
-//! Copies between processes that the kernel forbids, from the start or half-way: messages carry the data instead, the user is told
-//! once, and nothing is lost; where nothing else is allowed, the job ends with one sentence.
+//! Denied copies: the kernel forbids copies between processes, from the start or half-way. Messages carry the data instead, the
+//! user is told once, and nothing is lost; where nothing else is allowed, the job ends with one sentence.
 
 use crate::run::run;
 use chare_tests::Outcome;
@@ -89,7 +89,7 @@ fn descriptors_that_run_out_in_the_middle_lose_nothing() {
             let arguments = format!("--deny descriptors --on {node} --shareable --rounds 20 +n 2 {options}");
             let outcome = run(denied(program, &arguments));
             is_right(&outcome);
-            // What it shares is no more than before, and it cannot map what the other one shares.
+            // It shares no more than before, and it cannot map what the other one shares.
             for trouble in
                 ["a buffer of 8388608 bytes is not shareable", "raise `ulimit -n`; the kernel copies"]
             {

@@ -1,4 +1,4 @@
-//! Whoever is flooded keeps its memory, and whoever floods, too; nothing is lost.
+//! Floods: the memory of the flooded node and of those that flood it stays bounded, and nothing is lost.
 //!
 //! `CHARE_TEST_FLOOD` sets how many messages each sender sends; `cargo xtask soak` makes them ten million.
 
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Messages of each sender in the suite: without a bound they take some 200 MiB.
 const MESSAGES: u64 = 1_000_000;
 
-/// What a node may grow by: a window of what arrives from each of up to three others, as much that waits to be sent to one, room for
+/// The most that a node may grow by: a window of what arrives from each of up to three others, as much that waits to be sent to one, room for
 /// silences of some tenths of a second on a busy machine, and what allocators and queues keep.
 const GROWTH_BYTES_MAX: u64 = 128 << 20;
 
@@ -44,7 +44,7 @@ fn a_flood_of_one_node_by_another_stays_bounded_on_every_path() {
     }
 }
 
-/// Whoever hears nothing for a while is told no more than its credit holds.
+/// A node that hears nothing for a while is told no more than its credit holds.
 #[test]
 fn a_flood_of_a_node_that_is_busy_stays_bounded_there() {
     for options in ["+n 2", "+n 2 +nolocal"] {
@@ -65,7 +65,7 @@ fn a_flood_of_calls_of_all_members_stays_bounded_elsewhere() {
     stays_bounded("calls", MESSAGES / 4, "+n 3");
 }
 
-/// What is sent in a circle before anything runs has to be somewhere: it is all there in the end.
+/// Messages sent in a circle before anything runs have to be somewhere: they are all there in the end.
 #[test]
 fn nodes_that_flood_each_other_in_a_circle_lose_nothing() {
     flood("circle", MESSAGES / 4, "+n 2");

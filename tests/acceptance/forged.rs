@@ -1,4 +1,4 @@
-//! Handles that a node forged, sent in ordinary calls: nothing is read or written but what they name rightly, and the caller hears
+//! Forged handles in ordinary calls: nothing is read or written but the memory that they name rightly, and the caller hears
 //! why. `CHARE_TEST_FORGED` sets how many for each path; `cargo xtask soak` makes them a million.
 
 use chare_tests::Running;

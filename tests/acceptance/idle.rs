@@ -1,4 +1,4 @@
-//! Idle costs nothing, even with more PEs than cores.
+//! Idle jobs: they cost nothing, even with more PEs than cores.
 
 use crate::run::probe;
 use chare_tests::Running;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 fn ticks(processes: &[Pid]) -> u64 {
     let time = |pid: &Pid| -> u64 {
         let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
-        // What follows the name, which is in parentheses: state, parent, group, ...
+        // The fields after the name, which is in parentheses: state, parent, group, ...
         let (_, fields) = text.rsplit_once(") ").expect("a name");
         fields.split(' ').skip(11).take(2).map(|ticks| ticks.parse::<u64>().expect("a number")).sum()
     };

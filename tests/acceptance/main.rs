@@ -1,4 +1,4 @@
-//! What is promised to users, seen from outside: real programs, real processes, bounded time.
+//! Acceptance tests: the promises to users, seen from outside: real programs, real processes, bounded time.
 
 mod denial;
 mod flood;

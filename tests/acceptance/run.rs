@@ -1,4 +1,4 @@
-//! The program that these tests run.
+//! The probe: the program that these tests run.
 
 use chare_tests::{Outcome, Running};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Zero copies and zero encodes, proved by what `+stats` counts.
+//! Zero copies and zero encodes, proved by the counts of `+stats`.
 
 use crate::run::{probe, run};
 use chare_tests::Outcome;

@@ -52,7 +52,7 @@ impl Drop for Spoiled {
     fn drop(&mut self) {
         for interface in ["eth1", "eth2"] {
             let words = ["qdisc", "del", "dev", interface, "root"];
-            // What is left spoiled fails the tests that follow.
+            // A cable that stays spoiled fails the tests that follow.
             let _ = Command::new("tc").args(words).status();
         }
     }

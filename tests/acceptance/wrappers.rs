@@ -1,4 +1,4 @@
-//! Traces and faults of real jobs.
+//! Wrappers around backends: traces and faults of real jobs.
 
 use crate::run::{probe, run};
 use chare_tests::{Outcome, Running};
@@ -22,7 +22,7 @@ fn paths() -> Vec<&'static str> {
     paths.collect()
 }
 
-/// What a line of a trace says of a field, as it stands there.
+/// The text of a field in a line of a trace, as it stands there.
 fn field<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = line.split_once(&format!("\"{name}\":"))?;
     Some(rest.split([',', '}']).next()?.trim_matches('"'))

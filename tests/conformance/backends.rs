@@ -1,4 +1,4 @@
-//! How the suite opens each backend.
+//! Backends under test, and the way in which the suite opens each.
 
 use crate::group::{Backend, Group, Node, PATIENCE};
 use crate::loopback::Loopback;
@@ -74,12 +74,12 @@ pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
     ]
 }
 
-/// Where the suite leaves its traces, each over the last.
+/// The file of the suite's traces, each over the last.
 fn trace_file() -> PathBuf {
     concat!(env!("CARGO_TARGET_TMPDIR"), "/conformance-trace").into()
 }
 
-/// What a network may do that the checks do not forbid: some of them count on room.
+/// Faults of a network that the checks do not forbid: some of them count on room.
 fn bad_day() -> FaultPlan {
     "delay=200,seed=1".parse().expect("it is a list of faults")
 }

@@ -1,5 +1,5 @@
-//! A second process: this program again, in the role of a node that sends and serves until it is killed, or of one that
-//! guards its memory against forged handles.
+//! Child process: this program again, in the role of a node that sends and serves until it is killed, or of one that guards its
+//! memory against forged handles.
 
 use crate::backends;
 use crate::forged;

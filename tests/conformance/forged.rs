@@ -38,11 +38,11 @@ const BLOCKS: usize = 8;
 
 const CANARY: u8 = 0xc5;
 const SOURCE: u8 = 0x11;
-/// What a target holds at first.
+/// The bytes of a target at first.
 const EMPTY: u8 = 0x22;
-/// What the forger writes.
+/// The bytes that the forger writes.
 const WRITTEN: u8 = 0x33;
-/// What the memory of a get holds before.
+/// The bytes of a get's memory before it.
 const UNTOUCHED: u8 = 0x44;
 
 const INTACT: &[u8] = b"intact";
@@ -54,7 +54,7 @@ fn filled(node: &Node, byte: u8, len: usize) -> MemoryMut {
     memory
 }
 
-/// What the guard has registered, and how the forger knows it.
+/// The regions that the guard has registered, as the forger knows them.
 struct Regions {
     sources: Vec<RegionKey>,
     targets: Vec<RegionKey>,
@@ -108,13 +108,13 @@ impl<'a> Guarded<'a> {
         Self { node, regions: Regions { sources, targets, stale }, canaries }
     }
 
-    /// Which canary somebody wrote.
+    /// Checks the canaries; the error names one that somebody wrote.
     fn look_at_canaries(&self) -> Result<(), String> {
         let damaged = self.canaries.iter().position(|one| one.as_slice().iter().any(|byte| *byte != CANARY));
         damaged.map_or(Ok(()), |canary| Err(format!("canary {canary} was written")))
     }
 
-    /// Which region holds what nobody may write there.
+    /// Checks the regions; the error names one that holds bytes which nobody may write there.
     fn look_at_regions(&self) -> Result<(), String> {
         let Regions { sources, targets, .. } = &self.regions;
         sources.iter().chain(targets).try_for_each(|key| {
@@ -156,14 +156,14 @@ pub(crate) fn guard(bootstrap: &mut dyn Bootstrap, node: &Node) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What an operation must come to.
+/// The end that an operation must have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Expected {
     /// These bytes, all of them.
     Bytes(u8),
     /// Success of a put.
     Written,
-    /// What the forger has written and what was there before.
+    /// The forger's bytes, or those that were there before.
     OfTarget,
     /// A typed error, and nothing moved.
     Refused,

@@ -7,10 +7,10 @@ use chare_lrts::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What a check waits for happens within this, or never.
+/// The time within which everything that a check waits for happens, or never.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How a backend is opened.
+/// A backend and the way in which the suite opens it.
 pub(crate) trait Backend {
     /// Names it in reports.
     fn name(&self) -> &'static str;
@@ -112,7 +112,7 @@ pub(crate) fn assert_pattern(bytes: &[u8], start: usize, seed: u8) {
     assert_eq!(wrong, None, "pattern {seed} from {start} on, {} bytes", bytes.len());
 }
 
-/// What a node heard.
+/// The events that a node heard.
 #[derive(Default)]
 pub(crate) struct Heard {
     pub(crate) frames: Vec<(NodeId, Vec<u8>)>,

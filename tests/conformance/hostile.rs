@@ -1,4 +1,4 @@
-//! What a peer that does not keep to the protocol of emulated operations achieves: its own loss, and nothing else.
+//! Hostile peers: one that breaks the protocol of emulated operations achieves its own loss, and nothing else.
 
 use crate::group::{Group, Node, assert_pattern};
 use crate::runner::{Check, Outcome, family};
@@ -208,7 +208,7 @@ fn wrong_answers_to_a_put() -> Outcome {
     Outcome::Passed
 }
 
-/// What the hostile node says about a region, with some data at hand.
+/// The hostile node's requests about a region, with some data at hand.
 type Story = fn(&RegionKey, &[u8]) -> Vec<Vec<u8>>;
 
 fn wrong_requests() -> Outcome {

@@ -1,4 +1,4 @@
-//! How nodes sleep, leave and die.
+//! Lifetimes of nodes: how they sleep, leave and die.
 
 use crate::child::Child;
 use crate::group::{Backend, Group, Heard, PATIENCE, assert_pattern};

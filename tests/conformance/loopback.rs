@@ -1,10 +1,10 @@
-//! A whole backend in one small file, to read and to start from: the nodes of one process talk through channels of the standard
-//! library. `docs/backends/adding-a-backend.md` walks through it.
+//! The loopback backend: a whole backend in one small file, to read and to start from. The nodes of one process talk through
+//! channels of the standard library. `docs/backends/adding-a-backend.md` walks through it.
 //!
 //! 1. Each pair of nodes has a bounded channel each way. A full one is no room; one whose other end is gone without a goodbye
 //!    is a lost peer.
-//! 2. Each node sleeps on a [`Bell`]. Whoever leaves something in a channel rings its reader; whoever takes something out rings its
-//!    writer, for whom there is room then.
+//! 2. Each node sleeps on a [`Bell`]. A sender rings the reader of its channel; a reader that takes something out rings the
+//!    writer, which finds room then.
 //! 3. Get and put are those of [`Emulated`](chare_lrts::emulated::Emulated).
 
 use chare_lrts::bell::Bell;
@@ -30,7 +30,7 @@ const BUDGET: usize = 64;
 /// The longest frame; any number would do.
 const FRAME_BYTES_MAX: usize = 64 << 10;
 
-/// What travels.
+/// A message of a channel.
 enum Said {
     Frame(Channel, Vec<u8>),
     Goodbye,
@@ -207,7 +207,7 @@ impl Mouth {
         if is_full {
             self.was_stalled.store(true, Ordering::Release);
         }
-        // What is said to a peer that is gone vanishes; that it is gone, its ear tells.
+        // Messages to a peer that is gone vanish; the channel from it tells that it is gone.
         self.bell.0.ring();
         if is_full { Err(NoRoom) } else { Ok(()) }
     }
@@ -277,7 +277,7 @@ impl Lrts for Loopback {
 
     fn arm(&self) -> bool {
         self.bell.arm();
-        // Whoever holds them makes progress and will come back.
+        // The thread that holds them makes progress and will come back.
         let Ok(mut ears) = self.ears.try_lock() else { return false };
         !ears.iter_mut().flatten().any(Ear::has_news) && !self.mouths().any(Mouth::has_news)
     }

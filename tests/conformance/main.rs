@@ -1,7 +1,7 @@
 //! The conformance suite of the low-level runtime system: one set of checks, run unchanged against every backend.
 //!
 //! `cargo test -p chare-tests --test conformance [-- WORD...]` runs the checks whose name (`backend::check`)
-//! contains every word. What a backend lacks by its own word (its capabilities) is printed as `skipped: why` and
+//! contains every word. A check of something that the backend's capabilities deny is printed as `skipped: why` and
 //! counted. After each check the number of open descriptors must be what it was before.
 
 mod backends;

@@ -1,4 +1,4 @@
-//! What every backend with messages promises about frames.
+//! Frames: the promises of every backend with messages.
 
 use crate::group::{Backend, Group, Heard, PATIENCE, assert_pattern, fill};
 use crate::runner::Outcome;

@@ -18,13 +18,13 @@ use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-/// What this process is to MPI: `ALONE` or `RANK`.
+/// The part of this process in MPI: `ALONE` or `RANK`.
 const ROLE: &str = "CHARE_CONFORMANCE_MPI";
 
 const ALONE: &str = "alone";
 const RANK: &str = "rank";
 
-/// What MPI started here.
+/// All processes of the MPI that was started here.
 static WORLD: OnceLock<Communicator> = OnceLock::new();
 
 /// Plays a process of MPI's, if this process was started as one that is not alone.
@@ -129,7 +129,7 @@ fn run_under(launcher: &Launcher, role: &str, processes: u32) -> Outcome {
     let outcome = launcher.run(processes, &format!("/usr/bin/env {ROLE}={role} {} mpi::", program.display()));
     print!("{}", outcome.stdout);
     assert_eq!(outcome.code, Some(0), "{launcher}: {}", outcome.stderr);
-    // Whoever read its output closes it a moment later.
+    // The reader of its output closes it a moment later.
     let deadline = Instant::now() + PATIENCE;
     while descriptors() > before && Instant::now() < deadline {
         std::thread::yield_now();

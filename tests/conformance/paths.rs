@@ -1,4 +1,4 @@
-//! Which path `reach` takes, which options it refuses, and how it sleeps.
+//! Paths of `reach`: which one it takes, which options it refuses, and how it sleeps.
 
 use crate::backends::{named, open_reach};
 use crate::group::{Group, Node, PATIENCE, assert_pattern, fill};

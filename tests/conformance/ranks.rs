@@ -1,4 +1,4 @@
-//! Three processes of MPI's, each one node: every node does the same to all others, and looks whether it was done to it.
+//! Ranks of MPI: three processes, each one node. Every node does the same to all others, and checks that each did it, too.
 //!
 //! A phase ends when all nodes say so, each of which goes on making progress until then.
 
@@ -21,7 +21,7 @@ const EACH: usize = 150;
 /// Bytes of a region.
 const REGION_BYTES: usize = 20_000_000;
 
-/// What nodes say when they have come to a phase's end, with its number.
+/// The message of a node that has come to a phase's end, with its number.
 const AGREED: &[u8] = b"agreed ";
 
 /// One of the processes.
@@ -89,7 +89,7 @@ impl Rank {
         before * REGION_BYTES
     }
 
-    /// Waits until all nodes have come here. Who is fast says so again, for the next phase, before this node has heard the slow.
+    /// Waits until all nodes have come here. A fast node says so again, for the next phase, before this node has heard the slow ones.
     fn agree(&mut self) {
         self.phase += 1;
         let word = [AGREED, &[self.phase]].concat();

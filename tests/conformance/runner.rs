@@ -1,4 +1,5 @@
-//! Runs checks one after another, so that each can count descriptors, and reports what passed, failed and was skipped.
+//! Check runner: checks run one after another, so that each can count descriptors; the end is a report of those that passed,
+//! failed and were skipped.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -8,9 +9,9 @@ use std::time::{Duration, Instant};
 /// A check that takes longer hangs. The slowest one needs some seconds on a slow machine.
 const WATCHDOG: Duration = Duration::from_secs(90);
 
-/// What a check that did not panic says.
+/// The outcome of a check that did not panic.
 pub(crate) enum Outcome {
-    /// What was promised held.
+    /// The promise held.
     Passed,
     /// It could not be tried, for this reason.
     Skipped(String),
@@ -28,7 +29,7 @@ impl Check {
     }
 }
 
-/// What a check does.
+/// The body of a check.
 pub(crate) type Run = fn() -> Outcome;
 
 /// Checks with a common first name.

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "maps memory that the kernel itself does not read")]
-//! Memory whose owner can use all of it, and of which the kernel copies only the front: a short read, then a refusal. Memory of
+//! Secret memory: its owner can use all of it, and the kernel copies only the front: a short read, then a refusal. Memory of
 //! devices behaves so; a secret memory object (`memfd_secret`) behaves so everywhere.
 
 use crate::group::{Group, assert_pattern, fill};

@@ -1,4 +1,4 @@
-//! How a job over tcp starts among strangers.
+//! Start-up of a job over tcp, among strangers.
 
 use crate::group::{Group, Node, PATIENCE};
 use crate::runner::{Check, Outcome, descriptors, family};
@@ -21,13 +21,13 @@ use std::time::{Duration, Instant};
 /// Connections that a node keeps before they have proved themselves; and the one it is about to drop.
 const HALF_OPEN_MAX: usize = 64 + 1;
 
-/// How often an overheard connection is said again.
+/// Repetitions of an overheard connection.
 const REPLAYS: usize = 100;
 
 /// Connections that are opened and not finished.
 const STRANGERS: usize = 10_000;
 
-/// What they may cost, both sides of them together: each that is kept less than a kibibyte, and what allocators keep.
+/// The memory that they may cost, both sides of them together: each that is kept less than a kibibyte, and what allocators keep.
 const STRANGERS_BYTES_MAX: usize = 4 << 20;
 
 /// Memory of this process that is there.
@@ -181,7 +181,7 @@ fn more_descriptors() -> usize {
     limit.maximum.map_or(usize::MAX, |maximum| maximum as usize)
 }
 
-/// Opens a connection without waiting for it to be open: whoever waits is slowed down by all who knock before.
+/// Opens a connection without waiting for it to be open: a wait would be as long as the queue of those that knocked before.
 fn knock(address: &SocketAddr) -> OwnedFd {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket =
@@ -216,7 +216,7 @@ fn strangers_do_not_disturb() -> Outcome {
             half_open.pop_front();
         }
     }
-    // What node 0 has accepted and keeps is bounded, however many knock.
+    // Node 0 keeps a bounded number of accepted connections, however many knock.
     // Sooner than the time after which node 0 gives up each of them.
     let deadline = Instant::now() + Duration::from_secs(3);
     while descriptors() > before + half_open.len() + HALF_OPEN_MAX {

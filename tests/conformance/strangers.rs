@@ -1,4 +1,4 @@
-//! Bootstraps that a check scripts: they see and forge what nodes tell each other at start-up.
+//! Scripted bootstraps: they see and forge what nodes tell each other at start-up.
 
 use chare_lrts::bootstrap::{Bootstrap, JobKey};
 use chare_lrts::{LrtsError, NodeId};
@@ -11,7 +11,7 @@ pub(crate) struct Scripted {
     pub(crate) node: NodeId,
     pub(crate) nodes: u32,
     pub(crate) key: JobKey,
-    /// What nodes with lower numbers published, by node.
+    /// The addresses that nodes with lower numbers published, by node.
     pub(crate) addresses: Vec<SocketAddr>,
     /// Hears what this node publishes.
     pub(crate) published: Option<Sender<SocketAddr>>,

@@ -1,4 +1,4 @@
-//! What every backend with get and put promises about them.
+//! Gets and puts: the promises of every backend that has them.
 
 use crate::group::{Backend, Group, assert_pattern};
 use crate::runner::Outcome;

@@ -101,7 +101,7 @@ fn alltoall_loses_nothing() {
     }
 }
 
-/// What the lines of `+stats` say that they counted under this name, together.
+/// The sum of the counts under this name in all lines of `+stats`.
 fn counted(said: &str, name: &str) -> u64 {
     let counts = said.lines().filter(|line| line.contains(" entries ")).map(|line| {
         let mut words = line.split_whitespace().skip_while(|word| *word != name);

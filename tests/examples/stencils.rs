@@ -12,7 +12,7 @@ fn jacobi2d_converges_whatever_the_number_of_blocks() {
     }
 }
 
-/// What the blocks found: how often they swept, and how large the error is.
+/// The blocks' results: how often they swept, and how large the error is.
 fn jacobi2d_finds(arguments: &str) -> (String, String) {
     let said = pass("jacobi2d", arguments);
     let word = |before: &str, after: &str| {

@@ -1,4 +1,4 @@
-//! Hosts of a laboratory: network namespaces of this machine, each with an address of its own on one switch.
+//! Emulated hosts: network namespaces of this machine, each with an address of its own on one switch.
 //!
 //! ```text
 //!   namespace h1                 namespace switch                 namespace h2

@@ -1,4 +1,4 @@
-//! How jobs end: well, badly, and by force.
+//! Ends of jobs: well, badly, and by force.
 
 use crate::harness::{NODE, RUN, await_children, await_death, end, run};
 use chare_tests::Running;
@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// What a user may have to wait for the end of a job that lost a node.
+/// The longest that a user may have to wait for the end of a job that lost a node.
 const END: Duration = Duration::from_secs(10);
 
 #[test]

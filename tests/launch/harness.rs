@@ -1,4 +1,4 @@
-//! What is launched, and a look at the processes of a launcher.
+//! Harness of these tests: the launched program, and a look at the processes of a launcher.
 
 use chare_tests::{Outcome, Running, wait_for_end};
 use rustix::process::Pid;

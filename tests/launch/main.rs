@@ -1,4 +1,4 @@
-//! The launcher from outside: real processes, real signals, real ends. Every job has a watchdog, and nothing may be left.
+//! Launcher tests from outside: real processes, real signals, real ends. Every job has a watchdog, and nothing may be left.
 
 mod endings;
 mod harness;

@@ -1,4 +1,4 @@
-//! A node that needs nothing above the bootstrap: what the launcher's tests launch. Its first argument is its role.
+//! Test node: a program that needs nothing above the bootstrap, for the launcher's tests. Its first argument is its role.
 
 use chare::config::{Config, Parsed};
 use chare::launch::run_here;
@@ -77,7 +77,7 @@ fn play(mut launched: Launched, arguments: &[&str]) -> ExitCode {
         }
         ["exchange"] => {
             let broken = (0..).find_map(|round| exchange(&mut launched, round).err());
-            // What the runtime would report: hearsay about whoever made the exchange fail.
+            // The runtime reports the same: hearsay about the node that made the exchange fail.
             launched.into_control().report_lost(NodeId(0), format!("{broken:?}"));
             ExitCode::FAILURE
         }

@@ -1,4 +1,4 @@
-//! What users see of what nodes print.
+//! Output forwarding: what users see of their nodes' output.
 
 use crate::harness::{NODE, RUN, await_children, end, end_child, run};
 use rustix::process::{Pid, Signal};

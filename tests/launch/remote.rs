@@ -1,4 +1,4 @@
-//! Several hosts. Here each is an agent of its own on this machine, behind a remote shell that ignores the name.
+//! Remote hosts: here each is an agent on this machine, behind a remote shell that ignores the name.
 
 use crate::endings::waiting_node;
 use crate::harness::{NODE, await_death, children, end, run};

@@ -1,4 +1,4 @@
-//! Signals on their way through the launcher.
+//! Launcher signals: each reaches every node, and an interrupted job ends with the signal's code.
 
 use crate::endings::waiting_node;
 use crate::harness::{NODE, await_death, run};

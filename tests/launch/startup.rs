@@ -1,4 +1,4 @@
-//! Jobs that start, and jobs that do not get that far.
+//! Job start: jobs that start, and jobs that fail before.
 
 use crate::harness::{NODE, RUN, end, run};
 use std::process::Command;

@@ -17,7 +17,7 @@ fn probe(arguments: &str) -> String {
     format!("{} {arguments}", env!("CARGO_BIN_EXE_probe"))
 }
 
-/// What a job under any launcher must do.
+/// Checks that hold for a job under any launcher.
 fn check(launcher: &Launcher) {
     let said = |outcome: &Outcome| format!("{launcher}: {outcome:?}");
 

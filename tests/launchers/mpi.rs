@@ -5,7 +5,7 @@ use chare_tests::chaos::campaign::Campaign;
 use chare_tests::chaos::plan::Path;
 use chare_tests::{Launcher, Outcome, Program};
 
-/// What a job over MPI must do, whichever MPI it is; `name` is what that calls itself.
+/// Checks that hold for a job over any MPI; `name` is that MPI's own.
 fn check(launcher: &Launcher, name: &str) {
     let pass = |processes: u32, program: &str| {
         let outcome = launcher.run(processes, &format!("{program} +lrts mpi +stats"));
@@ -102,7 +102,7 @@ fn cut_connections_and_noise_end_the_job_in_our_words_or_not_at_all() {
     }
 }
 
-/// What a node may grow by in a flood: credit of each other node, in MPI's memory and then in a queue of the runtime, what waits for
+/// The most that a node may grow by in a flood: credit of each other node, in MPI's memory and then in a queue of the runtime, what waits for
 /// credit at a sender, and what allocators and MPI add to short messages: with Open MPI up to 3 KiB each, which makes 130 MiB of
 /// a window. The flood itself would be 3 GiB.
 const GROWTH_BYTES_MAX: u64 = 256 << 20;

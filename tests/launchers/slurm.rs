@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// How long the daemons may take until the host is ready for jobs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// See the file's head. Ends with its value.
+/// The cluster. It ends with its value.
 pub(crate) struct Cluster {
     folder: TempDir,
     srun: String,

@@ -1,4 +1,4 @@
-//! The kill campaign as a program: what `cargo xtask chaos` runs.
+//! The kill campaign as a program, which `cargo xtask chaos` runs.
 
 use chare_tests::chaos::campaign::Campaign;
 use chare_tests::chaos::fault::Fault;

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Too long to travel with a message on any path.
 const BULK: usize = 50_000;
 
-/// What every PE checks and, on one node, breaks.
+/// Traffic that every PE checks and one node breaks.
 #[derive(Parser, Clone, Serialize, Deserialize)]
 #[command(no_binary_name = true)]
 struct Options {
@@ -79,7 +79,7 @@ struct Worker {
     source: Option<RegisteredSource<u64>>,
 }
 
-/// What PE `pe` sends in a round.
+/// The numbers that PE `pe` sends in a round.
 fn word(pe: u32, round: u64) -> u64 {
     (u64::from(pe) + 1) * 1_000_003 + round
 }

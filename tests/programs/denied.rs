@@ -48,7 +48,7 @@ struct Peer {
     registered: Option<(RegisteredSource<u64>, RegisteredTarget<u64>)>,
 }
 
-/// What a PE reads and writes.
+/// The memory that a PE reads and writes.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Memory {
     len: usize,

@@ -72,7 +72,7 @@ impl Basin {
         self.contribute(max(self.grown()), to);
     }
 
-    /// What this member's node grew by, in bytes.
+    /// The growth of this member's node, in bytes.
     #[entry]
     fn own_growth(&mut self, to: Callback<u64>) {
         to.send(self.grown());

@@ -34,11 +34,11 @@ const ROUND: u64 = 50;
 
 const CANARY: u32 = 0xc5c5_c5c5;
 const SOURCE: u32 = 0x1111_1111;
-/// What a target holds at first.
+/// The bytes of a target at first.
 const EMPTY: u32 = 0x2222_2222;
-/// What is written.
+/// The bytes that are written.
 const WRITTEN: u32 = 0x3333_3333;
-/// What the memory of a read holds before.
+/// The bytes of a read's memory before it.
 const UNTOUCHED: u32 = 0x4444_4444;
 
 #[derive(Parser, Clone)]
@@ -52,7 +52,7 @@ struct Options {
     seed: u64,
 }
 
-/// What a handle is on the wire.
+/// The bytes of a handle on the wire.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Wire {
     node: u32,
@@ -79,7 +79,7 @@ impl Wire {
     }
 }
 
-/// What a use of a handle must come to.
+/// The end that a use of a handle must have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum Expected {
     /// Success: these elements were read, or one of these.
@@ -102,7 +102,7 @@ enum Use {
 #[derive(Clone, Serialize, Deserialize)]
 struct Attempt {
     how: Use,
-    /// Of the buffer of whoever tries.
+    /// Elements of the buffer on the side that tries.
     local: usize,
     expected: Expected,
 }

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "calls MPI as a C program would")]
-//! A program of MPI's own that starts jobs inside a communicator: `in_communicator LEVEL`, with `LEVEL` what threads may do.
+//! A program of MPI's own that starts jobs inside a communicator: `in_communicator LEVEL`, with MPI's level of thread support.
 //!
 //! It initialises MPI, runs a job among all its processes, another one after it, and goes on with MPI.
 

@@ -1,4 +1,5 @@
-//! Takes away, from this process, what others need to reach its memory, as its surroundings may do at any time.
+//! Denials: this process loses the means by which processes reach each other's memory, as its surroundings may take them at any
+//! time.
 
 use clap::ValueEnum;
 use rustix::process::{Resource, Rlimit};
@@ -7,7 +8,7 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 use serde::{Deserialize, Serialize};
 use std::os::fd::AsRawFd;
 
-/// What takes it away.
+/// The means that are taken away.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
 pub enum Denial {
     /// A filter answers `EPERM` to the calls that copy; for the process that would copy.

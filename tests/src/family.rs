@@ -1,4 +1,5 @@
-//! The processes that a program under test starts, and those that these start: wherever they move, they inherit its environment.
+//! Process families: a program under test, the processes that it starts, and those that these start. Wherever they move, they
+//! inherit its environment.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -8,7 +9,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-/// What is set in the environment of every member.
+/// The variable that the environment of every member has.
 const VARIABLE: &str = "UNDER_TEST";
 
 /// Counts the families of this process; only ever added to.

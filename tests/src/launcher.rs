@@ -1,4 +1,4 @@
-//! Launchers of others, as commands in front of a program.
+//! Foreign launchers, as commands in front of a program.
 
 use crate::{Outcome, Program};
 use rustix::process::{Pid, Signal, kill_process};
@@ -9,7 +9,7 @@ use std::process::Command;
 /// A launcher of this machine.
 #[derive(Clone, Debug)]
 pub struct Launcher {
-    /// What comes before the number of processes.
+    /// The command up to the number of processes.
     command: String,
 }
 
@@ -19,7 +19,7 @@ impl fmt::Display for Launcher {
     }
 }
 
-/// Where the first of these commands is; prints a skip if none is there.
+/// The path of the first of these commands that is there; prints a skip if none is.
 pub fn find(names: &[&str], package: &str) -> Option<String> {
     let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
     let found = names.iter().find_map(|name| {

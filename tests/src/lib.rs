@@ -1,4 +1,4 @@
-//! What several tests and `cargo xtask` share.
+//! Test support that several tests and `cargo xtask` share.
 
 pub mod chaos;
 pub mod denial;

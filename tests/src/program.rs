@@ -1,4 +1,4 @@
-//! Runs a program as a user would, within a bound.
+//! Programs under test: a test runs them as a user would, within a bound.
 
 use crate::running::{Outcome, PATIENCE, Running};
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ impl Program {
         self
     }
 
-    /// Where it is.
+    /// The path of the program.
     pub fn path(&self) -> &Path {
         &self.path
     }

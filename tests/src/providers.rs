@@ -1,4 +1,4 @@
-//! Which providers of libfabric this machine has.
+//! Providers of libfabric that this machine has.
 
 use chare_lrts::ofi;
 

@@ -8,17 +8,17 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// How long a program may run if nothing else is said, on a busy machine and without optimisation: what hangs is a failure.
+/// The longest that a program may run if nothing else is said, on a busy machine and without optimisation: a hang is a failure.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What a program said and how it ended.
+/// The output of a program and its end.
 #[derive(Debug)]
 pub struct Outcome {
     /// `None`: a signal ended it.
     pub code: Option<i32>,
-    /// What it wrote to standard output.
+    /// Its standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub stderr: String,
 }
 
@@ -121,7 +121,7 @@ impl Running {
         self.next_line().unwrap_or_else(|| self.give_up("says no more"))
     }
 
-    /// What `select` finds in the first line in which it finds anything.
+    /// The result of `select` for the first line in which it finds anything.
     ///
     /// # Panics
     /// As [`Running::line`]; the message says `what` was waited for.
@@ -199,7 +199,7 @@ fn listen(pipe: impl Read + Send + 'static) -> (Receiver<String>, Receiver<Strin
         while pipe.read_until(b'\n', &mut bytes).is_ok_and(|read| read > 0) {
             let text = String::from_utf8_lossy(&bytes);
             all += &text;
-            // Whoever does not listen reads it at the end, or not at all.
+            // A test that does not listen reads it at the end, or not at all.
             let _ = line.send(text.trim_end_matches('\n').to_owned());
             bytes.clear();
         }

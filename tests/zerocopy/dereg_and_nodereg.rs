@@ -27,10 +27,10 @@ struct Options {
     elements: u64,
 }
 
-/// What one element sends, and to whom.
+/// A stage: the number that one element sends, its receivers, and how they receive it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Stage {
-    /// Also what is sent.
+    /// Also the number that is sent.
     number: i32,
     to_all: bool,
     posted: bool,

@@ -27,7 +27,7 @@ macro_rules! member {
     ($kind:ident, $member:ident, $match_tag:ident, $post_buffer:ident, $first_tag:expr) => {
         struct $member {
             buffer: BufferMut<i32>,
-            /// What was written before.
+            /// Elements that were written before.
             written: usize,
         }
 

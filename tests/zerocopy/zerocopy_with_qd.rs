@@ -58,7 +58,7 @@ impl Element {
         Self { partner, sources: Vec::new(), sources_done: 0, destinations_done: 1 }
     }
 
-    /// What callbacks have told all elements since the last time: sources and destinations.
+    /// Counts the callbacks of all elements since the last time: of sources and of destinations.
     #[entry]
     fn report(&mut self, done: Callback<Vec<u64>>) {
         let counts = vec![self.sources_done, self.destinations_done];

@@ -15,7 +15,7 @@ pub(crate) fn run(report: &mut Report) {
     report.add(Tools::run(&mdbook, step()));
 }
 
-/// What builds the book.
+/// The program that builds the book.
 pub(crate) fn step() -> Step {
     Step::program("book", program()).argument("build").argument("docs/book")
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask chaos`: the kill campaign, in full. What it does stands in `tests/src/chaos`.
+//! `cargo xtask chaos`: the kill campaign, in full; `tests/src/chaos` describes it.
 
 use crate::report::Report;
 use crate::step::Step;
@@ -7,7 +7,7 @@ use std::time::Duration;
 /// A broken job takes some tenths of a second, one whose node stays stopped some seconds.
 const PATIENCE_PER_RUN: Duration = Duration::from_secs(12);
 
-/// Which jobs.
+/// The jobs of a campaign.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// How many jobs

@@ -1,4 +1,4 @@
-//! What mdBook does not check: that every chapter is listed and compiled, and that links between chapters lead somewhere.
+//! Checks of the book beyond mdBook's own: every chapter is listed and compiled, and links between chapters lead somewhere.
 
 use crate::step::root;
 use std::collections::BTreeSet;

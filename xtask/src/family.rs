@@ -1,4 +1,5 @@
-//! A process and all that it started, ended together: a step that hangs is seldom the program that was started, but one of its children.
+//! Process families: ends a process and all that it started together. A step that hangs is seldom the program that was started,
+//! but one of its children.
 
 use std::fs;
 use std::process::Command;
@@ -18,7 +19,7 @@ pub(crate) fn end(process: u32) {
     }
 }
 
-/// What the threads of a process started.
+/// The processes that the threads of a process started.
 fn children(process: u32) -> Vec<u32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
     let lists =

@@ -1,7 +1,7 @@
 //! `cargo xtask fuzz`: libFuzzer on the targets of `fuzz/`, for a while each.
 //!
 //! Builds with the pinned stable toolchain, whose own switch (`RUSTC_BOOTSTRAP`) opens what libFuzzer needs: an address
-//! sanitizer and counters at every branch. What it finds to be new goes to `target/fuzz-corpus`; an input that breaks a target
+//! sanitizer and counters at every branch. New inputs go to `target/fuzz-corpus`; an input that breaks a target
 //! stays in `target/fuzz-corpus/NAME-broken`, to be kept in `fuzz/corpus/NAME` with its fix.
 
 use crate::report::Report;

@@ -1,4 +1,4 @@
-//! The README and the book show the real text of an example; this test compares them.
+//! README check: the README and the book show the real text of an example.
 
 use crate::step::root;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What is left to say at the end: a table of the steps, all that was skipped and why, and the exit code.
+//! Final report: a table of the steps, the skipped tests with their reasons, and the exit code.
 
 use crate::step::{Finished, Outcome};
 use std::process::ExitCode;
@@ -51,7 +51,7 @@ impl Report {
     }
 }
 
-/// What a line says about a test that did not run: `skipped: why`, `NAME ... skipped: why`, or libtest's `test NAME ... ignored`.
+/// The text of a line about a test that did not run: `skipped: why`, `NAME ... skipped: why`, or libtest's `test NAME ... ignored`.
 fn skipped_within(line: &str) -> Option<String> {
     if let Some(why) = line.strip_prefix("skipped: ") {
         return Some(why.to_owned());

@@ -24,7 +24,7 @@ const STEPS: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// What to look for.
+/// The errors to look for.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum Sanitizer {
     /// Memory that is used after it was freed, or beyond its end

@@ -1,5 +1,5 @@
-//! Installs what the checks need and the machine lacks: components of the pinned toolchain, by rustup, and Debian's packages of
-//! network libraries and launchers, where this user may.
+//! `cargo xtask setup`: installs what the checks need and the machine lacks: components of the pinned toolchain, by rustup, and
+//! Debian's packages of network libraries and launchers, where this user may.
 
 use crate::report::Report;
 use crate::step::{Finished, Outcome, Step, root};
@@ -42,8 +42,8 @@ pub(crate) fn find_standard_library(report: &mut Report) -> Result<(), String> {
     find_or_install("rust-src", is_there, report)
 }
 
-/// What checks load or start at run time: libfabric, network namespaces, Open MPI, MPICH, Slurm. Slurm's own PMIx plugin opens
-/// `libpmix.so` by its development name. Then what the bindings of verbs are built with, and what makes guests and runs them.
+/// Packages that checks load or start at run time: libfabric, network namespaces, Open MPI, MPICH, Slurm. Slurm's own PMIx plugin opens
+/// `libpmix.so` by its development name. Then those that build the bindings of verbs, and those that make guests and run them.
 const PACKAGES: [&str; 14] = [
     "libfabric1",
     "iproute2",

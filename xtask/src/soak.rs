@@ -1,4 +1,5 @@
-//! `cargo xtask soak`: what the suite does some thousand times, done a million times on each path, and what is too large for it.
+//! `cargo xtask soak`: the suite's repetitions, a million on each path instead of some thousand, and checks that are too large
+//! for the suite.
 
 use crate::report::Report;
 use crate::step::Step;

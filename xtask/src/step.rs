@@ -1,4 +1,4 @@
-//! One step: a program that runs to its end while its output goes by, and what became of it.
+//! Steps: each is a program that runs to its end while its output goes by, and has an outcome.
 
 use crate::family;
 use std::ffi::{OsStr, OsString};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// A step that takes longer hangs, and is ended. The longest takes half of it on two cores, building everything.
 const WATCHDOG: Duration = Duration::from_secs(25 * 60);
 
-/// What became of a step.
+/// The outcome of a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Passed,
@@ -32,7 +32,7 @@ pub(crate) struct Finished {
     pub(crate) name: String,
     pub(crate) outcome: Outcome,
     pub(crate) elapsed: Duration,
-    /// What it wrote to its standard output.
+    /// Its standard output.
     pub(crate) output: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package lies in the workspace")
 }
 
-/// Where this workspace's builds go.
+/// The directory of this workspace's builds.
 pub(crate) fn target_directory() -> PathBuf {
     let chosen = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     root().join(chosen.unwrap_or_else(|| "target".into()))

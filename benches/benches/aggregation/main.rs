@@ -1,6 +1,6 @@
-//! What does a call cost that travels together with others, to another process?
+//! Aggregated call costs: a call to another process that travels together with others.
 //!
-//! `cargo bench -p chare-benches --bench aggregation`; what the rows mean stands in `benches/README.md`.
+//! `cargo bench -p chare-benches --bench aggregation`; `benches/README.md` explains the rows.
 
 mod ours;
 mod peers;

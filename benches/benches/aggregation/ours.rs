@@ -1,4 +1,4 @@
-//! The sides of chare: PE 0 of one process updates counters of chares on PE 1 of another.
+//! Our sides: PE 0 of one process updates counters of chares on PE 1 of another.
 
 use chare::ArrayOptions;
 use chare::prelude::*;

@@ -1,4 +1,4 @@
-//! The peer: a copy of all numbers of a batch from one memory to another, at once.
+//! The peer: one copy of all numbers of a batch from one memory to another.
 
 use chare_benches::Batches;
 use std::hint::black_box;

@@ -1,6 +1,6 @@
-//! What does a call cost on each path, beside the raw limit of that path?
+//! Call costs: one call on each path, beside the raw limit of that path.
 //!
-//! `cargo bench -p chare-benches --bench call_costs`; what the rows mean stands in `benches/README.md`.
+//! `cargo bench -p chare-benches --bench call_costs`; `benches/README.md` explains the rows.
 
 mod ours;
 mod peers;

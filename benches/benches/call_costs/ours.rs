@@ -1,4 +1,4 @@
-//! The side of chare: a chain of calls, each made by the entry that the call before it ran.
+//! Our side: a chain of calls, each made by the entry that the call before it ran.
 //!
 //! The chain goes round between PE 0 and PE 1 if there are two, else it stays on PE 0; the options of the program decide whether
 //! the two share a process, and which backend is between them.

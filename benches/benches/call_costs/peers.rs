@@ -1,4 +1,4 @@
-//! The peers: each does what its path needs at least, with nothing around it.
+//! The peers: the least work that each path needs, with nothing around it.
 
 use chare_benches::{Batches, processor, take_seat};
 use crossbeam::queue::{ArrayQueue, SegQueue};
@@ -7,7 +7,7 @@ use std::hint::{black_box, spin_loop};
 use std::thread;
 use std::time::Instant;
 
-/// What ends a chain's other end.
+/// The message that ends a chain's other end.
 const STOP: u64 = u64::MAX;
 
 /// A message as small as they come: it knows what to call.

@@ -1,5 +1,5 @@
-//! Fork and join: a Fibonacci number by divide and conquer, by both sides in the same way. Of two halves one is left for whoever has
-//! time, the other is done at once; below a cut-off a half is computed by recursion.
+//! Fork and join: both sides compute a Fibonacci number by divide and conquer in the same way. One of two halves is left for an
+//! idle thread, the other is done at once; below a cut-off, recursion computes a half.
 
 use chare::prelude::*;
 use chare_benches::{Batches, processor, take_seat};
@@ -12,7 +12,7 @@ const NUMBER: u32 = 30;
 /// Numbers below this one are not forked for.
 const CUT_OFF: u32 = 15;
 
-/// What `NUMBER` must come to.
+/// The right answer for `NUMBER`.
 const RESULT: u64 = 832_040;
 
 fn by_recursion(n: u32) -> u64 {

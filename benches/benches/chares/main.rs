@@ -1,6 +1,6 @@
-//! What does it cost to make a chare, to wait in one, to find one among others, and to fork and join?
+//! Chare costs: making a chare, waiting in one, finding one among others, fork and join.
 //!
-//! `cargo bench -p chare-benches --bench chares`; what the rows mean stands in `benches/README.md`.
+//! `cargo bench -p chare-benches --bench chares`; `benches/README.md` explains the rows.
 
 mod fork_join;
 mod ours;

@@ -1,4 +1,4 @@
-//! The sides of chare, each on one PE.
+//! Our sides, each on one PE.
 
 use chare::prelude::*;
 use chare_benches::Batches;

@@ -1,4 +1,4 @@
-//! The peers: others that do the same, and the least that does it.
+//! The peers: other libraries that do the same, and the least work that does it.
 
 use crate::ours::{BROOD, Pause};
 use chare_benches::{Batches, processor, take_seat};

@@ -1,6 +1,6 @@
-//! What does it cost to reach every element of an array, and to fold what they answer?
+//! Collective costs: a call of every element of an array, and the fold of their answers.
 //!
-//! One broadcast and one reduction over a million elements on two PEs; printed are nanoseconds per element.
+//! One broadcast and one reduction over a million elements on two PEs; the table shows nanoseconds per element.
 
 mod ours;
 mod peers;

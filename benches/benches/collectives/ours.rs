@@ -1,4 +1,4 @@
-//! The side of chare: all elements are called, and answer with a sum.
+//! Our side: a call of all elements, which answer with a sum.
 
 use chare::prelude::*;
 use chare_benches::Batches;
@@ -29,7 +29,7 @@ impl Cell {
     }
 }
 
-/// What the states add up to when each has been raised `steps` times by one.
+/// The sum of the states when each has been raised `steps` times by one.
 fn total(elements: u64, steps: u64) -> u64 {
     elements * (elements - 1) / 2 + elements * steps
 }

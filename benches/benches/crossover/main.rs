@@ -1,6 +1,6 @@
-//! From which size on is a `#[nocopy]` argument no slower than an ordinary one, on each path?
+//! Crossover sizes: from which size on a `#[nocopy]` argument is no slower than an ordinary one, on each path.
 //!
-//! `cargo bench -p chare-benches --bench crossover`; what the rows mean stands in `benches/README.md`. With `--features ofi,verbs,mpi` also
+//! `cargo bench -p chare-benches --bench crossover`; `benches/README.md` explains the rows. With `--features ofi,verbs,mpi` also
 //! over libfabric's providers, over RDMA devices and under each MPI.
 
 mod paths;

@@ -1,4 +1,4 @@
-//! The paths, and the rows of each: one for each size and either kind of ordinary argument.
+//! Paths, and the rows of each: one for each size and either kind of ordinary argument.
 
 use chare_benches::{Comparison, Side};
 
@@ -8,7 +8,7 @@ pub(crate) const ITSELF: &str = "itself";
 /// Sizes in bytes around the crossover of paths whose memory both nodes reach.
 const NEAR: &[usize] = &[256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536];
 
-/// What the path over RDMA devices is called.
+/// The name of the path over RDMA devices.
 #[cfg(feature = "verbs")]
 pub(crate) const VERBS: &str = "verbs";
 
@@ -19,10 +19,10 @@ const FAR: &[usize] = &[16_384, 32_768, 65_536, 131_072, 262_144, 524_288, 1_048
 struct Path {
     name: &'static str,
     operations: u32,
-    /// Where nocopy buffers live: `heap` or `shareable`.
+    /// The memory of nocopy buffers: `heap` or `shareable`.
     memory: &'static str,
     sizes: &'static [usize],
-    /// Who starts the program: itself, or an MPI.
+    /// The launcher of the program: itself, or an MPI.
     starter: &'static str,
     options: &'static str,
 }

@@ -1,11 +1,11 @@
-//! A buffer to and fro between two PEs, as an ordinary or as a nocopy argument; one way is one operation.
+//! Player chares: a buffer goes to and fro between two PEs, as an ordinary or as a nocopy argument; one way is one operation.
 
 use chare::prelude::*;
 use chare_benches::Batches;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// How the buffer is passed.
+/// The way in which the buffer is passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Way {
     /// As an ordinary argument, whose sender has no use for it afterwards: the vector itself goes on and comes back.

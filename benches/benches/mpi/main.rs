@@ -1,10 +1,10 @@
-//! What does the MPI backend add to what an MPI takes by itself?
+//! MPI backend costs: the time that the backend adds to an MPI's own.
 //!
 //! Frames of 8 bytes to and fro, and gets and puts of whole regions, through `Lrts` alone, beside a program that plays ping-pong with
-//! messages of the same length, by `MPI_Send` and `MPI_Recv` of the same MPI, under the same launcher. What is compared is the
-//! time of one way: of a get or put, until it is complete. That program has one thread and asks MPI for no more
-//! (`MPI_THREAD_SINGLE`); what it takes an MPI to be called by several in turn, as the backend does, shows in a row of its own. An MPI
-//! that is not here is told and left out.
+//! messages of the same length, by `MPI_Send` and `MPI_Recv` of the same MPI, under the same launcher. The benchmark
+//! compares the time of one way: of a get or put, until it is complete. That program has one thread and asks MPI for no more
+//! (`MPI_THREAD_SINGLE`); a row of its own shows the cost of calls by several threads in turn, as the backend makes them. The benchmark
+//! names an MPI that the machine lacks, and leaves it out.
 
 mod ours;
 mod raw;

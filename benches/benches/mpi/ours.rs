@@ -1,4 +1,4 @@
-//! The side of ours: two nodes, two processes, the backend and nothing above it.
+//! Our side: two nodes, two processes, the backend and nothing above it.
 
 use crate::Task;
 use chare_benches::{Deed, play_pair, processor, take_seat};

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "calls MPI as a C program would")]
-//! The other side: two processes that use MPI and nothing else.
+//! The peer: two processes that use MPI and nothing else.
 
 use crate::Task;
 use chare_benches::{processor, take_seat};

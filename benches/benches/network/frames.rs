@@ -1,4 +1,4 @@
-//! The side of ours for messages: frames through the trait and nothing above it.
+//! Our side for messages: frames through the trait and nothing above it.
 
 use crate::node::{self, Node};
 use chare_benches::Batches;

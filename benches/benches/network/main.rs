@@ -1,7 +1,7 @@
-//! What does the network layer itself take, below all that a call is?
+//! Network layer costs: frames, gets and puts, below all that makes a call.
 //!
 //! Frames of 8 bytes to and fro through `Lrts::send` and `Lrts::progress` alone, and gets and puts of warm buffers, beside
-//! the raw limit of each path. What `call_costs` shows on top of these figures is the runtime's share.
+//! the raw limit of each path. The runtime's share is the difference between these figures and those of `call_costs`.
 
 mod frames;
 mod memory;

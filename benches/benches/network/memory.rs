@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "the raw limits of moving memory between processes are raw calls")]
-//! The other sides for memory: one copy within a process, out of a mapping, by the kernel, or through a socket.
+//! The peers for memory: one copy within a process, out of a mapping, by the kernel, or through a socket.
 
 use chare_benches::{Batches, processor, take_seat};
 use chare_lrts::host::mapping::Mapping;

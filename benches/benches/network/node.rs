@@ -1,4 +1,4 @@
-//! What both kinds of sides of ours need: two nodes that a launcher starts, and frames between them.
+//! Nodes of our sides, for messages and for memory: a launcher starts two, which exchange frames.
 
 use chare::{Program, ReachOptions};
 use chare_benches::{processor, take_seat};
@@ -17,7 +17,7 @@ pub(crate) struct Node {
     heard: Heard,
 }
 
-/// What arrived and has not been looked at.
+/// News of the backend that have not been looked at.
 #[derive(Default)]
 struct Heard {
     frame: Option<Vec<u8>>,

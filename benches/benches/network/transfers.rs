@@ -1,4 +1,4 @@
-//! The side of ours for memory: gets through the trait and nothing above it, of a buffer that stays registered.
+//! Our side for memory: gets through the trait and nothing above it, of a buffer that stays registered.
 
 use crate::node::{self, Node};
 use chare_benches::Batches;

@@ -1,9 +1,9 @@
-//! What does the libfabric backend add to what a provider takes by itself?
+//! libfabric backend costs: the time that the backend adds to a provider's own.
 //!
 //! Frames of 8 bytes to and fro, and gets and puts of whole regions, through `Lrts` alone, beside a program that does the
 //! same with bare libfabric calls on the same provider: `fi_inject` and `fi_recv`, `fi_readmsg`, `fi_writemsg` with delivery
-//! complete. It opens its queue with a descriptor, as whoever wants to sleep must, where the provider has one; what that costs
-//! shows beside a spinner, which does without. A provider that is not here is told and left out.
+//! complete. It opens its queue with a descriptor, as a program that sleeps must, where the provider has one; a spinner, which
+//! does without, shows the cost of that. The benchmark names a provider that the machine lacks, and leaves it out.
 //!
 //! The last rows are gets whose region is registered with the network anew each time, beside gets from the registration cache.
 

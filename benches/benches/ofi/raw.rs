@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "calls libfabric as a C program would")]
-//! The other side: two processes that use libfabric and nothing else.
+//! The peer: two processes that use libfabric and nothing else.
 //!
 //! The second process is started by the first; they tell each other their names over its standard input and output.
 

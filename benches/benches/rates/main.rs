@@ -1,6 +1,6 @@
-//! How many messages a second does a PE take from the others of its process?
+//! Message rates: how many messages a second a PE takes from the others of its process.
 //!
-//! Senders push as fast as they can, one receiver takes; what is timed is from the start until the receiver has all. Printed are
+//! Senders push as fast as they can, one receiver takes; the time runs from the start until the receiver has all. The table shows
 //! nanoseconds per message, so the ratio of messages per second is the inverse of the one printed.
 
 mod ours;

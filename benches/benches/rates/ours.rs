@@ -1,4 +1,4 @@
-//! The side of chare: a chare on PE 0 counts the calls of chares on all other PEs.
+//! Our side: a chare on PE 0 counts the calls of chares on all other PEs.
 
 use chare::prelude::*;
 use chare_benches::Batches;

@@ -1,4 +1,4 @@
-//! What does the verbs backend add to what a device takes by itself?
+//! Verbs backend costs: the time that the backend adds to a device's own.
 //!
 //! Frames of 8 bytes to and fro, and gets of whole regions, through `Lrts` alone, beside perftest on the same devices:
 //! `ib_send_lat` and `ib_read_bw`. The last rows are gets whose region is registered with the device anew each time, beside gets from

@@ -1,4 +1,4 @@
-//! A broadcast to every node until all have it, as one side: `side broadcast BYTES WAY MODE`.
+//! Broadcast side: one buffer goes to every node until all have it: `side broadcast BYTES WAY MODE`.
 
 use crate::round::Mode;
 use chare::Program;
@@ -39,7 +39,7 @@ struct Options {
 }
 
 struct Receiver {
-    /// Where data are copied or posted; out while the runtime fills it.
+    /// The buffer into which data are copied or posted; out while the runtime fills it.
     landing: BufferMut<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! One way of a ping-pong, as one side: `side pingpong BYTES WAY MODE`.
+//! Ping-pong side: one way of a buffer: `side pingpong BYTES WAY MODE`.
 
 use crate::player::{Players, partner};
 use crate::round::{Mode, Round, Way};

@@ -1,4 +1,4 @@
-//! Large data that everybody needs from the start, as one side: `side readonly BYTES WAY`. One sample: it happens once in a job.
+//! Readonly side: large data that all PEs need from the start: `side readonly BYTES WAY`. One sample: it happens once in a job.
 
 use chare::Program;
 use chare::prelude::*;

@@ -1,4 +1,4 @@
-//! The rows: which side of ours stands beside which peer, over which path, at which size.
+//! Rows of the table: our side and its peer, their path and their size.
 
 use chare_benches::{Comparison, Side};
 

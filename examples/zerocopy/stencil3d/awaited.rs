@@ -1,4 +1,4 @@
-//! A block of the box as a chare that awaits what it needs: the loop over the iterations is a loop.
+//! A block of the box as a chare that awaits its neighbours' faces: the loop over the iterations is a loop.
 //!
 //! Faces that come early, also those of an iteration ahead, wait with the block until it asks for them by their iteration.
 

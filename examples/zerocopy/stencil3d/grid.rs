@@ -119,7 +119,7 @@ impl Grid {
         }
     }
 
-    /// What `iterations` sweeps make of a whole box that continues at its opposite side.
+    /// The result of `iterations` sweeps over a whole box that continues at its opposite side.
     pub(crate) fn solve(extent: Extent, heated_every: Extent, iterations: u32) -> Self {
         let mut grid = Self::new(extent, heated_every);
         for _ in 0..iterations {

@@ -1,4 +1,4 @@
-//! A block of the box as a chare that is sent faces as ordinary arguments, and counts them.
+//! A block of the box as a chare that receives faces as ordinary arguments, and counts them.
 //!
 //! A neighbour sends its face of iteration `i + 1` only after it has this block's face of `i`, but perhaps before this block has all of
 //! its own: it is ahead by one iteration and never by two. What comes early waits.

@@ -1,5 +1,5 @@
-//! A block of the box as a chare that lends its faces to six neighbours, as upstream's does: it sweeps when it has theirs and its own are
-//! back, and waits for all others.
+//! A block of the box as a chare that lends its faces to six neighbours, as Charm++'s does: it sweeps when it has theirs and
+//! its own are back, and waits for all others.
 
 use crate::grid::{Grid, Side};
 use crate::problem::{Place, Problem, face_of};

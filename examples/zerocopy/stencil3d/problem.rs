@@ -1,11 +1,11 @@
-//! What is computed, how the box is cut into blocks, and what must come out. Knows no chare types.
+//! Problem: the box, its division into blocks, and the right answer. It knows no chare types.
 
 use crate::grid::{Extent, Grid, Side};
 use chare::{Buffer, BufferMut};
 use chare_examples::ports::Mode;
 use serde::{Deserialize, Serialize};
 
-/// What names a block.
+/// The index of a block.
 pub(crate) type Place = (usize, usize, usize);
 
 /// What is computed.

@@ -1,4 +1,4 @@
-//! What all fuzzers share: which target this process drives, and which panics are findings.
+//! Set-up of all fuzzers: the target that this process drives, and the panics that are findings.
 
 use chare_fuzz::Target;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! The rules for local entries, which are functions that a proxy calls: no argument becomes part of a message.
+//! Rules for local entries, which are functions that a proxy calls: no argument becomes part of a message.
 
 use super::method::{check_qualifiers, conditions, docs, returned};
 use super::types::{self, Obstacle};

@@ -1,4 +1,4 @@
-//! The rules for the signatures of constructors and entry methods.
+//! Rules for the signatures of constructors and entry methods.
 
 use super::types::{self, Obstacle};
 use crate::ast::{Constructor, Entry, EntryOptions, Method, Parameter, Parameters, Passing, Role};
@@ -138,7 +138,7 @@ fn marker(name: &Ident, chare: &Path) -> Path {
     parse_quote!(#name #arguments)
 }
 
-/// Checks how the entry reaches its chare; returns how many parameters that takes.
+/// Checks the receiver of the entry; returns how many parameters that takes.
 fn check_receiver(method: &Method, chare: &Path, errors: &mut Errors) -> usize {
     let Method { signature, .. } = method;
     let is_async = signature.asyncness.is_some();
@@ -170,7 +170,7 @@ fn check_receiver(method: &Method, chare: &Path, errors: &mut Errors) -> usize {
     }
 }
 
-/// Checks that an awaited entry is a declaration, of what can be awaited; returns how many parameters are none of its arguments.
+/// Checks that an awaited entry is a declaration that can be awaited; returns how many of its parameters are no arguments.
 fn check_awaited(method: &Method, errors: &mut Errors) -> usize {
     let Method { signature, body, references, .. } = method;
     if has_receiver(method) || body.is_some() || signature.asyncness.is_some() {
@@ -187,7 +187,7 @@ fn check_awaited(method: &Method, errors: &mut Errors) -> usize {
     usize::from(has_receiver(method))
 }
 
-/// Refuses what makes a function more than a plain one.
+/// Refuses qualifiers: an entry is a plain function.
 pub(super) fn check_qualifiers(signature: &Signature, errors: &mut Errors) {
     if let Some(constness) = &signature.constness {
         errors.report(constness, Misuse::Qualified { qualifier: "const" });
@@ -225,7 +225,7 @@ fn check_count(parameters: &Parameters, limit: usize, errors: &mut Errors) {
     }
 }
 
-/// The type of what an entry returns to its caller.
+/// The type that an entry returns to its caller.
 fn check_result(ty: &Type, chare: &Path, errors: &mut Errors) -> Option<Type> {
     match types::obstacle(ty) {
         Some((Obstacle::Borrow, at)) => errors.report(at, Misuse::BorrowedReturn),
@@ -261,7 +261,7 @@ fn check_options(method: &Method, options: EntryOptions, parameters: &Parameters
     }
 }
 
-/// Calls that travel together are plain ones of elements that exist.
+/// Checks that aggregated calls are plain ones, of elements that exist.
 fn check_aggregate(method: &Method, options: EntryOptions, errors: &mut Errors) {
     let Method { signature, nocopy, .. } = method;
     let EntryOptions { aggregate, expedited, immediate, priority, .. } = options;

@@ -1,7 +1,7 @@
-//! Decides whether a block means a chare, and which.
+//! Checks of a block: whether it means a chare, and which.
 //!
-//! 1. Everything that can be wrong is looked at, whatever was wrong before it: the user sees all of it at once.
-//! 2. A misuse is reported once, where it stands; what follows from it is not reported again.
+//! 1. Every rule is checked, whatever was wrong before it: the user sees all misuses at once.
+//! 2. A misuse is reported once, where it stands; its consequences are not reported again.
 //! 3. An entry with a misuse is left out of the chare, so that the rest of the block still expands. Without a sound
 //!    type and constructor there is no chare.
 //!
@@ -97,7 +97,7 @@ fn check_kind(options: &[ChareOption], errors: &mut Errors) -> Kind {
     kind.unwrap_or(Kind::Singleton)
 }
 
-/// What names an element.
+/// The type that names an element.
 fn check_index(options: &[ChareOption], kind: Kind, errors: &mut Errors) -> Type {
     let mut indices = options.iter().filter_map(|option| match option {
         ChareOption::Index { name, ty } => Some((name, ty)),
@@ -113,7 +113,7 @@ fn check_index(options: &[ChareOption], kind: Kind, errors: &mut Errors) -> Type
     index.map_or_else(|| syn::parse_quote!(u64), |(_, ty)| ty.clone())
 }
 
-/// An element that a message creates has nobody who gives its constructor arguments.
+/// Refuses elements that a message creates with a constructor that has arguments: nobody would give them.
 fn check_demands(kind: Kind, constructor: Option<&Constructor>, entries: &[&Method], errors: &mut Errors) {
     for method in entries {
         let Role::Entry { mark, options } = &method.role else { continue };
@@ -128,7 +128,7 @@ fn check_demands(kind: Kind, constructor: Option<&Constructor>, entries: &[&Meth
     }
 }
 
-/// Only calls of members of a collection travel together.
+/// Refuses aggregation outside collections: only calls of their members travel together.
 fn check_aggregates(kind: Kind, entries: &[&Method], errors: &mut Errors) {
     for method in entries {
         if let Role::Entry { mark, options } = &method.role

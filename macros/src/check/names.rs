@@ -1,4 +1,4 @@
-//! The rule for names: what a proxy offers of its own stays reachable.
+//! Rule for names: no entry hides a method that its proxy has already.
 
 use super::types::plain_name;
 use crate::ast::{Entry, Kind, LocalEntry};
@@ -31,7 +31,7 @@ fn reserved(kind: Kind) -> &'static [&'static str] {
     }
 }
 
-/// What the proxies of every trait have.
+/// The methods that the proxies of every trait have.
 const OF_TRAITS: [&str; 4] = ["of", "at", "with", "clone"];
 
 /// Drops the entries whose proxy methods would collide with others.

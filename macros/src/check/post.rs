@@ -1,4 +1,4 @@
-//! The rules for post methods: one for each entry with a posted parameter, with that entry's arguments by reference.
+//! Rules for post methods: one for each entry with a posted parameter, with that entry's arguments by reference.
 
 use super::method::{check_qualifiers, returned};
 use super::types;

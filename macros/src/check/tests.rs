@@ -1,4 +1,4 @@
-//! What a block means, and that its errors come all at once and none twice.
+//! Tests of the checks: the chare that a block means; its errors come all at once and none twice.
 
 use super::*;
 use crate::ast::Passing;

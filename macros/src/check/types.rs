@@ -1,4 +1,4 @@
-//! Questions about types that are answered by their tokens alone.
+//! Type questions that tokens alone answer: is it `Self`, `This` or `Received`, does it borrow?
 
 use quote::ToTokens;
 use syn::visit::{self, Visit};
@@ -44,7 +44,7 @@ pub(super) fn is_this_of(ty: &Type, chare: &Path) -> bool {
     matches!((arguments.next(), arguments.next()), (Some(GenericArgument::Type(of)), None) if is_chare(of, chare))
 }
 
-/// What about a type keeps it from being part of a message.
+/// The reason why a type cannot be part of a message.
 pub(super) enum Obstacle {
     Borrow,
     ImplTrait,

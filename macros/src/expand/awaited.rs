@@ -1,6 +1,6 @@
-//! Awaited entries: where a chare keeps their calls, and the function by whose name an `async` entry asks for them.
+//! Awaited entries: the type that keeps their calls, and the function by whose name an `async` entry asks for them.
 
-use super::{argument_places, type_of};
+use super::arguments::{argument_places, type_of};
 use crate::ast::{Chare, Entry, Parameter};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -17,7 +17,7 @@ pub(super) fn type_of_calls(chare: &Chare) -> TokenStream {
     chare.with_arguments(&format_ident!("__Awaited"))
 }
 
-/// That type, and what makes each entry one that can be awaited.
+/// That type, and the implementations by which each entry can be awaited.
 pub(super) fn declarations(chare: &Chare) -> TokenStream {
     if awaited(chare).next().is_none() {
         return TokenStream::new();
@@ -79,7 +79,7 @@ fn implementation(chare: &Chare, entry: &Entry) -> TokenStream {
     }
 }
 
-/// What the runtime does with a call, whose regular arguments are at `places`.
+/// The statement that keeps a call until an `async` entry asks for it.
 pub(super) fn put_aside(entry: &Entry) -> TokenStream {
     let mut places = argument_places(&entry.parameters).into_iter();
     let mut reference = quote!(::chare::reference());

@@ -1,11 +1,11 @@
-//! The traits of the chare's own type.
+//! Trait implementations of the chare's own type: `Chare` and `Constructor`.
 //!
 //! The constructor's trait is the chare's too: a marker type of its own would have to be exactly as visible as the chare,
 //! and an impl block does not say how visible that is.
 
-use super::{
-    argument_places, arguments_pattern, arguments_type, awaited, element_name, register, whole_name,
-};
+use super::arguments::{argument_places, arguments_pattern, arguments_type};
+use super::names::{element_name, whole_name};
+use super::{awaited, register};
 use crate::ast::{Chare, Kind};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};

@@ -1,6 +1,6 @@
-//! The functions of a proxy that make chares.
+//! Creation: the functions of a proxy that make a chare or a collection.
 
-use super::{arguments_value, declared};
+use super::arguments::{arguments_value, declared};
 use crate::ast::{Chare, Constructor, Kind};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;

@@ -1,6 +1,7 @@
-//! The marker type of an entry: which message it takes, and how the message becomes a call of the method.
+//! Marker types of entries: the message that each entry takes, and the function that makes it a call of the method.
 
-use super::{argument_places, arguments_pattern, arguments_type, awaited, declare_marker, register};
+use super::arguments::{argument_places, arguments_pattern, arguments_type};
+use super::{awaited, register};
 use crate::ast::{Aggregate, Chare, Demand, Entry, Parameter, Passing};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -47,6 +48,17 @@ pub(super) fn marker(chare: &Chare, index: usize) -> TokenStream {
             #post
         }
     }
+}
+
+/// The marker type of an entry.
+fn declare_marker(chare: &Chare, entry: &Entry) -> TokenStream {
+    let (Chare { path, .. }, Entry { marker, conditions, .. }) = (chare, entry);
+    let name = marker.segments.last().map(|last| &last.ident);
+    if !chare.is_generic() {
+        return quote!(#(#conditions)* struct #name;);
+    }
+    let (parameters, _, bounds) = chare.generics.split_for_impl();
+    quote!(#(#conditions)* struct #name #parameters (::core::marker::PhantomData<fn() -> #path>) #bounds;)
 }
 
 /// The constants that differ from what the trait provides.
@@ -161,7 +173,7 @@ fn post(chare: &Chare, entry: &Entry, method: &Ident) -> TokenStream {
     }
 }
 
-/// What is passed for each parameter: the next regular argument's place, or the next that `source` holds.
+/// The expression that is passed for each parameter: the next regular argument's place, or the next that `source` holds.
 fn passed<'a>(
     parameters: impl IntoIterator<Item = &'a Parameter>,
     places: Vec<TokenStream>,

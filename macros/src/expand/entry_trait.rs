@@ -1,6 +1,9 @@
-//! The proxies of a trait, and what leads from its entries to the methods of whoever implements it.
+//! Generated code of a trait of entries: its proxies, and the markers that lead from its entries to the methods of its implementations.
 
-use super::{arguments_type, entry, hide, proxy, register, section as sections};
+use super::arguments::arguments_type;
+use super::calls::{ALL, ONE, SOME, calls};
+use super::hidden::hide;
+use super::{entry, register};
 use crate::ast::{Entry, EntryTrait};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -29,9 +32,9 @@ pub(crate) fn expand_trait(declared: &EntryTrait) -> TokenStream {
     };
     let registrations = list(quote!(EntryRegistration::of_trait::<));
     let methods = list(quote!(TraitMethod::of::<__C,));
-    let calls_of_one = entries.iter().map(|entry| proxy::calls(entry, &proxy::ONE));
-    let calls_of_all = entries.iter().map(|entry| proxy::calls(entry, &proxy::ALL));
-    let calls_of_some = entries.iter().map(|entry| proxy::calls(entry, &sections::SOME));
+    let calls_of_one = entries.iter().map(|entry| calls(entry, &ONE));
+    let calls_of_all = entries.iter().map(|entry| calls(entry, &ALL));
+    let calls_of_some = entries.iter().map(|entry| calls(entry, &SOME));
     let common = quote! {
         /// The same proxy whose calls have other options.
         #[must_use = "only the calls of the returned proxy have the options"]

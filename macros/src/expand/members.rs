@@ -1,6 +1,7 @@
-//! How the proxy of a collection leads to its members, and what the proxy of a member has beside calls.
+//! Member access: the methods of a collection's proxy that lead to its members, and those of a member's proxy that are no calls.
 
-use super::{arguments_value, declared, element_name};
+use super::arguments::{arguments_value, declared};
+use super::names::element_name;
 use crate::ast::{Chare, Kind};
 use proc_macro2::{Span, TokenStream};
 use quote::quote;

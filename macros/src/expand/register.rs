@@ -1,4 +1,4 @@
-//! What makes the chare known to the runtime: its registration, its table of entries, and the text of its signatures.
+//! Registration: the items that make the chare known to the runtime, its table of entries, and the text of its signatures.
 
 use crate::ast::{Chare, Entry, Parameter, Parameters, Passing};
 use proc_macro2::{Literal, TokenStream};
@@ -8,7 +8,7 @@ use quote::{ToTokens, quote};
 pub(super) fn registration(chare: &Chare) -> TokenStream {
     let path = &chare.path;
     if chare.is_generic() {
-        // `chare::instantiate!` does it.
+        // `chare::instantiate!` registers those.
         return TokenStream::new();
     }
     quote! {
@@ -43,7 +43,7 @@ pub(super) fn index_behind(entries: &[Entry]) -> TokenStream {
     quote!(#always + <[()]>::len(&[#(#conditional),*]) as u16)
 }
 
-/// The parameters as text. Nodes compare it at start: a program that reads messages differently is another program.
+/// The parameters as text. Nodes compare it at start: programs that read messages differently are different programs.
 pub(super) fn signature(parameters: &Parameters) -> String {
     let texts = parameters.list.iter().map(|Parameter { ty, passing, .. }| {
         let mark = match passing {

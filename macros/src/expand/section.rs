@@ -1,29 +1,16 @@
-//! The proxy of a section, and how a collection leads to one.
+//! Section proxies: their methods, and the method of a collection's proxy that forms a section.
 
-use super::proxy::{Reach, borrow, calls, common};
-use super::{element_name, whole_name};
+use super::calls::{SOME, borrow, calls, common};
+use super::names::{element_name, section_name, whole_name};
 use crate::ast::{Chare, Kind};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::Ident;
 
-/// The proxy of a section.
-pub(super) fn name(chare: &Chare) -> Ident {
-    format_ident!("{}SectionProxy", chare.name)
-}
-
-pub(super) const SOME: Reach = Reach {
-    call: "multicast",
-    call_nocopy: "multicast_nocopy",
-    whom: "every chare of the section",
-    is_one: false,
-};
-
-/// The methods of a section's proxy, and how a collection leads to one.
+/// The methods of a section's proxy, and the method of a collection's proxy that forms a section.
 pub(super) fn implementation(chare: &Chare) -> TokenStream {
     let support = quote!(::chare::macro_support);
     let visibility = &chare.constructor.visibility;
-    let (whole, section) = (whole_name(chare), name(chare));
+    let (whole, section) = (whole_name(chare), section_name(chare));
     let element = chare.with_arguments(&element_name(chare));
     let section_type = chare.with_arguments(&section);
     let bounds = chare.bounds();

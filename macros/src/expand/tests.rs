@@ -1,11 +1,11 @@
-//! What is generated, where no program outside can see it.
+//! Tests of generated code that no program outside can see.
 
 use super::*;
 use crate::check::check;
 use crate::errors::Errors;
 use crate::parse::parse;
 
-/// What is generated for a block with these items, as [`compact`] text.
+/// The code generated for a block with these items, as [`compact`] text.
 fn expansion(items: TokenStream) -> String {
     let mut errors = Errors::default();
     let block = parse(quote!(array), quote!(impl Cell { #items }), &mut errors).unwrap();

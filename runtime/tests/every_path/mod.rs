@@ -1,4 +1,4 @@
-//! Runs a program over every path between the nodes of a job.
+//! Every path: a program runs over each path between the nodes of a job.
 
 use chare::{Job, ReachOptions};
 

@@ -1,4 +1,4 @@
-//! Creation: who is told of it, and what constructors may rely on.
+//! Creation: the callback when it is over, and the chares that constructors reach.
 
 use crate::every_path::on_every_path;
 use crate::{AccountProxy, SHAPES, total};

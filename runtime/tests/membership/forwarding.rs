@@ -1,4 +1,4 @@
-//! Nocopy calls that go on from where they arrive, because their element lives elsewhere.
+//! Forwarded nocopy calls: they go on from where they arrive, because their element lives elsewhere.
 
 use crate::every_path::on_every_path;
 use chare::prelude::*;
@@ -59,7 +59,7 @@ fn nocopy_calls_are_forwarded_and_hand_their_buffers_back() {
         chare::quiescence().await;
         let lens = [0, 10, 100_000].into_iter().flat_map(|len| [(len, false), (len, true)]);
         for (number, (len, shareable)) in (0..).zip(lens) {
-            // Whoever calls remembers where it lived before: sometimes nothing, sometimes the wrong PE.
+            // The caller remembers where it lived before: sometimes nothing, sometimes the wrong PE.
             shelf.destroy();
             chare::quiescence().await;
             let on = if number % 2 == 0 { PeId(last) } else { PeId(0) };

@@ -1,4 +1,4 @@
-//! Calls that do without the home of their element.
+//! Remembered locations: calls that do without the home of their element.
 
 use crate::{AccountProxy, report};
 use chare::prelude::*;
@@ -6,7 +6,7 @@ use chare::{ArrayOptions, Job};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Whether homes answer: while they do not, only who knows better is reached.
+/// Whether homes answer: while they do not, only callers that know better reach the element.
 static HOME_IS_BUSY: AtomicBool = AtomicBool::new(false);
 
 /// How long a home may be busy before the test has failed.
@@ -47,7 +47,7 @@ fn who_has_called_an_element_finds_it_without_its_home_also_when_it_lives_elsewh
             for round in 0..6u32 {
                 let on = PeId(2 + round % 2);
                 accounts.at((0, 0)).insert_on(on, i64::from(round));
-                // What is known is where it lived before, or nothing: its home puts that right.
+                // Callers know where it lived before, or nothing: its home puts that right.
                 assert_eq!(report(&accounts, (0, 0)).await, (i64::from(round), on));
                 chare::quiescence().await;
                 let (begun, to) = chare::future();

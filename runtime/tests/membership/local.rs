@@ -1,4 +1,4 @@
-//! Elements that are reached without a message.
+//! Local access: a program reaches elements of its PE without a message.
 
 use chare::Job;
 use chare::prelude::*;

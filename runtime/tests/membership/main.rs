@@ -1,4 +1,4 @@
-//! Arrays whose elements come and go: whoever calls, inserts or destroys, from wherever, over every path.
+//! Dynamic arrays: elements come and go, whichever PE calls, inserts or destroys them, over every path.
 
 mod bound;
 mod counting;

@@ -1,4 +1,4 @@
-//! Elements that the calls of them create.
+//! Creation on demand: a call creates the element that it is for.
 
 use crate::every_path::on_every_path;
 use crate::{SHAPES, pes};

@@ -1,11 +1,11 @@
-//! What cannot be ends the job and names the element.
+//! Refusals: impossible operations end the job with an error that names the element.
 
 use crate::AccountProxy;
 use crate::bound::ShadowProxy;
 use chare::prelude::*;
 use chare::{ArrayOptions, Job};
 
-/// What a job says that ends because of `main`, in one process of two PEs and in two of one.
+/// The error of a job that ends because of `main`, in one process of two PEs and in two of one.
 fn failures<Fut>(main: impl Fn() -> Fut + Send + Clone + 'static) -> Vec<String>
 where
     Fut: Future<Output = ()> + 'static,

@@ -1,5 +1,6 @@
-//! Bit vectors. Charm++ brings a library of them; here they are those of the crate `bitvec`, and what is tested is that they are
-//! arguments like any other: each step of a journey around the PEs uses one operation, and a list of `bool`s tells what is right.
+//! Bit vectors as arguments. Charm++ brings a library of them; here they are those of the crate `bitvec`, and the test shows
+//! that they are arguments like any other: each step of a journey around the PEs uses one operation, and a list of `bool`s
+//! tells the right result.
 
 use bitvec::prelude::{BitVec, Lsb0};
 use chare::prelude::*;

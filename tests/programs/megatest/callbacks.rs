@@ -1,4 +1,4 @@
-//! Callbacks to everything that they can lead to.
+//! Callbacks to every kind of target.
 
 use chare::ArrayOptions;
 use chare::prelude::*;

@@ -1,4 +1,4 @@
-//! Calls that return, calls that are made at once, and chares of many types.
+//! Calls that return, calls that run at once, and chares of many types.
 
 use chare::prelude::*;
 use chare::{ArrayOptions, Message};

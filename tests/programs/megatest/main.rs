@@ -1,6 +1,6 @@
 //! Charm++'s megatest: many small programs in one, each alone, five of each at once, and all at once.
 //!
-//! Its rows stand here under their names there. Missing is `migration`, which waits for elements that move. A check that fails ends
+//! Its rows stand here under their names there. `migration` is missing: it waits for elements that move. A check that fails ends
 //! the job and names itself.
 
 mod bits;

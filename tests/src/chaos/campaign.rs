@@ -1,4 +1,4 @@
-//! Many runs, a few at a time, and what they add up to.
+//! Campaigns: many runs, a few at a time, and their results together.
 
 use super::fault::Fault;
 use super::plan::{Path, Plan};
@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Which runs.
+/// The runs of a campaign.
 #[derive(Clone, Debug)]
 pub struct Campaign {
     /// The program under test: `checked`.
@@ -28,12 +28,12 @@ pub struct Campaign {
     pub at_a_time: usize,
 }
 
-/// What came of them.
+/// The results of a campaign.
 #[derive(Debug, Default)]
 pub struct Summary {
     endings: BTreeMap<(Path, Fault, Ending), u64>,
     slowest: Duration,
-    /// Whatever was not as it must be: the plan and why.
+    /// The plan of each failed run, and why it failed.
     pub failures: Vec<String>,
 }
 

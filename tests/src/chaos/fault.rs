@@ -1,4 +1,4 @@
-//! What goes wrong in a run, and the mark that tells when.
+//! Faults of a run, and the mark that tells when one was raised.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What the program under test does to itself.
+/// The fault that the program under test raises in itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
 pub enum Raise {
     /// SIGKILL to the victims, itself last
@@ -18,7 +18,7 @@ pub enum Raise {
     KillLauncher,
 }
 
-/// What happens to a job of the campaign.
+/// The fault of a job of the campaign.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, ValueEnum)]
 pub enum Fault {
     /// Nothing: the result must be right
@@ -34,7 +34,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// What the program has to do for it.
+    /// The program's part in it.
     pub fn raise(self) -> Option<Raise> {
         match self {
             Self::None => None,
@@ -51,7 +51,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Who raised a fault, and when: a file that the program writes just before it does.
+/// The process that raised a fault, and the time: a file that the program writes just before it does.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     /// The process.
@@ -78,7 +78,7 @@ impl Mark {
     /// Writes it, whole or not at all.
     ///
     /// # Errors
-    /// What the file system says.
+    /// The file system's.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let unfinished = path.with_extension("unfinished");
         std::fs::write(&unfinished, format!("{} {}", self.process, self.at.as_nanos()))?;

@@ -14,5 +14,5 @@ pub mod run;
 
 use std::time::Duration;
 
-/// What a user may have to wait for the end of a job after its fault.
+/// The longest that a user may have to wait for the end of a job after its fault.
 pub const END_PATIENCE: Duration = Duration::from_secs(10);

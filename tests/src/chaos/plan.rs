@@ -1,4 +1,4 @@
-//! Which job a seed means: path, nodes, fault, victims, moment.
+//! Plans: the job that a seed means, its path, nodes, fault, victims and moment.
 
 use super::fault::Fault;
 use crate::Launcher;
@@ -63,11 +63,11 @@ pub enum AfterStop {
 /// One run of the campaign; a seed means the same run everywhere.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Where it comes from.
+    /// The seed that it comes from.
     pub seed: u64,
     /// How its nodes reach each other.
     pub path: Path,
-    /// What goes wrong.
+    /// The fault.
     pub fault: Fault,
     /// Processes of the job.
     pub nodes: u32,

@@ -1,4 +1,4 @@
-//! One run: starts the job, does what the plan says to a stopped node, and judges the end.
+//! Runs: each starts its job, does what the plan says to a stopped node, and judges the end.
 
 use super::END_PATIENCE;
 use super::fault::{Fault, Mark};
@@ -38,7 +38,7 @@ pub struct Passed {
 /// Runs the job of `plan` and judges how it ends.
 ///
 /// # Errors
-/// What was not as it must be, in words.
+/// The rule that the end broke, in words.
 pub fn run(program: &std::path::Path, plan: &Plan) -> Result<Passed, String> {
     let system = |error: std::io::Error| error.to_string();
     let (logs, place) = (tempfile::tempdir().map_err(system)?, tempfile::tempdir().map_err(system)?);

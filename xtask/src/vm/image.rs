@@ -1,7 +1,7 @@
-//! What a guest is made of, built from Debian's packages into a cache: kernel, modules, root file system.
+//! Guest images: kernel, modules and root file system, built from Debian's packages into a cache.
 //!
 //! Nothing is installed on the host but the tools themselves; the kernel is downloaded and unpacked. Each part is built when it
-//! is not there. The root needs root (`debootstrap`).
+//! is missing. The root file system needs root (`debootstrap`).
 
 use super::tool::{self, Failure};
 use std::fs;
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 const RELEASE: &str = "bookworm";
 const KERNEL: &str = "linux-image-amd64";
 
-/// What programs of this project, and who looks over their shoulder, need in the guest.
+/// Packages that programs of this project, and their observers, need in the guest.
 const PACKAGES: &str = "iproute2,kmod,rdma-core,ibverbs-providers,ibverbs-utils,librdmacm1,rdmacm-utils,libfabric1,libfabric-bin,perftest,\
 openssh-server,openssh-client,util-linux,procps,libgcc-s1,netbase";
 
@@ -97,7 +97,7 @@ fn decompress(packed: &Path, to: &Path) -> Result<(), Failure> {
     let bytes = fs::read(packed)?;
     let at = bytes.windows(XZ.len()).position(|window| window == XZ);
     let at = at.ok_or_else(|| Failure(format!("{} holds no xz stream", packed.display())))?;
-    // What follows the stream makes the tool complain; so the result is judged.
+    // The tool complains of the bytes after the stream; so the result is judged.
     let mut xz = Command::new("xz")
         .args(["--decompress", "--stdout", "--single-stream"])
         .stdin(Stdio::piped())
@@ -121,7 +121,7 @@ fn pack_initrd(cache: &Path, unpacked: &Path, iwarp: Option<&Path>) -> Result<Pa
     let mut order: Vec<&str> = Vec::new();
     for wanted in MODULES {
         let file = format!("/{wanted}.ko:");
-        // What is built in has no line.
+        // A module that is built in has no line.
         let Some((module, others)) =
             needs.lines().find(|line| line.contains(&file)).and_then(|line| line.split_once(':'))
         else {

@@ -1,4 +1,4 @@
-//! The job of a guest: its script, its output as it comes, its end.
+//! Guest jobs: their script, their output as it comes, their end.
 
 use super::Machine;
 use super::machine::Guest;
@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often a guest's files are looked at.
+/// The time between two looks at a guest's files.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// A word as a shell reads it.
@@ -15,7 +15,7 @@ pub(super) fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// What the guest runs: the command, in the same directory.
+/// The script of the guest: the command, in the same directory.
 pub(super) fn script(machine: &Machine) -> String {
     let mut script = String::new();
     for variable in &machine.environment {

@@ -1,9 +1,9 @@
 //! Guests under qemu: started, watched and ended.
 //!
 //! 1. Hosts and guests speak through one directory per guest, shared by 9p: `settings` and `job` go in, `out`, `err` and `status`
-//!    come out. So nothing that was said is lost when a guest dies.
+//!    come out. So no output is lost when a guest dies.
 //! 2. Directories of the host are shared at their own paths: programs built here run there.
-//! 3. The guest is emulated unless the processor and the kernel can do better. What spins there takes whole processors here.
+//! 3. The guest is emulated unless the processor and the kernel can do better. A guest that spins takes whole processors of this host.
 
 use super::image::Image;
 use super::tool::Failure;
@@ -114,7 +114,7 @@ impl Guest {
         Some(format!("qemu ended ({ended}):\n{}", lines[lines.len().saturating_sub(20)..].join("\n")))
     }
 
-    /// What its kernel complained about.
+    /// The complaints of its kernel.
     pub(super) fn complaints(&self) -> Vec<String> {
         let console = fs::read(self.control.join("console")).unwrap_or_default();
         let text = String::from_utf8_lossy(&console);

@@ -1,7 +1,7 @@
 //! `cargo xtask vm`: RDMA devices for machines that have none.
 //!
 //! A Debian kernel with soft-RoCE and soft-iWARP runs under qemu, alone or as two hosts with a wire between them, and runs a
-//! command there, as root, with the workspace at its own path. `image` builds what a guest is made of, `machine` starts it, `job`
+//! command there, as root, with the workspace at its own path. `image` builds the parts of a guest, `machine` starts it, `job`
 //! follows it. Alone, a guest has three devices: rxe0, which loops back, and rxe1 and rxe2 on the two ends of a cable.
 
 mod image;
@@ -37,7 +37,7 @@ impl Rdma {
     }
 }
 
-/// Which guests, and what they do.
+/// The guests, and their work.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Machine {
     /// Hosts: 1, or 2 that reach each other by `ssh` as vm0, which runs the command, and vm1
@@ -57,7 +57,7 @@ pub(crate) struct Machine {
     command: Vec<String>,
 }
 
-/// Where images are kept: `CHARE_VM_CACHE`, or `vm` beside the builds.
+/// The directory of images: `CHARE_VM_CACHE`, or `vm` beside the builds.
 fn cache() -> PathBuf {
     std::env::var_os("CHARE_VM_CACHE").map_or_else(|| target_directory().join("vm"), PathBuf::from)
 }

@@ -1,4 +1,4 @@
-//! What `cargo xtask test` checks in guests: the RDMA devices and the bad networks that this machine lacks.
+//! Guest checks of `cargo xtask test`: the RDMA devices and the bad networks that this machine lacks.
 
 use super::{Failure, Machine, Rdma};
 use crate::report::Report;
@@ -64,7 +64,7 @@ const CHECKS: [Check; 8] = [
     },
 ];
 
-/// What a guest runs.
+/// The work of a guest.
 #[derive(Clone, Copy)]
 enum Runs {
     /// The executable of this test.

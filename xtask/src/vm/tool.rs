@@ -1,4 +1,4 @@
-//! Tools of the host, and what they say when they fail.
+//! Tools of the host, and their messages when they fail.
 
 use std::fs;
 use std::io;
