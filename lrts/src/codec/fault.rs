@@ -1,8 +1,11 @@
 //! What can be wrong with a value or its bytes, inside the codec. One pointer wide, so that results stay in registers.
 
-use super::DEPTH_MAX;
 use std::fmt::Display;
 use thiserror::Error;
+
+/// How deep values may nest: far more than trees need, and few enough for the stack of a thread. A list whose every
+/// element owns the next one belongs into a `Vec`.
+pub const DEPTH_MAX: u32 = 256;
 
 #[derive(Debug, Error)]
 #[error(transparent)]

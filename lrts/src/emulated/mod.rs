@@ -6,7 +6,7 @@
 //!
 //! 1. Nothing blocks: what the wrapped backend has no room for is kept and sent by a later progress. Data are never
 //!    copied on their way out: chunks leave from the memory they are in. Where the wrapped backend can, they arrive in the memory
-//!    that they are for (`partial`).
+//!    that they are for (`chunk`).
 //! 2. A progress sends a bounded number of frames to each peer; operations of one peer take turns.
 //! 3. The target's range stays claimed from the first byte to the last, as with one-sided access.
 //! 4. The wrapped backend must deliver frames in the order in which they were handed to it under the peer's
@@ -15,8 +15,8 @@
 //! 6. `shutdown` lets open operations finish and only then says goodbye, since a node that has
 //!    said goodbye answers no more. Requests that wait for a busy range are given up.
 
+mod chunk;
 mod outgoing;
-mod partial;
 mod poster;
 mod reader;
 mod server;
@@ -69,6 +69,10 @@ impl<L: Lrts> Emulated<L> {
     /// The wrapped backend.
     pub fn inner(&self) -> &L {
         &self.inner
+    }
+
+    fn reader<'a>(&'a self, sink: &'a mut dyn Sink) -> Reader<'a> {
+        Reader { peers: &self.peers, inner: &self.inner, sink }
     }
 
     /// Opens an operation at the node a key names, under that peer's lock, and starts sending it.
@@ -152,7 +156,7 @@ impl<L: Lrts> Lrts for Emulated<L> {
     }
 
     fn progress(&self, sink: &mut dyn Sink) -> bool {
-        let arrived = self.inner.progress(&mut Reader { emulated: self, sink });
+        let arrived = self.inner.progress(&mut self.reader(sink));
         let sent = self.push_out();
         self.close_when_idle();
         arrived || sent

@@ -10,7 +10,7 @@
 use super::outgoing::{Kind, Outgoing};
 use super::stream::{Destination, Source};
 use super::wire::{Header, OPERATIONS_MAX, OperationId, Range, Reason};
-use crate::claim::ClaimMode;
+use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, RegionKey, Regions};
 use std::collections::HashMap;
 use std::sync::Arc;

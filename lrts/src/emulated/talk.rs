@@ -1,9 +1,10 @@
 //! The talk with one peer: what we posted there, what we serve it, and what waits to go out.
 
+use super::chunk::{Chunk, Owner};
 use super::outgoing::{Kind, Outgoing, Pushed};
-use super::partial::Partial;
 use super::poster::Poster;
 use super::server::Server;
+use super::stream::Destination;
 use super::unrest::Unrest;
 use super::wire::{Header, OPERATIONS_MAX};
 use crate::ids::NodeId;
@@ -35,7 +36,7 @@ pub(super) struct Talk {
     pub(super) server: Server,
     pub(super) outgoing: Outgoing,
     /// A chunk of which a part has arrived.
-    pub(super) partial: Option<Partial>,
+    chunk: Option<Chunk>,
     /// The wrapped backend had no room for the next frame; its event descriptor tells when to try again.
     pub(super) is_stalled: bool,
 }
@@ -48,7 +49,7 @@ impl Talk {
     /// Ends the talk. Returns what it leaves unfinished.
     pub(super) fn end(&mut self, presence: Presence) -> Vec<Completion> {
         self.presence = presence;
-        self.partial = None;
+        self.chunk = None;
         self.server.abandon();
         self.outgoing.clear();
         self.poster.abandon()
@@ -68,6 +69,48 @@ impl Talk {
             Header::GetChunk { id, at } => poster.chunk(id, at, data),
             Header::Done { id } => poster.done(id, outgoing).map(Some),
             Header::Failed { id, reason } => poster.failed(id, reason).map(Some),
+        }
+    }
+
+    fn destination(&mut self, chunk: Chunk) -> Option<&mut Destination> {
+        match chunk.owner {
+            Owner::OurGet => self.poster.destination(chunk.id),
+            Owner::TheirPut => self.server.destination(chunk.id),
+        }
+    }
+
+    /// Takes the first bytes of a frame of `len` bytes, if it is a chunk that can be read to where it belongs: the next one of an open
+    /// operation, which does not reach past its end. Any other is left to be delivered whole, and found out then.
+    pub(super) fn begin(&mut self, begun: &[u8], len: usize) -> bool {
+        let Some((chunk, at, data)) = Chunk::begin(begun, len) else { return false };
+        let Some(into) = self.destination(chunk) else { return false };
+        if into.check(at, data.len() + chunk.missing).is_err() {
+            return false;
+        }
+        into.read(data.len(), |place| {
+            place.copy_from_slice(data);
+            data.len()
+        });
+        self.chunk = Some(chunk);
+        true
+    }
+
+    /// Lets `read` write the next bytes of the chunk that was begun. Returns the completion that they lead to. Before its last byte the
+    /// peer says nothing else, so nothing ends its operation but the end of the peer.
+    pub(super) fn rest(&mut self, read: &mut dyn FnMut(&mut [u8]) -> usize) -> Option<Completion> {
+        let chunk = self.chunk.take().expect("a chunk was begun");
+        let into = self.destination(chunk).expect("its operation is open");
+        let missing = chunk.missing - into.read(chunk.missing, read);
+        if missing > 0 {
+            self.chunk = Some(Chunk { missing, ..chunk });
+            return None;
+        }
+        match chunk.owner {
+            Owner::OurGet => self.poster.end_if_full(chunk.id),
+            Owner::TheirPut => {
+                self.server.end_if_full(chunk.id, &mut self.outgoing);
+                None
+            }
         }
     }
 
@@ -107,7 +150,7 @@ impl Peer {
                 poster: Poster::new(node),
                 server: Server::new(Arc::clone(regions)),
                 outgoing: Outgoing::new(chunk_bytes_max),
-                partial: None,
+                chunk: None,
                 is_stalled: false,
             }),
         }

@@ -13,8 +13,8 @@
 mod backing;
 
 use crate::host::link::Link;
-use crate::host::mapping::Mapping;
 use crate::ids::NodeId;
+use crate::mapping::Mapping;
 use crate::memory::{MemoryMut, Share};
 use backing::{Backing, EMPTY_FOR};
 use offset_allocator::{Allocation, Allocator};

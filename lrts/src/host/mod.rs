@@ -4,10 +4,8 @@
 //! A [`Neighbourhood`] is opened once per node and shared by the backends `shm` and `cma`.
 
 mod arena;
-pub mod board;
 mod doorbell;
 mod link;
-pub mod mapping;
 mod neighbour;
 mod neighbourhood;
 mod transfer;

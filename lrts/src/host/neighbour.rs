@@ -5,13 +5,13 @@
 //! 3. Its board tells liveness, range, rights and place of a region, under a claim. What the board says is about
 //!    the neighbour's own memory; a place in an arena is compared with the length of our mapping of it.
 
-use crate::claim::{ClaimDenied, ClaimMode};
 use crate::error::{LrtsError, TransferError};
 use crate::host::arena::{ARENA_BYTES_MAX, ARENAS_MAX};
-use crate::host::board::{Board, Notice};
 use crate::host::link::{Introduction, Link, Message, Received};
-use crate::host::mapping::Mapping;
 use crate::ids::NodeId;
+use crate::mapping::Mapping;
+use crate::region::board::{Board, Notice};
+use crate::region::claim::{ClaimDenied, ClaimMode};
 use crate::region::{ClaimError, RegionKey, check_range};
 use parking_lot::{Mutex, RwLock};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};

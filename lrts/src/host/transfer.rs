@@ -3,13 +3,13 @@
 //! What differs, the copy, is given as a function of the claim. It runs under the claim, which is given back
 //! before the completion is handed out.
 
-use crate::claim::ClaimMode;
 use crate::error::TransferError;
 use crate::host::neighbour::PeerClaim;
 use crate::host::neighbourhood::Neighbourhood;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Posted, Put, Refused};
 use crate::region::ClaimError;
+use crate::region::claim::ClaimMode;
 
 /// Carries out a get; `copy` fills the first `len` bytes of the memory.
 ///

@@ -9,9 +9,9 @@
 use super::endpoint::Endpoint;
 use super::registrations::{RegionName, Registrations};
 use super::wire::{Control, Window};
-use crate::claim::ClaimMode;
 use crate::emulated::wire::{OPERATIONS_MAX, OperationId, Range, Reason};
 use crate::fabric::peers::Serve;
+use crate::region::claim::ClaimMode;
 use crate::region::{Claim, ClaimError, RegionKey, Regions};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

@@ -4,10 +4,10 @@
 //! Whoever can reach a node's [`Regions`] can carry out transfers on it at once; `memcpy` does so between the nodes of
 //! one process, `reach` and `emulated` for a node's transfers with itself.
 
-use crate::claim::ClaimMode;
 use crate::error::TransferError;
 use crate::lrts::{Completion, Get, Posted, Put, Refused};
 use crate::memory::Memory;
+use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, RegionKey, Regions};
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! What the nodes of one process share: a lane of frames for each ordered pair, a bell and the regions of each node.
 
-use crate::bell::Bell;
 use crate::frame::Channel;
 use crate::ids::NodeId;
 use crate::region::Regions;
+use crate::sync::bell::Bell;
 use crossbeam::queue::ArrayQueue;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};

@@ -7,8 +7,8 @@
 //!    ([`Letter`]), or under way.
 //! 3. Only a [`Ticket`] calls MPI.
 
-use super::Place;
 use super::callers::{Callers, Ticket};
+use super::process::Process;
 use super::wire::{BUFFER_BYTES, MESSAGE_TAG};
 use crate::fabric::pool::{Arrival, Pool};
 use chare_mpi_sys::{MpiError, Request};
@@ -44,7 +44,7 @@ pub(super) enum Event {
 
 /// See the module.
 pub(super) struct Endpoint {
-    own: Place,
+    own: Process,
     callers: Callers,
     incoming: Arc<Pool>,
     receives: VecDeque<(usize, Request)>,
@@ -58,7 +58,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// MPI's.
-    pub(super) fn open(own: Place, callers: Callers, ticket: Ticket) -> Result<Self, MpiError> {
+    pub(super) fn open(own: Process, callers: Callers, ticket: Ticket) -> Result<Self, MpiError> {
         let mut endpoint = Self {
             own,
             callers,
@@ -72,7 +72,7 @@ impl Endpoint {
         Ok(endpoint)
     }
 
-    pub(super) fn own(&self) -> &Place {
+    pub(super) fn own(&self) -> &Process {
         &self.own
     }
 
@@ -170,7 +170,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// MPI's; the buffer is free again.
-    pub(super) fn send(&mut self, letter: Letter, to: &Place, _: Ticket) -> Result<(), MpiError> {
+    pub(super) fn send(&mut self, letter: Letter, to: &Process, _: Ticket) -> Result<(), MpiError> {
         let Letter { slot, len } = letter;
         let address = self.outgoing.buffer(slot);
         // SAFETY: the ticket; the letter says that the buffer is written and not under way, and nobody touches it before the request

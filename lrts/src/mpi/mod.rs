@@ -14,21 +14,22 @@
 //! 2. MPI has no descriptor to wait on: a sleeper looks every now and then, while something is under way every 50 us.
 //! 3. Peers that die are noticed by their lifelines, at the latest when they are looked at: after every sleep, and
 //!    with every 1,024th progress. MPIs themselves end all processes of a job, or say nothing.
-//! 4. A process that MPI or its launcher ends says so (`last_words`).
+//! 4. A process that MPI or its launcher ends says so (`bootstrap::managed::mpi::final_error`).
 //! 5. Errors come back as values (`MPI_ERRORS_RETURN`), and name the peer as far as MPI knows whose they are.
 
 mod callers;
 mod endpoint;
 mod exchange;
 mod flow;
-mod last_words;
 mod open;
 mod poster;
+mod process;
 mod server;
-pub mod start;
 mod wire;
 
+pub use crate::bootstrap::managed::mpi::start;
 pub use chare_mpi_sys::{Communicator, Threads};
+pub use process::Process;
 
 use crate::bootstrap::Bootstrap;
 use crate::capabilities::Capabilities;
@@ -47,12 +48,11 @@ use callers::Callers;
 use exchange::{Exchange, News};
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;
+use start::BACKEND;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wire::{BUFFER_BYTES, HEADER_BYTES};
-
-const BACKEND: &str = "mpi";
 
 /// The longest frame, in bytes.
 pub(crate) const FRAME_BYTES_MAX: usize = BUFFER_BYTES - HEADER_BYTES;
@@ -69,15 +69,6 @@ const PAUSES: u32 = 16;
 
 /// How long it naps after that, unless it is woken by another thread: messages from elsewhere wake nobody.
 const NAP: Duration = Duration::from_millis(1);
-
-/// Where a node is: a process of a communicator.
-#[derive(Clone)]
-pub struct Place {
-    /// Where it receives.
-    pub communicator: Arc<Communicator>,
-    /// Its process there.
-    pub rank: u32,
-}
 
 /// What one thread at a time delivers.
 #[derive(Default)]
@@ -99,10 +90,10 @@ pub struct Mpi {
 }
 
 impl Mpi {
-    /// Opens an endpoint at the place of this node and meets `peers`, within `patience` after all nodes have published where they
+    /// Opens an endpoint at this node's process and meets `peers`, within `patience` after all nodes have published where they
     /// are. Collective, with peers that agree with the others': every node of the job calls it.
     ///
-    /// `places` are all nodes', in their order. Several nodes may share a process, if MPI grants
+    /// `processes` are all nodes', in their order. Several nodes may share a process, if MPI grants
     /// [`Threads::Multiple`] and each has a communicator of its own.
     ///
     /// # Errors
@@ -111,12 +102,12 @@ impl Mpi {
         bootstrap: &mut dyn Bootstrap,
         peers: &[NodeId],
         regions: Arc<Regions>,
-        places: &[Place],
+        processes: &[Process],
         patience: Duration,
     ) -> Result<Self, LrtsError> {
-        let (exchange, callers) = open::open(bootstrap, peers, &regions, places, patience)?;
+        let (exchange, callers) = open::open(bootstrap, peers, &regions, processes, patience)?;
         let sleeper = Sleeper::new(BACKEND, None, exchange.lifelines().event_fd())?;
-        let library = places[bootstrap.node().index()].communicator.library();
+        let library = processes[bootstrap.node().index()].communicator.library();
         Ok(Self {
             regions,
             incoming: Arc::clone(exchange.incoming()),

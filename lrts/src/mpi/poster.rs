@@ -6,8 +6,8 @@
 //! 4. An operation keeps its memory while MPI may touch it; of a lost peer's operations, what MPI does not give back never
 //!    comes back.
 
-use super::Place;
 use super::flow::{Block, Flow};
+use super::process::Process;
 use super::wire::{Control, Tags};
 use crate::emulated::wire::{OperationId, Range, Reason};
 use crate::error::TransferError;
@@ -80,7 +80,7 @@ impl Poster {
     ///
     /// # Errors
     /// When this node asked for no such thing.
-    pub(super) fn sending(&mut self, id: OperationId, node: NodeId, from: Place) -> Result<Flow, String> {
+    pub(super) fn sending(&mut self, id: OperationId, node: NodeId, from: Process) -> Result<Flow, String> {
         let operation = self.open.get_mut(&id).filter(|operation| operation.node == node);
         let operation = operation.ok_or_else(|| format!("it sends for operation {id}, which is not open"))?;
         match std::mem::replace(&mut operation.state, State::Sent) {
@@ -103,7 +103,7 @@ impl Poster {
         &mut self,
         id: OperationId,
         node: NodeId,
-        to: Place,
+        to: Process,
         tag: u32,
     ) -> Result<Flow, String> {
         let operation = self.open.get_mut(&id).filter(|operation| operation.node == node);

@@ -4,12 +4,12 @@
 //! 2. A range that somebody else holds makes the peer wait; it is tried again with every progress.
 //! 3. What no correct peer asks is a breach, told in words.
 
-use super::Place;
 use super::flow::{Block, Flow};
+use super::process::Process;
 use super::wire::{Control, Tags, is_transfer_tag};
-use crate::claim::ClaimMode;
 use crate::emulated::wire::{OPERATIONS_MAX, OperationId, Range, Reason};
 use crate::fabric::peers::Serve;
+use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, RegionKey, Regions};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -52,14 +52,14 @@ pub(super) struct Server {
 
 /// The two ends of a flow.
 pub(super) struct Ends<'a> {
-    pub(super) own: &'a Place,
-    pub(super) peer: &'a Place,
+    pub(super) own: &'a Process,
+    pub(super) peer: &'a Process,
 }
 
 impl Ends<'_> {
     /// Where this node receives what the peer sends.
-    pub(super) fn receiving(&self) -> Place {
-        Place { rank: self.peer.rank, ..self.own.clone() }
+    pub(super) fn receiving(&self) -> Process {
+        Process { rank: self.peer.rank, ..self.own.clone() }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Which path a get or put takes, and what happens when that path stops working.
 
+use super::Reach;
+use super::route::{Messages, Peer};
 use super::traffic::Count;
 use super::transfer::Tried;
-use super::{Messages, Peer, Reach};
 use crate::cma::Cma;
 use crate::error::TransferError;
 use crate::lrts::{Completion, Lrts, Posted};

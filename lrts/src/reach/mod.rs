@@ -23,11 +23,15 @@ mod choose;
 mod fabric;
 mod network;
 mod open;
+mod options;
+mod polling;
+mod progress;
+mod route;
 mod traffic;
 mod transfer;
 mod underway;
 
-pub use open::ReachOptions;
+pub use options::ReachOptions;
 pub use traffic::PeerUse;
 
 use crate::cma::Cma;
@@ -44,10 +48,10 @@ use crate::waker::Waker;
 use crate::wrappers::Wrapped;
 use fabric::Fabric;
 use parking_lot::Mutex;
+use route::{Messages, Peer, Route};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use traffic::Traffic;
 use underway::UnderWay;
 
 /// What is allocated from arenas, which are backed at once, on a peer's word: more than most transfers, less than would
@@ -56,36 +60,6 @@ const POOLED_BYTES_MAX: usize = 256 << 20;
 
 /// The longest frame where no backend carries any.
 const LONE_FRAME_BYTES_MAX: usize = 64 << 10;
-
-/// Which backend carries a peer's messages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Messages {
-    /// The peer is this node.
-    Myself,
-    Shm,
-    Tcp,
-    /// A network with one-sided access.
-    Fabric,
-}
-
-/// The paths to a peer, as they are decided at start-up.
-#[derive(Clone, Copy)]
-struct Route {
-    messages: Messages,
-    mapping: bool,
-    kernel_copy: bool,
-}
-
-struct Peer {
-    messages: Messages,
-    /// Shareable regions of the peer are mapped. Cleared when that fails.
-    mapping: AtomicBool,
-    /// The kernel copies from and to the peer's memory. Cleared when it refuses.
-    kernel_copy: AtomicBool,
-    /// The network reaches the peer's memory. Cleared when it refuses.
-    direct: AtomicBool,
-    traffic: Traffic,
-}
 
 /// What `open` opened.
 struct Parts {
@@ -145,16 +119,9 @@ impl Reach {
             fabric.as_ref().map(|fabric| fabric.carrier().capabilities().frame_bytes_max),
         ];
         let frame_bytes_max = lengths.into_iter().flatten().min().unwrap_or(LONE_FRAME_BYTES_MAX);
-        let peer = |route: Route| Peer {
-            messages: route.messages,
-            mapping: AtomicBool::new(route.mapping),
-            kernel_copy: AtomicBool::new(route.kernel_copy),
-            direct: AtomicBool::new(route.messages == Messages::Fabric),
-            traffic: Traffic::default(),
-        };
         Ok(Self {
             regions,
-            peers: routes.into_iter().map(peer).collect(),
+            peers: routes.into_iter().map(Peer::new).collect(),
             shm,
             tcp,
             fabric,
@@ -288,7 +255,7 @@ impl Reach {
             return;
         }
         self.waker.sleep(timeout);
-        backend::look_everywhere_next();
+        polling::look_everywhere_next();
     }
 
     /// Ends the current or the next [`Reach::wait`]. One system call.

@@ -3,7 +3,9 @@
 //! Collective: all nodes of a job decide alike, because all have the same options and know who is whose neighbour.
 
 use super::network::open_network;
-use super::{Messages as Carrier, Parts, Reach, Route};
+use super::options::{PATIENCE, ReachOptions};
+use super::route::{Messages as Carrier, Route};
+use super::{Parts, Reach};
 use crate::backends::{self, Backend, KernelCopy, Messages, Network};
 use crate::bootstrap::Bootstrap;
 use crate::cma::{self, Cma};
@@ -14,34 +16,8 @@ use crate::ids::NodeId;
 use crate::region::Regions;
 use crate::shm::Shm;
 use crate::tcp::Tcp;
-use crate::wrappers::{FaultPlan, Wrappers};
-use std::path::PathBuf;
+use crate::wrappers::Wrappers;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// How long a node waits for the others to connect. They have all been started by then.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Which paths the user allows. The same on all nodes of a job.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct ReachOptions {
-    /// `+lrts NAME`: one of [`BACKENDS`](crate::backends::BACKENDS); `None`: the nearest path to each node.
-    pub lrts: Option<String>,
-    /// `+nolocal`: treats nodes of this host like those of others.
-    pub nolocal: bool,
-    /// `+nocma`: no copies by the kernel from process to process.
-    pub nocma: bool,
-    /// `+noshm`: no messages through shared memory and no mappings between nodes.
-    pub noshm: bool,
-    /// `+ofi PROVIDER`: nodes of other hosts are reached by this provider of libfabric (all nodes, with `+lrts ofi`).
-    pub ofi: Option<String>,
-    /// `+trace FILE`: what crosses the backends is written to this path, a point and the node's number.
-    pub trace: Option<PathBuf>,
-    /// `+fault LIST`: what goes wrong in the backends.
-    pub fault: Option<FaultPlan>,
-    /// `+verbs DEVICES`: nodes of other hosts are reached by these RDMA devices (all nodes, with `+lrts verbs`).
-    pub verbs: Option<String>,
-}
 
 /// What is left of a backend's meaning when the other options have had their say.
 struct Plan {

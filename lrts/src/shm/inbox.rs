@@ -5,16 +5,18 @@
 //! 2. The fates of the neighbours are looked at only after their links were read; one whose ring is wrong is lost at once.
 //! 3. `arm` asks all writers to ring; the first progress after it takes that back.
 
-use super::BACKEND;
 use super::cursor;
 use super::ring::{Kind, Reader};
-use crate::brief::BriefMutex;
 use crate::error::LrtsError;
 use crate::host::{Fate, Neighbour, Neighbourhood, ring_doorbell};
 use crate::lrts::Sink;
+use crate::sync::spin_lock::SpinMutex;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The backend's name.
+pub(super) const BACKEND: &str = "shm";
 
 /// Looks at the rings between two looks at the clock that tells when the links are due: it costs more than a ring.
 const LOOKS_PER_CLOCK: u32 = 16;
@@ -43,7 +45,7 @@ struct Desk {
 pub(super) struct Inbox {
     /// By the neighbours' positions.
     readers: Vec<Reader>,
-    desk: BriefMutex<Desk>,
+    desk: SpinMutex<Desk>,
     /// Whether the desk wants a progress even if no record waits. Written under the lock.
     wants_progress: AtomicBool,
 }
@@ -52,7 +54,7 @@ impl Inbox {
     pub(super) fn new(readers: Vec<Reader>, frame_bytes_max: usize) -> Self {
         let presences = vec![Presence::Open; readers.len()];
         let scratch = vec![0; frame_bytes_max].into_boxed_slice();
-        let desk = BriefMutex::new(Desk { presences, scratch, armed: false, suspicious: false });
+        let desk = SpinMutex::new(Desk { presences, scratch, armed: false, suspicious: false });
         Self { readers, desk, wants_progress: AtomicBool::new(false) }
     }
 

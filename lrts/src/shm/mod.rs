@@ -16,9 +16,7 @@ mod inbox;
 mod place;
 mod ring;
 
-use crate::brief::BriefMutex;
 use crate::capabilities::Capabilities;
-use crate::claim::ClaimMode;
 use crate::error::TransferError;
 use crate::frame::{Channel, Frame};
 use crate::host::{Fate, Neighbourhood, Rings, get_by, put_by, ring_doorbell};
@@ -26,18 +24,15 @@ use crate::ids::NodeId;
 use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::path_use::PathUse;
+use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, RegionKey};
+use crate::sync::spin_lock::SpinMutex;
 use cursor::Corrupt;
-use inbox::Inbox;
-use ring::{Pushed, Reader, Writer};
+use inbox::{BACKEND, Inbox};
+use ring::{FRAME_BYTES_MAX, Pushed, Reader, Writer};
 use rustix::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// The longest frame: half of the shortest ring, so that one always fits.
-const FRAME_BYTES_MAX: usize = 64 << 10;
-
-const BACKEND: &str = "shm";
 
 struct Outgoing {
     writer: Writer,
@@ -50,7 +45,7 @@ struct Outgoing {
 pub struct Shm {
     neighbourhood: Arc<Neighbourhood>,
     /// By the neighbours' positions.
-    outgoing: Vec<BriefMutex<Outgoing>>,
+    outgoing: Vec<SpinMutex<Outgoing>>,
     inbox: Inbox,
     /// Set once, by `shutdown`.
     closing: AtomicBool,
@@ -68,11 +63,7 @@ impl Shm {
             let Rings { inbound, outbound } =
                 neighbour.take_rings().expect("shm is opened once per neighbourhood");
             let writer = Writer::new(outbound);
-            outgoing.push(BriefMutex::new(Outgoing {
-                writer,
-                said_goodbye: false,
-                sent: PathUse::default(),
-            }));
+            outgoing.push(SpinMutex::new(Outgoing { writer, said_goodbye: false, sent: PathUse::default() }));
             readers.push(Reader::new(inbound));
         }
         let inbox = Inbox::new(readers, FRAME_BYTES_MAX);

@@ -6,8 +6,8 @@
 
 use crate::error::TransferError;
 use crate::host::PeerClaim;
-use crate::host::mapping::Mapping;
 use crate::lrts::{Get, Put};
+use crate::mapping::Mapping;
 use crate::memory::Memory;
 use std::sync::Arc;
 

@@ -9,12 +9,14 @@
 //! 4. A record becomes visible as a whole: a producer that dies while it writes leaves nothing behind.
 //! 5. Lengths and the cursor are checked against what can be; what cannot be is a breach, and the ring is over.
 
-use super::FRAME_BYTES_MAX;
 use super::cursor::{Consumer, Control, Corrupt, Lines, Producer, Room};
 use crate::frame::{Channel, Frame};
 use crate::host::RING_CONTROL_BYTES;
-use crate::host::mapping::Mapping;
+use crate::mapping::Mapping;
 use crate::sync::AtomicU64;
+
+/// The longest frame: half of the shortest ring, so that one always fits.
+pub(super) const FRAME_BYTES_MAX: usize = 64 << 10;
 
 const HEADER_BYTES: usize = 8;
 

@@ -2,8 +2,11 @@
 //!
 //! Five bytes: the body's length (u32, little-endian), then the channel, or [`GOODBYE`] with length 0.
 
-use super::FRAME_BYTES_MAX;
 use crate::frame::Channel;
+
+/// The longest frame. Measured over loopback, bandwidth no longer grows from 128 KiB on (0.7 GB/s at 4 KiB, 5 at
+/// 64 KiB, 6 from 128 KiB to 1 MiB); the rest is room for messages that are not worth a rendezvous.
+pub(super) const FRAME_BYTES_MAX: usize = 1 << 20;
 
 /// Bytes of a header.
 pub(super) const HEADER_BYTES: usize = 5;

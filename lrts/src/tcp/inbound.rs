@@ -145,7 +145,7 @@ mod tests {
     use crate::error::LrtsError;
     use crate::frame::Channel;
     use crate::lrts::Completion;
-    use crate::tcp::FRAME_BYTES_MAX;
+    use crate::tcp::header::FRAME_BYTES_MAX;
     use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
     #[derive(Default)]

@@ -33,6 +33,7 @@ use crate::memory::Memory;
 use crate::path_use::PathUse;
 use crate::region::RegionKey;
 use handshake::Line;
+use header::FRAME_BYTES_MAX;
 use inbound::{Heard, Inbound};
 use lifelines::{Lifelines, Sign};
 use outbound::{Outbound, Socket};
@@ -44,10 +45,6 @@ use rustix::io::Errno;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-/// The longest frame. Measured over loopback, bandwidth no longer grows from 128 KiB on (0.7 GB/s at 4 KiB, 5 at
-/// 64 KiB, 6 from 128 KiB to 1 MiB); the rest is room for messages that are not worth a rendezvous.
-pub(crate) const FRAME_BYTES_MAX: usize = 1 << 20;
 
 /// Ready connections per progress; the kernel rotates those that remain.
 const EVENTS: usize = 64;

@@ -3,8 +3,8 @@
 //!
 //! They end in the opposite order of their making, after all queue pairs and registrations.
 
-use super::BACKEND;
 use super::link::SIGNAL_INTERVAL;
+use super::options::BACKEND;
 use crate::error::LrtsError;
 use crate::leased::endpoint::{SENDS, TRANSFERS};
 use rdma_sys::{

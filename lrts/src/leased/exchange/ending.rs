@@ -5,10 +5,7 @@ use crate::error::LrtsError;
 use crate::fabric::parting::Meaning;
 use crate::ids::NodeId;
 use crate::leased::wire::Control;
-use std::time::{Duration, Instant};
-
-/// How long the network may keep pieces of a lost peer's operations. Connections report their end within milliseconds.
-pub(super) const LINGER: Duration = Duration::from_secs(2);
+use std::time::Instant;
 
 impl Exchange {
     /// Begins to say goodbye, and to refuse what is new.

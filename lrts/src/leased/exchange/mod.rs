@@ -7,7 +7,7 @@
 //! 2. Own messages (`Control`) wait in a queue per peer for room and go before the frames that were sent after them.
 //! 3. Nodes part as [`Parting`](crate::fabric::parting::Parting) says.
 //! 4. Whatever fails on the way to a peer, and whatever no correct peer sends, makes it lost, once.
-//! 5. What the network still holds of a lost peer's operations is waited for [`ending::LINGER`] long; then the endpoint is closed,
+//! 5. What the network still holds of a lost peer's operations is waited for [`LINGER`] long; then the endpoint is closed,
 //!    because nothing else proves that it will not touch their memory. All peers are lost then.
 
 mod ending;
@@ -24,10 +24,12 @@ use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
 use crate::path_use::PathUse;
 use crate::tcp::lifelines::Lifelines;
-use ending::LINGER;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long the network may keep pieces of a lost peer's operations. Connections report their end within milliseconds.
+const LINGER: Duration = Duration::from_secs(2);
 
 pub(super) type News = crate::fabric::news::News<Message>;
 

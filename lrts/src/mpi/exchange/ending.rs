@@ -4,13 +4,10 @@ use super::{Exchange, News, Purpose, Running};
 use crate::error::LrtsError;
 use crate::fabric::parting::Meaning;
 use crate::ids::NodeId;
-use crate::mpi::BACKEND;
 use crate::mpi::callers::Ticket;
+use crate::mpi::start::BACKEND;
 use crate::mpi::wire::Control;
-use std::time::{Duration, Instant};
-
-/// How long MPI may keep pieces of a lost peer's transfers. Receives are given back at once, sends by some MPIs never.
-pub(super) const LINGER: Duration = Duration::from_secs(2);
+use std::time::Instant;
 
 impl Exchange {
     pub(in crate::mpi) fn say_goodbyes(&mut self) {

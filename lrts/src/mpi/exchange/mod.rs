@@ -7,18 +7,18 @@
 //! 3. Nodes part as [`Parting`](crate::fabric::parting::Parting) says.
 //! 4. Whatever fails on the way to a peer, and whatever no correct peer sends, makes it lost, once. What fails and is nobody's
 //!    makes all lost.
-//! 5. What MPI still has of a lost peer's transfers is waited for [`ending::LINGER`] long; then their operations end without
+//! 5. What MPI still has of a lost peer's transfers is waited for [`LINGER`] long; then their operations end without
 //!    their memory, which MPI may touch for ever.
 
 mod ending;
 mod hearing;
 mod sending;
 
-use super::Place;
 use super::callers::Ticket;
 use super::endpoint::{Endpoint, Event, Letter, SENDS};
 use super::flow::Flow;
 use super::poster::Poster;
+use super::process::Process;
 use super::server::{Ends, Server};
 use super::wire::{Control, Tags};
 use crate::emulated::wire::OperationId;
@@ -28,14 +28,17 @@ use crate::path_use::PathUse;
 use crate::tcp::lifelines::Lifelines;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// One look at the lifelines is a system call, some hundred nanoseconds.
 const LIFELINE_INTERVAL: u32 = 1_024;
 
+/// How long MPI may keep pieces of a lost peer's transfers. Receives are given back at once, sends by some MPIs never.
+const LINGER: Duration = Duration::from_secs(2);
+
 pub(super) type News = crate::fabric::news::News<Arrival>;
 
-type Peers = crate::fabric::peers::Peers<Control, Server, Place>;
+type Peers = crate::fabric::peers::Peers<Control, Server, Process>;
 
 /// Whose transfer a flow is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -81,7 +84,7 @@ pub(super) struct Parts {
     pub(super) endpoint: Endpoint,
     pub(super) lifelines: Lifelines,
     /// By node; `None` for this one.
-    pub(super) peers: Vec<Option<(Place, Server)>>,
+    pub(super) peers: Vec<Option<(Process, Server)>>,
 }
 
 impl Exchange {
@@ -192,7 +195,7 @@ impl Exchange {
                 index += 1;
             }
         }
-        if self.lingering.is_some_and(|since| since.elapsed() > ending::LINGER) {
+        if self.lingering.is_some_and(|since| since.elapsed() > LINGER) {
             self.give_up_lingering();
             happened = true;
         }

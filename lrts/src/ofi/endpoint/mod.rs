@@ -12,8 +12,8 @@ mod events;
 mod memory;
 mod posting;
 
-use super::BACKEND;
 use super::info::Info;
+use super::options::BACKEND;
 use crate::error::LrtsError;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;

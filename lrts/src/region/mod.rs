@@ -4,11 +4,14 @@
 //! One [`Regions`] per node, shared by all its backends. A key is an allegation: slot and generation are compared with
 //! what was registered; range and rights come from the table, never from the key.
 
-use crate::claim::{ClaimDenied, ClaimMode};
+pub(crate) mod board;
+pub mod claim;
+
 use crate::error::{LrtsError, TransferError};
-use crate::host::board::{Board, Notice, SLOTS};
 use crate::ids::NodeId;
 use crate::memory::{Memory, MemoryMut};
+use board::{Board, Notice, SLOTS};
+use claim::{ClaimDenied, ClaimMode};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

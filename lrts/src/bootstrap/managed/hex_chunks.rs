@@ -1,9 +1,9 @@
-//! Values as texts: what a process manager keeps is short and has no zeros.
+//! Hexadecimal chunks: published values as the short printable strings that PMI keeps.
 
 use crate::bootstrap::control::VALUE_BYTES_MAX;
 
 /// A value as texts of limited length, in hexadecimal digits; all but the last end in `+`.
-pub(super) fn pieces(value: &[u8], chars_max: usize) -> Vec<String> {
+pub(super) fn to_hex_chunks(value: &[u8], chars_max: usize) -> Vec<String> {
     let bytes_max = (chars_max.saturating_sub(2) / 2).max(1);
     let mut texts: Vec<String> = value
         .chunks(bytes_max)
@@ -18,8 +18,8 @@ pub(super) fn pieces(value: &[u8], chars_max: usize) -> Vec<String> {
     texts
 }
 
-/// The value whose pieces `next` brings, in order.
-pub(super) fn join_pieces(mut next: impl FnMut() -> Result<String, String>) -> Result<Vec<u8>, String> {
+/// The value whose texts `next` returns, in order.
+pub(super) fn from_hex_chunks(mut next: impl FnMut() -> Result<String, String>) -> Result<Vec<u8>, String> {
     let mut value = Vec::new();
     loop {
         let text = next()?;
@@ -50,10 +50,10 @@ mod tests {
     fn values_of_any_length_survive_being_cut_into_texts() {
         for (len, chars_max) in [(0, 64), (1, 64), (30, 64), (31, 64), (32, 64), (1024, 64), (1024, 4096)] {
             let value: Vec<u8> = (0..len).map(|at| (at * 37) as u8).collect();
-            let texts = pieces(&value, chars_max);
+            let texts = to_hex_chunks(&value, chars_max);
             assert!(texts.iter().all(|text| text.len() <= chars_max), "{len} {chars_max}");
             let mut next = texts.into_iter();
-            let joined = join_pieces(|| next.next().ok_or_else(|| "no more".to_owned())).unwrap();
+            let joined = from_hex_chunks(|| next.next().ok_or_else(|| "no more".to_owned())).unwrap();
             assert_eq!(joined, value);
             assert!(next.next().is_none());
         }
@@ -62,8 +62,8 @@ mod tests {
     #[test]
     fn texts_that_are_no_value_are_errors() {
         for text in ["", "0", "0.", "zz.", "é.", "00", &("00".repeat(VALUE_BYTES_MAX + 1) + ".")] {
-            assert!(join_pieces(|| Ok(text.to_owned())).is_err(), "{text:?}");
+            assert!(from_hex_chunks(|| Ok(text.to_owned())).is_err(), "{text:?}");
         }
-        assert!(join_pieces(|| Ok("00+".to_owned())).is_err(), "without an end");
+        assert!(from_hex_chunks(|| Ok("00+".to_owned())).is_err(), "without an end");
     }
 }

@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const SPINS: u32 = 100;
 
 /// The lock's one word: whether it is held. The swap that takes it pairs with the store that gave it back.
-pub(crate) struct Brief(AtomicBool);
+pub(crate) struct RawSpinLock(AtomicBool);
 
 // SAFETY: `swap` returns `false` to one caller at a time, until that one has called `unlock`.
-unsafe impl RawMutex for Brief {
+unsafe impl RawMutex for RawSpinLock {
     const INIT: Self = Self(AtomicBool::new(false));
 
     type GuardMarker = GuardSend;
@@ -38,7 +38,7 @@ unsafe impl RawMutex for Brief {
 }
 
 /// A value behind such a lock.
-pub(crate) type BriefMutex<T> = Mutex<Brief, T>;
+pub(crate) type SpinMutex<T> = Mutex<RawSpinLock, T>;
 
 #[cfg(all(test, not(loom)))]
 mod tests {
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn one_holds_it_at_a_time() {
-        let count = BriefMutex::new(0_u64);
+        let count = SpinMutex::new(0_u64);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| (0..10_000).for_each(|_| *count.lock() += 1));

@@ -3,17 +3,17 @@
 //!
 //! A one-sided access does not ask the target's processor; so the target writes down beforehand what may be
 //! touched, and the initiator reads it there, never in the key it was given: address, length, rights and liveness all come
-//! from the board, under a claim (see [`crate::claim`]).
+//! from the board, under a claim (see [`crate::region::claim`]).
 
-use crate::claim::{ClaimDenied, ClaimMode, ClaimWord};
-use crate::host::mapping::Mapping;
+use crate::mapping::Mapping;
 use crate::memory::Share;
+use crate::region::claim::{ClaimDenied, ClaimMode, ClaimWord};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Slots of a board: regions that one node can have registered at a time. 4 MiB of zero pages.
-pub const SLOTS: usize = 65_536;
+pub(crate) const SLOTS: usize = 65_536;
 
 const NOT_SHARED: u32 = u32::MAX;
 

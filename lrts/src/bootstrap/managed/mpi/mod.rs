@@ -3,7 +3,10 @@
 //!
 //! Where messages go by MPI, nobody else may ask the launcher: it answers a process once.
 
-use super::ProcessManager;
+mod final_error;
+pub mod start;
+
+use super::process_manager::ProcessManager;
 use crate::codec;
 use chare_mpi_sys::Communicator;
 use std::collections::HashMap;
@@ -90,7 +93,7 @@ impl ProcessManager for Mpi {
     fn finish(&mut self) {
         if self.ends_mpi {
             // SAFETY: this is the thread that initialised MPI, and the job is over: nobody uses MPI any more.
-            unsafe { crate::mpi::start::end(self.communicator.library()) };
+            unsafe { start::end(self.communicator.library()) };
         }
     }
 }

@@ -1,16 +1,19 @@
 #![expect(unsafe_code, reason = "initialises MPI")]
-//! Which MPI, and how this process becomes one of its processes.
+//! Start of MPI: finds its library, initialises it, and ends it in time.
 //!
 //! 1. A program that is linked with an MPI uses that. Else a name that the user gives decides, else the launcher that started the
 //!    process, by the variables that launchers set, else whichever MPI is there.
 //! 2. An MPI that finds fewer processes than the launcher started was not meant: that is an error, and never several jobs.
 
-use super::last_words;
-use crate::bootstrap::managed::Managed;
+use super::final_error;
+use crate::bootstrap::managed::environment::Found;
 use crate::error::LrtsError;
 use chare_mpi_sys::{Communicator, Library, MpiError, Threads};
 use std::sync::mpsc;
 use std::time::Duration;
+
+/// The backend's name.
+pub(crate) const BACKEND: &str = "mpi";
 
 /// What Debian and everybody else call MPICH's library, then Open MPI's, then that of the standard ABI.
 const MPICH: [&str; 2] = ["libmpich.so.12", "libmpi.so.12"];
@@ -39,7 +42,7 @@ pub fn start(library: Option<&str>, threads: Threads) -> Result<(Communicator, b
     }
     // SAFETY: MPI is initialised, and this thread did it, or whoever did it starts a job from here.
     let world = unsafe { Communicator::world(library) }.map_err(|error| failed(library, &error))?;
-    match Managed::processes()? {
+    match Found::processes_launched()? {
         Some(processes) if processes != world.size() => Err(LrtsError::Bootstrap(format!(
             "{} sees {} process where a launcher started {processes}: that launcher belongs to another MPI, whose library `+mpi \
              LIBRARY` names",
@@ -48,7 +51,7 @@ pub fn start(library: Option<&str>, threads: Threads) -> Result<(Communicator, b
         ))),
         _ => {
             if is_ours {
-                last_words::prepare(world.rank());
+                final_error::prepare(world.rank());
             }
             Ok((world, is_ours))
         }
@@ -95,7 +98,7 @@ pub fn solitary(library: &'static Library) -> Result<Communicator, LrtsError> {
 /// # Safety
 /// The calling thread initialised MPI, and nobody uses it any more.
 pub unsafe fn end(library: &Library) {
-    last_words::forget();
+    final_error::forget();
     let (ended, has_ended) = mpsc::channel::<()>();
     let watch = move || {
         if has_ended.recv_timeout(END_PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
@@ -131,5 +134,5 @@ fn load(library: Option<&str>) -> Result<&'static Library, LrtsError> {
         None => [&MPICH[..], &STANDARD, &OPEN_MPI].concat(),
     };
     Library::load(&files)
-        .map_err(|error| LrtsError::NoProvider { backend: super::BACKEND, cause: error.to_string() })
+        .map_err(|error| LrtsError::NoProvider { backend: BACKEND, cause: error.to_string() })
 }

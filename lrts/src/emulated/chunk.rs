@@ -1,0 +1,34 @@
+//! Chunk: a stretch of an operation's data that arrives bit by bit, each read to where it belongs, without a second copy.
+
+use super::wire::{Header, OperationId};
+
+/// Whose data they are.
+#[derive(Clone, Copy)]
+pub(super) enum Owner {
+    /// A get of this node.
+    OurGet,
+    /// A put of the peer.
+    TheirPut,
+}
+
+/// A chunk of which a part has arrived.
+#[derive(Clone, Copy)]
+pub(super) struct Chunk {
+    pub(super) owner: Owner,
+    pub(super) id: OperationId,
+    /// Bytes that are still to come. At least one.
+    pub(super) missing: usize,
+}
+
+impl Chunk {
+    /// The chunk that a frame of `len` bytes carries, if it carries one: where it starts in its operation, and the data that `begun`,
+    /// the first bytes of the frame, have of it.
+    pub(super) fn begin(begun: &[u8], len: usize) -> Option<(Self, u64, &[u8])> {
+        let (owner, id, at, data) = match Header::decode(begun) {
+            Ok((Header::GetChunk { id, at }, data)) => (Owner::OurGet, id, at, data),
+            Ok((Header::PutChunk { id, at }, data)) => (Owner::TheirPut, id, at, data),
+            _ => return None,
+        };
+        Some((Self { owner, id, missing: len - begun.len() }, at, data))
+    }
+}
