@@ -8,11 +8,11 @@ mod ids;
 mod lrts;
 pub mod mapping;
 mod memory;
+mod operation;
 mod path_use;
 mod region;
 mod sync;
 mod waker;
-mod wish;
 
 pub mod backends;
 pub mod bootstrap;

@@ -12,7 +12,7 @@
 //! 4. serde's visitor of `Vec<N>` is private; `Vec<N>` shows it to anybody whose deserializer it is given ([`Probe`]). A visitor of
 //!    somebody else, even one that makes a `Vec<N>`, is not it, and sees every element.
 
-use super::fault::{Fault, What};
+use super::fault::{Fault, FaultKind};
 use super::lend::{LentBytes, LentVisitor, Shared};
 use crate::memory::Memory;
 use bytemuck::Pod;
@@ -106,7 +106,7 @@ fn run_reader_of<'de, V: Visitor<'de>, N: Number>() -> Option<RunReader<V::Value
     is_vector.then_some(RunReader {
         element_bytes: size_of::<N>(),
         read: |bytes| {
-            let run = copy_elements::<N>(bytes).map_err(|_| What::Memory(bytes.len()))?;
+            let run = copy_elements::<N>(bytes).map_err(|_| FaultKind::Memory(bytes.len()))?;
             // SAFETY: this function is handed out only if `V::Value` is `Vec<N>` up to lifetimes, and that has none.
             Ok(unsafe { retype::<Vec<N>, V::Value>(run) })
         },

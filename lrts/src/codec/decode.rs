@@ -6,7 +6,7 @@ mod parts;
 pub(super) use decoder::Decoder;
 
 use super::bulk;
-use super::fault::{Fault, What};
+use super::fault::{Fault, FaultKind};
 use super::lend::LentVisitor;
 use parts::Parts;
 use serde::de::{self, Visitor};
@@ -24,7 +24,7 @@ macro_rules! read_numbers {
 macro_rules! refuse {
     ($($method:ident: $what:literal),*) => {$(
         fn $method<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Fault> {
-            Err(What::SelfDescription($what).into())
+            Err(FaultKind::SelfDescription($what).into())
         }
     )*};
 }
@@ -52,7 +52,7 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
     fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         let value = u32::from_le_bytes(self.take_array()?);
         let expected = "a char";
-        visitor.visit_char(char::from_u32(value).ok_or(What::Invalid { value: value.into(), expected })?)
+        visitor.visit_char(char::from_u32(value).ok_or(FaultKind::Invalid { value: value.into(), expected })?)
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {

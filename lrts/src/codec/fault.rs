@@ -9,10 +9,10 @@ pub const DEPTH_MAX: u32 = 256;
 
 #[derive(Debug, Error)]
 #[error(transparent)]
-pub(super) struct Fault(Box<What>);
+pub(super) struct Fault(Box<FaultKind>);
 
 #[derive(Debug, Error)]
-pub(super) enum What {
+pub(super) enum FaultKind {
     #[error("{needed} bytes expected where {left} are left")]
     Short { needed: usize, left: usize },
     #[error("a count of {count} in front of {left} bytes")]
@@ -43,21 +43,21 @@ pub(super) enum What {
     Other(String),
 }
 
-impl From<What> for Fault {
+impl From<FaultKind> for Fault {
     #[cold]
-    fn from(what: What) -> Self {
-        Self(Box::new(what))
+    fn from(kind: FaultKind) -> Self {
+        Self(Box::new(kind))
     }
 }
 
 impl serde::ser::Error for Fault {
     fn custom<T: Display>(message: T) -> Self {
-        What::Other(message.to_string()).into()
+        FaultKind::Other(message.to_string()).into()
     }
 }
 
 impl serde::de::Error for Fault {
     fn custom<T: Display>(message: T) -> Self {
-        What::Other(message.to_string()).into()
+        FaultKind::Other(message.to_string()).into()
     }
 }

@@ -4,7 +4,7 @@
 use super::bulk::{HUGE_BYTES_MIN, as_room, ask_for_huge_pages};
 use super::encode::Encoder;
 use super::error::CodecError;
-use super::fault::What;
+use super::fault::FaultKind;
 use super::lend::Lending;
 use crate::memory::Memory;
 use serde::Serialize;
@@ -74,7 +74,7 @@ pub fn append_up_to(
         write(&mut writer)?;
         Ok(writer.0)
     })?
-    .map_err(|(before, after)| CodecError::encode::<[u8]>(What::Unsteady { before, after }.into()))
+    .map_err(|(before, after)| CodecError::encode::<[u8]>(FaultKind::Unsteady { before, after }.into()))
 }
 
 /// Writes to the front of `room` and returns how long the encoding is. If that is more than the room, the room holds

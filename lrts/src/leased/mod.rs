@@ -29,16 +29,16 @@ pub(crate) use open::Opening;
 use crate::bootstrap::Bootstrap;
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
-use crate::fabric::abroad;
 use crate::fabric::pool::Pool;
+use crate::fabric::remote_operation;
 use crate::fabric::sleeper::Sleeper;
 use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
+use crate::operation::Operation;
 use crate::path_use::PathUse;
 use crate::region::{RegionKey, Regions};
-use crate::wish::Wish;
 use endpoint::Endpoint;
 use exchange::{Exchange, Message, News};
 use parking_lot::Mutex;
@@ -136,11 +136,11 @@ impl Leased {
     }
 
     /// Posts what is not about this node.
-    fn post(&self, wish: Wish) -> Result<Posted, Wish> {
+    fn post(&self, operation: Operation) -> Result<Posted, Operation> {
         if self.is_closing() {
-            return Err(wish);
+            return Err(operation);
         }
-        Ok(match self.exchange.lock().wish(wish)? {
+        Ok(match self.exchange.lock().post_operation(operation)? {
             None => Posted::Pending,
             Some(failed) => Posted::Done(failed),
         })
@@ -199,7 +199,7 @@ impl Lrts for Leased {
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        abroad::get(&self.regions, get, |wish| self.post(wish))
+        remote_operation::get(&self.regions, get, |operation| self.post(operation))
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
@@ -209,7 +209,7 @@ impl Lrts for Leased {
             let result = Err(TransferError::Refused { node, cause });
             return Ok(Posted::Done(Completion { token: put.token, result, memory: None }));
         }
-        abroad::put(&self.regions, put, |wish| self.post(wish))
+        remote_operation::put(&self.regions, put, |operation| self.post(operation))
     }
 
     fn view(&self, _: &RegionKey, _: u64, _: usize) -> Result<Option<Memory>, TransferError> {

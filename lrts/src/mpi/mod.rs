@@ -34,16 +34,16 @@ pub use process::Process;
 use crate::bootstrap::Bootstrap;
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
-use crate::fabric::abroad;
 use crate::fabric::pool::{Arrival, Pool};
+use crate::fabric::remote_operation;
 use crate::fabric::sleeper::Sleeper;
 use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
+use crate::operation::Operation;
 use crate::path_use::PathUse;
 use crate::region::{RegionKey, Regions};
-use crate::wish::Wish;
 use callers::Callers;
 use exchange::{Exchange, News};
 use parking_lot::Mutex;
@@ -159,11 +159,11 @@ impl Mpi {
     }
 
     /// Posts what is not about this node.
-    fn post(&self, wish: Wish) -> Result<Posted, Wish> {
+    fn post(&self, operation: Operation) -> Result<Posted, Operation> {
         if self.is_closing() {
-            return Err(wish);
+            return Err(operation);
         }
-        let posted = self.exchange.lock().wish(wish, self.callers.ticket())?;
+        let posted = self.exchange.lock().post_operation(operation, self.callers.ticket())?;
         self.wake_attendant();
         Ok(posted.map_or(Posted::Pending, Posted::Done))
     }
@@ -223,11 +223,11 @@ impl Lrts for Mpi {
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        abroad::get(&self.regions, get, |wish| self.post(wish))
+        remote_operation::get(&self.regions, get, |operation| self.post(operation))
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        abroad::put(&self.regions, put, |wish| self.post(wish))
+        remote_operation::put(&self.regions, put, |operation| self.post(operation))
     }
 
     fn view(&self, _: &RegionKey, _: u64, _: usize) -> Result<Option<Memory>, TransferError> {

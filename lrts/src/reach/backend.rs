@@ -62,11 +62,11 @@ impl Lrts for Reach {
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        self.transfer(get.into()).map_err(|wish| Refused(wish.into_get()))
+        self.transfer(get.into()).map_err(|operation| Refused(operation.into_get()))
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        self.transfer(put.into()).map_err(|wish| Refused(wish.into_put()))
+        self.transfer(put.into()).map_err(|operation| Refused(operation.into_put()))
     }
 
     fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {

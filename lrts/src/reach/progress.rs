@@ -8,7 +8,7 @@ use crate::error::{LrtsError, TransferError};
 use crate::frame::Channel;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Posted, Sink};
-use crate::wish::Wish;
+use crate::operation::Operation;
 use std::sync::atomic::Ordering;
 
 impl Reach {
@@ -16,23 +16,23 @@ impl Reach {
     pub(super) fn progress_on(&self, fabric: &dyn Fabric, sink: &mut dyn Sink) -> bool {
         let happened = fabric.carrier().progress(&mut Watcher { reach: self, fabric, sink });
         let postponed = std::mem::take(&mut *self.under_way.postponed.lock());
-        for wish in postponed {
-            self.carry_after_all(fabric, wish, sink);
+        for operation in postponed {
+            self.carry_after_all(fabric, operation, sink);
         }
         happened
     }
 
     /// Posts as messages what was refused otherwise.
-    fn carry_after_all(&self, fabric: &dyn Fabric, wish: Wish, sink: &mut dyn Sink) {
-        let (node, len) = (wish.key.node, wish.len);
-        let posted = self.under_way.carry(fabric.carrier(), wish);
+    fn carry_after_all(&self, fabric: &dyn Fabric, operation: Operation, sink: &mut dyn Sink) {
+        let (node, len) = (operation.key.node, operation.len);
+        let posted = self.under_way.carry(fabric.carrier(), operation);
         match count(&self.peers[node.index()].traffic.emulated, len, posted) {
             Ok(Posted::Done(completion)) => sink.completion(completion),
             Ok(Posted::Pending) => {}
-            Err(wish) if self.closing.load(Ordering::Acquire) => {
-                sink.completion(wish.end(Err(TransferError::PeerLost(node))));
+            Err(operation) if self.closing.load(Ordering::Acquire) => {
+                sink.completion(operation.end(Err(TransferError::PeerLost(node))));
             }
-            Err(wish) => self.under_way.postponed.lock().push(wish),
+            Err(operation) => self.under_way.postponed.lock().push(operation),
         }
     }
 }
@@ -60,11 +60,11 @@ impl Sink for Watcher<'_> {
     fn completion(&mut self, completion: Completion) {
         match self.reach.under_way.end(completion) {
             Tried::Works(completion) => self.sink.completion(completion),
-            Tried::Fails(wish, cause) => {
-                let peer = &self.reach.peers[wish.key.node.index()];
-                peer.traffic.one_sided.take_back(wish.len);
+            Tried::Fails(operation, cause) => {
+                let peer = &self.reach.peers[operation.key.node.index()];
+                peer.traffic.one_sided.take_back(operation.len);
                 self.reach.give_up(peer, &peer.direct, &cause);
-                self.reach.carry_after_all(self.fabric, wish, self.sink);
+                self.reach.carry_after_all(self.fabric, operation, self.sink);
             }
         }
     }

@@ -5,9 +5,9 @@
 //! 1. Every transfer on the network has a name here until its end, which is told under the name that its poster gave it.
 //! 2. What is refused under way is posted again as messages, or postponed while there is no room for it.
 
-use super::transfer::{Stub, Tried};
+use super::transfer::{Stub, Tried, post_on};
 use crate::lrts::{Completion, Lrts, Posted, Token};
-use crate::wish::Wish;
+use crate::operation::Operation;
 use parking_lot::Mutex;
 use slab::Slab;
 
@@ -24,7 +24,7 @@ struct Open {
 pub(super) struct UnderWay {
     open: Mutex<Slab<Open>>,
     /// Refused, and without room as messages so far.
-    pub(super) postponed: Mutex<Vec<Wish>>,
+    pub(super) postponed: Mutex<Vec<Operation>>,
 }
 
 impl UnderWay {
@@ -32,31 +32,40 @@ impl UnderWay {
     ///
     /// # Errors
     /// The transfer, when there is no room for it now.
-    pub(super) fn attempt(&self, direct: &dyn Lrts, wish: Wish) -> Result<Tried<Posted>, Wish> {
-        let stub = wish.stub();
-        self.post(direct, wish, Some(stub))
+    pub(super) fn attempt(
+        &self,
+        direct: &dyn Lrts,
+        operation: Operation,
+    ) -> Result<Tried<Posted>, Operation> {
+        let stub = Stub::of(&operation);
+        self.post(direct, operation, Some(stub))
     }
 
     /// Posts a transfer as messages.
     ///
     /// # Errors
     /// As [`UnderWay::attempt`].
-    pub(super) fn carry(&self, carrier: &dyn Lrts, wish: Wish) -> Result<Posted, Wish> {
-        self.post(carrier, wish, None).map(|tried| match tried {
+    pub(super) fn carry(&self, carrier: &dyn Lrts, operation: Operation) -> Result<Posted, Operation> {
+        self.post(carrier, operation, None).map(|tried| match tried {
             Tried::Works(posted) => posted,
             Tried::Fails(..) => unreachable!("only what has a stub can be posted again"),
         })
     }
 
-    fn post(&self, path: &dyn Lrts, wish: Wish, stub: Option<Stub>) -> Result<Tried<Posted>, Wish> {
-        let token = wish.token;
+    fn post(
+        &self,
+        path: &dyn Lrts,
+        operation: Operation,
+        stub: Option<Stub>,
+    ) -> Result<Tried<Posted>, Operation> {
+        let token = operation.token;
         let name = self.open.lock().insert(Open { token, stub }) as Token;
-        match (Wish { token: name, ..wish }).over(path) {
+        match post_on(path, Operation { token: name, ..operation }) {
             Ok(Posted::Pending) => Ok(Tried::Works(Posted::Pending)),
             Ok(Posted::Done(completion)) => Ok(self.end(completion).map(Posted::Done)),
-            Err(wish) => {
+            Err(operation) => {
                 self.open.lock().remove(name as usize);
-                Err(Wish { token, ..wish })
+                Err(Operation { token, ..operation })
             }
         }
     }

@@ -251,7 +251,7 @@ impl Regions {
     }
 }
 
-/// Compares a range and a wish with what was registered.
+/// Compares a range and a way of access with what was registered.
 ///
 /// # Errors
 /// Out of range, or a put into a source.

@@ -51,7 +51,7 @@ pub(crate) struct Corrupt {
     pub(crate) tail: u64,
 }
 
-/// What became of a wish for room.
+/// Result of a request for room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     /// As many lines may be written, from this one on.

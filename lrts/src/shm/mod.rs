@@ -13,7 +13,7 @@
 
 pub(crate) mod cursor;
 mod inbox;
-mod place;
+mod mapped_range;
 mod ring;
 
 use crate::capabilities::Capabilities;
@@ -173,14 +173,14 @@ impl Lrts for Shm {
         if self.closing.load(Ordering::Acquire) {
             return Err(Refused(get));
         }
-        get_by(&self.neighbourhood, get, place::read)
+        get_by(&self.neighbourhood, get, mapped_range::read)
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
         if self.closing.load(Ordering::Acquire) {
             return Err(Refused(put));
         }
-        put_by(&self.neighbourhood, put, place::write)
+        put_by(&self.neighbourhood, put, mapped_range::write)
     }
 
     /// Lends a range of a neighbour's arena. `Ok(None)`: the region is not shareable, or somebody writes it now.
@@ -191,7 +191,7 @@ impl Lrts for Shm {
         match self.neighbourhood.claim(key, offset, len as u64, ClaimMode::Read) {
             Err(ClaimError::Busy) => Ok(None),
             Err(ClaimError::Failed(error)) => Err(error),
-            Ok(claim) => place::lend(claim, offset, len),
+            Ok(claim) => mapped_range::lend(claim, offset, len),
         }
     }
 

@@ -149,7 +149,7 @@ impl Drop for Manager {
     }
 }
 
-/// One end of a connection, or of a wish for one.
+/// One end of a connection, or of a request for one.
 pub(super) struct Identifier(NonNull<rdma_cm_id>);
 
 impl Identifier {
@@ -252,10 +252,10 @@ impl Identifier {
     pub(super) unsafe fn create_queue_pair(
         &self,
         domain: *mut ibv_pd,
-        wish: &mut ibv_qp_init_attr,
+        attributes: &mut ibv_qp_init_attr,
     ) -> io::Result<()> {
         // SAFETY: the caller's promise.
-        check(unsafe { rdma_create_qp(self.0.as_ptr(), domain, wish) })
+        check(unsafe { rdma_create_qp(self.0.as_ptr(), domain, attributes) })
     }
 
     /// The queue pair; null before it is made.

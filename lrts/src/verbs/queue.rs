@@ -111,8 +111,9 @@ impl Queues {
             let queue = ibv_create_cq(context, entries as i32, null_mut(), self.channel, 0);
             self.completions = made("opening a completion queue", queue)?;
             let attr = ibv_srq_attr { max_wr: receives as u32, max_sge: 1, srq_limit: 0 };
-            let mut wish = ibv_srq_init_attr { srq_context: null_mut(), attr };
-            self.receives = made("opening a shared receive queue", ibv_create_srq(self.domain, &mut wish))?;
+            let mut attributes = ibv_srq_init_attr { srq_context: null_mut(), attr };
+            self.receives =
+                made("opening a shared receive queue", ibv_create_srq(self.domain, &mut attributes))?;
         }
         rustix::fs::fcntl_setfl(self.descriptor(), OFlags::NONBLOCK)
             .map_err(|errno| system("preparing the completion channel", errno.into()))?;
@@ -132,10 +133,10 @@ impl Queues {
     fn probe_copies(&self) -> Result<u32, LrtsError> {
         let mut refused = io::ErrorKind::Unsupported.into();
         for bytes in COPIED_BYTES {
-            let mut wish = self.pair(bytes);
+            let mut attributes = self.pair(bytes);
             // SAFETY: domain and queues are open; the pair ends at once.
             unsafe {
-                let pair = ibv_create_qp(self.domain, &mut wish);
+                let pair = ibv_create_qp(self.domain, &mut attributes);
                 if !pair.is_null() {
                     ibv_destroy_qp(pair);
                     return Ok(bytes);

@@ -1,6 +1,6 @@
 //! Decoder: the bytes that are left, how deep the value nests, and the memory that came beside the bytes.
 
-use crate::codec::fault::{DEPTH_MAX, Fault, What};
+use crate::codec::fault::{DEPTH_MAX, Fault, FaultKind};
 use crate::codec::lend::LENT;
 use crate::memory::Memory;
 
@@ -32,18 +32,20 @@ impl<'de> Decoder<'de> {
     #[inline]
     pub(in crate::codec) fn finish(&self) -> Result<(), Fault> {
         if !self.bytes.is_empty() {
-            return Err(What::LeftOver(self.bytes.len()).into());
+            return Err(FaultKind::LeftOver(self.bytes.len()).into());
         }
         match self.lent.iter().flatten().count() {
             0 => Ok(()),
-            left => Err(What::LentLeftOver(left).into()),
+            left => Err(FaultKind::LentLeftOver(left).into()),
         }
     }
 
     #[inline]
     pub(in crate::codec) fn take(&mut self, len: usize) -> Result<&'de [u8], Fault> {
-        let (front, rest) =
-            self.bytes.split_at_checked(len).ok_or(What::Short { needed: len, left: self.bytes.len() })?;
+        let (front, rest) = self
+            .bytes
+            .split_at_checked(len)
+            .ok_or(FaultKind::Short { needed: len, left: self.bytes.len() })?;
         self.bytes = rest;
         Ok(front)
     }
@@ -51,7 +53,7 @@ impl<'de> Decoder<'de> {
     #[inline]
     pub(super) fn take_array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
         let (front, rest) =
-            self.bytes.split_first_chunk().ok_or(What::Short { needed: N, left: self.bytes.len() })?;
+            self.bytes.split_first_chunk().ok_or(FaultKind::Short { needed: N, left: self.bytes.len() })?;
         self.bytes = rest;
         Ok(*front)
     }
@@ -64,7 +66,7 @@ impl<'de> Decoder<'de> {
         usize::try_from(count)
             .ok()
             .filter(|count| *count <= left / bytes_each)
-            .ok_or_else(|| What::Count { count, left }.into())
+            .ok_or_else(|| FaultKind::Count { count, left }.into())
     }
 
     #[inline]
@@ -74,7 +76,7 @@ impl<'de> Decoder<'de> {
     }
 
     pub(super) fn take_text(&mut self) -> Result<&'de str, Fault> {
-        std::str::from_utf8(self.take_counted()?).map_err(|_| What::Text.into())
+        std::str::from_utf8(self.take_counted()?).map_err(|_| FaultKind::Text.into())
     }
 
     #[inline]
@@ -82,7 +84,7 @@ impl<'de> Decoder<'de> {
         match self.take_array()? {
             [0] => Ok(false),
             [1] => Ok(true),
-            [value] => Err(What::Invalid { value: value.into(), expected }.into()),
+            [value] => Err(FaultKind::Invalid { value: value.into(), expected }.into()),
         }
     }
 
@@ -91,14 +93,14 @@ impl<'de> Decoder<'de> {
     pub(super) fn take_nothing(&mut self) -> Result<(), Fault> {
         match self.take_array()? {
             [0] => Ok(()),
-            [value] => Err(What::Invalid { value: value.into(), expected: "an empty value" }.into()),
+            [value] => Err(FaultKind::Invalid { value: value.into(), expected: "an empty value" }.into()),
         }
     }
 
     /// Reads the parts of a value.
     #[inline]
     pub(super) fn nested<R>(&mut self, read: impl FnOnce(&mut Self) -> Result<R, Fault>) -> Result<R, Fault> {
-        self.depth_left = self.depth_left.checked_sub(1).ok_or(What::Deep)?;
+        self.depth_left = self.depth_left.checked_sub(1).ok_or(FaultKind::Deep)?;
         let value = read(self);
         self.depth_left += 1;
         value
@@ -113,7 +115,7 @@ impl<'de> Decoder<'de> {
         }
         let index = mark & !LENT;
         let place = usize::try_from(index).ok().and_then(|index| self.lent.get_mut(index));
-        let memory = place.and_then(Option::take).ok_or(What::Lent { index })?;
+        let memory = place.and_then(Option::take).ok_or(FaultKind::Lent { index })?;
         self.take(size_of::<u64>())?;
         Ok(Some(memory))
     }

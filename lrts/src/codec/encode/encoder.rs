@@ -1,6 +1,6 @@
 //! Encoder: room of a fixed size, how much of it is written, and how deep the value nests.
 
-use crate::codec::fault::{DEPTH_MAX, Fault, What};
+use crate::codec::fault::{DEPTH_MAX, Fault, FaultKind};
 use crate::codec::lend::Lending;
 use crate::memory::Memory;
 use serde::ser::Serialize;
@@ -63,7 +63,7 @@ impl<'room> Encoder<'room> {
     /// Opens a value with parts; its end closes it.
     #[inline]
     pub(super) fn open(&mut self) -> Result<(), Fault> {
-        self.depth_left = self.depth_left.checked_sub(1).ok_or(What::Deep)?;
+        self.depth_left = self.depth_left.checked_sub(1).ok_or(FaultKind::Deep)?;
         Ok(())
     }
 

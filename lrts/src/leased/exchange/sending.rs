@@ -9,7 +9,7 @@ use crate::ids::NodeId;
 use crate::leased::endpoint::Refusal;
 use crate::leased::wire::{Control, Header, Kind};
 use crate::lrts::{Completion, NoRoom};
-use crate::wish::Wish;
+use crate::operation::Operation;
 
 impl Exchange {
     /// Sends a frame; the lost swallow any number.
@@ -72,19 +72,22 @@ impl Exchange {
     /// Posts a get or put.
     ///
     /// # Errors
-    /// The wish when too many are open at that peer.
-    pub(in crate::leased) fn wish(&mut self, wish: Wish) -> Result<Option<Completion>, Wish> {
-        let node = wish.key.node;
+    /// The operation when too many are open at that peer.
+    pub(in crate::leased) fn post_operation(
+        &mut self,
+        operation: Operation,
+    ) -> Result<Option<Completion>, Operation> {
+        let node = operation.key.node;
         match self.peers.get(node).map(|peer| (peer.parting.is_open(), peer.parting.may_say())) {
-            None => return Ok(Some(wish.end(Err(TransferError::StaleKey(node))))),
+            None => return Ok(Some(operation.end(Err(TransferError::StaleKey(node))))),
             Some((true, true)) => {}
-            Some((true, false)) => return Err(wish),
-            Some((false, _)) => return Ok(Some(wish.end(Err(TransferError::PeerLost(node))))),
+            Some((true, false)) => return Err(operation),
+            Some((false, _)) => return Ok(Some(operation.end(Err(TransferError::PeerLost(node))))),
         }
         if self.poster.count(node) >= OPERATIONS_MAX {
-            return Err(wish);
+            return Err(operation);
         }
-        let open = match self.poster.post(wish, &mut *self.endpoint) {
+        let open = match self.poster.post(operation, &mut *self.endpoint) {
             Ok(open) => open,
             Err(failed) => return Ok(Some(failed)),
         };

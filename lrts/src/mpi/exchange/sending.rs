@@ -10,7 +10,7 @@ use crate::mpi::callers::Ticket;
 use crate::mpi::endpoint::Letter;
 use crate::mpi::server::Task;
 use crate::mpi::wire::{Header, Kind};
-use crate::wish::Wish;
+use crate::operation::Operation;
 
 impl Exchange {
     /// Sends a frame; the lost swallow any number.
@@ -78,23 +78,23 @@ impl Exchange {
     /// Posts a get or put.
     ///
     /// # Errors
-    /// The wish when too many are open at that peer, or in all.
-    pub(in crate::mpi) fn wish(
+    /// The operation when too many are open at that peer, or in all.
+    pub(in crate::mpi) fn post_operation(
         &mut self,
-        wish: Wish,
+        operation: Operation,
         ticket: Option<Ticket>,
-    ) -> Result<Option<Completion>, Wish> {
-        let node = wish.key.node;
+    ) -> Result<Option<Completion>, Operation> {
+        let node = operation.key.node;
         match self.peers.get(node).map(|peer| (peer.parting.is_open(), peer.parting.may_say())) {
-            None => return Ok(Some(wish.end(Err(TransferError::StaleKey(node))))),
+            None => return Ok(Some(operation.end(Err(TransferError::StaleKey(node))))),
             Some((true, true)) => {}
-            Some((true, false)) => return Err(wish),
-            Some((false, _)) => return Ok(Some(wish.end(Err(TransferError::PeerLost(node))))),
+            Some((true, false)) => return Err(operation),
+            Some((false, _)) => return Ok(Some(operation.end(Err(TransferError::PeerLost(node))))),
         }
         if self.poster.count(node) >= OPERATIONS_MAX {
-            return Err(wish);
+            return Err(operation);
         }
-        let control = self.poster.post(wish, &mut self.tags)?;
+        let control = self.poster.post(operation, &mut self.tags)?;
         self.peers.tell(node, control);
         self.flush(node, ticket);
         Ok(None)

@@ -178,14 +178,14 @@ impl Endpoint {
     /// Makes the queue pair of a link and posts those buffers for the peer's messages that are not posted yet.
     fn make_pair(&mut self, node: NodeId) -> io::Result<()> {
         self.post_slice(node)?;
-        let mut wish = self.queues.connection();
+        let mut attributes = self.queues.connection();
         let (domain, device) = (self.queues.domain, self.listener.device());
         let Some(identifier) = self.link(node).and_then(|link| link.identifier()) else { return Ok(()) };
         if identifier.device() != device {
             return Err(io::Error::other("the way to it begins at another device; name one with `+verbs`"));
         }
         // SAFETY: domain and queues are of this device, and outlive all links.
-        unsafe { identifier.create_queue_pair(domain, &mut wish)? };
+        unsafe { identifier.create_queue_pair(domain, &mut attributes)? };
         let number = identifier.number();
         self.pairs.extend(number.map(|number| (number, node)));
         Ok(())

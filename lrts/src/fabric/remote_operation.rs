@@ -2,8 +2,8 @@
 
 use crate::lrts::{Completion, Get, Posted, Put, Refused};
 use crate::memcpy::copy;
+use crate::operation::Operation;
 use crate::region::Regions;
-use crate::wish::Wish;
 use std::sync::Arc;
 
 /// Copies what is this node's own, and lets `post` bring what is another's.
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(crate) fn get(
     regions: &Arc<Regions>,
     get: Get,
-    post: impl FnOnce(Wish) -> Result<Posted, Wish>,
+    post: impl FnOnce(Operation) -> Result<Posted, Operation>,
 ) -> Result<Posted, Refused<Get>> {
     if get.key.node == regions.node() {
         return copy::get(regions, get);
@@ -22,7 +22,7 @@ pub(crate) fn get(
         let failed = Completion { token: get.token, result: Err(error), memory: Some(get.into) };
         return Ok(Posted::Done(failed));
     }
-    post(get.into()).map_err(|wish| Refused(wish.into_get()))
+    post(get.into()).map_err(|operation| Refused(operation.into_get()))
 }
 
 /// The same for a put.
@@ -32,10 +32,10 @@ pub(crate) fn get(
 pub(crate) fn put(
     regions: &Arc<Regions>,
     put: Put,
-    post: impl FnOnce(Wish) -> Result<Posted, Wish>,
+    post: impl FnOnce(Operation) -> Result<Posted, Operation>,
 ) -> Result<Posted, Refused<Put>> {
     if put.key.node == regions.node() {
         return copy::put(regions, put);
     }
-    post(put.into()).map_err(|wish| Refused(wish.into_put()))
+    post(put.into()).map_err(|operation| Refused(operation.into_put()))
 }

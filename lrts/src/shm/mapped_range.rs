@@ -1,8 +1,8 @@
 #![expect(unsafe_code, reason = "copies to and from arenas that neighbours map too")]
-//! A claimed range as a place in our mapping of the neighbour's arena: read, written or lent.
+//! Mapped range: a claimed range of a neighbour's region in our mapping of its arena, read, written or lent.
 //!
 //! The claim keeps correct neighbours away while bytes are copied or lent. The mapping stays until its last
-//! user is gone. Copies tolerate overlap: a wrong board may name one place twice.
+//! user is gone. Copies tolerate overlap: a wrong board may name one range twice.
 
 use crate::error::TransferError;
 use crate::host::PeerClaim;
@@ -16,10 +16,10 @@ use std::sync::Arc;
 /// # Errors
 /// [`TransferError::Refused`], when the range lies in no arena that this process could map.
 pub(super) fn read(claim: &PeerClaim, get: &Get) -> Result<(), TransferError> {
-    let place = locate(claim, get.offset, get.len)?.ok_or_else(|| not_shared(claim))?;
-    // SAFETY: the place holds `len` mapped bytes; `into` is held exclusively and has room for
+    let range = locate(claim, get.offset, get.len)?.ok_or_else(|| not_shared(claim))?;
+    // SAFETY: the range holds `len` mapped bytes; `into` is held exclusively and has room for
     // them (the caller compared). Both are raw addresses.
-    unsafe { std::ptr::copy(place.address.cast_const(), get.into.address(), get.len) };
+    unsafe { std::ptr::copy(range.address.cast_const(), get.into.address(), get.len) };
     Ok(())
 }
 
@@ -28,10 +28,10 @@ pub(super) fn read(claim: &PeerClaim, get: &Get) -> Result<(), TransferError> {
 /// # Errors
 /// As for `read`.
 pub(super) fn write(claim: &PeerClaim, put: &Put) -> Result<(), TransferError> {
-    let place = locate(claim, put.offset, put.from.len())?.ok_or_else(|| not_shared(claim))?;
-    // SAFETY: the place holds as many mapped bytes as `from`, which is readable; under the write
+    let range = locate(claim, put.offset, put.from.len())?.ok_or_else(|| not_shared(claim))?;
+    // SAFETY: the range holds as many mapped bytes as `from`, which is readable; under the write
     // claim it is ours alone. Both are raw addresses.
-    unsafe { std::ptr::copy(put.from.address(), place.address, put.from.len()) };
+    unsafe { std::ptr::copy(put.from.address(), range.address, put.from.len()) };
     Ok(())
 }
 
@@ -41,19 +41,19 @@ pub(super) fn write(claim: &PeerClaim, put: &Put) -> Result<(), TransferError> {
 /// # Errors
 /// As for `read`.
 pub(super) fn lend(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
-    let Some(place) = locate(&claim, offset, len)? else { return Ok(None) };
+    let Some(range) = locate(&claim, offset, len)? else { return Ok(None) };
     // SAFETY: the owner holds the mapping and the read claim: while it lives, the bytes stay mapped and
     // no node of this job writes them. They are initialised: shared memory starts as zero.
-    Ok(Some(unsafe { Memory::lent(place.address, len, Box::new((place.mapping, claim))) }))
+    Ok(Some(unsafe { Memory::lent(range.address, len, Box::new((range.mapping, claim))) }))
 }
 
-struct Place {
+struct MappedRange {
     mapping: Arc<Mapping>,
     address: *mut u8,
 }
 
 /// Where `len` bytes of the claimed region, from `offset` on, are mapped here.
-fn locate(claim: &PeerClaim, offset: u64, len: usize) -> Result<Option<Place>, TransferError> {
+fn locate(claim: &PeerClaim, offset: u64, len: usize) -> Result<Option<MappedRange>, TransferError> {
     let Some(share) = claim.notice().share else { return Ok(None) };
     let mapping = claim.neighbour().arena(share.arena)?;
     let start = share.offset.checked_add(offset);
@@ -61,7 +61,7 @@ fn locate(claim: &PeerClaim, offset: u64, len: usize) -> Result<Option<Place>, T
     match (start, end) {
         (Some(start), Some(end)) if end <= mapping.len() as u64 => {
             let address = mapping.address().wrapping_add(start as usize);
-            Ok(Some(Place { mapping, address }))
+            Ok(Some(MappedRange { mapping, address }))
         }
         _ => {
             let cause = format!("its board places the region outside of arena {}", share.arena);
