@@ -17,7 +17,7 @@ use std::os::unix::fs::MetadataExt;
 const YAMA: &str = "/proc/sys/kernel/yama/ptrace_scope";
 
 /// Lets the other processes of this user copy this process's memory where yama would forbid it and may be
-/// asked (level 1). Call it once, before [`Neighbourhood::open`](crate::host::Neighbourhood::open). Elsewhere it
+/// asked (level 1). Call it once, before [`HostPeers::open`](crate::host::HostPeers::open). Elsewhere it
 /// does nothing. If the kernel refuses, the neighbours will find out and say so.
 pub fn permit() {
     if yama_level() == Some(1) {

@@ -16,13 +16,13 @@
 //!    said goodbye answers no more. Requests that wait for a busy range are given up.
 
 mod chunk;
+pub(crate) mod needs_progress;
 mod outgoing;
 mod poster;
 mod reader;
 mod server;
 mod stream;
 mod talk;
-pub(crate) mod unrest;
 pub(crate) mod wire;
 
 use crate::capabilities::Capabilities;
@@ -32,12 +32,13 @@ use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memcpy::copy;
 use crate::memory::Memory;
+use crate::peer_state::PeerState;
 use crate::region::{RegionKey, Regions};
 use reader::Reader;
 use rustix::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use talk::{Peer, Presence, Talk};
+use talk::{Peer, Talk};
 use wire::HEADER_BYTES_MAX;
 
 /// Data in one frame. Over loopback TCP, 16 MiB take 2.7 ms in chunks of 128 KiB, 2.3 in chunks of 512 KiB and 2.1 in chunks of 1 MiB; a message
@@ -90,11 +91,11 @@ impl<L: Lrts> Emulated<L> {
         if self.closing.load(Ordering::Acquire) {
             return Err(Refused(operation));
         }
-        if talk.presence != Presence::Open {
+        if talk.state != PeerState::Open {
             return Ok(Posted::Done(fail(operation, TransferError::PeerLost(node))));
         }
         open(&mut talk, operation)?;
-        peer.unrest.announce();
+        peer.needs_progress.announce();
         talk.push_out(node, &self.inner);
         peer.note(&talk);
         Ok(Posted::Pending)
@@ -104,11 +105,11 @@ impl<L: Lrts> Emulated<L> {
     fn push_out(&self) -> bool {
         let mut happened = false;
         for (index, peer) in self.peers.iter().enumerate() {
-            if !peer.unrest.is_restless() {
+            if !peer.needs_progress.is_set() {
                 continue;
             }
             let talk = peer.talk.try_lock();
-            peer.unrest.come_by(talk.is_none());
+            peer.needs_progress.come_by(talk.is_none());
             if let Some(mut talk) = talk {
                 let Talk { server, outgoing, .. } = &mut *talk;
                 happened |= server.retry(self.closing.load(Ordering::Acquire), outgoing);
@@ -191,7 +192,7 @@ impl<L: Lrts> Lrts for Emulated<L> {
     /// As the wrapped backend; also `false` while a range waits for its claim, since no descriptor tells when it can have
     /// it, and while there are frames that nobody has tried to send.
     fn arm(&self) -> bool {
-        let at_rest = !self.peers.iter().any(|peer| peer.unrest.must_look());
+        let at_rest = !self.peers.iter().any(|peer| peer.needs_progress.forbids_sleep());
         let closing = self.closing.load(Ordering::Acquire) && !self.said_goodbye.load(Ordering::Acquire);
         at_rest && !closing && self.inner.arm()
     }

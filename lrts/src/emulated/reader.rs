@@ -1,10 +1,11 @@
 //! The wrapped backend's sink: reads our channel, passes the rest on.
 
-use super::talk::{Peer, Presence};
+use super::talk::Peer;
 use crate::error::LrtsError;
 use crate::frame::Channel;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Lrts, Sink};
+use crate::peer_state::PeerState;
 use std::sync::atomic::Ordering;
 
 /// See the file's head.
@@ -21,10 +22,10 @@ impl Reader<'_> {
     }
 
     /// Ends the talk with a peer; its operations complete before anybody hears of the end.
-    fn end(&mut self, node: NodeId, presence: Presence) {
+    fn end(&mut self, node: NodeId, state: PeerState) {
         let Some(peer) = self.peers.get(node.index()) else { return };
         let mut talk = peer.talk.lock();
-        let unfinished = talk.end(presence);
+        let unfinished = talk.end(state);
         peer.note(&talk);
         drop(talk);
         for completion in unfinished {
@@ -48,7 +49,7 @@ impl Sink for Reader<'_> {
             Ok(None) => {}
             Ok(Some(completion)) => self.sink.completion(completion),
             Err(cause) => {
-                self.end(source, Presence::Lost);
+                self.end(source, PeerState::Lost);
                 self.sink.peer_lost(LrtsError::Protocol {
                     peer: source,
                     backend: self.inner.name(),
@@ -81,7 +82,7 @@ impl Sink for Reader<'_> {
 
     fn peer_closed(&mut self, peer: NodeId) {
         if self.peer(peer).is_some() {
-            self.end(peer, Presence::Closed);
+            self.end(peer, PeerState::Closed);
             self.sink.peer_closed(peer);
         }
     }
@@ -90,7 +91,7 @@ impl Sink for Reader<'_> {
         match error.peer() {
             Some(peer) if self.peer(peer).is_none() => {}
             Some(peer) => {
-                self.end(peer, Presence::Lost);
+                self.end(peer, PeerState::Lost);
                 self.sink.peer_lost(error);
             }
             None => self.sink.peer_lost(error),

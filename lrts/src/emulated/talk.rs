@@ -1,14 +1,15 @@
 //! The talk with one peer: what we posted there, what we serve it, and what waits to go out.
 
 use super::chunk::{Chunk, Owner};
+use super::needs_progress::NeedsProgress;
 use super::outgoing::{Kind, Outgoing, Pushed};
 use super::poster::Poster;
 use super::server::Server;
 use super::stream::Destination;
-use super::unrest::Unrest;
 use super::wire::{Header, OPERATIONS_MAX};
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Lrts, NoRoom};
+use crate::peer_state::PeerState;
 use crate::region::Regions;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -21,17 +22,9 @@ const PEER_BUDGET: usize = 4;
 /// for more only when it has heard those.
 const SINGLES_MAX: usize = 2 * OPERATIONS_MAX;
 
-/// How far a talk has come.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Presence {
-    Open,
-    Closed,
-    Lost,
-}
-
 /// What goes on with one peer: both halves, and what waits to go out.
 pub(super) struct Talk {
-    pub(super) presence: Presence,
+    pub(super) state: PeerState,
     pub(super) poster: Poster,
     pub(super) server: Server,
     pub(super) outgoing: Outgoing,
@@ -47,8 +40,8 @@ impl Talk {
     }
 
     /// Ends the talk. Returns what it leaves unfinished.
-    pub(super) fn end(&mut self, presence: Presence) -> Vec<Completion> {
-        self.presence = presence;
+    pub(super) fn end(&mut self, state: PeerState) -> Vec<Completion> {
+        self.state = state;
         self.chunk = None;
         self.server.abandon();
         self.outgoing.clear();
@@ -134,7 +127,7 @@ impl Talk {
 
 /// A talk, and what can be known of it without its lock.
 pub(super) struct Peer {
-    pub(super) unrest: Unrest,
+    pub(super) needs_progress: NeedsProgress,
     /// Mirrors "nothing it sends is read again"; written under the lock.
     pub(super) ignored: AtomicBool,
     pub(super) talk: Mutex<Talk>,
@@ -143,10 +136,10 @@ pub(super) struct Peer {
 impl Peer {
     pub(super) fn new(node: NodeId, regions: &Arc<Regions>, chunk_bytes_max: usize) -> Self {
         Self {
-            unrest: Unrest::new(),
+            needs_progress: NeedsProgress::new(),
             ignored: AtomicBool::new(false),
             talk: Mutex::new(Talk {
-                presence: Presence::Open,
+                state: PeerState::Open,
                 poster: Poster::new(node),
                 server: Server::new(Arc::clone(regions)),
                 outgoing: Outgoing::new(chunk_bytes_max),
@@ -157,8 +150,8 @@ impl Peer {
     }
 
     pub(super) fn note(&self, talk: &Talk) {
-        self.unrest.note(!talk.outgoing.is_empty(), talk.server.is_waiting(), talk.is_stalled);
-        self.ignored.store(talk.presence == Presence::Lost, Ordering::Release);
+        self.needs_progress.note(!talk.outgoing.is_empty(), talk.server.is_waiting(), talk.is_stalled);
+        self.ignored.store(talk.state == PeerState::Lost, Ordering::Release);
     }
 }
 

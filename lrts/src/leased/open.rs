@@ -2,7 +2,7 @@
 //!
 //! 1. Every node publishes what its network is, its address and its door, or why it has none: then all give up
 //!    with that reason, none waits for the others.
-//! 2. Each pair makes its lifeline, which proves that both belong to the job.
+//! 2. Each pair makes its keepalive connection, which proves that both belong to the job.
 //! 3. Unless the network connects on demand, hellos travel both ways between each pair before any node goes on: the
 //!    lower node speaks first, the other answers. So the path is known to work, and providers that connect with the
 //!    first message have done so, from one end.
@@ -16,7 +16,7 @@ use crate::codec;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use crate::region::Regions;
-use crate::tcp::lifelines::Lifelines;
+use crate::tcp::keepalive::Keepalives;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -80,9 +80,9 @@ pub(super) fn open(
             }
         });
     }
-    let lifelines = Lifelines::open(backend, bootstrap, expected, patience)?;
+    let keepalives = Keepalives::open(backend, bootstrap, expected, patience)?;
     let registrations = Registrations::new(registrations_max.min(endpoint.registrations_max()));
-    greet(Exchange::new(Parts { node, backend, door, endpoint, registrations, lifelines, peers }), opening)
+    greet(Exchange::new(Parts { node, backend, door, endpoint, registrations, keepalives, peers }), opening)
 }
 
 /// Tells the endpoint where a peer is. Returns the peer's door.

@@ -6,5 +6,5 @@
 
 mod bell;
 mod claim;
+mod needs_progress;
 mod ring;
-mod unrest;

@@ -9,10 +9,10 @@
 //! range, and then sends or receives, from or into that memory. Nobody reaches it without that.
 //!
 //! 1. One thread at a time uses the endpoint. What MPI's threads may do decides which (`callers`): any, or the one that
-//!    initialised MPI; the others leave messages and take news, and that one must [`attend`](Mpi::attend). A look that finds
+//!    initialised MPI; the others leave messages and take notifications, and that one must [`attend`](Mpi::attend). A look that finds
 //!    nothing takes one lock: whoever waits for a message waits for half a look more, on average.
 //! 2. MPI has no descriptor to wait on: a sleeper looks every now and then, while something is under way every 50 us.
-//! 3. Peers that die are noticed by their lifelines, at the latest when they are looked at: after every sleep, and
+//! 3. Peers that die are noticed by their keepalive connections, at the latest when they are looked at: after every sleep, and
 //!    with every 1,024th progress. MPIs themselves end all processes of a job, or say nothing.
 //! 4. A process that MPI or its launcher ends says so (`bootstrap::managed::mpi::final_error`).
 //! 5. Errors come back as values (`MPI_ERRORS_RETURN`), and name the peer as far as MPI knows whose they are.
@@ -45,7 +45,7 @@ use crate::operation::Operation;
 use crate::path_use::PathUse;
 use crate::region::{RegionKey, Regions};
 use callers::Callers;
-use exchange::{Exchange, News};
+use exchange::{Exchange, Notification};
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;
 use start::BACKEND;
@@ -73,7 +73,7 @@ const NAP: Duration = Duration::from_millis(1);
 /// What one thread at a time delivers.
 #[derive(Default)]
 struct Turn {
-    news: Vec<News>,
+    notifications: Vec<Notification>,
     read: Vec<Arrival>,
 }
 
@@ -106,7 +106,7 @@ impl Mpi {
         patience: Duration,
     ) -> Result<Self, LrtsError> {
         let (exchange, callers) = open::open(bootstrap, peers, &regions, processes, patience)?;
-        let sleeper = Sleeper::new(BACKEND, None, exchange.lifelines().event_fd())?;
+        let sleeper = Sleeper::new(BACKEND, None, exchange.keepalives().event_fd())?;
         let library = processes[bootstrap.node().index()].communicator.library();
         Ok(Self {
             regions,
@@ -203,15 +203,15 @@ impl Lrts for Mpi {
         let mut exchange = self.exchange.lock();
         let ticket = self.callers.ticket();
         let happened = ticket.is_some_and(|ticket| exchange.advance(closing, slept, ticket));
-        if !exchange.has_news() {
+        if !exchange.has_notifications() {
             return happened;
         }
         let Some(mut turn) = self.turn.try_lock() else { return happened };
-        let Turn { news, read } = &mut *turn;
-        exchange.take_news(news);
+        let Turn { notifications, read } = &mut *turn;
+        exchange.take_notifications(notifications);
         drop(exchange);
         self.sleeper.note_work();
-        for one in news.drain(..) {
+        for one in notifications.drain(..) {
             read.extend(one.tell(sink, |sink, source, channel, message| {
                 let (_, body) = wire::Header::decode(self.incoming.bytes(message))
                     .expect("decoded before, and nobody wrote it since");
@@ -238,7 +238,7 @@ impl Lrts for Mpi {
         self.sleeper.arm(|| {
             let exchange = self.exchange.lock();
             // What is being read is to be posted again.
-            let may_sleep = !exchange.is_restless() && !self.turn.is_locked();
+            let may_sleep = !exchange.needs_progress() && !self.turn.is_locked();
             may_sleep.then(|| exchange.watches_clock() || self.is_closing())
         })
     }

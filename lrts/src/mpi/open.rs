@@ -1,6 +1,6 @@
 //! Start-up of an endpoint, once MPI runs.
 //!
-//! Every node posts its receives, and each pair makes its lifeline, which proves that both belong to the job. That all nodes
+//! Every node posts its receives, and each pair makes its keepalive connection, which proves that both belong to the job. That all nodes
 //! have made theirs proves that all have posted.
 
 use super::callers::Callers;
@@ -13,7 +13,7 @@ use crate::bootstrap::Bootstrap;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use crate::region::Regions;
-use crate::tcp::lifelines::Lifelines;
+use crate::tcp::keepalive::Keepalives;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,10 +35,10 @@ pub(super) fn open(
     let ticket = callers.ticket().expect("the thread that opens an endpoint may call MPI");
     let endpoint = Endpoint::open(own, callers.clone(), ticket)
         .map_err(|error| LrtsError::Bootstrap(format!("{}: {error}", library.version())))?;
-    let lifelines = Lifelines::open(BACKEND, bootstrap, expected, patience)?;
+    let keepalives = Keepalives::open(BACKEND, bootstrap, expected, patience)?;
     let peer = |(peer, process): (NodeId, &Process)| {
         expected.contains(&peer).then(|| (process.clone(), Server::new(Arc::clone(regions))))
     };
     let peers = (0..).map(NodeId).zip(processes).map(peer).collect();
-    Ok((Exchange::new(Parts { node, endpoint, lifelines, peers }), callers))
+    Ok((Exchange::new(Parts { node, endpoint, keepalives, peers }), callers))
 }

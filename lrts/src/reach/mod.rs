@@ -146,9 +146,9 @@ impl Reach {
     pub fn allocate(&self, len: usize) -> MemoryMut {
         let Some(arenas) = &self.arenas else { return MemoryMut::heap_zeroed(len) };
         arenas.allocate(len).unwrap_or_else(|error| {
-            // A neighbour that is slow to hear of an arena is no news; a lack of memory is, once.
-            let is_news = !matches!(error, ArenaError::Unannounced { .. });
-            if is_news && !self.told_of_arenas.swap(true, Ordering::Relaxed) {
+            // A neighbour that is slow to hear of an arena is nothing to tell; a lack of memory is, once.
+            let is_worth_telling = !matches!(error, ArenaError::Unannounced { .. });
+            if is_worth_telling && !self.told_of_arenas.swap(true, Ordering::Relaxed) {
                 self.warn(format!(
                     "a buffer of {len} bytes is not shareable, so that neighbours copy it: {error}"
                 ));

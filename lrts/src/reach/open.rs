@@ -11,7 +11,7 @@ use crate::bootstrap::Bootstrap;
 use crate::cma::{self, Cma};
 use crate::emulated::Emulated;
 use crate::error::LrtsError;
-use crate::host::Neighbourhood;
+use crate::host::HostPeers;
 use crate::ids::NodeId;
 use crate::region::Regions;
 use crate::shm::Shm;
@@ -74,7 +74,7 @@ impl Plan {
         }
     }
 
-    fn needs_neighbourhood(&self) -> bool {
+    fn needs_host_peers(&self) -> bool {
         self.shm || self.kernel_copy
     }
 }
@@ -115,12 +115,12 @@ impl Reach {
         if plan.kernel_copy && nodes > 1 {
             cma::permit();
         }
-        let neighbourhood = match plan.needs_neighbourhood() && nodes > 1 {
-            true => Some(Neighbourhood::open(bootstrap, Arc::clone(&regions), PATIENCE)?),
+        let host_peers = match plan.needs_host_peers() && nodes > 1 {
+            true => Some(HostPeers::open(bootstrap, Arc::clone(&regions), PATIENCE)?),
             false => None,
         };
         let is_neighbour =
-            |peer| neighbourhood.as_ref().is_some_and(|host| host.nodes().any(|neighbour| neighbour == peer));
+            |peer| host_peers.as_ref().is_some_and(|host| host.nodes().any(|neighbour| neighbour == peer));
         let carrier = |peer| match peer == node {
             true => Ok(Carrier::Myself),
             false => plan.carrier(peer, is_neighbour(peer)),
@@ -131,13 +131,13 @@ impl Reach {
         let fabric_peers: Vec<NodeId> = by(Carrier::Fabric);
         // Also without peers: other nodes may have some, and opening is collective.
         let tcp = Tcp::open(bootstrap, &tcp_peers, PATIENCE)?;
-        let shm = neighbourhood.as_ref().filter(|_| plan.shm).map(|host| Shm::open(Arc::clone(host)));
-        let cma = neighbourhood.as_ref().filter(|_| plan.kernel_copy).map(|host| Cma::open(Arc::clone(host)));
+        let shm = host_peers.as_ref().filter(|_| plan.shm).map(|host| Shm::open(Arc::clone(host)));
+        let cma = host_peers.as_ref().filter(|_| plan.kernel_copy).map(|host| Cma::open(Arc::clone(host)));
         let warning = cma.as_ref().and_then(Cma::warning);
         if plan.backend.kernel_copy == KernelCopy::Required {
             require_kernel_copy(&carriers, cma.as_ref())?;
         }
-        let arenas = neighbourhood
+        let arenas = host_peers
             .as_ref()
             .filter(|host| plan.mapping && host.nodes().next().is_some())
             .map(|host| Arc::clone(host.arenas()));

@@ -19,7 +19,7 @@ mod ring;
 use crate::capabilities::Capabilities;
 use crate::error::TransferError;
 use crate::frame::{Channel, Frame};
-use crate::host::{Fate, Neighbourhood, Rings, get_by, put_by, ring_doorbell};
+use crate::host::{Fate, HostPeers, Rings, get_by, put_by, ring_doorbell};
 use crate::ids::NodeId;
 use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
@@ -43,7 +43,7 @@ struct Outgoing {
 
 /// The backend of one node.
 pub struct Shm {
-    neighbourhood: Arc<Neighbourhood>,
+    host_peers: Arc<HostPeers>,
     /// By the neighbours' positions.
     outgoing: Vec<SpinMutex<Outgoing>>,
     inbox: Inbox,
@@ -52,28 +52,28 @@ pub struct Shm {
 }
 
 impl Shm {
-    /// Opens the backend on the rings of a neighbourhood.
+    /// Opens the backend on the rings of host peers.
     ///
     /// # Panics
-    /// If it was opened on this neighbourhood before: a ring has one reader and one writer.
-    pub fn open(neighbourhood: Arc<Neighbourhood>) -> Self {
+    /// If it was opened on these host peers before: a ring has one reader and one writer.
+    pub fn open(host_peers: Arc<HostPeers>) -> Self {
         let mut outgoing = Vec::new();
         let mut readers = Vec::new();
-        for neighbour in neighbourhood.neighbours() {
+        for neighbour in host_peers.neighbours() {
             let Rings { inbound, outbound } =
-                neighbour.take_rings().expect("shm is opened once per neighbourhood");
+                neighbour.take_rings().expect("shm is opened once per host_peers");
             let writer = Writer::new(outbound);
             outgoing.push(SpinMutex::new(Outgoing { writer, said_goodbye: false, sent: PathUse::default() }));
             readers.push(Reader::new(inbound));
         }
         let inbox = Inbox::new(readers, FRAME_BYTES_MAX);
-        Self { neighbourhood, outgoing, inbox, closing: AtomicBool::new(false) }
+        Self { host_peers, outgoing, inbox, closing: AtomicBool::new(false) }
     }
 
     /// Whether get, put and view can reach a region: it is live and lies in shareable memory of a neighbour. A hint,
     /// for choosing a path; the operations check again.
     pub fn reaches(&self, key: &RegionKey) -> bool {
-        self.neighbourhood
+        self.host_peers
             .neighbour(key.node)
             .and_then(|neighbour| neighbour.peek(key))
             .is_some_and(|notice| notice.share.is_some())
@@ -81,14 +81,14 @@ impl Shm {
 
     /// The runtime's frames that a neighbour was sent.
     pub fn sent(&self, target: NodeId) -> PathUse {
-        self.neighbourhood
+        self.host_peers
             .position(target)
             .map_or_else(PathUse::default, |position| self.outgoing[position].lock().sent)
     }
 
     /// Writes a record to the neighbour at `position`. Returns whether it was taken.
     fn push(&self, position: usize, write: impl FnOnce() -> Result<Pushed, Corrupt>) -> bool {
-        let neighbour = &self.neighbourhood.neighbours()[position];
+        let neighbour = &self.host_peers.neighbours()[position];
         if neighbour.fate().is_some() {
             return true;
         }
@@ -103,7 +103,7 @@ impl Shm {
             Err(corrupt) => {
                 neighbour.condemn(Fate::Broken { what: "ring", cause: corrupt.to_string() });
                 // Whoever sleeps on this node's behalf has to tell of it.
-                ring_doorbell(self.neighbourhood.doorbell().button());
+                ring_doorbell(self.host_peers.doorbell().button());
                 true
             }
         }
@@ -148,7 +148,7 @@ impl Lrts for Shm {
     /// If the frame is too long or the target is no neighbour.
     fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         assert!(frame.len() <= FRAME_BYTES_MAX, "frame of {} bytes", frame.len());
-        let position = self.neighbourhood.position(target).expect("shm sends to neighbours only");
+        let position = self.host_peers.position(target).expect("shm sends to neighbours only");
         let mut outgoing = self.outgoing[position].lock();
         // Under the lock, so that no frame follows the goodbye.
         if self.closing.load(Ordering::Acquire) {
@@ -166,21 +166,21 @@ impl Lrts for Shm {
     /// One look at each ring if there is nothing to do.
     fn progress(&self, sink: &mut dyn Sink) -> bool {
         let told = self.closing.load(Ordering::Acquire) && self.say_goodbye();
-        self.inbox.progress(&self.neighbourhood, sink) || told
+        self.inbox.progress(&self.host_peers, sink) || told
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
         if self.closing.load(Ordering::Acquire) {
             return Err(Refused(get));
         }
-        get_by(&self.neighbourhood, get, mapped_range::read)
+        get_by(&self.host_peers, get, mapped_range::read)
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
         if self.closing.load(Ordering::Acquire) {
             return Err(Refused(put));
         }
-        put_by(&self.neighbourhood, put, mapped_range::write)
+        put_by(&self.host_peers, put, mapped_range::write)
     }
 
     /// Lends a range of a neighbour's arena. `Ok(None)`: the region is not shareable, or somebody writes it now.
@@ -188,7 +188,7 @@ impl Lrts for Shm {
     /// # Errors
     /// As a get would fail.
     fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
-        match self.neighbourhood.claim(key, offset, len as u64, ClaimMode::Read) {
+        match self.host_peers.claim(key, offset, len as u64, ClaimMode::Read) {
             Err(ClaimError::Busy) => Ok(None),
             Err(ClaimError::Failed(error)) => Err(error),
             Ok(claim) => mapped_range::lend(claim, offset, len),
@@ -196,11 +196,11 @@ impl Lrts for Shm {
     }
 
     fn arm(&self) -> bool {
-        self.inbox.arm(&self.neighbourhood)
+        self.inbox.arm(&self.host_peers)
     }
 
     fn event_fd(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.neighbourhood.doorbell().wait_fd())
+        Some(self.host_peers.doorbell().wait_fd())
     }
 
     fn shutdown(&self) {

@@ -43,8 +43,8 @@ pub(super) enum Failure {
 pub(super) enum Line {
     /// What nodes say to each other.
     Frames,
-    /// The news of its end.
-    Life,
+    /// Nothing but its own end, which tells of the peer's.
+    Keepalive,
 }
 
 /// Who speaks, to whom, and on which of their connections.
@@ -76,7 +76,7 @@ impl Hello {
     fn decode(bytes: &[u8]) -> Result<Self, Failure> {
         let (words, rest) = bytes.as_chunks::<4>();
         let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        let line = [Line::Frames, Line::Life].into_iter().find(|line| rest == [*line as u8]);
+        let line = [Line::Frames, Line::Keepalive].into_iter().find(|line| rest == [*line as u8]);
         match (words.as_slice(), line) {
             ([PROTOCOL_VERSION, from, to], Some(line)) => {
                 Ok(Self { from: NodeId(*from), to: NodeId(*to), line })

@@ -21,10 +21,10 @@ impl Exchange {
     /// If there is no such peer.
     pub(in crate::leased) fn send(&mut self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         let peer = self.peers.get(target).unwrap_or_else(|| panic!("{target} is no peer"));
-        if peer.parting.is_lost() {
+        if peer.goodbyes.is_lost() {
             return Ok(());
         }
-        if !peer.parting.may_say() {
+        if !peer.goodbyes.may_say() {
             return Err(NoRoom);
         }
         if !peer.waiting.is_empty() {
@@ -78,7 +78,7 @@ impl Exchange {
         operation: Operation,
     ) -> Result<Option<Completion>, Operation> {
         let node = operation.key.node;
-        match self.peers.get(node).map(|peer| (peer.parting.is_open(), peer.parting.may_say())) {
+        match self.peers.get(node).map(|peer| (peer.goodbyes.is_open(), peer.goodbyes.may_say())) {
             None => return Ok(Some(operation.end(Err(TransferError::StaleKey(node))))),
             Some((true, true)) => {}
             Some((true, false)) => return Err(operation),

@@ -1,6 +1,6 @@
 //! The way out: frames, own messages and operations.
 
-use super::{Exchange, News, Purpose, Running};
+use super::{Exchange, Notification, Purpose, Running};
 use crate::emulated::wire::OPERATIONS_MAX;
 use crate::error::TransferError;
 use crate::frame::Frame;
@@ -27,10 +27,10 @@ impl Exchange {
         ticket: Option<Ticket>,
     ) -> Result<(), NoRoom> {
         let peer = self.peers.get(target).unwrap_or_else(|| panic!("{target} is no peer"));
-        if peer.parting.is_lost() {
+        if peer.goodbyes.is_lost() {
             return Ok(());
         }
-        if !peer.parting.may_say() {
+        if !peer.goodbyes.may_say() {
             return Err(NoRoom);
         }
         if !peer.waiting.is_empty() {
@@ -67,7 +67,7 @@ impl Exchange {
     pub(super) fn send_letter(&mut self, letter: Letter, ticket: Ticket) {
         let target = self.sends[letter.slot];
         let Self { endpoint, peers, .. } = self;
-        let Some(peer) = peers.get(target).filter(|peer| !peer.parting.is_lost()) else {
+        let Some(peer) = peers.get(target).filter(|peer| !peer.goodbyes.is_lost()) else {
             return endpoint.discard(letter);
         };
         if let Err(error) = endpoint.send(letter, &peer.way, ticket) {
@@ -85,7 +85,7 @@ impl Exchange {
         ticket: Option<Ticket>,
     ) -> Result<Option<Completion>, Operation> {
         let node = operation.key.node;
-        match self.peers.get(node).map(|peer| (peer.parting.is_open(), peer.parting.may_say())) {
+        match self.peers.get(node).map(|peer| (peer.goodbyes.is_open(), peer.goodbyes.may_say())) {
             None => return Ok(Some(operation.end(Err(TransferError::StaleKey(node))))),
             Some((true, true)) => {}
             Some((true, false)) => return Err(operation),
@@ -123,6 +123,6 @@ impl Exchange {
     }
 
     pub(super) fn complete(&mut self, completions: impl IntoIterator<Item = Completion>) {
-        self.news.extend(completions.into_iter().map(News::Completion));
+        self.notifications.extend(completions.into_iter().map(Notification::Completion));
     }
 }

@@ -7,7 +7,7 @@
 //!    node gives up its own, but keeps it until it is answered: iWARP's manager ends no request before that.
 //! 3. Who asked says a word as soon as it is granted; who granted sends nothing before it has heard that. With iWARP a grant
 //!    proves nothing to who gives it: the other may have given up waiting.
-//! 4. A request or grant that fails is made again, a few times. Whether the peer lives, its lifeline tells, not the request.
+//! 4. A request or grant that fails is made again, a few times. Whether the peer lives, its keepalive connection tells, not the request.
 //! 5. The end of a connection that nobody ended in order is the end of the peer.
 
 use super::super::link::{Link, State};

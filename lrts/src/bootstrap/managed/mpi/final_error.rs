@@ -1,10 +1,10 @@
 #![expect(unsafe_code, reason = "handles signals")]
-//! What a process says that MPI ends, or MPI's launcher: of a job that loses a process they end the others, often before these have
-//! noticed the loss.
+//! Final error: what a process says when MPI or its launcher ends it. Of a job that loses a process they end the others, often before
+//! these have noticed the loss.
 //!
 //! 1. Two signals are heard, SIGTERM (of launchers) and SIGABRT (of MPIs that give up), where nobody hears them already. A process
 //!    says one prepared line and ends as it would have without.
-//! 2. Once the job is over on this node, whatever ends the process is no news.
+//! 2. Once the job is over on this node, nothing is said when the process is ended.
 
 use std::ffi::c_int;
 use std::sync::OnceLock;
@@ -13,17 +13,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const SIGNALS: [c_int; 2] = [libc::SIGTERM, libc::SIGABRT];
 
 /// Said by the handler, which must not allocate.
-static WORDS: OnceLock<String> = OnceLock::new();
+static MESSAGE: OnceLock<String> = OnceLock::new();
 
-/// Whether they are still news. Written at the job's end, read by the handler; nothing is ordered by it.
-static ARE_NEWS: AtomicBool = AtomicBool::new(true);
+/// Whether the job runs here still. Written at the job's end, read by the handler; nothing is ordered by it.
+static IS_RUNNING: AtomicBool = AtomicBool::new(true);
 
 extern "C" fn say(signal: c_int) {
-    if ARE_NEWS.load(Ordering::Relaxed)
-        && let Some(words) = WORDS.get()
+    if IS_RUNNING.load(Ordering::Relaxed)
+        && let Some(message) = MESSAGE.get()
     {
-        // SAFETY: `write` may be called in a handler; the words stay for ever.
-        unsafe { libc::write(libc::STDERR_FILENO, words.as_ptr().cast(), words.len()) };
+        // SAFETY: `write` may be called in a handler; the message stays for ever.
+        unsafe { libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len()) };
     }
     // SAFETY: both may be called in a handler. The signal comes again when this one returns, and ends the process.
     unsafe {
@@ -34,7 +34,7 @@ extern "C" fn say(signal: c_int) {
 
 /// Has this process say so if MPI or its launcher ends it.
 pub(super) fn prepare(rank: u32) {
-    WORDS.get_or_init(|| {
+    MESSAGE.get_or_init(|| {
         format!("node {rank} was ended by MPI or its launcher, as happens when another process of the job has gone\n")
     });
     for signal in SIGNALS {
@@ -54,5 +54,5 @@ pub(super) fn prepare(rank: u32) {
 
 /// The job is over here.
 pub(super) fn forget() {
-    ARE_NEWS.store(false, Ordering::Relaxed);
+    IS_RUNNING.store(false, Ordering::Relaxed);
 }

@@ -1,6 +1,6 @@
-//! Unrest of a talk: nobody sleeps beside an operation that could go on.
+//! Need of progress: nobody sleeps beside an operation that could go on.
 
-use crate::emulated::unrest::Unrest;
+use crate::emulated::needs_progress::NeedsProgress;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::sync::{Arc, Mutex};
 use loom::thread;
@@ -35,33 +35,33 @@ impl Backend {
 /// A talk: whether its one operation is still to be sent.
 struct Talk {
     lock: Mutex<bool>,
-    unrest: Unrest,
+    needs_progress: NeedsProgress,
 }
 
 impl Talk {
     fn push_out(&self, unsent: &mut bool, backend: &Backend) {
         *unsent = *unsent && !backend.send();
-        self.unrest.note(*unsent, false, *unsent);
+        self.needs_progress.note(*unsent, false, *unsent);
     }
 
     fn post(&self, backend: &Backend) {
         let mut unsent = self.lock.lock().unwrap();
         *unsent = true;
-        self.unrest.announce();
+        self.needs_progress.announce();
         self.push_out(&mut unsent, backend);
     }
 
-    /// Takes the backend's news, then looks at the talk. Returns whether there was news, and whether the caller goes to sleep.
+    /// Hears the backend, then looks at the talk. Returns whether it told of room, and whether the caller goes to sleep.
     fn progress(&self, backend: &Backend) -> (bool, bool) {
         let heard = backend.readable.swap(false, Ordering::AcqRel);
-        if self.unrest.is_restless() {
+        if self.needs_progress.is_set() {
             let unsent = self.lock.try_lock();
-            self.unrest.come_by(unsent.is_err());
+            self.needs_progress.come_by(unsent.is_err());
             if let Ok(mut unsent) = unsent {
                 self.push_out(&mut unsent, backend);
             }
         }
-        (heard, !self.unrest.must_look())
+        (heard, !self.needs_progress.forbids_sleep())
     }
 }
 
@@ -73,7 +73,7 @@ fn what_found_no_room_is_tried_again_when_there_is() {
     builder.check(|| {
         let backend =
             Arc::new(Backend { state: Mutex::new((true, false)), readable: AtomicBool::new(false) });
-        let talk = Arc::new(Talk { lock: Mutex::new(false), unrest: Unrest::new() });
+        let talk = Arc::new(Talk { lock: Mutex::new(false), needs_progress: NeedsProgress::new() });
         let reader = Arc::clone(&backend);
         let reader = thread::spawn(move || reader.make_room());
         let (poster, over) = (Arc::clone(&talk), Arc::clone(&backend));

@@ -1,19 +1,19 @@
-//! What concerns the runtime: found while the endpoint is driven, told afterwards, when nothing is locked that the runtime may need.
+//! Notification: one call of a sink that was put off, until nothing is locked that the runtime may need.
 
 use crate::error::LrtsError;
 use crate::frame::Channel;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Sink};
 
-/// One piece of news; `Message` is what a frame arrived in.
-pub(crate) enum News<Message> {
+/// What the sink is to be told; `Message` is what a frame arrived in.
+pub(crate) enum Notification<Message> {
     Frame { source: NodeId, channel: Channel, message: Message },
     Completion(Completion),
     Closed(NodeId),
     Lost(LrtsError),
 }
 
-impl<Message> News<Message> {
+impl<Message> Notification<Message> {
     /// Tells the runtime, a frame by `read`. Returns its message, once it was read.
     pub(crate) fn tell(
         self,

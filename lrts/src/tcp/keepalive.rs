@@ -1,7 +1,7 @@
-//! One authenticated TCP connection to each peer that carries nothing but the news of its end.
+//! Keepalive connections: notice a dead peer within [`SILENCE_MAX`], by one authenticated TCP connection to each that carries no frames.
 //!
 //! Networks differ in what they tell of a peer that dies: some report it with the next operation, some never. The
-//! kernel closes a dead process's sockets, and keepalive finds vanished hosts within [`SILENCE_MAX`].
+//! kernel closes a dead process's sockets, and keepalive finds vanished hosts in that time.
 //!
 //! It is not the connection for frames of [`Tcp`](super::Tcp), either: there a node that does not read, because one of its entries
 //! runs, cannot be told from a vanished one. Here nothing has to be read: the kernel answers, however busy its host is.
@@ -10,7 +10,7 @@
 //! it never sent anything to the peer: then no connection is made for it. Nothing else is ever written.
 
 #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
-mod alone;
+mod standalone;
 
 use super::mesh::Connected;
 use crate::error::LrtsError;
@@ -51,12 +51,12 @@ pub(crate) enum Sign {
 }
 
 /// All of one node.
-pub(crate) struct Lifelines {
+pub(crate) struct Keepalives {
     epoll: OwnedFd,
     open: BTreeMap<NodeId, OwnedFd>,
 }
 
-impl Lifelines {
+impl Keepalives {
     /// Watches connections that were made for it.
     ///
     /// # Errors
@@ -140,13 +140,13 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let mut peer = TcpStream::connect(listener.local_addr().expect("it listens")).expect("it listens");
         let (socket, _) = listener.accept().expect("it has connected");
-        let connected = [((Line::Life, NodeId(1)), socket.into())].into();
-        let mut lifelines = Lifelines::watch("test", connected).expect("a descriptor");
+        let connected = [((Line::Keepalive, NodeId(1)), socket.into())].into();
+        let mut keepalives = Keepalives::watch("test", connected).expect("a descriptor");
         peer.write_all(&[HEARD; 100]).expect("the connection takes it");
         drop(peer);
         let mut signs = Vec::new();
         while !matches!(signs.last(), Some((_, Sign::Ended))) {
-            let heard = lifelines.check();
+            let heard = keepalives.check();
             assert!(heard.len() <= SIGNS, "{} at a time", heard.len());
             signs.extend(heard);
         }

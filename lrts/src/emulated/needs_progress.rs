@@ -1,47 +1,47 @@
-//! What can be known of a talk without its lock: whether a progress has to look at it, and whether nobody may sleep.
+//! Need of progress: two flags that tell without a peer's lock whether a progress has to look at it, and whether threads may sleep.
 //!
 //! 1. Whoever holds the lock announces that something may be left over, before it asks the wrapped backend for room, and notes afterwards what
-//!    is. The backend's news of room may come in between, and is taken by another thread.
+//!    is. The backend may tell of room in between, to another thread.
 //! 2. That thread sees the announcement, finds the lock taken, and leaves word that it came by: then nobody sleeps before a progress has
 //!    looked.
 //!
-//! `model::unrest` plays it in every order.
+//! `model::needs_progress` plays it in every order.
 
 use crate::sync::{AtomicBool, Ordering};
 
 /// See the file's head. All but `passed_by` is written under the talk's lock.
-pub(crate) struct Unrest {
+pub(crate) struct NeedsProgress {
     /// Something waits to be sent or claimed, or may do so in a moment.
-    restless: AtomicBool,
+    set: AtomicBool,
     /// Something waits of which no event descriptor tells.
-    impatient: AtomicBool,
+    unannounced: AtomicBool,
     /// A progress found the lock taken.
     passed_by: AtomicBool,
 }
 
-impl Unrest {
+impl NeedsProgress {
     pub(crate) fn new() -> Self {
         Self {
-            restless: AtomicBool::new(false),
-            impatient: AtomicBool::new(false),
+            set: AtomicBool::new(false),
+            unannounced: AtomicBool::new(false),
             passed_by: AtomicBool::new(false),
         }
     }
 
     /// The backend is about to be asked for room.
     pub(crate) fn announce(&self) {
-        self.restless.store(true, Ordering::Release);
+        self.set.store(true, Ordering::Release);
     }
 
     /// What is left: frames, which the backend had no room for if it `is_stalled`, and busy ranges.
     pub(crate) fn note(&self, sends: bool, waits: bool, is_stalled: bool) {
-        self.restless.store(sends || waits, Ordering::Release);
-        self.impatient.store(waits || (sends && !is_stalled), Ordering::Release);
+        self.set.store(sends || waits, Ordering::Release);
+        self.unannounced.store(waits || (sends && !is_stalled), Ordering::Release);
     }
 
     /// Whether a progress has to look.
-    pub(crate) fn is_restless(&self) -> bool {
-        self.restless.load(Ordering::Acquire)
+    pub(crate) fn is_set(&self) -> bool {
+        self.set.load(Ordering::Acquire)
     }
 
     /// A progress has come by, and found the lock taken or not.
@@ -50,8 +50,8 @@ impl Unrest {
     }
 
     /// Whether nobody may sleep.
-    pub(crate) fn must_look(&self) -> bool {
-        let passed_by = self.passed_by.load(Ordering::Acquire) && self.is_restless();
-        passed_by || self.impatient.load(Ordering::Acquire)
+    pub(crate) fn forbids_sleep(&self) -> bool {
+        let passed_by = self.passed_by.load(Ordering::Acquire) && self.is_set();
+        passed_by || self.unannounced.load(Ordering::Acquire)
     }
 }

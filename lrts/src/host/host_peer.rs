@@ -47,7 +47,7 @@ type PeerArena = Result<Arc<Mapping>, String>;
 
 /// One other node of this host.
 #[derive(Debug)]
-pub(crate) struct Neighbour {
+pub(crate) struct HostPeer {
     introduction: Introduction,
     link: Arc<Link>,
     board: Board,
@@ -102,7 +102,7 @@ impl Hello {
     }
 }
 
-impl Neighbour {
+impl HostPeer {
     /// The neighbour that said this hello.
     pub(crate) fn new(link: Arc<Link>, inbound: Mapping, hello: Hello) -> Self {
         let Hello { introduction, board, outbound, doorbell } = hello;
@@ -267,7 +267,7 @@ impl Neighbour {
 /// A granted claim on a neighbour's region; given back on drop.
 #[derive(Debug)]
 pub(crate) struct PeerClaim {
-    neighbour: Arc<Neighbour>,
+    neighbour: Arc<HostPeer>,
     slot: u32,
     mode: ClaimMode,
     notice: Notice,
@@ -275,7 +275,7 @@ pub(crate) struct PeerClaim {
 
 impl PeerClaim {
     /// Whose region it is.
-    pub(crate) fn neighbour(&self) -> &Arc<Neighbour> {
+    pub(crate) fn neighbour(&self) -> &Arc<HostPeer> {
         &self.neighbour
     }
 

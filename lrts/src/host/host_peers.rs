@@ -1,4 +1,4 @@
-//! The neighbourhood: a node's links to all other nodes of its host, opened once, shared by the backends.
+//! The host peers: a node's links to all other nodes of its host, opened once, shared by the backends.
 //!
 //! 1. Opening: make a ring for each neighbour to write, say hello to all, then wait for all hellos,
 //!    until the deadline. Whoever is missing then is named.
@@ -10,8 +10,8 @@ use crate::bootstrap::Bootstrap;
 use crate::error::LrtsError;
 use crate::host::arena::Arenas;
 use crate::host::doorbell::{Doorbell, ring_doorbell};
+use crate::host::host_peer::{Hello, HostPeer, RING_CONTROL_BYTES, RING_DATA_BYTES_MIN};
 use crate::host::link::{Introduction, Link, Received};
-use crate::host::neighbour::{Hello, Neighbour, RING_CONTROL_BYTES, RING_DATA_BYTES_MIN};
 use crate::ids::NodeId;
 use crate::mapping::Mapping;
 use crate::region::Regions;
@@ -44,10 +44,10 @@ const CROWDED: Duration = Duration::from_millis(1);
 static SCRATCH: AtomicU64 = AtomicU64::new(0);
 
 /// A node's view of its host.
-pub struct Neighbourhood {
+pub struct HostPeers {
     regions: Arc<Regions>,
     arenas: Arc<Arenas>,
-    neighbours: Vec<Arc<Neighbour>>,
+    neighbours: Vec<Arc<HostPeer>>,
     /// By node of the job: its position in `neighbours`.
     positions: Vec<Option<usize>>,
     doorbell: Doorbell,
@@ -85,7 +85,7 @@ impl Stranger {
     }
 }
 
-impl Neighbourhood {
+impl HostPeers {
     /// Meets all other nodes of the host. Blocks until each has called it too, at most for `patience`.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl Neighbourhood {
         let arenas = Arenas::new(strangers.iter().map(|stranger| Arc::clone(&stranger.link)).collect());
         let mut neighbours = Vec::with_capacity(strangers.len());
         for (position, (Stranger { link, hello }, inbound)) in strangers.into_iter().zip(rings).enumerate() {
-            let neighbour = Neighbour::new(link, inbound, hello.expect("all have said theirs"));
+            let neighbour = HostPeer::new(link, inbound, hello.expect("all have said theirs"));
             doorbell
                 .watch(position, neighbour.link().socket())
                 .map_err(|source| system("watching a link", source))?;
@@ -166,7 +166,7 @@ impl Neighbourhood {
         &self.arenas
     }
 
-    pub(crate) fn neighbours(&self) -> &[Arc<Neighbour>] {
+    pub(crate) fn neighbours(&self) -> &[Arc<HostPeer>] {
         &self.neighbours
     }
 
@@ -176,7 +176,7 @@ impl Neighbourhood {
     }
 
     /// A neighbour by its name.
-    pub(crate) fn neighbour(&self, node: NodeId) -> Option<&Arc<Neighbour>> {
+    pub(crate) fn neighbour(&self, node: NodeId) -> Option<&Arc<HostPeer>> {
         self.position(node).map(|position| &self.neighbours[position])
     }
 
@@ -211,9 +211,9 @@ impl Neighbourhood {
     }
 }
 
-impl fmt::Debug for Neighbourhood {
+impl fmt::Debug for HostPeers {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Neighbourhood({} with {} neighbours)", self.regions.node(), self.neighbours.len())
+        write!(out, "HostPeers({} with {} neighbours)", self.regions.node(), self.neighbours.len())
     }
 }
 

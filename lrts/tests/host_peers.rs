@@ -5,7 +5,7 @@
 
 use chare_lrts::bootstrap::{Bootstrap, JobKey};
 use chare_lrts::cma::{self, Cma};
-use chare_lrts::host::{ArenaError, Neighbourhood};
+use chare_lrts::host::{ArenaError, HostPeers};
 use chare_lrts::shm::Shm;
 use chare_lrts::{
     Channel, Completion, Frame, Get, Held, Lrts, LrtsError, MemoryMut, NodeId, Posted, Put, Refused,
@@ -61,7 +61,7 @@ impl Bootstrap for Pair {
 /// What a node of these tests has.
 struct Node {
     regions: Arc<Regions>,
-    neighbourhood: Arc<Neighbourhood>,
+    host_peers: Arc<HostPeers>,
     shm: Shm,
 }
 
@@ -70,10 +70,10 @@ impl Node {
         cma::permit();
         let regions = Arc::new(Regions::new(node).expect("memory"));
         let mut bootstrap = Pair { node, socket: Some(socket), key: JobKey::random() };
-        let neighbourhood =
-            Neighbourhood::open(&mut bootstrap, Arc::clone(&regions), PATIENCE).expect("a neighbour");
-        let shm = Shm::open(Arc::clone(&neighbourhood));
-        Self { regions, neighbourhood, shm }
+        let host_peers =
+            HostPeers::open(&mut bootstrap, Arc::clone(&regions), PATIENCE).expect("a neighbour");
+        let shm = Shm::open(Arc::clone(&host_peers));
+        Self { regions, host_peers, shm }
     }
 
     fn send(&self, target: NodeId, bytes: &[u8]) {
@@ -192,7 +192,7 @@ fn memory_of_both_kinds_is_reached() {
     const LEN: usize = 3 << 20;
     let (node, mut child) = with_neighbour("memory_of_both_kinds_is_reached", |node| {
         let shared = |bytes: &[u8]| {
-            let mut memory = node.neighbourhood.arenas().allocate(bytes.len()).expect("memory");
+            let mut memory = node.host_peers.arenas().allocate(bytes.len()).expect("memory");
             memory.as_mut_slice().copy_from_slice(bytes);
             memory
         };
@@ -211,7 +211,7 @@ fn memory_of_both_kinds_is_reached() {
         }
         node.leave();
     });
-    let cma = Cma::open(Arc::clone(&node.neighbourhood));
+    let cma = Cma::open(Arc::clone(&node.host_peers));
     if let Some(warning) = cma.warning() {
         println!("skipped: copies by the kernel: {warning}");
     }
@@ -295,7 +295,7 @@ fn a_sleeper_notices_a_death() {
     child.kill().expect("killed");
     node.hear_until(&mut heard, |heard| !heard.lost.is_empty());
     let key = RegionKey { node: CHILD, slot: 0, generation: 1, len: 8 };
-    let cma = Cma::open(Arc::clone(&node.neighbourhood));
+    let cma = Cma::open(Arc::clone(&node.host_peers));
     for path in [&node.shm as &dyn Lrts, &cma] {
         let result = over(path.get(get(key, 8))).result;
         assert!(
@@ -329,9 +329,9 @@ fn a_sandbox_that_forbids_copies_is_explained() {
     // A thread of its own: the filter cannot be taken off again.
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let before = Cma::open(Arc::clone(&node.neighbourhood));
+            let before = Cma::open(Arc::clone(&node.host_peers));
             forbid_copies();
-            let after = Cma::open(Arc::clone(&node.neighbourhood));
+            let after = Cma::open(Arc::clone(&node.host_peers));
             let warning = after.warning().expect("a warning");
             assert!(warning.contains("node 1") && warning.contains("+nocma"), "{warning}");
             assert!(!after.allows(CHILD) && after.denied(CHILD).is_some());
@@ -365,15 +365,15 @@ fn a_process_without_descriptors_falls_back() {
             panic!("{:?}", done.result);
         };
         assert!(cause.contains("ulimit"), "{cause}");
-        assert!(matches!(node.neighbourhood.arenas().allocate(100), Err(ArenaError::System(_))));
-        let cma = Cma::open(Arc::clone(&node.neighbourhood));
+        assert!(matches!(node.host_peers.arenas().allocate(100), Err(ArenaError::System(_))));
+        let cma = Cma::open(Arc::clone(&node.host_peers));
         if cma.allows(PARENT) {
             assert_eq!(over(cma.get(get(key, 100))).result, Ok(100));
         }
         node.leave();
     });
     node.hear(1);
-    let memory = node.neighbourhood.arenas().allocate(100).expect("memory");
+    let memory = node.host_peers.arenas().allocate(100).expect("memory");
     let key = node.regions.register(Held::Source(memory.freeze())).expect("a slot");
     node.send_key(CHILD, key);
     node.leave();

@@ -1,8 +1,8 @@
-//! Lifelines beside a network of another kind, and the words on them.
+//! Keepalive connections beside a network of another backend, and the two words that are written on them.
 
 #[cfg(any(feature = "ofi", feature = "verbs"))]
 use super::GOODBYE;
-use super::{HEARD, Lifelines};
+use super::{HEARD, Keepalives};
 use crate::bootstrap::Bootstrap;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
@@ -11,7 +11,7 @@ use crate::tcp::mesh;
 use rustix::net::SendFlags;
 use std::time::Duration;
 
-impl Lifelines {
+impl Keepalives {
     /// Connects this node to `peers`, for a backend of this name, within `patience` after all nodes have published where they
     /// listen. Collective: every node of the job calls it, with peers that agree with the others'.
     ///
@@ -23,7 +23,7 @@ impl Lifelines {
         peers: &[NodeId],
         patience: Duration,
     ) -> Result<Self, LrtsError> {
-        Self::watch(backend, mesh::connect_all(bootstrap, peers, &[Line::Life], patience)?)
+        Self::watch(backend, mesh::connect_all(bootstrap, peers, &[Line::Keepalive], patience)?)
     }
 
     /// Tells a peer that its goodbye was heard.
