@@ -1,4 +1,4 @@
-//! The only list of backend names: what users may type after `+lrts`, and what each name means.
+//! Backend names: the only list of what users may type after `+lrts`, and what each name means.
 
 use crate::error::LrtsError;
 

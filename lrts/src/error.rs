@@ -1,4 +1,4 @@
-//! Everything that can go wrong below the runtime, as types that name peer, operation and cure.
+//! Errors below the runtime, as types that name peer, operation and cure.
 
 use crate::ids::NodeId;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A frame: the bounded run of bytes that one node sends to another.
+//! Frame: the bounded run of bytes that one node sends to another.
 
 /// Who reads a frame on the other side.
 ///

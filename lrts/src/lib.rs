@@ -1,4 +1,4 @@
-//! The low-level runtime system of `chare`: bytes, nodes and memory. It knows no chare.
+//! Low-level runtime system of `chare`: bytes, nodes and memory. It knows no chare.
 
 mod capabilities;
 pub mod codec;

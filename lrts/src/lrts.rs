@@ -1,4 +1,4 @@
-//! The one trait that every network backend implements, and what passes through it.
+//! LRTS: the one trait that every network backend implements, and what passes through it.
 
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};

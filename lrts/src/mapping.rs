@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "maps shared memory objects and forms typed views of them")]
-//! A shared memory object and its mapping: created here, sealed against shrinking, passed by descriptor.
+//! Mappings of shared memory objects: created here, sealed against shrinking, passed by descriptor.
 //!
 //! A mapping outlives its descriptor, so descriptors are needed only until everybody has mapped the object.
 

@@ -1,4 +1,4 @@
-//! What a sleeper waits on: all that the backends below it wait on, and a wake-up from within.
+//! Waker: a descriptor for a sleeper, over all that the backends below wait on and a wake-up from within.
 
 use crate::error::LrtsError;
 use rustix::event::epoll::{self, EventData, EventFlags};

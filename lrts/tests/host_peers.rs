@@ -1,4 +1,4 @@
-//! Nodes in processes of their own: shared memory, copies by the kernel, denial, exhaustion and sudden death.
+//! Tests of nodes in processes of their own: shared memory, copies by the kernel, denial, exhaustion and sudden death.
 //!
 //! A test starts this program again as its neighbour; the neighbour runs the same test function, which then
 //! plays the other role. The socket between them is the neighbour's standard input.

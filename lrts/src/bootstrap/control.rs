@@ -1,4 +1,4 @@
-//! What a node and the process that started it say to each other.
+//! Control protocol: messages between a node and the process that started it.
 //!
 //! They share one private `SOCK_SEQPACKET` unix socket, which the node inherits. Rules:
 //!

@@ -1,4 +1,4 @@
-//! Who is in the job, before messages exist.
+//! Bootstrap: who is in the job, before messages exist.
 //!
 //! A bootstrap answers four questions: which node am I, how many are there, what did the others publish, and
 //! which of them share this host (with a private socket to each of those). It never carries messages.

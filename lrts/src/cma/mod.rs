@@ -1,4 +1,5 @@
-//! Any memory of the nodes of one host, copied by the kernel from process to process (cross memory attach).
+//! CMA (cross memory attach): any memory of the nodes of one host, copied by the kernel from process to process. Never carries a
+//! message.
 //!
 //! 1. Gets and puts only: the target's processor has no part in it, and they are over when the call returns.
 //! 2. Liveness, range, rights and address come from the neighbour's board, under a claim.

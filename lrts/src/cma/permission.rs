@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "writes into the bytes that a neighbour opened for it")]
-//! Whether the kernel lets one process copy another's memory, why not, and what helps.
+//! Permission to copy another process's memory: whether the kernel grants it, why not, and what helps.
 //!
 //! 1. The kernel asks the same question as for a debugger (ptrace). With the yama security module at level 1, a process
 //!    answers it beforehand by naming its debuggers: [`permit`], before it tells its neighbours its address.

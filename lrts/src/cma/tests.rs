@@ -1,4 +1,4 @@
-//! The backend between nodes of this process: real system calls, on the process itself.
+//! Tests of CMA between nodes of this process: real system calls, on the process itself.
 
 use super::sys::tests::{PAGE_BYTES, page_before_a_hole};
 use super::*;

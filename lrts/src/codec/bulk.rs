@@ -2,7 +2,7 @@
     unsafe_code,
     reason = "sees through generic parameters once their type ids match, and copies runs of numbers whole"
 )]
-//! Runs of numbers as one copy, and memory as a handle: what serde's own interface cannot say.
+//! Bulk values: runs of numbers as one copy, and memory as a handle, which serde's own interface cannot say.
 //!
 //! 1. serde offers elements one by one. Which container offers them shows in the *type* of the iterator (encoding) or of
 //!    the visitor (decoding); its id is compared with those of the containers we know. Once compiled, the comparison is a constant.

@@ -1,4 +1,4 @@
-//! The reading half. Nothing here trusts a byte: each count is checked against the bytes that are left.
+//! Decoding: reads values from bytes, and trusts none: each count is checked against the bytes that are left.
 
 mod decoder;
 mod parts;

@@ -1,4 +1,4 @@
-//! The writing half: a value into room of a fixed size.
+//! Encoding: writes a value into room of a fixed size.
 //!
 //! What does not fit is counted, not written: a first pass into whatever room there is either succeeds or tells
 //! the exact size for the second.

@@ -1,4 +1,4 @@
-//! What can be wrong with a value or its bytes, inside the codec. One pointer wide, so that results stay in registers.
+//! Faults of a value or of its bytes, inside the codec. One pointer wide, so that results stay in registers.
 
 use std::fmt::Display;
 use thiserror::Error;

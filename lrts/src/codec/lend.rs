@@ -1,4 +1,4 @@
-//! Memory inside a value that may travel beside it.
+//! Lent memory: memory inside a value that may travel beside its encoding.
 //!
 //! 1. A buffer type serializes as [`LendableBytes`] and deserializes as [`LentBytes`]. In any format, and in this one
 //!    unless [`encode_lending`](super::encode_lending) was asked for, those are plain bytes.

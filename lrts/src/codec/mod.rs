@@ -1,4 +1,4 @@
-//! Values to bytes and back: the one format of everything that leaves a process.
+//! Codec: values to bytes and back, in the one format of everything that leaves a process. Knows no network and no region.
 //!
 //! 1. Integers and floats have their own width and are little endian; `usize` and `isize` have eight bytes. A `bool` or
 //!    the mark of an `Option` is one byte, a variant's number and a `char` are four.

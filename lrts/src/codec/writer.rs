@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "counts the bytes that an encoder has initialised into a vector")]
-//! Several values as one encoding, into the room there is or into room of the right size.
+//! Writer: several values as one encoding, into the room there is or into room of the right size.
 
 use super::bulk::{HUGE_BYTES_MIN, as_room, ask_for_huge_pages};
 use super::encode::Encoder;

@@ -1,4 +1,4 @@
-//! Chunk: a stretch of an operation's data that arrives bit by bit, each read to where it belongs, without a second copy.
+//! Chunk: a stretch of an operation's data that arrives in several reads, each to where it belongs, without a second copy.
 
 use super::wire::{Header, OperationId};
 

@@ -1,4 +1,5 @@
-//! Get and put made of send: the half of the contract that a network without one-sided access lacks, done once.
+//! Emulated get and put: the half of the contract that a network without one-sided access lacks, made of its `send`, once for all.
+//! Never a system call or a foreign function.
 //!
 //! Wraps a backend that carries messages. Frames of the runtime pass through; `Channel::Emulated` carries
 //! requests, chunks and answers (`wire`). For each peer there are two halves, what we posted (`poster`) and

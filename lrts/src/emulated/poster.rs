@@ -1,4 +1,4 @@
-//! The operations that this node posted to one peer, until their completions.
+//! Posted operations: the gets and puts of this node at one peer, until their completions.
 //!
 //! 1. A get ends when its memory is full, by `Done` if it asked for no byte, or by `Failed` before its first byte.
 //! 2. A put whose data fit one frame brings them along. It ends by `Done` or `Failed`; `Granted` asks for

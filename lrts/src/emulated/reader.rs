@@ -1,4 +1,4 @@
-//! The wrapped backend's sink: reads our channel, passes the rest on.
+//! Reader: the wrapped backend's sink, which reads the channel of emulated operations and passes the rest on.
 
 use super::talk::Peer;
 use crate::error::LrtsError;

@@ -1,4 +1,4 @@
-//! The operations that one peer posted to this node, until their last byte is sent or written.
+//! Served operations: those that one peer posted to this node, until their last byte is sent or written.
 //!
 //! 1. The peer may have [`OPERATIONS_MAX`] open: that bounds what it can make this node remember.
 //! 2. Slot, generation and range are compared with this node's [`Regions`]; nothing else decides

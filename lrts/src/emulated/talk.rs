@@ -1,4 +1,4 @@
-//! The talk with one peer: what we posted there, what we serve it, and what waits to go out.
+//! Talk with one peer: the operations posted there, those served here, and what waits to leave.
 
 use super::chunk::{Chunk, Owner};
 use super::needs_progress::NeedsProgress;

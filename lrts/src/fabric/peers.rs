@@ -1,4 +1,4 @@
-//! The peers of a node: what each is still to be told, what it does here, and how it parts.
+//! Peers of a node: a queue of own messages for each, the operations that it has open here, and how far its goodbyes are.
 //!
 //! 1. Messages of the backend's own wait in a queue per peer until there is room, and go before the frames that are sent after
 //!    them.

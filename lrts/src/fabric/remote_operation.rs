@@ -1,4 +1,4 @@
-//! What is decided of a get or put before a network sees it.
+//! Remote operation: what is decided of a get or put before a network sees it.
 
 use crate::lrts::{Completion, Get, Posted, Put, Refused};
 use crate::memcpy::copy;

@@ -1,4 +1,4 @@
-//! What an idle node sleeps on.
+//! Sleeper: the descriptor that an idle node waits on, and the naps where the network has none.
 //!
 //! 1. The queue's descriptor and the keepalive connections end a sleep when something happened.
 //! 2. Where the network has no descriptor, nothing ends a sleep but a clock. So a node looks on for [`LOOK_ON`] and lets others have the core in

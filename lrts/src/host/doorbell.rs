@@ -1,4 +1,4 @@
-//! The doorbell: what a sleeping node waits on, and what its neighbours write to wake it.
+//! Doorbell: the descriptor that a sleeping node waits on, and that its neighbours write to wake it.
 //!
 //! 1. A neighbour writes the event descriptor only when the word `sleeping` of a ring tells it to (`shm::cursor`).
 //! 2. The links are watched too, so that a neighbour's death and its announcements wake a sleeper.

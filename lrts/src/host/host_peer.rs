@@ -1,4 +1,4 @@
-//! A neighbour: what this node knows of, and maps from, one other node of its host.
+//! Host peer: what this node knows of, and maps from, one other node of its host.
 //!
 //! 1. Everything comes from its hello, except its arenas, which it announces one by one, numbered from 0.
 //! 2. Its fate is decided once: its link ended, or it broke a protocol. From then on nothing of it is used.

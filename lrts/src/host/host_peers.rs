@@ -1,4 +1,4 @@
-//! The host peers: a node's links to all other nodes of its host, opened once, shared by the backends.
+//! Host peers: a node's links to all other nodes of its host, opened once, shared by the backends.
 //!
 //! 1. Opening: make a ring for each neighbour to write, say hello to all, then wait for all hellos,
 //!    until the deadline. Whoever is missing then is named.

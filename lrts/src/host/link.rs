@@ -1,4 +1,4 @@
-//! A link: the private socket to one neighbour, which passes descriptors and tells of its death.
+//! Link: the private socket to one neighbour, which passes descriptors and tells of its death.
 //!
 //! 1. One packet is one message: [`Wire`], encoded with fixed-width integers, and the descriptors it speaks of.
 //! 2. The first packet each way is the hello, the only one; then come announcements of arenas.

@@ -1,4 +1,4 @@
-//! Start-up with neighbours that are late, gone, or not what they should be.
+//! Tests of start-up with neighbours that are late, gone, or not what they should be.
 
 use super::host_peer::{Fate, RING_CONTROL_BYTES, RING_DATA_BYTES_MAX, RING_DATA_BYTES_MIN};
 use super::link::{Introduction, Link, Message, Received};

@@ -1,4 +1,4 @@
-//! The frame of every get and put between neighbours: check, claim, copy, complete.
+//! Transfers between neighbours: the check, the claim and the completion around the copy of every get and put.
 //!
 //! What differs, the copy, is given as a function of the claim. It runs under the claim, which is given back
 //! before the completion is handed out.

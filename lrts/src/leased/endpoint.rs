@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "declares operations on memory that the caller keeps")]
-//! What a network must be able to do: one [`Endpoint`] of this node, with its peers behind it.
+//! Endpoint: the trait that a network implements to be driven by `leased`, one value for this node, with its peers behind it.
 //!
 //! 1. It is used by one thread at a time, so it lives behind one lock. Nothing in it waits.
 //! 2. Messages to a peer arrive once and whole, or the peer is reported as broken. Order is not asked for.

@@ -1,4 +1,5 @@
-//! Networks that carry messages and reach memory one-sidedly: what such backends share.
+//! Leased access: what backends share whose networks carry messages and reach memory one-sidedly. Never a call of a network's
+//! library.
 //!
 //! A backend of this kind (`ofi`, `verbs`) is an `Endpoint`; all that it does not know is here. From top to bottom:
 //! `exchange` (all that a node has with its peers) uses `poster` (our gets and puts), `server` (leases we grant),

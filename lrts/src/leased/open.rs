@@ -1,4 +1,4 @@
-//! Start-up: where everybody is, and one hello from everybody to everybody.
+//! Start-up of `leased`: publishes where every node is, and exchanges one hello with each.
 //!
 //! 1. Every node publishes what its network is, its address and its door, or why it has none: then all give up
 //!    with that reason, none waits for the others.

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "hands the network addresses of memory that operations hold")]
-//! The gets and puts of this node, until their completions.
+//! Posted operations: the gets and puts of this node, until their completions.
 //!
 //! 1. An operation asks the target for a lease; what the target refuses for good ends it.
 //! 2. Granted, it moves in pieces that the provider takes, several at a time, operations in the order of their grants.

@@ -1,4 +1,4 @@
-//! The leases that one peer holds on regions of this node.
+//! Leases that one peer holds on regions of this node.
 //!
 //! 1. A lease is a claim and a registration: from its grant to its release nobody else touches the range against the
 //!    claim's rules, its memory stays, and the network reaches it under the window that the grant told.

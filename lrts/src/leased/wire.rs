@@ -1,4 +1,4 @@
-//! What travels: a header before every message, and the messages of this backend's own.
+//! Wire format of `leased`: a header before every message, and the messages of this backend's own.
 //!
 //! A header has [`HEADER_BYTES`] bytes, little-endian: the receiver's door (u64), the sequence number between the two
 //! nodes (u32), the source (u32), the kind (u8). Whoever does not know the door, a random number that the bootstrap

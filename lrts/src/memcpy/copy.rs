@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "copies between claimed regions and owned memory")]
-//! Get, put and view inside one process: a claim on the region, then one copy (or none).
+//! Copies inside one process: get, put and view as a claim on the region, then one copy (or none).
 //!
 //! Whoever can reach a node's [`Regions`] can carry out transfers on it at once; `memcpy` does so between the nodes of
 //! one process, `reach` and `emulated` for a node's transfers with itself.

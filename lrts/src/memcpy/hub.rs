@@ -1,4 +1,4 @@
-//! What the nodes of one process share: a lane of frames for each ordered pair, a bell and the regions of each node.
+//! Hub: what the nodes of one process share, which are a lane of frames for each ordered pair, a bell and the regions of each node.
 
 use crate::frame::Channel;
 use crate::ids::NodeId;

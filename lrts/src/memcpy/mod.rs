@@ -1,4 +1,5 @@
-//! Nodes of one process: frames pass through queues, get and put are one copy, views are free.
+//! Memcpy: the backend between nodes of one process. Frames pass through queues, get and put are one copy, views are free. Never a
+//! mapping or a socket.
 //!
 //! 1. A frame is copied into the lane of its pair of nodes and dropped once the sink has read it.
 //! 2. A get or put claims the target's region and copies before it returns.

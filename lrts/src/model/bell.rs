@@ -1,4 +1,4 @@
-//! Bells: nobody sleeps beside work, and one sleep is ended by one ring.
+//! Model of bells: nobody sleeps beside work, and one sleep is ended by one ring.
 
 use crate::sync::bell::Armed;
 use loom::sync::Arc;

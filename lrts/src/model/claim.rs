@@ -1,4 +1,4 @@
-//! Claims: nobody touches a region's bytes while its owner thinks that nobody does.
+//! Model of claims: nobody touches a region's bytes while its owner thinks that nobody does.
 
 use crate::region::claim::{ClaimDenied, ClaimMode, ClaimWord};
 use loom::cell::UnsafeCell;

@@ -1,4 +1,4 @@
-//! Need of progress: nobody sleeps beside an operation that could go on.
+//! Model of the need of progress: nobody sleeps beside an operation that could go on.
 
 use crate::emulated::needs_progress::NeedsProgress;
 use loom::sync::atomic::{AtomicBool, Ordering};

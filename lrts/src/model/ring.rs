@@ -1,4 +1,4 @@
-//! Rings: records are seen whole and in order, and nobody sleeps while there is something for it to do.
+//! Model of rings: records are seen whole and in order, and nobody sleeps while there is something for it to do.
 
 use crate::shm::cursor::{Consumer, Control, Lines, Producer, Room, settle};
 use crate::sync::AtomicU64;

@@ -1,4 +1,4 @@
-//! Which threads may call MPI, and the proof that this one may.
+//! Callers of MPI: which threads may call it, and the proof that this one may.
 
 use crate::error::LrtsError;
 use chare_mpi_sys::{Library, Threads};

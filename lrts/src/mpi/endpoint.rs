@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "hands MPI addresses of its buffers")]
-//! Messages of one node: receives that wait for any sender, and sends out of a pool.
+//! Endpoint: messages of one node, received from any sender and sent out of a pool.
 //!
 //! 1. Receives are posted one after another and looked at in that order: MPI matches messages of one sender in the order in
 //!    which they were sent, so they come out in it.

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "hands MPI addresses of memory that operations and claims hold")]
-//! One long transfer: its bytes, cut into pieces, sent or received in order under one tag.
+//! Flow: the bytes of one long transfer, cut into pieces, sent or received in order under one tag.
 //!
 //! 1. Both ends cut alike, and MPI matches messages of one tag between two processes in their order: no piece needs a name.
 //! 2. A flow owns what keeps its bytes valid. While MPI may touch them it does not let go: dropped with pieces under way, it

@@ -1,4 +1,5 @@
-//! Any MPI: messages with one tag, long transfers by matched messages with a tag each.
+//! MPI: the backend over any MPI, with messages of one tag and long transfers as matched messages with a tag each. Never a window
+//! and never a collective.
 //!
 //! The library is loaded at run time (`chare_mpi_sys`); [`start`](mod@start) says which, and starts it. From top to bottom:
 //! `exchange` (all that a node has with its peers) uses `poster` (our gets and puts), `server` (those of peers, here), `flow`

@@ -1,4 +1,4 @@
-//! The gets and puts of this node, until their completions.
+//! Posted operations: the gets and puts of this node, until their completions.
 //!
 //! 1. A get says under which tag it wants its bytes, and receives them once the server has claimed the range.
 //! 2. A put waits for the server's tag, sends, and is over when the server has all bytes in its memory.

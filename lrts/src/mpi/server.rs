@@ -1,4 +1,4 @@
-//! The operations that one peer posted to this node, until their last byte has moved.
+//! Served operations: those that one peer posted to this node, until their last byte has moved.
 //!
 //! 1. Key, range and rights are judged by this node's [`Regions`]; the range is claimed before the first byte and until the last.
 //! 2. A range that somebody else holds makes the peer wait; it is tried again with every progress.

@@ -1,4 +1,4 @@
-//! What travels: a header before every message, the messages of this backend's own, and the tags of long transfers.
+//! Wire format of `mpi`: a header before every message, the messages of this backend's own, and the tags of long transfers.
 //!
 //! A header has [`HEADER_BYTES`] bytes: the source (u32, little-endian) and the kind (u8). MPI says which process sent a message;
 //! the source says which of its nodes.

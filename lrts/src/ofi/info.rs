@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "reads and fills the structures in which libfabric describes providers")]
-//! What libfabric offers here: one [`Info`] per provider, domain and address.
+//! Offers of libfabric on this host: one [`Info`] per provider, domain and address.
 
 use chare_ofi_sys::Library;
 use chare_ofi_sys::abi::{

@@ -1,4 +1,5 @@
-//! Any fabric that libfabric knows: messages by reliable datagrams, memory by one-sided reads and writes under leases.
+//! OFI: the backend over any fabric that libfabric knows, with messages by reliable datagrams and memory by one-sided reads and
+//! writes under leases.
 //!
 //! The library is loaded at run time (`chare_ofi_sys`); `provider` chooses who carries the job, `endpoint` is all of
 //! libfabric that [`crate::leased`] sees.

@@ -1,4 +1,4 @@
-//! Which provider carries the job: the one that was asked for, or the best that reaches every node.
+//! Provider: chooses who carries the job, the one that was asked for or the best that reaches every node.
 //!
 //! 1. Asked for by name: that one, or an error that says why not and what is there.
 //! 2. Otherwise libfabric's order decides among those that reach other hosts (its order: the fastest network first).

@@ -1,4 +1,4 @@
-//! What the trait asks of a backend, each time by the path that was decided.
+//! The trait `Lrts` of `reach`: each call goes to a backend by the path that was decided.
 
 use super::Reach;
 use super::polling::is_turn_of_the_farther;

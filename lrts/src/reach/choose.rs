@@ -1,4 +1,4 @@
-//! Which path a get or put takes, and what happens when that path stops working.
+//! Choice of a path for a get or put, and what happens when that path stops working.
 
 use super::Reach;
 use super::route::{Messages, Peer};

@@ -1,4 +1,5 @@
-//! Which path leads to which peer: a backend made of backends, decided once at start-up (`open`).
+//! Reach: which path leads to which peer, as a backend made of backends, decided once at start-up (`open`). Never a transport of
+//! its own.
 //!
 //! | to | messages | get and put | view |
 //! |---|---|---|---|

@@ -1,4 +1,4 @@
-//! Opens the network that reaches other hosts, if this build has it.
+//! Network to other hosts: opens the one that was asked for, if this build has it.
 
 use super::fabric::Fabric;
 #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]

@@ -1,4 +1,4 @@
-//! Decides, once, which path leads to each node, and opens the backends that the paths need.
+//! Opening: decides, once, which path leads to each node, and opens the backends that the paths need.
 //!
 //! Collective: all nodes of a job decide alike, because all have the same options and know who is whose neighbour.
 

@@ -1,4 +1,4 @@
-//! How often each path to a peer was used, and for how many bytes: what `+stats` prints.
+//! Traffic: how often each path to a peer was used, and for how many bytes, which `+stats` prints.
 
 use crate::path_use::PathUse;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! A get or put on one of the paths of `reach`, and how it is posted again on another.
+//! Transfer: a get or put on one of the paths of `reach`, and how it is posted again on another.
 
 use crate::error::TransferError;
 use crate::lrts::{Completion, Lrts, Posted, Refused};

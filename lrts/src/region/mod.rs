@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "moves an address range that a claim protects between threads")]
-//! Regions: memory registered for one-sided access, the keys that name them, and the claims on them.
+//! Regions: memory registered for one-sided access, the keys that name it, and the claims on it. Never moves a byte.
 //!
 //! One [`Regions`] per node, shared by all its backends. A key is an allegation: slot and generation are compared with
 //! what was registered; range and rights come from the table, never from the key.

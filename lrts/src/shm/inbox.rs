@@ -1,4 +1,4 @@
-//! The reading ends of all rings.
+//! Inbox: the reading ends of all rings.
 //!
 //! 1. Anybody looks whether a record waits, without a lock: idle threads that poll share the headers' cache lines and
 //!    disturb nobody. Whoever finds one takes the lock and reads; whoever finds it taken leaves.

@@ -1,4 +1,5 @@
-//! Nodes of one host: frames through rings that both map, get and put as one copy, views for nothing.
+//! Shm: the backend between nodes of one host. Frames go through rings that both map, get and put are one copy, views are free.
+//! Never reaches memory that is not shareable.
 //!
 //! 1. Every ordered pair of nodes has one ring (`ring`). The writing end is shared by the threads of a node under a
 //!    short lock; the reading ends belong to whoever is in `progress`.

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "copies frames into and out of memory that another process maps")]
-//! A ring: frames of one node for one other, in memory that both map.
+//! Ring: frames of one node for one other, in memory that both map.
 //!
 //! 1. The first page holds the cursors (`cursor`); the rest, a power of two, is the data: lines of 64 bytes that wrap around.
 //! 2. A record is a header of 8 bytes (magic, kind, length) at the start of a line, then the frame, to the end of a line.

@@ -1,4 +1,4 @@
-//! The backend between nodes of this process: real rings, arenas and sockets.
+//! Tests of shm between nodes of this process: real rings, arenas and sockets.
 
 use super::*;
 use crate::error::LrtsError;

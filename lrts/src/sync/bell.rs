@@ -1,4 +1,4 @@
-//! A bell: wakes whoever sleeps on a descriptor, and costs nothing while nobody sleeps.
+//! Bell: wakes the threads that sleep on a descriptor, and costs nothing while nobody sleeps.
 //!
 //! 1. A sleeper arms the bell, then looks for work once more, then polls the descriptor.
 //! 2. Whoever makes work does so first and rings afterwards.

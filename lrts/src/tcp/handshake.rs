@@ -1,4 +1,4 @@
-//! How two nodes prove to each other that they belong to the job, before any frame.
+//! Handshake: two nodes prove to each other that they belong to the job, before any frame.
 //!
 //! Noise `NNpsk0` with the job's key, over messages of a 16-bit length and at most [`MESSAGE_BYTES_MAX`]
 //! bytes:

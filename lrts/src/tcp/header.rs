@@ -1,4 +1,4 @@
-//! What precedes each frame on a connection: its length and who reads it.
+//! Header of a frame on a connection: its length and its channel.
 //!
 //! Five bytes: the body's length (u32, little-endian), then the channel, or [`GOODBYE`] with length 0.
 

@@ -1,4 +1,4 @@
-//! The bytes that arrived on one connection, cut into frames.
+//! Inbound half of a connection: the bytes that arrived, cut into frames.
 //!
 //! 1. A frame is gathered in a buffer, which grows to the longest that a header announced; that length was checked against the bound first.
 //! 2. The sink may know where the bytes of a long frame belong. What is missing of it is then read to there, and only what follows it

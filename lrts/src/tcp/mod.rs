@@ -1,4 +1,5 @@
-//! Nodes of any hosts: frames over one authenticated TCP connection per pair of nodes.
+//! TCP: the backend between nodes of any hosts, with frames over one authenticated connection per pair of nodes. Never a get or put
+//! of its own.
 //!
 //! Start-up is in `mesh` and `handshake`. Afterwards:
 //!
@@ -20,6 +21,7 @@ mod inbound;
 pub(crate) mod keepalive;
 mod mesh;
 mod outbound;
+mod sockets;
 #[cfg(test)]
 mod tests;
 
@@ -43,6 +45,7 @@ use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
+use sockets::BACKEND;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -52,8 +55,6 @@ const EVENTS: usize = 64;
 
 /// What the events of the keepalive connections carry, where those of other connections carry a node.
 const KEEPALIVES: u64 = u64::MAX;
-
-const BACKEND: &str = "tcp";
 
 struct Reading {
     state: PeerState,

@@ -1,4 +1,4 @@
-//! The bytes that wait to leave on one connection, and which events it is watched for.
+//! Outbound half of a connection: the bytes that wait to leave, and which events it is watched for.
 //!
 //! 1. A frame goes to the kernel at once, from where it lies, while nothing waits. What the kernel does not take of it is
 //!    copied and waits.

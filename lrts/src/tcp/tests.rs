@@ -1,4 +1,4 @@
-//! Silence that is no loss.
+//! Tests of tcp: silence that is no loss.
 
 use super::keepalive::SILENCE_MAX;
 use super::*;

@@ -1,4 +1,4 @@
-//! What one node has with one peer: how far their connection is, credits, and the work that its queue pair has.
+//! Link to one peer: how far its connection is, its credits, and the work that its queue pair has.
 //!
 //! 1. A message costs a credit; there are as many as buffers that the peer posted for it. So the peer's queue is never empty
 //!    when a message comes in, however slow the peer is.

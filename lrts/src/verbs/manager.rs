@@ -2,7 +2,7 @@
     unsafe_code,
     reason = "calls the connection manager's library with identifiers that this module owns"
 )]
-//! The connection manager (librdmacm): identifiers of connections, and what it tells about them.
+//! Connection manager (librdmacm): identifiers of connections, and what it tells about them.
 //!
 //! 1. An [`Identifier`] owns its queue pair; both end with it, at once, and the peer is told.
 //! 2. What is told is copied and acknowledged before anything is done about it, so that ending an identifier never waits.

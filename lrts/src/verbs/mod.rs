@@ -1,4 +1,4 @@
-//! InfiniBand verbs: messages and one-sided access by reliable connections of RDMA devices (InfiniBand, RoCE, iWARP).
+//! Verbs: the backend over RDMA devices (InfiniBand, RoCE, iWARP), with messages and one-sided access by reliable connections.
 //!
 //! The libraries are loaded at run time (`rdma-mummy-sys`). From top to bottom: `endpoint` is all that
 //! [`crate::leased`] sees; it keeps a `link` for each peer, gets connections from the `manager`, and shares the `queue`s of one

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "makes the device's objects and ends them in their order")]
-//! The device's objects that all connections share: protection domain, completion queue with its channel, shared receive queue.
+//! Queues that all connections of a device share: protection domain, completion queue with its channel, shared receive queue.
 //!
 //! They end in the opposite order of their making, after all queue pairs and registrations.
 

@@ -1,4 +1,4 @@
-//! Refuses, delays, corrupts and cuts off, as a [`FaultPlan`] says: what a network does on a bad day, on any day.
+//! Fault injection: refuses, delays, corrupts and cuts off, as a [`FaultPlan`] says; what a network does on a bad day, on any day.
 //!
 //! 1. What a backend may do by its contract is all that happens: no room, a late arrival, a lost peer, bytes that do not
 //!    decode. Whoever stands above must end with the right result, or with an error that names the peer.

@@ -1,4 +1,4 @@
-//! A backend as a job uses it: bare, or within the wrappers that its options ask for.
+//! Wrapped backend: one as a job uses it, bare or within the wrappers that its options ask for.
 
 use super::{Fault, FaultPlan, Trace, TraceFile};
 use crate::capabilities::Capabilities;

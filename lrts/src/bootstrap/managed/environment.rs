@@ -1,4 +1,4 @@
-//! Which process manager started this process, by the variables that each sets.
+//! Environment of foreign launchers: tells by their variables which process manager started this process.
 
 use super::pmi1::Pmi1;
 use super::pmix::Pmix;

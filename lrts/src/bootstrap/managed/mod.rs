@@ -1,4 +1,5 @@
-//! A node that a foreign launcher started: `mpirun`, `mpiexec`, `srun`. Its process manager says who is where.
+//! Managed node: finds its place in a job that a foreign launcher started (`mpirun`, `mpiexec`, `srun`), by asking its process
+//! manager. Never carries a message.
 //!
 //! 1. The process manager answers rank and size and keeps what each process publishes (`ProcessManager`); nothing else
 //!    of it is used, no library of MPI is linked, and `pmix`'s library is loaded only where its variables are set.

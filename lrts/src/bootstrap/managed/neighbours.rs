@@ -1,4 +1,4 @@
-//! How nodes of one host meet when no common parent hands them connected sockets.
+//! Meeting of neighbours: connects nodes of one host that have no common parent to hand them connected sockets.
 //!
 //! 1. Each node opens a [`Door`]: a listening socket with a random name in the kernel's own name space, where nothing is left
 //!    behind, and a random token. It publishes both.

@@ -1,4 +1,4 @@
-//! Values of several parts while they are read: elements, fields, entries of a map, and what an enum's variant holds.
+//! Parts of values while they are read: elements, fields, entries of a map, and what an enum's variant holds.
 
 use super::decoder::Decoder;
 use crate::codec::fault::Fault;

@@ -1,4 +1,4 @@
-//! Values of several parts while they are written: sequences and maps, which are counted, and fields, which are not.
+//! Parts of values while they are written: sequences and maps, which are counted, and fields, which are not.
 
 use super::encoder::Encoder;
 use crate::codec::fault::Fault;

@@ -1,4 +1,4 @@
-//! Whether an arena has pages, and when it gives them back.
+//! Backing of an arena: whether it has pages, and when it gives them back.
 
 use std::time::{Duration, Instant};
 

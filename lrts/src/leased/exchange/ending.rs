@@ -1,4 +1,4 @@
-//! Goodbyes, losses and the end of everything.
+//! End of an exchange: goodbyes, losses, and what waits for either.
 
 use super::{Exchange, Notification};
 use crate::error::LrtsError;
@@ -62,7 +62,7 @@ impl Exchange {
         }
         let Self { endpoint, poster, notifications, .. } = self;
         poster.abandon(node, &mut **endpoint, &mut |completion| {
-            notifications.push(Notification::Completion(completion))
+            notifications.push(Notification::Completion(completion));
         });
         if self.poster.has_doomed() {
             self.lingering.get_or_insert_with(Instant::now);
@@ -77,7 +77,7 @@ impl Exchange {
         }
         let Self { endpoint, poster, notifications, .. } = self;
         poster.abandon_all(&mut **endpoint, &mut |completion| {
-            notifications.push(Notification::Completion(completion))
+            notifications.push(Notification::Completion(completion));
         });
     }
 

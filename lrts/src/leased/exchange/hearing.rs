@@ -1,4 +1,4 @@
-//! The way in: what the endpoint did, and what peers say.
+//! Incoming half of an exchange: the endpoint's events and what peers say.
 
 use super::{Exchange, Message, Notification};
 use crate::emulated::wire::OperationId;
@@ -140,7 +140,7 @@ impl Exchange {
         peer.goodbyes.hear_goodbye();
         peer.server.release_all(&mut Network { endpoint: &mut **endpoint, registrations });
         poster.abandon(source, &mut **endpoint, &mut |completion| {
-            notifications.push(Notification::Completion(completion))
+            notifications.push(Notification::Completion(completion));
         });
         notifications.push(Notification::Closed(source));
         self.keepalives.write_heard(source);

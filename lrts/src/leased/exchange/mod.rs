@@ -1,4 +1,5 @@
-//! All that one node has with its peers: messages in their order, leases, operations, beginnings and ends.
+//! Exchange: all that one node has with its peers, which are messages in their order, leases, operations, beginnings and ends.
+//! Never calls the runtime.
 //!
 //! It lives behind one lock and never calls out: what concerns the runtime is put into a list of [`Notification`].
 //!

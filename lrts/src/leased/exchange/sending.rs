@@ -1,4 +1,4 @@
-//! The way out: frames, own messages and operations.
+//! Outgoing half of an exchange: frames, own messages and operations.
 
 use super::Exchange;
 use crate::emulated::wire::OPERATIONS_MAX;

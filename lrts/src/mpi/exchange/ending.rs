@@ -1,4 +1,4 @@
-//! Goodbyes, losses and the end of everything.
+//! End of an exchange: goodbyes, losses, and what waits for either.
 
 use super::{Exchange, Notification, Purpose, Running};
 use crate::error::LrtsError;

@@ -1,4 +1,4 @@
-//! The way in: what the endpoint did, and what peers say.
+//! Incoming half of an exchange: the endpoint's events and what peers say.
 
 use super::{Ends, Exchange, Notification, Purpose, Running};
 use crate::fabric::pool::Arrival;

@@ -1,4 +1,5 @@
-//! All that a node has with its peers. It lives behind one lock; what concerns the runtime leaves it as [`Notification`].
+//! Exchange: all that a node has with its peers. It lives behind one lock and never calls the runtime: what concerns that leaves it
+//! as [`Notification`].
 //!
 //! 1. Frames and own messages ([`Control`]) are written into buffers at once and leave in that order: by the caller, if it may
 //!    call MPI, else with the next [`Exchange::advance`]. Own messages that find no buffer wait, and frames behind them.

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "registers memory with the network")]
-//! Memory that the network may touch: registered with what the provider asks for, no more.
+//! Memory registration: what the provider asks for, no more.
 
 use super::Endpoint;
 use crate::leased::endpoint::{Access, Registration};

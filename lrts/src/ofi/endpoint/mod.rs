@@ -1,5 +1,6 @@
 #![expect(unsafe_code, reason = "drives libfabric's objects and hands it addresses of pools and operations")]
-//! One reliable-datagram endpoint with its queue, address table and buffers: all of libfabric that the rest sees.
+//! Endpoint: one reliable-datagram endpoint with its queue, address table and buffers, which is all of libfabric that the rest
+//! sees.
 //!
 //! `posting` gives the network something to do, `events` reads what it did, `memory` registers.
 //!

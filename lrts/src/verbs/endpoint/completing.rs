@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "reads completions and gives out the buffers they name")]
-//! What became of the work of queue pairs.
+//! Completions: reads what became of the work of queue pairs.
 
 use super::super::link::{State, Work};
 use super::Endpoint;

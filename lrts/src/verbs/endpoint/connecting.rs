@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "makes queue pairs on the endpoint's queues")]
-//! How queue pairs come and go.
+//! Connections: how queue pairs are made and ended.
 //!
 //! 1. The first message to a peer asks for the connection: address, route, request, grant. The peer proves by its private data
 //!    that it belongs to the job: our door, which the bootstrap told, and its node.

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "registers memory with the device and names buffers to it")]
-//! One node on one device: all of verbs that [`crate::leased`] sees.
+//! Endpoint: one node on one device, which is all of verbs that [`crate::leased`] sees.
 //!
 //! `connecting` makes and ends queue pairs, `posting` gives them work, `completing` reads what became of it.
 //!

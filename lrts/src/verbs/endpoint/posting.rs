@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "hands the device addresses of buffers and operations")]
-//! What queue pairs are given to do.
+//! Posting: messages, receives and one-sided operations for queue pairs to do.
 //!
 //! The name of a receive is [`RECEIVE`] and its buffer; that of any other work the peer, and its number among the peer's work.
 

@@ -1,5 +1,6 @@
 #![expect(unsafe_code, reason = "calls MPI at start-up and at the end")]
-//! An MPI as process manager: who is in its communicator is in the job, and what each has to say is gathered.
+//! MPI as process manager: the processes of a communicator are the job, and what each publishes is gathered. Starts and ends MPI;
+//! never sends a message by it.
 //!
 //! Where messages go by MPI, nobody else may ask the launcher: it answers a process once.
 
