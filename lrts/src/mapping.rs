@@ -18,7 +18,7 @@ pub struct Mapping {
 }
 
 // SAFETY: a mapping is an address range that lives as long as the value; it hands out addresses
-// only, and whoever turns them into accesses argues for those.
+// only, and the code that turns them into accesses argues for those.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}

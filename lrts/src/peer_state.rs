@@ -5,7 +5,7 @@
 #[repr(u8)]
 pub(crate) enum PeerState {
     Open = 0,
-    /// It said goodbye.
+    /// The peer said goodbye.
     Closed = 1,
     Lost = 2,
 }

@@ -7,7 +7,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use std::time::Duration;
 
-/// See the file's head.
+/// A descriptor over those of several backends, and one to wake it by.
 pub(crate) struct Waker {
     /// Readable while a wake-up is pending.
     rung: OwnedFd,

@@ -1,6 +1,6 @@
 //! Encoding: writes a value into room of a fixed size.
 //!
-//! What does not fit is counted, not written: a first pass into whatever room there is either succeeds or tells
+//! Bytes that do not fit are counted, not written: a first pass into whatever room there is either succeeds or tells
 //! the exact size for the second.
 
 mod encoder;

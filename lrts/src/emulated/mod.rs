@@ -5,7 +5,7 @@
 //! requests, chunks and answers (`wire`). For each peer there are two halves, what we posted (`poster`) and
 //! what we serve (`server`), and one queue of what waits to go out (`outgoing`).
 //!
-//! 1. Nothing blocks: what the wrapped backend has no room for is kept and sent by a later progress. Data are never
+//! 1. Nothing blocks: frames that the wrapped backend has no room for are kept and sent by a later progress. Data are never
 //!    copied on their way out: chunks leave from the memory they are in. Where the wrapped backend can, they arrive in the memory
 //!    that they are for (`chunk`).
 //! 2. A progress sends a bounded number of frames to each peer; operations of one peer take turns.

@@ -1,6 +1,6 @@
 //! Need of progress: two flags that tell without a peer's lock whether a progress has to look at it, and whether threads may sleep.
 //!
-//! 1. Whoever holds the lock announces that something may be left over, before it asks the wrapped backend for room, and notes afterwards what
+//! 1. The holder of the lock announces that something may be left over, before it asks the wrapped backend for room, and notes afterwards what
 //!    is. The backend may tell of room in between, to another thread.
 //! 2. That thread sees the announcement, finds the lock taken, and leaves word that it came by: then nobody sleeps before a progress has
 //!    looked.
@@ -9,7 +9,7 @@
 
 use crate::sync::{AtomicBool, Ordering};
 
-/// See the file's head. All but `passed_by` is written under the talk's lock.
+/// Whether a talk needs progress. All flags but `passed_by` are written under the talk's lock.
 pub(crate) struct NeedsProgress {
     /// Something waits to be sent or claimed, or may do so in a moment.
     set: AtomicBool,
@@ -28,12 +28,12 @@ impl NeedsProgress {
         }
     }
 
-    /// The backend is about to be asked for room.
+    /// Announces that the backend is about to be asked for room.
     pub(crate) fn announce(&self) {
         self.set.store(true, Ordering::Release);
     }
 
-    /// What is left: frames, which the backend had no room for if it `is_stalled`, and busy ranges.
+    /// Notes what is left: frames, which the backend had no room for if it `is_stalled`, and busy ranges.
     pub(crate) fn note(&self, sends: bool, waits: bool, is_stalled: bool) {
         self.set.store(sends || waits, Ordering::Release);
         self.unannounced.store(waits || (sends && !is_stalled), Ordering::Release);
@@ -44,12 +44,12 @@ impl NeedsProgress {
         self.set.load(Ordering::Acquire)
     }
 
-    /// A progress has come by, and found the lock taken or not.
+    /// Notes that a progress came by, and whether it found the lock taken.
     pub(crate) fn come_by(&self, found_taken: bool) {
         self.passed_by.store(found_taken, Ordering::Release);
     }
 
-    /// Whether nobody may sleep.
+    /// Whether a thread that wants to sleep must look again.
     pub(crate) fn forbids_sleep(&self) -> bool {
         let passed_by = self.passed_by.load(Ordering::Acquire) && self.is_set();
         passed_by || self.unannounced.load(Ordering::Acquire)

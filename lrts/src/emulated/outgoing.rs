@@ -31,7 +31,7 @@ struct Stream {
     sent: usize,
 }
 
-/// What one push sent.
+/// Result of one push.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Pushed {
     /// There was nothing to send.

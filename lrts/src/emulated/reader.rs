@@ -8,7 +8,7 @@ use crate::lrts::{Completion, Lrts, Sink};
 use crate::peer_state::PeerState;
 use std::sync::atomic::Ordering;
 
-/// See the file's head.
+/// The sink that the wrapped backend delivers to.
 pub(super) struct Reader<'a> {
     pub(super) peers: &'a [Peer],
     /// The wrapped backend.
@@ -21,7 +21,7 @@ impl Reader<'_> {
         self.peers.get(node.index()).filter(|peer| !peer.ignored.load(Ordering::Acquire))
     }
 
-    /// Ends the talk with a peer; its operations complete before anybody hears of the end.
+    /// Ends the talk with a peer; its operations complete before the runtime hears of the end.
     fn end(&mut self, node: NodeId, state: PeerState) {
         let Some(peer) = self.peers.get(node.index()) else { return };
         let mut talk = peer.talk.lock();

@@ -18,11 +18,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Frames sent to one peer by one progress: two megabytes of chunks at most, so that other peers and calls need not wait long.
 const PEER_BUDGET: usize = 4;
 
-/// What may wait to be said to a peer: a question for each of our operations there, and an answer for each of its operations here. It may ask
+/// Frames that may wait for a peer: a question for each of our operations there, and an answer for each of its operations here. It may ask
 /// for more only when it has heard those.
 const SINGLES_MAX: usize = 2 * OPERATIONS_MAX;
 
-/// What goes on with one peer: both halves, and what waits to go out.
+/// Both halves of the operations with one peer, and the frames that wait to leave.
 pub(super) struct Talk {
     pub(super) state: PeerState,
     pub(super) poster: Poster,
@@ -39,7 +39,7 @@ impl Talk {
         self.poster.is_idle() && self.server.is_idle() && self.outgoing.is_empty()
     }
 
-    /// Ends the talk. Returns what it leaves unfinished.
+    /// Ends the talk. Returns the completions of the operations that it leaves unfinished.
     pub(super) fn end(&mut self, state: PeerState) -> Vec<Completion> {
         self.state = state;
         self.chunk = None;
@@ -125,10 +125,10 @@ impl Talk {
     }
 }
 
-/// A talk, and what can be known of it without its lock.
+/// A talk, and the flags that are read without its lock.
 pub(super) struct Peer {
     pub(super) needs_progress: NeedsProgress,
-    /// Mirrors "nothing it sends is read again"; written under the lock.
+    /// The peer is lost, and nothing that it sends is read again; written under the lock.
     pub(super) ignored: AtomicBool,
     pub(super) talk: Mutex<Talk>,
 }

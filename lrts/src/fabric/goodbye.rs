@@ -1,7 +1,7 @@
 //! Goodbyes: how a node and one of its peers end their exchange.
 //!
 //! 1. A node says goodbye in its last message to a peer, when neither has an operation open at the other.
-//! 2. Whoever hears a goodbye says so on the keepalive connection. A network's word that a message has left proves less: some say it before
+//! 2. A node that hears a goodbye says so on the keepalive connection. A network's word that a message has left proves less: some say it before
 //!    the message has arrived.
 //! 3. A node is done with a peer when it has heard the peer's goodbye and the peer has heard its own; or when the peer is lost. A
 //!    peer that ends after its own goodbye has nobody left to hear ours.
@@ -18,7 +18,7 @@ enum OurGoodbye {
     Heard,
 }
 
-/// What a sign on a peer's keepalive connection means for the node.
+/// Meaning of a sign on a peer's keepalive connection.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Meaning {
     /// Nothing that it must act on.
@@ -68,7 +68,7 @@ impl Goodbyes {
         self.state = PeerState::Closed;
     }
 
-    /// What a sign on the peer's keepalive connection means. One that never said anything may say goodbye there.
+    /// Judges a sign on the peer's keepalive connection. A peer that never said anything may say goodbye there.
     pub(crate) fn judge(&mut self, sign: Sign, has_said_nothing: bool) -> Meaning {
         let end = match sign {
             Sign::Heard if self.be_heard() => return Meaning::Known,

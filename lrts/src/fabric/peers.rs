@@ -20,7 +20,7 @@ pub(crate) trait Serve {
     fn is_waiting(&self) -> bool;
 }
 
-/// One peer. `Control` is a message of the backend's own, `Way` what it alone knows of the way to a peer.
+/// One peer. `Control` is a message of the backend's own, `Way` the backend's own knowledge of the way to a peer.
 pub(crate) struct Peer<Control, Server, Way> {
     pub(crate) way: Way,
     pub(crate) server: Server,
@@ -86,7 +86,7 @@ impl<Control: Copy, Server: Serve, Way> Peers<Control, Server, Way> {
         self.get(node)?.waiting.front().copied()
     }
 
-    /// It has been told.
+    /// Drops the message that a peer was just told.
     pub(crate) fn told(&mut self, node: NodeId) {
         self.get_mut(node).map(|peer| peer.waiting.pop_front());
     }

@@ -58,7 +58,7 @@ impl Pool {
         self.memory.address().wrapping_add(slot * self.each)
     }
 
-    /// What arrived.
+    /// The bytes that arrived.
     pub(crate) fn bytes(&self, arrival: &Arrival) -> &[u8] {
         // SAFETY: the buffer lies inside the block (`buffer`), whose bytes are initialised, and is not written
         // while the arrival lives (rule 1), which the borrow makes as long as the slice.

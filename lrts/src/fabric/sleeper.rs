@@ -33,9 +33,9 @@ pub(crate) struct Sleeper {
     events: OwnedFd,
     clock: OwnedFd,
     has_descriptor: bool,
-    /// Set by sleepers, cleared by whoever makes progress next.
+    /// Set by sleepers, cleared by the next thread that makes progress.
     slept: AtomicBool,
-    /// Whether something happened since anybody looked. A hint: nothing is ordered by it.
+    /// Whether something happened since the last look. A hint: nothing is ordered by it.
     happened: AtomicBool,
     idle: Mutex<Idle>,
 }
@@ -110,7 +110,7 @@ impl Sleeper {
         Some(nap.min(NAP_MAX))
     }
 
-    /// Whether somebody slept, or was about to, since the last call.
+    /// Whether a thread slept, or was about to, since the last call.
     pub(crate) fn has_slept(&self) -> bool {
         if !self.slept.load(Ordering::Relaxed) || !self.slept.swap(false, Ordering::AcqRel) {
             return false;
@@ -120,7 +120,7 @@ impl Sleeper {
         true
     }
 
-    /// Something happened: it will look on again, and the next nap is short.
+    /// Notes that something happened: the node looks on again, and the next nap is short.
     pub(crate) fn note_work(&self) {
         self.happened.store(true, Ordering::Relaxed);
     }

@@ -35,12 +35,12 @@ impl Doorbell {
         Ok(Self { event, epoll })
     }
 
-    /// What neighbours write to.
+    /// The descriptor that neighbours write to.
     pub(crate) fn button(&self) -> BorrowedFd<'_> {
         self.event.as_fd()
     }
 
-    /// What a sleeper waits on.
+    /// The descriptor that a sleeper waits on.
     pub(crate) fn wait_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()
     }
@@ -55,7 +55,7 @@ impl Doorbell {
 
     /// Watches a link no longer; harmless for one that is not watched.
     pub(crate) fn forget(&self, link: BorrowedFd<'_>) {
-        // `NOENT` when another thread came first, which is what this call wants to reach anyway.
+        // `NOENT` when another thread did so first.
         let _ = epoll::delete(&self.epoll, link);
     }
 

@@ -27,9 +27,9 @@ pub(crate) const RING_DATA_BYTES_MAX: usize = 1 << 20;
 /// The two rings of a pair of nodes.
 #[derive(Debug)]
 pub(crate) struct Rings {
-    /// What the neighbour writes and this node reads.
+    /// The ring that the neighbour writes and this node reads.
     pub(crate) inbound: Mapping,
-    /// What this node writes and the neighbour reads.
+    /// The ring that this node writes and the neighbour reads.
     pub(crate) outbound: Mapping,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Rings {
 pub(crate) enum Fate {
     /// Its link ended.
     Gone,
-    /// It sent what no correct node sends.
+    /// The neighbour sent what no correct node sends.
     Broken { what: &'static str, cause: String },
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct HostPeer {
     reading: Mutex<()>,
 }
 
-/// What a neighbour has said of itself, mapped: of the descriptors that came along, one is left.
+/// Hello of a neighbour, mapped: of the descriptors that came along, one is left.
 #[derive(Debug)]
 pub(crate) struct Hello {
     introduction: Introduction,
@@ -71,10 +71,10 @@ pub(crate) struct Hello {
 }
 
 impl Hello {
-    /// Takes what came from the link to `peer`.
+    /// Takes the hello that came from the link to `peer`.
     ///
     /// # Errors
-    /// In words, what of it is unusable.
+    /// In words, which part of it is unusable.
     pub(crate) fn open(peer: NodeId, message: Message) -> Result<Self, String> {
         let Message::Hello { introduction, board, ring, doorbell } = message else {
             return Err("an announcement before the hello".to_owned());
@@ -118,17 +118,17 @@ impl HostPeer {
         }
     }
 
-    /// Who it is.
+    /// Its number in the job.
     pub(crate) fn node(&self) -> NodeId {
         self.link.peer()
     }
 
-    /// What it said of itself.
+    /// Its introduction.
     pub(crate) fn introduction(&self) -> &Introduction {
         &self.introduction
     }
 
-    /// What wakes it.
+    /// The descriptor that wakes it.
     pub(crate) fn doorbell(&self) -> BorrowedFd<'_> {
         self.doorbell.as_fd()
     }
@@ -235,7 +235,7 @@ impl HostPeer {
         self.arenas.read().get(number as usize).cloned()
     }
 
-    /// What its board says of a region, without a claim.
+    /// Its board's notice of a region, without a claim.
     pub(crate) fn peek(&self, key: &RegionKey) -> Option<Notice> {
         self.board.peek(key.slot, key.generation)
     }
@@ -274,12 +274,12 @@ pub(crate) struct PeerClaim {
 }
 
 impl PeerClaim {
-    /// Whose region it is.
+    /// The neighbour whose region it is.
     pub(crate) fn neighbour(&self) -> &Arc<HostPeer> {
         &self.neighbour
     }
 
-    /// What the board said when the claim was granted.
+    /// The board's notice when the claim was granted.
     pub(crate) fn notice(&self) -> &Notice {
         &self.notice
     }

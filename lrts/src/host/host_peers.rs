@@ -1,8 +1,8 @@
 //! Host peers: a node's links to all other nodes of its host, opened once, shared by the backends.
 //!
 //! 1. Opening: make a ring for each neighbour to write, say hello to all, then wait for all hellos,
-//!    until the deadline. Whoever is missing then is named.
-//! 2. Afterwards the links are read by whoever makes progress: when its doorbell woke it, else every few
+//!    until the deadline. An error names those that are missing then.
+//! 2. Afterwards the links are read by the thread that makes progress: when its doorbell woke it, else every few
 //!    milliseconds, so that a neighbour's death is noticed while nobody sleeps.
 //! 3. Nothing is keyed by process: several nodes may live in one.
 
@@ -43,7 +43,7 @@ const CROWDED: Duration = Duration::from_millis(1);
 /// neighbour may write at any time; nobody reads it.
 static SCRATCH: AtomicU64 = AtomicU64::new(0);
 
-/// A node's view of its host.
+/// The other nodes of a node's host, and what it shares with them.
 pub struct HostPeers {
     regions: Arc<Regions>,
     arenas: Arc<Arenas>,
@@ -53,7 +53,7 @@ pub struct HostPeers {
     doorbell: Doorbell,
     #[expect(dead_code, reason = "neighbours read it, to prove that this is the process they think it is")]
     pattern: Box<[u64; 2]>,
-    /// When the links are due, in milliseconds of the coarse clock. Written by whoever reads them.
+    /// When the links are due, in milliseconds of the coarse clock. Written by the thread that reads them.
     due_ms: AtomicU64,
 }
 
@@ -68,7 +68,7 @@ impl Stranger {
         Self { link: Arc::new(Link::new(peer, socket)), hello: None }
     }
 
-    /// Takes its hello, if it is here.
+    /// Takes the neighbour's hello, if it is here.
     fn listen(&mut self) -> Result<(), LrtsError> {
         if self.hello.is_some() {
             return Ok(());
@@ -217,7 +217,7 @@ impl fmt::Debug for HostPeers {
     }
 }
 
-/// Says hello to the stranger at `position`.
+/// Says hello to the neighbour at `position`, which is not known yet.
 fn greet(
     strangers: &mut [Stranger],
     position: usize,
@@ -243,7 +243,7 @@ fn greet(
     }
 }
 
-/// Hears the hellos, each as soon as it is here: others may wait until the kernel counts fewer descriptors under way.
+/// Takes the hellos, each as soon as it is here: others may wait until the kernel counts fewer descriptors under way.
 fn hear_all(strangers: &mut [Stranger], deadline: Instant, patience: Duration) -> Result<(), LrtsError> {
     loop {
         strangers.iter_mut().try_for_each(Stranger::listen)?;

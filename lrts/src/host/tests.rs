@@ -68,7 +68,7 @@ fn open_with(play: impl FnOnce(&Link), patience: Duration) -> (Link, Result<Arc<
     (neighbour, opened)
 }
 
-/// What a correct neighbour sends.
+/// The packet that a correct neighbour sends.
 struct Hello {
     introduction: Introduction,
     board: OwnedFd,

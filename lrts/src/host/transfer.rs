@@ -1,6 +1,6 @@
 //! Transfers between neighbours: the check, the claim and the completion around the copy of every get and put.
 //!
-//! What differs, the copy, is given as a function of the claim. It runs under the claim, which is given back
+//! The copy, in which transfers differ, is given as a function of the claim. It runs under the claim, which is given back
 //! before the completion is handed out.
 
 use crate::error::TransferError;
@@ -14,7 +14,7 @@ use crate::region::claim::ClaimMode;
 /// Carries out a get; `copy` fills the first `len` bytes of the memory.
 ///
 /// # Errors
-/// The operation, while somebody writes the region.
+/// The operation, while another claim writes the region.
 pub(crate) fn get_by(
     host_peers: &HostPeers,
     get: Get,
@@ -35,7 +35,7 @@ pub(crate) fn get_by(
 /// Carries out a put; `copy` writes all of its memory.
 ///
 /// # Errors
-/// The operation, while somebody else touches the region.
+/// The operation, while another claim touches the region.
 pub(crate) fn put_by(
     host_peers: &HostPeers,
     put: Put,

@@ -1,7 +1,7 @@
 //! Leased access: what backends share whose networks carry messages and reach memory one-sidedly. Never a call of a network's
 //! library.
 //!
-//! A backend of this kind (`ofi`, `verbs`) is an `Endpoint`; all that it does not know is here. From top to bottom:
+//! A backend of this kind (`ofi`, `verbs`) is an `Endpoint`; everything above that is here. From top to bottom:
 //! `exchange` (all that a node has with its peers) uses `poster` (our gets and puts), `server` (leases we grant),
 //! `registrations` (a cache), `tcp::keepalive` (who is alive) and the endpoint.
 //!
@@ -61,7 +61,7 @@ pub(crate) const REGISTRATIONS: usize = 1_024;
 /// A thorough look is some system calls, some hundred nanoseconds each.
 const LOOK_INTERVAL: u32 = 1_024;
 
-/// What one thread at a time does in `progress`.
+/// State of the one thread that is in `progress`.
 #[derive(Default)]
 struct Turn {
     notifications: Vec<Notification>,
@@ -136,7 +136,7 @@ impl Leased {
         self.closing.load(Ordering::Acquire)
     }
 
-    /// Posts what is not about this node.
+    /// Posts an operation on another node's memory.
     fn post(&self, operation: Operation) -> Result<Posted, Operation> {
         if self.is_closing() {
             return Err(operation);

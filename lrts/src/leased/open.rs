@@ -28,7 +28,7 @@ const CAUSE_CHARACTERS_MAX: usize = 200;
 pub(crate) struct Opening<'a> {
     /// The backend's name.
     pub(crate) backend: &'static str,
-    /// What users type to choose among its networks.
+    /// The option that chooses among the backend's networks.
     pub(crate) option: &'static str,
     /// Regions that stay registered with the network while nobody uses them.
     pub(crate) registrations_max: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Opening<'a> {
     pub(crate) patience: Duration,
 }
 
-/// What a node tells the others.
+/// Publication of a node for the others.
 #[derive(Serialize, Deserialize)]
 enum Published {
     Ready { kind: String, address: Vec<u8>, door: u64 },
@@ -109,7 +109,7 @@ fn introduce(
     }
 }
 
-/// Exchanges hellos with everybody.
+/// Exchanges hellos with all peers.
 fn greet(mut exchange: Exchange, opening: &Opening<'_>) -> Result<Exchange, LrtsError> {
     let Opening { backend, option, patience, .. } = *opening;
     let deadline = Instant::now() + patience;

@@ -26,7 +26,7 @@ const ONE_PAGE_BYTES_MAX: usize = 32;
 /// The smallest page.
 const PAGE_BYTES: usize = 4096;
 
-/// What the network does with the memory of this node.
+/// Access of the network to the memory of this node.
 fn access(local: &LocalMemory) -> Access {
     match local {
         LocalMemory::Get(_) => Access::Filled,
@@ -87,7 +87,7 @@ impl OpenOperation {
     }
 }
 
-/// What became of posting pieces.
+/// Result of posting pieces.
 pub(super) enum Progress {
     /// Nothing can be posted now.
     Idle,

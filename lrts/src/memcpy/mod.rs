@@ -35,7 +35,7 @@ const LANE_BUDGET: usize = 32;
 pub struct Memcpy {
     hub: Arc<Hub>,
     node: NodeId,
-    /// By node: whether its departure was reported. Held by whoever makes progress.
+    /// By node: whether its departure was reported. Held by the thread that makes progress.
     reported: Mutex<Vec<bool>>,
     departed: AtomicUsize,
     is_closing: RwLock<bool>,
@@ -199,7 +199,7 @@ impl Lrts for Memcpy {
     }
 
     fn shutdown(&self) {
-        // Nobody sends meanwhile: what is closed to the others has sent its last frame.
+        // No thread sends meanwhile: a node that is closed to the others has sent its last frame.
         let mut is_closing = self.is_closing.write();
         if !std::mem::replace(&mut *is_closing, true) {
             self.hub.depart(self.node, PeerState::Closed);

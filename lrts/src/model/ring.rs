@@ -6,7 +6,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
-/// What is played.
+/// The ring that is played.
 #[derive(Clone, Copy)]
 struct Play {
     /// Lines of the ring.
@@ -55,7 +55,7 @@ struct Shared {
     play: Play,
     control: Control,
     headers: Vec<AtomicU64>,
-    /// What a line holds behind its header.
+    /// Payload of a line, behind its header.
     bodies: Vec<UnsafeCell<u64>>,
     /// Wakes the consumer.
     data: Bell,

@@ -32,7 +32,7 @@ pub(super) struct Letter {
     len: usize,
 }
 
-/// What a look found.
+/// Event of the endpoint.
 pub(super) enum Event {
     /// A message, and the rank of its sender.
     Received(Arrival, u32),
@@ -42,7 +42,7 @@ pub(super) enum Event {
     SendFailed(usize, String),
 }
 
-/// See the module.
+/// Receives and sends of one node.
 pub(super) struct Endpoint {
     own: Process,
     callers: Callers,
@@ -113,7 +113,7 @@ impl Endpoint {
     }
 
     /// The next message, if it is here. One at a time: looking for what is not there takes MPI several times as long as finding
-    /// what is, and whoever waits for this one would wait for that.
+    /// what is, and the receiver of this one would wait for that.
     fn receive(&mut self, _: Ticket) -> Result<Option<Event>, MpiError> {
         let Some((slot, request)) = self.receives.front_mut() else { return Ok(None) };
         // SAFETY: the ticket; a request leaves the queue when it has ended.
@@ -192,7 +192,7 @@ impl Endpoint {
         self.free.push(letter.slot);
     }
 
-    /// Takes back what MPI gives back.
+    /// Cancels all requests, and forgets those that MPI gives back.
     fn cancel(&mut self, _: Ticket) {
         let Self { own, receives, sends, .. } = self;
         for requests in [receives, sends] {

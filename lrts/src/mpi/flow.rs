@@ -53,7 +53,7 @@ enum Direction {
     Receive,
 }
 
-/// See the module.
+/// One transfer's memory, and the requests that move it.
 pub(super) struct Flow {
     /// There until it is taken.
     block: Option<Block>,
@@ -74,7 +74,7 @@ impl Flow {
     /// Receives from a peer: into a get's memory, or what is claimed for writing.
     ///
     /// # Panics
-    /// If the memory is somebody else's to write.
+    /// If the memory is shared, so that nobody may write it.
     pub(super) fn receive(block: Block, peer: Process, tag: u32) -> Self {
         assert!(!matches!(block, Block::From(_)), "shared memory is not written");
         Self::new(block, Direction::Receive, peer, tag)

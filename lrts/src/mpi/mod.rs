@@ -11,7 +11,7 @@
 //!
 //! 1. One thread at a time uses the endpoint. What MPI's threads may do decides which (`callers`): any, or the one that
 //!    initialised MPI; the others leave messages and take notifications, and that one must [`attend`](Mpi::attend). A look that finds
-//!    nothing takes one lock: whoever waits for a message waits for half a look more, on average.
+//!    nothing takes one lock: a thread that waits for a message waits for half a look more, on average.
 //! 2. MPI has no descriptor to wait on: a sleeper looks every now and then, while something is under way every 50 us.
 //! 3. Peers that die are noticed by their keepalive connections, at the latest when they are looked at: after every sleep, and
 //!    with every 1,024th progress. MPIs themselves end all processes of a job, or say nothing.
@@ -71,7 +71,7 @@ const PAUSES: u32 = 16;
 /// How long it naps after that, unless it is woken by another thread: messages from elsewhere wake nobody.
 const NAP: Duration = Duration::from_millis(1);
 
-/// What one thread at a time delivers.
+/// State of the one thread that delivers.
 #[derive(Default)]
 struct Turn {
     notifications: Vec<Notification>,
@@ -159,7 +159,7 @@ impl Mpi {
         self.closing.load(Ordering::Acquire)
     }
 
-    /// Posts what is not about this node.
+    /// Posts an operation on another node's memory.
     fn post(&self, operation: Operation) -> Result<Posted, Operation> {
         if self.is_closing() {
             return Err(operation);

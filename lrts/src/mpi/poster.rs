@@ -2,7 +2,7 @@
 //!
 //! 1. A get says under which tag it wants its bytes, and receives them once the server has claimed the range.
 //! 2. A put waits for the server's tag, sends, and is over when the server has all bytes in its memory.
-//! 3. LocalMemory the server refuses for good ends the operation. Whatever else it says out of this order is a breach, told in words.
+//! 3. A refusal for good ends the operation. Whatever else it says out of this order is a breach, told in words.
 //! 4. An operation keeps its memory while MPI may touch it; of a lost peer's operations, what MPI does not give back never
 //!    comes back.
 
@@ -173,7 +173,7 @@ impl Poster {
         }
     }
 
-    /// A peer is lost: ends what it was asked for and what it owes a word. LocalMemory moves ends with its flow.
+    /// A peer is lost: ends what it was asked for and what it owes a word. Memory that moves ends with its flow.
     pub(super) fn abandon(&mut self, node: NodeId, tags: &mut Tags) -> Vec<Completion> {
         let moves = |state: &State| matches!(state, State::Receiving { .. } | State::Sending { .. });
         let waits = |operation: &OpenOperation| operation.node == node && !moves(&operation.state);

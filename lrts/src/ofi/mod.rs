@@ -1,5 +1,5 @@
 //! OFI: the backend over any fabric that libfabric knows, with messages by reliable datagrams and memory by one-sided reads and
-//! writes under leases.
+//! writes under leases. Never decides about a lease: `leased` does.
 //!
 //! The library is loaded at run time (`chare_ofi_sys`); `provider` chooses who carries the job, `endpoint` is all of
 //! libfabric that [`crate::leased`] sees.

@@ -17,7 +17,7 @@
 //! 2. A transfer that a path refuses for good (the kernel denies CMA later, an arena cannot be mapped, a peer may not pin its memory) goes
 //!    on by messages, and so do all later ones of that peer on that path; one warning says so.
 //! 3. [`Reach::wake`] is kept until the next [`Reach::wait`] or `arm`: a wake-up is never lost.
-//! 4. Memory of ended registrations is collected by whoever registered it, with [`Regions::reap`].
+//! 4. Memory of ended registrations is collected by the code that registered it, with [`Regions::reap`].
 
 mod backend;
 mod choose;
@@ -55,14 +55,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use underway::UnderWay;
 
-/// What is allocated from arenas, which are backed at once, on a peer's word: more than most transfers, less than would
+/// The longest buffer that is allocated from arenas, which are backed at once, on a peer's word: more than most transfers, less than would
 /// hurt a host.
 const POOLED_BYTES_MAX: usize = 256 << 20;
 
 /// The longest frame where no backend carries any.
 const LONE_FRAME_BYTES_MAX: usize = 64 << 10;
 
-/// What `open` opened.
+/// Parts of a [`Reach`], as `open` opened them.
 struct Parts {
     regions: Arc<Regions>,
     routes: Vec<Route>,

@@ -19,14 +19,14 @@ use crate::tcp::Tcp;
 use crate::wrappers::Wrappers;
 use std::sync::Arc;
 
-/// What is left of a backend's meaning when the other options have had their say.
+/// Plan of the paths: a backend's meaning, less what the other options take from it.
 struct Plan {
     backend: Backend,
     /// Messages between neighbours go through shared memory.
     shm: bool,
     mapping: bool,
     kernel_copy: bool,
-    /// What reaches nodes that shared memory does not, if not TCP.
+    /// The network that reaches nodes which shared memory does not, if not TCP.
     network: Option<Network>,
     /// The option that keeps neighbours from shared memory, if any.
     forbidden_by: Option<&'static str>,

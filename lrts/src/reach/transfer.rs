@@ -33,7 +33,7 @@ pub(super) fn is_native(path: &dyn Lrts, operation: &Operation) -> bool {
     }
 }
 
-/// What came of a transfer on a path that may not work.
+/// Result of a transfer on a path that may not work.
 pub(super) enum Tried<T> {
     /// The path does what it is for.
     Works(T),
@@ -50,7 +50,7 @@ impl<T> Tried<T> {
     }
 }
 
-/// What is left of an operation while a path has the rest. It holds the memory of a put: to be dropped before anybody hears of the end.
+/// Stub of an operation that a path has: enough to post it again. It holds the memory of a put: to be dropped before anybody hears of the end.
 pub(super) struct Stub {
     key: RegionKey,
     offset: u64,
@@ -59,7 +59,7 @@ pub(super) struct Stub {
 }
 
 impl Stub {
-    /// What to keep of an operation while a path has the rest.
+    /// The stub of an operation, to be kept while a path has the rest.
     pub(super) fn of(operation: &Operation) -> Self {
         let from = match &operation.local {
             LocalMemory::Get(_) => None,
@@ -68,7 +68,7 @@ impl Stub {
         Self { key: operation.key, offset: operation.offset, len: operation.len, from }
     }
 
-    /// What the completion means.
+    /// Tells whether a completion says that the path does not work.
     pub(super) fn judge(self, completion: Completion) -> Tried<Completion> {
         let Self { key, offset, len, from } = self;
         match completion {

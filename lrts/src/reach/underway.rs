@@ -19,7 +19,7 @@ struct Open {
     stub: Option<Stub>,
 }
 
-/// See the file's head.
+/// The transfers that the network has, and those that wait to be posted as messages.
 #[derive(Default)]
 pub(super) struct UnderWay {
     open: Mutex<Slab<Open>>,

@@ -1,9 +1,9 @@
-//! Claims: who may touch a region's bytes right now.
+//! Claims: the right to touch a region's bytes, of many readers or one writer at a time.
 //!
 //! One [`ClaimWord`] per region, in memory that every process of the host maps. Rules:
 //!
 //! 1. A region is live while `generation` holds its key's non-zero number. Only its owner writes it.
-//! 2. Whoever wants to touch the bytes first claims (many readers or one writer), then compares the
+//! 2. A claimant first claims (many readers or one writer), then compares the
 //!    generation, and leaves again at once when it differs.
 //! 3. The owner ends a region by storing generation 0, then looks at the claims. While any is held, the
 //!    memory stays; it is looked at again later. Nobody ever waits.
@@ -30,7 +30,7 @@ pub enum ClaimMode {
 /// Why a claim was not granted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClaimDenied {
-    /// Somebody else's claim is in the way; try again later.
+    /// Another claim is in the way; try again later.
     Busy,
     /// The region is over.
     Stale,

@@ -79,7 +79,7 @@ struct Table {
     draining: Vec<(u32, RegionKey, Held)>,
 }
 
-/// Where a region lies, for whoever registers it with a network.
+/// Address range of a region, for a backend that registers it with a network.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
     /// First byte.
@@ -211,7 +211,7 @@ impl Regions {
         self.listeners.lock().retain(|listener| listener(key));
     }
 
-    /// Where a live region lies. Whoever uses the address holds a claim.
+    /// Address range of a live region. A user of the address holds a claim.
     pub fn extent(&self, key: &RegionKey) -> Option<Extent> {
         let table = self.table.lock();
         let entry = table.entries.get(key.slot as usize)?.as_ref()?;

@@ -1,7 +1,7 @@
 //! Inbox: the reading ends of all rings.
 //!
-//! 1. Anybody looks whether a record waits, without a lock: idle threads that poll share the headers' cache lines and
-//!    disturb nobody. Whoever finds one takes the lock and reads; whoever finds it taken leaves.
+//! 1. Any thread looks whether a record waits, without a lock: idle threads that poll share the headers' cache lines and
+//!    disturb nobody. A thread that finds a record takes the lock and reads; one that finds the lock taken leaves.
 //! 2. The fates of the neighbours are looked at only after their links were read; one whose ring is wrong is lost at once.
 //! 3. `arm` asks all writers to ring; the first progress after it takes that back.
 
@@ -22,7 +22,7 @@ pub(super) const BACKEND: &str = "shm";
 /// Looks at the rings between two looks at the clock that tells when the links are due: it costs more than a ring.
 const LOOKS_PER_CLOCK: u32 = 16;
 
-/// What is owned by whoever reads.
+/// State of the one thread that reads.
 struct Desk {
     /// By the neighbours' positions.
     states: Vec<PeerState>,
@@ -34,7 +34,7 @@ struct Desk {
     suspicious: bool,
 }
 
-/// See the file's head.
+/// The reading ends of all rings, and the state of the thread that reads.
 pub(super) struct Inbox {
     /// By the neighbours' positions.
     readers: Vec<Reader>,
@@ -70,7 +70,7 @@ impl Inbox {
             happened = true;
             if let Err(cause) = drain(neighbour, reader, &mut desk.states[position], &mut desk.scratch, sink)
             {
-                // Told here, with its cause: of one that is gone the fate is decided.
+                // Told here, with its cause: the fate of a neighbour that is gone is decided already.
                 neighbour.condemn(Fate::Broken { what: "frame", cause: cause.clone() });
                 if desk.states[position] == PeerState::Open {
                     desk.states[position] = PeerState::Lost;
@@ -105,7 +105,7 @@ impl Inbox {
         for (position, (reader, neighbour)) in self.readers.iter().zip(host_peers.neighbours()).enumerate() {
             let is_lost = match neighbour.fate() {
                 None => false,
-                // What the dead wrote is there by now.
+                // All that a dead neighbour wrote is there by now.
                 Some(Fate::Gone) => !reader.has_record(),
                 Some(Fate::Broken { .. }) => true,
             };

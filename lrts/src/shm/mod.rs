@@ -2,10 +2,10 @@
 //! Never reaches memory that is not shareable.
 //!
 //! 1. Every ordered pair of nodes has one ring (`ring`). The writing end is shared by the threads of a node under a
-//!    short lock; the reading ends belong to whoever is in `progress`.
+//!    short lock; the reading ends belong to the thread that is in `progress`.
 //! 2. A region in an arena of a neighbour is reached through our mapping of the arena, under a claim on the
 //!    neighbour's board. Other memory is not reached by this backend: [`Shm::reaches`] tells.
-//! 3. **Sleeping.** `arm` says so in each ring to read; who writes a record then rings the doorbell (`cursor`).
+//! 3. **Sleeping.** `arm` says so in each ring to read; the writer of a record then rings the doorbell (`cursor`).
 //!    The first progress after it takes that back. One ring may wake several threads, and
 //!    one progress ends the sleep of the node: a thread that goes on sleeping must arm again.
 //! 4. **End.** A goodbye is the last record of a ring. A neighbour whose link ends before it is lost; its ring is
@@ -103,7 +103,7 @@ impl Shm {
             Ok(Pushed::Full) => false,
             Err(corrupt) => {
                 neighbour.condemn(Fate::Broken { what: "ring", cause: corrupt.to_string() });
-                // Whoever sleeps on this node's behalf has to tell of it.
+                // The thread that sleeps for this node has to tell of it.
                 ring_doorbell(self.host_peers.doorbell().button());
                 true
             }

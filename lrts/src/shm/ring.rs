@@ -29,12 +29,12 @@ const MAGIC: u64 = 0x00c4_a7e5;
 /// Kinds of record: channels, and this.
 const GOODBYE: u8 = 0xff;
 
-/// What a record carries.
+/// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A frame for this reader.
     Frame(Channel),
-    /// Nothing will follow.
+    /// The last record: nothing follows.
     Goodbye,
 }
 
@@ -54,10 +54,10 @@ impl Kind {
     }
 }
 
-/// What became of a record.
+/// Result of writing a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pushed {
-    /// It is in the ring.
+    /// The record is in the ring.
     Done {
         /// The reader sleeps: ring for it.
         ring: bool,
@@ -248,7 +248,7 @@ impl Reader {
         Ok(Some((kind, len, lines)))
     }
 
-    /// Whether to ring for the writer, who waits for room. Ask after a row of `pop`.
+    /// Whether to ring for the writer, which waits for room. Ask after a row of `pop`.
     ///
     /// The fence that the question needs is paid once for an eighth of the ring. A writer finds no room only while nearly half of
     /// the ring (all but its longest record) is unread, as it sees it; of that less than an eighth can have been read without

@@ -1,7 +1,7 @@
 //! Bell: wakes the threads that sleep on a descriptor, and costs nothing while nobody sleeps.
 //!
 //! 1. A sleeper arms the bell, then looks for work once more, then polls the descriptor.
-//! 2. Whoever makes work does so first and rings afterwards.
+//! 2. A thread that makes work does so first and rings afterwards.
 //! 3. Both sides put a sequentially consistent fence between their two steps, so at least one of them sees
 //!    the other: either the sleeper finds the work, or the ringer finds the bell armed.
 //! 4. A ring that nobody needed makes one sleep end early, never one end late.
@@ -13,7 +13,7 @@ use rustix::event::EventfdFlags;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::io;
 
-/// Whether somebody sleeps. Set by sleepers, cleared by the first ringer that sees it.
+/// Whether a thread sleeps. Set by sleepers, cleared by the first ringer that sees it.
 #[derive(Debug)]
 pub(crate) struct Armed(AtomicBool);
 
@@ -22,13 +22,13 @@ impl Armed {
         Self(AtomicBool::new(false))
     }
 
-    /// Somebody is about to sleep: it looks for work afterwards.
+    /// Announces a sleep: the caller looks for work afterwards.
     pub(crate) fn arm(&self) {
         self.0.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
     }
 
-    /// There is work, since before this. Returns whether the caller has to ring.
+    /// Disarms the bell, once there is work. Returns whether the caller has to ring.
     pub(crate) fn disarm(&self) -> bool {
         fence(Ordering::SeqCst);
         self.0.load(Ordering::SeqCst) && self.0.swap(false, Ordering::SeqCst)

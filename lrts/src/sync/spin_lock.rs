@@ -2,13 +2,13 @@
 //! Spin lock: for sections of some hundred nanoseconds, on the way of every message.
 //!
 //! Giving it back is a plain store, where a lock that can put threads to sleep needs a second read-modify-write to find out
-//! whether anybody sleeps: some 20 ns of the 200 that a message between processes takes. Who waits spins, then yields.
+//! whether anybody sleeps: some 20 ns of the 200 that a message between processes takes. A waiter spins, then yields.
 
 use parking_lot::lock_api::{GuardSend, Mutex, RawMutex};
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Looks before the core is offered to whoever may hold the lock.
+/// Looks before a waiter offers the core to the thread that may hold the lock.
 const SPINS: u32 = 100;
 
 /// The lock's one word: whether it is held. The swap that takes it pairs with the store that gave it back.

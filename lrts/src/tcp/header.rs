@@ -14,7 +14,7 @@ pub(super) const HEADER_BYTES: usize = 5;
 /// In the channel's place: the sender's last word.
 const GOODBYE: u8 = u8::MAX;
 
-/// What a header announces.
+/// Announcement of a frame, or of the connection's end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Header {
     Frame { channel: Channel, len: usize },

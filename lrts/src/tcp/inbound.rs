@@ -22,7 +22,7 @@ const AFTER_BYTES: usize = 4 << 10;
 /// Reads from one connection before the next has its turn.
 const READS: usize = 4;
 
-/// What reading led to.
+/// Result of reading a connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Heard {
     /// The kernel has nothing more now, or the turn is over.
@@ -35,7 +35,7 @@ pub(super) enum Heard {
     Breach(String),
 }
 
-/// What one question to the kernel brought.
+/// Result of one read.
 struct Received {
     /// Bytes; none at the end of the connection.
     count: usize,

@@ -34,10 +34,10 @@ pub(super) const SILENCE_MAX: Duration = Duration::from_secs(10);
 /// Connections looked at in one go; the kernel rotates those that remain.
 const EVENTS: usize = 16;
 
-/// What a peer has to say: two words, and its end.
+/// Signs of a peer: two words, and its end.
 const SIGNS: usize = 3;
 
-/// What is heard of a peer.
+/// Sign of a peer's life or death.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Sign {
     /// It says goodbye, and never sent anything.
@@ -50,7 +50,7 @@ pub(crate) enum Sign {
     Broken(String),
 }
 
-/// All of one node.
+/// The keepalive connections of one node.
 pub(crate) struct Keepalives {
     epoll: OwnedFd,
     open: BTreeMap<NodeId, OwnedFd>,
@@ -85,7 +85,7 @@ impl Keepalives {
         self.epoll.as_fd()
     }
 
-    /// What was heard since the last time. One system call when nothing was.
+    /// The signs since the last check. One system call when there are none.
     pub(crate) fn check(&mut self) -> Vec<(NodeId, Sign)> {
         let mut events = [const { MaybeUninit::<Event>::uninit() }; EVENTS];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -94,7 +94,7 @@ impl Keepalives {
         let peers = events.iter().map(|event| NodeId({ event.data }.u64() as u32));
         let mut heard = Vec::new();
         for peer in peers {
-            // What a peer writes beyond that is there the next time.
+            // Further words of a peer are there the next time.
             for _ in 0..SIGNS {
                 let Some(sign) = self.open.get(&peer).and_then(read) else { break };
                 if let Sign::Ended | Sign::Broken(_) = sign {
@@ -107,7 +107,7 @@ impl Keepalives {
     }
 }
 
-/// What a peer has written, if it has.
+/// The next sign on a connection, if there is one.
 fn read(socket: &OwnedFd) -> Option<Sign> {
     let mut byte = [0];
     loop {

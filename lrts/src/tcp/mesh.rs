@@ -33,7 +33,7 @@ const RETRY_AFTER: Duration = Duration::from_millis(20);
 /// The connections of a node.
 pub(super) type Connected = BTreeMap<(Line, NodeId), OwnedFd>;
 
-/// A connection that somebody opened to us and has not proved yet.
+/// A connection to us whose opener has not proved itself yet.
 struct HalfOpen {
     socket: OwnedFd,
     acceptor: Acceptor,
@@ -158,7 +158,7 @@ impl Mesh {
                     }
                     self.half_open.push_back(HalfOpen { socket, acceptor: Acceptor::new(), until });
                 }
-                // No descriptors, which the kernel says also where nobody waits: strangers give theirs back.
+                // No descriptors, which the kernel says also when no connection waits: strangers give theirs back.
                 Err(errno @ (Errno::MFILE | Errno::NFILE)) if is_ready(listener, PollFlags::IN) => {
                     self.crowded = Some(errno);
                     if self.half_open.pop_front().is_none() {
@@ -236,7 +236,7 @@ impl Mesh {
         let mut sockets: Vec<PollFd<'_>> = Vec::new();
         match self.crowded {
             None => sockets.extend(self.listener.iter().map(|listener| PollFd::new(listener, PollFlags::IN))),
-            // Whoever waits there makes the listener readable all the time.
+            // A connection that waits there makes the listener readable all the time.
             Some(_) => until = until.min(now + RETRY_AFTER),
         }
         for one in &self.half_open {

@@ -53,7 +53,7 @@ use std::time::Duration;
 /// Ready connections per progress; the kernel rotates those that remain.
 const EVENTS: usize = 64;
 
-/// What the events of the keepalive connections carry, where those of other connections carry a node.
+/// Data of the keepalive connections' events, where those of other connections carry a node.
 const KEEPALIVES: u64 = u64::MAX;
 
 struct Reading {
@@ -65,13 +65,13 @@ struct Link {
     peer: NodeId,
     socket: OwnedFd,
     outbound: Mutex<Outbound>,
-    /// The peer sends nothing more: it said goodbye or is lost. Written by whoever makes progress.
+    /// The peer sends nothing more: it said goodbye or is lost. Written by the thread that makes progress.
     silent: AtomicBool,
-    /// The peer is lost. Written by whoever makes progress.
+    /// The peer is lost. Written by the thread that makes progress.
     lost: AtomicBool,
 }
 
-/// What the one thread that makes progress holds.
+/// State of the one thread that makes progress.
 struct Hearing {
     /// By node; `None` where there is no connection.
     readings: Vec<Option<Reading>>,

@@ -1,4 +1,5 @@
 //! Verbs: the backend over RDMA devices (InfiniBand, RoCE, iWARP), with messages and one-sided access by reliable connections.
+//! Never decides about a lease: `leased` does.
 //!
 //! The libraries are loaded at run time (`rdma-mummy-sys`). From top to bottom: `endpoint` is all that
 //! [`crate::leased`] sees; it keeps a `link` for each peer, gets connections from the `manager`, and shares the `queue`s of one
@@ -7,7 +8,7 @@
 //! 1. Nothing that only some devices have is used: no atomics, no immediate data, no address handles, no on-demand paging.
 //! 2. Connections are made by the connection manager alone, which every kind of device has, and when they are needed.
 //! 3. A write that completed was acknowledged by the peer's device (by its TCP stack, with iWARP). The poster's release of
-//!    the lease follows it on the same connection; so whoever may claim the memory next finds the bytes there.
+//!    the lease follows it on the same connection; so the next operation that claims the memory finds the bytes there.
 
 mod device;
 mod endpoint;

@@ -1,7 +1,7 @@
 #![expect(unsafe_code, reason = "makes the device's objects and ends them in their order")]
 //! Queues that all connections of a device share: protection domain, completion queue with its channel, shared receive queue.
 //!
-//! They end in the opposite order of their making, after all queue pairs and registrations.
+//! These objects end in the opposite order of their making, after all queue pairs and registrations.
 
 use super::link::SIGNAL_INTERVAL;
 use super::options::BACKEND;
@@ -31,7 +31,7 @@ const DEPTH_MAX: usize = 256;
 /// Copied messages of at most so many bytes; soft-iWARP takes the last.
 const COPIED_BYTES: [u32; 3] = [256, 128, 64];
 
-/// How much of everything there is, by the device's word.
+/// Limits of the device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Messages under way to one peer.
@@ -46,7 +46,7 @@ pub(super) struct Limits {
     pub(super) registrations: usize,
 }
 
-/// See the module.
+/// The shared objects of one device.
 pub(super) struct Queues {
     context: NonNull<ibv_context>,
     pub(super) domain: *mut ibv_pd,
@@ -57,7 +57,7 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Makes them, for so many peers.
+    /// Makes the objects, for so many peers.
     ///
     /// # Errors
     /// What the device refused, or that it is too small for the job.
@@ -171,7 +171,7 @@ impl Queues {
         self.pair(self.limits.copied_bytes_max as u32)
     }
 
-    /// How much there is.
+    /// The device's limits.
     pub(super) fn limits(&self) -> Limits {
         self.limits
     }

@@ -1,8 +1,8 @@
 //! Fault injection: refuses, delays, corrupts and cuts off, as a [`FaultPlan`] says; what a network does on a bad day, on any day.
 //!
 //! 1. What a backend may do by its contract is all that happens: no room, a late arrival, a lost peer, bytes that do not
-//!    decode. Whoever stands above must end with the right result, or with an error that names the peer.
-//! 2. Arrivals keep their order. While one is held nobody sleeps; a refusal wakes whoever does.
+//!    decode. The layers above must end with the right result, or with an error that names the peer.
+//! 2. Arrivals keep their order. While one is held no thread sleeps; a refusal wakes sleepers.
 //! 3. A peer that is cut off is told of as lost, once; then nothing of it is heard, and what is sent to it vanishes.
 //!    Operations under way there end as the backend ends them; new ones fail.
 
@@ -43,7 +43,7 @@ pub struct Fault {
     held: Mutex<VecDeque<(Instant, Notification<Vec<u8>>)>>,
     waker: Waker,
     /// Something can go on that the backend's descriptor does not tell of: a refused operation, a held arrival, an untold
-    /// loss. Set by whoever causes it, after the wake-up; cleared by progress, which takes the wake-up then.
+    /// loss. Set by the thread that causes it, after the wake-up; cleared by progress, which takes the wake-up then.
     needs_progress: AtomicBool,
 }
 

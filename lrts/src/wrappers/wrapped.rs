@@ -51,7 +51,7 @@ impl Wrappers {
     }
 }
 
-/// See the file's head. What a bare backend costs, it costs here: one comparison more.
+/// A backend, bare or within wrappers.
 pub(crate) enum Wrapped<L> {
     Bare(L),
     Within { bare: Arc<L>, outer: Arc<dyn Lrts> },

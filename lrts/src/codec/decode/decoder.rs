@@ -7,7 +7,7 @@ use crate::memory::Memory;
 pub(in crate::codec) struct Decoder<'de> {
     bytes: &'de [u8],
     depth_left: u32,
-    /// What came beside the bytes and has not found its place.
+    /// Memory that came beside the bytes and no mark has named yet.
     lent: Vec<Option<Memory>>,
 }
 
@@ -17,18 +17,18 @@ impl<'de> Decoder<'de> {
         Self { bytes, depth_left: DEPTH_MAX, lent: Vec::new() }
     }
 
-    /// With what came beside the bytes.
+    /// With the memory that came beside the bytes.
     pub(in crate::codec) fn with(bytes: &'de [u8], lent: Vec<Memory>) -> Self {
         Self { lent: lent.into_iter().map(Some).collect(), ..Self::new(bytes) }
     }
 
-    /// What has not been read.
+    /// The bytes that have not been read.
     #[inline]
     pub(in crate::codec) fn rest(&self) -> &'de [u8] {
         self.bytes
     }
 
-    /// Everything must have been used.
+    /// Checks that all bytes and memories were used.
     #[inline]
     pub(in crate::codec) fn finish(&self) -> Result<(), Fault> {
         if !self.bytes.is_empty() {
@@ -88,7 +88,7 @@ impl<'de> Decoder<'de> {
         }
     }
 
-    /// What stands for a value without contents.
+    /// Takes the byte that stands for a value without contents.
     #[inline]
     pub(super) fn take_nothing(&mut self) -> Result<(), Fault> {
         match self.take_array()? {

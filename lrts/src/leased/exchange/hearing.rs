@@ -119,7 +119,7 @@ impl Exchange {
                 self.hear_goodbye(source);
                 return Ok(());
             }
-            // It hears our goodbye before any answer, which ends what it asked for.
+            // The peer hears our goodbye before any answer, which ends what it asked for.
             Control::Open { .. } if !peer.goodbyes.may_say() => return Ok(()),
             Control::Open { id, range, writing } => {
                 return peer.server.open(id, range, writing, network, &mut peer.waiting);

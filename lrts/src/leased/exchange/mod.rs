@@ -40,7 +40,7 @@ type Peers = crate::fabric::peers::Peers<Control, Server, Way>;
 pub(super) enum Message {
     /// Still in its buffer, which must be given back.
     Arrived(Arrival),
-    /// It came early.
+    /// Copied, because it came early.
     Kept(Vec<u8>),
 }
 
@@ -55,7 +55,7 @@ impl Message {
 
 /// How messages reach a peer, and come from it in their order.
 struct Way {
-    /// What its messages must carry to be heard.
+    /// The number that its messages must carry to be heard.
     door: u64,
     next_out: u32,
     next_in: u32,
@@ -64,7 +64,7 @@ struct Way {
     greeted: [bool; 2],
 }
 
-/// See the module.
+/// All that one node has with its peers, behind one lock.
 pub(super) struct Exchange {
     node: NodeId,
     backend: &'static str,
@@ -86,7 +86,7 @@ pub(super) struct Exchange {
     notifications: Vec<Notification>,
 }
 
-/// What an exchange is made of.
+/// Parts of an exchange.
 pub(super) struct Parts {
     pub(super) node: NodeId,
     pub(super) backend: &'static str,
@@ -129,7 +129,7 @@ impl Exchange {
         }
     }
 
-    /// What there is to sleep on.
+    /// The parts that a sleeper waits on.
     pub(super) fn parts(&self) -> (&Keepalives, &dyn Endpoint) {
         (&self.keepalives, &*self.endpoint)
     }
@@ -150,7 +150,7 @@ impl Exchange {
         self.peers.get(peer).map(|peer| peer.sent).unwrap_or_default()
     }
 
-    /// Takes what there is to tell.
+    /// Takes the notifications.
     pub(super) fn take_notifications(&mut self, notifications: &mut Vec<Notification>) {
         notifications.append(&mut self.notifications);
     }

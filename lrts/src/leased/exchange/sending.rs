@@ -12,7 +12,7 @@ use crate::lrts::{Completion, NoRoom};
 use crate::operation::Operation;
 
 impl Exchange {
-    /// Sends a frame; the lost swallow any number.
+    /// Sends a frame; lost peers swallow any number.
     ///
     /// # Errors
     /// [`NoRoom`], until some progress did something.

@@ -83,7 +83,7 @@ impl Exchange {
         !self.flows.is_empty() || self.endpoint.is_sending() || self.lingering.is_some()
     }
 
-    /// Whether all goodbyes were heard, no operation is open, and MPI needs no buffer any more, but of messages to the lost.
+    /// Whether all goodbyes were heard, no operation is open, and MPI needs no buffer any more, except for messages to lost peers.
     pub(in crate::mpi) fn is_closed(&self) -> bool {
         self.peers.are_over()
             && self.poster.is_idle()

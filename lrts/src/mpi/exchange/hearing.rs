@@ -25,7 +25,7 @@ impl Exchange {
             let peer = self.peers.get(header.source)?;
             (peer.way.rank == rank && peer.goodbyes.is_open()).then_some((header, body))
         });
-        // Of strangers and of the lost, nothing is heard.
+        // Messages of strangers and of lost peers are ignored.
         let Some((Header { source, kind }, body)) = known else { return self.read.push(arrival) };
         if let Kind::Frame(channel) = kind {
             return self.notifications.push(Notification::Frame { source, channel, message: arrival });

@@ -56,7 +56,7 @@ struct Running {
     flow: Flow,
 }
 
-/// See the module.
+/// All that one node has with its peers, behind one lock.
 pub(super) struct Exchange {
     node: NodeId,
     endpoint: Endpoint,
@@ -68,7 +68,7 @@ pub(super) struct Exchange {
     flows: Vec<Running>,
     /// By buffer of the sending pool: to whom.
     sends: Vec<NodeId>,
-    /// Written, by somebody who may not call MPI.
+    /// Written, by threads that may not call MPI.
     letters: VecDeque<Letter>,
     /// Read, and to be posted again.
     read: Vec<Arrival>,
@@ -79,7 +79,7 @@ pub(super) struct Exchange {
     notifications: Vec<Notification>,
 }
 
-/// What an exchange is made of.
+/// Parts of an exchange.
 pub(super) struct Parts {
     pub(super) node: NodeId,
     pub(super) endpoint: Endpoint,
@@ -123,12 +123,12 @@ impl Exchange {
         self.peers.get(peer).map(|peer| peer.sent).unwrap_or_default()
     }
 
-    /// Whether there is something to tell.
+    /// Whether there are notifications.
     pub(super) fn has_notifications(&self) -> bool {
         !self.notifications.is_empty()
     }
 
-    /// Takes what there is to tell.
+    /// Takes the notifications.
     pub(super) fn take_notifications(&mut self, notifications: &mut Vec<Notification>) {
         notifications.append(&mut self.notifications);
     }

@@ -13,7 +13,7 @@ use crate::mpi::wire::{Header, Kind};
 use crate::operation::Operation;
 
 impl Exchange {
-    /// Sends a frame; the lost swallow any number.
+    /// Sends a frame; lost peers swallow any number.
     ///
     /// # Errors
     /// [`NoRoom`], until some progress did something.
@@ -46,7 +46,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Writes a message and sends it, or leaves it to whoever may.
+    /// Writes a message and sends it, or leaves it to a thread that may call MPI.
     fn write(
         &mut self,
         target: NodeId,

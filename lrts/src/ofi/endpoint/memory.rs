@@ -39,7 +39,7 @@ impl Endpoint {
         let mut code = -(FI_ENOKEY as c_int);
         for _ in 0..KEYS_TRIED {
             let wanted = if provider_chooses { 0 } else { rand::random::<u64>() & mask };
-            // SAFETY: whoever registers keeps the memory until it deregisters; the library only notes the range.
+            // SAFETY: the caller keeps the memory until it deregisters; the library only notes the range.
             code = unsafe { calls::mr_reg(self.domain, address.cast(), len, flags(access), wanted, &mut mr) };
             if code != -(FI_ENOKEY as c_int) || provider_chooses {
                 break;

@@ -25,7 +25,7 @@ fn name(node: NodeId, number: u32) -> u64 {
     u64::from(node.0) << 32 | u64::from(number)
 }
 
-/// What [`name`] named.
+/// The work that [`name`] named.
 pub(super) fn named(name: u64) -> (NodeId, u32) {
     (NodeId((name >> 32) as u32), name as u32)
 }

@@ -20,7 +20,7 @@ const TEXT_CHARS_MAX: usize = 4096;
 /// What one process may publish between two fences: much more than it has to say.
 const PUBLISHED_BYTES_MAX: usize = 1 << 20;
 
-/// See the module.
+/// A communicator, as a process manager.
 pub(super) struct Mpi {
     communicator: Arc<Communicator>,
     /// Whether it is ours to end MPI.
