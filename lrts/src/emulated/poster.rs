@@ -16,7 +16,7 @@ use crate::region::RegionKey;
 use std::collections::HashMap;
 
 /// The data of an operation at this end.
-enum Data {
+enum LocalData {
     Get { into: Destination },
     Put { from: Memory, granted: bool },
 }
@@ -26,14 +26,14 @@ struct OpenOperation {
     token: Token,
     offset: u64,
     len: usize,
-    data: Data,
+    data: LocalData,
 }
 
 impl OpenOperation {
     fn complete(self, result: Result<usize, TransferError>) -> Completion {
         let memory = match self.data {
-            Data::Get { into } => into.into_memory(),
-            Data::Put { .. } => None,
+            LocalData::Get { into } => into.into_memory(),
+            LocalData::Put { .. } => None,
         };
         Completion { token: self.token, result, memory }
     }
@@ -70,7 +70,7 @@ impl Poster {
             return Err(Refused(get));
         }
         let Get { key, offset, into, len, token } = get;
-        let data = Data::Get { into: Destination::memory(into, len) };
+        let data = LocalData::Get { into: Destination::memory(into, len) };
         let id = self.insert(OpenOperation { token, offset, len, data });
         outgoing.push(Header::Get { id, range: range_of(&key, offset, len) });
         Ok(())
@@ -87,7 +87,8 @@ impl Poster {
         let Put { key, offset, from, token } = put;
         let len = from.len();
         let along = (len <= outgoing.chunk_bytes_max()).then(|| from.clone());
-        let id = self.insert(OpenOperation { token, offset, len, data: Data::Put { from, granted: false } });
+        let id =
+            self.insert(OpenOperation { token, offset, len, data: LocalData::Put { from, granted: false } });
         let header = Header::Put { id, range: range_of(&key, offset, len) };
         match along {
             Some(data) => outgoing.push_with(header, data),
@@ -99,7 +100,7 @@ impl Poster {
     /// The peer claimed the range of a put: sends its data.
     pub(super) fn granted(&mut self, id: OperationId, outgoing: &mut Outgoing) -> Result<(), String> {
         match self.open.get_mut(&id).map(|operation| &mut operation.data) {
-            Some(Data::Put { from, granted }) if !*granted && !from.is_empty() => {
+            Some(LocalData::Put { from, granted }) if !*granted && !from.is_empty() => {
                 *granted = true;
                 outgoing.start(Kind::PutPosted, id, Source::Memory(from.clone()));
                 Ok(())
@@ -125,7 +126,7 @@ impl Poster {
     /// Where the data of an open get go.
     pub(super) fn destination(&mut self, id: OperationId) -> Option<&mut Destination> {
         match self.open.get_mut(&id) {
-            Some(OpenOperation { data: Data::Get { into }, .. }) => Some(into),
+            Some(OpenOperation { data: LocalData::Get { into }, .. }) => Some(into),
             _ => None,
         }
     }
@@ -141,9 +142,9 @@ impl Poster {
     /// The peer says that an operation is over.
     pub(super) fn done(&mut self, id: OperationId, outgoing: &Outgoing) -> Result<Completion, String> {
         let plausible = |operation: &OpenOperation| match &operation.data {
-            Data::Get { .. } => operation.len == 0,
-            Data::Put { granted: false, .. } => operation.len <= outgoing.chunk_bytes_max(),
-            Data::Put { granted: true, .. } => !outgoing.is_sending(Kind::PutPosted, id),
+            LocalData::Get { .. } => operation.len == 0,
+            LocalData::Put { granted: false, .. } => operation.len <= outgoing.chunk_bytes_max(),
+            LocalData::Put { granted: true, .. } => !outgoing.is_sending(Kind::PutPosted, id),
         };
         if !self.open.get(&id).is_some_and(plausible) {
             return Err(format!("it ended operation {id}, which is not open or lacks data"));
@@ -156,8 +157,8 @@ impl Poster {
     /// The peer did not carry an operation out.
     pub(super) fn failed(&mut self, id: OperationId, reason: Reason) -> Result<Completion, String> {
         let plausible = |operation: &OpenOperation| match &operation.data {
-            Data::Get { into } => into.is_untouched(),
-            Data::Put { granted, .. } => !granted,
+            LocalData::Get { into } => into.is_untouched(),
+            LocalData::Put { granted, .. } => !granted,
         };
         if !self.open.get(&id).is_some_and(plausible) {
             return Err(format!("it failed operation {id}, which is not open or has begun"));

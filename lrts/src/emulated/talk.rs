@@ -1,6 +1,6 @@
 //! Talk with one peer: the operations posted there, those served here, and what waits to leave.
 
-use super::chunk::{Chunk, Owner};
+use super::chunk::{Chunk, Half};
 use super::needs_progress::NeedsProgress;
 use super::outgoing::{Kind, Outgoing, Pushed};
 use super::poster::Poster;
@@ -66,9 +66,9 @@ impl Talk {
     }
 
     fn destination(&mut self, chunk: Chunk) -> Option<&mut Destination> {
-        match chunk.owner {
-            Owner::OurGet => self.poster.destination(chunk.id),
-            Owner::TheirPut => self.server.destination(chunk.id),
+        match chunk.half {
+            Half::Poster => self.poster.destination(chunk.id),
+            Half::Server => self.server.destination(chunk.id),
         }
     }
 
@@ -98,9 +98,9 @@ impl Talk {
             self.chunk = Some(Chunk { missing, ..chunk });
             return None;
         }
-        match chunk.owner {
-            Owner::OurGet => self.poster.end_if_full(chunk.id),
-            Owner::TheirPut => {
+        match chunk.half {
+            Half::Poster => self.poster.end_if_full(chunk.id),
+            Half::Server => {
                 self.server.end_if_full(chunk.id, &mut self.outgoing);
                 None
             }

@@ -112,13 +112,13 @@ pub struct Arenas {
 }
 
 /// Keeps one piece; gives it back on drop.
-struct Lease {
+struct Piece {
     arenas: Arc<Arenas>,
     arena: u32,
     piece: Allocation,
 }
 
-impl Drop for Lease {
+impl Drop for Piece {
     fn drop(&mut self) {
         let arena = &mut self.arenas.pool.lock()[self.arena as usize];
         arena.allocator.free(self.piece);
@@ -223,10 +223,10 @@ impl Arenas {
         let offset = piece.offset as usize * UNIT_BYTES;
         let address = pool[number].mapping.address().wrapping_add(offset);
         let share = Share { arena: number as u32, offset: offset as u64 };
-        let owner = Box::new(Lease { arenas: Arc::clone(self), arena: number as u32, piece });
+        let owner = Box::new(Piece { arenas: Arc::clone(self), arena: number as u32, piece });
         drop(pool);
         // SAFETY: the allocator gave this piece to nobody else until the lease is dropped; it lies
-        // inside a mapping that lives as long as `self`, which the lease holds; its bytes come
+        // inside a mapping that lives as long as `self`, which the piece holds; its bytes come
         // initialised (zero) from the kernel. Neighbours touch them under a claim only.
         Some(unsafe { MemoryMut::from_raw_parts(address, len, Some(share), owner) })
     }

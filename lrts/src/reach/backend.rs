@@ -2,7 +2,7 @@
 
 use super::Reach;
 use super::polling::is_turn_of_the_farther;
-use super::route::Messages;
+use super::route::Carrier;
 use crate::capabilities::Capabilities;
 use crate::error::TransferError;
 use crate::frame::Frame;
@@ -37,9 +37,9 @@ impl Lrts for Reach {
         let len = frame.len();
         assert!(len <= self.frame_bytes_max, "frame of {len} bytes");
         match (self.peers[target.index()].messages, &self.shm, &self.tcp, &self.fabric) {
-            (Messages::Shm, Some(shm), ..) => shm.send(target, frame),
-            (Messages::Tcp, _, Some(tcp), _) => tcp.send(target, frame),
-            (Messages::Fabric, .., Some(fabric)) => fabric.carrier().send(target, frame),
+            (Carrier::Shm, Some(shm), ..) => shm.send(target, frame),
+            (Carrier::Tcp, _, Some(tcp), _) => tcp.send(target, frame),
+            (Carrier::Fabric, .., Some(fabric)) => fabric.carrier().send(target, frame),
             _ => panic!("messages to {target}, which is this node, never reach the network"),
         }
     }

@@ -1,7 +1,7 @@
 //! Choice of a path for a get or put, and what happens when that path stops working.
 
 use super::Reach;
-use super::route::{Messages, Peer};
+use super::route::{Carrier, Peer};
 use super::traffic::Count;
 use super::transfer::{Stub, Tried, copy_within, is_native, post_on};
 use crate::cma::Cma;
@@ -62,7 +62,7 @@ impl Reach {
             }
         }
         match self.carrier(node) {
-            Some(carrier) if peer.messages == Messages::Fabric => {
+            Some(carrier) if peer.messages == Carrier::Fabric => {
                 count(&peer.traffic.emulated, len, self.under_way.carry(carrier, operation))
             }
             Some(carrier) => count(&peer.traffic.emulated, len, post_on(carrier, operation)),

@@ -49,7 +49,7 @@ use crate::waker::Waker;
 use crate::wrappers::Wrapped;
 use fabric::Fabric;
 use parking_lot::Mutex;
-use route::{Messages, Peer, Route};
+use route::{Carrier, Peer, Route};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -188,10 +188,10 @@ impl Reach {
     pub fn path(&self, peer: NodeId) -> String {
         let Peer { messages, mapping, kernel_copy, direct, .. } = &self.peers[peer.index()];
         let carrier = match messages {
-            Messages::Myself => return "same process: memory by memcpy".to_owned(),
-            Messages::Shm => "shm".to_owned(),
-            Messages::Tcp => "tcp".to_owned(),
-            Messages::Fabric => self.fabric.as_ref().map_or_else(String::new, |fabric| fabric.describe()),
+            Carrier::Myself => return "same process: memory by memcpy".to_owned(),
+            Carrier::Shm => "shm".to_owned(),
+            Carrier::Tcp => "tcp".to_owned(),
+            Carrier::Fabric => self.fabric.as_ref().map_or_else(String::new, |fabric| fabric.describe()),
         };
         let own_way = self.fabric.as_ref().map_or("", |fabric| fabric.own_way());
         let mut memory = Vec::new();
@@ -241,10 +241,10 @@ impl Reach {
     /// If the job has no such node.
     pub fn usage(&self, peer: NodeId) -> PeerUse {
         let messages = match self.peers[peer.index()].messages {
-            Messages::Myself => None,
-            Messages::Shm => self.shm.as_ref().map(|shm| shm.inner().bare().sent(peer)),
-            Messages::Tcp => self.tcp.as_ref().map(|tcp| tcp.inner().bare().sent(peer)),
-            Messages::Fabric => self.fabric.as_ref().map(|fabric| fabric.sent(peer)),
+            Carrier::Myself => None,
+            Carrier::Shm => self.shm.as_ref().map(|shm| shm.inner().bare().sent(peer)),
+            Carrier::Tcp => self.tcp.as_ref().map(|tcp| tcp.inner().bare().sent(peer)),
+            Carrier::Fabric => self.fabric.as_ref().map(|fabric| fabric.sent(peer)),
         };
         self.peers[peer.index()].traffic.read(messages.unwrap_or_default())
     }
@@ -275,10 +275,10 @@ impl Reach {
     /// The backend that carries a peer's messages.
     fn carrier(&self, peer: NodeId) -> Option<&dyn Lrts> {
         match self.peers[peer.index()].messages {
-            Messages::Myself => None,
-            Messages::Shm => self.shm.as_ref().map(|shm| shm as &dyn Lrts),
-            Messages::Tcp => self.tcp.as_ref().map(|tcp| tcp as &dyn Lrts),
-            Messages::Fabric => self.fabric.as_ref().map(|fabric| fabric.carrier()),
+            Carrier::Myself => None,
+            Carrier::Shm => self.shm.as_ref().map(|shm| shm as &dyn Lrts),
+            Carrier::Tcp => self.tcp.as_ref().map(|tcp| tcp as &dyn Lrts),
+            Carrier::Fabric => self.fabric.as_ref().map(|fabric| fabric.carrier()),
         }
     }
 

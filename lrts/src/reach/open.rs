@@ -4,7 +4,7 @@
 
 use super::network::open_network;
 use super::options::{PATIENCE, ReachOptions};
-use super::route::{Messages as Carrier, Route};
+use super::route::{Carrier, Route};
 use super::{Parts, Reach};
 use crate::backends::{self, Backend, KernelCopy, Messages, Network};
 use crate::bootstrap::Bootstrap;

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Which backend carries a peer's messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Messages {
+pub(super) enum Carrier {
     /// The peer is this node.
     Myself,
     Shm,
@@ -17,13 +17,13 @@ pub(super) enum Messages {
 /// The paths to a peer, as they are decided at start-up.
 #[derive(Clone, Copy)]
 pub(super) struct Route {
-    pub(super) messages: Messages,
+    pub(super) messages: Carrier,
     pub(super) mapping: bool,
     pub(super) kernel_copy: bool,
 }
 
 pub(super) struct Peer {
-    pub(super) messages: Messages,
+    pub(super) messages: Carrier,
     /// Shareable regions of the peer are mapped. Cleared when that fails.
     pub(super) mapping: AtomicBool,
     /// The kernel copies from and to the peer's memory. Cleared when it refuses.
@@ -39,7 +39,7 @@ impl Peer {
             messages: route.messages,
             mapping: AtomicBool::new(route.mapping),
             kernel_copy: AtomicBool::new(route.kernel_copy),
-            direct: AtomicBool::new(route.messages == Messages::Fabric),
+            direct: AtomicBool::new(route.messages == Carrier::Fabric),
             traffic: Traffic::default(),
         }
     }

@@ -109,7 +109,8 @@ impl Managed {
     #[cfg(feature = "mpi")]
     fn among(communicator: Communicator, ends_mpi: bool, patience: Duration) -> Result<Self, LrtsError> {
         let communicator = Arc::new(communicator);
-        let mut managed = Self::join(Box::new(mpi::Mpi::new(Arc::clone(&communicator), ends_mpi)), patience)?;
+        let mut managed =
+            Self::join(Box::new(mpi::MpiManager::new(Arc::clone(&communicator), ends_mpi)), patience)?;
         managed.communicator = Some(communicator);
         Ok(managed)
     }

@@ -21,7 +21,7 @@ const TEXT_CHARS_MAX: usize = 4096;
 const PUBLISHED_BYTES_MAX: usize = 1 << 20;
 
 /// A communicator, as a process manager.
-pub(super) struct Mpi {
+pub(super) struct MpiManager {
     communicator: Arc<Communicator>,
     /// Whether it is ours to end MPI.
     ends_mpi: bool,
@@ -30,7 +30,7 @@ pub(super) struct Mpi {
     known: HashMap<(u32, String), String>,
 }
 
-impl Mpi {
+impl MpiManager {
     pub(super) fn new(communicator: Arc<Communicator>, ends_mpi: bool) -> Self {
         Self { communicator, ends_mpi, published: Vec::new(), known: HashMap::new() }
     }
@@ -44,7 +44,7 @@ impl Mpi {
     }
 }
 
-impl ProcessManager for Mpi {
+impl ProcessManager for MpiManager {
     fn name(&self) -> &'static str {
         "MPI"
     }
