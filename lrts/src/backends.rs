@@ -1,4 +1,4 @@
-//! The only list of backend names: what users may type after `+lrts`, and what each name means.
+//! Backend names: the only list of what users may type after `+lrts`, and what each name means.
 
 use crate::error::LrtsError;
 
@@ -57,9 +57,9 @@ pub(crate) enum KernelCopy {
 /// One name and its meaning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Backend {
-    /// What users type.
+    /// The name that users type.
     pub name: &'static str,
-    /// What it does, for the help table.
+    /// One line for the help table.
     pub summary: &'static str,
     pub(crate) messages: Messages,
     /// Whether neighbours map each other's shareable memory.
@@ -67,7 +67,7 @@ pub struct Backend {
     pub(crate) kernel_copy: KernelCopy,
 }
 
-/// What holds without `+lrts`.
+/// The choice without `+lrts`.
 pub(crate) const NEAREST: Backend = Backend {
     name: "",
     summary: "the nearest path to each node",
@@ -139,7 +139,7 @@ pub const BACKENDS: &[Backend] = &[
     },
 ];
 
-/// What a name means.
+/// Finds the backend that a name means.
 ///
 /// # Errors
 /// [`LrtsError::UnknownBackend`], which lists the names.

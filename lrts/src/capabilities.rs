@@ -1,4 +1,4 @@
-//! What a backend can do by itself; `emulated` does the rest.
+//! Capabilities: what a backend can do by itself; `emulated` does the rest.
 
 /// What one backend offers. Tested set (native equals emulated) and clear.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

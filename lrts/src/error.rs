@@ -1,4 +1,4 @@
-//! Everything that can go wrong below the runtime, as types that name peer, operation and cure.
+//! Errors below the runtime, as types that name peer, operation and cure.
 
 use crate::ids::NodeId;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub enum LrtsError {
     /// A peer's process ended or its connection broke without a goodbye.
     #[error("{peer} was lost over {backend}: {cause}")]
     PeerLost {
-        /// Who.
+        /// The node.
         peer: NodeId,
         /// Over which backend it was noticed.
         backend: &'static str,
@@ -21,7 +21,7 @@ pub enum LrtsError {
     /// A peer sent bytes that no correct peer sends.
     #[error("{peer} sent an invalid {what} over {backend}: {cause}; all nodes must run the same build")]
     Protocol {
-        /// Who.
+        /// The node.
         peer: NodeId,
         /// Over which backend.
         backend: &'static str,
@@ -45,7 +45,7 @@ pub enum LrtsError {
     /// A peer could not be reached or did not prove that it belongs to the job.
     #[error("cannot connect to {peer} over {backend}: {cause}")]
     Connect {
-        /// Who.
+        /// The node.
         peer: NodeId,
         /// Over which backend.
         backend: &'static str,
@@ -58,7 +58,7 @@ pub enum LrtsError {
     /// No path leads to a peer with the options given.
     #[error("no path leads to {peer}: {cause}")]
     Unreachable {
-        /// Who.
+        /// The node.
         peer: NodeId,
         /// Which switches forbid it.
         cause: String,

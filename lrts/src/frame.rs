@@ -1,6 +1,6 @@
-//! A frame: the bounded run of bytes that one node sends to another.
+//! Frame: the bounded run of bytes that one node sends to another.
 
-/// Who reads a frame on the other side.
+/// Reader of a frame on the other side.
 ///
 /// Every backend carries the channel in its own frame header, so that [`crate::emulated`] and the
 /// runtime share one connection without either copying the other's bytes.
@@ -31,11 +31,11 @@ impl Channel {
 /// larger data travel by get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// Who reads it.
+    /// Its reader.
     pub channel: Channel,
-    /// What it says first.
+    /// The bytes that come first.
     pub head: &'a [u8],
-    /// What it says next.
+    /// The bytes that follow.
     pub body: &'a [u8],
 }
 
@@ -50,12 +50,12 @@ impl<'a> Frame<'a> {
         self.head.len() + self.body.len()
     }
 
-    /// Whether it says nothing.
+    /// Whether it has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Both parts together, for whoever has to keep them.
+    /// Both parts together, for a backend that has to keep them.
     pub fn to_vec(&self) -> Vec<u8> {
         [self.head, self.body].concat()
     }

@@ -1,4 +1,4 @@
-//! The one name this crate gives to anybody: a node of the job.
+//! Node ids: the one name that this crate gives to anybody.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

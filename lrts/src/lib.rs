@@ -1,20 +1,20 @@
-//! The low-level runtime system of `chare`: bytes, nodes and memory. It knows no chare.
+//! Low-level runtime system of `chare`: bytes, nodes and memory. It knows no chare.
 
-pub mod bell;
-mod brief;
 mod capabilities;
-pub mod claim;
 pub mod codec;
 mod error;
 mod frame;
 mod ids;
 mod lrts;
+pub mod mapping;
 mod memory;
+mod notification;
+mod operation;
 mod path_use;
+mod peer_state;
 mod region;
 mod sync;
 mod waker;
-mod wish;
 
 pub mod backends;
 pub mod bootstrap;
@@ -47,7 +47,9 @@ pub use ids::NodeId;
 pub use lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink, Token};
 pub use memory::{Memory, MemoryMut, Owner, Share};
 pub use path_use::PathUse;
+pub use region::claim;
 pub use region::{Claim, ClaimError, EndListener, Extent, Held, RegionKey, Regions, check_range};
+pub use sync::bell;
 
 #[cfg(all(test, loom))]
 mod model;

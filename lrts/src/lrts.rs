@@ -1,4 +1,4 @@
-//! The one trait that every network backend implements, and what passes through it.
+//! LRTS: the one trait that every network backend implements, and what passes through it.
 
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
@@ -8,7 +8,7 @@ use crate::memory::{Memory, MemoryMut};
 use crate::region::RegionKey;
 use rustix::fd::BorrowedFd;
 
-/// Names an operation to whoever posted it; comes back in its [`Completion`]. The poster chooses it.
+/// Names an operation to its poster; comes back in its [`Completion`]. The poster chooses it.
 pub type Token = u64;
 
 /// An operation that could not start now: no room, or the region is claimed by another operation.
@@ -59,7 +59,7 @@ pub struct Completion {
     pub memory: Option<MemoryMut>,
 }
 
-/// What became of a posted get or put.
+/// Result of posting a get or put.
 #[derive(Debug)]
 pub enum Posted {
     /// Already over: the path is a memory copy. No completion will be delivered.
@@ -100,7 +100,7 @@ pub trait Lrts: Send + Sync {
     /// The name users type after `+lrts` and read in `+stats`.
     fn name(&self) -> &'static str;
 
-    /// What this backend does by itself.
+    /// The operations that this backend has by itself.
     fn capabilities(&self) -> Capabilities;
 
     /// Queues a frame for `target`. Frames are never lost: each arrives exactly once, or

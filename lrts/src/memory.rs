@@ -2,7 +2,7 @@
 //! Memory that transfers touch: raw address, length, and the owner that keeps both valid.
 //!
 //! Rules:
-//! 1. [`MemoryMut`] is the only handle to its bytes; whoever holds it may write them, and a
+//! 1. [`MemoryMut`] is the only handle to its bytes; its holder may write them, and a
 //!    transfer that fills memory takes it by value and hands it back with its completion.
 //! 2. [`Memory`] is shared and read-only; it thaws back into a [`MemoryMut`] only when it is the
 //!    last handle. A transfer that reads memory holds a clone until its completion.
@@ -22,7 +22,7 @@ pub struct Share {
     pub offset: u64,
 }
 
-/// What keeps memory alive; dropping it frees or unmaps the bytes.
+/// Owner of memory, which keeps it alive; dropping it frees or unmaps the bytes.
 pub type Owner = Box<dyn Any + Send + Sync>;
 
 struct Block {
@@ -164,7 +164,7 @@ impl MemoryMut {
         Memory { block: Arc::new(self.0), start: 0, len }
     }
 
-    /// The owner, for whoever knows its type and wants its allocation back.
+    /// The owner, for a caller that knows its type and wants its allocation back.
     pub fn into_owner(self) -> Owner {
         self.0.owner
     }

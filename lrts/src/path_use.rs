@@ -1,4 +1,4 @@
-//! How often something was used, and for how many bytes.
+//! Use of a path: how many operations it carried, and how many bytes.
 
 /// A path's use so far.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

@@ -1,4 +1,4 @@
-//! What a sleeper waits on: all that the backends below it wait on, and a wake-up from within.
+//! Waker: a descriptor for a sleeper, over all that the backends below wait on and a wake-up from within.
 
 use crate::error::LrtsError;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -7,7 +7,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use std::time::Duration;
 
-/// See the file's head.
+/// A descriptor over those of several backends, and one to wake it by.
 pub(crate) struct Waker {
     /// Readable while a wake-up is pending.
     rung: OwnedFd,

@@ -6,7 +6,7 @@ use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::cma::{Cma, permit};
 use chare_lrts::emulated::Emulated;
-use chare_lrts::host::Neighbourhood;
+use chare_lrts::host::HostPeers;
 #[cfg(any(feature = "ofi", feature = "verbs"))]
 use chare_lrts::leased::Leased;
 use chare_lrts::memcpy::{Hub, Memcpy};
@@ -296,15 +296,15 @@ fn connect(bootstrap: &mut dyn Bootstrap) -> Result<Tcp, LrtsError> {
 }
 
 /// A node whose memory neighbours can map.
-fn with_arenas(lrts: Arc<dyn Lrts>, host: &Arc<Neighbourhood>) -> Node {
+fn with_arenas(lrts: Arc<dyn Lrts>, host: &Arc<HostPeers>) -> Node {
     let arenas = Arc::clone(host.arenas());
     let allocate = move |len| arenas.allocate(len).expect("there is shareable memory");
     Node { lrts, regions: Arc::clone(host.regions()), allocate: Box::new(allocate) }
 }
 
-fn meet(bootstrap: &mut dyn Bootstrap) -> Result<Arc<Neighbourhood>, LrtsError> {
+fn meet(bootstrap: &mut dyn Bootstrap) -> Result<Arc<HostPeers>, LrtsError> {
     let regions = regions(bootstrap)?;
-    Neighbourhood::open(bootstrap, regions, PATIENCE)
+    HostPeers::open(bootstrap, regions, PATIENCE)
 }
 
 fn shm(bootstrap: &mut dyn Bootstrap) -> Result<Node, LrtsError> {

@@ -10,7 +10,7 @@ use crate::runner::{Check, Outcome, descriptors};
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::emulated::Emulated;
-use chare_lrts::mpi::{Communicator, Mpi, Place, Threads, start};
+use chare_lrts::mpi::{Communicator, Mpi, Process, Threads, start};
 use chare_lrts::{LrtsError, NodeId, Regions};
 use chare_tests::Launcher;
 use std::process::ExitCode;
@@ -62,7 +62,7 @@ impl Shared {
     fn open_all(&self, nodes: u32) -> Result<Vec<Node>, LrtsError> {
         let place = |_| {
             let communicator = Arc::new(start::solitary(self.world.library())?);
-            Ok(Place { communicator, rank: 0 })
+            Ok(Process { communicator, rank: 0 })
         };
         let places = (0..nodes).map(place).collect::<Result<Vec<_>, LrtsError>>()?;
         let job = Local::job(nodes).map_err(|error| LrtsError::Bootstrap(error.to_string()))?;
@@ -77,7 +77,7 @@ impl Shared {
     }
 }
 
-fn open_node(bootstrap: &mut dyn Bootstrap, places: &[Place], emulated: bool) -> Result<Node, LrtsError> {
+fn open_node(bootstrap: &mut dyn Bootstrap, places: &[Process], emulated: bool) -> Result<Node, LrtsError> {
     let (me, nodes) = (bootstrap.node(), bootstrap.nodes());
     let regions = Arc::new(Regions::new(me)?);
     let peers: Vec<NodeId> = (0..nodes).map(NodeId).filter(|peer| *peer != me).collect();

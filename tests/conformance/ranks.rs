@@ -5,7 +5,7 @@
 use crate::group::{Group, Heard, Node, PATIENCE, assert_pattern, fill};
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::managed::Managed;
-use chare_lrts::mpi::{Mpi, Place};
+use chare_lrts::mpi::{Mpi, Process};
 use chare_lrts::{
     Completion, Get, Held, LrtsError, NodeId, Posted, Put, Refused, RegionKey, Regions, TransferError,
 };
@@ -50,8 +50,8 @@ impl Rank {
         let mut bootstrap = Managed::by_mpi(None, PATIENCE)?;
         let (me, nodes) = (bootstrap.node(), bootstrap.nodes());
         let communicator = bootstrap.communicator().expect("MPI says who is in the job");
-        let place = |rank| Place { communicator: Arc::clone(&communicator), rank };
-        let places: Vec<Place> = (0..nodes).map(place).collect();
+        let place = |rank| Process { communicator: Arc::clone(&communicator), rank };
+        let places: Vec<Process> = (0..nodes).map(place).collect();
         let others: Vec<NodeId> = (0..nodes).map(NodeId).filter(|peer| *peer != me).collect();
         let regions = Arc::new(Regions::new(me)?);
         let mpi = Mpi::open(&mut bootstrap, &others, Arc::clone(&regions), &places, PATIENCE)?;

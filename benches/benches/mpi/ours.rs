@@ -4,7 +4,7 @@ use crate::Task;
 use chare_benches::{Deed, play_pair, processor, take_seat};
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::managed::Managed;
-use chare_lrts::mpi::{Mpi, Place};
+use chare_lrts::mpi::{Mpi, Process};
 use chare_lrts::{LrtsError, NodeId, Regions};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(crate) fn play(task: Task<'_>) -> Result<(), LrtsError> {
     let node = managed.node();
     take_seat(processor(node.index()));
     let communicator = managed.communicator().expect("MPI says who is in the job");
-    let places = [0, 1].map(|rank| Place { communicator: Arc::clone(&communicator), rank });
+    let places = [0, 1].map(|rank| Process { communicator: Arc::clone(&communicator), rank });
     let regions = Arc::new(Regions::new(node)?);
     let other = NodeId(1 - node.0);
     let mpi = Mpi::open(&mut managed, &[other], Arc::clone(&regions), &places, PATIENCE)?;

@@ -2,7 +2,7 @@
 //! The peers for memory: one copy within a process, out of a mapping, by the kernel, or through a socket.
 
 use chare_benches::{Batches, processor, take_seat};
-use chare_lrts::host::mapping::Mapping;
+use chare_lrts::mapping::Mapping;
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{self, BufRead, BufReader, Read, Write};

@@ -1,4 +1,4 @@
-//! Three ways in which MPI's handles, constants and statuses look in memory.
+//! ABIs of MPI: the three ways in which its handles, constants and statuses look in memory.
 //!
 //! A handle is a C `int` (MPICH) or a pointer (the others). Both are passed here as a word of eight bytes: the C calling
 //! conventions of 64-bit little-endian machines put an `int` into the low half of a register or stack slot and ignore the

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "calls functions of a shared library")]
-//! Communicators, and operations under way on them.
+//! Communicators: messages and collectives among the processes of one, and the requests under way on it.
 //!
 //! **Threads.** Every unsafe function here may be called by the threads that the granted level allows, and by no others: any at
 //! a time ([`Threads::Multiple`](crate::Threads)), one at a time (`Serialized`), or MPI's main thread alone.

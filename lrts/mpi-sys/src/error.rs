@@ -1,4 +1,4 @@
-//! What can go wrong, as sentences.
+//! Errors of MPI, as sentences.
 
 use std::fmt;
 

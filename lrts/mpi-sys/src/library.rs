@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "looks symbols up in a shared library and calls them")]
-//! The shared library, which ABI it has, and what concerns the process as a whole.
+//! Shared library of MPI: finds and loads it, tells its ABI, and starts and ends it for the process.
 //!
 //! It is loaded once per process and stays: an MPI is initialised once, starts threads and leaves exit handlers behind.
 

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "calls through the operation tables of libfabric's objects")]
-//! The inline functions of the headers: each calls one entry of an object's operation table.
+//! Calls of libfabric: the inline functions of its headers, each of which calls one entry of an object's operation table.
 //!
 //! # Safety
 //! All of them share one contract: objects are open objects of the library; memory, texts and structures are as the

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "looks symbols up in a shared library")]
-//! The shared library and the symbols that it exports.
+//! Shared library of libfabric: loads it and looks up the symbols that it exports.
 //!
 //! It is loaded once per process and stays: its providers start threads and leave exit handlers behind.
 

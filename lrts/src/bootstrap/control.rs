@@ -1,4 +1,4 @@
-//! What a node and the process that started it say to each other.
+//! Control protocol: messages between a node and the process that started it.
 //!
 //! They share one private `SOCK_SEQPACKET` unix socket, which the node inherits. Rules:
 //!
@@ -39,7 +39,7 @@ pub const TEXT_BYTES_MAX: usize = 8 * 1024;
 /// Says which messages a build understands; changes with every change of this file's types.
 pub const PROTOCOL: u32 = 1;
 
-/// From a node to whoever started it.
+/// From a node to the process that started it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum FromNode {
     /// The node runs and asks for its place.
@@ -61,7 +61,7 @@ pub enum FromNode {
     },
     /// The node noticed that another one is gone.
     Lost {
-        /// Who is gone.
+        /// The node that is gone.
         peer: NodeId,
         /// What the node saw.
         message: String,
@@ -73,7 +73,7 @@ pub enum FromNode {
     },
 }
 
-/// To a node from whoever started it.
+/// To a node from the process that started it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ToNode {
     /// The node's place in the job.

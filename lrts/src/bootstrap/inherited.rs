@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "takes over a descriptor that an environment variable names")]
-//! A socket that a launcher left to this process and named in the environment.
+//! Inherited sockets: takes over a socket that a launcher left to this process and named in the environment.
 //!
 //! It arrives without close-on-exec and gets it here. So it is taken once, a file that this process opened itself is never
 //! mistaken for it, and no child of the program inherits it.

@@ -1,4 +1,4 @@
-//! A node that a launcher started: finds its place through an inherited socket, and reports over it later.
+//! Launched node: finds its place in the job through a socket that our launcher left to it, and reports over it later.
 //!
 //! 1. The launcher names the socket in [`VARIABLE`] as `descriptor:inode`. The inode tells the socket from whatever
 //!    else may have that number in a process that merely inherited the environment.

@@ -1,4 +1,4 @@
-//! Several nodes in one process: for tests, which drive a whole job from one place.
+//! Local job: several nodes in one process, for tests that drive a whole job from one place.
 
 use super::{Bootstrap, JobKey};
 use crate::error::LrtsError;

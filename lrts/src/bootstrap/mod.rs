@@ -1,4 +1,4 @@
-//! Who is in the job, before messages exist.
+//! Bootstrap: tells a node who is in the job, before messages exist.
 //!
 //! A bootstrap answers four questions: which node am I, how many are there, what did the others publish, and
 //! which of them share this host (with a private socket to each of those). It never carries messages.
@@ -16,7 +16,7 @@ use crate::error::LrtsError;
 use crate::ids::NodeId;
 use rustix::fd::OwnedFd;
 
-/// Proves that a peer belongs to the job. Made by whoever starts the job, passed over inherited descriptors.
+/// Proves that a peer belongs to the job. Made by the process that starts the job, passed over inherited descriptors.
 #[derive(Clone)]
 pub struct JobKey(pub [u8; 32]);
 

@@ -1,4 +1,4 @@
-//! A job of one process: nobody to find.
+//! Single node: a job of one process, with nobody to find.
 
 use super::{Bootstrap, JobKey};
 use crate::error::LrtsError;

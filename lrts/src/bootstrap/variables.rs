@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "changes the environment of the process")]
-//! Changes what children find in their environment, so that none mistakes itself for this process.
+//! Environment variables: changes what children of this process find, so that none mistakes itself for it.
 
 /// Whether nobody else could read the environment meanwhile: this is the only thread.
 fn is_alone() -> bool {

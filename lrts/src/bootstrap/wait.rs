@@ -1,4 +1,4 @@
-//! Waiting for a socket, within a bound.
+//! Waiting for a socket to be readable, until a deadline.
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::AsFd;

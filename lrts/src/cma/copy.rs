@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "copies between owned memory and a claimed range of another process")]
-//! The copies of claimed ranges.
+//! Copies of claimed ranges by the kernel.
 
 use super::sys::{self, Direction, PIECE_BYTES_MAX, Remote};
 use crate::error::TransferError;

@@ -1,4 +1,5 @@
-//! Any memory of the nodes of one host, copied by the kernel from process to process (cross memory attach).
+//! CMA (cross memory attach): any memory of the nodes of one host, copied by the kernel from process to process. Never carries a
+//! message.
 //!
 //! 1. Gets and puts only: the target's processor has no part in it, and they are over when the call returns.
 //! 2. Liveness, range, rights and address come from the neighbour's board, under a claim.
@@ -16,7 +17,7 @@ pub use permission::permit;
 use crate::capabilities::Capabilities;
 use crate::error::TransferError;
 use crate::frame::Frame;
-use crate::host::{Neighbourhood, get_by, put_by};
+use crate::host::{HostPeers, get_by, put_by};
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
@@ -29,7 +30,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The backend of one node.
 pub struct Cma {
-    neighbourhood: Arc<Neighbourhood>,
+    host_peers: Arc<HostPeers>,
     /// By the neighbours' positions.
     denials: Vec<Option<Denial>>,
     /// Set once, by `shutdown`.
@@ -38,18 +39,15 @@ pub struct Cma {
 
 impl Cma {
     /// Opens the backend and probes each neighbour: two system calls apiece.
-    pub fn open(neighbourhood: Arc<Neighbourhood>) -> Self {
-        let denials = neighbourhood
-            .neighbours()
-            .iter()
-            .map(|neighbour| probe(neighbour.introduction()).err())
-            .collect();
-        Self { neighbourhood, denials, closing: AtomicBool::new(false) }
+    pub fn open(host_peers: Arc<HostPeers>) -> Self {
+        let denials =
+            host_peers.neighbours().iter().map(|neighbour| probe(neighbour.introduction()).err()).collect();
+        Self { host_peers, denials, closing: AtomicBool::new(false) }
     }
 
     /// Whether a node is a neighbour whose memory can be copied.
     pub fn allows(&self, node: NodeId) -> bool {
-        self.neighbourhood.position(node).is_some_and(|position| self.denials[position].is_none())
+        self.host_peers.position(node).is_some_and(|position| self.denials[position].is_none())
     }
 
     /// Why a neighbour's memory cannot be copied; `None` if it can, or if the node is no neighbour.
@@ -58,12 +56,12 @@ impl Cma {
     }
 
     fn denial(&self, node: NodeId) -> Option<&Denial> {
-        self.denials[self.neighbourhood.position(node)?].as_ref()
+        self.denials[self.host_peers.position(node)?].as_ref()
     }
 
     /// One sentence for the user when any neighbour is denied: who, why, what helps, and what happens instead.
     pub fn warning(&self) -> Option<String> {
-        let mut denied = self.neighbourhood.nodes().zip(&self.denials).filter(|(_, denial)| denial.is_some());
+        let mut denied = self.host_peers.nodes().zip(&self.denials).filter(|(_, denial)| denial.is_some());
         let (first, denial) = denied.next()?;
         let (others, denial) = (denied.count(), denial.as_ref()?);
         let mut who = first.to_string();
@@ -110,7 +108,7 @@ impl Lrts for Cma {
 
     fn progress(&self, _sink: &mut dyn Sink) -> bool {
         // Nothing of this backend arrives; arenas and deaths may.
-        self.neighbourhood.read_links_if_due();
+        self.host_peers.read_links_if_due();
         false
     }
 
@@ -119,7 +117,7 @@ impl Lrts for Cma {
             return Err(Refused(get));
         }
         match self.permission(get.key.node) {
-            Ok(()) => get_by(&self.neighbourhood, get, copy::read),
+            Ok(()) => get_by(&self.host_peers, get, copy::read),
             Err(error) => {
                 Ok(Posted::Done(Completion { token: get.token, result: Err(error), memory: Some(get.into) }))
             }
@@ -131,7 +129,7 @@ impl Lrts for Cma {
             return Err(Refused(put));
         }
         match self.permission(put.key.node) {
-            Ok(()) => put_by(&self.neighbourhood, put, copy::write),
+            Ok(()) => put_by(&self.host_peers, put, copy::write),
             Err(error) => Ok(Posted::Done(Completion { token: put.token, result: Err(error), memory: None })),
         }
     }

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "writes into the bytes that a neighbour opened for it")]
-//! Whether the kernel lets one process copy another's memory, why not, and what helps.
+//! Permission to copy another process's memory: whether the kernel grants it, why not, and what helps.
 //!
 //! 1. The kernel asks the same question as for a debugger (ptrace). With the yama security module at level 1, a process
 //!    answers it beforehand by naming its debuggers: [`permit`], before it tells its neighbours its address.
@@ -17,7 +17,7 @@ use std::os::unix::fs::MetadataExt;
 const YAMA: &str = "/proc/sys/kernel/yama/ptrace_scope";
 
 /// Lets the other processes of this user copy this process's memory where yama would forbid it and may be
-/// asked (level 1). Call it once, before [`Neighbourhood::open`](crate::host::Neighbourhood::open). Elsewhere it
+/// asked (level 1). Call it once, before [`HostPeers::open`](crate::host::HostPeers::open). Elsewhere it
 /// does nothing. If the kernel refuses, the neighbours will find out and say so.
 pub fn permit() {
     if yama_level() == Some(1) {

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "calls process_vm_readv and process_vm_writev, which no safe crate offers")]
-//! The two system calls of this backend, and the loop around them.
+//! System calls of CMA, two of them, and the loop around them.
 
 use rustix::io::Errno;
 

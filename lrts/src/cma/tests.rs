@@ -1,15 +1,15 @@
-//! The backend between nodes of this process: real system calls, on the process itself.
+//! Tests of CMA between nodes of this process: real system calls, on the process itself.
 
 use super::sys::tests::{PAGE_BYTES, page_before_a_hole};
 use super::*;
-use crate::host::testing::{Heard, neighbourhoods, over};
+use crate::host::testing::{Heard, host_peers_of_job, over};
 use crate::memory::MemoryMut;
 use crate::region::Held;
 
 const ONE: NodeId = NodeId(1);
 
 fn pair() -> (Cma, Cma) {
-    let mut nodes = neighbourhoods(2).into_iter().map(Cma::open);
+    let mut nodes = host_peers_of_job(2).into_iter().map(Cma::open);
     (nodes.next().expect("node 0"), nodes.next().expect("node 1"))
 }
 
@@ -29,7 +29,7 @@ fn put(key: RegionKey, offset: u64, bytes: Vec<u8>) -> Put {
 fn any_memory_is_reached() {
     let (here, there) = pair();
     assert_eq!((here.denied(ONE), here.warning()), (None, None));
-    let regions = there.neighbourhood.regions();
+    let regions = there.host_peers.regions();
     let source = bytes(300_000);
     let from = regions.register(Held::Source(MemoryMut::from_vec(source.clone()).freeze())).expect("a slot");
     let to = regions.register(Held::Target(MemoryMut::heap_zeroed(300_000))).expect("a slot");
@@ -48,7 +48,7 @@ fn any_memory_is_reached() {
 #[test]
 fn bad_keys_and_ranges_are_typed_errors() {
     let (here, there) = pair();
-    let regions = there.neighbourhood.regions();
+    let regions = there.host_peers.regions();
     let key = regions.register(Held::Source(MemoryMut::from_vec(vec![1; 100]).freeze())).expect("a slot");
     let result = |key, offset, len| over(here.get(get(key, offset, len))).result;
     let forged = RegionKey { generation: !key.generation, ..key };
@@ -64,7 +64,7 @@ fn bad_keys_and_ranges_are_typed_errors() {
 fn a_denied_neighbour_fails_before_anything_is_claimed() {
     let (mut here, there) = pair();
     here.denials[0] = Some(Denial { cause: "a test".to_owned(), cure: "end it" });
-    let regions = there.neighbourhood.regions();
+    let regions = there.host_peers.regions();
     let key = regions.register(Held::Target(MemoryMut::heap_zeroed(8))).expect("a slot");
     let refused = TransferError::Refused { node: ONE, cause: "a test; end it".to_owned() };
     assert_eq!(over(here.get(get(key, 0, 8))).result, Err(refused.clone()));
@@ -76,10 +76,10 @@ fn a_denied_neighbour_fails_before_anything_is_claimed() {
 #[test]
 fn a_node_that_is_gone_fails_its_transfers() {
     let (here, there) = pair();
-    let regions = there.neighbourhood.regions();
+    let regions = there.host_peers.regions();
     let key = regions.register(Held::Target(MemoryMut::heap_zeroed(8))).expect("a slot");
     drop(there);
-    here.neighbourhood.read_links();
+    here.host_peers.read_links();
     assert!(!here.progress(&mut Heard::default()));
     assert_eq!(over(here.get(get(key, 0, 8))).result, Err(TransferError::PeerLost(ONE)));
     here.shutdown();
@@ -90,7 +90,7 @@ fn a_node_that_is_gone_fails_its_transfers() {
 #[expect(unsafe_code, reason = "lends memory of which only the front is there")]
 fn memory_that_ends_within_the_range_is_a_typed_error() {
     let (here, there) = pair();
-    let regions = there.neighbourhood.regions();
+    let regions = there.host_peers.regions();
     // Into the hole, and up to it.
     for (len, is_there) in [(2 * PAGE_BYTES, false), (PAGE_BYTES + 1, false), (PAGE_BYTES, true)] {
         // SAFETY: nobody reads or writes it but the kernel, which stops at the hole.

@@ -2,7 +2,7 @@
     unsafe_code,
     reason = "sees through generic parameters once their type ids match, and copies runs of numbers whole"
 )]
-//! Runs of numbers as one copy, and memory as a handle: what serde's own interface cannot say.
+//! Bulk values: runs of numbers as one copy, and memory as a handle, which serde's own interface cannot say.
 //!
 //! 1. serde offers elements one by one. Which container offers them shows in the *type* of the iterator (encoding) or of
 //!    the visitor (decoding); its id is compared with those of the containers we know. Once compiled, the comparison is a constant.
@@ -12,9 +12,7 @@
 //! 4. serde's visitor of `Vec<N>` is private; `Vec<N>` shows it to anybody whose deserializer it is given ([`Probe`]). A visitor of
 //!    somebody else, even one that makes a `Vec<N>`, is not it, and sees every element.
 
-use super::decode::Decoder;
-use super::encode::Encoder;
-use super::fault::{Fault, What};
+use super::fault::{Fault, FaultKind};
 use super::lend::{LentBytes, LentVisitor, Shared};
 use crate::memory::Memory;
 use bytemuck::Pod;
@@ -88,25 +86,30 @@ fn as_run_of<I, N: Number>(elements: &I) -> Option<(usize, &[u8])> {
     Some((run.len(), bytemuck::cast_slice(run)))
 }
 
-/// What reads a run, if the visitor is serde's own for a vector of numbers.
+/// How a run of numbers is read at once: the bytes of one element, and what makes a vector of the bytes of all.
+pub(super) struct RunReader<T> {
+    pub(super) element_bytes: usize,
+    pub(super) read: fn(&[u8]) -> Result<T, Fault>,
+}
+
+/// The reader of runs, if the visitor is serde's own for a vector of numbers.
 #[inline]
-pub(super) fn run_reader<'de, V: Visitor<'de>>() -> Option<RunReader<'de, V::Value>> {
+pub(super) fn run_reader<'de, V: Visitor<'de>>() -> Option<RunReader<V::Value>> {
     first_number!(run_reader_of::<V>());
     None
 }
 
-pub(super) type RunReader<'de, T> = fn(&mut Decoder<'de>) -> Result<T, Fault>;
-
 #[inline(always)]
-fn run_reader_of<'de, V: Visitor<'de>, N: Number>() -> Option<RunReader<'de, V::Value>> {
+fn run_reader_of<'de, V: Visitor<'de>, N: Number>() -> Option<RunReader<V::Value>> {
     let is_vector = visitor_of_vector::<N>() == Some(typeid::of::<V>())
         && typeid::of::<V::Value>() == TypeId::of::<Vec<N>>();
-    is_vector.then_some(|decoder| {
-        let count = decoder.take_count(size_of::<N>())?;
-        let bytes = decoder.take(count * size_of::<N>())?;
-        let run = copy_elements::<N>(bytes).map_err(|_| What::Memory(bytes.len()))?;
-        // SAFETY: this function is handed out only if `V::Value` is `Vec<N>` up to lifetimes, and that has none.
-        Ok(unsafe { retype::<Vec<N>, V::Value>(run) })
+    is_vector.then_some(RunReader {
+        element_bytes: size_of::<N>(),
+        read: |bytes| {
+            let run = copy_elements::<N>(bytes).map_err(|_| FaultKind::Memory(bytes.len()))?;
+            // SAFETY: this function is handed out only if `V::Value` is `Vec<N>` up to lifetimes, and that has none.
+            Ok(unsafe { retype::<Vec<N>, V::Value>(run) })
+        },
     })
 }
 
@@ -137,13 +140,13 @@ pub fn copy_elements<T: Pod>(bytes: &[u8]) -> Result<Vec<T>, TryReserveError> {
 
 /// From here on a vector is worth a system call, in bytes. The allocator maps memory of 32 MiB and more anew each time (glibc), and
 /// touching it page by page costs as much as the copy: measured, a message of 64 MiB takes half the time with huge pages.
-const HUGE_BYTES_MIN: usize = 4 << 20;
+pub(super) const HUGE_BYTES_MIN: usize = 4 << 20;
 
 /// A multiple of every size that pages have on 64-bit Linux.
 const PAGE_BYTES: usize = 64 << 10;
 
 /// Asks the kernel to back memory by huge pages where it has none yet. A refusal costs only the time that was to be saved.
-fn ask_for_huge_pages<T>(room: &mut [MaybeUninit<T>]) {
+pub(super) fn ask_for_huge_pages<T>(room: &mut [MaybeUninit<T>]) {
     let start = room.as_mut_ptr().cast::<u8>();
     let skipped = start.align_offset(PAGE_BYTES);
     if let Some(whole) = size_of_val(room).checked_sub(skipped).map(|left| left / PAGE_BYTES * PAGE_BYTES) {
@@ -177,36 +180,6 @@ unsafe fn retype<A, B>(value: A) -> B {
     let value = ManuallyDrop::new(value);
     // SAFETY: the same type by the caller's promise; the original is never dropped or used again.
     unsafe { std::mem::transmute_copy::<ManuallyDrop<A>, B>(&value) }
-}
-
-/// Appends what `write` writes, unless it is longer than `bytes_max`: into the room `out` has, else after making as much as it needs.
-/// Returns the length; the two lengths, if the second call of `write` needed another than the first.
-pub(super) fn append<E>(
-    out: &mut Vec<u8>,
-    bytes_max: usize,
-    mut write: impl for<'r> FnMut(&'r mut [MaybeUninit<u8>]) -> Result<Encoder<'r>, E>,
-) -> Result<Result<usize, (usize, usize)>, E> {
-    let mut expected = None;
-    loop {
-        let written = write(out.spare_capacity_mut())?;
-        let len = written.len();
-        if expected.is_some_and(|expected| expected != len) {
-            return Ok(Err((expected.unwrap_or(0), len)));
-        }
-        if len > bytes_max {
-            return Ok(Ok(len));
-        }
-        if written.written().is_some() {
-            // SAFETY: the encoder says that its room, the spare capacity, begins with so many initialised bytes.
-            unsafe { out.set_len(out.len() + len) };
-            return Ok(Ok(len));
-        }
-        out.reserve(len);
-        if len >= HUGE_BYTES_MIN {
-            ask_for_huge_pages(out.spare_capacity_mut());
-        }
-        expected = Some(len);
-    }
 }
 
 /// Initialised bytes as room for an encoder, which writes nothing but initialised bytes.

@@ -1,142 +1,16 @@
-//! The reading half. Nothing here trusts a byte: each count is checked against the bytes that are left.
+//! Decoding: reads values from bytes, and trusts none: each count is checked against the bytes that are left.
 
+mod decoder;
 mod parts;
 
-use super::fault::{Fault, What};
-use super::lend::{LENT, LentVisitor};
-use super::{DEPTH_MAX, bulk};
-use crate::memory::Memory;
+pub(super) use decoder::Decoder;
+
+use super::bulk;
+use super::fault::{Fault, FaultKind};
+use super::lend::LentVisitor;
 use parts::Parts;
 use serde::de::{self, Visitor};
 use std::any::TypeId;
-
-pub(super) struct Decoder<'de> {
-    bytes: &'de [u8],
-    depth_left: u32,
-    /// What came beside the bytes and has not found its place.
-    lent: Vec<Option<Memory>>,
-}
-
-impl<'de> Decoder<'de> {
-    #[inline]
-    pub(super) fn new(bytes: &'de [u8]) -> Self {
-        Self { bytes, depth_left: DEPTH_MAX, lent: Vec::new() }
-    }
-
-    /// With what came beside the bytes.
-    pub(super) fn with(bytes: &'de [u8], lent: Vec<Memory>) -> Self {
-        Self { lent: lent.into_iter().map(Some).collect(), ..Self::new(bytes) }
-    }
-
-    /// What has not been read.
-    #[inline]
-    pub(super) fn rest(&self) -> &'de [u8] {
-        self.bytes
-    }
-
-    /// Everything must have been used.
-    #[inline]
-    pub(super) fn finish(&self) -> Result<(), Fault> {
-        if !self.bytes.is_empty() {
-            return Err(What::LeftOver(self.bytes.len()).into());
-        }
-        match self.lent.iter().flatten().count() {
-            0 => Ok(()),
-            left => Err(What::LentLeftOver(left).into()),
-        }
-    }
-
-    #[inline]
-    pub(super) fn take(&mut self, len: usize) -> Result<&'de [u8], Fault> {
-        let (front, rest) =
-            self.bytes.split_at_checked(len).ok_or(What::Short { needed: len, left: self.bytes.len() })?;
-        self.bytes = rest;
-        Ok(front)
-    }
-
-    #[inline]
-    fn take_array<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
-        let (front, rest) =
-            self.bytes.split_first_chunk().ok_or(What::Short { needed: N, left: self.bytes.len() })?;
-        self.bytes = rest;
-        Ok(*front)
-    }
-
-    /// A count of parts that take at least `bytes_each` each (1 or more).
-    #[inline]
-    pub(super) fn take_count(&mut self, bytes_each: usize) -> Result<usize, Fault> {
-        let count = u64::from_le_bytes(self.take_array()?);
-        let left = self.bytes.len();
-        usize::try_from(count)
-            .ok()
-            .filter(|count| *count <= left / bytes_each)
-            .ok_or_else(|| What::Count { count, left }.into())
-    }
-
-    #[inline]
-    fn take_counted(&mut self) -> Result<&'de [u8], Fault> {
-        let count = self.take_count(1)?;
-        self.take(count)
-    }
-
-    fn take_text(&mut self) -> Result<&'de str, Fault> {
-        std::str::from_utf8(self.take_counted()?).map_err(|_| What::Text.into())
-    }
-
-    #[inline]
-    fn take_mark(&mut self, expected: &'static str) -> Result<bool, Fault> {
-        match self.take_array()? {
-            [0] => Ok(false),
-            [1] => Ok(true),
-            [value] => Err(What::Invalid { value: value.into(), expected }.into()),
-        }
-    }
-
-    /// What stands for a value without contents.
-    #[inline]
-    fn take_nothing(&mut self) -> Result<(), Fault> {
-        match self.take_array()? {
-            [0] => Ok(()),
-            [value] => Err(What::Invalid { value: value.into(), expected: "an empty value" }.into()),
-        }
-    }
-
-    /// Reads the parts of a value.
-    #[inline]
-    fn nested<R>(&mut self, read: impl FnOnce(&mut Self) -> Result<R, Fault>) -> Result<R, Fault> {
-        self.depth_left = self.depth_left.checked_sub(1).ok_or(What::Deep)?;
-        let value = read(self);
-        self.depth_left += 1;
-        value
-    }
-
-    #[inline]
-    fn visit_fields<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> Result<V::Value, Fault> {
-        self.nested(|decoder| visitor.visit_seq(Parts { decoder, left: len }))
-    }
-
-    #[inline]
-    fn visit_tuple<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> Result<V::Value, Fault> {
-        if len == 0 {
-            self.take_nothing()?;
-        }
-        self.visit_fields(len, visitor)
-    }
-
-    /// Memory that came beside the bytes, if a mark for it is next.
-    fn take_lent(&mut self) -> Result<Option<Memory>, Fault> {
-        let Some(&mark) = self.bytes.first_chunk() else { return Ok(None) };
-        let mark = u64::from_le_bytes(mark);
-        if mark & LENT == 0 {
-            return Ok(None);
-        }
-        let index = mark & !LENT;
-        let place = usize::try_from(index).ok().and_then(|index| self.lent.get_mut(index));
-        let memory = place.and_then(Option::take).ok_or(What::Lent { index })?;
-        self.take(size_of::<u64>())?;
-        Ok(Some(memory))
-    }
-}
 
 macro_rules! read_numbers {
     ($($method:ident: $visit:ident($number:ty)),*) => {$(
@@ -150,7 +24,7 @@ macro_rules! read_numbers {
 macro_rules! refuse {
     ($($method:ident: $what:literal),*) => {$(
         fn $method<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Fault> {
-            Err(What::SelfDescription($what).into())
+            Err(FaultKind::SelfDescription($what).into())
         }
     )*};
 }
@@ -178,7 +52,7 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
     fn deserialize_char<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         let value = u32::from_le_bytes(self.take_array()?);
         let expected = "a char";
-        visitor.visit_char(char::from_u32(value).ok_or(What::Invalid { value: value.into(), expected })?)
+        visitor.visit_char(char::from_u32(value).ok_or(FaultKind::Invalid { value: value.into(), expected })?)
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
@@ -236,8 +110,9 @@ impl<'de> de::Deserializer<'de> for &mut Decoder<'de> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        if let Some(read_run) = bulk::run_reader::<V>() {
-            return read_run(self);
+        if let Some(run) = bulk::run_reader::<V>() {
+            let count = self.take_count(run.element_bytes)?;
+            return (run.read)(self.take(count * run.element_bytes)?);
         }
         let count = self.take_count(1)?;
         self.visit_fields(count, visitor)

@@ -1,115 +1,18 @@
-//! The writing half: a value into room of a fixed size.
+//! Encoding: writes a value into room of a fixed size.
 //!
-//! What does not fit is counted, not written: a first pass into whatever room there is either succeeds or tells
+//! Bytes that do not fit are counted, not written: a first pass into whatever room there is either succeeds or tells
 //! the exact size for the second.
 
+mod encoder;
 mod parts;
 
-use super::fault::{Fault, What};
-use super::lend::{LENT, Lending};
-use super::{DEPTH_MAX, bulk};
-use crate::memory::Memory;
+pub(super) use encoder::Encoder;
+
+use super::bulk;
+use super::fault::Fault;
+use super::lend::LENT;
 use parts::{Counted, Fields};
 use serde::ser::{self, Serialize};
-use std::mem::MaybeUninit;
-
-pub(super) struct Encoder<'room> {
-    room: &'room mut [MaybeUninit<u8>],
-    /// Bytes so far. While they are no more than the room, that many bytes of it are initialised.
-    len: usize,
-    depth_left: u32,
-    lending: Option<Lending>,
-}
-
-impl<'room> Encoder<'room> {
-    #[inline]
-    pub(super) fn new(room: &'room mut [MaybeUninit<u8>]) -> Self {
-        Self { room, len: 0, depth_left: DEPTH_MAX, lending: None }
-    }
-
-    /// How long the encoding is, whether or not it fits.
-    #[inline]
-    pub(super) fn len(&self) -> usize {
-        self.len
-    }
-
-    pub(super) fn lend(&mut self, lending: Lending) {
-        self.lending = Some(lending);
-    }
-
-    pub(super) fn take_lent(&mut self) -> Vec<Memory> {
-        self.lending.take().map(|lending| lending.lent).unwrap_or_default()
-    }
-
-    /// The front of the room, if the encoding fits: all of it initialised.
-    #[inline]
-    pub(super) fn written(&self) -> Option<&[MaybeUninit<u8>]> {
-        self.room.get(..self.len)
-    }
-
-    #[inline]
-    pub(super) fn write(&mut self, bytes: &[u8]) {
-        let end = self.len.saturating_add(bytes.len());
-        if let Some(room) = self.room.get_mut(self.len..end) {
-            room.write_copy_of_slice(bytes);
-        }
-        self.len = end;
-    }
-
-    #[inline]
-    fn write_count(&mut self, count: usize) {
-        self.write(&(count as u64).to_le_bytes());
-    }
-
-    #[inline]
-    fn write_counted(&mut self, bytes: &[u8], count: usize) {
-        self.write_count(count);
-        self.write(bytes);
-    }
-
-    /// Opens a value with parts; its end closes it.
-    #[inline]
-    fn open(&mut self) -> Result<(), Fault> {
-        self.depth_left = self.depth_left.checked_sub(1).ok_or(What::Deep)?;
-        Ok(())
-    }
-
-    #[inline]
-    fn close(&mut self) {
-        self.depth_left += 1;
-    }
-
-    /// A part whose depth counts, on its own.
-    #[inline]
-    fn nested<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Fault> {
-        self.open()?;
-        value.serialize(&mut *self)?;
-        self.close();
-        Ok(())
-    }
-
-    #[inline]
-    fn counted(&mut self, expected: Option<usize>) -> Result<Counted<'_, 'room>, Fault> {
-        self.open()?;
-        Ok(Counted::open(self, expected.unwrap_or(0)))
-    }
-
-    #[inline]
-    fn fields(&mut self, len: usize) -> Result<Fields<'_, 'room>, Fault> {
-        self.open()?;
-        if len == 0 {
-            self.write(&[0]);
-        }
-        Ok(Fields { encoder: self })
-    }
-
-    #[inline]
-    fn variant(&mut self, variant: u32) -> Result<Fields<'_, 'room>, Fault> {
-        self.open()?;
-        self.write(&variant.to_le_bytes());
-        Ok(Fields { encoder: self })
-    }
-}
 
 macro_rules! write_numbers {
     ($($method:ident($number:ty)),*) => {$(

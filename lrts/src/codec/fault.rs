@@ -1,15 +1,18 @@
-//! What can be wrong with a value or its bytes, inside the codec. One pointer wide, so that results stay in registers.
+//! Faults of a value or of its bytes, inside the codec. One pointer wide, so that results stay in registers.
 
-use super::DEPTH_MAX;
 use std::fmt::Display;
 use thiserror::Error;
 
-#[derive(Debug, Error)]
-#[error(transparent)]
-pub(super) struct Fault(Box<What>);
+/// How deep values may nest: far more than trees need, and few enough for the stack of a thread. A list whose every
+/// element owns the next one belongs into a `Vec`.
+pub const DEPTH_MAX: u32 = 256;
 
 #[derive(Debug, Error)]
-pub(super) enum What {
+#[error(transparent)]
+pub(super) struct Fault(Box<FaultKind>);
+
+#[derive(Debug, Error)]
+pub(super) enum FaultKind {
     #[error("{needed} bytes expected where {left} are left")]
     Short { needed: usize, left: usize },
     #[error("a count of {count} in front of {left} bytes")]
@@ -40,21 +43,21 @@ pub(super) enum What {
     Other(String),
 }
 
-impl From<What> for Fault {
+impl From<FaultKind> for Fault {
     #[cold]
-    fn from(what: What) -> Self {
-        Self(Box::new(what))
+    fn from(kind: FaultKind) -> Self {
+        Self(Box::new(kind))
     }
 }
 
 impl serde::ser::Error for Fault {
     fn custom<T: Display>(message: T) -> Self {
-        What::Other(message.to_string()).into()
+        FaultKind::Other(message.to_string()).into()
     }
 }
 
 impl serde::de::Error for Fault {
     fn custom<T: Display>(message: T) -> Self {
-        What::Other(message.to_string()).into()
+        FaultKind::Other(message.to_string()).into()
     }
 }

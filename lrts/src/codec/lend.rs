@@ -1,4 +1,4 @@
-//! Memory inside a value that may travel beside it.
+//! Lent memory: memory inside a value that may travel beside its encoding.
 //!
 //! 1. A buffer type serializes as [`LendableBytes`] and deserializes as [`LentBytes`]. In any format, and in this one
 //!    unless [`encode_lending`](super::encode_lending) was asked for, those are plain bytes.
@@ -18,13 +18,13 @@ pub(super) const LENT: u64 = 1 << 63;
 /// The name under which both sides recognise the newtype around memory.
 const NAME: &str = "Memory";
 
-/// What a type that owns [`Memory`] serializes as.
+/// Serialized form of a type that owns [`Memory`].
 pub struct LendableBytes<'a>(
     /// The bytes; a value that lends them shares this.
     pub &'a Memory,
 );
 
-/// What the encoder looks for behind the newtype's name: never seen outside this module.
+/// Mark of lendable memory for the encoder, behind the newtype's name: never seen outside this module.
 pub(super) struct Shared<'a>(pub(super) &'a Memory);
 
 impl Serialize for LendableBytes<'_> {
@@ -60,11 +60,11 @@ impl Lending {
     }
 }
 
-/// What a type that owns [`Memory`] deserializes as.
+/// Deserialized form of a type that owns [`Memory`].
 pub enum LentBytes<'de> {
-    /// They came in the value, to be copied.
+    /// The bytes came in the value, to be copied.
     Within(Cow<'de, [u8]>),
-    /// They came beside it, to be shared.
+    /// The bytes came beside the value, to be shared.
     Beside(Memory),
 }
 

@@ -1,4 +1,4 @@
-//! Values to bytes and back: the one format of everything that leaves a process.
+//! Codec: values to bytes and back, in the one format of everything that leaves a process. Knows no network and no region.
 //!
 //! 1. Integers and floats have their own width and are little endian; `usize` and `isize` have eight bytes. A `bool` or
 //!    the mark of an `Option` is one byte, a variant's number and a `char` are four.
@@ -17,48 +17,21 @@
 mod bulk;
 mod decode;
 mod encode;
+mod error;
 mod fault;
 mod lend;
 mod writer;
 
 pub use bulk::copy_elements;
+pub use error::CodecError;
+pub use fault::DEPTH_MAX;
 pub use lend::{LendableBytes, LentBytes};
 pub use writer::{Writer, append, append_up_to, fill};
 
 use crate::memory::Memory;
 use decode::Decoder;
-use fault::Fault;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::any::type_name;
-use thiserror::Error;
-
-/// How deep values may nest: far more than trees need, and few enough for the stack of a thread. A list whose every
-/// element owns the next one belongs into a `Vec`.
-pub const DEPTH_MAX: u32 = 256;
-
-/// A value that does not become bytes, or bytes that are no value.
-#[derive(Debug, Error)]
-pub enum CodecError {
-    /// The type's own serialization failed, or the value nests too deep.
-    #[error("cannot encode {type_name}: {cause}")]
-    Encode {
-        /// The Rust type.
-        type_name: &'static str,
-        /// What is wrong, and what to do.
-        cause: String,
-    },
-    /// The bytes are no value of the type.
-    #[error("cannot decode {type_name} from {bytes} bytes: {cause}")]
-    Decode {
-        /// The Rust type.
-        type_name: &'static str,
-        /// How many bytes there were.
-        bytes: usize,
-        /// What is wrong.
-        cause: String,
-    },
-}
 
 /// Appends the encoding of `value`: in the room that `out` has, else after growing it once to what is needed.
 ///
@@ -127,7 +100,7 @@ pub fn encode_lending<T: Serialize + ?Sized>(
 /// When the bytes are no such value.
 pub fn decode_front<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), CodecError> {
     let mut decoder = Decoder::new(bytes);
-    let value = T::deserialize(&mut decoder).map_err(|fault| decode_error::<T>(bytes, fault))?;
+    let value = T::deserialize(&mut decoder).map_err(|fault| CodecError::decode::<T>(bytes, fault))?;
     Ok((value, decoder.rest()))
 }
 
@@ -153,9 +126,5 @@ fn decode_all<'de, T: DeserializeOwned>(
 ) -> Result<T, CodecError> {
     T::deserialize(&mut decoder)
         .and_then(|value| decoder.finish().map(|()| value))
-        .map_err(|fault| decode_error::<T>(bytes, fault))
-}
-
-fn decode_error<T>(bytes: &[u8], fault: Fault) -> CodecError {
-    CodecError::Decode { type_name: type_name::<T>(), bytes: bytes.len(), cause: fault.to_string() }
+        .map_err(|fault| CodecError::decode::<T>(bytes, fault))
 }

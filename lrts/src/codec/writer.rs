@@ -1,12 +1,14 @@
-//! Several values as one encoding, into the room there is or into room of the right size.
+#![expect(unsafe_code, reason = "counts the bytes that an encoder has initialised into a vector")]
+//! Writer: several values as one encoding, into the room there is or into room of the right size.
 
+use super::bulk::{HUGE_BYTES_MIN, as_room, ask_for_huge_pages};
 use super::encode::Encoder;
-use super::fault::{Fault, What};
+use super::error::CodecError;
+use super::fault::FaultKind;
 use super::lend::Lending;
-use super::{CodecError, bulk};
 use crate::memory::Memory;
 use serde::Serialize;
-use std::any::type_name;
+use std::mem::MaybeUninit;
 
 /// Writes values one after the other. What has no room is counted: see [`fill`].
 pub struct Writer<'room>(Encoder<'room>);
@@ -17,7 +19,7 @@ impl Writer<'_> {
     /// # Errors
     /// When the type's serialization refuses, or the value nests too deep.
     pub fn write<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), CodecError> {
-        value.serialize(&mut self.0).map_err(|fault| encode_error::<T>(fault))
+        value.serialize(&mut self.0).map_err(|fault| CodecError::encode::<T>(fault))
     }
 
     /// Writes bytes that are encodings already, as they are.
@@ -34,10 +36,6 @@ impl Writer<'_> {
         self.write(value)?;
         Ok(self.0.take_lent())
     }
-}
-
-fn encode_error<T: ?Sized>(fault: Fault) -> CodecError {
-    CodecError::Encode { type_name: type_name::<T>(), cause: fault.to_string() }
 }
 
 /// Appends what `write` writes: into the room that `out` has, else, by a second call, after growing it once to what is needed.
@@ -71,12 +69,12 @@ pub fn append_up_to(
     bytes_max: usize,
     mut write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
 ) -> Result<usize, CodecError> {
-    bulk::append(out, bytes_max, |room| {
+    append_encoder(out, bytes_max, |room| {
         let mut writer = Writer(Encoder::new(room));
         write(&mut writer)?;
         Ok(writer.0)
     })?
-    .map_err(|(before, after)| encode_error::<[u8]>(What::Unsteady { before, after }.into()))
+    .map_err(|(before, after)| CodecError::encode::<[u8]>(FaultKind::Unsteady { before, after }.into()))
 }
 
 /// Writes to the front of `room` and returns how long the encoding is. If that is more than the room, the room holds
@@ -88,7 +86,37 @@ pub fn fill(
     room: &mut [u8],
     write: impl FnOnce(&mut Writer<'_>) -> Result<(), CodecError>,
 ) -> Result<usize, CodecError> {
-    let mut writer = Writer(Encoder::new(bulk::as_room(room)));
+    let mut writer = Writer(Encoder::new(as_room(room)));
     write(&mut writer)?;
     Ok(writer.0.len())
+}
+
+/// Appends what `write` writes, unless it is longer than `bytes_max`: into the room `out` has, else after making as much as it needs.
+/// Returns the length; the two lengths, if the second call of `write` needed another than the first.
+fn append_encoder<E>(
+    out: &mut Vec<u8>,
+    bytes_max: usize,
+    mut write: impl for<'r> FnMut(&'r mut [MaybeUninit<u8>]) -> Result<Encoder<'r>, E>,
+) -> Result<Result<usize, (usize, usize)>, E> {
+    let mut expected = None;
+    loop {
+        let written = write(out.spare_capacity_mut())?;
+        let len = written.len();
+        if expected.is_some_and(|expected| expected != len) {
+            return Ok(Err((expected.unwrap_or(0), len)));
+        }
+        if len > bytes_max {
+            return Ok(Ok(len));
+        }
+        if written.written().is_some() {
+            // SAFETY: the encoder says that its room, the spare capacity, begins with so many initialised bytes.
+            unsafe { out.set_len(out.len() + len) };
+            return Ok(Ok(len));
+        }
+        out.reserve(len);
+        if len >= HUGE_BYTES_MIN {
+            ask_for_huge_pages(out.spare_capacity_mut());
+        }
+        expected = Some(len);
+    }
 }

@@ -1,12 +1,13 @@
-//! Get and put made of send: the half of the contract that a network without one-sided access lacks, done once.
+//! Emulated get and put: the half of the contract that a network without one-sided access lacks, made of its `send`, once for all.
+//! Never a system call or a foreign function.
 //!
 //! Wraps a backend that carries messages. Frames of the runtime pass through; `Channel::Emulated` carries
 //! requests, chunks and answers (`wire`). For each peer there are two halves, what we posted (`poster`) and
 //! what we serve (`server`), and one queue of what waits to go out (`outgoing`).
 //!
-//! 1. Nothing blocks: what the wrapped backend has no room for is kept and sent by a later progress. Data are never
+//! 1. Nothing blocks: frames that the wrapped backend has no room for are kept and sent by a later progress. Data are never
 //!    copied on their way out: chunks leave from the memory they are in. Where the wrapped backend can, they arrive in the memory
-//!    that they are for (`partial`).
+//!    that they are for (`chunk`).
 //! 2. A progress sends a bounded number of frames to each peer; operations of one peer take turns.
 //! 3. The target's range stays claimed from the first byte to the last, as with one-sided access.
 //! 4. The wrapped backend must deliver frames in the order in which they were handed to it under the peer's
@@ -15,14 +16,14 @@
 //! 6. `shutdown` lets open operations finish and only then says goodbye, since a node that has
 //!    said goodbye answers no more. Requests that wait for a busy range are given up.
 
+mod chunk;
+pub(crate) mod needs_progress;
 mod outgoing;
-mod partial;
 mod poster;
 mod reader;
 mod server;
 mod stream;
 mod talk;
-pub(crate) mod unrest;
 pub(crate) mod wire;
 
 use crate::capabilities::Capabilities;
@@ -32,12 +33,13 @@ use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memcpy::copy;
 use crate::memory::Memory;
+use crate::peer_state::PeerState;
 use crate::region::{RegionKey, Regions};
 use reader::Reader;
 use rustix::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use talk::{Peer, Presence, Talk};
+use talk::{Peer, Talk};
 use wire::HEADER_BYTES_MAX;
 
 /// Data in one frame. Over loopback TCP, 16 MiB take 2.7 ms in chunks of 128 KiB, 2.3 in chunks of 512 KiB and 2.1 in chunks of 1 MiB; a message
@@ -71,6 +73,10 @@ impl<L: Lrts> Emulated<L> {
         &self.inner
     }
 
+    fn reader<'a>(&'a self, sink: &'a mut dyn Sink) -> Reader<'a> {
+        Reader { peers: &self.peers, inner: &self.inner, sink }
+    }
+
     /// Opens an operation at the node a key names, under that peer's lock, and starts sending it.
     fn post<O>(
         &self,
@@ -86,11 +92,11 @@ impl<L: Lrts> Emulated<L> {
         if self.closing.load(Ordering::Acquire) {
             return Err(Refused(operation));
         }
-        if talk.presence != Presence::Open {
+        if talk.state != PeerState::Open {
             return Ok(Posted::Done(fail(operation, TransferError::PeerLost(node))));
         }
         open(&mut talk, operation)?;
-        peer.unrest.announce();
+        peer.needs_progress.announce();
         talk.push_out(node, &self.inner);
         peer.note(&talk);
         Ok(Posted::Pending)
@@ -100,11 +106,11 @@ impl<L: Lrts> Emulated<L> {
     fn push_out(&self) -> bool {
         let mut happened = false;
         for (index, peer) in self.peers.iter().enumerate() {
-            if !peer.unrest.is_restless() {
+            if !peer.needs_progress.is_set() {
                 continue;
             }
             let talk = peer.talk.try_lock();
-            peer.unrest.come_by(talk.is_none());
+            peer.needs_progress.come_by(talk.is_none());
             if let Some(mut talk) = talk {
                 let Talk { server, outgoing, .. } = &mut *talk;
                 happened |= server.retry(self.closing.load(Ordering::Acquire), outgoing);
@@ -152,7 +158,7 @@ impl<L: Lrts> Lrts for Emulated<L> {
     }
 
     fn progress(&self, sink: &mut dyn Sink) -> bool {
-        let arrived = self.inner.progress(&mut Reader { emulated: self, sink });
+        let arrived = self.inner.progress(&mut self.reader(sink));
         let sent = self.push_out();
         self.close_when_idle();
         arrived || sent
@@ -187,7 +193,7 @@ impl<L: Lrts> Lrts for Emulated<L> {
     /// As the wrapped backend; also `false` while a range waits for its claim, since no descriptor tells when it can have
     /// it, and while there are frames that nobody has tried to send.
     fn arm(&self) -> bool {
-        let at_rest = !self.peers.iter().any(|peer| peer.unrest.must_look());
+        let at_rest = !self.peers.iter().any(|peer| peer.needs_progress.forbids_sleep());
         let closing = self.closing.load(Ordering::Acquire) && !self.said_goodbye.load(Ordering::Acquire);
         at_rest && !closing && self.inner.arm()
     }

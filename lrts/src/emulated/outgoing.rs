@@ -1,4 +1,4 @@
-//! What waits to go to one peer: short frames first, then the chunks of all open streams in turn.
+//! Outgoing queue of one peer: short frames first, then the chunks of all open streams in turn.
 //!
 //! Nothing is copied here: a frame is a header and the memory it speaks of, and leaves from there.
 
@@ -31,7 +31,7 @@ struct Stream {
     sent: usize,
 }
 
-/// What one push sent.
+/// Result of one push.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Pushed {
     /// There was nothing to send.

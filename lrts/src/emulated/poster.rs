@@ -1,4 +1,4 @@
-//! The operations that this node posted to one peer, until their completions.
+//! Posted operations: the gets and puts of this node at one peer, until their completions.
 //!
 //! 1. A get ends when its memory is full, by `Done` if it asked for no byte, or by `Failed` before its first byte.
 //! 2. A put whose data fit one frame brings them along. It ends by `Done` or `Failed`; `Granted` asks for
@@ -15,23 +15,25 @@ use crate::memory::Memory;
 use crate::region::RegionKey;
 use std::collections::HashMap;
 
-enum What {
+/// The data of an operation at this end.
+enum LocalData {
     Get { into: Destination },
     Put { from: Memory, granted: bool },
 }
 
-struct Operation {
+/// An operation whose completion is still to come.
+struct OpenOperation {
     token: Token,
     offset: u64,
     len: usize,
-    what: What,
+    data: LocalData,
 }
 
-impl Operation {
+impl OpenOperation {
     fn complete(self, result: Result<usize, TransferError>) -> Completion {
-        let memory = match self.what {
-            What::Get { into } => into.into_memory(),
-            What::Put { .. } => None,
+        let memory = match self.data {
+            LocalData::Get { into } => into.into_memory(),
+            LocalData::Put { .. } => None,
         };
         Completion { token: self.token, result, memory }
     }
@@ -41,7 +43,7 @@ impl Operation {
 pub(super) struct Poster {
     peer: NodeId,
     last_id: OperationId,
-    open: HashMap<OperationId, Operation>,
+    open: HashMap<OperationId, OpenOperation>,
 }
 
 impl Poster {
@@ -53,7 +55,7 @@ impl Poster {
         self.open.is_empty()
     }
 
-    fn insert(&mut self, operation: Operation) -> OperationId {
+    fn insert(&mut self, operation: OpenOperation) -> OperationId {
         self.last_id += 1;
         self.open.insert(self.last_id, operation);
         self.last_id
@@ -68,8 +70,8 @@ impl Poster {
             return Err(Refused(get));
         }
         let Get { key, offset, into, len, token } = get;
-        let what = What::Get { into: Destination::memory(into, len) };
-        let id = self.insert(Operation { token, offset, len, what });
+        let data = LocalData::Get { into: Destination::memory(into, len) };
+        let id = self.insert(OpenOperation { token, offset, len, data });
         outgoing.push(Header::Get { id, range: range_of(&key, offset, len) });
         Ok(())
     }
@@ -85,7 +87,8 @@ impl Poster {
         let Put { key, offset, from, token } = put;
         let len = from.len();
         let along = (len <= outgoing.chunk_bytes_max()).then(|| from.clone());
-        let id = self.insert(Operation { token, offset, len, what: What::Put { from, granted: false } });
+        let id =
+            self.insert(OpenOperation { token, offset, len, data: LocalData::Put { from, granted: false } });
         let header = Header::Put { id, range: range_of(&key, offset, len) };
         match along {
             Some(data) => outgoing.push_with(header, data),
@@ -96,8 +99,8 @@ impl Poster {
 
     /// The peer claimed the range of a put: sends its data.
     pub(super) fn granted(&mut self, id: OperationId, outgoing: &mut Outgoing) -> Result<(), String> {
-        match self.open.get_mut(&id).map(|operation| &mut operation.what) {
-            Some(What::Put { from, granted }) if !*granted && !from.is_empty() => {
+        match self.open.get_mut(&id).map(|operation| &mut operation.data) {
+            Some(LocalData::Put { from, granted }) if !*granted && !from.is_empty() => {
                 *granted = true;
                 outgoing.start(Kind::PutPosted, id, Source::Memory(from.clone()));
                 Ok(())
@@ -123,7 +126,7 @@ impl Poster {
     /// Where the data of an open get go.
     pub(super) fn destination(&mut self, id: OperationId) -> Option<&mut Destination> {
         match self.open.get_mut(&id) {
-            Some(Operation { what: What::Get { into }, .. }) => Some(into),
+            Some(OpenOperation { data: LocalData::Get { into }, .. }) => Some(into),
             _ => None,
         }
     }
@@ -138,10 +141,10 @@ impl Poster {
 
     /// The peer says that an operation is over.
     pub(super) fn done(&mut self, id: OperationId, outgoing: &Outgoing) -> Result<Completion, String> {
-        let plausible = |operation: &Operation| match &operation.what {
-            What::Get { .. } => operation.len == 0,
-            What::Put { granted: false, .. } => operation.len <= outgoing.chunk_bytes_max(),
-            What::Put { granted: true, .. } => !outgoing.is_sending(Kind::PutPosted, id),
+        let plausible = |operation: &OpenOperation| match &operation.data {
+            LocalData::Get { .. } => operation.len == 0,
+            LocalData::Put { granted: false, .. } => operation.len <= outgoing.chunk_bytes_max(),
+            LocalData::Put { granted: true, .. } => !outgoing.is_sending(Kind::PutPosted, id),
         };
         if !self.open.get(&id).is_some_and(plausible) {
             return Err(format!("it ended operation {id}, which is not open or lacks data"));
@@ -153,9 +156,9 @@ impl Poster {
 
     /// The peer did not carry an operation out.
     pub(super) fn failed(&mut self, id: OperationId, reason: Reason) -> Result<Completion, String> {
-        let plausible = |operation: &Operation| match &operation.what {
-            What::Get { into } => into.is_untouched(),
-            What::Put { granted, .. } => !granted,
+        let plausible = |operation: &OpenOperation| match &operation.data {
+            LocalData::Get { into } => into.is_untouched(),
+            LocalData::Put { granted, .. } => !granted,
         };
         if !self.open.get(&id).is_some_and(plausible) {
             return Err(format!("it failed operation {id}, which is not open or has begun"));

@@ -1,4 +1,4 @@
-//! The operations that one peer posted to this node, until their last byte is sent or written.
+//! Served operations: those that one peer posted to this node, until their last byte is sent or written.
 //!
 //! 1. The peer may have [`OPERATIONS_MAX`] open: that bounds what it can make this node remember.
 //! 2. Slot, generation and range are compared with this node's [`Regions`]; nothing else decides
@@ -10,12 +10,12 @@
 use super::outgoing::{Kind, Outgoing};
 use super::stream::{Destination, Source};
 use super::wire::{Header, OPERATIONS_MAX, OperationId, Range, Reason};
-use crate::claim::ClaimMode;
+use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, RegionKey, Regions};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-enum Operation {
+enum ServedOperation {
     /// The range is busy.
     Waiting { range: Range, mode: ClaimMode },
     /// A get; `Outgoing` has its stream.
@@ -27,7 +27,7 @@ enum Operation {
 /// Our half of one peer's operations here.
 pub(super) struct Server {
     regions: Arc<Regions>,
-    open: HashMap<OperationId, Operation>,
+    open: HashMap<OperationId, ServedOperation>,
     waiting: Vec<OperationId>,
 }
 
@@ -101,7 +101,7 @@ impl Server {
         let claim = match self.regions.claim(&key, range.offset, range.len, mode) {
             Ok(claim) => claim,
             Err(ClaimError::Busy) => {
-                self.open.insert(id, Operation::Waiting { range, mode });
+                self.open.insert(id, ServedOperation::Waiting { range, mode });
                 self.waiting.push(id);
                 return;
             }
@@ -116,7 +116,7 @@ impl Server {
         }
         match mode {
             ClaimMode::Read => {
-                self.open.insert(id, Operation::Sending);
+                self.open.insert(id, ServedOperation::Sending);
                 outgoing.start(Kind::GetServed, id, Source::Region(claim));
             }
             ClaimMode::Write => {
@@ -125,7 +125,7 @@ impl Server {
                 if into.fill(0, data).is_ok() {
                     outgoing.push(Header::Done { id });
                 } else {
-                    self.open.insert(id, Operation::Filling(into));
+                    self.open.insert(id, ServedOperation::Filling(into));
                     outgoing.push(Header::Granted { id });
                 }
             }
@@ -151,7 +151,7 @@ impl Server {
     /// Where the data of a granted put go.
     pub(super) fn destination(&mut self, id: OperationId) -> Option<&mut Destination> {
         match self.open.get_mut(&id) {
-            Some(Operation::Filling(into)) => Some(into),
+            Some(ServedOperation::Filling(into)) => Some(into),
             _ => None,
         }
     }
@@ -174,7 +174,7 @@ impl Server {
     pub(super) fn retry(&mut self, closing: bool, outgoing: &mut Outgoing) -> bool {
         let before = self.waiting.len();
         for id in std::mem::take(&mut self.waiting) {
-            if let Some(Operation::Waiting { range, mode }) = self.open.remove(&id) {
+            if let Some(ServedOperation::Waiting { range, mode }) = self.open.remove(&id) {
                 self.serve(id, range, mode, &[], outgoing);
             }
         }

@@ -1,13 +1,15 @@
-//! The talk with one peer: what we posted there, what we serve it, and what waits to go out.
+//! Talk with one peer: the operations posted there, those served here, and what waits to leave.
 
+use super::chunk::{Chunk, Half};
+use super::needs_progress::NeedsProgress;
 use super::outgoing::{Kind, Outgoing, Pushed};
-use super::partial::Partial;
 use super::poster::Poster;
 use super::server::Server;
-use super::unrest::Unrest;
+use super::stream::Destination;
 use super::wire::{Header, OPERATIONS_MAX};
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Lrts, NoRoom};
+use crate::peer_state::PeerState;
 use crate::region::Regions;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -16,26 +18,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Frames sent to one peer by one progress: two megabytes of chunks at most, so that other peers and calls need not wait long.
 const PEER_BUDGET: usize = 4;
 
-/// What may wait to be said to a peer: a question for each of our operations there, and an answer for each of its operations here. It may ask
+/// Frames that may wait for a peer: a question for each of our operations there, and an answer for each of its operations here. It may ask
 /// for more only when it has heard those.
 const SINGLES_MAX: usize = 2 * OPERATIONS_MAX;
 
-/// How far a talk has come.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Presence {
-    Open,
-    Closed,
-    Lost,
-}
-
-/// What goes on with one peer: both halves, and what waits to go out.
+/// Both halves of the operations with one peer, and the frames that wait to leave.
 pub(super) struct Talk {
-    pub(super) presence: Presence,
+    pub(super) state: PeerState,
     pub(super) poster: Poster,
     pub(super) server: Server,
     pub(super) outgoing: Outgoing,
     /// A chunk of which a part has arrived.
-    pub(super) partial: Option<Partial>,
+    chunk: Option<Chunk>,
     /// The wrapped backend had no room for the next frame; its event descriptor tells when to try again.
     pub(super) is_stalled: bool,
 }
@@ -45,10 +39,10 @@ impl Talk {
         self.poster.is_idle() && self.server.is_idle() && self.outgoing.is_empty()
     }
 
-    /// Ends the talk. Returns what it leaves unfinished.
-    pub(super) fn end(&mut self, presence: Presence) -> Vec<Completion> {
-        self.presence = presence;
-        self.partial = None;
+    /// Ends the talk. Returns the completions of the operations that it leaves unfinished.
+    pub(super) fn end(&mut self, state: PeerState) -> Vec<Completion> {
+        self.state = state;
+        self.chunk = None;
         self.server.abandon();
         self.outgoing.clear();
         self.poster.abandon()
@@ -71,6 +65,48 @@ impl Talk {
         }
     }
 
+    fn destination(&mut self, chunk: Chunk) -> Option<&mut Destination> {
+        match chunk.half {
+            Half::Poster => self.poster.destination(chunk.id),
+            Half::Server => self.server.destination(chunk.id),
+        }
+    }
+
+    /// Takes the first bytes of a frame of `len` bytes, if it is a chunk that can be read to where it belongs: the next one of an open
+    /// operation, which does not reach past its end. Any other is left to be delivered whole, and found out then.
+    pub(super) fn begin(&mut self, begun: &[u8], len: usize) -> bool {
+        let Some((chunk, at, data)) = Chunk::begin(begun, len) else { return false };
+        let Some(into) = self.destination(chunk) else { return false };
+        if into.check(at, data.len() + chunk.missing).is_err() {
+            return false;
+        }
+        into.read(data.len(), |place| {
+            place.copy_from_slice(data);
+            data.len()
+        });
+        self.chunk = Some(chunk);
+        true
+    }
+
+    /// Lets `read` write the next bytes of the chunk that was begun. Returns the completion that they lead to. Before its last byte the
+    /// peer says nothing else, so nothing ends its operation but the end of the peer.
+    pub(super) fn rest(&mut self, read: &mut dyn FnMut(&mut [u8]) -> usize) -> Option<Completion> {
+        let chunk = self.chunk.take().expect("a chunk was begun");
+        let into = self.destination(chunk).expect("its operation is open");
+        let missing = chunk.missing - into.read(chunk.missing, read);
+        if missing > 0 {
+            self.chunk = Some(Chunk { missing, ..chunk });
+            return None;
+        }
+        match chunk.half {
+            Half::Poster => self.poster.end_if_full(chunk.id),
+            Half::Server => {
+                self.server.end_if_full(chunk.id, &mut self.outgoing);
+                None
+            }
+        }
+    }
+
     /// Hands frames to the backend until it refuses one or the budget ends. Returns how many it took.
     pub(super) fn push_out(&mut self, node: NodeId, inner: &dyn Lrts) -> usize {
         self.is_stalled = false;
@@ -89,10 +125,10 @@ impl Talk {
     }
 }
 
-/// A talk, and what can be known of it without its lock.
+/// A talk, and the flags that are read without its lock.
 pub(super) struct Peer {
-    pub(super) unrest: Unrest,
-    /// Mirrors "nothing it sends is read again"; written under the lock.
+    pub(super) needs_progress: NeedsProgress,
+    /// The peer is lost, and nothing that it sends is read again; written under the lock.
     pub(super) ignored: AtomicBool,
     pub(super) talk: Mutex<Talk>,
 }
@@ -100,22 +136,22 @@ pub(super) struct Peer {
 impl Peer {
     pub(super) fn new(node: NodeId, regions: &Arc<Regions>, chunk_bytes_max: usize) -> Self {
         Self {
-            unrest: Unrest::new(),
+            needs_progress: NeedsProgress::new(),
             ignored: AtomicBool::new(false),
             talk: Mutex::new(Talk {
-                presence: Presence::Open,
+                state: PeerState::Open,
                 poster: Poster::new(node),
                 server: Server::new(Arc::clone(regions)),
                 outgoing: Outgoing::new(chunk_bytes_max),
-                partial: None,
+                chunk: None,
                 is_stalled: false,
             }),
         }
     }
 
     pub(super) fn note(&self, talk: &Talk) {
-        self.unrest.note(!talk.outgoing.is_empty(), talk.server.is_waiting(), talk.is_stalled);
-        self.ignored.store(talk.presence == Presence::Lost, Ordering::Release);
+        self.needs_progress.note(!talk.outgoing.is_empty(), talk.server.is_waiting(), talk.is_stalled);
+        self.ignored.store(talk.state == PeerState::Lost, Ordering::Release);
     }
 }
 

@@ -1,4 +1,5 @@
-//! What travels on [`Channel::Emulated`](crate::frame::Channel::Emulated): a small header of fixed-width little-endian fields, then data.
+//! Wire format of [`Channel::Emulated`](crate::frame::Channel::Emulated): a small header of fixed-width little-endian fields, then
+//! data.
 
 use crate::codec;
 use crate::error::TransferError;

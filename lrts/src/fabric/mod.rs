@@ -1,9 +1,8 @@
-//! What backends share that drive a network by a library of its own: buffers, sleep, what peers are told and how they part, and
-//! transfers on their way to them.
+//! Fabric: what backends share that drive a network by a library of its own, which are buffers, sleep, queues per peer, goodbyes, and
+//! the first decisions about a get or put. Never a call of such a library.
 
-pub(crate) mod abroad;
-pub(crate) mod news;
-pub(crate) mod parting;
+pub(crate) mod goodbye;
 pub(crate) mod peers;
 pub(crate) mod pool;
+pub(crate) mod remote_operation;
 pub(crate) mod sleeper;

@@ -1,12 +1,12 @@
-//! The peers of a node: what each is still to be told, what it does here, and how it parts.
+//! Peers of a node: a queue of own messages for each, the operations that it has open here, and how far its goodbyes are.
 //!
 //! 1. Messages of the backend's own wait in a queue per peer until there is room, and go before the frames that are sent after
 //!    them.
-//! 2. A peer for which some wait, or whose operation waits here for a busy range, is restless: nobody announces when that can go
+//! 2. A peer for which some wait, or whose operation waits here for a busy range, needs progress: nobody announces when that can go
 //!    on, so every progress tries.
 //! 3. Goodbye is said to a peer when neither has an operation open at the other and nothing waits.
 
-use super::parting::Parting;
+use super::goodbye::Goodbyes;
 use crate::ids::NodeId;
 use crate::path_use::PathUse;
 use std::collections::VecDeque;
@@ -20,16 +20,16 @@ pub(crate) trait Serve {
     fn is_waiting(&self) -> bool;
 }
 
-/// One peer. `Control` is a message of the backend's own, `Way` what it alone knows of the way to a peer.
+/// One peer. `Control` is a message of the backend's own, `Way` the backend's own knowledge of the way to a peer.
 pub(crate) struct Peer<Control, Server, Way> {
     pub(crate) way: Way,
     pub(crate) server: Server,
-    pub(crate) parting: Parting,
+    pub(crate) goodbyes: Goodbyes,
     /// Own messages that found no room.
     pub(crate) waiting: VecDeque<Control>,
     /// Frames sent to it.
     pub(crate) sent: PathUse,
-    /// Whether it is in the list of the restless.
+    /// Whether it is in the list of those that need progress.
     listed: bool,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Peer<Control, Server, Way> {
 pub(crate) struct Peers<Control, Server, Way> {
     /// By node; `None` for this one.
     by_node: Vec<Option<Peer<Control, Server, Way>>>,
-    restless: Vec<NodeId>,
+    need_progress: Vec<NodeId>,
 }
 
 impl<Control: Copy, Server: Serve, Way> Peers<Control, Server, Way> {
@@ -46,12 +46,12 @@ impl<Control: Copy, Server: Serve, Way> Peers<Control, Server, Way> {
         let peer = |(way, server)| Peer {
             way,
             server,
-            parting: Parting::new(),
+            goodbyes: Goodbyes::new(),
             waiting: VecDeque::new(),
             sent: PathUse::default(),
             listed: false,
         };
-        Self { by_node: peers.into_iter().map(|one| one.map(peer)).collect(), restless: Vec::new() }
+        Self { by_node: peers.into_iter().map(|one| one.map(peer)).collect(), need_progress: Vec::new() }
     }
 
     pub(crate) fn get(&self, node: NodeId) -> Option<&Peer<Control, Server, Way>> {
@@ -70,7 +70,7 @@ impl<Control: Copy, Server: Serve, Way> Peers<Control, Server, Way> {
     /// Whether a node is no peer, or a lost one. What MPI was told to do cannot be taken back: there it outlives its peer.
     #[cfg(any(feature = "mpi", test))]
     pub(crate) fn is_lost(&self, node: NodeId) -> bool {
-        self.get(node).is_none_or(|peer| peer.parting.is_lost())
+        self.get(node).is_none_or(|peer| peer.goodbyes.is_lost())
     }
 
     /// Queues a message of our own.
@@ -86,51 +86,51 @@ impl<Control: Copy, Server: Serve, Way> Peers<Control, Server, Way> {
         self.get(node)?.waiting.front().copied()
     }
 
-    /// It has been told.
+    /// Drops the message that a peer was just told.
     pub(crate) fn told(&mut self, node: NodeId) {
         self.get_mut(node).map(|peer| peer.waiting.pop_front());
     }
 
-    /// Lists a peer that has become restless.
+    /// Lists a peer that has come to need progress.
     pub(crate) fn note(&mut self, node: NodeId) {
         if let Some(peer) = self.get_mut(node)
             && !peer.listed
             && (!peer.waiting.is_empty() || peer.server.is_waiting())
         {
             peer.listed = true;
-            self.restless.push(node);
+            self.need_progress.push(node);
         }
     }
 
-    pub(crate) fn has_restless(&self) -> bool {
-        !self.restless.is_empty()
+    pub(crate) fn any_needs_progress(&self) -> bool {
+        !self.need_progress.is_empty()
     }
 
-    /// The restless, who are listed no more.
-    pub(crate) fn take_restless(&mut self) -> Vec<NodeId> {
-        let restless = std::mem::take(&mut self.restless);
-        for node in &restless {
+    /// The peers that need progress, which are listed no more.
+    pub(crate) fn take_needing_progress(&mut self) -> Vec<NodeId> {
+        let need_progress = std::mem::take(&mut self.need_progress);
+        for node in &need_progress {
             if let Some(peer) = self.get_mut(*node) {
                 peer.listed = false;
             }
         }
-        restless
+        need_progress
     }
 
     /// Parts from a peer, if it is time, with so many operations open at it. Returns whether goodbye is to be said now.
-    pub(crate) fn part(&mut self, node: NodeId, operations: usize) -> bool {
+    pub(crate) fn say_goodbye(&mut self, node: NodeId, operations: usize) -> bool {
         let Some(peer) = self.get_mut(node) else { return false };
         let is_idle = operations == 0 && peer.server.is_idle() && peer.waiting.is_empty();
-        let says = is_idle && peer.parting.may_say();
+        let says = is_idle && peer.goodbyes.may_say();
         if says {
-            peer.parting.say_goodbye();
+            peer.goodbyes.say_goodbye();
         }
         says
     }
 
     /// Whether nothing more is to be said to anybody, or heard.
     pub(crate) fn are_over(&self) -> bool {
-        self.by_node.iter().flatten().all(|peer| peer.parting.is_over())
+        self.by_node.iter().flatten().all(|peer| peer.goodbyes.is_over())
     }
 }
 
@@ -160,42 +160,42 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_leaves_in_its_order_and_makes_restless_once() {
+    fn what_is_told_leaves_in_its_order_and_needs_progress_once() {
         let mut peers = peers(0, 0);
         peers.tell(OTHER, 'a');
         peers.tell(OTHER, 'b');
-        assert_eq!(peers.take_restless(), [OTHER]);
-        assert!(!peers.has_restless());
+        assert_eq!(peers.take_needing_progress(), [OTHER]);
+        assert!(!peers.any_needs_progress());
         assert_eq!(peers.next(OTHER), Some('a'));
         peers.told(OTHER);
         peers.note(OTHER);
-        assert_eq!((peers.next(OTHER), peers.take_restless()), (Some('b'), vec![OTHER]));
+        assert_eq!((peers.next(OTHER), peers.take_needing_progress()), (Some('b'), vec![OTHER]));
         peers.told(OTHER);
         peers.note(OTHER);
-        assert!(peers.next(OTHER).is_none() && !peers.has_restless());
+        assert!(peers.next(OTHER).is_none() && !peers.any_needs_progress());
     }
 
     #[test]
-    fn a_busy_range_makes_restless_until_it_is_free() {
+    fn a_busy_range_needs_progress_until_it_is_free() {
         let mut peers = peers(1, 1);
         peers.note(OTHER);
-        assert_eq!(peers.take_restless(), [OTHER]);
+        assert_eq!(peers.take_needing_progress(), [OTHER]);
         peers.get_mut(OTHER).expect("it is there").server.waiting = 0;
         peers.note(OTHER);
-        assert!(!peers.has_restless());
+        assert!(!peers.any_needs_progress());
     }
 
     #[test]
     fn goodbye_is_said_once_and_last() {
         let mut peers = peers(1, 0);
-        assert!(!peers.part(OTHER, 0), "it has an operation open here");
+        assert!(!peers.say_goodbye(OTHER, 0), "it has an operation open here");
         peers.get_mut(OTHER).expect("it is there").server.open = 0;
-        assert!(!peers.part(OTHER, 1), "this node has one open there");
+        assert!(!peers.say_goodbye(OTHER, 1), "this node has one open there");
         peers.tell(OTHER, 'a');
-        assert!(!peers.part(OTHER, 0), "something waits");
+        assert!(!peers.say_goodbye(OTHER, 0), "something waits");
         peers.told(OTHER);
-        assert!(peers.part(OTHER, 0) && !peers.part(OTHER, 0));
-        assert!(!peers.part(NodeId(0), 0), "nobody parts from itself");
+        assert!(peers.say_goodbye(OTHER, 0) && !peers.say_goodbye(OTHER, 0));
+        assert!(!peers.say_goodbye(NodeId(0), 0), "nobody parts from itself");
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
         let mut peers = peers(0, 0);
         peers.tell(NodeId(0), 'a');
         peers.tell(NodeId(9), 'a');
-        assert!(peers.next(NodeId(0)).is_none() && !peers.has_restless() && !peers.are_over());
+        assert!(peers.next(NodeId(0)).is_none() && !peers.any_needs_progress() && !peers.are_over());
         assert!(peers.is_lost(NodeId(9)) && !peers.is_lost(OTHER));
     }
 }

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "lends parts of one block of memory that the network fills")]
-//! Blocks of equal buffers, allocated and registered once.
+//! Buffer pools: blocks of equal buffers, allocated and registered once.
 //!
 //! 1. A buffer of the receiving pool is either posted, then only the network touches it, or an [`Arrival`] names
 //!    it, then nobody writes it. There is one arrival per buffer at most, and posting consumes it.
@@ -58,7 +58,7 @@ impl Pool {
         self.memory.address().wrapping_add(slot * self.each)
     }
 
-    /// What arrived.
+    /// The bytes that arrived.
     pub(crate) fn bytes(&self, arrival: &Arrival) -> &[u8] {
         // SAFETY: the buffer lies inside the block (`buffer`), whose bytes are initialised, and is not written
         // while the arrival lives (rule 1), which the borrow makes as long as the slice.

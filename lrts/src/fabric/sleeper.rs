@@ -1,6 +1,6 @@
-//! What an idle node sleeps on.
+//! Sleeper: the descriptor that an idle node waits on, and the naps where the network has none.
 //!
-//! 1. The queue's descriptor and the lifelines end a sleep when something happened.
+//! 1. The queue's descriptor and the keepalive connections end a sleep when something happened.
 //! 2. Where the network has no descriptor, nothing ends a sleep but a clock. So a node looks on for [`LOOK_ON`] and lets others have the core in
 //!    between: of two nodes that wait for each other each would wait for the other's nap, and so nap longer. Then it naps: [`NAP_MIN`] at
 //!    first, twice as long after every nap that led to nothing, up to [`NAP_MAX`].
@@ -33,9 +33,9 @@ pub(crate) struct Sleeper {
     events: OwnedFd,
     clock: OwnedFd,
     has_descriptor: bool,
-    /// Set by sleepers, cleared by whoever makes progress next.
+    /// Set by sleepers, cleared by the next thread that makes progress.
     slept: AtomicBool,
-    /// Whether something happened since anybody looked. A hint: nothing is ordered by it.
+    /// Whether something happened since the last look. A hint: nothing is ordered by it.
     happened: AtomicBool,
     idle: Mutex<Idle>,
 }
@@ -47,14 +47,14 @@ struct Idle {
 }
 
 impl Sleeper {
-    /// Watches a queue's descriptor, if there is one, and the lifelines.
+    /// Watches a queue's descriptor, if there is one, and the keepalive connections.
     ///
     /// # Errors
     /// The kernel's.
     pub(crate) fn new(
         backend: &'static str,
         queue: Option<BorrowedFd<'_>>,
-        lifelines: BorrowedFd<'_>,
+        keepalives: BorrowedFd<'_>,
     ) -> Result<Self, LrtsError> {
         let system = |errno: Errno| LrtsError::System {
             operation: "making something to sleep on",
@@ -66,7 +66,7 @@ impl Sleeper {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let clock = rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags).map_err(system)?;
         let has_descriptor = queue.is_some();
-        for watched in [Some(lifelines), Some(clock.as_fd()), queue].into_iter().flatten() {
+        for watched in [Some(keepalives), Some(clock.as_fd()), queue].into_iter().flatten() {
             epoll::add(&events, watched, EventData::new_u64(0), EventFlags::IN).map_err(system)?;
         }
         let (slept, happened) = (AtomicBool::new(false), AtomicBool::new(true));
@@ -81,7 +81,7 @@ impl Sleeper {
 
     /// Prepares a sleep, unless `may_sleep` says `None`; `Some(true)`: something ends by time.
     pub(crate) fn arm(&self, may_sleep: impl FnOnce() -> Option<bool>) -> bool {
-        // First, so that a look at the lifelines follows whatever happens from here on.
+        // First, so that a look at the keepalive connections follows whatever happens from here on.
         self.slept.store(true, Ordering::Release);
         let Some(by_time) = may_sleep() else { return false };
         if by_time {
@@ -110,7 +110,7 @@ impl Sleeper {
         Some(nap.min(NAP_MAX))
     }
 
-    /// Whether somebody slept, or was about to, since the last call.
+    /// Whether a thread slept, or was about to, since the last call.
     pub(crate) fn has_slept(&self) -> bool {
         if !self.slept.load(Ordering::Relaxed) || !self.slept.swap(false, Ordering::AcqRel) {
             return false;
@@ -120,7 +120,7 @@ impl Sleeper {
         true
     }
 
-    /// Something happened: it will look on again, and the next nap is short.
+    /// Notes that something happened: the node looks on again, and the next nap is short.
     pub(crate) fn note_work(&self) {
         self.happened.store(true, Ordering::Relaxed);
     }
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn who_waits_for_a_clock_looks_on_before_it_naps() {
-        let lifelines = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
-        let sleeper = Sleeper::new("test", None, lifelines.as_fd()).unwrap();
+        let keepalives = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
+        let sleeper = Sleeper::new("test", None, keepalives.as_fd()).unwrap();
         for _ in 0..2 {
             sleeper.note_work();
             let busy_until = Instant::now();
@@ -154,11 +154,11 @@ mod tests {
 
     #[test]
     fn who_has_a_descriptor_sleeps_at_once() {
-        let lifelines = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
-        let sleeper = Sleeper::new("test", Some(lifelines.as_fd()), lifelines.as_fd());
+        let keepalives = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
+        let sleeper = Sleeper::new("test", Some(keepalives.as_fd()), keepalives.as_fd());
         assert!(sleeper.is_err(), "one descriptor is watched once");
         let queue = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
-        let sleeper = Sleeper::new("test", Some(queue.as_fd()), lifelines.as_fd()).unwrap();
+        let sleeper = Sleeper::new("test", Some(queue.as_fd()), keepalives.as_fd()).unwrap();
         sleeper.note_work();
         assert!(sleeper.arm(|| Some(false)));
     }

@@ -13,8 +13,8 @@
 mod backing;
 
 use crate::host::link::Link;
-use crate::host::mapping::Mapping;
 use crate::ids::NodeId;
+use crate::mapping::Mapping;
 use crate::memory::{MemoryMut, Share};
 use backing::{Backing, EMPTY_FOR};
 use offset_allocator::{Allocation, Allocator};
@@ -63,7 +63,7 @@ pub enum ArenaError {
     /// More than an arena can hold.
     #[error("{len} bytes exceed the longest arena of {ARENA_BYTES_MAX} bytes")]
     TooLong {
-        /// What was asked for.
+        /// The bytes that were asked for.
         len: usize,
     },
     /// All numbers are taken.
@@ -72,9 +72,9 @@ pub enum ArenaError {
     /// A neighbour has not yet taken earlier announcements; later calls will succeed.
     #[error("{peer} could not yet be told of a new arena: {source}")]
     Unannounced {
-        /// Who.
+        /// The neighbour.
         peer: NodeId,
-        /// What its link said.
+        /// The error of its link.
         source: io::Error,
     },
 }
@@ -84,7 +84,7 @@ struct Arena {
     allocator: Allocator,
     /// Pieces in use.
     pieces: u32,
-    /// Pieces ever cut: tells whether it was used since somebody looked.
+    /// Pieces ever cut: tells whether it was used since the last look.
     cuts: u64,
     backing: Backing,
 }
@@ -112,13 +112,13 @@ pub struct Arenas {
 }
 
 /// Keeps one piece; gives it back on drop.
-struct Lease {
+struct Piece {
     arenas: Arc<Arenas>,
     arena: u32,
     piece: Allocation,
 }
 
-impl Drop for Lease {
+impl Drop for Piece {
     fn drop(&mut self) {
         let arena = &mut self.arenas.pool.lock()[self.arena as usize];
         arena.allocator.free(self.piece);
@@ -168,7 +168,7 @@ impl Arenas {
     /// Gives the pages of arenas that have long been empty back to the system. Returns how long until the next one may be due, if there
     /// is one. Two locks if there is nothing to do.
     pub fn give_back(&self, now: Instant) -> Option<Duration> {
-        // Whoever holds it is making or backing an arena.
+        // The thread that holds it is making or backing an arena.
         let Some(_growth) = self.growth.try_lock() else { return Some(EMPTY_FOR) };
         let mut next: Option<Duration> = None;
         let mut given_back = Vec::new();
@@ -223,10 +223,10 @@ impl Arenas {
         let offset = piece.offset as usize * UNIT_BYTES;
         let address = pool[number].mapping.address().wrapping_add(offset);
         let share = Share { arena: number as u32, offset: offset as u64 };
-        let owner = Box::new(Lease { arenas: Arc::clone(self), arena: number as u32, piece });
+        let owner = Box::new(Piece { arenas: Arc::clone(self), arena: number as u32, piece });
         drop(pool);
         // SAFETY: the allocator gave this piece to nobody else until the lease is dropped; it lies
-        // inside a mapping that lives as long as `self`, which the lease holds; its bytes come
+        // inside a mapping that lives as long as `self`, which the piece holds; its bytes come
         // initialised (zero) from the kernel. Neighbours touch them under a claim only.
         Some(unsafe { MemoryMut::from_raw_parts(address, len, Some(share), owner) })
     }
@@ -249,7 +249,7 @@ impl Arenas {
         let number = self.pool.lock().len() as u32;
         while let Some(link) = pending.untold.last() {
             match link.announce(number, pending.mapping.len() as u64, pending.descriptor.as_fd()) {
-                // The dead need not know.
+                // A dead neighbour need not know.
                 Ok(()) | Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN) => {
                     pending.untold.pop();
                 }

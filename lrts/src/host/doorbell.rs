@@ -1,4 +1,4 @@
-//! The doorbell: what a sleeping node waits on, and what its neighbours write to wake it.
+//! Doorbell: the descriptor that a sleeping node waits on, and that its neighbours write to wake it.
 //!
 //! 1. A neighbour writes the event descriptor only when the word `sleeping` of a ring tells it to (`shm::cursor`).
 //! 2. The links are watched too, so that a neighbour's death and its announcements wake a sleeper.
@@ -35,12 +35,12 @@ impl Doorbell {
         Ok(Self { event, epoll })
     }
 
-    /// What neighbours write to.
+    /// The descriptor that neighbours write to.
     pub(crate) fn button(&self) -> BorrowedFd<'_> {
         self.event.as_fd()
     }
 
-    /// What a sleeper waits on.
+    /// The descriptor that a sleeper waits on.
     pub(crate) fn wait_fd(&self) -> BorrowedFd<'_> {
         self.epoll.as_fd()
     }
@@ -55,7 +55,7 @@ impl Doorbell {
 
     /// Watches a link no longer; harmless for one that is not watched.
     pub(crate) fn forget(&self, link: BorrowedFd<'_>) {
-        // `NOENT` when another thread came first, which is what this call wants to reach anyway.
+        // `NOENT` when another thread did so first.
         let _ = epoll::delete(&self.epoll, link);
     }
 

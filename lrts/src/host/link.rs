@@ -1,4 +1,4 @@
-//! A link: the private socket to one neighbour, which passes descriptors and tells of its death.
+//! Link: the private socket to one neighbour, which passes descriptors and tells of its death.
 //!
 //! 1. One packet is one message: [`Wire`], encoded with fixed-width integers, and the descriptors it speaks of.
 //! 2. The first packet each way is the hello, the only one; then come announcements of arenas.
@@ -27,16 +27,16 @@ const PACKET_BYTES_MAX: usize = 128;
 /// The hello's descriptors; no packet has more.
 const DESCRIPTORS_MAX: usize = 3;
 
-/// What a neighbour says about itself, once.
+/// Introduction of a neighbour, sent once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Introduction {
-    /// Who it is.
+    /// Its number in the job.
     pub(crate) node: NodeId,
     /// Its process, as its own pid namespace counts.
     pub(crate) pid: i32,
     /// Where in its address space `pattern` lies.
     pub(crate) probe_address: u64,
-    /// What a reader finds there.
+    /// The words that a reader finds there.
     pub(crate) pattern: [u64; 2],
     /// Eight bytes that anybody may write at any time.
     pub(crate) scratch_address: u64,
@@ -53,14 +53,14 @@ enum Wire {
 /// A decoded packet.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// The first one.
+    /// The first packet.
     Hello {
         introduction: Introduction,
         /// Its table of regions.
         board: OwnedFd,
         /// The ring it reads from us.
         ring: OwnedFd,
-        /// Wakes it.
+        /// The descriptor that wakes it.
         doorbell: OwnedFd,
     },
     /// A new arena of its.
@@ -72,7 +72,7 @@ pub(crate) enum Message {
     },
 }
 
-/// What one look at the socket found.
+/// Result of one look at the socket.
 #[derive(Debug)]
 pub(crate) enum Received {
     Nothing,
@@ -96,7 +96,7 @@ impl Link {
         Self { peer, socket }
     }
 
-    /// Who is at the other end.
+    /// The node at the other end.
     pub(crate) fn peer(&self) -> NodeId {
         self.peer
     }

@@ -1,23 +1,21 @@
-//! What nodes of one host share: mapped memory, the board of regions, arenas, and the private sockets
-//! that pass their descriptors.
+//! Host peers: what nodes of one host share, which are arenas, boards of regions, rings and the private sockets that pass their
+//! descriptors. Never a backend: `shm` and `cma` stand on it.
 //!
-//! A [`Neighbourhood`] is opened once per node and shared by the backends `shm` and `cma`.
+//! A neighbour is another node of this host. [`HostPeers`] is opened once per node and shared by those backends.
 
 mod arena;
-pub mod board;
 mod doorbell;
+mod host_peer;
+mod host_peers;
 mod link;
-pub mod mapping;
-mod neighbour;
-mod neighbourhood;
 mod transfer;
 
 pub use arena::{ArenaError, Arenas};
-pub use neighbourhood::Neighbourhood;
+pub use host_peers::HostPeers;
 
 pub(crate) use doorbell::ring_doorbell;
+pub(crate) use host_peer::{Fate, HostPeer, PeerClaim, RING_CONTROL_BYTES, Rings};
 pub(crate) use link::Introduction;
-pub(crate) use neighbour::{Fate, Neighbour, PeerClaim, RING_CONTROL_BYTES, Rings};
 pub(crate) use transfer::{get_by, put_by};
 
 #[cfg(all(test, not(loom)))]

@@ -3,7 +3,7 @@
 use crate::bootstrap::local::Local;
 use crate::error::LrtsError;
 use crate::frame::Channel;
-use crate::host::Neighbourhood;
+use crate::host::HostPeers;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Lrts, Posted, Refused, Sink};
 use crate::region::Regions;
@@ -11,8 +11,8 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The neighbourhoods of a job of `nodes` nodes, by node.
-pub(crate) fn neighbourhoods(nodes: u32) -> Vec<Arc<Neighbourhood>> {
+/// The host peers of a job of `nodes` nodes, by node.
+pub(crate) fn host_peers_of_job(nodes: u32) -> Vec<Arc<HostPeers>> {
     let job = Local::job(nodes).expect("sockets");
     let threads: Vec<_> = job
         .into_iter()
@@ -20,8 +20,7 @@ pub(crate) fn neighbourhoods(nodes: u32) -> Vec<Arc<Neighbourhood>> {
         .map(|(node, mut bootstrap)| {
             std::thread::spawn(move || {
                 let regions = Arc::new(Regions::new(NodeId(node as u32)).expect("memory"));
-                Neighbourhood::open(&mut bootstrap, regions, Duration::from_secs(60))
-                    .expect("a neighbourhood")
+                HostPeers::open(&mut bootstrap, regions, Duration::from_secs(60)).expect("a host_peers")
             })
         })
         .collect();

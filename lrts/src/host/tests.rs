@@ -1,15 +1,15 @@
-//! Start-up with neighbours that are late, gone, or not what they should be.
+//! Tests of start-up with neighbours that are late, gone, or not what they should be.
 
+use super::host_peer::{Fate, RING_CONTROL_BYTES, RING_DATA_BYTES_MAX, RING_DATA_BYTES_MIN};
 use super::link::{Introduction, Link, Message, Received};
-use super::neighbour::{Fate, RING_CONTROL_BYTES, RING_DATA_BYTES_MAX, RING_DATA_BYTES_MIN};
-use super::testing::neighbourhoods;
+use super::testing::host_peers_of_job;
 use super::*;
 use crate::bootstrap::{Bootstrap, JobKey};
 use crate::error::LrtsError;
-use crate::host::board::Board;
-use crate::host::mapping::Mapping;
 use crate::ids::NodeId;
+use crate::mapping::Mapping;
 use crate::region::Regions;
+use crate::region::board::Board;
 use rustix::event::EventfdFlags;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::MemfdFlags;
@@ -52,7 +52,7 @@ impl Bootstrap for Played {
 }
 
 /// Opens node 0 after `play` has done the neighbour's part.
-fn open_with(play: impl FnOnce(&Link), patience: Duration) -> (Link, Result<Arc<Neighbourhood>, LrtsError>) {
+fn open_with(play: impl FnOnce(&Link), patience: Duration) -> (Link, Result<Arc<HostPeers>, LrtsError>) {
     let (here, there) = rustix::net::socketpair(
         AddressFamily::UNIX,
         SocketType::SEQPACKET,
@@ -64,11 +64,11 @@ fn open_with(play: impl FnOnce(&Link), patience: Duration) -> (Link, Result<Arc<
     play(&neighbour);
     let mut bootstrap = Played { socket: Some(here), key: JobKey::random() };
     let regions = Arc::new(Regions::new(NodeId(0)).expect("memory"));
-    let opened = Neighbourhood::open(&mut bootstrap, regions, patience);
+    let opened = HostPeers::open(&mut bootstrap, regions, patience);
     (neighbour, opened)
 }
 
-/// What a correct neighbour sends.
+/// The packet that a correct neighbour sends.
 struct Hello {
     introduction: Introduction,
     board: OwnedFd,
@@ -126,7 +126,7 @@ fn a_neighbour_that_ends_is_lost() {
     drop(there);
     let mut bootstrap = Played { socket: Some(here), key: JobKey::random() };
     let regions = Arc::new(Regions::new(NodeId(0)).expect("memory"));
-    let error = Neighbourhood::open(&mut bootstrap, regions, LONG).expect_err("it is gone");
+    let error = HostPeers::open(&mut bootstrap, regions, LONG).expect_err("it is gone");
     assert!(matches!(error, LrtsError::PeerLost { peer: PEER, .. }));
 }
 
@@ -214,6 +214,6 @@ fn an_arena_is_heard_of_and_mapped() {
 
 #[test]
 fn a_job_of_many_nodes_meets() {
-    let nodes = neighbourhoods(20);
+    let nodes = host_peers_of_job(20);
     assert!(nodes.iter().all(|node| node.nodes().count() == 19));
 }

@@ -1,29 +1,29 @@
-//! The frame of every get and put between neighbours: check, claim, copy, complete.
+//! Transfers between neighbours: the check, the claim and the completion around the copy of every get and put.
 //!
-//! What differs, the copy, is given as a function of the claim. It runs under the claim, which is given back
+//! The copy, in which transfers differ, is given as a function of the claim. It runs under the claim, which is given back
 //! before the completion is handed out.
 
-use crate::claim::ClaimMode;
 use crate::error::TransferError;
-use crate::host::neighbour::PeerClaim;
-use crate::host::neighbourhood::Neighbourhood;
+use crate::host::host_peer::PeerClaim;
+use crate::host::host_peers::HostPeers;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Posted, Put, Refused};
 use crate::region::ClaimError;
+use crate::region::claim::ClaimMode;
 
 /// Carries out a get; `copy` fills the first `len` bytes of the memory.
 ///
 /// # Errors
-/// The operation, while somebody writes the region.
+/// The operation, while another claim writes the region.
 pub(crate) fn get_by(
-    neighbourhood: &Neighbourhood,
+    host_peers: &HostPeers,
     get: Get,
     copy: impl FnOnce(&PeerClaim, &Get) -> Result<(), TransferError>,
 ) -> Result<Posted, Refused<Get>> {
     let result = if get.len > get.into.len() {
         Err(TransferError::LocalTooShort { have: get.into.len() as u64, need: get.len as u64 })
     } else {
-        match neighbourhood.claim(&get.key, get.offset, get.len as u64, ClaimMode::Read) {
+        match host_peers.claim(&get.key, get.offset, get.len as u64, ClaimMode::Read) {
             Err(ClaimError::Busy) => return Err(Refused(get)),
             Err(ClaimError::Failed(error)) => Err(error),
             Ok(claim) => copy(&claim, &get).map(|()| get.len),
@@ -35,14 +35,14 @@ pub(crate) fn get_by(
 /// Carries out a put; `copy` writes all of its memory.
 ///
 /// # Errors
-/// The operation, while somebody else touches the region.
+/// The operation, while another claim touches the region.
 pub(crate) fn put_by(
-    neighbourhood: &Neighbourhood,
+    host_peers: &HostPeers,
     put: Put,
     copy: impl FnOnce(&PeerClaim, &Put) -> Result<(), TransferError>,
 ) -> Result<Posted, Refused<Put>> {
     let len = put.from.len();
-    let result = match neighbourhood.claim(&put.key, put.offset, len as u64, ClaimMode::Write) {
+    let result = match host_peers.claim(&put.key, put.offset, len as u64, ClaimMode::Write) {
         Err(ClaimError::Busy) => return Err(Refused(put)),
         Err(ClaimError::Failed(error)) => Err(error),
         Ok(claim) => copy(&claim, &put).map(|()| len),
@@ -50,7 +50,7 @@ pub(crate) fn put_by(
     Ok(Posted::Done(Completion { token: put.token, result, memory: None }))
 }
 
-impl Neighbourhood {
+impl HostPeers {
     /// Claims a range of a neighbour's region.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "declares operations on memory that the caller keeps")]
-//! What a network must be able to do: one [`Endpoint`] of this node, with its peers behind it.
+//! Endpoint: the trait that a network implements to be driven by `leased`, one value for this node, with its peers behind it.
 //!
 //! 1. It is used by one thread at a time, so it lives behind one lock. Nothing in it waits.
 //! 2. Messages to a peer arrive once and whole, or the peer is reported as broken. Order is not asked for.
@@ -47,7 +47,7 @@ pub(crate) struct Transfer {
     pub(crate) peer: NodeId,
 }
 
-/// Who may do what with registered memory.
+/// Access of the network to registered memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     /// Our own operations read it.
@@ -71,7 +71,7 @@ pub(crate) struct Registration {
 // SAFETY: names an object of the network's library, which any thread may use in its turn.
 unsafe impl Send for Registration {}
 
-/// What the endpoint did.
+/// Event of an endpoint.
 pub(crate) enum Event {
     /// A message came in.
     Received(Arrival),
@@ -99,15 +99,15 @@ pub(crate) enum Event {
     Failed(String),
 }
 
-/// See the module.
+/// A network's messages and one-sided operations, for one node.
 pub(crate) trait Endpoint: Send {
-    /// What peers must have chosen too.
+    /// The transport, which peers must have chosen too.
     fn kind(&self) -> String;
 
-    /// What users read that this node is on.
+    /// The device or provider, as users read it.
     fn label(&self) -> String;
 
-    /// What peers must know to reach it: some hundred bytes at most.
+    /// The address by which peers reach it: some hundred bytes at most.
     ///
     /// # Errors
     /// The network's.
@@ -172,7 +172,7 @@ pub(crate) trait Endpoint: Send {
     /// Why not, in words.
     fn register(&mut self, address: *const u8, len: usize, access: Access) -> Result<Registration, String>;
 
-    /// Ends a registration: whoever still has its key reaches nothing any more.
+    /// Ends a registration: its key reaches nothing any more.
     fn deregister(&mut self, registration: &Registration);
 
     /// Reads some events, each once; `thoroughly`: also those that are rare and cost a system call to look for.

@@ -1,8 +1,9 @@
-//! Networks that carry messages and reach memory one-sidedly: what such backends share.
+//! Leased access: what backends share whose networks carry messages and reach memory one-sidedly. Never a call of a network's
+//! library.
 //!
-//! A backend of this kind (`ofi`, `verbs`) is an `Endpoint`; all that it does not know is here. From top to bottom:
+//! A backend of this kind (`ofi`, `verbs`) is an `Endpoint`; everything above that is here. From top to bottom:
 //! `exchange` (all that a node has with its peers) uses `poster` (our gets and puts), `server` (leases we grant),
-//! `registrations` (a cache), `lifelines` (who is alive) and the endpoint.
+//! `registrations` (a cache), `tcp::keepalive` (who is alive) and the endpoint.
 //!
 //! **How native access stays safe.** A network card knows no generations and no claims. So no operation touches a region
 //! before its owner granted a lease: a claim, held until the poster releases it, and a key of the network for the claimed
@@ -13,7 +14,7 @@
 //! 1. Frames that the network copies out at once need nothing more, longer ones travel from a pool of buffers.
 //! 2. One thread at a time uses the endpoint; nothing is called out while it does.
 //! 3. A sleeper waits on the queue's descriptor where the network has one, else on a clock that ticks slower and slower.
-//! 4. Peers that die are noticed by the network or by their lifelines, at the latest when they are looked at: after every
+//! 4. Peers that die are noticed by the network or by their keepalive connections, at the latest when they are looked at: after every
 //!    sleep, with every `LOOK_INTERVAL`th progress, and while the node is closing.
 
 pub(crate) mod endpoint;
@@ -29,18 +30,18 @@ pub(crate) use open::Opening;
 use crate::bootstrap::Bootstrap;
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
-use crate::fabric::abroad;
 use crate::fabric::pool::Pool;
+use crate::fabric::remote_operation;
 use crate::fabric::sleeper::Sleeper;
 use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
+use crate::operation::Operation;
 use crate::path_use::PathUse;
 use crate::region::{RegionKey, Regions};
-use crate::wish::Wish;
 use endpoint::Endpoint;
-use exchange::{Exchange, Message, News};
+use exchange::{Exchange, Message, Notification};
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;
 use std::sync::Arc;
@@ -60,10 +61,10 @@ pub(crate) const REGISTRATIONS: usize = 1_024;
 /// A thorough look is some system calls, some hundred nanoseconds each.
 const LOOK_INTERVAL: u32 = 1_024;
 
-/// What one thread at a time does in `progress`.
+/// State of the one thread that is in `progress`.
 #[derive(Default)]
 struct Turn {
-    news: Vec<News>,
+    notifications: Vec<Notification>,
     read: Vec<Message>,
     rounds: u32,
 }
@@ -96,8 +97,8 @@ impl Leased {
     ) -> Result<Self, LrtsError> {
         let backend = opening.backend;
         let exchange = open::open(bootstrap, &regions, opening, open_endpoint)?;
-        let (lifelines, endpoint) = exchange.parts();
-        let sleeper = Sleeper::new(backend, endpoint.descriptor(), lifelines.event_fd())?;
+        let (keepalives, endpoint) = exchange.parts();
+        let sleeper = Sleeper::new(backend, endpoint.descriptor(), keepalives.event_fd())?;
         let (label, delivers) = (endpoint.label(), endpoint.delivers());
         let incoming = Arc::clone(endpoint.incoming());
         let exchange = Arc::new(Mutex::new(exchange));
@@ -135,12 +136,12 @@ impl Leased {
         self.closing.load(Ordering::Acquire)
     }
 
-    /// Posts what is not about this node.
-    fn post(&self, wish: Wish) -> Result<Posted, Wish> {
+    /// Posts an operation on another node's memory.
+    fn post(&self, operation: Operation) -> Result<Posted, Operation> {
         if self.is_closing() {
-            return Err(wish);
+            return Err(operation);
         }
-        Ok(match self.exchange.lock().wish(wish)? {
+        Ok(match self.exchange.lock().post_operation(operation)? {
             None => Posted::Pending,
             Some(failed) => Posted::Done(failed),
         })
@@ -173,18 +174,18 @@ impl Lrts for Leased {
 
     fn progress(&self, sink: &mut dyn Sink) -> bool {
         let Some(mut turn) = self.turn.try_lock() else { return false };
-        let Turn { news, read, rounds } = &mut *turn;
+        let Turn { notifications, read, rounds } = &mut *turn;
         *rounds = rounds.wrapping_add(1);
         let (slept, closing) = (self.sleeper.has_slept(), self.is_closing());
         let mut exchange = self.exchange.lock();
         let happened = exchange.advance(closing, slept || closing || rounds.is_multiple_of(LOOK_INTERVAL));
-        exchange.take_news(news);
+        exchange.take_notifications(notifications);
         drop(exchange);
-        if news.is_empty() {
+        if notifications.is_empty() {
             return happened;
         }
         self.sleeper.note_work();
-        for one in news.drain(..) {
+        for one in notifications.drain(..) {
             read.extend(one.tell(sink, |sink, source, channel, message| {
                 let (_, body) = wire::Header::decode(message.bytes(&self.incoming))
                     .expect("decoded before, and nobody wrote it since");
@@ -199,7 +200,7 @@ impl Lrts for Leased {
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        abroad::get(&self.regions, get, |wish| self.post(wish))
+        remote_operation::get(&self.regions, get, |operation| self.post(operation))
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
@@ -209,7 +210,7 @@ impl Lrts for Leased {
             let result = Err(TransferError::Refused { node, cause });
             return Ok(Posted::Done(Completion { token: put.token, result, memory: None }));
         }
-        abroad::put(&self.regions, put, |wish| self.post(wish))
+        remote_operation::put(&self.regions, put, |operation| self.post(operation))
     }
 
     fn view(&self, _: &RegionKey, _: u64, _: usize) -> Result<Option<Memory>, TransferError> {
@@ -219,7 +220,7 @@ impl Lrts for Leased {
     fn arm(&self) -> bool {
         self.sleeper.arm(|| {
             let mut exchange = self.exchange.lock();
-            let may_sleep = !exchange.is_restless() && exchange.may_sleep();
+            let may_sleep = !exchange.needs_progress() && exchange.may_sleep();
             may_sleep.then(|| exchange.watches_clock() || self.is_closing())
         })
     }

@@ -1,8 +1,8 @@
-//! Start-up: where everybody is, and one hello from everybody to everybody.
+//! Start-up of `leased`: publishes where every node is, and exchanges one hello with each.
 //!
 //! 1. Every node publishes what its network is, its address and its door, or why it has none: then all give up
 //!    with that reason, none waits for the others.
-//! 2. Each pair makes its lifeline, which proves that both belong to the job.
+//! 2. Each pair makes its keepalive connection, which proves that both belong to the job.
 //! 3. Unless the network connects on demand, hellos travel both ways between each pair before any node goes on: the
 //!    lower node speaks first, the other answers. So the path is known to work, and providers that connect with the
 //!    first message have done so, from one end.
@@ -16,7 +16,7 @@ use crate::codec;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use crate::region::Regions;
-use crate::tcp::lifelines::Lifelines;
+use crate::tcp::keepalive::Keepalives;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ const CAUSE_CHARACTERS_MAX: usize = 200;
 pub(crate) struct Opening<'a> {
     /// The backend's name.
     pub(crate) backend: &'static str,
-    /// What users type to choose among its networks.
+    /// The option that chooses among the backend's networks.
     pub(crate) option: &'static str,
     /// Regions that stay registered with the network while nobody uses them.
     pub(crate) registrations_max: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Opening<'a> {
     pub(crate) patience: Duration,
 }
 
-/// What a node tells the others.
+/// Publication of a node for the others.
 #[derive(Serialize, Deserialize)]
 enum Published {
     Ready { kind: String, address: Vec<u8>, door: u64 },
@@ -80,9 +80,9 @@ pub(super) fn open(
             }
         });
     }
-    let lifelines = Lifelines::open(backend, bootstrap, expected, patience)?;
+    let keepalives = Keepalives::open(backend, bootstrap, expected, patience)?;
     let registrations = Registrations::new(registrations_max.min(endpoint.registrations_max()));
-    greet(Exchange::new(Parts { node, backend, door, endpoint, registrations, lifelines, peers }), opening)
+    greet(Exchange::new(Parts { node, backend, door, endpoint, registrations, keepalives, peers }), opening)
 }
 
 /// Tells the endpoint where a peer is. Returns the peer's door.
@@ -109,7 +109,7 @@ fn introduce(
     }
 }
 
-/// Exchanges hellos with everybody.
+/// Exchanges hellos with all peers.
 fn greet(mut exchange: Exchange, opening: &Opening<'_>) -> Result<Exchange, LrtsError> {
     let Opening { backend, option, patience, .. } = *opening;
     let deadline = Instant::now() + patience;

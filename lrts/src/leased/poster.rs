@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "hands the network addresses of memory that operations hold")]
-//! The gets and puts of this node, until their completions.
+//! Posted operations: the gets and puts of this node, until their completions.
 //!
 //! 1. An operation asks the target for a lease; what the target refuses for good ends it.
 //! 2. Granted, it moves in pieces that the provider takes, several at a time, operations in the order of their grants.
@@ -13,7 +13,7 @@ use crate::emulated::wire::{OperationId, Range, Reason};
 use crate::error::TransferError;
 use crate::ids::NodeId;
 use crate::lrts::Completion;
-use crate::wish::{What, Wish};
+use crate::operation::{LocalMemory, Operation};
 use std::collections::{HashMap, VecDeque};
 
 /// The longest piece: while one is on the wire, messages of the same connection wait for some hundred microseconds.
@@ -26,33 +26,25 @@ const ONE_PAGE_BYTES_MAX: usize = 32;
 /// The smallest page.
 const PAGE_BYTES: usize = 4096;
 
-impl What {
-    fn address(&self) -> *mut u8 {
-        match self {
-            Self::Get(into) => into.address(),
-            Self::Put(from) => from.address().cast_mut(),
-        }
-    }
-
-    /// What the network does with it.
-    fn access(&self) -> Access {
-        match self {
-            Self::Get(_) => Access::Filled,
-            Self::Put(_) => Access::Sent,
-        }
-    }
-
-    fn direction(&self) -> Direction {
-        match self {
-            Self::Get(_) => Direction::Read,
-            Self::Put(_) => Direction::Write,
-        }
+/// Access of the network to the memory of this node.
+fn access(local: &LocalMemory) -> Access {
+    match local {
+        LocalMemory::Get(_) => Access::Filled,
+        LocalMemory::Put(_) => Access::Sent,
     }
 }
 
-struct Operation {
-    wish: Wish,
-    local: Option<Registration>,
+fn direction(local: &LocalMemory) -> Direction {
+    match local {
+        LocalMemory::Get(_) => Direction::Read,
+        LocalMemory::Put(_) => Direction::Write,
+    }
+}
+
+/// An operation whose completion is still to come.
+struct OpenOperation {
+    request: Operation,
+    registration: Option<Registration>,
     window: Option<Window>,
     /// Bytes handed to the network.
     posted: usize,
@@ -62,20 +54,20 @@ struct Operation {
     doomed: bool,
 }
 
-impl Operation {
+impl OpenOperation {
     /// The next piece, of `max` bytes at most, into or out of the peer's memory at `remote`.
     fn piece(&self, remote: Window, max: usize) -> Transfer {
-        let Wish { key, what, len, .. } = &self.wish;
+        let Operation { key, local: memory, len, .. } = &self.request;
         let left = len - self.posted;
-        let local = what.address().wrapping_add(self.posted);
+        let local = memory.address().wrapping_add(self.posted);
         let remote = Window { address: remote.address.wrapping_add(self.posted as u64), ..remote };
-        let source = match what.direction() {
+        let source = match direction(memory) {
             Direction::Read => remote.address as usize,
             Direction::Write => local as usize,
         };
         let in_page = if left > ONE_PAGE_BYTES_MAX { left } else { PAGE_BYTES - source % PAGE_BYTES };
         Transfer {
-            direction: what.direction(),
+            direction: direction(memory),
             local,
             len: left.min(in_page).min(max),
             remote,
@@ -84,18 +76,18 @@ impl Operation {
     }
 
     fn is_over(&self) -> bool {
-        self.in_flight == 0 && (self.doomed || (self.window.is_some() && self.posted == self.wish.len))
+        self.in_flight == 0 && (self.doomed || (self.window.is_some() && self.posted == self.request.len))
     }
 
     fn complete(self, endpoint: &mut dyn Endpoint, result: Result<usize, TransferError>) -> Completion {
-        if let Some(local) = &self.local {
-            endpoint.deregister(local);
+        if let Some(registration) = &self.registration {
+            endpoint.deregister(registration);
         }
-        self.wish.end(result)
+        self.request.end(result)
     }
 }
 
-/// What became of posting pieces.
+/// Result of posting pieces.
 pub(super) enum Progress {
     /// Nothing can be posted now.
     Idle,
@@ -107,7 +99,7 @@ pub(super) enum Progress {
 
 /// All operations of this node.
 pub(super) struct Poster {
-    open: HashMap<OperationId, Operation>,
+    open: HashMap<OperationId, OpenOperation>,
     last_id: OperationId,
     /// Granted, with bytes to be posted.
     ready: VecDeque<OperationId>,
@@ -131,7 +123,7 @@ impl Poster {
 
     /// How many operations are open at a node.
     pub(super) fn count(&self, node: NodeId) -> usize {
-        self.open.values().filter(|operation| operation.wish.key.node == node).count()
+        self.open.values().filter(|operation| operation.request.key.node == node).count()
     }
 
     pub(super) fn is_idle(&self) -> bool {
@@ -151,13 +143,24 @@ impl Poster {
     ///
     /// # Errors
     /// The completion, when the network does not take the local memory.
-    pub(super) fn post(&mut self, wish: Wish, endpoint: &mut dyn Endpoint) -> Result<Control, Completion> {
-        let Wish { key, offset, len, .. } = wish;
-        let mut operation =
-            Operation { wish, local: None, window: None, posted: 0, in_flight: 0, doomed: false };
+    pub(super) fn post(
+        &mut self,
+        operation: Operation,
+        endpoint: &mut dyn Endpoint,
+    ) -> Result<Control, Completion> {
+        let Operation { key, offset, len, .. } = operation;
+        let mut operation = OpenOperation {
+            request: operation,
+            registration: None,
+            window: None,
+            posted: 0,
+            in_flight: 0,
+            doomed: false,
+        };
         if endpoint.registers_local() && len > 0 {
-            match endpoint.register(operation.wish.what.address(), len, operation.wish.what.access()) {
-                Ok(local) => operation.local = Some(local),
+            match endpoint.register(operation.request.local.address(), len, access(&operation.request.local))
+            {
+                Ok(registration) => operation.registration = Some(registration),
                 Err(cause) => {
                     let cause = format!("{cause}; raise `ulimit -l`");
                     let error = TransferError::Refused { node: key.node, cause };
@@ -165,7 +168,7 @@ impl Poster {
                 }
             }
         }
-        let writing = operation.wish.what.direction() == Direction::Write;
+        let writing = direction(&operation.request.local) == Direction::Write;
         self.last_id += 1;
         self.open.insert(self.last_id, operation);
         let range = Range { slot: key.slot, generation: key.generation, offset, len: len as u64 };
@@ -173,10 +176,10 @@ impl Poster {
     }
 
     /// An operation at `node` that waits for its grant.
-    fn ungranted(&mut self, id: OperationId, node: NodeId) -> Result<&mut Operation, String> {
+    fn ungranted(&mut self, id: OperationId, node: NodeId) -> Result<&mut OpenOperation, String> {
         let found = self.open.get_mut(&id);
         found
-            .filter(|operation| operation.wish.key.node == node && operation.window.is_none())
+            .filter(|operation| operation.request.key.node == node && operation.window.is_none())
             .ok_or_else(|| format!("it answered operation {id}, which does not wait for it"))
     }
 
@@ -201,7 +204,7 @@ impl Poster {
         reason: Option<Reason>,
         endpoint: &mut dyn Endpoint,
     ) -> Result<Completion, String> {
-        let Wish { offset, len, .. } = self.ungranted(id, node)?.wish;
+        let Operation { offset, len, .. } = self.ungranted(id, node)?.request;
         let error = match reason {
             Some(reason) => reason.to_error(node, offset, len as u64),
             None => TransferError::Refused {
@@ -222,8 +225,8 @@ impl Poster {
                 self.ready.pop_front();
                 continue;
             };
-            let node = operation.wish.key.node;
-            if operation.posted == operation.wish.len {
+            let node = operation.request.key.node;
+            if operation.posted == operation.request.len {
                 self.ready.pop_front();
                 over.extend(operation.is_over().then_some(id));
                 continue;
@@ -235,7 +238,7 @@ impl Poster {
             // SAFETY: `posted + len` does not exceed the operation's length, which its memory has (checked before a
             // get is posted; a put is as long as its memory). The operation holds the memory, exclusively for a
             // get, and is kept until all its pieces are over (rule 4) or the endpoint is shut.
-            match unsafe { endpoint.transfer(&transfer, operation.local.as_ref(), slot) } {
+            match unsafe { endpoint.transfer(&transfer, operation.registration.as_ref(), slot) } {
                 Ok(()) => {
                     self.free.pop();
                     self.pieces[slot] = id;
@@ -256,7 +259,7 @@ impl Poster {
         let id = self.pieces[slot];
         let operation = self.open.get_mut(&id)?;
         operation.in_flight -= 1;
-        Some((id, operation.wish.key.node))
+        Some((id, operation.request.key.node))
     }
 
     /// Ends an operation that is over. Returns where it was posted and its completion.
@@ -269,9 +272,9 @@ impl Poster {
             return None;
         }
         let operation = self.open.remove(&id)?;
-        let node = operation.wish.key.node;
+        let node = operation.request.key.node;
         let result = match operation.doomed {
-            false => Ok(operation.wish.len),
+            false => Ok(operation.request.len),
             true => Err(TransferError::PeerLost(node)),
         };
         Some((node, operation.complete(endpoint, result)))
@@ -284,7 +287,7 @@ impl Poster {
         endpoint: &mut dyn Endpoint,
         ended: &mut impl FnMut(Completion),
     ) {
-        let of_node = self.open.iter_mut().filter(|(_, operation)| operation.wish.key.node == node);
+        let of_node = self.open.iter_mut().filter(|(_, operation)| operation.request.key.node == node);
         let doomed: Vec<OperationId> = of_node
             .map(|(id, operation)| {
                 operation.doomed = true;
@@ -300,7 +303,7 @@ impl Poster {
     pub(super) fn abandon_all(&mut self, endpoint: &mut dyn Endpoint, ended: &mut impl FnMut(Completion)) {
         assert!(endpoint.is_shut(), "the network may still have pieces");
         for (_, operation) in self.open.drain() {
-            let lost = TransferError::PeerLost(operation.wish.key.node);
+            let lost = TransferError::PeerLost(operation.request.key.node);
             ended(operation.complete(endpoint, Err(lost)));
         }
         self.ready.clear();

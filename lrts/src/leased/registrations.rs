@@ -1,4 +1,4 @@
-//! Which regions of this node are registered with the network, so that their next lease costs nothing.
+//! Registration cache: regions of this node that stay registered with the network, so that their next lease costs nothing.
 //!
 //! 1. A region is registered whole at its first lease, for reading, or for reading and writing if it is a put target.
 //! 2. It stays registered until it ends, or until more than the limit are and it is the one unused for the longest time.

@@ -1,17 +1,17 @@
-//! The leases that one peer holds on regions of this node.
+//! Leases that one peer holds on regions of this node.
 //!
 //! 1. A lease is a claim and a registration: from its grant to its release nobody else touches the range against the
 //!    claim's rules, its memory stays, and the network reaches it under the window that the grant told.
-//! 2. A range that somebody else holds makes the peer wait; it is tried again with every progress.
+//! 2. A range that another operation holds makes the peer wait; it is tried again with every progress.
 //! 3. Leases of a lost peer are never released: what is left of its operations in the network may still touch the
 //!    memory, until the endpoint is closed.
 
 use super::endpoint::Endpoint;
 use super::registrations::{RegionName, Registrations};
 use super::wire::{Control, Window};
-use crate::claim::ClaimMode;
 use crate::emulated::wire::{OPERATIONS_MAX, OperationId, Range, Reason};
 use crate::fabric::peers::Serve;
+use crate::region::claim::ClaimMode;
 use crate::region::{Claim, ClaimError, RegionKey, Regions};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ enum Lease {
     Granted { claim: Claim, region: Option<RegionName> },
 }
 
-/// What a lease needs of the network.
+/// The network's part in a lease.
 pub(super) struct Network<'a> {
     pub(super) endpoint: &'a mut dyn Endpoint,
     pub(super) registrations: &'a mut Registrations,

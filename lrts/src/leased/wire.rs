@@ -1,7 +1,7 @@
-//! What travels: a header before every message, and the messages of this backend's own.
+//! Wire format of `leased`: a header before every message, and the messages of this backend's own.
 //!
 //! A header has [`HEADER_BYTES`] bytes, little-endian: the receiver's door (u64), the sequence number between the two
-//! nodes (u32), the source (u32), the kind (u8). Whoever does not know the door, a random number that the bootstrap
+//! nodes (u32), the source (u32), the kind (u8). A sender that does not know the door, a random number that the bootstrap
 //! told to the nodes of the job, is not heard.
 
 use crate::codec;
@@ -35,14 +35,14 @@ impl Encoded {
 /// In the place of a channel.
 const CONTROL: u8 = 16;
 
-/// What a message is.
+/// Kind of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Frame(Channel),
     Control,
 }
 
-/// What precedes each message.
+/// Header of each message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header {
     pub(crate) door: u64,

@@ -1,20 +1,20 @@
 #![expect(unsafe_code, reason = "copies between claimed regions and owned memory")]
-//! Get, put and view inside one process: a claim on the region, then one copy (or none).
+//! Copies inside one process: get, put and view as a claim on the region, then one copy (or none).
 //!
-//! Whoever can reach a node's [`Regions`] can carry out transfers on it at once; `memcpy` does so between the nodes of
+//! Code that can reach a node's [`Regions`] can carry out transfers on it at once; `memcpy` does so between the nodes of
 //! one process, `reach` and `emulated` for a node's transfers with itself.
 
-use crate::claim::ClaimMode;
 use crate::error::TransferError;
 use crate::lrts::{Completion, Get, Posted, Put, Refused};
 use crate::memory::Memory;
+use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, RegionKey, Regions};
 use std::sync::Arc;
 
 /// Reads a region of `regions` into the operation's memory.
 ///
 /// # Errors
-/// The operation, while somebody writes the region.
+/// The operation, while another claim writes the region.
 pub(crate) fn get(regions: &Arc<Regions>, get: Get) -> Result<Posted, Refused<Get>> {
     let result = match local_room(&get) {
         Err(error) => Err(error),
@@ -49,7 +49,7 @@ pub(crate) fn local_room(get: &Get) -> Result<(), TransferError> {
 /// Writes the operation's memory into a region of `regions`.
 ///
 /// # Errors
-/// The operation, while somebody else touches the region.
+/// The operation, while another claim touches the region.
 pub(crate) fn put(regions: &Arc<Regions>, put: Put) -> Result<Posted, Refused<Put>> {
     let len = put.from.len();
     let result = match regions.claim(&put.key, put.offset, len as u64, ClaimMode::Write) {
@@ -66,7 +66,7 @@ pub(crate) fn put(regions: &Arc<Regions>, put: Put) -> Result<Posted, Refused<Pu
     Ok(Posted::Done(Completion { token: put.token, result, memory: None }))
 }
 
-/// Lends a range of a region of `regions` in place; `None` while somebody writes it.
+/// Lends a range of a region of `regions` in place; `None` while another claim writes it.
 ///
 /// # Errors
 /// As a get would fail.

@@ -1,9 +1,10 @@
-//! What the nodes of one process share: a lane of frames for each ordered pair, a bell and the regions of each node.
+//! Hub: what the nodes of one process share, which are a lane of frames for each ordered pair, a bell and the regions of each node.
 
-use crate::bell::Bell;
 use crate::frame::Channel;
 use crate::ids::NodeId;
+use crate::peer_state::PeerState;
 use crate::region::Regions;
+use crate::sync::bell::Bell;
 use crossbeam::queue::ArrayQueue;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -12,29 +13,20 @@ use std::sync::{Arc, OnceLock};
 /// Frames that wait in one lane before its sender is refused.
 const LANE_FRAMES: usize = 64;
 
-/// Whether a node still sends. Ordered: it only grows.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[repr(u8)]
-pub(super) enum Presence {
-    Open = 0,
-    Closed = 1,
-    Lost = 2,
-}
-
 /// A frame that its reader has not seen yet.
-pub(super) struct Waiting {
+pub(super) struct QueuedFrame {
     pub(super) channel: Channel,
     pub(super) bytes: Vec<u8>,
 }
 
 /// The frames from one node to another.
 pub(super) struct Lane {
-    pub(super) frames: ArrayQueue<Waiting>,
+    pub(super) frames: ArrayQueue<QueuedFrame>,
     /// Whether a thread of the sender was refused, and the sending node has not found room since, before it slept. Until then the reader
     /// rings whenever it makes room: a bell that nobody has armed yet tells nobody.
     pub(super) starved: AtomicBool,
     /// Written by the sending node, after its last frame; the reader loads it before it looks for frames.
-    presence: AtomicU8,
+    state: AtomicU8,
 }
 
 impl Lane {
@@ -42,15 +34,15 @@ impl Lane {
         Self {
             frames: ArrayQueue::new(LANE_FRAMES),
             starved: AtomicBool::new(false),
-            presence: AtomicU8::new(Presence::Open as u8),
+            state: AtomicU8::new(PeerState::Open as u8),
         }
     }
 
-    pub(super) fn presence(&self) -> Presence {
-        match self.presence.load(Ordering::Acquire) {
-            0 => Presence::Open,
-            1 => Presence::Closed,
-            _ => Presence::Lost,
+    pub(super) fn state(&self) -> PeerState {
+        match self.state.load(Ordering::Acquire) {
+            0 => PeerState::Open,
+            1 => PeerState::Closed,
+            _ => PeerState::Lost,
         }
     }
 }
@@ -90,9 +82,9 @@ impl Hub {
     }
 
     /// Tells every node that `source` sends no more.
-    pub(super) fn depart(&self, source: NodeId, presence: Presence) {
+    pub(super) fn depart(&self, source: NodeId, state: PeerState) {
         for station in &self.stations {
-            station.inbound[source.index()].presence.fetch_max(presence as u8, Ordering::AcqRel);
+            station.inbound[source.index()].state.fetch_max(state as u8, Ordering::AcqRel);
             station.bell.ring();
         }
     }

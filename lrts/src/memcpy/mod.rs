@@ -1,4 +1,5 @@
-//! Nodes of one process: frames pass through queues, get and put are one copy, views are free.
+//! Memcpy: the backend between nodes of one process. Frames pass through queues, get and put are one copy, views are free. Never a
+//! mapping or a socket.
 //!
 //! 1. A frame is copied into the lane of its pair of nodes and dropped once the sink has read it.
 //! 2. A get or put claims the target's region and copies before it returns.
@@ -16,8 +17,9 @@ use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
+use crate::peer_state::PeerState;
 use crate::region::{RegionKey, Regions};
-use hub::{Presence, Station, Waiting};
+use hub::{QueuedFrame, Station};
 use parking_lot::{Mutex, RwLock};
 use rustix::fd::BorrowedFd;
 use std::sync::Arc;
@@ -33,7 +35,7 @@ const LANE_BUDGET: usize = 32;
 pub struct Memcpy {
     hub: Arc<Hub>,
     node: NodeId,
-    /// By node: whether its departure was reported. Held by whoever makes progress.
+    /// By node: whether its departure was reported. Held by the thread that makes progress.
     reported: Mutex<Vec<bool>>,
     departed: AtomicUsize,
     is_closing: RwLock<bool>,
@@ -66,21 +68,21 @@ impl Memcpy {
     /// The regions of the node a key names: `Ok(None)` before that node has opened.
     fn regions(&self, key: &RegionKey) -> Result<Option<&Arc<Regions>>, TransferError> {
         let target = self.hub.stations.get(key.node.index()).ok_or(TransferError::StaleKey(key.node))?;
-        match self.station().inbound[key.node.index()].presence() {
-            Presence::Lost => Err(TransferError::PeerLost(key.node)),
-            Presence::Open | Presence::Closed => Ok(target.regions.get()),
+        match self.station().inbound[key.node.index()].state() {
+            PeerState::Lost => Err(TransferError::PeerLost(key.node)),
+            PeerState::Open | PeerState::Closed => Ok(target.regions.get()),
         }
     }
 
-    fn report(&self, source: NodeId, presence: Presence, sink: &mut dyn Sink) {
+    fn report(&self, source: NodeId, state: PeerState, sink: &mut dyn Sink) {
         self.departed.fetch_add(1, Ordering::AcqRel);
-        match presence {
-            Presence::Lost => sink.peer_lost(LrtsError::PeerLost {
+        match state {
+            PeerState::Lost => sink.peer_lost(LrtsError::PeerLost {
                 peer: source,
                 backend: self.name(),
                 cause: "its endpoint was dropped before it shut down".to_owned(),
             }),
-            Presence::Open | Presence::Closed => sink.peer_closed(source),
+            PeerState::Open | PeerState::Closed => sink.peer_closed(source),
         }
     }
 }
@@ -107,12 +109,12 @@ impl Lrts for Memcpy {
         if *is_closing {
             return Err(NoRoom);
         }
-        if self.hub.lane(target, self.node).presence() == Presence::Lost {
+        if self.hub.lane(target, self.node).state() == PeerState::Lost {
             // `peer_lost` has named or will name the target.
             return Ok(());
         }
         let lane = self.hub.lane(self.node, target);
-        let waiting = Waiting { channel: frame.channel, bytes: frame.to_vec() };
+        let waiting = QueuedFrame { channel: frame.channel, bytes: frame.to_vec() };
         if let Err(waiting) = lane.frames.push(waiting) {
             lane.starved.store(true, Ordering::SeqCst);
             // The reader may have made room, and looked, before it was told.
@@ -127,7 +129,7 @@ impl Lrts for Memcpy {
         let mut happened = false;
         for (index, lane) in self.station().inbound.iter().enumerate() {
             let source = NodeId(index as u32);
-            let presence = lane.presence();
+            let state = lane.state();
             let mut budget = LANE_BUDGET;
             while let Some(frame) = (budget > 0).then(|| lane.frames.pop()).flatten() {
                 sink.frame(source, frame.channel, &frame.bytes);
@@ -137,10 +139,10 @@ impl Lrts for Memcpy {
             if budget < LANE_BUDGET && lane.starved.load(Ordering::SeqCst) {
                 self.hub.stations[index].bell.ring();
             }
-            if presence != Presence::Open && budget > 0 && !reported[index] {
+            if state != PeerState::Open && budget > 0 && !reported[index] {
                 reported[index] = true;
                 happened = true;
-                self.report(source, presence, sink);
+                self.report(source, state, sink);
             }
         }
         happened
@@ -185,9 +187,11 @@ impl Lrts for Memcpy {
         if has_room_again {
             return false;
         }
-        self.station().inbound.iter().zip(&*reported).all(|(lane, reported)| {
-            lane.frames.is_empty() && (*reported || lane.presence() == Presence::Open)
-        })
+        self.station()
+            .inbound
+            .iter()
+            .zip(&*reported)
+            .all(|(lane, reported)| lane.frames.is_empty() && (*reported || lane.state() == PeerState::Open))
     }
 
     fn event_fd(&self) -> Option<BorrowedFd<'_>> {
@@ -195,10 +199,10 @@ impl Lrts for Memcpy {
     }
 
     fn shutdown(&self) {
-        // Nobody sends meanwhile: what is closed to the others has sent its last frame.
+        // No thread sends meanwhile: a node that is closed to the others has sent its last frame.
         let mut is_closing = self.is_closing.write();
         if !std::mem::replace(&mut *is_closing, true) {
-            self.hub.depart(self.node, Presence::Closed);
+            self.hub.depart(self.node, PeerState::Closed);
         }
     }
 
@@ -210,7 +214,7 @@ impl Lrts for Memcpy {
 impl Drop for Memcpy {
     fn drop(&mut self) {
         if !*self.is_closing.get_mut() {
-            self.hub.depart(self.node, Presence::Lost);
+            self.hub.depart(self.node, PeerState::Lost);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Bells: nobody sleeps beside work, and one sleep is ended by one ring.
+//! Model of bells: nobody sleeps beside work, and one sleep is ended by one ring.
 
-use crate::bell::Armed;
+use crate::sync::bell::Armed;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;

@@ -1,6 +1,6 @@
-//! Claims: nobody touches a region's bytes while its owner thinks that nobody does.
+//! Model of claims: nobody touches a region's bytes while its owner thinks that nobody does.
 
-use crate::claim::{ClaimDenied, ClaimMode, ClaimWord};
+use crate::region::claim::{ClaimDenied, ClaimMode, ClaimWord};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;

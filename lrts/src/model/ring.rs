@@ -1,4 +1,4 @@
-//! Rings: records are seen whole and in order, and nobody sleeps while there is something for it to do.
+//! Model of rings: records are seen whole and in order, and nobody sleeps while there is something for it to do.
 
 use crate::shm::cursor::{Consumer, Control, Lines, Producer, Room, settle};
 use crate::sync::AtomicU64;
@@ -6,7 +6,7 @@ use loom::cell::UnsafeCell;
 use loom::sync::{Arc, Condvar, Mutex};
 use loom::thread;
 
-/// What is played.
+/// The ring that is played.
 #[derive(Clone, Copy)]
 struct Play {
     /// Lines of the ring.
@@ -55,7 +55,7 @@ struct Shared {
     play: Play,
     control: Control,
     headers: Vec<AtomicU64>,
-    /// What a line holds behind its header.
+    /// Payload of a line, behind its header.
     bodies: Vec<UnsafeCell<u64>>,
     /// Wakes the consumer.
     data: Bell,

@@ -1,4 +1,4 @@
-//! Which threads may call MPI, and the proof that this one may.
+//! Callers of MPI: which threads may call it, and the proof that this one may.
 
 use crate::error::LrtsError;
 use chare_mpi_sys::{Library, Threads};
@@ -17,12 +17,12 @@ pub(super) enum Callers {
 /// The proof that the thread which has it may call MPI.
 #[derive(Clone, Copy)]
 pub(super) struct Ticket {
-    /// It stays with its thread.
+    /// Keeps the ticket with its thread.
     _of_this_thread: PhantomData<*const ()>,
 }
 
 impl Callers {
-    /// What the granted level allows, to be asked by the thread that opens an endpoint. `MPI_THREAD_SINGLE` is taken for
+    /// The callers that the granted level allows, to be asked by the thread that opens an endpoint. `MPI_THREAD_SINGLE` is taken for
     /// `MPI_THREAD_FUNNELED`: no known MPI tells them apart as long as other threads leave it alone.
     ///
     /// # Errors

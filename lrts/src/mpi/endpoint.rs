@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "hands MPI addresses of its buffers")]
-//! Messages of one node: receives that wait for any sender, and sends out of a pool.
+//! Endpoint: messages of one node, received from any sender and sent out of a pool.
 //!
 //! 1. Receives are posted one after another and looked at in that order: MPI matches messages of one sender in the order in
 //!    which they were sent, so they come out in it.
@@ -7,8 +7,8 @@
 //!    ([`Letter`]), or under way.
 //! 3. Only a [`Ticket`] calls MPI.
 
-use super::Place;
 use super::callers::{Callers, Ticket};
+use super::process::Process;
 use super::wire::{BUFFER_BYTES, MESSAGE_TAG};
 use crate::fabric::pool::{Arrival, Pool};
 use chare_mpi_sys::{MpiError, Request};
@@ -32,7 +32,7 @@ pub(super) struct Letter {
     len: usize,
 }
 
-/// What a look found.
+/// Event of the endpoint.
 pub(super) enum Event {
     /// A message, and the rank of its sender.
     Received(Arrival, u32),
@@ -42,9 +42,9 @@ pub(super) enum Event {
     SendFailed(usize, String),
 }
 
-/// See the module.
+/// Receives and sends of one node.
 pub(super) struct Endpoint {
-    own: Place,
+    own: Process,
     callers: Callers,
     incoming: Arc<Pool>,
     receives: VecDeque<(usize, Request)>,
@@ -58,7 +58,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// MPI's.
-    pub(super) fn open(own: Place, callers: Callers, ticket: Ticket) -> Result<Self, MpiError> {
+    pub(super) fn open(own: Process, callers: Callers, ticket: Ticket) -> Result<Self, MpiError> {
         let mut endpoint = Self {
             own,
             callers,
@@ -72,7 +72,7 @@ impl Endpoint {
         Ok(endpoint)
     }
 
-    pub(super) fn own(&self) -> &Place {
+    pub(super) fn own(&self) -> &Process {
         &self.own
     }
 
@@ -113,7 +113,7 @@ impl Endpoint {
     }
 
     /// The next message, if it is here. One at a time: looking for what is not there takes MPI several times as long as finding
-    /// what is, and whoever waits for this one would wait for that.
+    /// what is, and the receiver of this one would wait for that.
     fn receive(&mut self, _: Ticket) -> Result<Option<Event>, MpiError> {
         let Some((slot, request)) = self.receives.front_mut() else { return Ok(None) };
         // SAFETY: the ticket; a request leaves the queue when it has ended.
@@ -170,7 +170,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// MPI's; the buffer is free again.
-    pub(super) fn send(&mut self, letter: Letter, to: &Place, _: Ticket) -> Result<(), MpiError> {
+    pub(super) fn send(&mut self, letter: Letter, to: &Process, _: Ticket) -> Result<(), MpiError> {
         let Letter { slot, len } = letter;
         let address = self.outgoing.buffer(slot);
         // SAFETY: the ticket; the letter says that the buffer is written and not under way, and nobody touches it before the request
@@ -192,7 +192,7 @@ impl Endpoint {
         self.free.push(letter.slot);
     }
 
-    /// Takes back what MPI gives back.
+    /// Cancels all requests, and forgets those that MPI gives back.
     fn cancel(&mut self, _: Ticket) {
         let Self { own, receives, sends, .. } = self;
         for requests in [receives, sends] {

@@ -1,13 +1,13 @@
 #![expect(unsafe_code, reason = "hands MPI addresses of memory that operations and claims hold")]
-//! One long transfer: its bytes, cut into pieces, sent or received in order under one tag.
+//! Flow: the bytes of one long transfer, cut into pieces, sent or received in order under one tag.
 //!
 //! 1. Both ends cut alike, and MPI matches messages of one tag between two processes in their order: no piece needs a name.
 //! 2. A flow owns what keeps its bytes valid. While MPI may touch them it does not let go: dropped with pieces under way, it
 //!    leaks them.
-//! 3. A piece that is shorter than its place, or longer, is an error.
+//! 3. A piece that is shorter than what was posted for it, or longer, is an error.
 
-use super::Place;
 use super::callers::Ticket;
+use super::process::Process;
 use crate::memory::{Memory, MemoryMut};
 use crate::region::Claim;
 use chare_mpi_sys::Request;
@@ -53,12 +53,12 @@ enum Direction {
     Receive,
 }
 
-/// See the module.
+/// One transfer's memory, and the requests that move it.
 pub(super) struct Flow {
     /// There until it is taken.
     block: Option<Block>,
     direction: Direction,
-    place: Place,
+    peer: Process,
     tag: u32,
     posted: usize,
     under_way: VecDeque<(Request, usize)>,
@@ -66,25 +66,25 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// Sends to a place: an operation's memory, or what is claimed for reading.
-    pub(super) fn send(block: Block, place: Place, tag: u32) -> Self {
-        Self::new(block, Direction::Send, place, tag)
+    /// Sends to a peer: an operation's memory, or what is claimed for reading.
+    pub(super) fn send(block: Block, peer: Process, tag: u32) -> Self {
+        Self::new(block, Direction::Send, peer, tag)
     }
 
-    /// Receives from a place: into a get's memory, or what is claimed for writing.
+    /// Receives from a peer: into a get's memory, or what is claimed for writing.
     ///
     /// # Panics
-    /// If the memory is somebody else's to write.
-    pub(super) fn receive(block: Block, place: Place, tag: u32) -> Self {
+    /// If the memory is shared, so that nobody may write it.
+    pub(super) fn receive(block: Block, peer: Process, tag: u32) -> Self {
         assert!(!matches!(block, Block::From(_)), "shared memory is not written");
-        Self::new(block, Direction::Receive, place, tag)
+        Self::new(block, Direction::Receive, peer, tag)
     }
 
-    fn new(block: Block, direction: Direction, place: Place, tag: u32) -> Self {
+    fn new(block: Block, direction: Direction, peer: Process, tag: u32) -> Self {
         Self {
             block: Some(block),
             direction,
-            place,
+            peer,
             tag,
             posted: 0,
             under_way: VecDeque::with_capacity(PIECES_MAX),
@@ -105,7 +105,7 @@ impl Flow {
         let mut happened = false;
         while let Some((request, len)) = self.under_way.front_mut() {
             // SAFETY: the ticket; a request leaves the queue when it has ended.
-            let ended = unsafe { self.place.communicator.test(request) };
+            let ended = unsafe { self.peer.communicator.test(request) };
             let len = *len;
             match ended {
                 Ok(None) => break,
@@ -127,7 +127,7 @@ impl Flow {
         while !self.is_stopped && self.posted < self.block().len() && self.under_way.len() < PIECES_MAX {
             let len = (self.block().len() - self.posted).min(PIECE_BYTES_MAX);
             let address = self.block().address().wrapping_add(self.posted);
-            let Place { communicator, rank } = &self.place;
+            let Process { communicator, rank } = &self.peer;
             // SAFETY: the ticket; the piece lies inside the block, which stays until every request has ended (rule 2): memory that
             // this value holds alone, or a claim for writing, where it is received, and one that nobody writes where it is sent.
             let posted = unsafe {
@@ -152,7 +152,7 @@ impl Flow {
         self.is_stopped = true;
         for (request, _) in &mut self.under_way {
             // SAFETY: the ticket; a request in the queue has not ended. What cannot be cancelled ends by itself or not at all.
-            let _ = unsafe { self.place.communicator.cancel(request) };
+            let _ = unsafe { self.peer.communicator.cancel(request) };
         }
     }
 

@@ -1,4 +1,5 @@
-//! Any MPI: messages with one tag, long transfers by matched messages with a tag each.
+//! MPI: the backend over any MPI, with messages of one tag and long transfers as matched messages with a tag each. Never a window
+//! and never a collective.
 //!
 //! The library is loaded at run time (`chare_mpi_sys`); [`start`](mod@start) says which, and starts it. From top to bottom:
 //! `exchange` (all that a node has with its peers) uses `poster` (our gets and puts), `server` (those of peers, here), `flow`
@@ -9,50 +10,50 @@
 //! range, and then sends or receives, from or into that memory. Nobody reaches it without that.
 //!
 //! 1. One thread at a time uses the endpoint. What MPI's threads may do decides which (`callers`): any, or the one that
-//!    initialised MPI; the others leave messages and take news, and that one must [`attend`](Mpi::attend). A look that finds
-//!    nothing takes one lock: whoever waits for a message waits for half a look more, on average.
+//!    initialised MPI; the others leave messages and take notifications, and that one must [`attend`](Mpi::attend). A look that finds
+//!    nothing takes one lock: a thread that waits for a message waits for half a look more, on average.
 //! 2. MPI has no descriptor to wait on: a sleeper looks every now and then, while something is under way every 50 us.
-//! 3. Peers that die are noticed by their lifelines, at the latest when they are looked at: after every sleep, and
+//! 3. Peers that die are noticed by their keepalive connections, at the latest when they are looked at: after every sleep, and
 //!    with every 1,024th progress. MPIs themselves end all processes of a job, or say nothing.
-//! 4. A process that MPI or its launcher ends says so (`last_words`).
+//! 4. A process that MPI or its launcher ends says so (`bootstrap::managed::mpi::final_error`).
 //! 5. Errors come back as values (`MPI_ERRORS_RETURN`), and name the peer as far as MPI knows whose they are.
 
 mod callers;
 mod endpoint;
 mod exchange;
 mod flow;
-mod last_words;
 mod open;
 mod poster;
+mod process;
 mod server;
-pub mod start;
 mod wire;
 
+pub use crate::bootstrap::managed::mpi::start;
 pub use chare_mpi_sys::{Communicator, Threads};
+pub use process::Process;
 
 use crate::bootstrap::Bootstrap;
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
-use crate::fabric::abroad;
 use crate::fabric::pool::{Arrival, Pool};
+use crate::fabric::remote_operation;
 use crate::fabric::sleeper::Sleeper;
 use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
+use crate::operation::Operation;
 use crate::path_use::PathUse;
 use crate::region::{RegionKey, Regions};
-use crate::wish::Wish;
 use callers::Callers;
-use exchange::{Exchange, News};
+use exchange::{Exchange, Notification};
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;
+use start::BACKEND;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wire::{BUFFER_BYTES, HEADER_BYTES};
-
-const BACKEND: &str = "mpi";
 
 /// The longest frame, in bytes.
 pub(crate) const FRAME_BYTES_MAX: usize = BUFFER_BYTES - HEADER_BYTES;
@@ -70,19 +71,10 @@ const PAUSES: u32 = 16;
 /// How long it naps after that, unless it is woken by another thread: messages from elsewhere wake nobody.
 const NAP: Duration = Duration::from_millis(1);
 
-/// Where a node is: a process of a communicator.
-#[derive(Clone)]
-pub struct Place {
-    /// Where it receives.
-    pub communicator: Arc<Communicator>,
-    /// Its process there.
-    pub rank: u32,
-}
-
-/// What one thread at a time delivers.
+/// State of the one thread that delivers.
 #[derive(Default)]
 struct Turn {
-    news: Vec<News>,
+    notifications: Vec<Notification>,
     read: Vec<Arrival>,
 }
 
@@ -99,10 +91,10 @@ pub struct Mpi {
 }
 
 impl Mpi {
-    /// Opens an endpoint at the place of this node and meets `peers`, within `patience` after all nodes have published where they
+    /// Opens an endpoint at this node's process and meets `peers`, within `patience` after all nodes have published where they
     /// are. Collective, with peers that agree with the others': every node of the job calls it.
     ///
-    /// `places` are all nodes', in their order. Several nodes may share a process, if MPI grants
+    /// `processes` are all nodes', in their order. Several nodes may share a process, if MPI grants
     /// [`Threads::Multiple`] and each has a communicator of its own.
     ///
     /// # Errors
@@ -111,12 +103,12 @@ impl Mpi {
         bootstrap: &mut dyn Bootstrap,
         peers: &[NodeId],
         regions: Arc<Regions>,
-        places: &[Place],
+        processes: &[Process],
         patience: Duration,
     ) -> Result<Self, LrtsError> {
-        let (exchange, callers) = open::open(bootstrap, peers, &regions, places, patience)?;
-        let sleeper = Sleeper::new(BACKEND, None, exchange.lifelines().event_fd())?;
-        let library = places[bootstrap.node().index()].communicator.library();
+        let (exchange, callers) = open::open(bootstrap, peers, &regions, processes, patience)?;
+        let sleeper = Sleeper::new(BACKEND, None, exchange.keepalives().event_fd())?;
+        let library = processes[bootstrap.node().index()].communicator.library();
         Ok(Self {
             regions,
             incoming: Arc::clone(exchange.incoming()),
@@ -167,12 +159,12 @@ impl Mpi {
         self.closing.load(Ordering::Acquire)
     }
 
-    /// Posts what is not about this node.
-    fn post(&self, wish: Wish) -> Result<Posted, Wish> {
+    /// Posts an operation on another node's memory.
+    fn post(&self, operation: Operation) -> Result<Posted, Operation> {
         if self.is_closing() {
-            return Err(wish);
+            return Err(operation);
         }
-        let posted = self.exchange.lock().wish(wish, self.callers.ticket())?;
+        let posted = self.exchange.lock().post_operation(operation, self.callers.ticket())?;
         self.wake_attendant();
         Ok(posted.map_or(Posted::Pending, Posted::Done))
     }
@@ -212,15 +204,15 @@ impl Lrts for Mpi {
         let mut exchange = self.exchange.lock();
         let ticket = self.callers.ticket();
         let happened = ticket.is_some_and(|ticket| exchange.advance(closing, slept, ticket));
-        if !exchange.has_news() {
+        if !exchange.has_notifications() {
             return happened;
         }
         let Some(mut turn) = self.turn.try_lock() else { return happened };
-        let Turn { news, read } = &mut *turn;
-        exchange.take_news(news);
+        let Turn { notifications, read } = &mut *turn;
+        exchange.take_notifications(notifications);
         drop(exchange);
         self.sleeper.note_work();
-        for one in news.drain(..) {
+        for one in notifications.drain(..) {
             read.extend(one.tell(sink, |sink, source, channel, message| {
                 let (_, body) = wire::Header::decode(self.incoming.bytes(message))
                     .expect("decoded before, and nobody wrote it since");
@@ -232,11 +224,11 @@ impl Lrts for Mpi {
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        abroad::get(&self.regions, get, |wish| self.post(wish))
+        remote_operation::get(&self.regions, get, |operation| self.post(operation))
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        abroad::put(&self.regions, put, |wish| self.post(wish))
+        remote_operation::put(&self.regions, put, |operation| self.post(operation))
     }
 
     fn view(&self, _: &RegionKey, _: u64, _: usize) -> Result<Option<Memory>, TransferError> {
@@ -247,7 +239,7 @@ impl Lrts for Mpi {
         self.sleeper.arm(|| {
             let exchange = self.exchange.lock();
             // What is being read is to be posted again.
-            let may_sleep = !exchange.is_restless() && !self.turn.is_locked();
+            let may_sleep = !exchange.needs_progress() && !self.turn.is_locked();
             may_sleep.then(|| exchange.watches_clock() || self.is_closing())
         })
     }

@@ -1,18 +1,19 @@
 //! Start-up of an endpoint, once MPI runs.
 //!
-//! Every node posts its receives, and each pair makes its lifeline, which proves that both belong to the job. That all nodes
+//! Every node posts its receives, and each pair makes its keepalive connection, which proves that both belong to the job. That all nodes
 //! have made theirs proves that all have posted.
 
 use super::callers::Callers;
 use super::endpoint::Endpoint;
 use super::exchange::{Exchange, Parts};
+use super::process::Process;
 use super::server::Server;
-use super::{BACKEND, Place};
+use super::start::BACKEND;
 use crate::bootstrap::Bootstrap;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use crate::region::Regions;
-use crate::tcp::lifelines::Lifelines;
+use crate::tcp::keepalive::Keepalives;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,20 +25,20 @@ pub(super) fn open(
     bootstrap: &mut dyn Bootstrap,
     expected: &[NodeId],
     regions: &Arc<Regions>,
-    places: &[Place],
+    processes: &[Process],
     patience: Duration,
 ) -> Result<(Exchange, Callers), LrtsError> {
     let node = bootstrap.node();
-    let own = places[node.index()].clone();
+    let own = processes[node.index()].clone();
     let library = own.communicator.library();
     let callers = Callers::of(library)?;
     let ticket = callers.ticket().expect("the thread that opens an endpoint may call MPI");
     let endpoint = Endpoint::open(own, callers.clone(), ticket)
         .map_err(|error| LrtsError::Bootstrap(format!("{}: {error}", library.version())))?;
-    let lifelines = Lifelines::open(BACKEND, bootstrap, expected, patience)?;
-    let peer = |(peer, place): (NodeId, &Place)| {
-        expected.contains(&peer).then(|| (place.clone(), Server::new(Arc::clone(regions))))
+    let keepalives = Keepalives::open(BACKEND, bootstrap, expected, patience)?;
+    let peer = |(peer, process): (NodeId, &Process)| {
+        expected.contains(&peer).then(|| (process.clone(), Server::new(Arc::clone(regions))))
     };
-    let peers = (0..).map(NodeId).zip(places).map(peer).collect();
-    Ok((Exchange::new(Parts { node, endpoint, lifelines, peers }), callers))
+    let peers = (0..).map(NodeId).zip(processes).map(peer).collect();
+    Ok((Exchange::new(Parts { node, endpoint, keepalives, peers }), callers))
 }

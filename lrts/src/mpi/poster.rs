@@ -1,24 +1,24 @@
-//! The gets and puts of this node, until their completions.
+//! Posted operations: the gets and puts of this node, until their completions.
 //!
 //! 1. A get says under which tag it wants its bytes, and receives them once the server has claimed the range.
 //! 2. A put waits for the server's tag, sends, and is over when the server has all bytes in its memory.
-//! 3. What the server refuses for good ends the operation. Whatever else it says out of this order is a breach, told in words.
+//! 3. A refusal for good ends the operation. Whatever else it says out of this order is a breach, told in words.
 //! 4. An operation keeps its memory while MPI may touch it; of a lost peer's operations, what MPI does not give back never
 //!    comes back.
 
-use super::Place;
 use super::flow::{Block, Flow};
+use super::process::Process;
 use super::wire::{Control, Tags};
 use crate::emulated::wire::{OperationId, Range, Reason};
 use crate::error::TransferError;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Token};
-use crate::wish::{What, Wish};
+use crate::operation::{LocalMemory, Operation};
 use std::collections::HashMap;
 
 enum State {
     /// The server was asked; a get has its tag.
-    Asked { what: What, tag: Option<u32> },
+    Asked { local: LocalMemory, tag: Option<u32> },
     /// A get whose flow has the memory.
     Receiving { tag: u32 },
     /// A put whose flow has the memory; the server may have all bytes before MPI says that the last ones have left.
@@ -27,7 +27,8 @@ enum State {
     Sent,
 }
 
-struct Operation {
+/// An operation whose completion is still to come.
+struct OpenOperation {
     node: NodeId,
     offset: u64,
     len: usize,
@@ -37,7 +38,7 @@ struct Operation {
 
 /// All operations of this node.
 pub(super) struct Poster {
-    open: HashMap<OperationId, Operation>,
+    open: HashMap<OperationId, OpenOperation>,
     last_id: OperationId,
 }
 
@@ -58,21 +59,21 @@ impl Poster {
     /// Opens an operation. Returns what to tell the server.
     ///
     /// # Errors
-    /// The wish when no tag is free.
-    pub(super) fn post(&mut self, wish: Wish, tags: &mut Tags) -> Result<Control, Wish> {
-        let Wish { key, offset, len, token, what } = wish;
+    /// The operation when no tag is free.
+    pub(super) fn post(&mut self, operation: Operation, tags: &mut Tags) -> Result<Control, Operation> {
+        let Operation { key, offset, len, token, local } = operation;
         let range = Range { slot: key.slot, generation: key.generation, offset, len: len as u64 };
         let id = self.last_id + 1;
-        let (control, tag) = match &what {
-            What::Get(_) => match tags.take() {
+        let (control, tag) = match &local {
+            LocalMemory::Get(_) => match tags.take() {
                 Some(tag) => (Control::Get { id, range, tag }, Some(tag)),
-                None => return Err(Wish { key, offset, len, token, what }),
+                None => return Err(Operation { key, offset, len, token, local }),
             },
-            What::Put(_) => (Control::Put { id, range }, None),
+            LocalMemory::Put(_) => (Control::Put { id, range }, None),
         };
         self.last_id = id;
-        let state = State::Asked { what, tag };
-        self.open.insert(id, Operation { node: key.node, offset, len, token, state });
+        let state = State::Asked { local, tag };
+        self.open.insert(id, OpenOperation { node: key.node, offset, len, token, state });
         Ok(control)
     }
 
@@ -80,11 +81,11 @@ impl Poster {
     ///
     /// # Errors
     /// When this node asked for no such thing.
-    pub(super) fn sending(&mut self, id: OperationId, node: NodeId, from: Place) -> Result<Flow, String> {
+    pub(super) fn sending(&mut self, id: OperationId, node: NodeId, from: Process) -> Result<Flow, String> {
         let operation = self.open.get_mut(&id).filter(|operation| operation.node == node);
         let operation = operation.ok_or_else(|| format!("it sends for operation {id}, which is not open"))?;
         match std::mem::replace(&mut operation.state, State::Sent) {
-            State::Asked { what: What::Get(memory), tag: Some(tag) } => {
+            State::Asked { local: LocalMemory::Get(memory), tag: Some(tag) } => {
                 operation.state = State::Receiving { tag };
                 Ok(Flow::receive(Block::Into { memory, len: operation.len }, from, tag))
             }
@@ -103,13 +104,13 @@ impl Poster {
         &mut self,
         id: OperationId,
         node: NodeId,
-        to: Place,
+        to: Process,
         tag: u32,
     ) -> Result<Flow, String> {
         let operation = self.open.get_mut(&id).filter(|operation| operation.node == node);
         let operation = operation.ok_or_else(|| format!("it waits for operation {id}, which is not open"))?;
         match std::mem::replace(&mut operation.state, State::Sent) {
-            State::Asked { what: What::Put(memory), .. } => {
+            State::Asked { local: LocalMemory::Put(memory), .. } => {
                 operation.state = State::Sending { is_done: false };
                 Ok(Flow::send(Block::From(memory), to, tag))
             }
@@ -164,7 +165,7 @@ impl Poster {
     ) -> Result<Option<Completion>, String> {
         let operation = self.open.get(&id).filter(|operation| operation.node == node);
         match operation {
-            Some(Operation { state: State::Asked { .. }, offset, len, .. }) => {
+            Some(OpenOperation { state: State::Asked { .. }, offset, len, .. }) => {
                 let error = reason.to_error(node, *offset, *len as u64);
                 Ok(self.end(id, Err(error), None, tags))
             }
@@ -172,10 +173,10 @@ impl Poster {
         }
     }
 
-    /// A peer is lost: ends what it was asked for and what it owes a word. What moves ends with its flow.
+    /// A peer is lost: ends what it was asked for and what it owes a word. Memory that moves ends with its flow.
     pub(super) fn abandon(&mut self, node: NodeId, tags: &mut Tags) -> Vec<Completion> {
         let moves = |state: &State| matches!(state, State::Receiving { .. } | State::Sending { .. });
-        let waits = |operation: &Operation| operation.node == node && !moves(&operation.state);
+        let waits = |operation: &OpenOperation| operation.node == node && !moves(&operation.state);
         let ids: Vec<OperationId> =
             self.open.iter().filter(|(_, operation)| waits(operation)).map(|(id, _)| *id).collect();
         let lost = || Err(TransferError::PeerLost(node));
@@ -195,13 +196,15 @@ impl Poster {
         flow: Option<Flow>,
         tags: &mut Tags,
     ) -> Option<Completion> {
-        let Operation { len, token, state, .. } = self.open.remove(&id)?;
+        let OpenOperation { len, token, state, .. } = self.open.remove(&id)?;
         let block = flow.map(Flow::into_block);
         // Under the tag of memory that never came back something may still arrive.
         let is_free = !matches!(block, Some(None));
         let (tag, asked) = match state {
-            State::Asked { what: What::Get(memory), tag } => (tag, Some(memory)),
-            State::Asked { what: What::Put(_), .. } | State::Sending { .. } | State::Sent => (None, None),
+            State::Asked { local: LocalMemory::Get(memory), tag } => (tag, Some(memory)),
+            State::Asked { local: LocalMemory::Put(_), .. } | State::Sending { .. } | State::Sent => {
+                (None, None)
+            }
             State::Receiving { tag } => (Some(tag), None),
         };
         if let Some(tag) = tag.filter(|_| is_free) {

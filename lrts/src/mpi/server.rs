@@ -1,24 +1,24 @@
-//! The operations that one peer posted to this node, until their last byte has moved.
+//! Served operations: those that one peer posted to this node, until their last byte has moved.
 //!
 //! 1. Key, range and rights are judged by this node's [`Regions`]; the range is claimed before the first byte and until the last.
-//! 2. A range that somebody else holds makes the peer wait; it is tried again with every progress.
+//! 2. A range that another operation holds makes the peer wait; it is tried again with every progress.
 //! 3. What no correct peer asks is a breach, told in words.
 
-use super::Place;
 use super::flow::{Block, Flow};
+use super::process::Process;
 use super::wire::{Control, Tags, is_transfer_tag};
-use crate::claim::ClaimMode;
 use crate::emulated::wire::{OPERATIONS_MAX, OperationId, Range, Reason};
 use crate::fabric::peers::Serve;
+use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, RegionKey, Regions};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a peer may make this node remember. It has [`OPERATIONS_MAX`] open at most; a get that is over there, of which MPI has not
+/// Operations that a peer may make this node remember. It has [`OPERATIONS_MAX`] open at most; a get that is over there, of which MPI has not
 /// said here that it has left, counts here still.
 const SERVICES_MAX: usize = 16 * OPERATIONS_MAX;
 
-/// What a peer asks for.
+/// Request of a peer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Request {
     /// To be sent a range under its tag.
@@ -36,7 +36,7 @@ enum Service {
     Receiving { tag: u32 },
 }
 
-/// What to do for a peer.
+/// Work for a peer: an answer, and the flow that starts with it.
 pub(super) struct Task {
     pub(super) answer: Control,
     /// To be started with the answer.
@@ -52,14 +52,14 @@ pub(super) struct Server {
 
 /// The two ends of a flow.
 pub(super) struct Ends<'a> {
-    pub(super) own: &'a Place,
-    pub(super) peer: &'a Place,
+    pub(super) own: &'a Process,
+    pub(super) peer: &'a Process,
 }
 
 impl Ends<'_> {
     /// Where this node receives what the peer sends.
-    pub(super) fn receiving(&self) -> Place {
-        Place { rank: self.peer.rank, ..self.own.clone() }
+    pub(super) fn receiving(&self) -> Process {
+        Process { rank: self.peer.rank, ..self.own.clone() }
     }
 }
 

@@ -1,10 +1,10 @@
-//! What travels: a header before every message, the messages of this backend's own, and the tags of long transfers.
+//! Wire format of `mpi`: a header before every message, the messages of this backend's own, and the tags of long transfers.
 //!
 //! A header has [`HEADER_BYTES`] bytes: the source (u32, little-endian) and the kind (u8). MPI says which process sent a message;
 //! the source says which of its nodes.
 //!
 //! All messages have the tag 0. A long transfer has one of its own, which its receiver chose: no two that a node waits for have
-//! the same ([`Tags`]), whoever sends them.
+//! the same ([`Tags`]), from whichever peer they come.
 
 use crate::codec;
 use crate::emulated::wire::{OperationId, Range, Reason};
@@ -28,14 +28,14 @@ const TAG_MAX: u32 = 32_767;
 /// In the place of a channel.
 const CONTROL: u8 = 16;
 
-/// What a message is.
+/// Kind of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Frame(Channel),
     Control,
 }
 
-/// What precedes each message.
+/// Header of each message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Header {
     pub(super) source: NodeId,

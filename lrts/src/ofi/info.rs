@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "reads and fills the structures in which libfabric describes providers")]
-//! What libfabric offers here: one [`Info`] per provider, domain and address.
+//! Offers of libfabric on this host: one [`Info`] per provider, domain and address.
 
 use chare_ofi_sys::Library;
 use chare_ofi_sys::abi::{
@@ -14,11 +14,11 @@ use std::ptr::NonNull;
 /// The interface that is spoken here; later libraries keep it.
 const VERSION: u32 = 1 << 16 | 17;
 
-/// What a provider may ask of registrations, and gets.
+/// Demands of a provider on registrations that this backend meets.
 pub(super) const HONOURED: u32 =
     FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 
-/// What is asked for.
+/// Demands on a provider.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Demands {
     /// All that this backend can use: reliable datagrams in order, one-sided access, delivery proved.
@@ -139,7 +139,7 @@ impl Info {
         unsafe { (*self.raw().tx_attr).inject_size }
     }
 
-    /// What every operation must bring along.
+    /// The mode bits: what every operation must bring along.
     pub(super) fn mode(&self) -> u64 {
         self.raw().mode
     }

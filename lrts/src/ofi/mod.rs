@@ -1,39 +1,25 @@
-//! Any fabric that libfabric knows: messages by reliable datagrams, memory by one-sided reads and writes under leases.
+//! OFI: the backend over any fabric that libfabric knows, with messages by reliable datagrams and memory by one-sided reads and
+//! writes under leases. Never decides about a lease: `leased` does.
 //!
 //! The library is loaded at run time (`chare_ofi_sys`); `provider` chooses who carries the job, `endpoint` is all of
 //! libfabric that [`crate::leased`] sees.
 
 mod endpoint;
 mod info;
+mod options;
 mod provider;
+
+pub use options::OfiOptions;
 
 use crate::bootstrap::Bootstrap;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
-use crate::leased::{Leased, Opening, REGISTRATIONS};
+use crate::leased::{Leased, Opening};
 use crate::region::Regions;
 use endpoint::Endpoint;
+use options::BACKEND;
 use std::sync::Arc;
 use std::time::Duration;
-
-const BACKEND: &str = "ofi";
-
-/// How the backend is opened.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct OfiOptions {
-    /// libfabric's name of a provider, such as `tcp;ofi_rxm`; `None`: the best that reaches every node.
-    pub provider: Option<String>,
-    /// Regions that stay registered with the network while nobody uses them. Each costs the network a key and, with
-    /// providers that pin memory, keeps its pages in memory.
-    pub registrations_max: usize,
-}
-
-impl Default for OfiOptions {
-    /// Any provider, and a cache that the smallest network cards can hold.
-    fn default() -> Self {
-        Self { provider: None, registrations_max: REGISTRATIONS }
-    }
-}
 
 /// Opens an endpoint and greets `peers`, within `patience` after all nodes have published where they are.
 /// Collective, with peers that agree with the others': every node of the job calls it.

@@ -1,11 +1,11 @@
-//! Which provider carries the job: the one that was asked for, or the best that reaches every node.
+//! Provider: chooses who carries the job, the one that was asked for or the best that reaches every node.
 //!
 //! 1. Asked for by name: that one, or an error that says why not and what is there.
 //! 2. Otherwise libfabric's order decides among those that reach other hosts (its order: the fastest network first).
 //! 3. Of several addresses of a provider, the host's own is taken; loopback when all nodes are on this host.
 
-use super::BACKEND;
 use super::info::{Demands, HONOURED, Info, query};
+use super::options::BACKEND;
 use crate::error::LrtsError;
 use crate::leased::wire::BUFFER_BYTES;
 use chare_ofi_sys::Library;

@@ -1,6 +1,8 @@
-//! What the trait asks of a backend, each time by the path that was decided.
+//! The trait `Lrts` of `reach`: each call goes to a backend by the path that was decided.
 
-use super::{Messages, Reach};
+use super::Reach;
+use super::polling::is_turn_of_the_farther;
+use super::route::Carrier;
 use crate::capabilities::Capabilities;
 use crate::error::TransferError;
 use crate::frame::Frame;
@@ -10,11 +12,7 @@ use crate::memcpy::copy;
 use crate::memory::Memory;
 use crate::region::RegionKey;
 use rustix::fd::BorrowedFd;
-use std::cell::Cell;
 use std::sync::atomic::Ordering;
-
-/// Looks at shared memory for each look at TCP, where both are needed: together they take as long as the system call.
-const LOOKS_PER_TCP: u32 = 8;
 
 impl Lrts for Reach {
     fn name(&self) -> &'static str {
@@ -39,9 +37,9 @@ impl Lrts for Reach {
         let len = frame.len();
         assert!(len <= self.frame_bytes_max, "frame of {len} bytes");
         match (self.peers[target.index()].messages, &self.shm, &self.tcp, &self.fabric) {
-            (Messages::Shm, Some(shm), ..) => shm.send(target, frame),
-            (Messages::Tcp, _, Some(tcp), _) => tcp.send(target, frame),
-            (Messages::Fabric, .., Some(fabric)) => fabric.carrier().send(target, frame),
+            (Carrier::Shm, Some(shm), ..) => shm.send(target, frame),
+            (Carrier::Tcp, _, Some(tcp), _) => tcp.send(target, frame),
+            (Carrier::Fabric, .., Some(fabric)) => fabric.carrier().send(target, frame),
             _ => panic!("messages to {target}, which is this node, never reach the network"),
         }
     }
@@ -64,11 +62,11 @@ impl Lrts for Reach {
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        self.transfer(get.into()).map_err(|wish| Refused(wish.into_get()))
+        self.transfer(get.into()).map_err(|operation| Refused(operation.into_get()))
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        self.transfer(put.into()).map_err(|wish| Refused(wish.into_put()))
+        self.transfer(put.into()).map_err(|operation| Refused(operation.into_put()))
     }
 
     fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
@@ -104,20 +102,4 @@ impl Lrts for Reach {
     fn is_closed(&self) -> bool {
         self.closing.load(Ordering::Acquire) && self.carriers().all(|carrier| carrier.is_closed())
     }
-}
-
-thread_local! {
-    static LOOKS: Cell<u32> = const { Cell::new(0) };
-}
-
-/// This thread's next look goes everywhere: it has slept, and does not know who woke it.
-pub(super) fn look_everywhere_next() {
-    LOOKS.set(LOOKS_PER_TCP - 1);
-}
-
-/// Every so often, for each thread that polls: a look at other hosts is a system call, which neighbours need not wait for.
-fn is_turn_of_the_farther() -> bool {
-    let looks = LOOKS.get().wrapping_add(1);
-    LOOKS.set(looks);
-    looks.is_multiple_of(LOOKS_PER_TCP)
 }

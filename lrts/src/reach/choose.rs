@@ -1,14 +1,15 @@
-//! Which path a get or put takes, and what happens when that path stops working.
+//! Choice of a path for a get or put, and what happens when that path stops working.
 
+use super::Reach;
+use super::route::{Carrier, Peer};
 use super::traffic::Count;
-use super::transfer::Tried;
-use super::{Messages, Peer, Reach};
+use super::transfer::{Stub, Tried, copy_within, is_native, post_on};
 use crate::cma::Cma;
 use crate::error::TransferError;
 use crate::lrts::{Completion, Lrts, Posted};
+use crate::operation::Operation;
 use crate::region::RegionKey;
 use crate::shm::Shm;
-use crate::wish::Wish;
 use crate::wrappers::Wrapped;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,51 +18,55 @@ impl Reach {
     ///
     /// # Errors
     /// The transfer, when there is no room for it now.
-    pub(super) fn transfer(&self, mut wish: Wish) -> Result<Posted, Wish> {
-        let (node, len) = (wish.key.node, wish.len);
+    pub(super) fn transfer(&self, mut operation: Operation) -> Result<Posted, Operation> {
+        let (node, len) = (operation.key.node, operation.len);
         if self.closing.load(Ordering::Acquire) {
-            return Err(wish);
+            return Err(operation);
         }
         if node == self.regions.node() {
-            return count(&self.peers[node.index()].traffic.copied, len, wish.within(&self.regions));
+            return count(
+                &self.peers[node.index()].traffic.copied,
+                len,
+                copy_within(operation, &self.regions),
+            );
         }
         let Some(peer) = self.peers.get(node.index()) else {
             // No backend knows the node: any of them says so, and without any, so do the regions.
-            return wish.within(&self.regions);
+            return copy_within(operation, &self.regions);
         };
-        if let Some(shm) = self.mapper(peer, &wish.key) {
-            match attempt(shm, wish)? {
+        if let Some(shm) = self.mapper(peer, &operation.key) {
+            match attempt(shm, operation)? {
                 Tried::Works(posted) => return count(&peer.traffic.copied, len, Ok(posted)),
                 Tried::Fails(back, cause) => {
-                    wish = back;
+                    operation = back;
                     self.give_up(peer, &peer.mapping, &cause);
                 }
             }
         }
         if let Some(cma) = self.kernel_copier(peer) {
-            match attempt(cma, wish)? {
+            match attempt(cma, operation)? {
                 Tried::Works(posted) => return count(&peer.traffic.kernel_copied, len, Ok(posted)),
                 Tried::Fails(back, cause) => {
-                    wish = back;
+                    operation = back;
                     self.give_up(peer, &peer.kernel_copy, &cause);
                 }
             }
         }
-        if let Some(direct) = self.direct(peer, &wish) {
-            match self.under_way.attempt(direct, wish)? {
+        if let Some(direct) = self.direct(peer, &operation) {
+            match self.under_way.attempt(direct, operation)? {
                 Tried::Works(posted) => return count(&peer.traffic.one_sided, len, Ok(posted)),
                 Tried::Fails(back, cause) => {
-                    wish = back;
+                    operation = back;
                     self.give_up(peer, &peer.direct, &cause);
                 }
             }
         }
         match self.carrier(node) {
-            Some(carrier) if peer.messages == Messages::Fabric => {
-                count(&peer.traffic.emulated, len, self.under_way.carry(carrier, wish))
+            Some(carrier) if peer.messages == Carrier::Fabric => {
+                count(&peer.traffic.emulated, len, self.under_way.carry(carrier, operation))
             }
-            Some(carrier) => count(&peer.traffic.emulated, len, wish.over(carrier)),
-            None => wish.within(&self.regions),
+            Some(carrier) => count(&peer.traffic.emulated, len, post_on(carrier, operation)),
+            None => copy_within(operation, &self.regions),
         }
     }
 
@@ -77,9 +82,9 @@ impl Reach {
     }
 
     /// One-sided access, if it serves this transfer.
-    fn direct(&self, peer: &Peer, wish: &Wish) -> Option<&dyn Lrts> {
+    fn direct(&self, peer: &Peer, operation: &Operation) -> Option<&dyn Lrts> {
         let fabric = self.fabric.as_ref().filter(|_| peer.direct.load(Ordering::Relaxed))?;
-        let serves = wish.is_offered(fabric.direct()) && wish.len >= fabric.direct_bytes_min();
+        let serves = is_native(fabric.direct(), operation) && operation.len >= fabric.direct_bytes_min();
         serves.then(|| fabric.direct())
     }
 
@@ -96,16 +101,20 @@ impl Reach {
 }
 
 /// Posts a transfer on a path that copies at once, or does not work.
-fn attempt(path: &dyn Lrts, wish: Wish) -> Result<Tried<Posted>, Wish> {
-    let stub = wish.stub();
-    Ok(match wish.over(path)? {
+fn attempt(path: &dyn Lrts, operation: Operation) -> Result<Tried<Posted>, Operation> {
+    let stub = Stub::of(&operation);
+    Ok(match post_on(path, operation)? {
         Posted::Done(completion) => stub.judge(completion).map(Posted::Done),
         Posted::Pending => Tried::Works(Posted::Pending),
     })
 }
 
 /// Counts a transfer unless it came to nothing at once.
-pub(super) fn count(count: &Count, len: usize, posted: Result<Posted, Wish>) -> Result<Posted, Wish> {
+pub(super) fn count(
+    count: &Count,
+    len: usize,
+    posted: Result<Posted, Operation>,
+) -> Result<Posted, Operation> {
     let failed = |posted: &Posted| matches!(posted, Posted::Done(Completion { result: Err(_), .. }));
     if posted.as_ref().is_ok_and(|posted| !failed(posted)) {
         count.add(len);

@@ -1,4 +1,4 @@
-//! A network that has one-sided access besides messages: which transfers take it.
+//! Fabric: a network that has one-sided access besides messages, and which transfers take it.
 //!
 //! Short ones do not: a copy at either end costs less than asking for access first.
 

@@ -1,4 +1,5 @@
-//! Which path leads to which peer: a backend made of backends, decided once at start-up (`open`).
+//! Reach: which path leads to which peer, as a backend made of backends, decided once at start-up (`open`). Never a transport of
+//! its own.
 //!
 //! | to | messages | get and put | view |
 //! |---|---|---|---|
@@ -16,18 +17,22 @@
 //! 2. A transfer that a path refuses for good (the kernel denies CMA later, an arena cannot be mapped, a peer may not pin its memory) goes
 //!    on by messages, and so do all later ones of that peer on that path; one warning says so.
 //! 3. [`Reach::wake`] is kept until the next [`Reach::wait`] or `arm`: a wake-up is never lost.
-//! 4. Memory of ended registrations is collected by whoever registered it, with [`Regions::reap`].
+//! 4. Memory of ended registrations is collected by the code that registered it, with [`Regions::reap`].
 
 mod backend;
 mod choose;
 mod fabric;
 mod network;
 mod open;
+mod options;
+mod polling;
+mod progress;
+mod route;
 mod traffic;
 mod transfer;
 mod underway;
 
-pub use open::ReachOptions;
+pub use options::ReachOptions;
 pub use traffic::PeerUse;
 
 use crate::cma::Cma;
@@ -44,50 +49,20 @@ use crate::waker::Waker;
 use crate::wrappers::Wrapped;
 use fabric::Fabric;
 use parking_lot::Mutex;
+use route::{Carrier, Peer, Route};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use traffic::Traffic;
 use underway::UnderWay;
 
-/// What is allocated from arenas, which are backed at once, on a peer's word: more than most transfers, less than would
+/// The longest buffer that is allocated from arenas, which are backed at once, on a peer's word: more than most transfers, less than would
 /// hurt a host.
 const POOLED_BYTES_MAX: usize = 256 << 20;
 
 /// The longest frame where no backend carries any.
 const LONE_FRAME_BYTES_MAX: usize = 64 << 10;
 
-/// Which backend carries a peer's messages.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Messages {
-    /// The peer is this node.
-    Myself,
-    Shm,
-    Tcp,
-    /// A network with one-sided access.
-    Fabric,
-}
-
-/// The paths to a peer, as they are decided at start-up.
-#[derive(Clone, Copy)]
-struct Route {
-    messages: Messages,
-    mapping: bool,
-    kernel_copy: bool,
-}
-
-struct Peer {
-    messages: Messages,
-    /// Shareable regions of the peer are mapped. Cleared when that fails.
-    mapping: AtomicBool,
-    /// The kernel copies from and to the peer's memory. Cleared when it refuses.
-    kernel_copy: AtomicBool,
-    /// The network reaches the peer's memory. Cleared when it refuses.
-    direct: AtomicBool,
-    traffic: Traffic,
-}
-
-/// What `open` opened.
+/// Parts of a [`Reach`], as `open` opened them.
 struct Parts {
     regions: Arc<Regions>,
     routes: Vec<Route>,
@@ -145,16 +120,9 @@ impl Reach {
             fabric.as_ref().map(|fabric| fabric.carrier().capabilities().frame_bytes_max),
         ];
         let frame_bytes_max = lengths.into_iter().flatten().min().unwrap_or(LONE_FRAME_BYTES_MAX);
-        let peer = |route: Route| Peer {
-            messages: route.messages,
-            mapping: AtomicBool::new(route.mapping),
-            kernel_copy: AtomicBool::new(route.kernel_copy),
-            direct: AtomicBool::new(route.messages == Messages::Fabric),
-            traffic: Traffic::default(),
-        };
         Ok(Self {
             regions,
-            peers: routes.into_iter().map(peer).collect(),
+            peers: routes.into_iter().map(Peer::new).collect(),
             shm,
             tcp,
             fabric,
@@ -179,9 +147,9 @@ impl Reach {
     pub fn allocate(&self, len: usize) -> MemoryMut {
         let Some(arenas) = &self.arenas else { return MemoryMut::heap_zeroed(len) };
         arenas.allocate(len).unwrap_or_else(|error| {
-            // A neighbour that is slow to hear of an arena is no news; a lack of memory is, once.
-            let is_news = !matches!(error, ArenaError::Unannounced { .. });
-            if is_news && !self.told_of_arenas.swap(true, Ordering::Relaxed) {
+            // A neighbour that is slow to hear of an arena is nothing to tell; a lack of memory is, once.
+            let is_worth_telling = !matches!(error, ArenaError::Unannounced { .. });
+            if is_worth_telling && !self.told_of_arenas.swap(true, Ordering::Relaxed) {
                 self.warn(format!(
                     "a buffer of {len} bytes is not shareable, so that neighbours copy it: {error}"
                 ));
@@ -220,10 +188,10 @@ impl Reach {
     pub fn path(&self, peer: NodeId) -> String {
         let Peer { messages, mapping, kernel_copy, direct, .. } = &self.peers[peer.index()];
         let carrier = match messages {
-            Messages::Myself => return "same process: memory by memcpy".to_owned(),
-            Messages::Shm => "shm".to_owned(),
-            Messages::Tcp => "tcp".to_owned(),
-            Messages::Fabric => self.fabric.as_ref().map_or_else(String::new, |fabric| fabric.describe()),
+            Carrier::Myself => return "same process: memory by memcpy".to_owned(),
+            Carrier::Shm => "shm".to_owned(),
+            Carrier::Tcp => "tcp".to_owned(),
+            Carrier::Fabric => self.fabric.as_ref().map_or_else(String::new, |fabric| fabric.describe()),
         };
         let own_way = self.fabric.as_ref().map_or("", |fabric| fabric.own_way());
         let mut memory = Vec::new();
@@ -273,10 +241,10 @@ impl Reach {
     /// If the job has no such node.
     pub fn usage(&self, peer: NodeId) -> PeerUse {
         let messages = match self.peers[peer.index()].messages {
-            Messages::Myself => None,
-            Messages::Shm => self.shm.as_ref().map(|shm| shm.inner().bare().sent(peer)),
-            Messages::Tcp => self.tcp.as_ref().map(|tcp| tcp.inner().bare().sent(peer)),
-            Messages::Fabric => self.fabric.as_ref().map(|fabric| fabric.sent(peer)),
+            Carrier::Myself => None,
+            Carrier::Shm => self.shm.as_ref().map(|shm| shm.inner().bare().sent(peer)),
+            Carrier::Tcp => self.tcp.as_ref().map(|tcp| tcp.inner().bare().sent(peer)),
+            Carrier::Fabric => self.fabric.as_ref().map(|fabric| fabric.sent(peer)),
         };
         self.peers[peer.index()].traffic.read(messages.unwrap_or_default())
     }
@@ -288,7 +256,7 @@ impl Reach {
             return;
         }
         self.waker.sleep(timeout);
-        backend::look_everywhere_next();
+        polling::look_everywhere_next();
     }
 
     /// Ends the current or the next [`Reach::wait`]. One system call.
@@ -307,10 +275,10 @@ impl Reach {
     /// The backend that carries a peer's messages.
     fn carrier(&self, peer: NodeId) -> Option<&dyn Lrts> {
         match self.peers[peer.index()].messages {
-            Messages::Myself => None,
-            Messages::Shm => self.shm.as_ref().map(|shm| shm as &dyn Lrts),
-            Messages::Tcp => self.tcp.as_ref().map(|tcp| tcp as &dyn Lrts),
-            Messages::Fabric => self.fabric.as_ref().map(|fabric| fabric.carrier()),
+            Carrier::Myself => None,
+            Carrier::Shm => self.shm.as_ref().map(|shm| shm as &dyn Lrts),
+            Carrier::Tcp => self.tcp.as_ref().map(|tcp| tcp as &dyn Lrts),
+            Carrier::Fabric => self.fabric.as_ref().map(|fabric| fabric.carrier()),
         }
     }
 

@@ -1,9 +1,9 @@
-//! Opens the network that reaches other hosts, if this build has it.
+//! Network to other hosts: opens the one that was asked for, if this build has it.
 
 use super::fabric::Fabric;
 #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
-use super::open::PATIENCE;
-use super::open::ReachOptions;
+use super::options::PATIENCE;
+use super::options::ReachOptions;
 use crate::backends::Network;
 use crate::bootstrap::Bootstrap;
 #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
@@ -50,9 +50,9 @@ pub(super) fn open_network(
                     "`+lrts mpi` runs under MPI's own launcher: start the program with `mpirun -n {nodes}`, `mpiexec -n {nodes}` or `srun -n {nodes}`, without `+n`"
                 )));
             };
-            let place = |rank| crate::mpi::Place { communicator: Arc::clone(&communicator), rank };
-            let places: Vec<_> = (0..nodes).map(place).collect();
-            let mpi = crate::mpi::Mpi::open(bootstrap, peers, Arc::clone(regions), &places, PATIENCE)?;
+            let process = |rank| crate::mpi::Process { communicator: Arc::clone(&communicator), rank };
+            let processes: Vec<_> = (0..nodes).map(process).collect();
+            let mpi = crate::mpi::Mpi::open(bootstrap, peers, Arc::clone(regions), &processes, PATIENCE)?;
             Ok(Box::new(Emulated::new(wrappers.around(mpi)?, Arc::clone(regions), nodes)))
         }
         #[cfg(not(all(feature = "ofi", feature = "verbs")))]

@@ -1,56 +1,32 @@
-//! Decides, once, which path leads to each node, and opens the backends that the paths need.
+//! Opening: decides, once, which path leads to each node, and opens the backends that the paths need.
 //!
 //! Collective: all nodes of a job decide alike, because all have the same options and know who is whose neighbour.
 
 use super::network::open_network;
-use super::{Messages as Carrier, Parts, Reach, Route};
+use super::options::{PATIENCE, ReachOptions};
+use super::route::{Carrier, Route};
+use super::{Parts, Reach};
 use crate::backends::{self, Backend, KernelCopy, Messages, Network};
 use crate::bootstrap::Bootstrap;
 use crate::cma::{self, Cma};
 use crate::emulated::Emulated;
 use crate::error::LrtsError;
-use crate::host::Neighbourhood;
+use crate::host::HostPeers;
 use crate::ids::NodeId;
 use crate::region::Regions;
 use crate::shm::Shm;
 use crate::tcp::Tcp;
-use crate::wrappers::{FaultPlan, Wrappers};
-use std::path::PathBuf;
+use crate::wrappers::Wrappers;
 use std::sync::Arc;
-use std::time::Duration;
 
-/// How long a node waits for the others to connect. They have all been started by then.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Which paths the user allows. The same on all nodes of a job.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct ReachOptions {
-    /// `+lrts NAME`: one of [`BACKENDS`](crate::backends::BACKENDS); `None`: the nearest path to each node.
-    pub lrts: Option<String>,
-    /// `+nolocal`: treats nodes of this host like those of others.
-    pub nolocal: bool,
-    /// `+nocma`: no copies by the kernel from process to process.
-    pub nocma: bool,
-    /// `+noshm`: no messages through shared memory and no mappings between nodes.
-    pub noshm: bool,
-    /// `+ofi PROVIDER`: nodes of other hosts are reached by this provider of libfabric (all nodes, with `+lrts ofi`).
-    pub ofi: Option<String>,
-    /// `+trace FILE`: what crosses the backends is written to this path, a point and the node's number.
-    pub trace: Option<PathBuf>,
-    /// `+fault LIST`: what goes wrong in the backends.
-    pub fault: Option<FaultPlan>,
-    /// `+verbs DEVICES`: nodes of other hosts are reached by these RDMA devices (all nodes, with `+lrts verbs`).
-    pub verbs: Option<String>,
-}
-
-/// What is left of a backend's meaning when the other options have had their say.
+/// Plan of the paths: a backend's meaning, less what the other options take from it.
 struct Plan {
     backend: Backend,
     /// Messages between neighbours go through shared memory.
     shm: bool,
     mapping: bool,
     kernel_copy: bool,
-    /// What reaches nodes that shared memory does not, if not TCP.
+    /// The network that reaches nodes which shared memory does not, if not TCP.
     network: Option<Network>,
     /// The option that keeps neighbours from shared memory, if any.
     forbidden_by: Option<&'static str>,
@@ -98,7 +74,7 @@ impl Plan {
         }
     }
 
-    fn needs_neighbourhood(&self) -> bool {
+    fn needs_host_peers(&self) -> bool {
         self.shm || self.kernel_copy
     }
 }
@@ -139,12 +115,12 @@ impl Reach {
         if plan.kernel_copy && nodes > 1 {
             cma::permit();
         }
-        let neighbourhood = match plan.needs_neighbourhood() && nodes > 1 {
-            true => Some(Neighbourhood::open(bootstrap, Arc::clone(&regions), PATIENCE)?),
+        let host_peers = match plan.needs_host_peers() && nodes > 1 {
+            true => Some(HostPeers::open(bootstrap, Arc::clone(&regions), PATIENCE)?),
             false => None,
         };
         let is_neighbour =
-            |peer| neighbourhood.as_ref().is_some_and(|host| host.nodes().any(|neighbour| neighbour == peer));
+            |peer| host_peers.as_ref().is_some_and(|host| host.nodes().any(|neighbour| neighbour == peer));
         let carrier = |peer| match peer == node {
             true => Ok(Carrier::Myself),
             false => plan.carrier(peer, is_neighbour(peer)),
@@ -155,13 +131,13 @@ impl Reach {
         let fabric_peers: Vec<NodeId> = by(Carrier::Fabric);
         // Also without peers: other nodes may have some, and opening is collective.
         let tcp = Tcp::open(bootstrap, &tcp_peers, PATIENCE)?;
-        let shm = neighbourhood.as_ref().filter(|_| plan.shm).map(|host| Shm::open(Arc::clone(host)));
-        let cma = neighbourhood.as_ref().filter(|_| plan.kernel_copy).map(|host| Cma::open(Arc::clone(host)));
+        let shm = host_peers.as_ref().filter(|_| plan.shm).map(|host| Shm::open(Arc::clone(host)));
+        let cma = host_peers.as_ref().filter(|_| plan.kernel_copy).map(|host| Cma::open(Arc::clone(host)));
         let warning = cma.as_ref().and_then(Cma::warning);
         if plan.backend.kernel_copy == KernelCopy::Required {
             require_kernel_copy(&carriers, cma.as_ref())?;
         }
-        let arenas = neighbourhood
+        let arenas = host_peers
             .as_ref()
             .filter(|host| plan.mapping && host.nodes().next().is_some())
             .map(|host| Arc::clone(host.arenas()));

@@ -1,4 +1,4 @@
-//! How often each path to a peer was used, and for how many bytes: what `+stats` prints.
+//! Traffic: how often each path to a peer was used, and for how many bytes, which `+stats` prints.
 
 use crate::path_use::PathUse;
 use std::fmt;
@@ -34,7 +34,7 @@ impl Count {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// What was counted went another way in the end.
+    /// Takes an operation back that was counted and went another way in the end.
     pub(super) fn take_back(&self, bytes: usize) {
         self.operations.fetch_sub(1, Ordering::Relaxed);
         self.bytes.fetch_sub(bytes as u64, Ordering::Relaxed);

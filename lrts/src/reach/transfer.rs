@@ -1,67 +1,56 @@
-//! A get or put on one of the paths of `reach`, and how it is posted again on another.
+//! Transfer: a get or put on one of the paths of `reach`, and how it is posted again on another.
 
 use crate::error::TransferError;
 use crate::lrts::{Completion, Lrts, Posted, Refused};
 use crate::memcpy::copy;
 use crate::memory::Memory;
+use crate::operation::{LocalMemory, Operation};
 use crate::region::{RegionKey, Regions};
-use crate::wish::{What, Wish};
 use std::sync::Arc;
 
-impl Wish {
-    /// Copies within this process.
-    pub(super) fn within(self, regions: &Arc<Regions>) -> Result<Posted, Self> {
-        match self.what {
-            What::Get(_) => copy::get(regions, self.into_get()).map_err(|Refused(get)| get.into()),
-            What::Put(_) => copy::put(regions, self.into_put()).map_err(|Refused(put)| put.into()),
-        }
-    }
-
-    /// Posts it.
-    pub(super) fn over(self, path: &dyn Lrts) -> Result<Posted, Self> {
-        match self.what {
-            What::Get(_) => path.get(self.into_get()).map_err(|Refused(get)| get.into()),
-            What::Put(_) => path.put(self.into_put()).map_err(|Refused(put)| put.into()),
-        }
-    }
-
-    /// Whether a backend has this operation by itself.
-    pub(super) fn is_offered(&self, path: &dyn Lrts) -> bool {
-        let capabilities = path.capabilities();
-        match self.what {
-            What::Get(_) => capabilities.get,
-            What::Put(_) => capabilities.put,
-        }
-    }
-
-    /// What to keep of it while a path has the rest.
-    pub(super) fn stub(&self) -> Stub {
-        let from = match &self.what {
-            What::Get(_) => None,
-            What::Put(from) => Some(from.clone()),
-        };
-        Stub { key: self.key, offset: self.offset, len: self.len, from }
+/// Copies within this process.
+pub(super) fn copy_within(operation: Operation, regions: &Arc<Regions>) -> Result<Posted, Operation> {
+    match operation.local {
+        LocalMemory::Get(_) => copy::get(regions, operation.into_get()).map_err(|Refused(get)| get.into()),
+        LocalMemory::Put(_) => copy::put(regions, operation.into_put()).map_err(|Refused(put)| put.into()),
     }
 }
 
-/// What came of a transfer on a path that may not work.
+/// Posts an operation on a path.
+pub(super) fn post_on(path: &dyn Lrts, operation: Operation) -> Result<Posted, Operation> {
+    match operation.local {
+        LocalMemory::Get(_) => path.get(operation.into_get()).map_err(|Refused(get)| get.into()),
+        LocalMemory::Put(_) => path.put(operation.into_put()).map_err(|Refused(put)| put.into()),
+    }
+}
+
+/// Whether a backend has an operation by itself.
+pub(super) fn is_native(path: &dyn Lrts, operation: &Operation) -> bool {
+    let capabilities = path.capabilities();
+    match operation.local {
+        LocalMemory::Get(_) => capabilities.get,
+        LocalMemory::Put(_) => capabilities.put,
+    }
+}
+
+/// Result of a transfer on a path that may not work.
 pub(super) enum Tried<T> {
     /// The path does what it is for.
     Works(T),
-    /// It does not, for this reason: another may take the wish, as it was.
-    Fails(Wish, TransferError),
+    /// It does not, for this reason: another may take the operation, as it was.
+    Fails(Operation, TransferError),
 }
 
 impl<T> Tried<T> {
     pub(super) fn map<U>(self, change: impl FnOnce(T) -> U) -> Tried<U> {
         match self {
             Self::Works(it) => Tried::Works(change(it)),
-            Self::Fails(wish, cause) => Tried::Fails(wish, cause),
+            Self::Fails(operation, cause) => Tried::Fails(operation, cause),
         }
     }
 }
 
-/// What is left of a wish while a path has the rest. It holds the memory of a put: to be dropped before anybody hears of the end.
+/// Stub of an operation that a path has: enough to post it again. It holds the memory of a put: to be dropped before anybody hears of the end.
 pub(super) struct Stub {
     key: RegionKey,
     offset: u64,
@@ -70,16 +59,25 @@ pub(super) struct Stub {
 }
 
 impl Stub {
-    /// What the completion means.
+    /// The stub of an operation, to be kept while a path has the rest.
+    pub(super) fn of(operation: &Operation) -> Self {
+        let from = match &operation.local {
+            LocalMemory::Get(_) => None,
+            LocalMemory::Put(from) => Some(from.clone()),
+        };
+        Self { key: operation.key, offset: operation.offset, len: operation.len, from }
+    }
+
+    /// Tells whether a completion says that the path does not work.
     pub(super) fn judge(self, completion: Completion) -> Tried<Completion> {
         let Self { key, offset, len, from } = self;
         match completion {
             Completion { token, result: Err(cause @ TransferError::Refused { .. }), memory } => {
-                let what = match from {
-                    Some(from) => What::Put(from),
-                    None => What::Get(memory.expect("a get's memory comes back with its completion")),
+                let local = match from {
+                    Some(from) => LocalMemory::Put(from),
+                    None => LocalMemory::Get(memory.expect("a get's memory comes back with its completion")),
                 };
-                Tried::Fails(Wish { key, offset, len, token, what }, cause)
+                Tried::Fails(Operation { key, offset, len, token, local }, cause)
             }
             completion => Tried::Works(completion),
         }

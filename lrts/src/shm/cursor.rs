@@ -1,11 +1,11 @@
-//! Cursors: how far a ring is written and read, and who must be woken. No bytes here, so that a model
+//! Cursors: how far a ring is written and read, and which side must be woken. No bytes here, so that a model
 //! checker can play it (`model::ring`).
 //!
 //! 1. A ring is a row of lines. A record takes whole lines, and the first word of its first line is its header, which is
 //!    never 0: a header of 0 says that there is nothing yet. So a short record costs its reader one cache miss.
 //!    Payload never looks like a header: rule 2.
 //! 2. The producer writes a record, sets the header behind it to 0, and publishes it by a release store of its own header;
-//!    the consumer's acquire load pairs with it. Whoever sees a record sees what follows it: 0 or the next record, never
+//!    the consumer's acquire load pairs with it. A reader that sees a record sees what follows it: 0 or the next record, never
 //!    what stood there a lap ago.
 //! 3. `head` counts the lines ever read. The consumer stores it with release when it has copied a record; the producer's
 //!    acquire load pairs with it. The producer writes only lines that were read: a record and the header behind it.
@@ -15,7 +15,7 @@
 //! 5. **Starvation.** The producer without room sets `starved`, passes a fence, and looks at `head` once more. The consumer
 //!    gives room back, passes a fence, and looks at `starved`. Either the producer finds room or the consumer rings. The consumer
 //!    need not look after each record, as long as what it gave back since the last look never suffices (`ring`).
-//! 6. Whoever clears one of the two words for the other side rings, once. A ring that is not needed any more does no
+//! 6. The side that clears one of the two words for the other side rings, once. A ring that is not needed any more does no
 //!    harm. Both sides write these words by read-modify-write only, so each change follows the one it replaces.
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering, fence};
@@ -37,13 +37,13 @@ pub(crate) struct Control {
     starved: Apart<AtomicU32>,
 }
 
-/// Where the headers are.
+/// The memory of the headers.
 pub(crate) trait Lines {
     /// The first word of a line; lines are counted from the ring's first use on, round and round.
     fn header(&self, line: u64) -> &AtomicU64;
 }
 
-/// The consumer's cursor stands where it cannot stand.
+/// Error of a consumer's cursor that no correct consumer writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{head} lines read and {tail} written cannot be")]
 pub(crate) struct Corrupt {
@@ -51,7 +51,7 @@ pub(crate) struct Corrupt {
     pub(crate) tail: u64,
 }
 
-/// What became of a wish for room.
+/// Result of a request for room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Room {
     /// As many lines may be written, from this one on.
@@ -135,9 +135,9 @@ impl Producer {
 /// The reading side's own memory. Any thread may look, one at a time may consume.
 #[derive(Debug)]
 pub(crate) struct Consumer {
-    /// Written by whoever consumes. A look with an older value sees no record or one that is gone: it is only a hint.
+    /// Written by the consumer. A look with an older value sees no record or one that is gone: it is only a hint.
     head: AtomicU64,
-    /// Lines read since the producer was last looked for. Written by whoever consumes.
+    /// Lines read since the producer was last looked for. Written by the consumer.
     unasked: AtomicU64,
 }
 

@@ -1,36 +1,31 @@
-//! The reading ends of all rings.
+//! Inbox: the reading ends of all rings.
 //!
-//! 1. Anybody looks whether a record waits, without a lock: idle threads that poll share the headers' cache lines and
-//!    disturb nobody. Whoever finds one takes the lock and reads; whoever finds it taken leaves.
+//! 1. Any thread looks whether a record waits, without a lock: idle threads that poll share the headers' cache lines and
+//!    disturb nobody. A thread that finds a record takes the lock and reads; one that finds the lock taken leaves.
 //! 2. The fates of the neighbours are looked at only after their links were read; one whose ring is wrong is lost at once.
 //! 3. `arm` asks all writers to ring; the first progress after it takes that back.
 
-use super::BACKEND;
 use super::cursor;
 use super::ring::{Kind, Reader};
-use crate::brief::BriefMutex;
 use crate::error::LrtsError;
-use crate::host::{Fate, Neighbour, Neighbourhood, ring_doorbell};
+use crate::host::{Fate, HostPeer, HostPeers, ring_doorbell};
 use crate::lrts::Sink;
+use crate::peer_state::PeerState;
+use crate::sync::spin_lock::SpinMutex;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// The backend's name.
+pub(super) const BACKEND: &str = "shm";
+
 /// Looks at the rings between two looks at the clock that tells when the links are due: it costs more than a ring.
 const LOOKS_PER_CLOCK: u32 = 16;
 
-/// How a neighbour stands with us.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Presence {
-    Open,
-    Closed,
-    Lost,
-}
-
-/// What is owned by whoever reads.
+/// State of the one thread that reads.
 struct Desk {
     /// By the neighbours' positions.
-    presences: Vec<Presence>,
+    states: Vec<PeerState>,
     /// Where a frame is copied before anybody looks at it.
     scratch: Box<[u8]>,
     /// Whether `arm` was called since the last progress.
@@ -39,25 +34,25 @@ struct Desk {
     suspicious: bool,
 }
 
-/// See the file's head.
+/// The reading ends of all rings, and the state of the thread that reads.
 pub(super) struct Inbox {
     /// By the neighbours' positions.
     readers: Vec<Reader>,
-    desk: BriefMutex<Desk>,
+    desk: SpinMutex<Desk>,
     /// Whether the desk wants a progress even if no record waits. Written under the lock.
     wants_progress: AtomicBool,
 }
 
 impl Inbox {
     pub(super) fn new(readers: Vec<Reader>, frame_bytes_max: usize) -> Self {
-        let presences = vec![Presence::Open; readers.len()];
+        let states = vec![PeerState::Open; readers.len()];
         let scratch = vec![0; frame_bytes_max].into_boxed_slice();
-        let desk = BriefMutex::new(Desk { presences, scratch, armed: false, suspicious: false });
+        let desk = SpinMutex::new(Desk { states, scratch, armed: false, suspicious: false });
         Self { readers, desk, wants_progress: AtomicBool::new(false) }
     }
 
     /// Reads what waits and reports who is gone. Returns whether anything happened. One look at each ring if nothing waits.
-    pub(super) fn progress(&self, neighbourhood: &Neighbourhood, sink: &mut dyn Sink) -> bool {
+    pub(super) fn progress(&self, host_peers: &HostPeers, sink: &mut dyn Sink) -> bool {
         let is_quiet =
             !self.wants_progress.load(Ordering::Relaxed) && !self.readers.iter().any(Reader::has_record);
         let is_clock_due = is_clock_due();
@@ -66,21 +61,19 @@ impl Inbox {
         }
         let Some(mut desk) = self.desk.try_lock() else { return false };
         let desk = &mut *desk;
-        let judges = self.attend_links(desk, neighbourhood, is_clock_due);
+        let judges = self.attend_links(desk, host_peers, is_clock_due);
         let mut happened = false;
-        for (position, (reader, neighbour)) in self.readers.iter().zip(neighbourhood.neighbours()).enumerate()
-        {
-            if desk.presences[position] != Presence::Open || !reader.has_record() {
+        for (position, (reader, neighbour)) in self.readers.iter().zip(host_peers.neighbours()).enumerate() {
+            if desk.states[position] != PeerState::Open || !reader.has_record() {
                 continue;
             }
             happened = true;
-            if let Err(cause) =
-                drain(neighbour, reader, &mut desk.presences[position], &mut desk.scratch, sink)
+            if let Err(cause) = drain(neighbour, reader, &mut desk.states[position], &mut desk.scratch, sink)
             {
-                // Told here, with its cause: of one that is gone the fate is decided.
+                // Told here, with its cause: the fate of a neighbour that is gone is decided already.
                 neighbour.condemn(Fate::Broken { what: "frame", cause: cause.clone() });
-                if desk.presences[position] == Presence::Open {
-                    desk.presences[position] = Presence::Lost;
+                if desk.states[position] == PeerState::Open {
+                    desk.states[position] = PeerState::Lost;
                     let peer = neighbour.node();
                     sink.peer_lost(LrtsError::Protocol { peer, backend: BACKEND, what: "frame", cause });
                 }
@@ -88,37 +81,36 @@ impl Inbox {
         }
         if judges || desk.suspicious {
             desk.suspicious = false;
-            happened |= self.judge(desk, neighbourhood, sink);
+            happened |= self.judge(desk, host_peers, sink);
         }
         happened
     }
 
     /// Looks after the links when the clock says so, or when the doorbell may have told of them. Returns whether the fates
     /// of the neighbours may have changed.
-    fn attend_links(&self, desk: &mut Desk, neighbourhood: &Neighbourhood, is_clock_due: bool) -> bool {
+    fn attend_links(&self, desk: &mut Desk, host_peers: &HostPeers, is_clock_due: bool) -> bool {
         self.wants_progress.store(false, Ordering::Relaxed);
         if !std::mem::take(&mut desk.armed) {
-            return is_clock_due && neighbourhood.read_links_if_due();
+            return is_clock_due && host_peers.read_links_if_due();
         }
         self.readers.iter().for_each(Reader::wake_up);
-        neighbourhood.doorbell().silence();
-        neighbourhood.read_links();
+        host_peers.doorbell().silence();
+        host_peers.read_links();
         true
     }
 
     /// Reports neighbours that are gone and whose rings are read to the end, and those that broke the protocol.
-    fn judge(&self, desk: &mut Desk, neighbourhood: &Neighbourhood, sink: &mut dyn Sink) -> bool {
+    fn judge(&self, desk: &mut Desk, host_peers: &HostPeers, sink: &mut dyn Sink) -> bool {
         let mut happened = false;
-        for (position, (reader, neighbour)) in self.readers.iter().zip(neighbourhood.neighbours()).enumerate()
-        {
+        for (position, (reader, neighbour)) in self.readers.iter().zip(host_peers.neighbours()).enumerate() {
             let is_lost = match neighbour.fate() {
                 None => false,
-                // What the dead wrote is there by now.
+                // All that a dead neighbour wrote is there by now.
                 Some(Fate::Gone) => !reader.has_record(),
                 Some(Fate::Broken { .. }) => true,
             };
-            if is_lost && desk.presences[position] == Presence::Open {
-                desk.presences[position] = Presence::Lost;
+            if is_lost && desk.states[position] == PeerState::Open {
+                desk.states[position] = PeerState::Lost;
                 sink.peer_lost(neighbour.loss(BACKEND));
                 happened = true;
             }
@@ -127,17 +119,17 @@ impl Inbox {
     }
 
     /// Asks to be rung for. Returns `false` when there is something to do already.
-    pub(super) fn arm(&self, neighbourhood: &Neighbourhood) -> bool {
+    pub(super) fn arm(&self, host_peers: &HostPeers) -> bool {
         // Somebody else makes progress: there is something to do.
         let Some(mut desk) = self.desk.try_lock() else { return false };
         self.readers.iter().for_each(Reader::fall_asleep);
         cursor::settle();
         self.wants_progress.store(true, Ordering::Relaxed);
-        let has_work = |(position, neighbour): (usize, &Arc<Neighbour>)| {
-            desk.presences[position] == Presence::Open
+        let has_work = |(position, neighbour): (usize, &Arc<HostPeer>)| {
+            desk.states[position] == PeerState::Open
                 && (self.readers[position].has_record() || neighbour.fate().is_some())
         };
-        if neighbourhood.neighbours().iter().enumerate().any(has_work) {
+        if host_peers.neighbours().iter().enumerate().any(has_work) {
             self.readers.iter().for_each(Reader::wake_up);
             desk.suspicious = true;
             return false;
@@ -149,19 +141,19 @@ impl Inbox {
     /// Whether every neighbour is lost, or has said goodbye and, as `heard_ours` tells, has heard ours.
     pub(super) fn is_closed(&self, heard_ours: impl Fn(usize) -> bool) -> bool {
         let Some(desk) = self.desk.try_lock() else { return false };
-        desk.presences.iter().enumerate().all(|(position, presence)| match presence {
-            Presence::Open => false,
-            Presence::Closed => heard_ours(position),
-            Presence::Lost => true,
+        desk.states.iter().enumerate().all(|(position, state)| match state {
+            PeerState::Open => false,
+            PeerState::Closed => heard_ours(position),
+            PeerState::Lost => true,
         })
     }
 }
 
 /// Delivers the records that wait, at most a ring full of them, so that every neighbour has its turn.
 fn drain(
-    neighbour: &Neighbour,
+    neighbour: &HostPeer,
     reader: &Reader,
-    presence: &mut Presence,
+    state: &mut PeerState,
     scratch: &mut [u8],
     sink: &mut dyn Sink,
 ) -> Result<(), String> {
@@ -170,7 +162,7 @@ fn drain(
         && read < reader.lines()
         && let Some((kind, len, lines)) = reader.pop(scratch)?
     {
-        if *presence == Presence::Closed {
+        if *state == PeerState::Closed {
             return Err("a frame after the goodbye".to_owned());
         }
         read += lines;
@@ -179,7 +171,7 @@ fn drain(
         match kind {
             Kind::Frame(channel) => sink.frame(neighbour.node(), channel, &scratch[..len]),
             Kind::Goodbye => {
-                *presence = Presence::Closed;
+                *state = PeerState::Closed;
                 sink.peer_closed(neighbour.node());
             }
         }

@@ -1,10 +1,11 @@
-//! Nodes of one host: frames through rings that both map, get and put as one copy, views for nothing.
+//! Shm: the backend between nodes of one host. Frames go through rings that both map, get and put are one copy, views are free.
+//! Never reaches memory that is not shareable.
 //!
 //! 1. Every ordered pair of nodes has one ring (`ring`). The writing end is shared by the threads of a node under a
-//!    short lock; the reading ends belong to whoever is in `progress`.
+//!    short lock; the reading ends belong to the thread that is in `progress`.
 //! 2. A region in an arena of a neighbour is reached through our mapping of the arena, under a claim on the
 //!    neighbour's board. Other memory is not reached by this backend: [`Shm::reaches`] tells.
-//! 3. **Sleeping.** `arm` says so in each ring to read; who writes a record then rings the doorbell (`cursor`).
+//! 3. **Sleeping.** `arm` says so in each ring to read; the writer of a record then rings the doorbell (`cursor`).
 //!    The first progress after it takes that back. One ring may wake several threads, and
 //!    one progress ends the sleep of the node: a thread that goes on sleeping must arm again.
 //! 4. **End.** A goodbye is the last record of a ring. A neighbour whose link ends before it is lost; its ring is
@@ -13,31 +14,26 @@
 
 pub(crate) mod cursor;
 mod inbox;
-mod place;
+mod mapped_range;
 mod ring;
 
-use crate::brief::BriefMutex;
 use crate::capabilities::Capabilities;
-use crate::claim::ClaimMode;
 use crate::error::TransferError;
 use crate::frame::{Channel, Frame};
-use crate::host::{Fate, Neighbourhood, Rings, get_by, put_by, ring_doorbell};
+use crate::host::{Fate, HostPeers, Rings, get_by, put_by, ring_doorbell};
 use crate::ids::NodeId;
 use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::path_use::PathUse;
+use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, RegionKey};
+use crate::sync::spin_lock::SpinMutex;
 use cursor::Corrupt;
-use inbox::Inbox;
-use ring::{Pushed, Reader, Writer};
+use inbox::{BACKEND, Inbox};
+use ring::{FRAME_BYTES_MAX, Pushed, Reader, Writer};
 use rustix::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// The longest frame: half of the shortest ring, so that one always fits.
-const FRAME_BYTES_MAX: usize = 64 << 10;
-
-const BACKEND: &str = "shm";
 
 struct Outgoing {
     writer: Writer,
@@ -48,41 +44,37 @@ struct Outgoing {
 
 /// The backend of one node.
 pub struct Shm {
-    neighbourhood: Arc<Neighbourhood>,
+    host_peers: Arc<HostPeers>,
     /// By the neighbours' positions.
-    outgoing: Vec<BriefMutex<Outgoing>>,
+    outgoing: Vec<SpinMutex<Outgoing>>,
     inbox: Inbox,
     /// Set once, by `shutdown`.
     closing: AtomicBool,
 }
 
 impl Shm {
-    /// Opens the backend on the rings of a neighbourhood.
+    /// Opens the backend on the rings of host peers.
     ///
     /// # Panics
-    /// If it was opened on this neighbourhood before: a ring has one reader and one writer.
-    pub fn open(neighbourhood: Arc<Neighbourhood>) -> Self {
+    /// If it was opened on these host peers before: a ring has one reader and one writer.
+    pub fn open(host_peers: Arc<HostPeers>) -> Self {
         let mut outgoing = Vec::new();
         let mut readers = Vec::new();
-        for neighbour in neighbourhood.neighbours() {
+        for neighbour in host_peers.neighbours() {
             let Rings { inbound, outbound } =
-                neighbour.take_rings().expect("shm is opened once per neighbourhood");
+                neighbour.take_rings().expect("shm is opened once per host_peers");
             let writer = Writer::new(outbound);
-            outgoing.push(BriefMutex::new(Outgoing {
-                writer,
-                said_goodbye: false,
-                sent: PathUse::default(),
-            }));
+            outgoing.push(SpinMutex::new(Outgoing { writer, said_goodbye: false, sent: PathUse::default() }));
             readers.push(Reader::new(inbound));
         }
         let inbox = Inbox::new(readers, FRAME_BYTES_MAX);
-        Self { neighbourhood, outgoing, inbox, closing: AtomicBool::new(false) }
+        Self { host_peers, outgoing, inbox, closing: AtomicBool::new(false) }
     }
 
     /// Whether get, put and view can reach a region: it is live and lies in shareable memory of a neighbour. A hint,
     /// for choosing a path; the operations check again.
     pub fn reaches(&self, key: &RegionKey) -> bool {
-        self.neighbourhood
+        self.host_peers
             .neighbour(key.node)
             .and_then(|neighbour| neighbour.peek(key))
             .is_some_and(|notice| notice.share.is_some())
@@ -90,14 +82,14 @@ impl Shm {
 
     /// The runtime's frames that a neighbour was sent.
     pub fn sent(&self, target: NodeId) -> PathUse {
-        self.neighbourhood
+        self.host_peers
             .position(target)
             .map_or_else(PathUse::default, |position| self.outgoing[position].lock().sent)
     }
 
     /// Writes a record to the neighbour at `position`. Returns whether it was taken.
     fn push(&self, position: usize, write: impl FnOnce() -> Result<Pushed, Corrupt>) -> bool {
-        let neighbour = &self.neighbourhood.neighbours()[position];
+        let neighbour = &self.host_peers.neighbours()[position];
         if neighbour.fate().is_some() {
             return true;
         }
@@ -111,8 +103,8 @@ impl Shm {
             Ok(Pushed::Full) => false,
             Err(corrupt) => {
                 neighbour.condemn(Fate::Broken { what: "ring", cause: corrupt.to_string() });
-                // Whoever sleeps on this node's behalf has to tell of it.
-                ring_doorbell(self.neighbourhood.doorbell().button());
+                // The thread that sleeps for this node has to tell of it.
+                ring_doorbell(self.host_peers.doorbell().button());
                 true
             }
         }
@@ -157,7 +149,7 @@ impl Lrts for Shm {
     /// If the frame is too long or the target is no neighbour.
     fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         assert!(frame.len() <= FRAME_BYTES_MAX, "frame of {} bytes", frame.len());
-        let position = self.neighbourhood.position(target).expect("shm sends to neighbours only");
+        let position = self.host_peers.position(target).expect("shm sends to neighbours only");
         let mut outgoing = self.outgoing[position].lock();
         // Under the lock, so that no frame follows the goodbye.
         if self.closing.load(Ordering::Acquire) {
@@ -175,21 +167,21 @@ impl Lrts for Shm {
     /// One look at each ring if there is nothing to do.
     fn progress(&self, sink: &mut dyn Sink) -> bool {
         let told = self.closing.load(Ordering::Acquire) && self.say_goodbye();
-        self.inbox.progress(&self.neighbourhood, sink) || told
+        self.inbox.progress(&self.host_peers, sink) || told
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
         if self.closing.load(Ordering::Acquire) {
             return Err(Refused(get));
         }
-        get_by(&self.neighbourhood, get, place::read)
+        get_by(&self.host_peers, get, mapped_range::read)
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
         if self.closing.load(Ordering::Acquire) {
             return Err(Refused(put));
         }
-        put_by(&self.neighbourhood, put, place::write)
+        put_by(&self.host_peers, put, mapped_range::write)
     }
 
     /// Lends a range of a neighbour's arena. `Ok(None)`: the region is not shareable, or somebody writes it now.
@@ -197,19 +189,19 @@ impl Lrts for Shm {
     /// # Errors
     /// As a get would fail.
     fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
-        match self.neighbourhood.claim(key, offset, len as u64, ClaimMode::Read) {
+        match self.host_peers.claim(key, offset, len as u64, ClaimMode::Read) {
             Err(ClaimError::Busy) => Ok(None),
             Err(ClaimError::Failed(error)) => Err(error),
-            Ok(claim) => place::lend(claim, offset, len),
+            Ok(claim) => mapped_range::lend(claim, offset, len),
         }
     }
 
     fn arm(&self) -> bool {
-        self.inbox.arm(&self.neighbourhood)
+        self.inbox.arm(&self.host_peers)
     }
 
     fn event_fd(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.neighbourhood.doorbell().wait_fd())
+        Some(self.host_peers.doorbell().wait_fd())
     }
 
     fn shutdown(&self) {

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "copies frames into and out of memory that another process maps")]
-//! A ring: frames of one node for one other, in memory that both map.
+//! Ring: frames of one node for one other, in memory that both map.
 //!
 //! 1. The first page holds the cursors (`cursor`); the rest, a power of two, is the data: lines of 64 bytes that wrap around.
 //! 2. A record is a header of 8 bytes (magic, kind, length) at the start of a line, then the frame, to the end of a line.
@@ -9,12 +9,14 @@
 //! 4. A record becomes visible as a whole: a producer that dies while it writes leaves nothing behind.
 //! 5. Lengths and the cursor are checked against what can be; what cannot be is a breach, and the ring is over.
 
-use super::FRAME_BYTES_MAX;
 use super::cursor::{Consumer, Control, Corrupt, Lines, Producer, Room};
 use crate::frame::{Channel, Frame};
 use crate::host::RING_CONTROL_BYTES;
-use crate::host::mapping::Mapping;
+use crate::mapping::Mapping;
 use crate::sync::AtomicU64;
+
+/// The longest frame: half of the shortest ring, so that one always fits.
+pub(super) const FRAME_BYTES_MAX: usize = 64 << 10;
 
 const HEADER_BYTES: usize = 8;
 
@@ -27,12 +29,12 @@ const MAGIC: u64 = 0x00c4_a7e5;
 /// Kinds of record: channels, and this.
 const GOODBYE: u8 = 0xff;
 
-/// What a record carries.
+/// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A frame for this reader.
     Frame(Channel),
-    /// Nothing will follow.
+    /// The last record: nothing follows.
     Goodbye,
 }
 
@@ -52,10 +54,10 @@ impl Kind {
     }
 }
 
-/// What became of a record.
+/// Result of writing a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pushed {
-    /// It is in the ring.
+    /// The record is in the ring.
     Done {
         /// The reader sleeps: ring for it.
         ring: bool,
@@ -246,7 +248,7 @@ impl Reader {
         Ok(Some((kind, len, lines)))
     }
 
-    /// Whether to ring for the writer, who waits for room. Ask after a row of `pop`.
+    /// Whether to ring for the writer, which waits for room. Ask after a row of `pop`.
     ///
     /// The fence that the question needs is paid once for an eighth of the ring. A writer finds no room only while nearly half of
     /// the ring (all but its longest record) is unread, as it sees it; of that less than an eighth can have been read without

@@ -1,16 +1,16 @@
-//! The backend between nodes of this process: real rings, arenas and sockets.
+//! Tests of shm between nodes of this process: real rings, arenas and sockets.
 
 use super::*;
 use crate::error::LrtsError;
 use crate::frame::Channel;
-use crate::host::testing::{Heard, neighbourhoods, over, progress_until, sleep_on};
+use crate::host::testing::{Heard, host_peers_of_job, over, progress_until, sleep_on};
 use crate::memory::MemoryMut;
 use crate::region::Held;
 
 const ONE: NodeId = NodeId(1);
 
 fn pair() -> (Shm, Shm) {
-    let mut nodes = neighbourhoods(2).into_iter().map(Shm::open);
+    let mut nodes = host_peers_of_job(2).into_iter().map(Shm::open);
     (nodes.next().expect("node 0"), nodes.next().expect("node 1"))
 }
 
@@ -20,13 +20,13 @@ fn pattern(len: usize) -> Vec<u8> {
 
 /// Shareable memory of a node, filled.
 fn shared(node: &Shm, bytes: &[u8]) -> MemoryMut {
-    let mut memory = node.neighbourhood.arenas().allocate(bytes.len()).expect("memory");
+    let mut memory = node.host_peers.arenas().allocate(bytes.len()).expect("memory");
     memory.as_mut_slice().copy_from_slice(bytes);
     memory
 }
 
 fn register(node: &Shm, held: Held) -> RegionKey {
-    node.neighbourhood.regions().register(held).expect("a slot")
+    node.host_peers.regions().register(held).expect("a slot")
 }
 
 fn get(key: RegionKey, offset: u64, len: usize) -> Get {
@@ -97,7 +97,7 @@ fn a_sleeper_wakes_for_each_frame() {
 
 #[test]
 fn many_threads_send_to_one() {
-    let nodes: Vec<Shm> = neighbourhoods(3).into_iter().map(Shm::open).collect();
+    let nodes: Vec<Shm> = host_peers_of_job(3).into_iter().map(Shm::open).collect();
     let (threads, frames) = (3_u8, 2_000_u32);
     std::thread::scope(|scope| {
         for source in &nodes[1..] {
@@ -145,7 +145,7 @@ fn gets_puts_and_views_reach_shared_memory() {
         let view = here.view(&target, offset as u64, len).expect("a live region").expect("shared");
         assert!(view.as_slice() == &bytes[offset..offset + len]);
     }
-    let Ok(Some(Held::Target(written))) = there.neighbourhood.regions().deregister(&target) else {
+    let Ok(Some(Held::Target(written))) = there.host_peers.regions().deregister(&target) else {
         panic!("nobody holds the target");
     };
     assert!(written.as_slice() == bytes);
@@ -177,7 +177,7 @@ fn bad_keys_and_ranges_are_typed_errors() {
     assert_eq!(over(here.put(put(key, 0, vec![1]))).result, Err(TransferError::ReadOnly(ONE)));
     let short = Get { len: 9, ..get(key, 0, 8) };
     assert_eq!(over(here.get(short)).result, Err(TransferError::LocalTooShort { have: 8, need: 9 }));
-    let regions = there.neighbourhood.regions();
+    let regions = there.host_peers.regions();
     assert!(regions.deregister(&key).expect("it lives").is_some(), "no claim is left behind");
     assert_eq!(result(key, 0, 1), Err(TransferError::StaleKey(ONE)));
 }
@@ -190,13 +190,13 @@ fn memory_on_the_heap_is_left_to_other_paths() {
     assert!(matches!(here.view(&key, 0, 64), Ok(None)));
     assert!(matches!(over(here.get(get(key, 0, 64))).result, Err(TransferError::Refused { .. })));
     assert!(matches!(over(here.put(put(key, 0, vec![0]))).result, Err(TransferError::Refused { .. })));
-    assert!(there.neighbourhood.regions().deregister(&key).expect("it lives").is_some());
+    assert!(there.host_peers.regions().deregister(&key).expect("it lives").is_some());
 }
 
 #[test]
 fn a_view_outlives_the_registration_and_keeps_the_memory() {
     let (here, there) = pair();
-    let regions = there.neighbourhood.regions();
+    let regions = there.host_peers.regions();
     let key = register(&there, Held::Target(shared(&there, &[9; 5000])));
     let view = here.view(&key, 1000, 4000).expect("a live region").expect("shared");
     let part = view.slice(5, 10);

@@ -1,4 +1,4 @@
-//! What a socket of this backend could be told, for the fuzzers.
+//! Doors of tcp for the fuzzers: what a socket of this backend could be told.
 
 use super::handshake::{Acceptor, Connector, Failure, Hello, Line, noise};
 use super::inbound::{Heard, Inbound};

@@ -1,15 +1,15 @@
-//! How two nodes prove to each other that they belong to the job, before any frame.
+//! Handshake: two nodes prove to each other that they belong to the job, before any frame.
 //!
 //! Noise `NNpsk0` with the job's key, over messages of a 16-bit length and at most [`MESSAGE_BYTES_MAX`]
 //! bytes:
 //!
-//! 1. connector -> acceptor: `psk, e`. Can be replayed by whoever saw it.
+//! 1. connector -> acceptor: `psk, e`. Can be replayed by anybody who saw it.
 //! 2. acceptor -> connector: `e, ee`. Only a holder of the key can make it, and it binds fresh ephemerals.
 //! 3. connector -> acceptor: its [`Hello`], encrypted. Only now does the acceptor believe it.
 //! 4. acceptor -> connector: its own hello, encrypted, once it takes the connection. Frames follow.
 //!
 //! The key authenticates the connection. Frames travel in clear afterwards, neither encrypted nor
-//! authenticated one by one: whoever can change packets between the hosts can change messages, as with other
+//! authenticated one by one: an attacker that can change packets between the hosts can change messages, as with other
 //! message-passing systems. A network that is not trusted needs a tunnel.
 
 use crate::bootstrap::JobKey;
@@ -38,16 +38,16 @@ pub(super) enum Failure {
     Stranger(String),
 }
 
-/// What a connection is for.
+/// Use of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Line {
-    /// What nodes say to each other.
+    /// Frames of the runtime.
     Frames,
-    /// The news of its end.
-    Life,
+    /// Nothing but its own end, which tells of the peer's.
+    Keepalive,
 }
 
-/// Who speaks, to whom, and on which of their connections.
+/// First message of a connector: who speaks, to whom, and on which of their connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Hello {
     pub(super) from: NodeId,
@@ -76,7 +76,7 @@ impl Hello {
     fn decode(bytes: &[u8]) -> Result<Self, Failure> {
         let (words, rest) = bytes.as_chunks::<4>();
         let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        let line = [Line::Frames, Line::Life].into_iter().find(|line| rest == [*line as u8]);
+        let line = [Line::Frames, Line::Keepalive].into_iter().find(|line| rest == [*line as u8]);
         match (words.as_slice(), line) {
             ([PROTOCOL_VERSION, from, to], Some(line)) => {
                 Ok(Self { from: NodeId(*from), to: NodeId(*to), line })

@@ -1,9 +1,12 @@
-//! What precedes each frame on a connection: its length and who reads it.
+//! Header of a frame on a connection: its length and its channel.
 //!
 //! Five bytes: the body's length (u32, little-endian), then the channel, or [`GOODBYE`] with length 0.
 
-use super::FRAME_BYTES_MAX;
 use crate::frame::Channel;
+
+/// The longest frame. Measured over loopback, bandwidth no longer grows from 128 KiB on (0.7 GB/s at 4 KiB, 5 at
+/// 64 KiB, 6 from 128 KiB to 1 MiB); the rest is room for messages that are not worth a rendezvous.
+pub(super) const FRAME_BYTES_MAX: usize = 1 << 20;
 
 /// Bytes of a header.
 pub(super) const HEADER_BYTES: usize = 5;
@@ -11,7 +14,7 @@ pub(super) const HEADER_BYTES: usize = 5;
 /// In the channel's place: the sender's last word.
 const GOODBYE: u8 = u8::MAX;
 
-/// What a header announces.
+/// Announcement of a frame, or of the connection's end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Header {
     Frame { channel: Channel, len: usize },

@@ -1,4 +1,4 @@
-//! The bytes that arrived on one connection, cut into frames.
+//! Inbound half of a connection: the bytes that arrived, cut into frames.
 //!
 //! 1. A frame is gathered in a buffer, which grows to the longest that a header announced; that length was checked against the bound first.
 //! 2. The sink may know where the bytes of a long frame belong. What is missing of it is then read to there, and only what follows it
@@ -22,7 +22,7 @@ const AFTER_BYTES: usize = 4 << 10;
 /// Reads from one connection before the next has its turn.
 const READS: usize = 4;
 
-/// What reading led to.
+/// Result of reading a connection.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Heard {
     /// The kernel has nothing more now, or the turn is over.
@@ -35,7 +35,7 @@ pub(super) enum Heard {
     Breach(String),
 }
 
-/// What one question to the kernel brought.
+/// Result of one read.
 struct Received {
     /// Bytes; none at the end of the connection.
     count: usize,
@@ -145,7 +145,7 @@ mod tests {
     use crate::error::LrtsError;
     use crate::frame::Channel;
     use crate::lrts::Completion;
-    use crate::tcp::FRAME_BYTES_MAX;
+    use crate::tcp::header::FRAME_BYTES_MAX;
     use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
     #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Start-up: one authenticated connection to each peer for each use, or an error that names who is missing.
+//! Mesh: makes, at start-up, one authenticated connection to each peer for each use, or an error that names who is missing.
 //!
 //! 1. Each pair has one connection for each [`Line`]: the node with the higher number connects to the one with the lower.
 //! 2. A node listens only if somebody will connect to it, on the one address that peers use, on a port that the
@@ -9,15 +9,16 @@
 //! 5. A second connection of a peer for the same use, or one of a node that is not expected, is dropped.
 
 use super::handshake::{Acceptor, Connector, Failure, Hello, Line};
+use super::sockets::{BACKEND, is_ready, listen, start_connecting, system, tune};
 use crate::bootstrap::{Bootstrap, JobKey};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrAny, SocketFlags, SocketType, sockopt};
+use rustix::net::{SocketFlags, sockopt};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
 /// A proved peer needs some hundred microseconds; a busy host some hundred times that.
@@ -29,18 +30,10 @@ const HALF_OPEN_MAX: usize = 64;
 /// Between two attempts to connect to the same peer.
 const RETRY_AFTER: Duration = Duration::from_millis(20);
 
-/// A connection that says nothing for so long is asked for a sign of life, which the other host's kernel gives.
-const KEEPALIVE_AFTER: Duration = Duration::from_secs(4);
-
-/// Between such questions while none is answered.
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(1);
-
-const BACKEND: &str = "tcp";
-
 /// The connections of a node.
 pub(super) type Connected = BTreeMap<(Line, NodeId), OwnedFd>;
 
-/// A connection that somebody opened to us and has not proved yet.
+/// A connection to us whose opener has not proved itself yet.
 struct HalfOpen {
     socket: OwnedFd,
     acceptor: Acceptor,
@@ -72,10 +65,6 @@ struct Mesh {
     strangers: usize,
     /// Why the last connection could not be taken, if this process was at its limit.
     crowded: Option<Errno>,
-}
-
-fn system(operation: &'static str, source: std::io::Error, hint: &'static str) -> LrtsError {
-    LrtsError::System { operation, backend: BACKEND, source, hint }
 }
 
 /// Connects this node to `peers`, for each of `lines`, within `patience` after all nodes have published their addresses.
@@ -133,52 +122,8 @@ pub(super) fn connect_all(
     Ok(connected)
 }
 
-/// The rule by which the kernel holds back what stays on the host: the simplest, which every user may have. One that paces what it sends by its
-/// guess of a network's speed (BBR) guesses a tenth of memory's, for seconds.
-const ON_HOST: &str = "reno";
-
-/// Small frames leave at once; a host that vanishes while nothing is said is noticed.
-fn tune(socket: &OwnedFd) -> Result<(), Errno> {
-    sockopt::set_tcp_nodelay(socket, true)?;
-    sockopt::set_socket_keepalive(socket, true)?;
-    sockopt::set_tcp_keepidle(socket, KEEPALIVE_AFTER)?;
-    sockopt::set_tcp_keepintvl(socket, KEEPALIVE_INTERVAL)?;
-    if stays_on_host(socket)? {
-        // It only costs time where the kernel has no such rule.
-        let _ = sockopt::set_tcp_congestion(socket, ON_HOST);
-    }
-    Ok(())
-}
-
-/// Whether both ends have one address.
-fn stays_on_host(socket: &OwnedFd) -> Result<bool, Errno> {
-    let (here, there) = (rustix::net::getsockname(socket)?, rustix::net::getpeername(socket)?);
-    let address = |end: SocketAddrAny| SocketAddr::try_from(end).map(|end| end.ip());
-    Ok(
-        matches!((address(here), address(there.ok_or(Errno::NOTCONN)?)), (Ok(here), Ok(there)) if here == there),
-    )
-}
-
 fn connect_error(peer: NodeId, cause: String) -> LrtsError {
     LrtsError::Connect { peer, backend: BACKEND, cause }
-}
-
-fn listen(address: Option<IpAddr>) -> Result<TcpListener, LrtsError> {
-    let address = SocketAddr::new(address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)), 0);
-    TcpListener::bind(address).and_then(|listener| listener.set_nonblocking(true).map(|()| listener)).map_err(
-        |source| system("listening for peers", source, "; the host address must be one of this host's own"),
-    )
-}
-
-/// A socket that is on its way to `address`.
-fn start_connecting(address: &SocketAddr) -> Result<OwnedFd, Errno> {
-    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
-    match rustix::net::connect(&socket, address) {
-        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
-        Err(errno) => Err(errno),
-    }
 }
 
 impl Mesh {
@@ -213,7 +158,7 @@ impl Mesh {
                     }
                     self.half_open.push_back(HalfOpen { socket, acceptor: Acceptor::new(), until });
                 }
-                // No descriptors, which the kernel says also where nobody waits: strangers give theirs back.
+                // No descriptors, which the kernel says also when no connection waits: strangers give theirs back.
                 Err(errno @ (Errno::MFILE | Errno::NFILE)) if is_ready(listener, PollFlags::IN) => {
                     self.crowded = Some(errno);
                     if self.half_open.pop_front().is_none() {
@@ -273,7 +218,7 @@ impl Mesh {
                 start_connecting(address).map(Attempt::Connecting).map_err(ended)
             }
             Attempt::Connecting(socket) if is_ready(&socket, PollFlags::OUT) => {
-                sockopt::socket_error(&socket).and_then(|outcome| outcome).map_err(ended)?;
+                sockopt::socket_error(&socket).and_then(|result| result).map_err(ended)?;
                 let connector = Connector::start(&socket, &self.key, hello)?;
                 Ok(Attempt::Proving(socket, Box::new(connector)))
             }
@@ -291,7 +236,7 @@ impl Mesh {
         let mut sockets: Vec<PollFd<'_>> = Vec::new();
         match self.crowded {
             None => sockets.extend(self.listener.iter().map(|listener| PollFd::new(listener, PollFlags::IN))),
-            // Whoever waits there makes the listener readable all the time.
+            // A connection that waits there makes the listener readable all the time.
             Some(_) => until = until.min(now + RETRY_AFTER),
         }
         for one in &self.half_open {
@@ -348,9 +293,4 @@ impl Mesh {
         };
         connect_error(peer, format!("{cause}{strangers}; check that all nodes have the same job key"))
     }
-}
-
-fn is_ready(socket: &impl AsFd, flags: PollFlags) -> bool {
-    let mut one = [PollFd::new(socket, flags)];
-    rustix::event::poll(&mut one, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
 }

@@ -1,4 +1,5 @@
-//! Nodes of any hosts: frames over one authenticated TCP connection per pair of nodes.
+//! TCP: the backend between nodes of any hosts, with frames over one authenticated connection per pair of nodes. Never a get or put
+//! of its own.
 //!
 //! Start-up is in `mesh` and `handshake`. Afterwards:
 //!
@@ -8,7 +9,7 @@
 //! 3. `progress` reads a bounded amount from each ready connection (`inbound`) and delivers whole frames.
 //! 4. A connection that ends without a goodbye, breaks, or carries nonsense makes its peer lost, once.
 //! 5. After both goodbyes a connection is no longer watched; it is closed with the endpoint.
-//! 6. A host that vanishes is noticed by a second connection to each peer, which carries nothing (`lifelines`).
+//! 6. A host that vanishes is noticed by a second connection to each peer, which carries nothing (`tcp::keepalive`).
 //!
 //! Get and put are those of [`Emulated`](crate::emulated::Emulated).
 
@@ -17,9 +18,10 @@ pub(crate) mod fuzzing;
 mod handshake;
 mod header;
 mod inbound;
-pub(crate) mod lifelines;
+pub(crate) mod keepalive;
 mod mesh;
 mod outbound;
+mod sockets;
 #[cfg(test)]
 mod tests;
 
@@ -31,42 +33,31 @@ use crate::ids::NodeId;
 use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::path_use::PathUse;
+use crate::peer_state::PeerState;
 use crate::region::RegionKey;
 use handshake::Line;
+use header::FRAME_BYTES_MAX;
 use inbound::{Heard, Inbound};
-use lifelines::{Lifelines, Sign};
+use keepalive::{Keepalives, Sign};
 use outbound::{Outbound, Socket};
 use parking_lot::Mutex;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
+use sockets::BACKEND;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The longest frame. Measured over loopback, bandwidth no longer grows from 128 KiB on (0.7 GB/s at 4 KiB, 5 at
-/// 64 KiB, 6 from 128 KiB to 1 MiB); the rest is room for messages that are not worth a rendezvous.
-pub(crate) const FRAME_BYTES_MAX: usize = 1 << 20;
-
 /// Ready connections per progress; the kernel rotates those that remain.
 const EVENTS: usize = 64;
 
-/// What the events of the lifelines carry, where those of other connections carry a node.
-const LIFELINES: u64 = u64::MAX;
-
-const BACKEND: &str = "tcp";
-
-/// What the reader knows of a peer.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Presence {
-    Open,
-    Closed,
-    Lost,
-}
+/// Data of the keepalive connections' events, where those of other connections carry a node.
+const KEEPALIVES: u64 = u64::MAX;
 
 struct Reading {
-    presence: Presence,
+    state: PeerState,
     inbound: Inbound,
 }
 
@@ -74,17 +65,17 @@ struct Link {
     peer: NodeId,
     socket: OwnedFd,
     outbound: Mutex<Outbound>,
-    /// The peer sends nothing more: it said goodbye or is lost. Written by whoever makes progress.
+    /// The peer sends nothing more: it said goodbye or is lost. Written by the thread that makes progress.
     silent: AtomicBool,
-    /// The peer is lost. Written by whoever makes progress.
+    /// The peer is lost. Written by the thread that makes progress.
     lost: AtomicBool,
 }
 
-/// What the one thread that makes progress holds.
+/// State of the one thread that makes progress.
 struct Hearing {
     /// By node; `None` where there is no connection.
     readings: Vec<Option<Reading>>,
-    lifelines: Lifelines,
+    keepalives: Keepalives,
 }
 
 /// One node's connections.
@@ -119,14 +110,14 @@ impl Tcp {
         peers: &[NodeId],
         patience: Duration,
     ) -> Result<Self, LrtsError> {
-        let mut frames = mesh::connect_all(bootstrap, peers, &[Line::Frames, Line::Life], patience)?;
-        let lives = frames.split_off(&(Line::Life, NodeId(0)));
-        let lifelines = Lifelines::watch(BACKEND, lives)?;
+        let mut frames = mesh::connect_all(bootstrap, peers, &[Line::Frames, Line::Keepalive], patience)?;
+        let lives = frames.split_off(&(Line::Keepalive, NodeId(0)));
+        let keepalives = Keepalives::watch(BACKEND, lives)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
             .map_err(|errno| system("creating the event queue", errno))?;
         let watching = |errno| system("watching a connection", errno);
-        let data = EventData::new_u64(LIFELINES);
-        epoll::add(&epoll, lifelines.event_fd(), data, EventFlags::IN).map_err(watching)?;
+        let data = EventData::new_u64(KEEPALIVES);
+        epoll::add(&epoll, keepalives.event_fd(), data, EventFlags::IN).map_err(watching)?;
         let nodes = bootstrap.nodes();
         let mut links: Vec<Option<Link>> = (0..nodes).map(|_| None).collect();
         let mut readings: Vec<Option<Reading>> = (0..nodes).map(|_| None).collect();
@@ -141,9 +132,9 @@ impl Tcp {
                 silent: AtomicBool::new(false),
                 lost: AtomicBool::new(false),
             });
-            readings[peer.index()] = Some(Reading { presence: Presence::Open, inbound: Inbound::new() });
+            readings[peer.index()] = Some(Reading { state: PeerState::Open, inbound: Inbound::new() });
         }
-        let hearing = Mutex::new(Hearing { readings, lifelines });
+        let hearing = Mutex::new(Hearing { readings, keepalives });
         Ok(Self { epoll, links, hearing, closing: AtomicBool::new(false) })
     }
 
@@ -166,17 +157,17 @@ impl Tcp {
     fn serve(&self, link: &Link, reading: &mut Reading, flags: EventFlags, sink: &mut dyn Sink) -> bool {
         let wrote = flags.contains(EventFlags::OUT) && link.outbound.lock().write(&self.socket(link));
         let hung_up = flags.intersects(EventFlags::HUP | EventFlags::ERR);
-        match reading.presence {
-            Presence::Lost => wrote,
-            Presence::Closed => {
+        match reading.state {
+            PeerState::Lost => wrote,
+            PeerState::Closed => {
                 self.finish(link, reading, hung_up, sink);
                 wrote
             }
-            Presence::Open if hung_up || flags.contains(EventFlags::IN) => {
+            PeerState::Open if hung_up || flags.contains(EventFlags::IN) => {
                 match reading.inbound.read(&link.socket, link.peer, sink) {
                     Heard::Bytes(count) => return wrote || count > 0,
                     Heard::Goodbye => {
-                        reading.presence = Presence::Closed;
+                        reading.state = PeerState::Closed;
                         link.silent.store(true, Ordering::Release);
                         link.outbound.lock().stop_reading(&self.socket(link));
                         sink.peer_closed(link.peer);
@@ -190,7 +181,7 @@ impl Tcp {
                 }
                 true
             }
-            Presence::Open => wrote,
+            PeerState::Open => wrote,
         }
     }
 
@@ -206,10 +197,10 @@ impl Tcp {
         }
     }
 
-    /// Hears what the lifelines tell. Returns whether there was anything.
-    fn check_lifelines(&self, hearing: &mut Hearing, sink: &mut dyn Sink) -> bool {
-        let Hearing { readings, lifelines } = hearing;
-        let signs = lifelines.check();
+    /// Hears what the keepalive connections tell. Returns whether there was anything.
+    fn check_keepalives(&self, hearing: &mut Hearing, sink: &mut dyn Sink) -> bool {
+        let Hearing { readings, keepalives } = hearing;
+        let signs = keepalives.check();
         let happened = !signs.is_empty();
         for (peer, sign) in signs {
             let (Some(link), Some(reading)) = (&self.links[peer.index()], &mut readings[peer.index()]) else {
@@ -221,10 +212,10 @@ impl Tcp {
                 Sign::Broken(cause) => gone(peer, cause),
                 Sign::Goodbye | Sign::Heard => breach(peer, "a word beside its frames".to_owned()),
             };
-            let is_over = match reading.presence {
-                Presence::Open => false,
-                Presence::Closed => link.outbound.lock().is_finished(),
-                Presence::Lost => true,
+            let is_over = match reading.state {
+                PeerState::Open => false,
+                PeerState::Closed => link.outbound.lock().is_finished(),
+                PeerState::Lost => true,
             };
             if !is_over {
                 self.lose(link, reading, sink, error);
@@ -234,7 +225,7 @@ impl Tcp {
     }
 
     fn lose(&self, link: &Link, reading: &mut Reading, sink: &mut dyn Sink, error: LrtsError) {
-        reading.presence = Presence::Lost;
+        reading.state = PeerState::Lost;
         let mut outbound = link.outbound.lock();
         outbound.break_off(error.to_string(), &self.socket(link));
         outbound.forget(&self.socket(link));
@@ -275,8 +266,8 @@ impl Lrts for Tcp {
         let Ok((events, _)) = epoll::wait(&self.epoll, &mut events, Some(&now)) else { return false };
         let mut happened = false;
         for Event { flags, data } in events.iter().copied() {
-            if data.u64() == LIFELINES {
-                happened |= self.check_lifelines(&mut hearing, sink);
+            if data.u64() == KEEPALIVES {
+                happened |= self.check_keepalives(&mut hearing, sink);
                 continue;
             }
             let node = data.u64() as usize;

@@ -1,10 +1,10 @@
-//! The bytes that wait to leave on one connection, and which events it is watched for.
+//! Outbound half of a connection: the bytes that wait to leave, and which events it is watched for.
 //!
 //! 1. A frame goes to the kernel at once, from where it lies, while nothing waits. What the kernel does not take of it is
 //!    copied and waits.
 //! 2. While bytes wait, short frames wait behind them, up to a bound; they leave together. A long frame is refused instead:
 //!    copying it would cost as much as sending it.
-//! 3. Whoever was refused is told by epoll when the kernel has room again.
+//! 3. Epoll tells a refused sender when the kernel has room again.
 
 use super::header::{HEADER_BYTES, Header};
 use crate::frame::{Channel, Frame};
@@ -41,7 +41,7 @@ pub(super) struct Outbound {
     watched: Watched,
 }
 
-/// What epoll tells about the connection.
+/// The events that epoll watches a connection for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Watched {
     registered: bool,
@@ -62,7 +62,7 @@ impl Watched {
 pub(super) struct Socket<'a> {
     pub(super) epoll: &'a OwnedFd,
     pub(super) socket: &'a OwnedFd,
-    /// What its events carry.
+    /// The data that its events carry.
     pub(super) data: u64,
 }
 
@@ -148,7 +148,7 @@ impl Outbound {
         if has_room { Ok(()) } else { Err(NoRoom) }
     }
 
-    /// Hands the kernel all it takes now. Returns whether it took anything, or whoever was refused should try again.
+    /// Hands the kernel all it takes now. Returns whether it took anything, or a refused sender should try again.
     pub(super) fn write(&mut self, socket: &Socket<'_>) -> bool {
         let mut happened = false;
         while !self.waiting.is_empty() {

@@ -1,6 +1,6 @@
-//! Silence that is no loss.
+//! Tests of tcp: silence that is no loss.
 
-use super::lifelines::SILENCE_MAX;
+use super::keepalive::SILENCE_MAX;
 use super::*;
 use crate::bootstrap::local::Local;
 use crate::frame::Channel;

@@ -1,10 +1,10 @@
-//! Which device of this host carries the job: one that has an IP address, by which the connection manager knows it.
+//! Device that carries the job: one of this host that has an IP address, by which the connection manager knows it.
 //!
 //! 1. Named devices are taken in turn by the nodes of a job, so that the nodes of one host share its devices.
 //! 2. Without a name: the device of the host's own address, else the first.
 
-use super::BACKEND;
 use super::manager::Manager;
+use super::options::BACKEND;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use std::io;

@@ -1,4 +1,4 @@
-//! What one node has with one peer: how far their connection is, credits, and the work that its queue pair has.
+//! Link to one peer: how far its connection is, its credits, and the work that its queue pair has.
 //!
 //! 1. A message costs a credit; there are as many as buffers that the peer posted for it. So the peer's queue is never empty
 //!    when a message comes in, however slow the peer is.
@@ -19,12 +19,12 @@ pub(super) const SIGNAL_INTERVAL: u32 = 16;
 /// fail that often.
 const ATTEMPTS_MAX: u32 = 8;
 
-/// How far the connection is.
+/// State of the connection.
 pub(super) enum State {
     Absent,
     /// The peer asked too, and its request goes first.
     Expected,
-    /// We asked.
+    /// This node asked.
     Asking(Identifier),
     /// The peer asked, and was granted it; it has not been heard on it.
     Granting(Identifier),
@@ -33,7 +33,7 @@ pub(super) enum State {
     Broken(String),
 }
 
-/// What a queue pair was given.
+/// Work of a queue pair.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Work {
     /// A message that was copied out.
@@ -44,11 +44,11 @@ pub(super) enum Work {
     Moved(usize),
 }
 
-/// See the module.
+/// A connection to one peer, its credits and its work.
 pub(super) struct Link {
     pub(super) state: State,
     pub(super) address: SocketAddr,
-    /// What our request must carry to be heard.
+    /// The number that our request must carry to be heard.
     pub(super) door: u64,
     /// How many buffers for its messages are posted.
     pub(super) posted: usize,
@@ -93,7 +93,7 @@ impl Link {
         matches!(self.state, State::Expected | State::Asking(_) | State::Granting(_))
     }
 
-    /// The connection is there.
+    /// Notes that the connection is made.
     pub(super) fn open(&mut self, credits: u32) {
         self.state = match std::mem::replace(&mut self.state, State::Absent) {
             State::Asking(identifier) | State::Granting(identifier) => State::Open(identifier),
@@ -102,7 +102,7 @@ impl Link {
         self.credits = credits;
     }
 
-    /// An attempt failed. Whether there is another.
+    /// Notes that an attempt failed. Returns whether there is another.
     pub(super) fn retry(&mut self) -> bool {
         self.attempts += 1;
         self.state = State::Absent;
@@ -129,24 +129,24 @@ impl Link {
         self.first.wrapping_add(self.work.len() as u32)
     }
 
-    /// The queue pair took it.
+    /// Notes that the queue pair took a work.
     pub(super) fn posted(&mut self, work: Work) {
         self.unsignalled = if self.must_signal(work) { 0 } else { self.unsignalled + 1 };
         self.work.push_back(Some(work));
     }
 
-    /// A message was posted: it cost a credit, and took along what is owed.
+    /// Notes that a message was posted: it cost a credit, and took the owed ones along.
     pub(super) fn spent(&mut self, returned: u8) {
         self.credits -= 1;
         self.owed -= u32::from(returned);
     }
 
-    /// A message of nothing but credits was posted.
+    /// Notes that a message of nothing but credits was posted.
     pub(super) fn returned(&mut self, returned: u8) {
         self.owed -= u32::from(returned);
     }
 
-    /// The work of this number is over, if it was not.
+    /// Notes that the work of this number is over, if it was not.
     pub(super) fn over(&mut self, number: u32) -> Option<Work> {
         let index = number.wrapping_sub(self.first) as usize;
         let over = self.work.get_mut(index)?.take();
@@ -160,23 +160,23 @@ impl Link {
         over
     }
 
-    /// The peer has this many buffers more for us. Whether it can be: there are no more than `max`.
+    /// Notes that the peer has this many more buffers for us. Returns whether that can be: there are no more than `max`.
     pub(super) fn earn(&mut self, credits: u8, max: u32) -> bool {
         self.credits += u32::from(credits);
         self.credits <= max
     }
 
-    /// A buffer is posted again that held a message of the peer.
+    /// Notes that a buffer was posted again that held a message of the peer.
     pub(super) fn owe(&mut self) {
         self.owed += 1;
     }
 
-    /// What is owed to the peer, as a message carries it.
+    /// The credits owed to the peer, as a message carries them.
     pub(super) fn owed(&self) -> u8 {
         self.owed.min(u32::from(u8::MAX)) as u8
     }
 
-    /// The end. Returns the work of which nothing more is heard, because the queue pair is no more.
+    /// Ends the link. Returns the work of which nothing more is heard, because the queue pair is no more.
     pub(super) fn end(&mut self, cause: String) -> Vec<Work> {
         self.state = State::Broken(cause);
         self.first = self.next();

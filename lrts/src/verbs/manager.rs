@@ -2,10 +2,10 @@
     unsafe_code,
     reason = "calls the connection manager's library with identifiers that this module owns"
 )]
-//! The connection manager (librdmacm): identifiers of connections, and what it tells about them.
+//! Connection manager (librdmacm): identifiers of connections, and what it tells about them.
 //!
 //! 1. An [`Identifier`] owns its queue pair; both end with it, at once, and the peer is told.
-//! 2. What is told is copied and acknowledged before anything is done about it, so that ending an identifier never waits.
+//! 2. Events are copied and acknowledged before they are handled, so that ending an identifier never waits.
 //! 3. Identifiers end before their [`Manager`] does.
 
 use crate::ids::NodeId;
@@ -25,7 +25,7 @@ use std::net::SocketAddr;
 use std::ptr::{NonNull, null_mut};
 use std::time::Duration;
 
-/// Queued connection requests. More are repeated by who asks.
+/// Queued connection requests. A peer repeats those beyond.
 const BACKLOG: c_int = 128;
 
 /// How long an address and a route may take to be found.
@@ -43,28 +43,28 @@ const RECEIVER_RETRIES: u8 = 7;
 /// Reads under way: as many as both devices can (`RDMA_MAX_RESP_RES`, `RDMA_MAX_INIT_DEPTH`).
 const READS_MAX: u8 = 0xff;
 
-/// What travels with a request: more bytes than this fit any network.
+/// Private data of a request: more bytes than this fit any network.
 pub(super) const PRIVATE_BYTES: usize = 12;
 
-/// Where connections begin and end.
+/// The channel of librdmacm that connections report to.
 pub(super) struct Manager {
     channel: NonNull<rdma_event_channel>,
 }
 
-/// What the manager says about an identifier.
+/// Event of an identifier.
 pub(super) struct Told {
-    /// The identifier; a new one with a request, which belongs to whoever reads this.
+    /// The identifier; a new one with a request, which belongs to the reader of this event.
     pub(super) about: NonNull<rdma_cm_id>,
     /// The node that the identifier was made for; none with a request.
     pub(super) node: Option<NodeId>,
     pub(super) event: rdma_cm_event_type::Type,
     status: c_int,
-    /// What the peer sent along, zeros where it sent less.
+    /// The peer's private data, zeros where it sent less.
     pub(super) private: [u8; PRIVATE_BYTES],
 }
 
 impl Told {
-    /// In words.
+    /// Why, in words.
     pub(super) fn describe(&self) -> String {
         // SAFETY: a static text for any number.
         let text = unsafe { CStr::from_ptr(rdma_event_str(self.event)) }.to_string_lossy();
@@ -89,7 +89,7 @@ impl Manager {
         Ok(manager)
     }
 
-    /// Readable when there is something to tell.
+    /// Readable when there is an event.
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
         // SAFETY: open, and owned by the channel, which lives as long as the borrow.
         unsafe { BorrowedFd::borrow_raw(self.channel.as_ref().fd) }
@@ -111,7 +111,7 @@ impl Manager {
         Ok(identifier)
     }
 
-    /// The next thing it tells, if there is one.
+    /// The next event, if there is one.
     pub(super) fn next(&self) -> Option<Told> {
         let mut event = null_mut();
         // SAFETY: the channel is open and does not block. The event stays until it is acknowledged, its identifier beyond.
@@ -149,7 +149,7 @@ impl Drop for Manager {
     }
 }
 
-/// One end of a connection, or of a wish for one.
+/// One end of a connection, or of a request for one.
 pub(super) struct Identifier(NonNull<rdma_cm_id>);
 
 impl Identifier {
@@ -161,12 +161,12 @@ impl Identifier {
         Self(told.about)
     }
 
-    /// Whether something is told about this one.
+    /// Whether an event is about this identifier.
     pub(super) fn is(&self, other: NonNull<rdma_cm_id>) -> bool {
         self.0 == other
     }
 
-    /// Which node it is about.
+    /// The node that it connects to.
     pub(super) fn name(&self, node: Option<NodeId>) {
         let tag = node.map_or(0, |node| node.0 as usize + 1);
         // SAFETY: open; the library leaves this field to its user.
@@ -252,10 +252,10 @@ impl Identifier {
     pub(super) unsafe fn create_queue_pair(
         &self,
         domain: *mut ibv_pd,
-        wish: &mut ibv_qp_init_attr,
+        attributes: &mut ibv_qp_init_attr,
     ) -> io::Result<()> {
         // SAFETY: the caller's promise.
-        check(unsafe { rdma_create_qp(self.0.as_ptr(), domain, wish) })
+        check(unsafe { rdma_create_qp(self.0.as_ptr(), domain, attributes) })
     }
 
     /// The queue pair; null before it is made.

@@ -1,4 +1,5 @@
-//! InfiniBand verbs: messages and one-sided access by reliable connections of RDMA devices (InfiniBand, RoCE, iWARP).
+//! Verbs: the backend over RDMA devices (InfiniBand, RoCE, iWARP), with messages and one-sided access by reliable connections.
+//! Never decides about a lease: `leased` does.
 //!
 //! The libraries are loaded at run time (`rdma-mummy-sys`). From top to bottom: `endpoint` is all that
 //! [`crate::leased`] sees; it keeps a `link` for each peer, gets connections from the `manager`, and shares the `queue`s of one
@@ -7,42 +8,26 @@
 //! 1. Nothing that only some devices have is used: no atomics, no immediate data, no address handles, no on-demand paging.
 //! 2. Connections are made by the connection manager alone, which every kind of device has, and when they are needed.
 //! 3. A write that completed was acknowledged by the peer's device (by its TCP stack, with iWARP). The poster's release of
-//!    the lease follows it on the same connection; so whoever may claim the memory next finds the bytes there.
+//!    the lease follows it on the same connection; so the next operation that claims the memory finds the bytes there.
 
 mod device;
 mod endpoint;
 mod link;
 mod manager;
+mod options;
 mod queue;
+
+pub use options::VerbsOptions;
 
 use crate::bootstrap::Bootstrap;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
-use crate::leased::{Leased, Opening, REGISTRATIONS};
+use crate::leased::{Leased, Opening};
 use crate::region::Regions;
 use endpoint::Endpoint;
+use options::BACKEND;
 use std::sync::Arc;
 use std::time::Duration;
-
-const BACKEND: &str = "verbs";
-
-/// How the backend is opened.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct VerbsOptions {
-    /// The device, such as `mlx5_0`, or several with commas between them, which the nodes take in turn; `None`: that of the
-    /// host's own address, else the first with an address.
-    pub device: Option<String>,
-    /// Regions that stay registered with the device while nobody uses them, and so in memory. No more than half of what
-    /// the device can hold are.
-    pub registrations_max: usize,
-}
-
-impl Default for VerbsOptions {
-    /// The nearest device, and a cache that the smallest network cards can hold.
-    fn default() -> Self {
-        Self { device: None, registrations_max: REGISTRATIONS }
-    }
-}
 
 /// Opens an endpoint on a device of this host. Connections to `peers` are made when they are needed; `patience` is for the
 /// control connections. Collective, with peers that agree with the others': every node of the job calls it.

@@ -1,10 +1,10 @@
 #![expect(unsafe_code, reason = "makes the device's objects and ends them in their order")]
-//! The device's objects that all connections share: protection domain, completion queue with its channel, shared receive queue.
+//! Queues that all connections of a device share: protection domain, completion queue with its channel, shared receive queue.
 //!
-//! They end in the opposite order of their making, after all queue pairs and registrations.
+//! These objects end in the opposite order of their making, after all queue pairs and registrations.
 
-use super::BACKEND;
 use super::link::SIGNAL_INTERVAL;
+use super::options::BACKEND;
 use crate::error::LrtsError;
 use crate::leased::endpoint::{SENDS, TRANSFERS};
 use rdma_sys::{
@@ -31,7 +31,7 @@ const DEPTH_MAX: usize = 256;
 /// Copied messages of at most so many bytes; soft-iWARP takes the last.
 const COPIED_BYTES: [u32; 3] = [256, 128, 64];
 
-/// How much of everything there is, by the device's word.
+/// Limits of the device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Messages under way to one peer.
@@ -46,7 +46,7 @@ pub(super) struct Limits {
     pub(super) registrations: usize,
 }
 
-/// See the module.
+/// The shared objects of one device.
 pub(super) struct Queues {
     context: NonNull<ibv_context>,
     pub(super) domain: *mut ibv_pd,
@@ -57,7 +57,7 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Makes them, for so many peers.
+    /// Makes the objects, for so many peers.
     ///
     /// # Errors
     /// What the device refused, or that it is too small for the job.
@@ -111,8 +111,9 @@ impl Queues {
             let queue = ibv_create_cq(context, entries as i32, null_mut(), self.channel, 0);
             self.completions = made("opening a completion queue", queue)?;
             let attr = ibv_srq_attr { max_wr: receives as u32, max_sge: 1, srq_limit: 0 };
-            let mut wish = ibv_srq_init_attr { srq_context: null_mut(), attr };
-            self.receives = made("opening a shared receive queue", ibv_create_srq(self.domain, &mut wish))?;
+            let mut attributes = ibv_srq_init_attr { srq_context: null_mut(), attr };
+            self.receives =
+                made("opening a shared receive queue", ibv_create_srq(self.domain, &mut attributes))?;
         }
         rustix::fs::fcntl_setfl(self.descriptor(), OFlags::NONBLOCK)
             .map_err(|errno| system("preparing the completion channel", errno.into()))?;
@@ -132,10 +133,10 @@ impl Queues {
     fn probe_copies(&self) -> Result<u32, LrtsError> {
         let mut refused = io::ErrorKind::Unsupported.into();
         for bytes in COPIED_BYTES {
-            let mut wish = self.pair(bytes);
+            let mut attributes = self.pair(bytes);
             // SAFETY: domain and queues are open; the pair ends at once.
             unsafe {
-                let pair = ibv_create_qp(self.domain, &mut wish);
+                let pair = ibv_create_qp(self.domain, &mut attributes);
                 if !pair.is_null() {
                     ibv_destroy_qp(pair);
                     return Ok(bytes);
@@ -170,7 +171,7 @@ impl Queues {
         self.pair(self.limits.copied_bytes_max as u32)
     }
 
-    /// How much there is.
+    /// The device's limits.
     pub(super) fn limits(&self) -> Limits {
         self.limits
     }

@@ -1,8 +1,8 @@
-//! Refuses, delays, corrupts and cuts off, as a [`FaultPlan`] says: what a network does on a bad day, on any day.
+//! Fault injection: refuses, delays, corrupts and cuts off, as a [`FaultPlan`] says; what a network does on a bad day, on any day.
 //!
 //! 1. What a backend may do by its contract is all that happens: no room, a late arrival, a lost peer, bytes that do not
-//!    decode. Whoever stands above must end with the right result, or with an error that names the peer.
-//! 2. Arrivals keep their order. While one is held nobody sleeps; a refusal wakes whoever does.
+//!    decode. The layers above must end with the right result, or with an error that names the peer.
+//! 2. Arrivals keep their order. While one is held no thread sleeps; a refusal wakes sleepers.
 //! 3. A peer that is cut off is told of as lost, once; then nothing of it is heard, and what is sent to it vanishes.
 //!    Operations under way there end as the backend ends them; new ones fail.
 
@@ -13,6 +13,7 @@ use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
+use crate::notification::Notification;
 use crate::region::RegionKey;
 use crate::waker::Waker;
 use parking_lot::Mutex;
@@ -24,14 +25,6 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-
-/// Something that arrived.
-enum News {
-    Frame { source: NodeId, channel: Channel, bytes: Vec<u8> },
-    Completion(Completion),
-    Closed(NodeId),
-    Lost(LrtsError),
-}
 
 /// Peers that are cut off.
 #[derive(Default)]
@@ -47,11 +40,11 @@ pub struct Fault {
     chance: Mutex<StdRng>,
     cut: Mutex<Cut>,
     /// What arrived, and when it may go on; locked by the one thread that makes progress.
-    held: Mutex<VecDeque<(Instant, News)>>,
+    held: Mutex<VecDeque<(Instant, Notification<Vec<u8>>)>>,
     waker: Waker,
     /// Something can go on that the backend's descriptor does not tell of: a refused operation, a held arrival, an untold
-    /// loss. Set by whoever causes it, after the wake-up; cleared by progress, which takes the wake-up then.
-    restless: AtomicBool,
+    /// loss. Set by the thread that causes it, after the wake-up; cleared by progress, which takes the wake-up then.
+    needs_progress: AtomicBool,
 }
 
 impl Fault {
@@ -70,13 +63,13 @@ impl Fault {
             cut: Mutex::default(),
             held: Mutex::default(),
             waker,
-            restless: AtomicBool::new(false),
+            needs_progress: AtomicBool::new(false),
         })
     }
 
     fn disturb(&self) {
         self.waker.wake();
-        self.restless.store(true, Ordering::Release);
+        self.needs_progress.store(true, Ordering::Release);
     }
 
     fn strikes(&self, one_of: Option<NonZeroU32>) -> bool {
@@ -115,16 +108,11 @@ impl Fault {
     }
 
     /// Passes on what is due. Returns whether there was any.
-    fn release(&self, held: &mut VecDeque<(Instant, News)>, sink: &mut dyn Sink) -> bool {
+    fn release(&self, held: &mut VecDeque<(Instant, Notification<Vec<u8>>)>, sink: &mut dyn Sink) -> bool {
         let mut released = false;
-        while let Some((_, news)) = held.pop_front_if(|(due, _)| *due <= Instant::now()) {
+        while let Some((_, notification)) = held.pop_front_if(|(due, _)| *due <= Instant::now()) {
             released = true;
-            match news {
-                News::Frame { source, channel, bytes } => sink.frame(source, channel, &bytes),
-                News::Completion(completion) => sink.completion(completion),
-                News::Closed(peer) => sink.peer_closed(peer),
-                News::Lost(error) => sink.peer_lost(error),
-            }
+            notification.tell(sink, |sink, source, channel, bytes| sink.frame(source, channel, bytes));
         }
         released
     }
@@ -151,16 +139,16 @@ impl Lrts for Fault {
 
     fn progress(&self, sink: &mut dyn Sink) -> bool {
         let Some(mut held) = self.held.try_lock() else { return false };
-        if self.restless.swap(false, Ordering::AcqRel) {
+        if self.needs_progress.swap(false, Ordering::AcqRel) {
             self.waker.take();
         }
         let mut happened = self.inner.progress(&mut Distorter { fault: self, held: &mut held });
         for peer in std::mem::take(&mut self.cut.lock().untold) {
-            held.push_back((Instant::now(), News::Lost(self.lost(peer))));
+            held.push_back((Instant::now(), Notification::Lost(self.lost(peer))));
         }
         happened |= self.release(&mut held, sink);
         if !held.is_empty() {
-            self.restless.store(true, Ordering::Release);
+            self.needs_progress.store(true, Ordering::Release);
         }
         happened
     }
@@ -191,7 +179,7 @@ impl Lrts for Fault {
     }
 
     fn arm(&self) -> bool {
-        !self.restless.load(Ordering::Acquire) && self.inner.arm()
+        !self.needs_progress.load(Ordering::Acquire) && self.inner.arm()
     }
 
     fn event_fd(&self) -> Option<BorrowedFd<'_>> {
@@ -211,16 +199,16 @@ impl Lrts for Fault {
 /// The wrapped backend's sink: keeps what arrives until it is due, and spoils some of it.
 struct Distorter<'a> {
     fault: &'a Fault,
-    held: &'a mut VecDeque<(Instant, News)>,
+    held: &'a mut VecDeque<(Instant, Notification<Vec<u8>>)>,
 }
 
 impl Distorter<'_> {
-    fn hold(&mut self, news: News) {
+    fn hold(&mut self, notification: Notification<Vec<u8>>) {
         let delay = self.fault.plan.delay;
         let delay = if delay.is_zero() { delay } else { delay.mul_f64(self.fault.chance.lock().random()) };
         let earliest = Instant::now() + delay;
         let due = self.held.back().map_or(earliest, |(last, _)| earliest.max(*last));
-        self.held.push_back((due, news));
+        self.held.push_back((due, notification));
     }
 }
 
@@ -233,22 +221,22 @@ impl Sink for Distorter<'_> {
         if self.fault.strikes(self.fault.plan.corrupt) {
             self.fault.chance.lock().fill_bytes(&mut bytes);
         }
-        self.hold(News::Frame { source, channel, bytes });
+        self.hold(Notification::Frame { source, channel, message: bytes });
     }
 
     fn completion(&mut self, completion: Completion) {
-        self.hold(News::Completion(completion));
+        self.hold(Notification::Completion(completion));
     }
 
     fn peer_closed(&mut self, peer: NodeId) {
         if !self.fault.is_cut(peer) {
-            self.hold(News::Closed(peer));
+            self.hold(Notification::Closed(peer));
         }
     }
 
     fn peer_lost(&mut self, error: LrtsError) {
         if !error.peer().is_some_and(|peer| self.fault.is_cut(peer)) {
-            self.hold(News::Lost(error));
+            self.hold(Notification::Lost(error));
         }
     }
 }

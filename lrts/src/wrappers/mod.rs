@@ -1,4 +1,5 @@
-//! Backends around backends: each passes on all that it is asked and told, and does one thing more.
+//! Wrappers: backends around backends, each of which passes on all that it is asked and told, and does one thing more. Never
+//! changes what a call means.
 //!
 //! | wrapper | option | what it does |
 //! |---|---|---|

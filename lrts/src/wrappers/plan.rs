@@ -1,4 +1,4 @@
-//! Which faults, how often: what the user types after `+fault`.
+//! Fault plan: which faults, and how often, as the user types them after `+fault`.
 
 use std::fmt;
 use std::num::NonZeroU32;

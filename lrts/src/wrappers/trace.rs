@@ -1,4 +1,4 @@
-//! Writes down what crosses a backend, in the trace event format that `chrome://tracing` and Perfetto read.
+//! Trace: writes down what crosses a backend, in the trace event format that `chrome://tracing` and Perfetto read.
 //!
 //! 1. One line per event, and each line at once: a process that is killed leaves all it did. (The format wants no closing
 //!    bracket.) An event costs a system call, about a microsecond.

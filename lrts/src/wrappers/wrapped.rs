@@ -1,4 +1,4 @@
-//! A backend as a job uses it: bare, or within the wrappers that its options ask for.
+//! Wrapped backend: one as a job uses it, bare or within the wrappers that its options ask for.
 
 use super::{Fault, FaultPlan, Trace, TraceFile};
 use crate::capabilities::Capabilities;
@@ -51,7 +51,7 @@ impl Wrappers {
     }
 }
 
-/// See the file's head. What a bare backend costs, it costs here: one comparison more.
+/// A backend, bare or within wrappers.
 pub(crate) enum Wrapped<L> {
     Bare(L),
     Within { bare: Arc<L>, outer: Arc<dyn Lrts> },

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "a global allocator that counts what each thread takes")]
-//! How much memory a thread holds at most while it runs something.
+//! Allocation meter: how much memory a thread holds at most while it runs something.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

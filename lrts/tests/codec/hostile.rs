@@ -1,4 +1,4 @@
-//! Bytes that nobody sane sent: errors, never panics, and no more memory than the bytes justify.
+//! Tests of hostile bytes: errors, never panics, and no more memory than the bytes justify.
 
 use super::allocation::most_held_bytes;
 use super::encode;

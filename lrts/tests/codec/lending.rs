@@ -1,4 +1,4 @@
-//! Memory beside a value: shared when it is large, copied when it is small, and taken exactly once.
+//! Tests of lent memory: shared when it is large, copied when it is small, and taken exactly once.
 
 use super::encode;
 use chare_lrts::codec::{self, LendableBytes, LentBytes};

@@ -1,4 +1,4 @@
-//! The codec as its users see it: values come back, bulk and element-wise bytes are the same, hostile bytes do no harm.
+//! Tests of the codec as its users see it: values come back, bulk and element-wise bytes are the same, hostile bytes do no harm.
 
 mod allocation;
 mod hostile;

@@ -1,4 +1,4 @@
-//! Values come back, whatever they consist of; runs of numbers have the bytes of their elements.
+//! Tests of values: they come back, whatever they consist of; runs of numbers have the bytes of their elements.
 
 use super::{comes_back, encode};
 use chare_lrts::codec::{self, CodecError, DEPTH_MAX};

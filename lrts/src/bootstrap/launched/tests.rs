@@ -1,4 +1,4 @@
-//! A node against the other end of its socket, message by message.
+//! Tests of a launched node against the other end of its socket, message by message.
 
 use super::*;
 use rustix::io::FdFlags;

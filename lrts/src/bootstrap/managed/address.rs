@@ -1,4 +1,4 @@
-//! The address that other hosts reach this one by, when nobody says which.
+//! Outward address: the one by which other hosts reach this host, when nobody says which.
 
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;

@@ -1,9 +1,10 @@
-//! Which process manager started this process, by the variables that each sets.
+//! Environment of foreign launchers: tells by their variables which process manager started this process.
 
-use super::ProcessManager;
 use super::pmi1::Pmi1;
 use super::pmix::Pmix;
+use super::process_manager::ProcessManager;
 use crate::bootstrap::variables;
+use crate::error::LrtsError;
 use std::time::Duration;
 
 /// A process manager that says it started this process.
@@ -69,8 +70,24 @@ impl Found {
         Ok(None)
     }
 
+    /// What the variables of this process say.
+    ///
+    /// # Errors
+    /// As [`Found::from_environment`].
+    pub(super) fn of_this_process() -> Result<Option<Self>, LrtsError> {
+        Self::from_environment(|name| std::env::var(name).ok()).map_err(LrtsError::Bootstrap)
+    }
+
+    /// How many processes a foreign launcher says that it started, if one started this process.
+    ///
+    /// # Errors
+    /// As [`Found::from_environment`].
+    pub(super) fn processes_launched() -> Result<Option<u32>, LrtsError> {
+        Ok(Self::of_this_process()?.map(|found| found.processes()))
+    }
+
     /// How many processes the launcher says it started; 1 if it does not say.
-    pub(super) fn processes(&self) -> u32 {
+    fn processes(&self) -> u32 {
         match self {
             Self::Pmix { processes } => processes.unwrap_or(1),
             Self::Pmi1 { processes, .. } => *processes,

@@ -1,4 +1,5 @@
-//! A node that a foreign launcher started: `mpirun`, `mpiexec`, `srun`. Its process manager says who is where.
+//! Managed node: finds its place in a job that a foreign launcher started (`mpirun`, `mpiexec`, `srun`), by asking its process
+//! manager. Never carries a message.
 //!
 //! 1. The process manager answers rank and size and keeps what each process publishes (`ProcessManager`); nothing else
 //!    of it is used, no library of MPI is linked, and `pmix`'s library is loaded only where its variables are set.
@@ -9,12 +10,13 @@
 
 mod address;
 mod environment;
+mod hex_chunks;
 #[cfg(feature = "mpi")]
-mod mpi;
+pub(crate) mod mpi;
 mod neighbours;
-mod pieces;
 mod pmi1;
 mod pmix;
+mod process_manager;
 
 use super::control::VALUE_BYTES_MAX;
 use super::{Bootstrap, JobKey};
@@ -24,8 +26,9 @@ use crate::ids::NodeId;
 #[cfg(feature = "mpi")]
 use chare_mpi_sys::{Communicator, Threads};
 use environment::Found;
+use hex_chunks::{from_hex_chunks, to_hex_chunks};
 use neighbours::Meeting;
-use pieces::{join_pieces, pieces};
+use process_manager::ProcessManager;
 use rustix::fd::OwnedFd;
 use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
@@ -35,26 +38,6 @@ use std::time::{Duration, Instant};
 
 /// The environment variable in which a node tells its children that its place is taken.
 pub const VARIABLE: &str = environment::TAKEN;
-
-/// What is asked of a process manager.
-trait ProcessManager: Send {
-    /// Its name, for humans.
-    fn name(&self) -> &'static str;
-    /// This process's number in the job.
-    fn rank(&self) -> u32;
-    /// How many processes the job has.
-    fn size(&self) -> u32;
-    /// How many characters a published text may have.
-    fn text_chars_max(&self) -> usize;
-    /// Keeps a text for the others; they see it after the next fence. Keys are used once in a job.
-    fn publish(&mut self, key: &str, text: &str) -> Result<(), String>;
-    /// Waits until every process of the job has called it as often.
-    fn fence(&mut self, deadline: Instant) -> Result<(), String>;
-    /// What a process published.
-    fn look_up(&mut self, rank: u32, key: &str, deadline: Instant) -> Result<String, String>;
-    /// Says that this process did all its work.
-    fn finish(&mut self);
-}
 
 /// What a node tells the others about itself.
 #[derive(Serialize, Deserialize)]
@@ -86,8 +69,7 @@ impl Managed {
     /// # Errors
     /// When a launcher started several processes but left no way to find the others; the message says what to do.
     pub fn processes() -> Result<Option<u32>, LrtsError> {
-        let found = Found::from_environment(|name| std::env::var(name).ok()).map_err(LrtsError::Bootstrap)?;
-        Ok(found.map(|found| found.processes()))
+        Found::processes_launched()
     }
 
     /// This process's place, if a foreign launcher started it; blocks until all processes of the job have started, at most
@@ -99,8 +81,7 @@ impl Managed {
     /// # Errors
     /// When the process manager or another process does not answer, or a neighbour cannot be met.
     pub fn from_environment(patience: Duration) -> Result<Option<Self>, LrtsError> {
-        let found = Found::from_environment(|name| std::env::var(name).ok()).map_err(LrtsError::Bootstrap)?;
-        let Some(found) = found else { return Ok(None) };
+        let Some(found) = Found::of_this_process()? else { return Ok(None) };
         let manager = found.connect(patience).map_err(LrtsError::Bootstrap)?;
         Self::join(manager, patience).map(Some)
     }
@@ -112,7 +93,7 @@ impl Managed {
     /// No MPI is here, it fails, or another process does not answer.
     #[cfg(feature = "mpi")]
     pub fn by_mpi(library: Option<&str>, patience: Duration) -> Result<Self, LrtsError> {
-        let (communicator, ends_mpi) = crate::mpi::start::start(library, Threads::Serialized)?;
+        let (communicator, ends_mpi) = mpi::start::start(library, Threads::Serialized)?;
         Self::among(communicator, ends_mpi, patience)
     }
 
@@ -128,7 +109,8 @@ impl Managed {
     #[cfg(feature = "mpi")]
     fn among(communicator: Communicator, ends_mpi: bool, patience: Duration) -> Result<Self, LrtsError> {
         let communicator = Arc::new(communicator);
-        let mut managed = Self::join(Box::new(mpi::Mpi::new(Arc::clone(&communicator), ends_mpi)), patience)?;
+        let mut managed =
+            Self::join(Box::new(mpi::MpiManager::new(Arc::clone(&communicator), ends_mpi)), patience)?;
         managed.communicator = Some(communicator);
         Ok(managed)
     }
@@ -241,16 +223,16 @@ impl Bootstrap for Managed {
         self.round += 1;
         let failed = |what: String| LrtsError::Bootstrap(format!("{name}: {what}"));
         let (rank, chars_max) = (self.manager.rank(), self.manager.text_chars_max());
-        for (piece, text) in pieces(&value, chars_max).iter().enumerate() {
-            self.manager.publish(&key_of(round, rank, piece), text).map_err(failed)?;
+        for (chunk, text) in to_hex_chunks(&value, chars_max).iter().enumerate() {
+            self.manager.publish(&key_of(round, rank, chunk), text).map_err(failed)?;
         }
         self.manager.fence(deadline).map_err(failed)?;
         (0..self.manager.size())
             .map(|rank| {
-                let mut piece = 0;
-                join_pieces(|| {
-                    piece += 1;
-                    self.manager.look_up(rank, &key_of(round, rank, piece - 1), deadline)
+                let mut chunk = 0;
+                from_hex_chunks(|| {
+                    chunk += 1;
+                    self.manager.look_up(rank, &key_of(round, rank, chunk - 1), deadline)
                 })
                 .map_err(|cause| failed(format!("what {} published: {cause}", NodeId(rank))))
             })
@@ -258,8 +240,8 @@ impl Bootstrap for Managed {
     }
 }
 
-fn key_of(round: u64, rank: u32, piece: usize) -> String {
-    format!("chare-{round}-{rank}-{piece}")
+fn key_of(round: u64, rank: u32, chunk: usize) -> String {
+    format!("chare-{round}-{rank}-{chunk}")
 }
 
 fn decode(bytes: &[u8], node: NodeId) -> Result<Introduction, LrtsError> {

@@ -1,10 +1,10 @@
-//! How nodes of one host meet when no common parent hands them connected sockets.
+//! Meeting of neighbours: connects nodes of one host that have no common parent to hand them connected sockets.
 //!
 //! 1. Each node opens a [`Door`]: a listening socket with a random name in the kernel's own name space, where nothing is left
 //!    behind, and a random token. It publishes both.
 //! 2. A node knocks at the door of every neighbour with a larger number, and says the token of that door, its own
 //!    number and its own token.
-//! 3. Whoever comes in must be of the same user, know the door's token and name its own; others are turned away.
+//! 3. A process that comes in must be of the same user, know the door's token and name its own; others are turned away.
 
 use crate::bootstrap::wait::wait_readable;
 use crate::ids::NodeId;

@@ -3,7 +3,7 @@
 //!
 //! Facts: MPICH's `src/pmi` and Slurm's `src/plugins/mpi/pmi2`.
 
-use super::ProcessManager;
+use super::process_manager::ProcessManager;
 use crate::bootstrap::inherited;
 use crate::bootstrap::wait::wait_readable;
 use rustix::fd::{OwnedFd, RawFd};

@@ -3,7 +3,7 @@
 //!
 //! Layouts and numbers are those of the PMIx standard (versions 2 to 5), section "Data Structures and Types".
 
-use super::ProcessManager;
+use super::process_manager::ProcessManager;
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::ManuallyDrop;

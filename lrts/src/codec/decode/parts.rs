@@ -1,9 +1,28 @@
-//! Values of several parts while they are read: elements, fields, entries of a map, and what an enum's variant holds.
+//! Parts of values while they are read: elements, fields, entries of a map, and what an enum's variant holds.
 
-use super::Decoder;
+use super::decoder::Decoder;
 use crate::codec::fault::Fault;
 use serde::de::value::U32Deserializer;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
+
+impl<'de> Decoder<'de> {
+    #[inline]
+    pub(super) fn visit_fields<V: Visitor<'de>>(
+        &mut self,
+        len: usize,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        self.nested(|decoder| visitor.visit_seq(Parts { decoder, left: len }))
+    }
+
+    #[inline]
+    pub(super) fn visit_tuple<V: Visitor<'de>>(&mut self, len: usize, visitor: V) -> Result<V::Value, Fault> {
+        if len == 0 {
+            self.take_nothing()?;
+        }
+        self.visit_fields(len, visitor)
+    }
+}
 
 /// So many parts, one after the other: elements, fields, or keys with their values.
 pub(super) struct Parts<'a, 'de> {

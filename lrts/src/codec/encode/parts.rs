@@ -1,8 +1,32 @@
-//! Values of several parts while they are written: sequences and maps, which are counted, and fields, which are not.
+//! Parts of values while they are written: sequences and maps, which are counted, and fields, which are not.
 
-use super::Encoder;
+use super::encoder::Encoder;
 use crate::codec::fault::Fault;
 use serde::ser::{self, Serialize};
+
+impl<'room> Encoder<'room> {
+    #[inline]
+    pub(super) fn counted(&mut self, expected: Option<usize>) -> Result<Counted<'_, 'room>, Fault> {
+        self.open()?;
+        Ok(Counted::open(self, expected.unwrap_or(0)))
+    }
+
+    #[inline]
+    pub(super) fn fields(&mut self, len: usize) -> Result<Fields<'_, 'room>, Fault> {
+        self.open()?;
+        if len == 0 {
+            self.write(&[0]);
+        }
+        Ok(Fields { encoder: self })
+    }
+
+    #[inline]
+    pub(super) fn variant(&mut self, variant: u32) -> Result<Fields<'_, 'room>, Fault> {
+        self.open()?;
+        self.write(&variant.to_le_bytes());
+        Ok(Fields { encoder: self })
+    }
+}
 
 /// A sequence or map being written. Its count is put right at the end if it was not known, or lied about.
 pub(in crate::codec) struct Counted<'a, 'room> {
@@ -15,7 +39,7 @@ pub(in crate::codec) struct Counted<'a, 'room> {
 impl<'a, 'room> Counted<'a, 'room> {
     /// Writes the expected count, which may turn out wrong.
     #[inline]
-    pub(super) fn open(encoder: &'a mut Encoder<'room>, expected: usize) -> Self {
+    fn open(encoder: &'a mut Encoder<'room>, expected: usize) -> Self {
         let at = encoder.len;
         encoder.write_count(expected);
         Self { encoder, at, expected, count: 0 }
@@ -69,7 +93,7 @@ impl ser::SerializeMap for Counted<'_, '_> {
 
 /// The fields of a struct, tuple or variant being written: one after the other.
 pub(in crate::codec) struct Fields<'a, 'room> {
-    pub(super) encoder: &'a mut Encoder<'room>,
+    encoder: &'a mut Encoder<'room>,
 }
 
 macro_rules! write_fields {

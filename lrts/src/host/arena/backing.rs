@@ -1,4 +1,4 @@
-//! Whether an arena has pages, and when it gives them back.
+//! Backing of an arena: whether it has pages, and when it gives them back.
 
 use std::time::{Duration, Instant};
 
@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 /// backing the longest usual arena takes.
 pub(super) const EMPTY_FOR: Duration = Duration::from_secs(2);
 
-/// See the file's head.
+/// Whether an arena has pages.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Backing {
-    /// It has them for ever.
+    /// The arena has pages for ever.
     Kept,
     /// Until it stays empty. It was seen to be empty at that time, after so many cuts.
     UntilEmpty { seen: Option<(Instant, u64)> },
-    /// It has none, and is empty.
+    /// The arena has no pages, and is empty.
     GivenBack,
 }
 

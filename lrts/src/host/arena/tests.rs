@@ -1,4 +1,4 @@
-//! Alone and with one neighbour whose link is full.
+//! Tests of arenas: alone, and with one neighbour whose link is full.
 
 use super::*;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};

@@ -1,14 +1,11 @@
-//! Goodbyes, losses and the end of everything.
+//! End of an exchange: goodbyes, losses, and what waits for either.
 
-use super::{Exchange, News};
+use super::{Exchange, Notification};
 use crate::error::LrtsError;
-use crate::fabric::parting::Meaning;
+use crate::fabric::goodbye::Meaning;
 use crate::ids::NodeId;
 use crate::leased::wire::Control;
-use std::time::{Duration, Instant};
-
-/// How long the network may keep pieces of a lost peer's operations. Connections report their end within milliseconds.
-pub(super) const LINGER: Duration = Duration::from_secs(2);
+use std::time::Instant;
 
 impl Exchange {
     /// Begins to say goodbye, and to refuse what is new.
@@ -19,21 +16,21 @@ impl Exchange {
 
     pub(super) fn say_goodbyes(&mut self) {
         for node in self.peers.nodes() {
-            if self.peers.part(node, self.poster.count(node)) {
+            if self.peers.say_goodbye(node, self.poster.count(node)) {
                 match self.peers.get(node).map(|peer| peer.way.next_out) {
-                    Some(0) => self.lifelines.write_goodbye(node),
+                    Some(0) => self.keepalives.write_goodbye(node),
                     _ => self.peers.tell(node, Control::Goodbye),
                 }
             }
         }
     }
 
-    pub(super) fn check_lifelines(&mut self) -> bool {
-        let heard = self.lifelines.check();
+    pub(super) fn check_keepalives(&mut self) -> bool {
+        let heard = self.keepalives.check();
         let happened = !heard.is_empty();
         for (node, sign) in heard {
             let Some(peer) = self.peers.get_mut(node) else { continue };
-            match peer.parting.judge(sign, peer.way.next_in == 0 && peer.way.early.is_empty()) {
+            match peer.goodbyes.judge(sign, peer.way.next_in == 0 && peer.way.early.is_empty()) {
                 Meaning::Known => {}
                 Meaning::Goodbye => self.hear_goodbye(node),
                 Meaning::Breach(cause) => self.breach(node, cause.to_owned()),
@@ -54,17 +51,19 @@ impl Exchange {
 
     /// Ends all that there is with a peer, once.
     pub(super) fn end(&mut self, node: NodeId, error: LrtsError) {
-        let Some(peer) = self.peers.get_mut(node).filter(|peer| !peer.parting.is_lost()) else { return };
-        let is_news = peer.parting.lose();
+        let Some(peer) = self.peers.get_mut(node).filter(|peer| !peer.goodbyes.is_lost()) else { return };
+        let is_first = peer.goodbyes.lose();
         peer.waiting.clear();
         peer.server.freeze();
         peer.way.early.clear();
         // Before the operations that fail with it: the cause is told first.
-        if is_news {
-            self.news.push(News::Lost(error));
+        if is_first {
+            self.notifications.push(Notification::Lost(error));
         }
-        let Self { endpoint, poster, news, .. } = self;
-        poster.abandon(node, &mut **endpoint, &mut |completion| news.push(News::Completion(completion)));
+        let Self { endpoint, poster, notifications, .. } = self;
+        poster.abandon(node, &mut **endpoint, &mut |completion| {
+            notifications.push(Notification::Completion(completion));
+        });
         if self.poster.has_doomed() {
             self.lingering.get_or_insert_with(Instant::now);
         }
@@ -76,8 +75,10 @@ impl Exchange {
         for node in self.peers.nodes() {
             self.lose(node, cause.to_owned());
         }
-        let Self { endpoint, poster, news, .. } = self;
-        poster.abandon_all(&mut **endpoint, &mut |completion| news.push(News::Completion(completion)));
+        let Self { endpoint, poster, notifications, .. } = self;
+        poster.abandon_all(&mut **endpoint, &mut |completion| {
+            notifications.push(Notification::Completion(completion));
+        });
     }
 
     /// Whether something ends by the clock, or by events that no descriptor announces.

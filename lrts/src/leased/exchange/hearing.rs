@@ -1,6 +1,6 @@
-//! The way in: what the endpoint did, and what peers say.
+//! Incoming half of an exchange: the endpoint's events and what peers say.
 
-use super::{Exchange, Message, News};
+use super::{Exchange, Message, Notification};
 use crate::emulated::wire::OperationId;
 use crate::fabric::pool::Arrival;
 use crate::ids::NodeId;
@@ -50,7 +50,7 @@ impl Exchange {
                     self.peers.tell(node, Control::Release { id });
                     self.flush(node);
                 }
-                self.news.push(News::Completion(completion));
+                self.notifications.push(Notification::Completion(completion));
             }
         }
     }
@@ -63,7 +63,7 @@ impl Exchange {
             // A stranger.
             return self.give_back(arrival);
         };
-        let Some(peer) = self.peers.get_mut(source).filter(|peer| peer.parting.is_open()) else {
+        let Some(peer) = self.peers.get_mut(source).filter(|peer| peer.goodbyes.is_open()) else {
             return self.give_back(arrival);
         };
         let way = &mut peer.way;
@@ -90,7 +90,7 @@ impl Exchange {
         let incoming = Arc::clone(&self.incoming);
         let heard = match Header::decode(message.bytes(&incoming)) {
             Some((Header { kind: Kind::Frame(channel), .. }, _)) => {
-                self.news.push(News::Frame { source, channel, message });
+                self.notifications.push(Notification::Frame { source, channel, message });
                 return;
             }
             Some((_, body)) => Control::decode(body),
@@ -104,7 +104,7 @@ impl Exchange {
     }
 
     pub(super) fn obey(&mut self, source: NodeId, control: Control) -> Result<(), String> {
-        let Self { node, endpoint, registrations, peers, poster, news, .. } = self;
+        let Self { node, endpoint, registrations, peers, poster, notifications, .. } = self;
         let Some(peer) = peers.get_mut(source) else { return Ok(()) };
         let endpoint = &mut **endpoint;
         let network = &mut Network { endpoint: &mut *endpoint, registrations };
@@ -119,8 +119,8 @@ impl Exchange {
                 self.hear_goodbye(source);
                 return Ok(());
             }
-            // It hears our goodbye before any answer, which ends what it asked for.
-            Control::Open { .. } if !peer.parting.may_say() => return Ok(()),
+            // The peer hears our goodbye before any answer, which ends what it asked for.
+            Control::Open { .. } if !peer.goodbyes.may_say() => return Ok(()),
             Control::Open { id, range, writing } => {
                 return peer.server.open(id, range, writing, network, &mut peer.waiting);
             }
@@ -129,19 +129,21 @@ impl Exchange {
             Control::Failed { id, reason } => poster.failed(id, source, Some(reason), endpoint)?,
             Control::Unregistered { id } => poster.failed(id, source, None, endpoint)?,
         };
-        news.push(News::Completion(ended));
+        notifications.push(Notification::Completion(ended));
         Ok(())
     }
 
     /// A peer sends nothing more.
     pub(super) fn hear_goodbye(&mut self, source: NodeId) {
-        let Self { endpoint, registrations, peers, poster, news, .. } = self;
+        let Self { endpoint, registrations, peers, poster, notifications, .. } = self;
         let Some(peer) = peers.get_mut(source) else { return };
-        peer.parting.hear_goodbye();
+        peer.goodbyes.hear_goodbye();
         peer.server.release_all(&mut Network { endpoint: &mut **endpoint, registrations });
-        poster.abandon(source, &mut **endpoint, &mut |completion| news.push(News::Completion(completion)));
-        news.push(News::Closed(source));
-        self.lifelines.write_heard(source);
+        poster.abandon(source, &mut **endpoint, &mut |completion| {
+            notifications.push(Notification::Completion(completion));
+        });
+        notifications.push(Notification::Closed(source));
+        self.keepalives.write_heard(source);
     }
 
     /// A message was read.

@@ -1,13 +1,14 @@
-//! All that one node has with its peers: messages in their order, leases, operations, beginnings and ends.
+//! Exchange: all that one node has with its peers, which are messages in their order, leases, operations, beginnings and ends.
+//! Never calls the runtime.
 //!
-//! It lives behind one lock and never calls out: what concerns the runtime is put into a list of [`News`].
+//! It lives behind one lock and never calls out: what concerns the runtime is put into a list of [`Notification`].
 //!
 //! 1. Messages between two nodes are numbered. Those that a provider delivers too early are copied, so that their buffers
 //!    are free for the ones that are due.
 //! 2. Own messages (`Control`) wait in a queue per peer for room and go before the frames that were sent after them.
-//! 3. Nodes part as [`Parting`](crate::fabric::parting::Parting) says.
+//! 3. Nodes part as [`Goodbyes`](crate::fabric::goodbye::Goodbyes) says.
 //! 4. Whatever fails on the way to a peer, and whatever no correct peer sends, makes it lost, once.
-//! 5. What the network still holds of a lost peer's operations is waited for [`ending::LINGER`] long; then the endpoint is closed,
+//! 5. What the network still holds of a lost peer's operations is waited for [`LINGER`] long; then the endpoint is closed,
 //!    because nothing else proves that it will not touch their memory. All peers are lost then.
 
 mod ending;
@@ -23,13 +24,15 @@ use crate::error::LrtsError;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
 use crate::path_use::PathUse;
-use crate::tcp::lifelines::Lifelines;
-use ending::LINGER;
+use crate::tcp::keepalive::Keepalives;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-pub(super) type News = crate::fabric::news::News<Message>;
+/// How long the network may keep pieces of a lost peer's operations. Connections report their end within milliseconds.
+const LINGER: Duration = Duration::from_secs(2);
+
+pub(super) type Notification = crate::notification::Notification<Message>;
 
 type Peers = crate::fabric::peers::Peers<Control, Server, Way>;
 
@@ -37,7 +40,7 @@ type Peers = crate::fabric::peers::Peers<Control, Server, Way>;
 pub(super) enum Message {
     /// Still in its buffer, which must be given back.
     Arrived(Arrival),
-    /// It came early.
+    /// Copied, because it came early.
     Kept(Vec<u8>),
 }
 
@@ -52,7 +55,7 @@ impl Message {
 
 /// How messages reach a peer, and come from it in their order.
 struct Way {
-    /// What its messages must carry to be heard.
+    /// The number that its messages must carry to be heard.
     door: u64,
     next_out: u32,
     next_in: u32,
@@ -61,7 +64,7 @@ struct Way {
     greeted: [bool; 2],
 }
 
-/// See the module.
+/// All that one node has with its peers, behind one lock.
 pub(super) struct Exchange {
     node: NodeId,
     backend: &'static str,
@@ -69,7 +72,7 @@ pub(super) struct Exchange {
     endpoint: Box<dyn Endpoint>,
     incoming: Arc<Pool>,
     registrations: Registrations,
-    lifelines: Lifelines,
+    keepalives: Keepalives,
     peers: Peers,
     poster: Poster,
     /// By buffer of the sending pool: to whom, and whether it is a hello.
@@ -80,17 +83,17 @@ pub(super) struct Exchange {
     /// A frame found no room, and nothing has happened since.
     stalled: bool,
     events: Vec<Event>,
-    news: Vec<News>,
+    notifications: Vec<Notification>,
 }
 
-/// What an exchange is made of.
+/// Parts of an exchange.
 pub(super) struct Parts {
     pub(super) node: NodeId,
     pub(super) backend: &'static str,
     pub(super) door: u64,
     pub(super) endpoint: Box<dyn Endpoint>,
     pub(super) registrations: Registrations,
-    pub(super) lifelines: Lifelines,
+    pub(super) keepalives: Keepalives,
     /// Doors and leases, by node; `None` for this one.
     pub(super) peers: Vec<Option<(u64, Server)>>,
 }
@@ -98,7 +101,7 @@ pub(super) struct Parts {
 impl Exchange {
     /// Begins by greeting the peers that come after this node, unless the network connects on demand.
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { node, backend, door, endpoint, registrations, lifelines, peers } = parts;
+        let Parts { node, backend, door, endpoint, registrations, keepalives, peers } = parts;
         let greets = !endpoint.connects_on_demand();
         let way = |door| Way { door, next_out: 0, next_in: 0, early: BTreeMap::new(), greeted: [!greets; 2] };
         let peer = |(door, server)| (way(door), server);
@@ -113,22 +116,22 @@ impl Exchange {
             door,
             incoming: Arc::clone(endpoint.incoming()),
             registrations,
-            lifelines,
+            keepalives,
             poster: Poster::new(endpoint.transfer_bytes_max()),
             sends: vec![(node, false); SENDS],
             unposted: Vec::new(),
             lingering: None,
             stalled: false,
             events: Vec::new(),
-            news: Vec::new(),
+            notifications: Vec::new(),
             endpoint,
             peers,
         }
     }
 
-    /// What there is to sleep on.
-    pub(super) fn parts(&self) -> (&Lifelines, &dyn Endpoint) {
-        (&self.lifelines, &*self.endpoint)
+    /// The parts that a sleeper waits on.
+    pub(super) fn parts(&self) -> (&Keepalives, &dyn Endpoint) {
+        (&self.keepalives, &*self.endpoint)
     }
 
     /// Whether the network lets a thread sleep now.
@@ -147,31 +150,31 @@ impl Exchange {
         self.peers.get(peer).map(|peer| peer.sent).unwrap_or_default()
     }
 
-    /// Takes what there is to tell.
-    pub(super) fn take_news(&mut self, news: &mut Vec<News>) {
-        news.append(&mut self.news);
+    /// Takes the notifications.
+    pub(super) fn take_notifications(&mut self, notifications: &mut Vec<Notification>) {
+        notifications.append(&mut self.notifications);
     }
 
     /// Copies the frames that nobody takes yet, so that they leave buffers to the hellos that are still to come: peers
     /// that have heard everybody begin at once.
     pub(super) fn keep_frames(&mut self) {
-        let mut news = std::mem::take(&mut self.news);
-        for one in &mut news {
-            if let News::Frame { message, .. } = one
+        let mut notifications = std::mem::take(&mut self.notifications);
+        for one in &mut notifications {
+            if let Notification::Frame { message, .. } = one
                 && let Message::Arrived(arrival) = message
             {
                 let bytes = self.incoming.bytes(arrival).to_vec();
                 self.dispose(std::mem::replace(message, Message::Kept(bytes)));
             }
         }
-        self.news = news;
+        self.notifications = notifications;
     }
 
     /// The loss of a peer, if there is one to tell.
     pub(super) fn take_loss(&mut self) -> Option<LrtsError> {
-        let at = self.news.iter().position(|one| matches!(one, News::Lost(_)))?;
-        match self.news.swap_remove(at) {
-            News::Lost(error) => Some(error),
+        let at = self.notifications.iter().position(|one| matches!(one, Notification::Lost(_)))?;
+        match self.notifications.swap_remove(at) {
+            Notification::Lost(error) => Some(error),
             _ => unreachable!("just looked at"),
         }
     }
@@ -187,7 +190,7 @@ impl Exchange {
         }
         self.events = events;
         if thoroughly {
-            happened |= self.check_lifelines();
+            happened |= self.check_keepalives();
         }
         if closing {
             self.say_goodbyes();
@@ -201,7 +204,7 @@ impl Exchange {
 
     fn push_out(&mut self, closing: bool) -> bool {
         let mut happened = false;
-        for node in self.peers.take_restless() {
+        for node in self.peers.take_needing_progress() {
             let Self { endpoint, registrations, peers, .. } = self;
             let Some(peer) = peers.get_mut(node) else { continue };
             let mut network = Network { endpoint: &mut **endpoint, registrations };
@@ -233,9 +236,9 @@ impl Exchange {
     }
 
     /// Whether something can go on that no descriptor will announce.
-    pub(super) fn is_restless(&self) -> bool {
-        !self.news.is_empty()
-            || self.peers.has_restless()
+    pub(super) fn needs_progress(&self) -> bool {
+        !self.notifications.is_empty()
+            || self.peers.any_needs_progress()
             || !self.unposted.is_empty()
             || self.poster.has_ready()
     }

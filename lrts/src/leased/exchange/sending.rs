@@ -1,4 +1,4 @@
-//! The way out: frames, own messages and operations.
+//! Outgoing half of an exchange: frames, own messages and operations.
 
 use super::Exchange;
 use crate::emulated::wire::OPERATIONS_MAX;
@@ -9,10 +9,10 @@ use crate::ids::NodeId;
 use crate::leased::endpoint::Refusal;
 use crate::leased::wire::{Control, Header, Kind};
 use crate::lrts::{Completion, NoRoom};
-use crate::wish::Wish;
+use crate::operation::Operation;
 
 impl Exchange {
-    /// Sends a frame; the lost swallow any number.
+    /// Sends a frame; lost peers swallow any number.
     ///
     /// # Errors
     /// [`NoRoom`], until some progress did something.
@@ -21,10 +21,10 @@ impl Exchange {
     /// If there is no such peer.
     pub(in crate::leased) fn send(&mut self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         let peer = self.peers.get(target).unwrap_or_else(|| panic!("{target} is no peer"));
-        if peer.parting.is_lost() {
+        if peer.goodbyes.is_lost() {
             return Ok(());
         }
-        if !peer.parting.may_say() {
+        if !peer.goodbyes.may_say() {
             return Err(NoRoom);
         }
         if !peer.waiting.is_empty() {
@@ -72,19 +72,22 @@ impl Exchange {
     /// Posts a get or put.
     ///
     /// # Errors
-    /// The wish when too many are open at that peer.
-    pub(in crate::leased) fn wish(&mut self, wish: Wish) -> Result<Option<Completion>, Wish> {
-        let node = wish.key.node;
-        match self.peers.get(node).map(|peer| (peer.parting.is_open(), peer.parting.may_say())) {
-            None => return Ok(Some(wish.end(Err(TransferError::StaleKey(node))))),
+    /// The operation when too many are open at that peer.
+    pub(in crate::leased) fn post_operation(
+        &mut self,
+        operation: Operation,
+    ) -> Result<Option<Completion>, Operation> {
+        let node = operation.key.node;
+        match self.peers.get(node).map(|peer| (peer.goodbyes.is_open(), peer.goodbyes.may_say())) {
+            None => return Ok(Some(operation.end(Err(TransferError::StaleKey(node))))),
             Some((true, true)) => {}
-            Some((true, false)) => return Err(wish),
-            Some((false, _)) => return Ok(Some(wish.end(Err(TransferError::PeerLost(node))))),
+            Some((true, false)) => return Err(operation),
+            Some((false, _)) => return Ok(Some(operation.end(Err(TransferError::PeerLost(node))))),
         }
         if self.poster.count(node) >= OPERATIONS_MAX {
-            return Err(wish);
+            return Err(operation);
         }
-        let open = match self.poster.post(wish, &mut *self.endpoint) {
+        let open = match self.poster.post(operation, &mut *self.endpoint) {
             Ok(open) => open,
             Err(failed) => return Ok(Some(failed)),
         };

@@ -1,33 +1,30 @@
-//! Goodbyes, losses and the end of everything.
+//! End of an exchange: goodbyes, losses, and what waits for either.
 
-use super::{Exchange, News, Purpose, Running};
+use super::{Exchange, Notification, Purpose, Running};
 use crate::error::LrtsError;
-use crate::fabric::parting::Meaning;
+use crate::fabric::goodbye::Meaning;
 use crate::ids::NodeId;
-use crate::mpi::BACKEND;
 use crate::mpi::callers::Ticket;
+use crate::mpi::start::BACKEND;
 use crate::mpi::wire::Control;
-use std::time::{Duration, Instant};
-
-/// How long MPI may keep pieces of a lost peer's transfers. Receives are given back at once, sends by some MPIs never.
-pub(super) const LINGER: Duration = Duration::from_secs(2);
+use std::time::Instant;
 
 impl Exchange {
     pub(in crate::mpi) fn say_goodbyes(&mut self) {
         for node in self.peers.nodes() {
-            if self.peers.part(node, self.poster.count(node)) {
+            if self.peers.say_goodbye(node, self.poster.count(node)) {
                 self.peers.tell(node, Control::Goodbye);
             }
         }
     }
 
-    pub(super) fn check_lifelines(&mut self, ticket: Ticket) -> bool {
-        let heard = self.lifelines.check();
+    pub(super) fn check_keepalives(&mut self, ticket: Ticket) -> bool {
+        let heard = self.keepalives.check();
         let happened = !heard.is_empty();
         for (node, sign) in heard {
             let Some(peer) = self.peers.get_mut(node) else { continue };
             // Here goodbyes are messages, so that nobody counts as having said nothing.
-            match peer.parting.judge(sign, false) {
+            match peer.goodbyes.judge(sign, false) {
                 Meaning::Known | Meaning::Goodbye => {}
                 Meaning::Breach(cause) => self.breach(node, cause.to_owned(), ticket),
                 Meaning::Lost(cause) => self.lose(node, cause, ticket),
@@ -54,8 +51,8 @@ impl Exchange {
 
     /// Ends all that there is with a peer, once.
     fn end(&mut self, node: NodeId, error: LrtsError, ticket: Ticket) {
-        let Some(peer) = self.peers.get_mut(node).filter(|peer| !peer.parting.is_lost()) else { return };
-        let is_news = peer.parting.lose();
+        let Some(peer) = self.peers.get_mut(node).filter(|peer| !peer.goodbyes.is_lost()) else { return };
+        let is_first = peer.goodbyes.lose();
         peer.waiting.clear();
         peer.server.abandon();
         let Self { poster, tags, .. } = self;
@@ -65,18 +62,18 @@ impl Exchange {
             self.lingering.get_or_insert_with(Instant::now);
             running.flow.stop(ticket);
         }
-        if is_news {
-            self.news.push(News::Lost(error));
+        if is_first {
+            self.notifications.push(Notification::Lost(error));
         }
     }
 
     /// Ends the operations of lost peers whose memory MPI does not give back.
     pub(super) fn give_up_lingering(&mut self) {
         self.lingering = None;
-        let Self { flows, peers, poster, tags, news, .. } = self;
+        let Self { flows, peers, poster, tags, notifications, .. } = self;
         for Running { purpose, flow, .. } in flows.extract_if(.., |one| peers.is_lost(one.peer)) {
             if let Purpose::Posted(id) = purpose {
-                news.extend(poster.lose(id, flow, tags).map(News::Completion));
+                notifications.extend(poster.lose(id, flow, tags).map(Notification::Completion));
             }
         }
     }
@@ -86,7 +83,7 @@ impl Exchange {
         !self.flows.is_empty() || self.endpoint.is_sending() || self.lingering.is_some()
     }
 
-    /// Whether all goodbyes were heard, no operation is open, and MPI needs no buffer any more, but of messages to the lost.
+    /// Whether all goodbyes were heard, no operation is open, and MPI needs no buffer any more, except for messages to lost peers.
     pub(in crate::mpi) fn is_closed(&self) -> bool {
         self.peers.are_over()
             && self.poster.is_idle()

@@ -1,6 +1,6 @@
-//! The way in: what the endpoint did, and what peers say.
+//! Incoming half of an exchange: the endpoint's events and what peers say.
 
-use super::{Ends, Exchange, News, Purpose, Running};
+use super::{Ends, Exchange, Notification, Purpose, Running};
 use crate::fabric::pool::Arrival;
 use crate::ids::NodeId;
 use crate::mpi::callers::Ticket;
@@ -23,12 +23,12 @@ impl Exchange {
         let decoded = Header::decode(incoming.bytes(&arrival));
         let known = decoded.and_then(|(header, body)| {
             let peer = self.peers.get(header.source)?;
-            (peer.way.rank == rank && peer.parting.is_open()).then_some((header, body))
+            (peer.way.rank == rank && peer.goodbyes.is_open()).then_some((header, body))
         });
-        // Of strangers and of the lost, nothing is heard.
+        // Messages of strangers and of lost peers are ignored.
         let Some((Header { source, kind }, body)) = known else { return self.read.push(arrival) };
         if let Kind::Frame(channel) = kind {
-            return self.news.push(News::Frame { source, channel, message: arrival });
+            return self.notifications.push(Notification::Frame { source, channel, message: arrival });
         }
         let heard = Control::decode(body).and_then(|control| self.obey(source, control));
         self.read.push(arrival);
@@ -45,7 +45,7 @@ impl Exchange {
         match control {
             Control::Goodbye => self.hear_goodbye(source),
             // It hears our goodbye before any answer, which ends what it asked for.
-            Control::Get { .. } | Control::Put { .. } if !peer.parting.may_say() => {}
+            Control::Get { .. } | Control::Put { .. } if !peer.goodbyes.may_say() => {}
             Control::Get { id, range, tag } => {
                 let task = peer.server.open(id, range, Request::Get { tag }, &ends, tags)?;
                 task.into_iter().for_each(|task| self.begin(source, task));
@@ -85,9 +85,9 @@ impl Exchange {
         let unanswered = poster.abandon(source, tags);
         self.complete(unanswered);
         if let Some(peer) = self.peers.get_mut(source) {
-            peer.parting.hear_goodbye();
+            peer.goodbyes.hear_goodbye();
         }
-        self.lifelines.write_heard(source);
-        self.news.push(News::Closed(source));
+        self.keepalives.write_heard(source);
+        self.notifications.push(Notification::Closed(source));
     }
 }

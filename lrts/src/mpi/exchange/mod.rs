@@ -1,41 +1,45 @@
-//! All that a node has with its peers. It lives behind one lock; what concerns the runtime leaves it as [`News`].
+//! Exchange: all that a node has with its peers. It lives behind one lock and never calls the runtime: what concerns that leaves it
+//! as [`Notification`].
 //!
 //! 1. Frames and own messages ([`Control`]) are written into buffers at once and leave in that order: by the caller, if it may
 //!    call MPI, else with the next [`Exchange::advance`]. Own messages that find no buffer wait, and frames behind them.
 //! 2. Long transfers are flows, looked at after the messages of the same look: what their ends mean comes before whatever the
 //!    peer says next.
-//! 3. Nodes part as [`Parting`](crate::fabric::parting::Parting) says.
+//! 3. Nodes part as [`Goodbyes`](crate::fabric::goodbye::Goodbyes) says.
 //! 4. Whatever fails on the way to a peer, and whatever no correct peer sends, makes it lost, once. What fails and is nobody's
 //!    makes all lost.
-//! 5. What MPI still has of a lost peer's transfers is waited for [`ending::LINGER`] long; then their operations end without
+//! 5. What MPI still has of a lost peer's transfers is waited for [`LINGER`] long; then their operations end without
 //!    their memory, which MPI may touch for ever.
 
 mod ending;
 mod hearing;
 mod sending;
 
-use super::Place;
 use super::callers::Ticket;
 use super::endpoint::{Endpoint, Event, Letter, SENDS};
 use super::flow::Flow;
 use super::poster::Poster;
+use super::process::Process;
 use super::server::{Ends, Server};
 use super::wire::{Control, Tags};
 use crate::emulated::wire::OperationId;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
 use crate::path_use::PathUse;
-use crate::tcp::lifelines::Lifelines;
+use crate::tcp::keepalive::Keepalives;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-/// One look at the lifelines is a system call, some hundred nanoseconds.
-const LIFELINE_INTERVAL: u32 = 1_024;
+/// One look at the keepalive connections is a system call, some hundred nanoseconds.
+const KEEPALIVE_INTERVAL: u32 = 1_024;
 
-pub(super) type News = crate::fabric::news::News<Arrival>;
+/// How long MPI may keep pieces of a lost peer's transfers. Receives are given back at once, sends by some MPIs never.
+const LINGER: Duration = Duration::from_secs(2);
 
-type Peers = crate::fabric::peers::Peers<Control, Server, Place>;
+pub(super) type Notification = crate::notification::Notification<Arrival>;
+
+type Peers = crate::fabric::peers::Peers<Control, Server, Process>;
 
 /// Whose transfer a flow is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,19 +56,19 @@ struct Running {
     flow: Flow,
 }
 
-/// See the module.
+/// All that one node has with its peers, behind one lock.
 pub(super) struct Exchange {
     node: NodeId,
     endpoint: Endpoint,
     incoming: Arc<Pool>,
-    lifelines: Lifelines,
+    keepalives: Keepalives,
     peers: Peers,
     poster: Poster,
     tags: Tags,
     flows: Vec<Running>,
     /// By buffer of the sending pool: to whom.
     sends: Vec<NodeId>,
-    /// Written, by somebody who may not call MPI.
+    /// Written, by threads that may not call MPI.
     letters: VecDeque<Letter>,
     /// Read, and to be posted again.
     read: Vec<Arrival>,
@@ -72,25 +76,25 @@ pub(super) struct Exchange {
     /// How often it was advanced.
     rounds: u32,
     events: Vec<Event>,
-    news: Vec<News>,
+    notifications: Vec<Notification>,
 }
 
-/// What an exchange is made of.
+/// Parts of an exchange.
 pub(super) struct Parts {
     pub(super) node: NodeId,
     pub(super) endpoint: Endpoint,
-    pub(super) lifelines: Lifelines,
+    pub(super) keepalives: Keepalives,
     /// By node; `None` for this one.
-    pub(super) peers: Vec<Option<(Place, Server)>>,
+    pub(super) peers: Vec<Option<(Process, Server)>>,
 }
 
 impl Exchange {
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { node, endpoint, lifelines, peers } = parts;
+        let Parts { node, endpoint, keepalives, peers } = parts;
         Self {
             node,
             incoming: Arc::clone(endpoint.incoming()),
-            lifelines,
+            keepalives,
             poster: Poster::new(),
             tags: Tags::new(),
             flows: Vec::new(),
@@ -100,7 +104,7 @@ impl Exchange {
             lingering: None,
             rounds: 0,
             events: Vec::new(),
-            news: Vec::new(),
+            notifications: Vec::new(),
             endpoint,
             peers: Peers::new(peers),
         }
@@ -110,8 +114,8 @@ impl Exchange {
         &self.incoming
     }
 
-    pub(super) fn lifelines(&self) -> &Lifelines {
-        &self.lifelines
+    pub(super) fn keepalives(&self) -> &Keepalives {
+        &self.keepalives
     }
 
     /// Frames that a peer was sent.
@@ -119,14 +123,14 @@ impl Exchange {
         self.peers.get(peer).map(|peer| peer.sent).unwrap_or_default()
     }
 
-    /// Whether there is something to tell.
-    pub(super) fn has_news(&self) -> bool {
-        !self.news.is_empty()
+    /// Whether there are notifications.
+    pub(super) fn has_notifications(&self) -> bool {
+        !self.notifications.is_empty()
     }
 
-    /// Takes what there is to tell.
-    pub(super) fn take_news(&mut self, news: &mut Vec<News>) {
-        news.append(&mut self.news);
+    /// Takes the notifications.
+    pub(super) fn take_notifications(&mut self, notifications: &mut Vec<Notification>) {
+        notifications.append(&mut self.notifications);
     }
 
     /// Takes back messages that were read.
@@ -148,8 +152,8 @@ impl Exchange {
         }
         self.events = events;
         happened |= self.advance_flows(ticket);
-        if slept || closing || self.rounds.is_multiple_of(LIFELINE_INTERVAL) {
-            happened |= self.check_lifelines(ticket);
+        if slept || closing || self.rounds.is_multiple_of(KEEPALIVE_INTERVAL) {
+            happened |= self.check_keepalives(ticket);
         }
         if closing {
             self.say_goodbyes();
@@ -192,7 +196,7 @@ impl Exchange {
                 index += 1;
             }
         }
-        if self.lingering.is_some_and(|since| since.elapsed() > ending::LINGER) {
+        if self.lingering.is_some_and(|since| since.elapsed() > LINGER) {
             self.give_up_lingering();
             happened = true;
         }
@@ -207,7 +211,7 @@ impl Exchange {
         match purpose {
             Purpose::Posted(id) => {
                 let ended = if is_lost { poster.lose(id, flow, tags) } else { poster.moved(id, flow, tags) };
-                self.news.extend(ended.map(News::Completion));
+                self.notifications.extend(ended.map(Notification::Completion));
             }
             Purpose::Served(id) => {
                 let server = self.peers.get_mut(peer).map(|peer| &mut peer.server);
@@ -220,7 +224,7 @@ impl Exchange {
 
     fn push_out(&mut self, closing: bool, ticket: Ticket) -> bool {
         let mut happened = false;
-        for node in self.peers.take_restless() {
+        for node in self.peers.take_needing_progress() {
             let Self { endpoint, peers, tags, .. } = self;
             let Some(peer) = peers.get_mut(node) else { continue };
             let ends = Ends { own: endpoint.own(), peer: &peer.way };
@@ -235,10 +239,10 @@ impl Exchange {
     }
 
     /// Whether something can go on that nobody will announce.
-    pub(super) fn is_restless(&self) -> bool {
-        !self.news.is_empty()
+    pub(super) fn needs_progress(&self) -> bool {
+        !self.notifications.is_empty()
             || !self.letters.is_empty()
             || !self.read.is_empty()
-            || self.peers.has_restless()
+            || self.peers.any_needs_progress()
     }
 }

@@ -1,6 +1,6 @@
-//! The way out: frames, own messages and operations.
+//! Outgoing half of an exchange: frames, own messages and operations.
 
-use super::{Exchange, News, Purpose, Running};
+use super::{Exchange, Notification, Purpose, Running};
 use crate::emulated::wire::OPERATIONS_MAX;
 use crate::error::TransferError;
 use crate::frame::Frame;
@@ -10,10 +10,10 @@ use crate::mpi::callers::Ticket;
 use crate::mpi::endpoint::Letter;
 use crate::mpi::server::Task;
 use crate::mpi::wire::{Header, Kind};
-use crate::wish::Wish;
+use crate::operation::Operation;
 
 impl Exchange {
-    /// Sends a frame; the lost swallow any number.
+    /// Sends a frame; lost peers swallow any number.
     ///
     /// # Errors
     /// [`NoRoom`], until some progress did something.
@@ -27,10 +27,10 @@ impl Exchange {
         ticket: Option<Ticket>,
     ) -> Result<(), NoRoom> {
         let peer = self.peers.get(target).unwrap_or_else(|| panic!("{target} is no peer"));
-        if peer.parting.is_lost() {
+        if peer.goodbyes.is_lost() {
             return Ok(());
         }
-        if !peer.parting.may_say() {
+        if !peer.goodbyes.may_say() {
             return Err(NoRoom);
         }
         if !peer.waiting.is_empty() {
@@ -46,7 +46,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Writes a message and sends it, or leaves it to whoever may.
+    /// Writes a message and sends it, or leaves it to a thread that may call MPI.
     fn write(
         &mut self,
         target: NodeId,
@@ -67,7 +67,7 @@ impl Exchange {
     pub(super) fn send_letter(&mut self, letter: Letter, ticket: Ticket) {
         let target = self.sends[letter.slot];
         let Self { endpoint, peers, .. } = self;
-        let Some(peer) = peers.get(target).filter(|peer| !peer.parting.is_lost()) else {
+        let Some(peer) = peers.get(target).filter(|peer| !peer.goodbyes.is_lost()) else {
             return endpoint.discard(letter);
         };
         if let Err(error) = endpoint.send(letter, &peer.way, ticket) {
@@ -78,23 +78,23 @@ impl Exchange {
     /// Posts a get or put.
     ///
     /// # Errors
-    /// The wish when too many are open at that peer, or in all.
-    pub(in crate::mpi) fn wish(
+    /// The operation when too many are open at that peer, or in all.
+    pub(in crate::mpi) fn post_operation(
         &mut self,
-        wish: Wish,
+        operation: Operation,
         ticket: Option<Ticket>,
-    ) -> Result<Option<Completion>, Wish> {
-        let node = wish.key.node;
-        match self.peers.get(node).map(|peer| (peer.parting.is_open(), peer.parting.may_say())) {
-            None => return Ok(Some(wish.end(Err(TransferError::StaleKey(node))))),
+    ) -> Result<Option<Completion>, Operation> {
+        let node = operation.key.node;
+        match self.peers.get(node).map(|peer| (peer.goodbyes.is_open(), peer.goodbyes.may_say())) {
+            None => return Ok(Some(operation.end(Err(TransferError::StaleKey(node))))),
             Some((true, true)) => {}
-            Some((true, false)) => return Err(wish),
-            Some((false, _)) => return Ok(Some(wish.end(Err(TransferError::PeerLost(node))))),
+            Some((true, false)) => return Err(operation),
+            Some((false, _)) => return Ok(Some(operation.end(Err(TransferError::PeerLost(node))))),
         }
         if self.poster.count(node) >= OPERATIONS_MAX {
-            return Err(wish);
+            return Err(operation);
         }
-        let control = self.poster.post(wish, &mut self.tags)?;
+        let control = self.poster.post(operation, &mut self.tags)?;
         self.peers.tell(node, control);
         self.flush(node, ticket);
         Ok(None)
@@ -123,6 +123,6 @@ impl Exchange {
     }
 
     pub(super) fn complete(&mut self, completions: impl IntoIterator<Item = Completion>) {
-        self.news.extend(completions.into_iter().map(News::Completion));
+        self.notifications.extend(completions.into_iter().map(Notification::Completion));
     }
 }

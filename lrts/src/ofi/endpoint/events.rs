@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "reads the queue of completions and tells operations by their contexts")]
-//! What the network has done.
+//! Events: reads from the completion queue what the network has done.
 
 use super::{CONTEXT_BYTES, Endpoint, RECEIVES};
 use crate::fabric::pool::Arrival;

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "registers memory with the network")]
-//! Memory that the network may touch: registered with what the provider asks for, no more.
+//! Memory registration: what the provider asks for, no more.
 
 use super::Endpoint;
 use crate::leased::endpoint::{Access, Registration};
@@ -39,7 +39,7 @@ impl Endpoint {
         let mut code = -(FI_ENOKEY as c_int);
         for _ in 0..KEYS_TRIED {
             let wanted = if provider_chooses { 0 } else { rand::random::<u64>() & mask };
-            // SAFETY: whoever registers keeps the memory until it deregisters; the library only notes the range.
+            // SAFETY: the caller keeps the memory until it deregisters; the library only notes the range.
             code = unsafe { calls::mr_reg(self.domain, address.cast(), len, flags(access), wanted, &mut mr) };
             if code != -(FI_ENOKEY as c_int) || provider_chooses {
                 break;

@@ -1,5 +1,6 @@
 #![expect(unsafe_code, reason = "drives libfabric's objects and hands it addresses of pools and operations")]
-//! One reliable-datagram endpoint with its queue, address table and buffers: all of libfabric that the rest sees.
+//! Endpoint: one reliable-datagram endpoint with its queue, address table and buffers, which is all of libfabric that the rest
+//! sees.
 //!
 //! `posting` gives the network something to do, `events` reads what it did, `memory` registers.
 //!
@@ -12,8 +13,8 @@ mod events;
 mod memory;
 mod posting;
 
-use super::BACKEND;
 use super::info::Info;
+use super::options::BACKEND;
 use crate::error::LrtsError;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;

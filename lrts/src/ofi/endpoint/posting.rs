@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "hands the network addresses of buffers and operations")]
-//! What the network is given to do.
+//! Posting: messages, receives and one-sided operations for the network to do.
 
 use super::{Endpoint, RECEIVES};
 use crate::fabric::pool::Arrival;

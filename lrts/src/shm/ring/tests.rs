@@ -1,3 +1,5 @@
+//! Tests of one ring: lengths, laps, and records that no correct writer makes.
+
 use super::*;
 
 const CAPACITY: usize = 128 << 10;

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "reads completions and gives out the buffers they name")]
-//! What became of the work of queue pairs.
+//! Completions: reads what became of the work of queue pairs.
 
 use super::super::link::{State, Work};
 use super::Endpoint;
@@ -42,7 +42,7 @@ impl Endpoint {
         let arrival = unsafe { Arrival::new(slot, len) };
         let returned = self.incoming.bytes(&arrival).last().copied();
         let (Some(node), Some(returned)) = (sender, returned) else {
-            // What a connection left behind that is no more, or failed in the middle of.
+            // Work of a connection that is no more, or that failed in the middle of it.
             return self.post_again(arrival);
         };
         if self.link(node).is_some_and(|link| matches!(link.state, State::Granting(_))) {
@@ -108,7 +108,7 @@ impl Endpoint {
     }
 }
 
-/// Why work failed. The first cause is the true one; what follows was given up because of it.
+/// Why work failed. The first cause is the true one; later work was given up because of it.
 fn cause_of(one: &ibv_wc, node: NodeId, ended: &[(NodeId, String)]) -> String {
     let first = ended.iter().find(|(known, _)| *known == node);
     first.map_or_else(

@@ -1,13 +1,13 @@
 #![expect(unsafe_code, reason = "makes queue pairs on the endpoint's queues")]
-//! How queue pairs come and go.
+//! Connections: how queue pairs are made and ended.
 //!
 //! 1. The first message to a peer asks for the connection: address, route, request, grant. The peer proves by its private data
 //!    that it belongs to the job: our door, which the bootstrap told, and its node.
 //! 2. When both ask at once, the request of the lower node goes first: it refuses the other's with [`CROSSED`], and the higher
 //!    node gives up its own, but keeps it until it is answered: iWARP's manager ends no request before that.
-//! 3. Who asked says a word as soon as it is granted; who granted sends nothing before it has heard that. With iWARP a grant
-//!    proves nothing to who gives it: the other may have given up waiting.
-//! 4. A request or grant that fails is made again, a few times. Whether the peer lives, its lifeline tells, not the request.
+//! 3. The asker says a word as soon as it is granted; the granter sends nothing before it has heard that. With iWARP a grant
+//!    proves nothing to the granter: the asker may have given up waiting.
+//! 4. A request or grant that fails is made again, a few times. Whether the peer lives, its keepalive connection tells, not the request.
 //! 5. The end of a connection that nobody ended in order is the end of the peer.
 
 use super::super::link::{Link, State};
@@ -24,7 +24,7 @@ use std::net::SocketAddr;
 const CROSSED: u8 = 1;
 
 impl Endpoint {
-    /// Sees to a connection.
+    /// Makes sure of a connection.
     ///
     /// # Errors
     /// [`Refusal::Full`] while it is being made.
@@ -70,13 +70,13 @@ impl Endpoint {
         }
     }
 
-    /// What is told about a connection that is here already.
+    /// Handles an event of a connection that is here already.
     fn hear_of(&mut self, told: &Told, events: &mut Vec<Event>, ended: &mut Vec<(NodeId, String)>) {
         let own = self.node;
         let Some(node) = told.node else { return };
         let Some(link) = self.link(node) else { return };
         let Some(identifier) = link.identifier().filter(|identifier| identifier.is(told.about)) else {
-            // Whatever is told about it now, it has been answered.
+            // It has been answered, whatever the event is.
             return self.given_up.retain(|identifier| !identifier.is(told.about));
         };
         let went_on = match told.event {
@@ -113,7 +113,7 @@ impl Endpoint {
         }
     }
 
-    /// The connection is there.
+    /// Notes that a connection is made.
     pub(super) fn open_link(&mut self, node: NodeId, events: &mut Vec<Event>) {
         let credits = self.queues.limits().credits as u32;
         if let Some(link) = self.link(node) {
@@ -130,7 +130,7 @@ impl Endpoint {
         }
     }
 
-    /// The way is known: asks the peer.
+    /// Asks the peer for the connection, once the way to it is known.
     fn request(&mut self, node: NodeId) -> io::Result<()> {
         self.make_pair(node)?;
         let own = self.node.0;
@@ -144,7 +144,7 @@ impl Endpoint {
         identifier.connect(&private)
     }
 
-    /// A peer asks, or a stranger.
+    /// Handles a request, of a peer or of a stranger.
     fn answer(&mut self, identifier: Identifier, private: &[u8; PRIVATE_BYTES]) {
         let (door, node) = private.split_at(8);
         let node = NodeId(u32::from_le_bytes(node.try_into().expect("four bytes are left")));
@@ -152,7 +152,7 @@ impl Endpoint {
         let Some(link) = self.link(node).filter(|_| is_known) else { return identifier.reject(&[]) };
         match link.state {
             State::Asking(_) if own < node => return identifier.reject(&[CROSSED]),
-            // It asks again: what it was granted came too late.
+            // The peer asks again: its grant came too late.
             State::Absent | State::Expected | State::Asking(_) | State::Granting(_) => {}
             State::Open(_) | State::Broken(_) => return identifier.reject(&[]),
         }
@@ -178,14 +178,14 @@ impl Endpoint {
     /// Makes the queue pair of a link and posts those buffers for the peer's messages that are not posted yet.
     fn make_pair(&mut self, node: NodeId) -> io::Result<()> {
         self.post_slice(node)?;
-        let mut wish = self.queues.connection();
+        let mut attributes = self.queues.connection();
         let (domain, device) = (self.queues.domain, self.listener.device());
         let Some(identifier) = self.link(node).and_then(|link| link.identifier()) else { return Ok(()) };
         if identifier.device() != device {
             return Err(io::Error::other("the way to it begins at another device; name one with `+verbs`"));
         }
         // SAFETY: domain and queues are of this device, and outlive all links.
-        unsafe { identifier.create_queue_pair(domain, &mut wish)? };
+        unsafe { identifier.create_queue_pair(domain, &mut attributes)? };
         let number = identifier.number();
         self.pairs.extend(number.map(|number| (number, node)));
         Ok(())
@@ -208,13 +208,13 @@ impl Endpoint {
         Ok(())
     }
 
-    /// The queue pair of a link will be no more.
+    /// Forgets the queue pair of a link that ends.
     fn forget_pair(&mut self, node: NodeId) {
         let number = self.link(node).and_then(|link| link.identifier()).and_then(Identifier::number);
         number.map(|number| self.pairs.remove(&number));
     }
 
-    /// A connection is no more, and all that it carried was heard.
+    /// Ends a connection, after all that it carried was heard.
     pub(super) fn end_link(&mut self, node: NodeId, cause: String, events: &mut Vec<Event>) {
         match self.link(node).map(|link| &link.state) {
             Some(State::Granting(_)) => self.fail_attempt(node, &cause, events),
@@ -222,7 +222,7 @@ impl Endpoint {
         }
     }
 
-    /// Nothing reaches a peer any more: what its connection was given to do ends.
+    /// Ends the link to a peer that nothing reaches any more, and all work that its connection had.
     fn break_link(&mut self, node: NodeId, cause: String, events: &mut Vec<Event>) {
         self.forget_pair(node);
         let Some(link) = self.link(node).filter(|link| !matches!(link.state, State::Broken(_))) else {

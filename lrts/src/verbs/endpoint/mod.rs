@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "registers memory with the device and names buffers to it")]
-//! One node on one device: all of verbs that [`crate::leased`] sees.
+//! Endpoint: one node on one device, which is all of verbs that [`crate::leased`] sees.
 //!
 //! `connecting` makes and ends queue pairs, `posting` gives them work, `completing` reads what became of it.
 //!
@@ -15,8 +15,8 @@ mod posting;
 use super::device::{self, Device};
 use super::link::Link;
 use super::manager::{Identifier, Manager};
+use super::options::{BACKEND, VerbsOptions};
 use super::queue::{Queues, RESERVE, system};
-use super::{BACKEND, VerbsOptions};
 use crate::bootstrap::Bootstrap;
 use crate::codec;
 use crate::error::LrtsError;
@@ -36,16 +36,16 @@ use std::sync::Arc;
 /// A message and the byte of credits behind it, in whole cache lines.
 const RECEIVE_BYTES: usize = BUFFER_BYTES + 64;
 
-/// See the module. Its parts end in the order of this list.
+/// One node on one device. Its fields are dropped in the order of this list.
 pub(in crate::verbs) struct Endpoint {
     node: NodeId,
-    /// What requests for a connection must carry.
+    /// The number that requests for a connection must carry.
     door: u64,
     /// By node; `None` for those that are no peers.
     links: Vec<Option<Link>>,
     /// By number of a queue pair.
     pairs: HashMap<u32, NodeId>,
-    /// Requests that met another, until they are answered.
+    /// Requests of this node that gave way to a peer's, until they are answered.
     given_up: Vec<Identifier>,
     listener: Identifier,
     address: SocketAddr,
@@ -59,7 +59,7 @@ pub(in crate::verbs) struct Endpoint {
     outgoing_key: Option<Key>,
     outgoing: Pool,
     free_sends: Vec<usize>,
-    /// Short messages are put together here.
+    /// Room to put short messages together.
     scratch: Vec<u8>,
     /// Peers that are owed many credits, for whose message their queue pair had no room.
     creditors: Vec<NodeId>,
@@ -187,13 +187,13 @@ impl Endpoint {
             Access::Writable => LOCAL | READ | WRITE,
         };
         let address = address.cast_mut().cast();
-        // SAFETY: whoever registers keeps the memory until it deregisters; the library only notes the range.
+        // SAFETY: the caller keeps the memory until it deregisters; the library only notes the range.
         let region = unsafe { ibv_reg_mr(self.queues.domain, address, len, flags.0 as _) };
         NonNull::new(region).map(Key).ok_or_else(io::Error::last_os_error)
     }
 }
 
-/// The transport that differs.
+/// The transport whose registrations differ.
 const IWARP: &str = "iWARP";
 
 impl crate::leased::endpoint::Endpoint for Endpoint {

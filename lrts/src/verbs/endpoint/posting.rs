@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "hands the device addresses of buffers and operations")]
-//! What queue pairs are given to do.
+//! Posting: messages, receives and one-sided operations for queue pairs to do.
 //!
 //! The name of a receive is [`RECEIVE`] and its buffer; that of any other work the peer, and its number among the peer's work.
 
@@ -25,7 +25,7 @@ fn name(node: NodeId, number: u32) -> u64 {
     u64::from(node.0) << 32 | u64::from(number)
 }
 
-/// What [`name`] named.
+/// The work that [`name`] named.
 pub(super) fn named(name: u64) -> (NodeId, u32) {
     (NodeId((name >> 32) as u32), name as u32)
 }

@@ -1,0 +1,292 @@
+//! Host peer: what this node knows of, and maps from, one other node of its host.
+//!
+//! 1. Everything comes from its hello, except its arenas, which it announces one by one, numbered from 0.
+//! 2. Its fate is decided once: its link ended, or it broke a protocol. From then on nothing of it is used.
+//! 3. Its board tells liveness, range, rights and place of a region, under a claim. What the board says is about
+//!    the neighbour's own memory; a place in an arena is compared with the length of our mapping of it.
+
+use crate::error::{LrtsError, TransferError};
+use crate::host::arena::{ARENA_BYTES_MAX, ARENAS_MAX};
+use crate::host::link::{Introduction, Link, Message, Received};
+use crate::ids::NodeId;
+use crate::mapping::Mapping;
+use crate::region::board::{Board, Notice};
+use crate::region::claim::{ClaimDenied, ClaimMode};
+use crate::region::{ClaimError, RegionKey, check_range};
+use parking_lot::{Mutex, RwLock};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, OnceLock};
+
+/// Bytes before a ring's data: the words that both sides share.
+pub(crate) const RING_CONTROL_BYTES: usize = 4096;
+
+/// Ring data lengths that a neighbour may choose: powers of two in this range.
+pub(crate) const RING_DATA_BYTES_MIN: usize = 128 << 10;
+pub(crate) const RING_DATA_BYTES_MAX: usize = 1 << 20;
+
+/// The two rings of a pair of nodes.
+#[derive(Debug)]
+pub(crate) struct Rings {
+    /// The ring that the neighbour writes and this node reads.
+    pub(crate) inbound: Mapping,
+    /// The ring that this node writes and the neighbour reads.
+    pub(crate) outbound: Mapping,
+}
+
+/// Why a neighbour is no longer used.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// Its link ended.
+    Gone,
+    /// The neighbour sent what no correct node sends.
+    Broken { what: &'static str, cause: String },
+}
+
+/// An arena of a neighbour: mapped, or the reason why not.
+type PeerArena = Result<Arc<Mapping>, String>;
+
+/// One other node of this host.
+#[derive(Debug)]
+pub(crate) struct HostPeer {
+    introduction: Introduction,
+    link: Arc<Link>,
+    board: Board,
+    doorbell: OwnedFd,
+    /// Taken by the backend that carries frames.
+    rings: Mutex<Option<Rings>>,
+    /// By number, in the order of the announcements.
+    arenas: RwLock<Vec<PeerArena>>,
+    fate: OnceLock<Fate>,
+    /// Held while the link is read, so that announcements are taken in order.
+    reading: Mutex<()>,
+}
+
+/// Hello of a neighbour, mapped: of the descriptors that came along, one is left.
+#[derive(Debug)]
+pub(crate) struct Hello {
+    introduction: Introduction,
+    board: Board,
+    outbound: Mapping,
+    doorbell: OwnedFd,
+}
+
+impl Hello {
+    /// Takes the hello that came from the link to `peer`.
+    ///
+    /// # Errors
+    /// In words, which part of it is unusable.
+    pub(crate) fn open(peer: NodeId, message: Message) -> Result<Self, String> {
+        let Message::Hello { introduction, board, ring, doorbell } = message else {
+            return Err("an announcement before the hello".to_owned());
+        };
+        if introduction.node != peer {
+            return Err(format!("it says it is {}", introduction.node));
+        }
+        if introduction.pid <= 0 {
+            return Err(format!("process number {}", introduction.pid));
+        }
+        let ring_bytes = usize::try_from(introduction.ring_bytes).unwrap_or(usize::MAX);
+        let data_bytes = ring_bytes.saturating_sub(RING_CONTROL_BYTES);
+        if !(RING_DATA_BYTES_MIN..=RING_DATA_BYTES_MAX).contains(&data_bytes) || !data_bytes.is_power_of_two()
+        {
+            return Err(format!("a ring of {ring_bytes} bytes"));
+        }
+        let board = Board::open(&board).map_err(|error| format!("its board: {error}"))?;
+        let outbound = Mapping::open(&ring, ring_bytes).map_err(|error| format!("its ring: {error}"))?;
+        // A descriptor that blocks would let the neighbour stop this node.
+        let flags = rustix::fs::fcntl_getfl(&doorbell).map_err(|error| format!("its doorbell: {error}"))?;
+        if !flags.contains(rustix::fs::OFlags::NONBLOCK) {
+            return Err("its doorbell blocks".to_owned());
+        }
+        Ok(Self { introduction, board, outbound, doorbell })
+    }
+}
+
+impl HostPeer {
+    /// The neighbour that said this hello.
+    pub(crate) fn new(link: Arc<Link>, inbound: Mapping, hello: Hello) -> Self {
+        let Hello { introduction, board, outbound, doorbell } = hello;
+        Self {
+            introduction,
+            link,
+            board,
+            doorbell,
+            rings: Mutex::new(Some(Rings { inbound, outbound })),
+            arenas: RwLock::default(),
+            fate: OnceLock::new(),
+            reading: Mutex::default(),
+        }
+    }
+
+    /// Its number in the job.
+    pub(crate) fn node(&self) -> NodeId {
+        self.link.peer()
+    }
+
+    /// Its introduction.
+    pub(crate) fn introduction(&self) -> &Introduction {
+        &self.introduction
+    }
+
+    /// The descriptor that wakes it.
+    pub(crate) fn doorbell(&self) -> BorrowedFd<'_> {
+        self.doorbell.as_fd()
+    }
+
+    /// The socket to it.
+    pub(crate) fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// The rings, for the one backend that carries frames.
+    pub(crate) fn take_rings(&self) -> Option<Rings> {
+        self.rings.lock().take()
+    }
+
+    /// Why it is no longer used, if so.
+    pub(crate) fn fate(&self) -> Option<&Fate> {
+        self.fate.get()
+    }
+
+    /// Stops using it; the first cause stays.
+    pub(crate) fn condemn(&self, fate: Fate) {
+        let _ = self.fate.set(fate);
+    }
+
+    /// Its fate as an error of `backend`.
+    pub(crate) fn loss(&self, backend: &'static str) -> LrtsError {
+        match self.fate() {
+            Some(Fate::Broken { what, cause }) => {
+                LrtsError::Protocol { peer: self.node(), backend, what, cause: cause.clone() }
+            }
+            Some(Fate::Gone) | None => LrtsError::PeerLost {
+                peer: self.node(),
+                backend,
+                cause: "its process ended without a goodbye".to_owned(),
+            },
+        }
+    }
+
+    /// Reads all that waits in the link. At most some microseconds; one system call if there is nothing.
+    pub(crate) fn read_link(&self) {
+        let _reading = self.reading.lock();
+        while self.fate().is_none() {
+            match self.link.receive() {
+                Received::Nothing => return,
+                Received::Ended => self.condemn(Fate::Gone),
+                Received::Invalid(cause) => self.condemn(Fate::Broken { what: "packet", cause }),
+                Received::Message(Message::Hello { .. }) => {
+                    self.condemn(Fate::Broken { what: "hello", cause: "it is the second".to_owned() });
+                }
+                Received::Message(Message::Arena { number, len, memory }) => {
+                    self.add_arena(number, len, memory);
+                }
+            }
+        }
+    }
+
+    fn add_arena(&self, number: u32, len: u64, memory: Option<OwnedFd>) {
+        let mut arenas = self.arenas.write();
+        if number as usize != arenas.len() || arenas.len() == ARENAS_MAX {
+            let cause = format!("number {number} after {} arenas", arenas.len());
+            return self.condemn(Fate::Broken { what: "arena", cause });
+        }
+        let Some(memory) = memory else {
+            arenas.push(Err("this process has no room for its descriptor: raise `ulimit -n`".to_owned()));
+            return;
+        };
+        if len > ARENA_BYTES_MAX as u64 {
+            let cause = format!("{len} bytes, where {ARENA_BYTES_MAX} are the most");
+            return self.condemn(Fate::Broken { what: "arena", cause });
+        }
+        let mapped = usize::try_from(len)
+            .map_err(|_| std::io::Error::from(rustix::io::Errno::NOMEM))
+            .and_then(|len| Mapping::open(&memory, len));
+        match mapped {
+            Ok(mapping) => {
+                // Its holes would be filled at this node's expense.
+                if Mapping::is_backed(&memory, mapping.len()) {
+                    mapping.populate();
+                }
+                arenas.push(Ok(Arc::new(mapping)));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+                self.condemn(Fate::Broken { what: "arena", cause: error.to_string() });
+            }
+            Err(error) => arenas.push(Err(format!("arena {number} cannot be mapped: {error}"))),
+        }
+    }
+
+    /// One of its arenas; reads the link when it is not known yet.
+    ///
+    /// # Errors
+    /// [`TransferError::Refused`] when it was never announced or cannot be mapped.
+    pub(crate) fn arena(&self, number: u32) -> Result<Arc<Mapping>, TransferError> {
+        let known = self.known_arena(number).or_else(|| {
+            self.read_link();
+            self.known_arena(number)
+        });
+        known
+            .unwrap_or_else(|| Err(format!("arena {number} was never announced")))
+            .map_err(|cause| TransferError::Refused { node: self.node(), cause })
+    }
+
+    fn known_arena(&self, number: u32) -> Option<PeerArena> {
+        self.arenas.read().get(number as usize).cloned()
+    }
+
+    /// Its board's notice of a region, without a claim.
+    pub(crate) fn peek(&self, key: &RegionKey) -> Option<Notice> {
+        self.board.peek(key.slot, key.generation)
+    }
+
+    /// Claims a range of one of its regions.
+    ///
+    /// # Errors
+    /// [`ClaimError`]; nothing is held then.
+    pub(crate) fn claim(
+        self: &Arc<Self>,
+        key: &RegionKey,
+        offset: u64,
+        len: u64,
+        mode: ClaimMode,
+    ) -> Result<PeerClaim, ClaimError> {
+        if self.fate().is_some() {
+            return Err(ClaimError::Failed(TransferError::PeerLost(self.node())));
+        }
+        let notice = self.board.claim(key.slot, key.generation, mode).map_err(|denied| match denied {
+            ClaimDenied::Busy => ClaimError::Busy,
+            ClaimDenied::Stale => ClaimError::Failed(TransferError::StaleKey(self.node())),
+        })?;
+        let claim = PeerClaim { neighbour: Arc::clone(self), slot: key.slot, mode, notice };
+        check_range(self.node(), &notice, offset, len, mode).map_err(ClaimError::Failed)?;
+        Ok(claim)
+    }
+}
+
+/// A granted claim on a neighbour's region; given back on drop.
+#[derive(Debug)]
+pub(crate) struct PeerClaim {
+    neighbour: Arc<HostPeer>,
+    slot: u32,
+    mode: ClaimMode,
+    notice: Notice,
+}
+
+impl PeerClaim {
+    /// The neighbour whose region it is.
+    pub(crate) fn neighbour(&self) -> &Arc<HostPeer> {
+        &self.neighbour
+    }
+
+    /// The board's notice when the claim was granted.
+    pub(crate) fn notice(&self) -> &Notice {
+        &self.notice
+    }
+}
+
+impl Drop for PeerClaim {
+    fn drop(&mut self) {
+        self.neighbour.board.release(self.slot, self.mode);
+    }
+}

@@ -1,0 +1,29 @@
+//! Options of `reach`: the paths that the user allows, and what is put around the backends.
+
+use crate::wrappers::FaultPlan;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long a node waits for the others to connect. They have all been started by then.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Which paths the user allows. The same on all nodes of a job.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct ReachOptions {
+    /// `+lrts NAME`: one of [`BACKENDS`](crate::backends::BACKENDS); `None`: the nearest path to each node.
+    pub lrts: Option<String>,
+    /// `+nolocal`: treats nodes of this host like those of others.
+    pub nolocal: bool,
+    /// `+nocma`: no copies by the kernel from process to process.
+    pub nocma: bool,
+    /// `+noshm`: no messages through shared memory and no mappings between nodes.
+    pub noshm: bool,
+    /// `+ofi PROVIDER`: nodes of other hosts are reached by this provider of libfabric (all nodes, with `+lrts ofi`).
+    pub ofi: Option<String>,
+    /// `+trace FILE`: what crosses the backends is written to this path, a point and the node's number.
+    pub trace: Option<PathBuf>,
+    /// `+fault LIST`: what goes wrong in the backends.
+    pub fault: Option<FaultPlan>,
+    /// `+verbs DEVICES`: nodes of other hosts are reached by these RDMA devices (all nodes, with `+lrts verbs`).
+    pub verbs: Option<String>,
+}

@@ -1,0 +1,157 @@
+#![expect(unsafe_code, reason = "views shared memory as slots of atomics")]
+//! Board: a node's table of live regions, mapped by every node of the host.
+//!
+//! A one-sided access does not ask the target's processor; so the target writes down beforehand what may be
+//! touched, and the initiator reads it there, never in the key it was given: address, length, rights and liveness all come
+//! from the board, under a claim (see [`crate::region::claim`]).
+
+use crate::mapping::Mapping;
+use crate::memory::Share;
+use crate::region::claim::{ClaimDenied, ClaimMode, ClaimWord};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::io;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Slots of a board: regions that one node can have registered at a time. 4 MiB of zero pages.
+pub(crate) const SLOTS: usize = 65_536;
+
+const NOT_SHARED: u32 = u32::MAX;
+
+/// One region as its owner published it. All fields but the claims are written by the owner only, on a
+/// drained slot, before `publish`; the generation's store and load order them.
+#[repr(C, align(64))]
+struct Slot {
+    claim: ClaimWord,
+    /// `NOT_SHARED`, or the arena's number.
+    arena: AtomicU32,
+    /// 1 if puts are allowed.
+    writable: AtomicU32,
+    /// Where the region starts in its owner's address space.
+    address: AtomicU64,
+    /// Its length in bytes.
+    len: AtomicU64,
+    /// Where it starts in its arena.
+    arena_offset: AtomicU64,
+}
+
+impl Slot {
+    fn notice(&self) -> Notice {
+        let arena = self.arena.load(Ordering::Relaxed);
+        let share =
+            (arena != NOT_SHARED).then(|| Share { arena, offset: self.arena_offset.load(Ordering::Relaxed) });
+        Notice {
+            address: self.address.load(Ordering::Relaxed),
+            len: self.len.load(Ordering::Relaxed),
+            writable: self.writable.load(Ordering::Relaxed) != 0,
+            share,
+        }
+    }
+}
+
+/// What a board says about a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// Where the region starts in its owner's address space.
+    pub address: u64,
+    /// Its length in bytes.
+    pub len: u64,
+    /// Whether puts are allowed.
+    pub writable: bool,
+    /// Where it lies in an arena of its owner.
+    pub share: Option<Share>,
+}
+
+/// A node's board: our own (created) or a peer's (opened).
+#[derive(Debug)]
+pub struct Board {
+    slots: Mapping,
+    /// Our own board's, for the neighbours.
+    descriptor: Option<OwnedFd>,
+}
+
+impl Board {
+    /// An empty board of our own.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn create() -> io::Result<Self> {
+        let (slots, descriptor) = Mapping::create("chare-board", SLOTS * size_of::<Slot>())?;
+        Ok(Self { slots, descriptor: Some(descriptor) })
+    }
+
+    /// A peer's board.
+    ///
+    /// # Errors
+    /// The kernel's, or invalid data for an object that is no board.
+    pub fn open(descriptor: &OwnedFd) -> io::Result<Self> {
+        let slots = Mapping::open(descriptor, SLOTS * size_of::<Slot>())?;
+        Ok(Self { slots, descriptor: None })
+    }
+
+    /// What a peer needs to open it; `None` for a board that is itself a peer's.
+    pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.descriptor.as_ref().map(AsFd::as_fd)
+    }
+
+    fn slot(&self, slot: u32) -> Option<&Slot> {
+        // SAFETY: `Slot` consists of atomics, for which every bit pattern is a value.
+        unsafe { self.slots.atomics::<Slot>(0, SLOTS) }.get(slot as usize)
+    }
+
+    /// Publishes a region on a slot that is free and drained. Owner only.
+    ///
+    /// # Panics
+    /// If there is no such slot.
+    pub fn publish(&self, slot: u32, generation: u64, notice: Notice) {
+        let slot = self.slot(slot).expect("the owner counts its slots");
+        slot.arena.store(notice.share.map_or(NOT_SHARED, |share| share.arena), Ordering::Relaxed);
+        slot.arena_offset.store(notice.share.map_or(0, |share| share.offset), Ordering::Relaxed);
+        slot.writable.store(u32::from(notice.writable), Ordering::Relaxed);
+        slot.address.store(notice.address, Ordering::Relaxed);
+        slot.len.store(notice.len, Ordering::Relaxed);
+        slot.claim.publish(generation);
+    }
+
+    /// Ends a region; its memory may go once `is_drained`. Owner only.
+    pub fn retire(&self, slot: u32) {
+        if let Some(slot) = self.slot(slot) {
+            slot.claim.retire();
+        }
+    }
+
+    /// Whether a retired slot is no longer touched by anybody.
+    pub fn is_drained(&self, slot: u32) -> bool {
+        self.slot(slot).is_none_or(|slot| slot.claim.is_drained())
+    }
+
+    /// Whether anybody holds a claim on this slot.
+    pub fn is_claimed(&self, slot: u32) -> bool {
+        self.slot(slot).is_some_and(|slot| slot.claim.is_claimed())
+    }
+
+    /// Claims a region and reads what its owner published.
+    ///
+    /// # Errors
+    /// [`ClaimDenied`]: a slot that does not exist is stale.
+    pub fn claim(&self, slot: u32, generation: u64, mode: ClaimMode) -> Result<Notice, ClaimDenied> {
+        let slot = self.slot(slot).ok_or(ClaimDenied::Stale)?;
+        if generation == 0 {
+            return Err(ClaimDenied::Stale);
+        }
+        slot.claim.claim(generation, mode)?;
+        Ok(slot.notice())
+    }
+
+    /// What a live region's owner published, without a claim: true when it was read, a hint from then on.
+    pub fn peek(&self, slot: u32, generation: u64) -> Option<Notice> {
+        let slot = self.slot(slot).filter(|slot| generation != 0 && slot.claim.is_live(generation))?;
+        Some(slot.notice())
+    }
+
+    /// Gives a granted claim back.
+    pub fn release(&self, slot: u32, mode: ClaimMode) {
+        if let Some(slot) = self.slot(slot) {
+            slot.claim.release(mode);
+        }
+    }
+}

@@ -1,0 +1,310 @@
+#![expect(unsafe_code, reason = "moves an address range that a claim protects between threads")]
+//! Regions: memory registered for one-sided access, the keys that name it, and the claims on it. Never moves a byte.
+//!
+//! One [`Regions`] per node, shared by all its backends. A key is an allegation: slot and generation are compared with
+//! what was registered; range and rights come from the table, never from the key.
+
+pub(crate) mod board;
+pub mod claim;
+
+use crate::error::{LrtsError, TransferError};
+use crate::ids::NodeId;
+use crate::memory::{Memory, MemoryMut};
+use board::{Board, Notice, SLOTS};
+use claim::{ClaimDenied, ClaimMode};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What a peer needs to reach a region. Small, serializable, copyable, unguessable.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub struct RegionKey {
+    /// The node whose memory it is.
+    pub node: NodeId,
+    /// Its place in that node's table.
+    pub slot: u32,
+    /// A random number, fresh for every registration.
+    pub generation: u64,
+    /// Its length in bytes, as a hint for the reader; the table decides.
+    pub len: u64,
+}
+
+/// The memory of a region: lent for reading, or given as a put target.
+#[derive(Debug)]
+pub enum Held {
+    /// Peers may get; the user may hold other clones and read.
+    Source(Memory),
+    /// Peers may get and put; nobody else reaches it but through a claim.
+    Target(MemoryMut),
+}
+
+impl Held {
+    fn address(&self) -> *mut u8 {
+        match self {
+            Self::Source(memory) => memory.address().cast_mut(),
+            Self::Target(memory) => memory.address(),
+        }
+    }
+
+    fn notice(&self) -> Notice {
+        let (len, writable, share) = match self {
+            Self::Source(memory) => (memory.len(), false, memory.share()),
+            Self::Target(memory) => (memory.len(), true, memory.share()),
+        };
+        Notice { address: self.address() as u64, len: len as u64, writable, share }
+    }
+}
+
+/// Why a claim failed.
+#[derive(Debug, PartialEq, Eq)]
+pub enum ClaimError {
+    /// Another operation holds the region; the caller tries again later.
+    Busy,
+    /// It will never succeed.
+    Failed(TransferError),
+}
+
+/// Slots that [`Regions::register`] leaves free.
+const RESERVED_SLOTS: usize = 1024;
+
+struct Entry {
+    generation: u64,
+    held: Held,
+}
+
+#[derive(Default)]
+struct Table {
+    entries: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    draining: Vec<(u32, RegionKey, Held)>,
+}
+
+/// Address range of a region, for a backend that registers it with a network.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent {
+    /// First byte.
+    pub address: *const u8,
+    /// Bytes.
+    pub len: usize,
+    /// Whether peers may put.
+    pub writable: bool,
+}
+
+/// Hears of an ended region before its memory goes back; `false`: wants to hear no more.
+pub type EndListener = Box<dyn Fn(&RegionKey) -> bool + Send + Sync>;
+
+/// A node's registered memory.
+pub struct Regions {
+    node: NodeId,
+    board: Board,
+    table: Mutex<Table>,
+    listeners: Mutex<Vec<EndListener>>,
+}
+
+impl Regions {
+    /// An empty table for `node`.
+    ///
+    /// # Errors
+    /// When the kernel grants no shared memory for the board.
+    pub fn new(node: NodeId) -> Result<Self, LrtsError> {
+        let board = Board::create().map_err(|source| LrtsError::System {
+            operation: "creating the table of registered memory",
+            backend: "lrts",
+            source,
+            hint: "; 4 MiB of shared memory and one file descriptor are needed (see `ulimit -n`)",
+        })?;
+        Ok(Self { node, board, table: Mutex::default(), listeners: Mutex::default() })
+    }
+
+    /// Whose they are.
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// What peers of this host read.
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// Registers memory until [`Regions::deregister`]. No copy, no system call.
+    ///
+    /// # Errors
+    /// The memory itself when all slots of the board are taken, but for a few that [`Regions::register_reserved`] takes.
+    pub fn register(&self, held: Held) -> Result<RegionKey, Held> {
+        self.register_within(SLOTS - RESERVED_SLOTS, held)
+    }
+
+    /// The same for what must go on when users have taken all they can get.
+    ///
+    /// # Errors
+    /// The memory itself when all slots of the board are taken.
+    pub fn register_reserved(&self, held: Held) -> Result<RegionKey, Held> {
+        self.register_within(SLOTS, held)
+    }
+
+    fn register_within(&self, limit: usize, held: Held) -> Result<RegionKey, Held> {
+        let mut table = self.table.lock();
+        if table.entries.len() - table.free.len() >= limit {
+            return Err(held);
+        }
+        let slot = table.free.pop().unwrap_or_else(|| {
+            table.entries.push(None);
+            (table.entries.len() - 1) as u32
+        });
+        let generation = rand::random::<u64>().max(1);
+        let notice = held.notice();
+        self.board.publish(slot, generation, notice);
+        table.entries[slot as usize] = Some(Entry { generation, held });
+        Ok(RegionKey { node: self.node, slot, generation, len: notice.len })
+    }
+
+    /// Ends a registration. The memory comes back at once if nobody touches it, else from
+    /// [`Regions::reap`] after the last operation on it; new operations fail as stale from here on.
+    ///
+    /// # Errors
+    /// [`TransferError::StaleKey`] when there is no such registration.
+    pub fn deregister(&self, key: &RegionKey) -> Result<Option<Held>, TransferError> {
+        let mut table = self.table.lock();
+        let Entry { held, .. } = table
+            .entries
+            .get_mut(key.slot as usize)
+            .and_then(|entry| entry.take_if(|entry| entry.generation == key.generation))
+            .ok_or(TransferError::StaleKey(key.node))?;
+        self.board.retire(key.slot);
+        if self.board.is_drained(key.slot) {
+            table.free.push(key.slot);
+            drop(table);
+            self.tell_end(key);
+            return Ok(Some(held));
+        }
+        table.draining.push((key.slot, *key, held));
+        Ok(None)
+    }
+
+    /// Whether an operation touches a live region at this moment.
+    pub fn is_claimed(&self, key: &RegionKey) -> bool {
+        self.board.is_claimed(key.slot)
+    }
+
+    /// Memory of ended registrations that nobody touches any more.
+    pub fn reap(&self) -> Vec<(RegionKey, Held)> {
+        let mut table = self.table.lock();
+        if table.draining.is_empty() {
+            return Vec::new();
+        }
+        let (drained, draining): (Vec<_>, Vec<_>) = std::mem::take(&mut table.draining)
+            .into_iter()
+            .partition(|(slot, ..)| self.board.is_drained(*slot));
+        table.draining = draining;
+        table.free.extend(drained.iter().map(|(slot, ..)| *slot));
+        drop(table);
+        drained.iter().for_each(|(_, key, _)| self.tell_end(key));
+        drained.into_iter().map(|(_, key, held)| (key, held)).collect()
+    }
+
+    /// Calls `listener` for every region whose memory is about to go back to its owner, until it returns `false`.
+    pub fn on_end(&self, listener: EndListener) {
+        self.listeners.lock().push(listener);
+    }
+
+    fn tell_end(&self, key: &RegionKey) {
+        self.listeners.lock().retain(|listener| listener(key));
+    }
+
+    /// Address range of a live region. A user of the address holds a claim.
+    pub fn extent(&self, key: &RegionKey) -> Option<Extent> {
+        let table = self.table.lock();
+        let entry = table.entries.get(key.slot as usize)?.as_ref()?;
+        let Notice { len, writable, .. } = entry.held.notice();
+        let found = Extent { address: entry.held.address(), len: len as usize, writable };
+        (entry.generation == key.generation).then_some(found)
+    }
+
+    /// Claims a range of a region of this node, for an operation that this process carries out.
+    ///
+    /// # Errors
+    /// [`ClaimError`]; nothing is held then.
+    pub fn claim(
+        self: &Arc<Self>,
+        key: &RegionKey,
+        offset: u64,
+        len: u64,
+        mode: ClaimMode,
+    ) -> Result<Claim, ClaimError> {
+        let table = self.table.lock();
+        let entry = table
+            .entries
+            .get(key.slot as usize)
+            .and_then(Option::as_ref)
+            .filter(|entry| entry.generation == key.generation && key.node == self.node)
+            .ok_or(ClaimError::Failed(TransferError::StaleKey(key.node)))?;
+        // Address and length come from the private entry: peers can write the board.
+        let notice = entry.held.notice();
+        check_range(key.node, &notice, offset, len, mode).map_err(ClaimError::Failed)?;
+        self.board.claim(key.slot, key.generation, mode).map_err(|denied| match denied {
+            ClaimDenied::Busy => ClaimError::Busy,
+            ClaimDenied::Stale => ClaimError::Failed(TransferError::StaleKey(key.node)),
+        })?;
+        let address = entry.held.address().wrapping_add(offset as usize);
+        drop(table);
+        Ok(Claim { regions: Arc::clone(self), slot: key.slot, mode, address, len: len as usize })
+    }
+}
+
+/// Compares a range and a way of access with what was registered.
+///
+/// # Errors
+/// Out of range, or a put into a source.
+pub fn check_range(
+    node: NodeId,
+    notice: &Notice,
+    offset: u64,
+    len: u64,
+    mode: ClaimMode,
+) -> Result<(), TransferError> {
+    if mode == ClaimMode::Write && !notice.writable {
+        return Err(TransferError::ReadOnly(node));
+    }
+    if offset.checked_add(len).is_none_or(|end| end > notice.len) {
+        return Err(TransferError::OutOfRange { node, offset, len, region_len: notice.len });
+    }
+    Ok(())
+}
+
+/// A granted claim on a range of this node's memory; given back on drop. While it lives, the bytes stay
+/// allocated, and nobody writes them (read claim) or touches them at all (write claim).
+pub struct Claim {
+    regions: Arc<Regions>,
+    slot: u32,
+    mode: ClaimMode,
+    address: *mut u8,
+    len: usize,
+}
+
+// SAFETY: a claim is an address range that stays valid and race-free while it lives, on any thread.
+unsafe impl Send for Claim {}
+// SAFETY: `&Claim` gives out address and length only.
+unsafe impl Sync for Claim {}
+
+impl Claim {
+    /// First byte of the claimed range; writable only under a write claim.
+    pub fn address(&self) -> *mut u8 {
+        self.address
+    }
+
+    /// Bytes claimed.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the range is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.regions.board.release(self.slot, self.mode);
+    }
+}

@@ -1,0 +1,76 @@
+#![expect(unsafe_code, reason = "copies to and from arenas that neighbours map too")]
+//! Mapped range: a claimed range of a neighbour's region in our mapping of its arena, read, written or lent.
+//!
+//! The claim keeps correct neighbours away while bytes are copied or lent. The mapping stays until its last
+//! user is gone. Copies tolerate overlap: a wrong board may name one range twice.
+
+use crate::error::TransferError;
+use crate::host::PeerClaim;
+use crate::lrts::{Get, Put};
+use crate::mapping::Mapping;
+use crate::memory::Memory;
+use std::sync::Arc;
+
+/// Fills a get's memory.
+///
+/// # Errors
+/// [`TransferError::Refused`], when the range lies in no arena that this process could map.
+pub(super) fn read(claim: &PeerClaim, get: &Get) -> Result<(), TransferError> {
+    let range = locate(claim, get.offset, get.len)?.ok_or_else(|| not_shared(claim))?;
+    // SAFETY: the range holds `len` mapped bytes; `into` is held exclusively and has room for
+    // them (the caller compared). Both are raw addresses.
+    unsafe { std::ptr::copy(range.address.cast_const(), get.into.address(), get.len) };
+    Ok(())
+}
+
+/// Writes a put's memory.
+///
+/// # Errors
+/// As for `read`.
+pub(super) fn write(claim: &PeerClaim, put: &Put) -> Result<(), TransferError> {
+    let range = locate(claim, put.offset, put.from.len())?.ok_or_else(|| not_shared(claim))?;
+    // SAFETY: the range holds as many mapped bytes as `from`, which is readable; under the write
+    // claim it is ours alone. Both are raw addresses.
+    unsafe { std::ptr::copy(put.from.address(), range.address, put.from.len()) };
+    Ok(())
+}
+
+/// Lends the range in place; the claim is given back when the last clone is dropped. `None` for memory that is
+/// not shared.
+///
+/// # Errors
+/// As for `read`.
+pub(super) fn lend(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
+    let Some(range) = locate(&claim, offset, len)? else { return Ok(None) };
+    // SAFETY: the owner holds the mapping and the read claim: while it lives, the bytes stay mapped and
+    // no node of this job writes them. They are initialised: shared memory starts as zero.
+    Ok(Some(unsafe { Memory::lent(range.address, len, Box::new((range.mapping, claim))) }))
+}
+
+struct MappedRange {
+    mapping: Arc<Mapping>,
+    address: *mut u8,
+}
+
+/// Where `len` bytes of the claimed region, from `offset` on, are mapped here.
+fn locate(claim: &PeerClaim, offset: u64, len: usize) -> Result<Option<MappedRange>, TransferError> {
+    let Some(share) = claim.notice().share else { return Ok(None) };
+    let mapping = claim.neighbour().arena(share.arena)?;
+    let start = share.offset.checked_add(offset);
+    let end = start.and_then(|start| start.checked_add(len as u64));
+    match (start, end) {
+        (Some(start), Some(end)) if end <= mapping.len() as u64 => {
+            let address = mapping.address().wrapping_add(start as usize);
+            Ok(Some(MappedRange { mapping, address }))
+        }
+        _ => {
+            let cause = format!("its board places the region outside of arena {}", share.arena);
+            Err(TransferError::Refused { node: claim.neighbour().node(), cause })
+        }
+    }
+}
+
+fn not_shared(claim: &PeerClaim) -> TransferError {
+    let cause = "the region does not lie in shareable memory".to_owned();
+    TransferError::Refused { node: claim.neighbour().node(), cause }
+}

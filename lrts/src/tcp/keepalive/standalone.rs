@@ -1,0 +1,46 @@
+//! Keepalive connections beside a network of another backend, and the two words that are written on them.
+
+#[cfg(any(feature = "ofi", feature = "verbs"))]
+use super::GOODBYE;
+use super::{HEARD, Keepalives};
+use crate::bootstrap::Bootstrap;
+use crate::error::LrtsError;
+use crate::ids::NodeId;
+use crate::tcp::handshake::Line;
+use crate::tcp::mesh;
+use rustix::net::SendFlags;
+use std::time::Duration;
+
+impl Keepalives {
+    /// Connects this node to `peers`, for a backend of this name, within `patience` after all nodes have published where they
+    /// listen. Collective: every node of the job calls it, with peers that agree with the others'.
+    ///
+    /// # Errors
+    /// Who could not be reached or did not prove that it belongs to the job, or what the kernel refused.
+    pub(crate) fn open(
+        backend: &'static str,
+        bootstrap: &mut dyn Bootstrap,
+        peers: &[NodeId],
+        patience: Duration,
+    ) -> Result<Self, LrtsError> {
+        Self::watch(backend, mesh::connect_all(bootstrap, peers, &[Line::Keepalive], patience)?)
+    }
+
+    /// Tells a peer that its goodbye was heard.
+    pub(crate) fn write_heard(&self, peer: NodeId) {
+        self.write(peer, HEARD);
+    }
+
+    /// Says goodbye to a peer that was never sent anything.
+    #[cfg(any(feature = "ofi", feature = "verbs"))]
+    pub(crate) fn write_goodbye(&self, peer: NodeId) {
+        self.write(peer, GOODBYE);
+    }
+
+    fn write(&self, peer: NodeId, word: u8) {
+        if let Some(socket) = self.open.get(&peer) {
+            // An empty connection takes a byte, or it has ended, which is heard by reading.
+            let _ = rustix::net::send(socket, &[word], SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+        }
+    }
+}
