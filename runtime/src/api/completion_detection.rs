@@ -1,5 +1,5 @@
 //! Completion detection: when has everything been consumed that some producers made? The rest of the program may go on meanwhile, where
-//! [`quiescence`](crate::services::quiescence()) would wait for it. A library of one group, in the runtime's own language.
+//! [`quiescence`](crate::quiescence()) would wait for it. A library of one group, in the runtime's own language.
 //!
 //! 1. Members count what is produced and consumed on their PE. That is no message.
 //! 2. A producer that is done is told to the root, the member on PE 0. When as many are done as were announced, nothing more is produced, and the root

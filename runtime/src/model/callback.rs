@@ -48,7 +48,7 @@ pub(crate) enum Goal {
 /// | an entry of one chare | `proxy.entry_callback()` of a singleton, `proxy.at(index).entry_callback()`, `proxy.on(place).entry_callback()` |
 /// | an entry of every member of a collection | `proxy.entry_callback()` of the collection; [`narrow`](crate::ThisMember::narrow) takes one member of it |
 /// | an entry of every member of a section | `section.entry_callback()` |
-/// | a future that resumes whoever awaits it | [`future`](crate::pe::futures()) |
+/// | a future that resumes whoever awaits it | [`future`](crate::future()) |
 /// | a closure on this PE | [`Callback::once`], [`Callback::each`] |
 /// | the end of the job | [`Callback::exit`] |
 /// | nothing | [`Callback::ignore`] |

@@ -1,6 +1,6 @@
 //! Credit: how much one node may have on its way to another, or waiting there to run.
 //!
-//! 1. A message that a PE is to run costs its sender a [`cost`]. While the costs of what a node has sent to another, and has not been
+//! 1. A message that a PE is to run costs its sender [something](cost_of). While the costs of what a node has sent to another, and has not been
 //!    given back, are less than [`WINDOW_BYTES`], it may send one more.
 //! 2. The PE that runs the message gives the cost back, together with others: see [`Owed`]. A message that is kept, sent on or
 //!    waits for buffers has been run in this sense: what it waits in has a bound of its own.

@@ -1,6 +1,6 @@
 //! A reduction's way to its result: from the members of a PE to the first PE of the node, up the tree of nodes, to the callback.
 //!
-//! 1. A PE sends a partial when it closes a reduction (see [`crate::model::reduction::contributions`]) to the first PE of its node. That PE sends on what
+//! 1. A PE sends a partial when it closes a reduction (see [`crate::model::reduction::Contributions`]) to the first PE of its node. That PE sends on what
 //!    has come together once all PEs of the node and of the nodes below that take part have closed it. A partial that closes nothing
 //!    is late: it goes up at once, and on its own.
 //! 2. The root calls back when all PEs have closed the reduction and as many members contributed as are expected.
@@ -197,7 +197,7 @@ fn fold_on_node(pe: &Pe, id: CollectionId, partial: Partial) {
             }
         }
         (Ok(Some(_)), None) => {
-            fail_reduction(pe, info.chare.name, "it is over, and nobody contributed".to_owned())
+            fail_reduction(pe, info.chare.name, "it is over, and nobody contributed".to_owned());
         }
         (Err(cause), _) => fail_reduction(pe, info.chare.name, cause),
     }

@@ -38,7 +38,7 @@ mod base {
 
 use base::sleep::{Sleep, Sleeper};
 use base::spsc;
-use base::sync::{Arc, AtomicBool, AtomicUsize, Ordering, heavy, light};
+use base::sync::{Arc, AtomicBool, AtomicUsize, Ordering};
 use base::wake_flag::WakeFlag;
 use base::watcher::{Entrance, Watch};
 use loom::thread;
@@ -113,7 +113,7 @@ fn a_chain_loses_nothing() {
 #[test]
 fn a_sleeper_never_misses_a_chain() {
     loom::model(|| {
-        let (mut sender, receiver) = spsc::spsc::<u8, u64>();
+        let (mut sender, receiver) = spsc::chain::<u8, u64>();
         let sleep = Arc::new(Sleep::new());
         let pusher = {
             let sleep = Arc::clone(&sleep);

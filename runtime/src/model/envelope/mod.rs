@@ -1,6 +1,6 @@
 //! A message in flight as a value. `proxy -> zerocopy -> **envelope** -> location -> outbox`
 //!
-//! Inside a process an [`Envelope`] moves as it is; a [frame](frame) exists only between processes. A message that a service sends to
+//! Inside a process an [`Envelope`] moves as it is; a [`frame`] exists only between processes. A message that a service sends to
 //! itself is a [`SystemMessage`]: what it says is known to the service alone.
 //!
 //! Who sends and who runs a message never stands here.

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | [`Registration::Now`] | `CK_BUFFER_REG` | are registered by the call that sends them, wherever they go |
 //! | [`Registration::Lazily`], the default | `CK_BUFFER_UNREG` | are registered when they turn out to leave the process |
-//! | [`Registration::Pooled`], [`BufferMut::zeroed`] | `CK_BUFFER_PREREG`, `CkRdmaAlloc` | lie in the runtime's pool, or are copied there first |
+//! | [`Registration::Pooled`], [`BufferMut::zeroed`](crate::BufferMut::zeroed) | `CK_BUFFER_PREREG`, `CkRdmaAlloc` | lie in the runtime's pool, or are copied there first |
 //! | [`Registration::None`] | `CK_BUFFER_NOREG` | are never registered: they travel with the message, copied |
 //! | otherwise | `CK_BUFFER_DEREG` | stay registered until the last transfer is over |
 //! | [`SendBuffer::keep_registered`](crate::SendBuffer::keep_registered) | `CK_BUFFER_NODEREG` | stay registered for the next time |
@@ -24,7 +24,7 @@
 /// |---|---|---|
 /// | `Now` | are registered by the call that sends them, wherever they go | `CK_BUFFER_REG` |
 /// | `Lazily` | are registered when they turn out to leave the process | `CK_BUFFER_UNREG` |
-/// | `Pooled` | lie in the runtime's pool ([`BufferMut::zeroed`](crate::BufferMut::zeroed)), or are copied there first | `CK_BUFFER_PREREG` |
+/// | `Pooled` | lie in the runtime's pool ([`BufferMut::zeroed`](crate::BufferMut::zeroed)(crate::BufferMut::zeroed)), or are copied there first | `CK_BUFFER_PREREG` |
 /// | `None` | are never registered: they travel with the message, copied | `CK_BUFFER_NOREG` |
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Registration {

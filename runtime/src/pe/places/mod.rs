@@ -1,7 +1,7 @@
 //! Which PE a chare lives on, and the chares of this one. `envelope -> **location** -> outbox`
 //!
 //! 1. Tables hold the chares that live here. Of a member that lives elsewhere its home knows where, or that there is none; the
-//!    home follows from the index (see [`crate::model::collection::placement`]).
+//!    home follows from the index (see [`Placement`](crate::Placement)).
 //! 2. Both cost a hash or two, so each PE remembers what it asked last, in a small direct-mapped table: of a chare its PE, and
 //!    the chare itself if it is this one. Sending and dispatching both ask there first.
 //! 3. A call that was queued with its chare runs without asking again, unless that is gone meanwhile.

@@ -2,7 +2,7 @@
 //!
 //! 1. The PEs stand in a grid of one, two or three dimensions (see `grid`). For each entry marked `#[entry(aggregate)]` and each
 //!    collection, a PE keeps one buffer for each neighbour, which is whoever differs from it in one coordinate, and one for itself.
-//! 2. A call goes into the buffer of the neighbour that is next on its way. A buffer leaves as one message, a [`Bundle`], when it is full, some time
+//! 2. A call goes into the buffer of the neighbour that is next on its way. A buffer leaves as one message, a [`bundle`], when it is full, some time
 //!    after its first call, when its PE has nothing else to do, and when the program asks ([`flush_aggregated`]).
 //! 3. Who gets a bundle runs the calls of elements that live there, one after the other, and puts the others into buffers of its own. They keep
 //!    the destination that was found when they were made: PEs of different beliefs would send a call to and fro.

@@ -1,6 +1,6 @@
 //! Creation of arrays, groups and nodegroups: every node is told the blueprint, every PE constructs its members.
 
-use super::message::{ArrayMessage, ID, Told};
+use super::message::{ArrayFrame, ArrayMessage, ID};
 use crate::delivery::lifecycle::construct;
 use crate::delivery::outbox;
 use crate::model::arguments::Arguments;
@@ -14,7 +14,7 @@ use crate::pe::early::Missing;
 use crate::pe::places::LocalCollection;
 use crate::pe::queued::Outcome;
 use crate::pe::{ElementEvent, Pe};
-use crate::services::broadcast::tree::{self, Telling};
+use crate::services::broadcast::tree::{self, TreeMessage};
 use std::sync::Arc;
 
 /// Creates a collection on all PEs. One message to each node, down a tree.
@@ -27,8 +27,8 @@ pub(crate) fn create(
     chare: &'static ChareRegistration,
     arguments: &Arguments,
 ) {
-    let told = |_| Told::Members { root: pe.node.id, blueprint: Box::new(blueprint.clone()) };
-    tree::tell_nodes(pe, Telling::plain(ID), arguments, told);
+    let told = |_| ArrayFrame::Members { root: pe.node.id, blueprint: Box::new(blueprint.clone()) };
+    tree::tell_nodes(pe, TreeMessage::plain(ID), arguments, told);
     let info = match CollectionInfo::new(blueprint, chare, pe.node.topology) {
         Ok(info) => Arc::new(info),
         Err(cause) => panic!("{} cannot be created: {cause}", chare.name),

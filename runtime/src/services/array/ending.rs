@@ -1,7 +1,7 @@
 //! The end of insertions into an array: said on one PE, told to all homes.
 
 use super::insertion::{options, sweep_if_closed, with_insertions};
-use super::message::{ArrayMessage, ID, Told};
+use super::message::{ArrayFrame, ArrayMessage, ID};
 use crate::delivery::outbox;
 use crate::model::arguments::Arguments;
 use crate::model::envelope::Envelope;
@@ -10,7 +10,7 @@ use crate::node::Node;
 use crate::pe::Pe;
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
-use crate::services::broadcast::tree::{self, Telling};
+use crate::services::broadcast::tree::{self, TreeMessage};
 
 /// Says that nobody will ask for more members.
 pub(crate) fn done_inserting(pe: &Pe, collection: CollectionId) {
@@ -44,8 +44,8 @@ pub(super) fn close(pe: &Pe, id: CollectionId, from: PeId, insertions: u64) -> O
 /// Tells every home that this PE will insert no more, and for how many insertions it has asked there.
 fn tell_homes(pe: &Pe, collection: CollectionId, insertions: Vec<(PeId, u64)>) {
     let (root, from) = (pe.node.id, pe.id);
-    let told = |_| Told::Closing { root, collection, from, insertions: insertions.clone() };
-    tree::tell_nodes(pe, Telling::plain(ID), &Arguments::new(()), told);
+    let told = |_| ArrayFrame::Closing { root, collection, from, insertions: insertions.clone() };
+    tree::tell_nodes(pe, TreeMessage::plain(ID), &Arguments::new(()), told);
     for to in pe.node.pes() {
         let message = closing(collection, from, &insertions, to);
         outbox::send(pe, to, Envelope::system(options(), message));

@@ -81,7 +81,7 @@ pub(crate) enum Stage {
 
 /// What nodes tell each other of collections.
 #[derive(Serialize, Deserialize)]
-pub(super) enum Told {
+pub(super) enum ArrayFrame {
     /// For one PE. The constructor's arguments follow.
     Insert { to: PeId, order: InsertionOrder, chare: ChareTypeId },
     /// For one PE.
@@ -128,12 +128,12 @@ impl SystemMessage for ArrayMessage {
     fn write(&self, to: PeId, out: &mut Writer<'_>) -> Result<(), CodecError> {
         match self {
             Self::Insert(Insert { order, chare, arguments }) => {
-                out.write(&Told::Insert { to, order: order.clone(), chare: chare.id })?;
+                out.write(&ArrayFrame::Insert { to, order: order.clone(), chare: chare.id })?;
                 arguments.encode(out)
             }
-            Self::Located { target, at } => out.write(&Told::Located { to, target: *target, at: *at }),
+            Self::Located { target, at } => out.write(&ArrayFrame::Located { to, target: *target, at: *at }),
             Self::Gone { member, from, parcel } => {
-                out.write(&Told::Gone { to, member: *member, from: *from, parcel: parcel.clone() })
+                out.write(&ArrayFrame::Gone { to, member: *member, from: *from, parcel: parcel.clone() })
             }
             Self::CreateMembers { .. } | Self::DoneInserting(_) | Self::Closing { .. } => {
                 unreachable!("all nodes are told, and tell their PEs")

@@ -20,7 +20,7 @@ use crate::pe::queued::Outcome;
 use crate::pe::{ElementEvent, Pe, Service};
 use crate::services::broadcast::tree::check_root;
 use chare_lrts::codec;
-use message::{ArrayMessage, Insert, Told};
+use message::{ArrayFrame, ArrayMessage, Insert};
 use std::sync::Arc;
 
 pub(crate) const SERVICE: Service = Service {
@@ -57,24 +57,26 @@ fn receive(pe: &Pe, options: CallOptions, message: ArrayMessage) -> Outcome {
 /// # Errors
 /// What does not fit this program or this job, in words.
 fn arrive(node: &Arc<Node>, Arrival { frame, said, .. }: Arrival<'_>) -> Result<Option<Delivery>, String> {
-    let (told, rest): (Told, &[u8]) = codec::decode_front(said).map_err(|error| error.to_string())?;
+    let (told, rest): (ArrayFrame, &[u8]) = codec::decode_front(said).map_err(|error| error.to_string())?;
     let (to, options, message) = match told {
-        Told::Insert { to, order, chare } => {
+        ArrayFrame::Insert { to, order, chare } => {
             let chare = find_chare(chare)?;
             let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
             (to, insertion::options(), ArrayMessage::Insert(Insert { order, chare, arguments }))
         }
-        Told::Located { to, target, at } => (to, CallOptions::new(), ArrayMessage::Located { target, at }),
-        Told::Gone { to, member, from, parcel } => {
+        ArrayFrame::Located { to, target, at } => {
+            (to, CallOptions::new(), ArrayMessage::Located { target, at })
+        }
+        ArrayFrame::Gone { to, member, from, parcel } => {
             (to, CallOptions::new(), ArrayMessage::Gone { member, from, parcel })
         }
-        Told::Members { root, blueprint } => {
+        ArrayFrame::Members { root, blueprint } => {
             check_root(node, root)?;
             creation::arrive(node, root, *blueprint, (frame, rest))?;
             node.outside.processed.add_shared(1);
             return Ok(None);
         }
-        Told::Closing { root, collection, from, insertions } => {
+        ArrayFrame::Closing { root, collection, from, insertions } => {
             check_root(node, root)?;
             ending::arrive(node, root, (collection, from), &insertions, frame);
             node.outside.processed.add_shared(1);
@@ -89,7 +91,7 @@ fn arrive(node: &Arc<Node>, Arrival { frame, said, .. }: Arrival<'_>) -> Result<
 #[cfg(feature = "fuzzing")]
 pub(crate) fn announced_members(said: &[u8]) -> Option<u64> {
     match codec::decode_front(said) {
-        Ok((Told::Members { blueprint, .. }, _)) => blueprint.elements.range().map(|range| range.len()),
+        Ok((ArrayFrame::Members { blueprint, .. }, _)) => blueprint.elements.range().map(|range| range.len()),
         _ => None,
     }
 }

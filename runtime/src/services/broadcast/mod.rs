@@ -31,7 +31,7 @@ use chare_lrts::codec;
 use members::call_members;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use tree::Telling;
+use tree::TreeMessage;
 
 pub(crate) const SERVICE: Service = Service {
     node: NodeService {
@@ -57,7 +57,7 @@ struct CallOfAll {
 
 /// What nodes tell each other; the encoded arguments follow.
 #[derive(Serialize, Deserialize)]
-struct Told {
+struct BroadcastFrame {
     root: NodeId,
     call: CallOfAll,
     /// Lent by the node that sent the frame, whoever's memory it is.
@@ -71,10 +71,10 @@ pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
     let kinds = entry.nocopy.iter().copied();
     let carried: Vec<Carried> =
         kinds.zip(nocopy).map(|(kind, leaving)| Carried::sent(kind, leaving.clone())).collect();
-    let told = |nocopy| Told { root: pe.node.id, call: call.clone(), nocopy };
+    let told = |nocopy| BroadcastFrame { root: pe.node.id, call: call.clone(), nocopy };
     tree::tell_nodes(
         pe,
-        Telling { service: ID, carried: &carried, is_run: true },
+        TreeMessage { service: ID, carried: &carried, is_run: true },
         &broadcast.arguments,
         told,
     );
@@ -96,7 +96,8 @@ fn fire(pe: &Pe, call: CallOfMany) {
 /// # Errors
 /// What does not fit this program or this job, in words.
 fn arrive(node: &Arc<Node>, Arrival { source, frame, said }: Arrival<'_>) -> Result<(), String> {
-    let (Told { root, call, nocopy }, rest) = codec::decode_front(said).map_err(|error| error.to_string())?;
+    let (BroadcastFrame { root, call, nocopy }, rest) =
+        codec::decode_front(said).map_err(|error| error.to_string())?;
     tree::check_root(node, root)?;
     let entry = find_entry(call.entry)?;
     check_count(nocopy.len(), entry)?;
@@ -136,8 +137,8 @@ fn bring_in(
         kinds.zip(nocopy).map(|(kind, descriptor)| Wanted { descriptor, kind, into: None }).collect();
     let what = move || entry.fetching();
     carry::bring_in(node, arriving.cost.source, what, wanted, move |node, carried| {
-        let told = |nocopy| Told { root, call: arriving.call.clone(), nocopy };
-        let telling = Telling { service: ID, carried: &carried, is_run: true };
+        let told = |nocopy| BroadcastFrame { root, call: arriving.call.clone(), nocopy };
+        let telling = TreeMessage { service: ID, carried: &carried, is_run: true };
         tree::tell_children(node, root, telling, &encoded, told);
         tell_members(node, &arriving, &carried);
         node.outside.processed.add_shared(1);

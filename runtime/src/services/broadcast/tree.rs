@@ -1,4 +1,4 @@
-//! Telling all nodes, down the tree over nodes whose root is the sender's.
+//! TreeMessage all nodes, down the tree over nodes whose root is the sender's.
 
 use crate::delivery::zerocopy::carry::{self, Carried, PassedOn};
 use crate::model::arguments::Arguments;
@@ -12,14 +12,14 @@ use crate::pe::Pe;
 use serde::Serialize;
 
 /// Whose message all nodes are told, and what it brings.
-pub(crate) struct Telling<'a> {
+pub(crate) struct TreeMessage<'a> {
     pub(crate) service: ServiceId,
     pub(crate) carried: &'a [Carried],
     /// Whether PEs are to run it, so that it costs something.
     pub(crate) is_run: bool,
 }
 
-impl Telling<'_> {
+impl TreeMessage<'_> {
     /// With nothing but its words.
     pub(crate) fn plain(service: ServiceId) -> Self {
         Self { service, carried: &[], is_run: false }
@@ -34,7 +34,7 @@ impl Telling<'_> {
 /// Tells all other nodes, from this one: a message made of each child's descriptors, and arguments behind it.
 pub(crate) fn tell_nodes<M: Serialize>(
     pe: &Pe,
-    telling: Telling<'_>,
+    telling: TreeMessage<'_>,
     arguments: &Arguments,
     message: impl Fn(Vec<Descriptor>) -> M,
 ) {
@@ -57,7 +57,7 @@ pub(crate) fn tell_nodes<M: Serialize>(
 pub(crate) fn tell_children<M: Serialize>(
     node: &Node,
     root: NodeId,
-    telling: Telling<'_>,
+    telling: TreeMessage<'_>,
     tail: &[u8],
     message: impl Fn(Vec<Descriptor>) -> M,
 ) {

@@ -18,7 +18,7 @@ use crate::model::ids::{NodeId, ServiceId};
 use crate::model::nocopy::Descriptor;
 use crate::node::{Arrival, Node, NodeService};
 use crate::pe::{Pe, Service};
-use crate::services::broadcast::tree::{self, Telling};
+use crate::services::broadcast::tree::{self, TreeMessage};
 use chare_lrts::codec;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(crate) fn values(node: &Node) -> &ReadonlyValues {
 
 /// What nodes tell each other; the values follow.
 #[derive(Serialize, Deserialize)]
-struct Told {
+struct ReadonlyFrame {
     root: NodeId,
     /// Of what is large in them; lent by the node that sent the frame.
     nocopy: Vec<Descriptor>,
@@ -58,7 +58,7 @@ pub(crate) fn open_all(pe: &Pe) {
         let root = node.id;
         let told = values(node).encode().map_err(|error| error.to_string()).and_then(|(tail, carried)| {
             let passed = carry::PassedOn { service: ID, carried: &carried, tail: &tail, is_run: false };
-            carry::pass_on(node, &pe.counters, root, passed, |nocopy| Told { root, nocopy })
+            carry::pass_on(node, &pe.counters, root, passed, |nocopy| ReadonlyFrame { root, nocopy })
         });
         if let Err(cause) = told {
             node.fail(JobError::Config(format!("a readonly value cannot be sent: {cause}")));
@@ -69,7 +69,8 @@ pub(crate) fn open_all(pe: &Pe) {
 
 /// Takes the values from the node above: told, and entries may run, when this node has all of them.
 fn arrive(node: &Arc<Node>, Arrival { source, said, .. }: Arrival<'_>) -> Result<(), String> {
-    let (Told { root, nocopy }, rest) = codec::decode_front(said).map_err(|error| error.to_string())?;
+    let (ReadonlyFrame { root, nocopy }, rest) =
+        codec::decode_front(said).map_err(|error| error.to_string())?;
     tree::check_root(node, root)?;
     if !values(node).begin() {
         return Err("readonly values for the second time".to_owned());
@@ -80,8 +81,8 @@ fn arrive(node: &Arc<Node>, Arrival { source, said, .. }: Arrival<'_>) -> Result
     carry::bring_in(node, source, what, wanted, move |node, carried| {
         match values(node).accept(arriving, carried) {
             Ok(carried) => {
-                let telling = Telling { service: ID, carried: &carried, is_run: false };
-                tree::tell_children(node, root, telling, &encoded, |nocopy| Told { root, nocopy });
+                let telling = TreeMessage { service: ID, carried: &carried, is_run: false };
+                tree::tell_children(node, root, telling, &encoded, |nocopy| ReadonlyFrame { root, nocopy });
                 node.open();
             }
             Err(cause) => node.fail(JobError::Undecodable { peer: source, node: node.id, cause }),

@@ -3,7 +3,7 @@
 use super::forming::show;
 use super::members_at_home::state;
 use super::message::tell;
-use super::news::SectionNews;
+use super::news::SectionEvent;
 use crate::delivery::fire::fire;
 use crate::model::ids::{SectionId, Target};
 use crate::model::reduction::Share;
@@ -20,7 +20,7 @@ pub(crate) fn contribute(pe: &Pe, identity: &Identity, section: SectionId, share
     if home == pe.id && state(pe).borrow().get(section).is_some() {
         add(pe, section, (number, Some(member)), share);
     } else {
-        tell(pe, home, section, SectionNews::Contributed { number, member: Some(member), share });
+        tell(pe, home, section, SectionEvent::Contributed { number, member: Some(member), share });
     }
 }
 
@@ -80,14 +80,14 @@ fn advance(pe: &Pe, section: SectionId) {
             local.has_ended |= end.is_some();
             drop(sections);
             if let (Some(parent), Some(end)) = (parent, end) {
-                tell(pe, parent, section, SectionNews::Ended { end });
+                tell(pe, parent, section, SectionEvent::Ended { end });
             }
             return;
         };
         drop(sections);
         match parent {
             Some(parent) => {
-                tell(pe, parent, section, SectionNews::Contributed { number, member: None, share });
+                tell(pe, parent, section, SectionEvent::Contributed { number, member: None, share });
             }
             None => {
                 let callback = share.callback;

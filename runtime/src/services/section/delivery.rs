@@ -3,7 +3,7 @@
 use super::calls::{CallFrame, CallOfSection, Leg, Multicast};
 use super::dissolving;
 use super::members_at_home::state;
-use super::message::Message;
+use super::message::SectionMessage;
 use crate::delivery::outbox;
 use crate::delivery::shared_call::{SharedCall, call_member};
 use crate::delivery::zerocopy::send;
@@ -39,7 +39,11 @@ pub(super) fn deliver(pe: &Pe, options: CallOptions, mut multicast: Multicast) -
         None => {
             let seats = state(pe).borrow().get(section).map(|local| Rc::clone(&local.seats));
             let Some(seats) = seats else {
-                return pe.keep(Missing::Section(section), options, Message::Multicast(multicast).into());
+                return pe.keep(
+                    Missing::Section(section),
+                    options,
+                    SectionMessage::Multicast(multicast).into(),
+                );
             };
             seats.iter().filter(|seat| seat.is_taken.get()).for_each(|seat| reach(seat.target));
             dissolving::count_call(pe, section);
@@ -48,7 +52,7 @@ pub(super) fn deliver(pe: &Pe, options: CallOptions, mut multicast: Multicast) -
     for (to, members) in away {
         let multicast = Multicast { members: Some(members), ..multicast.clone() };
         let message = if pe.node.is_here(to) {
-            Message::Multicast(multicast)
+            SectionMessage::Multicast(multicast)
         } else {
             describe(&pe.node, to, options.clone(), multicast)
         };
@@ -58,13 +62,13 @@ pub(super) fn deliver(pe: &Pe, options: CallOptions, mut multicast: Multicast) -
 }
 
 /// A call on its way to members that live on another node.
-fn describe(node: &Node, to: PeId, options: CallOptions, multicast: Multicast) -> Message {
+fn describe(node: &Node, to: PeId, options: CallOptions, multicast: Multicast) -> SectionMessage {
     let Multicast { section, members, entry, arguments, nocopy, reference } = multicast;
     let call = CallOfSection { section, entry: entry.id, options, reference };
     let leg = Leg::Away { to, members: members.unwrap_or_default() };
     let nocopy =
         send::describe(node, node.topology.node_of(to), entry.nocopy, Nocopy::Leaving(nocopy.into()));
-    Message::Frame(CallFrame { call, leg, nocopy }, entry, arguments)
+    SectionMessage::Frame(CallFrame { call, leg, nocopy }, entry, arguments)
 }
 
 /// A member is not here.

@@ -2,7 +2,7 @@
 
 use super::members_at_home::{Seat, state};
 use super::message::tell;
-use super::news::SectionNews;
+use super::news::SectionEvent;
 use crate::model::ids::{PeId, SectionId, Target};
 use crate::pe::Pe;
 use crate::pe::places::Absence;
@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 /// Asks for a section's end.
 pub(crate) fn dissolve(pe: &Pe, section: SectionId) {
-    tell(pe, section.creator, section, SectionNews::Dissolving);
+    tell(pe, section.creator, section, SectionEvent::Dissolving);
 }
 
 /// At the root: tells all homes.
@@ -28,7 +28,7 @@ pub(super) fn announce(pe: &Pe, section: SectionId) {
         state(pe).borrow_mut().remove(section);
     }
     for home in homes.iter() {
-        tell(pe, *home, section, SectionNews::Dissolved { calls });
+        tell(pe, *home, section, SectionEvent::Dissolved { calls });
     }
 }
 
@@ -67,7 +67,7 @@ fn forget_if_over(pe: &Pe, section: SectionId) {
         }
     }
     for (at, members) in away {
-        tell(pe, at, section, SectionNews::Forgotten { members });
+        tell(pe, at, section, SectionEvent::Forgotten { members });
     }
 }
 

@@ -1,9 +1,9 @@
 //! Sections come: from a list of members to seats at their homes.
 
 use super::members_at_home::{LocalSection, Standing, state};
-use super::message::{Message, tell};
+use super::message::{SectionMessage, tell};
 use super::multicast::make_up;
-use super::news::{SectionMessage, SectionNews};
+use super::news::{SectionEvent, SectionNews};
 use super::tree::place_all;
 use crate::delivery::outbox;
 use crate::model::call_options::CallOptions;
@@ -20,8 +20,8 @@ use std::sync::Arc;
 /// Forms a section of these members, which belong to section `within`, if one is said.
 pub(crate) fn form(pe: &Pe, members: Vec<Target>, within: Option<SectionId>) -> SectionId {
     let section = state(pe).borrow_mut().announce(pe.id);
-    let news = SectionNews::Forming { members, within };
-    let message = Message::News(SectionMessage { section, news });
+    let event = SectionEvent::Forming { members, within };
+    let message = SectionMessage::News(SectionNews { section, event });
     outbox::send(pe, pe.id, Envelope::system(CallOptions::new().expedited(), message));
     section
 }
@@ -44,8 +44,8 @@ pub(super) fn assemble(
         match home_of(pe, *member) {
             Ok(home) => homes.entry(home).or_default().push(*member),
             Err(awaited) => {
-                let news = SectionNews::Forming { members, within };
-                let message = Message::News(SectionMessage { section, news });
+                let event = SectionEvent::Forming { members, within };
+                let message = SectionMessage::News(SectionNews { section, event });
                 return pe.keep(awaited, CallOptions::new().expedited(), message.into());
             }
         }
@@ -65,7 +65,7 @@ pub(super) fn assemble(
                     pe,
                     place.pe,
                     section,
-                    SectionNews::Seated { members, within, parent, below: place.below },
+                    SectionEvent::Seated { members, within, parent, below: place.below },
                 );
             }
         }
@@ -101,8 +101,8 @@ pub(super) fn seat(
         return Outcome::Processed;
     }
     if let Some(awaited) = members.iter().find_map(|member| home_of(pe, *member).err()) {
-        let news = SectionNews::Seated { members, within, parent, below };
-        let message = Message::News(SectionMessage { section, news });
+        let event = SectionEvent::Seated { members, within, parent, below };
+        let message = SectionMessage::News(SectionNews { section, event });
         return pe.keep(awaited, CallOptions::new(), message.into());
     }
     let local = LocalSection::new(&members, Some(parent), below, Arc::default());
@@ -118,7 +118,7 @@ fn check_and_open(pe: &Pe, section: SectionId, members: Vec<Target>, within: Opt
     }
     pe.release_early(Missing::Section(section));
     if let Some(whole) = within.filter(|_| !members.is_empty()) {
-        tell(pe, pe.id, whole, SectionNews::Required { members });
+        tell(pe, pe.id, whole, SectionEvent::Required { members });
     }
 }
 

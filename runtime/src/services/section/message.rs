@@ -1,7 +1,7 @@
 //! Messages of sections to one PE, and how nodes tell each other of them.
 
 use super::calls::{CallFrame, Multicast, SectionCall};
-use super::news::{SectionMessage, SectionNews};
+use super::news::{SectionEvent, SectionNews};
 use crate::delivery::outbox;
 use crate::delivery::zerocopy::carry::Carried;
 use crate::model::arguments::Arguments;
@@ -17,30 +17,30 @@ use serde::{Deserialize, Serialize};
 pub(crate) const ID: ServiceId = ServiceId(1);
 
 /// What one PE is told.
-pub(super) enum Message {
+pub(super) enum SectionMessage {
     /// To the root of a section.
     Call(SectionCall),
     /// To members of a section.
     Multicast(Multicast),
-    News(SectionMessage),
+    News(SectionNews),
     /// Either kind of call, for another node.
     Frame(CallFrame, &'static EntryRegistration, Arguments),
 }
 
 /// What nodes tell each other; the arguments of a call follow.
 #[derive(Serialize, Deserialize)]
-pub(super) enum Told<N, C> {
+pub(super) enum SectionFrame<N, C> {
     News { to: PeId, message: N },
     Call(C),
 }
 
-impl From<Message> for Body {
-    fn from(message: Message) -> Self {
+impl From<SectionMessage> for Body {
+    fn from(message: SectionMessage) -> Self {
         Self::System(Box::new(message))
     }
 }
 
-impl SystemMessage for Message {
+impl SystemMessage for SectionMessage {
     fn service(&self) -> ServiceId {
         ID
     }
@@ -82,9 +82,9 @@ impl SystemMessage for Message {
 
     fn write(&self, to: PeId, out: &mut Writer<'_>) -> Result<(), CodecError> {
         match self {
-            Self::News(message) => out.write(&Told::<_, CallFrame>::News { to, message }),
+            Self::News(message) => out.write(&SectionFrame::<_, CallFrame>::News { to, message }),
             Self::Frame(frame, _, arguments) => {
-                out.write(&Told::<SectionMessage, _>::Call(frame))?;
+                out.write(&SectionFrame::<SectionNews, _>::Call(frame))?;
                 arguments.encode(out)
             }
             Self::Call(_) | Self::Multicast(_) => {
@@ -95,7 +95,7 @@ impl SystemMessage for Message {
 }
 
 /// Tells a PE something about a section.
-pub(super) fn tell(pe: &Pe, to: PeId, section: SectionId, news: SectionNews) {
-    let message = Message::News(SectionMessage { section, news });
+pub(super) fn tell(pe: &Pe, to: PeId, section: SectionId, event: SectionEvent) {
+    let message = SectionMessage::News(SectionNews { section, event });
     outbox::send(pe, to, Envelope::system(CallOptions::new(), message));
 }

@@ -42,8 +42,8 @@ use crate::pe::{CallOfMany, ElementEvent, Pe, Service};
 use calls::CallFrame;
 use chare_lrts::codec;
 use members_at_home::{Sections, state};
-use message::{Message, Told};
-use news::SectionMessage;
+use message::{SectionFrame, SectionMessage};
+use news::SectionNews;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -57,12 +57,12 @@ pub(crate) const SERVICE: Service = Service {
     ..Service::named(ID, "sections")
 };
 
-fn receive(pe: &Pe, options: CallOptions, message: Message) -> Outcome {
+fn receive(pe: &Pe, options: CallOptions, message: SectionMessage) -> Outcome {
     match message {
-        Message::Call(call) => multicast::run(pe, options, call),
-        Message::Multicast(multicast) => delivery::deliver(pe, options, multicast),
-        Message::News(message) => receiving::receive(pe, message),
-        Message::Frame(..) => unreachable!("frames are for other nodes"),
+        SectionMessage::Call(call) => multicast::run(pe, options, call),
+        SectionMessage::Multicast(multicast) => delivery::deliver(pe, options, multicast),
+        SectionMessage::News(message) => receiving::receive(pe, message),
+        SectionMessage::Frame(..) => unreachable!("frames are for other nodes"),
     }
 }
 
@@ -71,14 +71,14 @@ fn receive(pe: &Pe, options: CallOptions, message: Message) -> Outcome {
 /// # Errors
 /// What does not fit this program or this job, in words.
 fn arrive(node: &Arc<Node>, arrival: Arrival<'_>) -> Result<Option<Delivery>, String> {
-    let (told, rest): (Told<SectionMessage, CallFrame>, &[u8]) =
+    let (told, rest): (SectionFrame<SectionNews, CallFrame>, &[u8]) =
         codec::decode_front(arrival.said).map_err(|error| error.to_string())?;
     match told {
-        Told::News { to, message } => {
-            let message = Box::new(Message::News(message));
+        SectionFrame::News { to, message } => {
+            let message = Box::new(SectionMessage::News(message));
             Ok(Some(Delivery { to, options: CallOptions::new(), message }))
         }
-        Told::Call(frame) => multicast::arrive(node, arrival, frame, rest).map(|()| None),
+        SectionFrame::Call(frame) => multicast::arrive(node, arrival, frame, rest).map(|()| None),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::calls::{CallFrame, CallOfSection, Leg, Multicast, SectionCall};
 use super::members_at_home::{Standing, state};
-use super::message::{ID, Message, Told};
-use super::news::SectionMessage;
+use super::message::{ID, SectionFrame, SectionMessage};
+use super::news::SectionNews;
 use super::tree::{branches, split};
 use crate::base::counters::Counters;
 use crate::delivery::outbox;
@@ -35,7 +35,7 @@ pub(crate) fn call(pe: &Pe, options: CallOptions, call: SectionCall) {
         Ok(()) => pe.counters.sent.add(1),
         Err((options, call)) => {
             let message = if pe.node.is_here(root) {
-                Message::Call(call)
+                SectionMessage::Call(call)
             } else {
                 describe(&pe.node, options.clone(), call)
             };
@@ -45,11 +45,11 @@ pub(crate) fn call(pe: &Pe, options: CallOptions, call: SectionCall) {
 }
 
 /// A call on its way to a root on another node.
-fn describe(node: &Node, options: CallOptions, call: SectionCall) -> Message {
+fn describe(node: &Node, options: CallOptions, call: SectionCall) -> SectionMessage {
     let SectionCall { section, entry, arguments, nocopy, reference } = call;
     let call = CallOfSection { section, entry: entry.id, options, reference };
     let nocopy = carry::describe(node, node.topology.node_of(section.creator), &nocopy);
-    Message::Frame(CallFrame { call, leg: Leg::Up, nocopy }, entry, arguments)
+    SectionMessage::Frame(CallFrame { call, leg: Leg::Up, nocopy }, entry, arguments)
 }
 
 /// At the root: makes the calls that have waited for the section, in the order in which they came.
@@ -67,7 +67,7 @@ pub(super) fn run(pe: &Pe, options: CallOptions, call: SectionCall) -> Outcome {
     match standing {
         Standing::Known => spread(pe, &options, call),
         Standing::Forming => {
-            return pe.keep(Missing::Section(section), options, Message::Call(call).into());
+            return pe.keep(Missing::Section(section), options, SectionMessage::Call(call).into());
         }
         Standing::Unknown => {
             let what = format!("a call of {}::{} of {section}", call.entry.chare, call.entry.name);
@@ -103,7 +103,7 @@ fn spread(pe: &Pe, options: &CallOptions, call: SectionCall) {
     }
     let multicast = multicast(&call, entry, arguments, &nocopy);
     for (to, multicast) in copies(near, multicast) {
-        outbox::send(pe, to, Envelope::system(options.clone(), Message::Multicast(multicast)));
+        outbox::send(pe, to, Envelope::system(options.clone(), SectionMessage::Multicast(multicast)));
     }
     children.into_iter().for_each(|child| hold_back(&pe.node, child));
 }
@@ -142,7 +142,7 @@ fn pass_on(
     let children: Vec<NodeId> = branches.iter().map(|branch| node.topology.node_of(branch[0])).collect();
     let message = |position: usize, nocopy| {
         let leg = Leg::Down(branches[position].to_vec());
-        Told::<SectionMessage, _>::Call(CallFrame { call: call.clone(), leg, nocopy })
+        SectionFrame::<SectionNews, _>::Call(CallFrame { call: call.clone(), leg, nocopy })
     };
     let passed = PassedOn { service: ID, carried, tail: encoded, is_run: true };
     carry::pass_to(node, counters, &children, passed, message)?;
@@ -186,14 +186,14 @@ pub(super) fn arrive(
             let call = SectionCall { section, entry, arguments, nocopy, reference };
             node.deliver(
                 section.creator,
-                Work::Message(Envelope::system(options, Message::Call(call)), cost),
+                Work::Message(Envelope::system(options, SectionMessage::Call(call)), cost),
             );
         }
         Leg::Away { to, members } => {
             let options = call.options.clone();
             let multicast =
                 Multicast { members: Some(members), ..multicast(&call, entry, arguments, &carried) };
-            let envelope = Envelope::system(options, Message::Multicast(multicast));
+            let envelope = Envelope::system(options, SectionMessage::Multicast(multicast));
             node.deliver(to, Work::Message(envelope, cost));
         }
         Leg::Down(pes) => {
@@ -206,7 +206,7 @@ pub(super) fn arrive(
             // Each gives a part of the cost back.
             let costs = cost.split(near.len() as u32);
             for ((to, multicast), cost) in copies(near, multicast).zip(costs) {
-                let envelope = Envelope::system(call.options.clone(), Message::Multicast(multicast));
+                let envelope = Envelope::system(call.options.clone(), SectionMessage::Multicast(multicast));
                 node.outside.sent.add_shared(1);
                 node.deliver(to, Work::Message(envelope, cost));
             }

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 /// Something about a section, for one PE.
 #[derive(Serialize, Deserialize)]
-pub(super) struct SectionMessage {
+pub(super) struct SectionNews {
     pub(super) section: SectionId,
-    pub(super) news: SectionNews,
+    pub(super) event: SectionEvent,
 }
 
 /// See the file's head.
 #[derive(Serialize, Deserialize)]
-pub(super) enum SectionNews {
+pub(super) enum SectionEvent {
     /// On the PE that forms it: these are its members, which belong to section `within`, if one is said.
     Forming { members: Vec<Target>, within: Option<SectionId> },
     /// To a home: these members have their seats there; its place in the tree.
@@ -36,15 +36,15 @@ pub(super) enum SectionNews {
     Denied { is_dissolved: bool },
 }
 
-impl SectionMessage {
+impl SectionNews {
     /// About how much memory its contents take.
     pub(super) fn bytes(&self) -> usize {
-        match &self.news {
-            SectionNews::Forming { members, .. }
-            | SectionNews::Seated { members, .. }
-            | SectionNews::Required { members }
-            | SectionNews::Forgotten { members } => size_of_val(&**members),
-            SectionNews::Contributed { share, .. } => share.bytes(),
+        match &self.event {
+            SectionEvent::Forming { members, .. }
+            | SectionEvent::Seated { members, .. }
+            | SectionEvent::Required { members }
+            | SectionEvent::Forgotten { members } => size_of_val(&**members),
+            SectionEvent::Contributed { share, .. } => share.bytes(),
             _ => 0,
         }
     }

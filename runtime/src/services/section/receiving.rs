@@ -1,8 +1,8 @@
 //! News of sections as they come: done at once, kept until the section is known, or refused because it never will be.
 
 use super::members_at_home::{Standing, state};
-use super::message::{Message, tell};
-use super::news::{SectionMessage, SectionNews};
+use super::message::{SectionMessage, tell};
+use super::news::{SectionEvent, SectionNews};
 use super::{contributing, dissolving, forming};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, opened};
@@ -12,25 +12,25 @@ use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 
 /// Something about a section has come here.
-pub(super) fn receive(pe: &Pe, SectionMessage { section, news }: SectionMessage) -> Outcome {
+pub(super) fn receive(pe: &Pe, SectionNews { section, event }: SectionNews) -> Outcome {
     let is_here = state(pe).borrow().get(section).is_some();
-    match news {
-        SectionNews::Forming { members, within } => return forming::assemble(pe, section, members, within),
-        SectionNews::Seated { members, within, parent, below } => {
+    match event {
+        SectionEvent::Forming { members, within } => return forming::assemble(pe, section, members, within),
+        SectionEvent::Seated { members, within, parent, below } => {
             return forming::seat(pe, section, (members, within), (parent, below));
         }
-        SectionNews::Forgotten { members } => dissolving::forget(pe, section, &members),
-        SectionNews::Doubted { by } => return answer(pe, section, by),
-        SectionNews::Denied { is_dissolved } if !is_here => deny(pe, section, is_dissolved),
-        SectionNews::Denied { .. } => {}
-        news if !is_here => return wait_in_doubt(pe, section, news),
-        SectionNews::Required { members } => forming::require(pe, section, &members),
-        SectionNews::Contributed { number, member, share } => {
+        SectionEvent::Forgotten { members } => dissolving::forget(pe, section, &members),
+        SectionEvent::Doubted { by } => return answer(pe, section, by),
+        SectionEvent::Denied { is_dissolved } if !is_here => deny(pe, section, is_dissolved),
+        SectionEvent::Denied { .. } => {}
+        event if !is_here => return wait_in_doubt(pe, section, event),
+        SectionEvent::Required { members } => forming::require(pe, section, &members),
+        SectionEvent::Contributed { number, member, share } => {
             contributing::add(pe, section, (number, member), share);
         }
-        SectionNews::Ended { end } => contributing::end_below(pe, section, end),
-        SectionNews::Dissolving => dissolving::announce(pe, section),
-        SectionNews::Dissolved { calls } => dissolving::expect_calls(pe, section, calls),
+        SectionEvent::Ended { end } => contributing::end_below(pe, section, end),
+        SectionEvent::Dissolving => dissolving::announce(pe, section),
+        SectionEvent::Dissolved { calls } => dissolving::expect_calls(pe, section, calls),
     }
     Outcome::Processed
 }
@@ -39,17 +39,17 @@ pub(super) fn receive(pe: &Pe, SectionMessage { section, news }: SectionMessage)
 const DISSOLVED: &str = "the section was dissolved before; do that when nobody needs it any more";
 
 /// News of a section that has not been heard of here, or is not any more.
-fn wait_in_doubt(pe: &Pe, section: SectionId, news: SectionNews) -> Outcome {
+fn wait_in_doubt(pe: &Pe, section: SectionId, event: SectionEvent) -> Outcome {
     let standing = state(pe).borrow().standing(section);
     if section.creator == pe.id && standing == Standing::Unknown {
-        refuse(pe, section, &news, DISSOLVED);
+        refuse(pe, section, &event, DISSOLVED);
         return Outcome::Processed;
     }
     // What the root says it says to those that will hear of the section.
-    if section.creator != pe.id && !matches!(news, SectionNews::Dissolved { .. }) {
-        tell(pe, section.creator, section, SectionNews::Doubted { by: pe.id });
+    if section.creator != pe.id && !matches!(event, SectionEvent::Dissolved { .. }) {
+        tell(pe, section.creator, section, SectionEvent::Doubted { by: pe.id });
     }
-    let message = Message::News(SectionMessage { section, news });
+    let message = SectionMessage::News(SectionNews { section, event });
     pe.keep(Missing::Section(section), CallOptions::new(), message.into())
 }
 
@@ -60,10 +60,10 @@ fn answer(pe: &Pe, section: SectionId, by: PeId) -> Outcome {
     match standing {
         Standing::Known if is_home => {}
         Standing::Forming => {
-            let message = Message::News(SectionMessage { section, news: SectionNews::Doubted { by } });
+            let message = SectionMessage::News(SectionNews { section, event: SectionEvent::Doubted { by } });
             return pe.keep(Missing::Section(section), CallOptions::new(), message.into());
         }
-        _ => tell(pe, by, section, SectionNews::Denied { is_dissolved: standing == Standing::Unknown }),
+        _ => tell(pe, by, section, SectionEvent::Denied { is_dissolved: standing == Standing::Unknown }),
     }
     Outcome::Processed
 }
@@ -74,20 +74,20 @@ fn deny(pe: &Pe, section: SectionId, is_dissolved: bool) {
     let early = pe.early.borrow_mut().release(Missing::Section(section));
     for envelope in early {
         if let Body::System(message) = envelope.body
-            && let Message::News(message) = opened(message)
+            && let SectionMessage::News(message) = opened(message)
         {
-            refuse(pe, section, &message.news, cause);
+            refuse(pe, section, &message.event, cause);
         }
         pe.counters.processed.add(1);
     }
 }
 
 /// Ends the job because of news of a section that is not, if they need one.
-fn refuse(pe: &Pe, section: SectionId, news: &SectionNews, cause: &str) {
-    match news {
-        SectionNews::Contributed { .. } => pe.fail(format!("a contribution to {section}"), cause),
-        SectionNews::Required { .. } => pe.fail(format!("forming a section of members of {section}"), cause),
-        SectionNews::Dissolving => pe.fail(format!("dissolving {section}"), cause),
+fn refuse(pe: &Pe, section: SectionId, event: &SectionEvent, cause: &str) {
+    match event {
+        SectionEvent::Contributed { .. } => pe.fail(format!("a contribution to {section}"), cause),
+        SectionEvent::Required { .. } => pe.fail(format!("forming a section of members of {section}"), cause),
+        SectionEvent::Dissolving => pe.fail(format!("dissolving {section}"), cause),
         _ => {}
     }
 }
