@@ -2,7 +2,7 @@
 
 use crate::model::ids::ServiceId;
 use crate::node::NodeService;
-use crate::pe::Service;
+use crate::pe::{MOST_SERVICES, Service};
 use crate::services::{aggregation, array, broadcast, quiescence, readonly, reduction, section, tags};
 
 /// All services, by their numbers. They hear of elements in this order: whoever puts something into an element's parcel stands before
@@ -24,6 +24,7 @@ const LIST: [Service; 8] = [
 pub(crate) static NODE_SERVICES: [NodeService; 8] = {
     let mut rows = [NodeService::NONE; LIST.len()];
     let mut number = 0;
+    assert!(LIST.len() <= MOST_SERVICES);
     while number < LIST.len() {
         let ServiceId(id) = LIST[number].id;
         assert!(id as usize == number, "a service stands in the list where its number says");

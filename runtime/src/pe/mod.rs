@@ -41,6 +41,7 @@ use run_queue::RunQueue;
 use running::{Now, Running};
 use rustc_hash::FxHashMap;
 use std::any::Any;
+use std::array;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -49,6 +50,9 @@ use tasks::Tasks;
 
 /// Steps between two looks at the network by a busy PE.
 pub(crate) const NETWORK_INTERVAL: u32 = 16;
+
+/// How many services there may be: each has a place in its PE and a bit of `attention`.
+pub(crate) const MOST_SERVICES: usize = u32::BITS as usize;
 
 /// A service of the runtime: what it does on a PE and on a node, a row of function pointers. The ideas are Charm++'s: Converse's handlers
 /// (`deliver`), conditions (`poll`, `before_rest`) and `CkArrayListener` (`element`).
@@ -153,7 +157,7 @@ pub(crate) struct Pe {
     pub(crate) tasks: Tasks,
     services: &'static [Service],
     /// What each service keeps here.
-    states: Box<[TypedBox]>,
+    states: [TypedBox; MOST_SERVICES],
     /// The services that want to be polled, a bit for each.
     attention: Cell<u32>,
     absent: Absent,
@@ -196,7 +200,9 @@ impl Pe {
             futures: RefCell::default(),
             tasks: Tasks::default(),
             services,
-            states: services.iter().map(|service| (service.state)()).collect(),
+            states: array::from_fn(|number| {
+                services.get(number).map_or_else(|| TypedBox::new(()), |service| (service.state)())
+            }),
             attention: Cell::new(0),
             absent: services.iter().find_map(|service| service.absent).expect("one service finds members"),
             running: Now::default(),
@@ -278,6 +284,7 @@ impl Pe {
     }
 
     /// Where a chare lives, as far as this PE knows.
+    #[inline]
     pub(crate) fn locate(&self, target: Target) -> Location {
         self.places.borrow_mut().locate(self.id, target)
     }

@@ -1,6 +1,6 @@
 //! The runtime's lock-free protocols, compiled with loom's atomics and run in every order that the memory model allows.
 //!
-//! The files are the runtime's own, included by path; only `crate::sync` differs.
+//! The files are the runtime's own, included by path; only `base::sync` differs.
 #![cfg(test)]
 
 /// The runtime's lowest floor.
@@ -267,9 +267,9 @@ fn a_task_that_is_woken_while_it_looks_looks_again() {
     });
 }
 
-/// Two who wake a task at once leave its key once.
+/// Two threads that wake a task at once leave its key once.
 #[test]
-fn a_wish_is_told_once() {
+fn a_wake_flag_is_set_once() {
     loom::model(|| {
         let flag = Arc::new(WakeFlag::new());
         let other = {

@@ -12,7 +12,7 @@ use crate::pe::Pe;
 use crate::pe::places::Location;
 use rustc_hash::FxHashMap;
 use std::any::TypeId;
-use std::cell::RefCell;
+use std::cell::{RefCell, RefMut};
 use std::time::Instant;
 
 /// The buffers of one PE.
@@ -63,8 +63,7 @@ pub(crate) fn call<E: AggregatedEntry>(
     let recent = aggregation.recent::<E>();
     // What follows a call of the same member is all but free.
     let Some(buffer) = recent.and_then(|stream| stream.begun_for(collection, index)) else {
-        drop(aggregation);
-        return call_another::<E>(pe, (collection, index), arguments, bytes);
+        return call_another::<E>(pe, aggregation, (collection, index), arguments, bytes);
     };
     if buffer.push_same(arguments, bytes) >= E::BUFFER_BYTES {
         drop(aggregation);
@@ -79,10 +78,11 @@ fn send_recent<E: AggregatedEntry>(pe: &Pe) {
     send_if_full(pe, full);
 }
 
-/// Calls another member than the call before.
+/// Calls another member than the call before, or one whose buffer has to grow.
 #[inline(never)]
 fn call_another<E: AggregatedEntry>(
     pe: &Pe,
+    aggregation: RefMut<'_, Aggregation>,
     (collection, index): (CollectionId, Index),
     arguments: E::Arguments,
     bytes: usize,
@@ -90,10 +90,11 @@ fn call_another<E: AggregatedEntry>(
     let target = Target::Member(collection, index);
     match pe.locate(target) {
         Location::At(to) if to.0 < pe.node.topology.pes() => {
-            add::<E>(pe, collection, (index, to), arguments, bytes);
+            add_to::<E>(pe, aggregation, collection, (index, to), arguments, bytes);
         }
         // It waits for news, or is refused, as a message of its own.
         Location::At(_) | Location::Unknown(_) => {
+            drop(aggregation);
             let entry = entry::<E>();
             outbox::call(pe, &entry.options, (&target, entry), arguments, None);
         }
@@ -108,13 +109,24 @@ pub(super) fn add<E: AggregatedEntry>(
     arguments: E::Arguments,
     bytes: usize,
 ) {
-    let full = {
-        let mut aggregation = state(pe).borrow_mut();
-        aggregation.stream::<E>(pe, collection).add(pe, (index, to), arguments, bytes)
-    };
+    add_to::<E>(pe, state(pe).borrow_mut(), collection, (index, to), arguments, bytes);
+}
+
+#[inline]
+fn add_to<E: AggregatedEntry>(
+    pe: &Pe,
+    mut aggregation: RefMut<'_, Aggregation>,
+    collection: CollectionId,
+    (index, to): (Index, PeId),
+    arguments: E::Arguments,
+    bytes: usize,
+) {
+    let full = aggregation.stream::<E>(pe, collection).add(pe, (index, to), arguments, bytes);
+    drop(aggregation);
     send_if_full(pe, full);
 }
 
+#[inline]
 fn send_if_full(pe: &Pe, full: Option<(PeId, Bundle)>) {
     if let Some((hop, bundle)) = full {
         send(pe, hop, bundle);

@@ -54,6 +54,12 @@ impl<T> Items<T> {
         self.arguments.is_empty()
     }
 
+    /// Whether a call fits without new memory.
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        self.arguments.len() < self.arguments.capacity()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.arguments.len()
     }

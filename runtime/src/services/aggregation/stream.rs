@@ -82,7 +82,7 @@ impl<E: AggregatedEntry> Stream<E> {
         self.collection
     }
 
-    /// The buffer whose last call is one of this member, if the last call is.
+    /// The buffer whose last call is one of this member, if the last call is and another one fits: what grows is out of the way of calls.
     #[inline]
     pub(super) fn begun_for(
         &mut self,
@@ -91,7 +91,7 @@ impl<E: AggregatedEntry> Stream<E> {
     ) -> Option<&mut Buffer<E::Arguments>> {
         let (recent, hop) = self.recent?;
         if recent == index && self.collection == collection {
-            self.buffers.get_mut(hop.0 as usize)
+            self.buffers.get_mut(hop.0 as usize).filter(|buffer| buffer.items.has_room())
         } else {
             None
         }
