@@ -1,4 +1,4 @@
-//! What `+stats` prints: counters that each PE keeps, read when the job ends.
+//! Counters of each PE, read when the job ends: the numbers that `+stats` prints.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds; only the counter's one writer calls it, so no atomic read-modify-write is needed.
+    /// Adds to the counter. Only its one writer calls this, so no atomic read-modify-write is needed.
     #[inline]
     pub(crate) fn add(&self, amount: u64) {
         self.0.store(self.0.load(Ordering::Relaxed) + amount, Ordering::Release);
     }
 
-    /// Adds, from any thread.
+    /// Adds to the counter, from any thread.
     pub(crate) fn add_shared(&self, amount: u64) {
         self.0.fetch_add(amount, Ordering::AcqRel);
     }
@@ -23,16 +23,16 @@ impl Counter {
     }
 }
 
-/// What one PE did; a second set belongs to whatever happens on a node outside any PE's entries.
+/// The counters of one PE; a second set counts everything that happens on a node outside any PE's entries.
 #[derive(Default, Debug)]
 pub(crate) struct Counters {
-    /// Messages sent; with `processed` what quiescence detection compares.
+    /// Messages sent. Quiescence detection compares them with `processed`.
     pub(crate) sent: Counter,
     /// Messages that are over.
     pub(crate) processed: Counter,
     /// Wake-ups of async entries by their own PE; each is also processed once.
     pub(crate) resumed: Counter,
-    /// The same by any other thread.
+    /// Wake-ups of async entries by any other thread; each is also processed once.
     pub(crate) woken: Counter,
     /// Entry methods run.
     pub(crate) entries: Counter,
@@ -42,20 +42,20 @@ pub(crate) struct Counters {
     pub(crate) encodes: Counter,
     /// Bulk copies of nocopy data: eager sends, fetches and posted receives.
     pub(crate) copies: Counter,
-    /// Bytes of those.
+    /// Bytes of those copies.
     pub(crate) copied_bytes: Counter,
     /// Time without work, in nanoseconds.
     pub(crate) idle_ns: Counter,
 }
 
 impl Counters {
-    /// One bulk copy of nocopy data, from any thread.
+    /// Counts one bulk copy of nocopy data, from any thread.
     pub(crate) fn count_copy(&self, bytes: usize) {
         self.copies.add_shared(1);
         self.copied_bytes.add_shared(bytes as u64);
     }
 
-    /// One line for humans.
+    /// The counters as one line for humans.
     pub(crate) fn describe(&self, name: &str, lifetime_ns: u64) -> String {
         format!(
             "{name:<8} sent {:>9}  entries {:>9}  network bytes {:>12}  encodes {:>7}  copies {:>6} ({} bytes)  idle {:>3} %",

@@ -1,12 +1,13 @@
-//! One value of any type in a room of one size: in place if it is small, else in a box.
+//! Type-erased values: one value of any type in storage of one size, in place if the value is small, else in a box.
 //!
 //! A message's arguments travel in this form, so that a call of small arguments allocates nothing.
 //!
-//! 1. [`Operations`] of a type and a place filled by [`Erased::new`] of the same type are kept together, and nothing
+//! 1. The [`Operations`] of a type and a place filled by [`Erased::new`] of the same type are kept together, and no code
 //!    exchanges one without the other. All `unsafe` here rests on that.
 //! 2. Whether a value stands in its place or in a box follows from its type alone: [`fits`].
-//! 3. The value leaves by [`Erased::take`] or is dropped, never both: what is taken from holds [`Nothing`] afterwards.
-//! 4. A value whose place needs no more than its first word, itself or its box, can stand in that alone: [`Short`].
+//! 3. The value leaves by [`Erased::take`] or is dropped, never both: a place whose value was taken holds [`Nothing`] afterwards.
+//! 4. A value that needs only the first word of its place, for itself or for the pointer to its box, can stand in that word
+//!    alone: [`Short`].
 
 #![expect(unsafe_code, reason = "storage in place of a type that only its two ends know")]
 
@@ -21,7 +22,7 @@ const WORDS: usize = 4;
 type Word = MaybeUninit<u64>;
 type Place = [Word; WORDS];
 
-/// What can be erased.
+/// A type whose values can be erased.
 pub(crate) trait Content: Clone + Send + 'static {
     /// Writes the value's encoding.
     ///
@@ -30,18 +31,18 @@ pub(crate) trait Content: Clone + Send + 'static {
     fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError>;
 }
 
-/// What can be done to a value without knowing its type. Each is called with a place that holds a value of the type.
+/// The operations on a value whose type the caller does not know. Each is called with a place that holds a value of that type.
 struct Operations {
     type_id: TypeId,
-    /// Whether the place's first word is all that is used of it.
+    /// Whether a value uses no more than the first word of its place.
     is_short: bool,
     encode: unsafe fn(&Place, &mut Writer<'_>) -> Result<(), CodecError>,
     clone: unsafe fn(&Place) -> Erased,
-    /// Ends the place's value; the place is empty after it. `None` where there is nothing to end.
+    /// Drops the place's value; the place is empty afterwards. `None` where the value needs no drop.
     drop: Option<unsafe fn(&mut Place)>,
 }
 
-/// What is left when a value was taken.
+/// The content of a place whose value was taken.
 #[derive(Clone)]
 struct Nothing;
 
@@ -65,7 +66,7 @@ const fn fits<T>() -> bool {
     size_of::<T>() <= size_of::<Place>() && align_of::<T>() <= align_of::<Place>()
 }
 
-/// Where the value is: in the place, or where the box in the place points.
+/// The address of the value: in the place, or where the box in the place points.
 ///
 /// # Safety
 /// The place holds a value of type `T`.
@@ -79,7 +80,7 @@ unsafe fn find<T>(place: &Place) -> *const T {
     }
 }
 
-/// Moves the value out; the place is empty after it.
+/// Moves the value out; the place is empty afterwards.
 ///
 /// # Safety
 /// The place holds a value of type `T`.
@@ -97,7 +98,7 @@ unsafe fn move_out<T>(place: &mut Place) -> T {
 /// # Safety
 /// The place holds a value of type `T`.
 unsafe fn encode<T: Content>(place: &Place, out: &mut Writer<'_>) -> Result<(), CodecError> {
-    // SAFETY: it points to a live `T`, borrowed no longer than the place.
+    // SAFETY: `find` points to a live `T`, borrowed no longer than the place.
     let value: &T = unsafe { &*find(place) };
     value.encode(out)
 }
@@ -105,7 +106,7 @@ unsafe fn encode<T: Content>(place: &Place, out: &mut Writer<'_>) -> Result<(), 
 /// # Safety
 /// The place holds a value of type `T`.
 unsafe fn clone<T: Content>(place: &Place) -> Erased {
-    // SAFETY: it points to a live `T`, borrowed no longer than the place.
+    // SAFETY: `find` points to a live `T`, borrowed no longer than the place.
     let value: &T = unsafe { &*find(place) };
     Erased::new(value.clone())
 }
@@ -135,7 +136,7 @@ impl<T: Content> OperationsOf<T> {
 }
 
 impl Erased {
-    /// Takes a value in: without an allocation if it is small.
+    /// Erases a value's type; a small value costs no allocation.
     #[inline]
     pub(crate) fn new<T: Content>(value: T) -> Self {
         let mut place = [Word::uninit(); WORDS];
@@ -154,7 +155,7 @@ impl Erased {
         self.operations.type_id == TypeId::of::<T>()
     }
 
-    /// Gives the value, if it is a `T`; nothing is left then. Else the value stays.
+    /// Gives the value, if it is a `T`, and leaves [`Nothing`] in its place. A value of another type stays.
     #[inline]
     pub(crate) fn take<T: Content>(&mut self) -> Option<T> {
         if !self.is::<T>() {
@@ -168,7 +169,7 @@ impl Erased {
     /// The same value in less room.
     ///
     /// # Errors
-    /// The value where it is, when it needs more than a word.
+    /// The unchanged value, when it needs more than one word.
     #[inline]
     pub(crate) fn shorten(self) -> Result<Short, Self> {
         if !self.operations.is_short {
@@ -206,11 +207,11 @@ pub(crate) struct Short {
     word: Word,
 }
 
-// SAFETY: as an `Erased`.
+// SAFETY: as for `Erased`: the only value inside is a `Content`, which is `Send`; the operations are plain functions.
 unsafe impl Send for Short {}
 
 impl Short {
-    /// The value where every type has room.
+    /// The same value, in storage with room for every type.
     #[inline]
     pub(crate) fn widen(self) -> Erased {
         // SAFETY: `self` is neither dropped nor used after this.
@@ -232,7 +233,7 @@ impl Short {
 impl Drop for Short {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: nobody looks at the word after a drop.
+        // SAFETY: no code looks at the word after a drop.
         drop(unsafe { self.move_out() });
     }
 }

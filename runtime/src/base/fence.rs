@@ -1,18 +1,18 @@
-//! The barrier of a store-load handshake between those who work and one who is about to sleep.
+//! Asymmetric memory fences: the two halves of a store-load handshake between working threads and a thread that is about to sleep.
 //!
-//! 1. Each side stores, passes its barrier and loads what the other stores; at least one of them sees the other.
-//! 2. Those who work do so for every message, so theirs is [`light`]: it keeps the compiler from reordering and costs the
-//!    processor nothing. Who is about to sleep passes [`heavy`]: the kernel makes every thread of the process that runs
-//!    pass a full barrier (`membarrier(2)`, private expedited; some microseconds, which a sleep costs many times over).
-//! 3. Where the kernel does not offer that, both are fences.
+//! 1. Each side stores, passes its fence and loads what the other side stores; at least one of the two sees the other's store.
+//! 2. A working thread passes its fence for every message, so that fence is [`light`]: it keeps the compiler from reordering and
+//!    costs the processor nothing. A thread that is about to sleep passes [`heavy`]: the kernel makes every running thread of the
+//!    process pass a full barrier (`membarrier(2)`, private expedited; some microseconds, which a sleep costs many times over).
+//! 3. Where the kernel does not offer that, both halves are full fences.
 
 use std::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
 
-/// Whether the kernel passes the barrier for those who work. Set once, by [`prepare`]; who reads the old value fences, which is
-/// always enough.
+/// Whether the kernel passes the barrier for working threads. Set once, by [`prepare`]; a thread that reads the old value passes a
+/// full fence, which is always enough.
 static KERNEL_HELPS: AtomicBool = AtomicBool::new(false);
 
-/// Asks the kernel; called before threads meet here.
+/// Registers the process for the kernel's barrier; called before any two threads meet at these fences.
 pub(crate) fn prepare() {
     use rustix::thread::{MembarrierCommand, membarrier};
     if membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok() {
@@ -20,7 +20,7 @@ pub(crate) fn prepare() {
     }
 }
 
-/// Between the store and the load of those who work.
+/// The fence between the store and the load of a working thread.
 #[inline]
 pub(crate) fn light() {
     if KERNEL_HELPS.load(Ordering::Relaxed) {
@@ -30,7 +30,7 @@ pub(crate) fn light() {
     }
 }
 
-/// Between the store and the load of one who is about to sleep.
+/// The fence between the store and the load of a thread that is about to sleep.
 pub(crate) fn heavy() {
     use rustix::thread::{MembarrierCommand, membarrier};
     fence(Ordering::SeqCst);

@@ -1,9 +1,9 @@
-//! How much memory this process can have: the measure of what other nodes may make it take.
+//! Host memory: how much of it this process can have, which bounds how much other nodes may make it keep.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where a container says how much it grants (cgroup v2, seen from inside).
+/// The file in which a container says how many bytes it grants (cgroup v2, seen from inside).
 const CONTAINER: &str = "/sys/fs/cgroup/memory.max";
 
 /// Bytes of memory of this host, or of the container if that has less.
@@ -22,21 +22,21 @@ pub(crate) fn kept_bytes_max() -> u64 {
     host_memory_bytes() / 4
 }
 
-/// What is kept for one purpose, up to [`kept_bytes_max`].
+/// The bytes that are kept for one purpose, up to [`kept_bytes_max`].
 #[derive(Default)]
 pub(crate) struct Allowance {
-    /// Bytes kept. It is a sum; no other memory depends on it.
+    /// Bytes kept; written by any thread. It is a sum, and no other memory depends on it.
     used: AtomicU64,
 }
 
 impl Allowance {
-    /// Keeps so many bytes more; returns whether there was room.
+    /// Adds `bytes` to those that are kept; returns whether there was room.
     pub(crate) fn take(&self, bytes: u64) -> bool {
         let fits = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= kept_bytes_max());
         self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
     }
 
-    /// They are kept no longer.
+    /// Gives back `bytes` that are kept no longer.
     pub(crate) fn give_back(&self, bytes: u64) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }

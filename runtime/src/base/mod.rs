@@ -1,7 +1,7 @@
 //! Threads and memory: fences, queues between two threads, sleep, values whose type only their two ends know, counters.
 //!
-//! The lowest floor. Here lives what would make sense in a program without chares. A chare, a message, a node or a PE of the job never
-//! does.
+//! The lowest floor. Here lives code that would make sense in a program without chares. Code that knows a chare, a message, a node or a
+//! PE of the job never lives here; where comments say "PE", any thread with work of its own would do.
 
 pub(crate) mod counters;
 pub(crate) mod erased;

@@ -1,11 +1,11 @@
-//! How a PE sleeps, as those who leave it work see it.
+//! Sleep state of a PE: it tells a thread that leaves work for the PE whether and how to wake the PE.
 //!
-//! 1. A PE that is about to sleep stores how, passes the heavy barrier, and looks for work once more.
-//! 2. Whoever leaves work does so first, passes the light barrier, and looks how the PE sleeps.
-//! 3. At least one of them sees the other (Dekker): the PE finds the work, or the other finds it asleep.
-//! 4. Whoever turns asleep into awake does the waking; so each sleep is ended at most once.
+//! 1. A PE that is about to sleep stores how it sleeps, passes the heavy fence, and looks for work once more.
+//! 2. A thread that leaves work for the PE leaves the work first, then passes the light fence, then looks how the PE sleeps.
+//! 3. At least one of the two sees the other (Dekker): the PE finds the work, or the thread finds the PE asleep.
+//! 4. The thread that turns asleep into awake does the waking, so each sleep is ended at most once.
 //!
-//! `tests/model` checks it.
+//! `tests/model` checks this protocol.
 
 use crate::base::sync::{AtomicU8, Ordering, heavy, light};
 
@@ -13,16 +13,16 @@ const AWAKE: u8 = 0;
 const PARKED: u8 = 1;
 const IN_NETWORK: u8 = 2;
 
-/// Whom to wake.
+/// The place where a PE sleeps, which says how to wake it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sleeper {
-    /// Its thread is parked.
+    /// The PE's thread is parked.
     Thread,
-    /// It waits in the network.
+    /// The PE waits in the network.
     Network,
 }
 
-/// One PE's state, written by the PE when it falls asleep and by whoever wakes it.
+/// One PE's state, written by the PE when it falls asleep or wakes, and by the thread that wakes it.
 #[derive(Debug)]
 pub(crate) struct Sleep(AtomicU8);
 
@@ -31,7 +31,7 @@ impl Sleep {
         Self(AtomicU8::new(AWAKE))
     }
 
-    /// Rule 1: look for work after this, and sleep only if there is none.
+    /// Rule 1. After this call the PE looks for work, and sleeps only if there is none.
     pub(crate) fn announce(&self, sleeper: Sleeper) {
         let state = match sleeper {
             Sleeper::Thread => PARKED,
@@ -41,12 +41,12 @@ impl Sleep {
         heavy();
     }
 
-    /// The PE is awake, for whatever reason.
+    /// Marks the PE as awake, whatever woke it.
     pub(crate) fn end(&self) {
         self.0.store(AWAKE, Ordering::Relaxed);
     }
 
-    /// Rule 2: called after work was left; says whom the caller must wake.
+    /// Rule 2, called after work was left; returns which sleeper the caller must wake, if any.
     #[inline]
     pub(crate) fn interrupt(&self) -> Option<Sleeper> {
         light();
@@ -60,7 +60,7 @@ impl Sleep {
         }
     }
 
-    /// Rule 2, for a parked sleep and no other; returns whether the caller must unpark the thread.
+    /// Rule 2 for a parked PE and no other; returns whether the caller must unpark the thread.
     pub(crate) fn interrupt_parked(&self) -> bool {
         light();
         self.0.compare_exchange(PARKED, AWAKE, Ordering::AcqRel, Ordering::Relaxed).is_ok()

@@ -1,14 +1,14 @@
 #![expect(unsafe_code, reason = "a type that is known by the id that is kept beside the value")]
-//! A box with a value of any type, and the way back to what it is.
+//! Typed boxes: a value of any type in a box, beside the id of its type.
 //!
-//! `Any` calls a function to learn a type, which takes as long as what is done with some of these values. So the type's id stands here,
-//! beside the box. [`TypedBox::new`] alone puts the two together, and nothing exchanges one without the other.
+//! `Any` calls a function to learn a type, and that takes as long as the work that is done with some of these values. So the type's id
+//! stands here, beside the box. [`TypedBox::new`] alone puts the two together, and no code exchanges one without the other.
 
 use std::any::{Any, TypeId};
 
-/// See the file's head.
+/// A boxed value and the id of its type.
 pub(crate) struct TypedBox {
-    /// Of what is in the box.
+    /// The type of the value in the box.
     type_id: TypeId,
     value: Box<dyn Any>,
 }
@@ -21,13 +21,13 @@ impl TypedBox {
     /// The value.
     ///
     /// # Panics
-    /// If it is of another type.
+    /// If the value is of another type.
     #[inline]
     pub(crate) fn get<T: Any>(&self) -> &T {
         assert!(self.type_id == TypeId::of::<T>(), "a box is opened as what it was filled with");
         let value: *const dyn Any = &*self.value;
         // SAFETY: `new` boxed a `T` for the id of this type, and ids of different types differ; the box is borrowed for as long as
-        // what is returned.
+        // the returned reference.
         unsafe { &*value.cast::<T>() }
     }
 }

@@ -1,6 +1,6 @@
-//! What travels between chares: any serializable, cloneable value; and its type-erased form.
+//! Arguments of messages: serializable, cloneable values of any type, and their type-erased form.
 //!
-//! Inside a process the value itself travels, in place of the envelope if it is small (see [`crate::base::erased`]); it is encoded
+//! Inside a process the value itself travels, inside the envelope if it is small (see [`crate::base::erased`]); it is encoded
 //! only when it leaves the process, and decoded once on arrival.
 
 use crate::base::erased::{Content, Erased, Short};
@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::any::type_name;
 
-/// What an argument of an entry method, the value of a callback or a readonly value must be.
+/// A value that can travel between chares: an argument of an entry method, the value of a callback or a readonly value.
 ///
 /// Implemented by every type that is serializable, cloneable (broadcasts clone inside a process), `Send` and
 /// owns its contents.
@@ -61,7 +61,7 @@ impl Arguments {
     /// The same arguments in less room.
     ///
     /// # Errors
-    /// The arguments as they are, when they take more than a word.
+    /// The unchanged arguments, when they take more than one word.
     #[inline]
     pub(crate) fn shorten(self) -> Result<ShortArguments, Self> {
         self.0.shorten().map(ShortArguments).map_err(Self)
@@ -73,15 +73,15 @@ impl Arguments {
         Self(Erased::new(value))
     }
 
-    /// Keeps a value's encoding until somebody who knows the type takes it.
+    /// Keeps a value's encoding until code that knows the type takes the value.
     pub(crate) fn encoded(bytes: Vec<u8>) -> Self {
         Self(Erased::new(Encoded(bytes)))
     }
 
-    /// The same, from what writes it.
+    /// Keeps the encoding that `write` writes.
     ///
     /// # Errors
-    /// When that refuses.
+    /// When `write` refuses.
     pub(crate) fn encoded_by(
         write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
     ) -> Result<Self, CodecError> {
@@ -93,7 +93,7 @@ impl Arguments {
     /// Decodes a value of a known type.
     ///
     /// # Errors
-    /// When the bytes are no such value.
+    /// When the bytes do not encode a `T`.
     pub(crate) fn decode<T: Message>(bytes: &[u8]) -> Result<Self, CodecError> {
         codec::decode::<T>(bytes).map(Self::new)
     }
@@ -101,7 +101,7 @@ impl Arguments {
     /// Gives the value.
     ///
     /// # Errors
-    /// When an encoded value is none of this type.
+    /// When the value is encoded and its bytes do not encode a `T`.
     ///
     /// # Panics
     /// If the value is of another type: a bug in generated code.
@@ -109,7 +109,7 @@ impl Arguments {
         self.take_in_place()
     }
 
-    /// The same; leaves the shell where it is.
+    /// Gives the value as [`Arguments::take`] does, and leaves the emptied arguments where they are.
     #[inline]
     pub(crate) fn take_in_place<T: Message>(&mut self) -> Result<T, CodecError> {
         match self.0.take::<T>() {
@@ -126,7 +126,7 @@ impl Arguments {
         codec::decode(&bytes)
     }
 
-    /// Whether there is a value that needs a drop; none once it was taken.
+    /// Whether there is a value that needs a drop; there is none once the value was taken.
     #[inline]
     pub(crate) fn needs_drop(&self) -> bool {
         self.0.needs_drop()
@@ -145,7 +145,7 @@ impl Arguments {
         self.0.peek::<Encoded>().map(|Encoded(bytes)| &bytes[..])
     }
 
-    /// Appends the value's encoding; it stays what it is.
+    /// Appends the value's encoding; the value stays as it is.
     ///
     /// # Errors
     /// When the type's serialization refuses.
@@ -153,12 +153,12 @@ impl Arguments {
         codec::append(out, |writer| self.encode(writer))
     }
 
-    /// How long the value's encoding is; 0 when the type's serialization refuses.
+    /// The length of the value's encoding, in bytes; 0 when the type's serialization refuses.
     pub(crate) fn encoded_bytes(&self) -> usize {
         codec::fill(&mut [], |writer| self.encode(writer)).unwrap_or(0)
     }
 
-    /// Writes the value's encoding; it stays what it is.
+    /// Writes the value's encoding; the value stays as it is.
     ///
     /// # Errors
     /// When the type's serialization refuses.

@@ -3,21 +3,21 @@
 use crate::model::priority::{BitVector, Priority};
 use serde::{Deserialize, Serialize};
 
-/// Which calls a call waits for.
+/// The lane of a call in its PE's queue: which queued calls it waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Lane {
-    /// Those of smaller priority, and those of the same that came before.
+    /// Calls of smaller priority, and calls of the same priority that came before.
     #[default]
     ByPriority,
-    /// Expedited ones that came before.
+    /// Expedited calls that came before.
     Expedited,
-    /// Immediate ones that came before.
+    /// Immediate calls that came before.
     Immediate,
-    /// All.
+    /// All other calls.
     WhenIdle,
 }
 
-/// How a call is queued at its destination.
+/// The options of a call: how it is queued at its destination.
 ///
 /// ```
 /// use chare::{CallOptions, Priority};
@@ -27,7 +27,7 @@ pub enum Lane {
 /// # let _ = (urgent, newest_first, deepest_first);
 /// ```
 ///
-/// Charm++'s strategies of queueing are these:
+/// Charm++'s queueing strategies are written like this:
 ///
 /// | there | here |
 /// |---|---|
@@ -41,7 +41,7 @@ pub struct CallOptions {
     integer: i32,
     pub(crate) last_in_first_out: bool,
     pub(crate) lane: Lane,
-    /// Instead of the integer.
+    /// The words of the priority, instead of the integer.
     bits: Option<BitVector>,
 }
 
@@ -51,37 +51,37 @@ impl CallOptions {
         Self::default()
     }
 
-    /// How calls of an entry are queued when the caller does not say.
+    /// The options of an entry's calls when the caller gives none.
     pub(crate) const fn of_entry(priority: i32, lane: Lane) -> Self {
         Self { integer: priority, last_in_first_out: false, lane, bits: None }
     }
 
-    /// Runs before calls of larger priority.
+    /// Lets the call run before calls of larger priority.
     pub fn priority(mut self, priority: Priority) -> Self {
         (self.integer, self.bits) = (priority.integer, priority.bits);
         self
     }
 
-    /// Runs before calls of the same priority that are queued already.
+    /// Lets the call run before calls of the same priority that are queued already.
     pub fn last_in_first_out(mut self) -> Self {
         self.last_in_first_out = true;
         self
     }
 
-    /// Runs before all that is queued by priority.
+    /// Lets the call run before all calls that are queued by priority.
     pub fn expedited(mut self) -> Self {
         self.lane = Lane::Expedited;
         self
     }
 
-    /// Runs before all that is queued, expedited calls included: as soon as the entry that runs is over, or waits, and the PE has seen
-    /// the call. A PE with much to do looks at what others sent after at most 64 of its calls.
+    /// Lets the call run before all queued calls, expedited ones included: as soon as the entry that runs is over, or waits, and the PE
+    /// has seen the call. A PE with much to do looks at messages from others after at most 64 of its calls.
     pub fn immediate(mut self) -> Self {
         self.lane = Lane::Immediate;
         self
     }
 
-    /// Whether a call is queued behind all that waits.
+    /// Whether a call with these options is queued behind all waiting calls.
     #[inline]
     pub(crate) fn is_default(&self) -> bool {
         self.integer == 0
@@ -90,7 +90,7 @@ impl CallOptions {
             && self.bits.is_none()
     }
 
-    /// Whether it has a priority other than the default.
+    /// Whether the options name a priority other than the default.
     pub(crate) fn ranks(&self) -> bool {
         self.integer != 0 || self.bits.is_some()
     }

@@ -1,13 +1,14 @@
-//! Where a result goes: an entry, a broadcast, a section, a future, a closure, the job's end, or nowhere. Serializable, location independent.
+//! Callbacks: serializable, location-independent destinations of results: an entry, a broadcast, a section, a future, a closure, the
+//! job's end, or nothing.
 //!
-//! `Callback<T>` is typed by what it carries, so a reduction of `f64` cannot be sent to an entry that takes a string. How
-//! it is sent stands in [`crate::api::context`].
+//! `Callback<T>` is typed by the value that it carries, so a reduction of `f64` cannot be sent to an entry that takes a string.
+//! `delivery/fire.rs` sends the value.
 
 use crate::model::ids::{EntryId, PeId, ServiceId, Target};
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
 
-/// A waiting [`Future`](crate::Future) or closure: its PE, its place in that PE's table and the number of its use.
+/// A waiting [`Future`](crate::Future) or closure: its PE, its place in that PE's table and the generation of that place.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) struct FutureId {
     pub(crate) pe: PeId,
@@ -22,7 +23,7 @@ pub(crate) struct ErasedCallback {
     pub(crate) reference: u64,
 }
 
-/// What a callback does.
+/// The destination of a callback.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) enum Goal {
     Ignore,
@@ -31,7 +32,8 @@ pub(crate) enum Goal {
         target: Target,
         entry: EntryId,
     },
-    /// An entry of all chares that a service knows together, by who brought them together and which of theirs it is.
+    /// An entry of all chares that a service knows together, such as a collection or a section: by the PE that brought them together and
+    /// their number on that PE.
     Many {
         service: ServiceId,
         many: (PeId, u32),
@@ -41,7 +43,8 @@ pub(crate) enum Goal {
     Resolve(FutureId),
 }
 
-/// Where to send a value of type `T` later: to a reduction, a transfer, another chare. Small, copyable, serializable.
+/// The destination of a value of type `T` that is sent later: given to a reduction, a transfer, another chare. Small, copyable,
+/// serializable.
 ///
 /// | it leads to | made by |
 /// |---|---|
@@ -89,7 +92,7 @@ impl<T> Callback<T> {
         self.erased.reference
     }
 
-    /// The same callback; where it reaches all of `many`, it reaches `one` of them alone.
+    /// The same callback, except that a callback to all of `many` reaches only `one` of them.
     pub(crate) fn narrowed(mut self, (service, many): (ServiceId, (PeId, u32)), one: Target) -> Self {
         if let Goal::Many { service: by, many: reached, entry } = self.erased.goal
             && (by, reached) == (service, many)

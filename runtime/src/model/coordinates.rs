@@ -1,7 +1,7 @@
-//! Integers and tuples of them as indices: lanes of equal width, the first coordinate in the highest.
+//! Coordinates of indices: integers and tuples of them in lanes of equal width, the first coordinate in the highest lane.
 //!
-//! A coordinate stands in its lane as a number without sign that orders as the coordinate does, so indices order as their tuples
-//! do, and whoever sees lanes alone can count through a range of them (see [`crate::model::index_range`]).
+//! A coordinate stands in its lane as an unsigned number that orders as the coordinate does. So indices order as their tuples do, and
+//! code that sees lanes alone can count through a range of indices (see [`crate::model::index_range`]).
 
 use crate::model::arguments::Message;
 use crate::model::ids::Index;
@@ -31,7 +31,7 @@ pub(crate) fn from_lanes(lanes: &[u64]) -> Index {
     Index::from_bits(lanes.iter().fold(0, |all, lane| all.wrapping_shl(bits) | u128::from(*lane)))
 }
 
-/// An integer as a coordinate. In its lane it is a number without sign that orders as it does.
+/// An integer as a coordinate. In its lane it is an unsigned number of the same order.
 pub trait Coordinate: Message + Copy + Eq + Hash + Debug {
     #[doc(hidden)]
     const ZERO: Self;
@@ -121,7 +121,7 @@ coordinates! {
     isize, |number, bits| number + (1 << (bits - 1)), |lane, bits| lane - (1 << (bits - 1));
 }
 
-/// An index of one to six dimensions, such that ranges of it can be counted through: an integer, or a tuple of two to six.
+/// An index of one to six dimensions whose ranges can be counted through: an integer, or a tuple of two to six integers.
 pub trait Coordinates: ArrayIndex {
     /// The index whose coordinates are all zero.
     #[doc(hidden)]
@@ -129,7 +129,7 @@ pub trait Coordinates: ArrayIndex {
     /// The index whose coordinates are all one.
     #[doc(hidden)]
     const UNIT: Self;
-    /// The coordinates in their lanes, the first first.
+    /// The coordinates in their lanes, in order.
     #[doc(hidden)]
     fn lanes(&self) -> Vec<u64>;
     /// The coordinates as distances.

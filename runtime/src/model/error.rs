@@ -1,4 +1,4 @@
-//! How a job ends badly: one error, which names what failed, where and why.
+//! Job errors: the one error with which a job ends, which names what failed, where and why.
 
 use crate::model::ids::{NodeId, PeId};
 use chare_lrts::{LrtsError, TransferError};
@@ -13,11 +13,11 @@ pub enum JobError {
     /// An entry method or an `async` task panicked.
     #[error("{what} panicked on {pe} ({node}): {cause}")]
     Panic {
-        /// Chare and entry.
+        /// The chare and the entry.
         what: String,
-        /// Where.
+        /// The PE on which it failed.
         pe: PeId,
-        /// On which node.
+        /// The node on which it failed.
         node: NodeId,
         /// The panic's message and place.
         cause: String,
@@ -25,23 +25,23 @@ pub enum JobError {
     /// A message cannot be delivered: its target, its arguments or its buffers do not fit.
     #[error("{what} failed on {pe} ({node}): {cause}")]
     Delivery {
-        /// Chare and entry.
+        /// The chare and the entry.
         what: String,
-        /// Where.
+        /// The PE on which it failed.
         pe: PeId,
-        /// On which node.
+        /// The node on which it failed.
         node: NodeId,
-        /// Why.
+        /// The cause.
         cause: String,
     },
     /// A zero-copy transfer failed.
     #[error("{what} failed on {node}: {cause}")]
     Transfer {
-        /// Which transfer.
+        /// The transfer.
         what: String,
-        /// On which node.
+        /// The node on which it failed.
         node: NodeId,
-        /// Why.
+        /// The cause.
         cause: TransferError,
     },
     /// A node sent bytes that are no message.
@@ -49,19 +49,19 @@ pub enum JobError {
         "{peer} sent an invalid message to {node}: {cause}; all nodes must run the same build of the program"
     )]
     Undecodable {
-        /// Who sent it.
+        /// The node that sent the bytes.
         peer: NodeId,
-        /// Who received it.
+        /// The node that received them.
         node: NodeId,
-        /// What is wrong.
+        /// The defect, in words.
         cause: String,
     },
     /// The network, a peer or the kernel failed.
     #[error("{node}: {cause}")]
     Lrts {
-        /// Who noticed.
+        /// The node that noticed.
         node: NodeId,
-        /// What happened.
+        /// The failure.
         cause: LrtsError,
     },
     /// Another node ended the job; its own message says why.

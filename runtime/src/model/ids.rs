@@ -1,4 +1,4 @@
-//! Names for everything a message can be about: newtypes, never bare integers.
+//! Ids of everything that a message can be about: newtypes, never bare integers.
 
 use bytemuck::{Pod, Zeroable};
 pub use chare_lrts::NodeId;
@@ -25,7 +25,7 @@ pub(crate) struct ChareId {
     pub home: PeId,
     /// The PE that created it; together with `home` and `serial` unique in the job.
     pub creator: PeId,
-    /// Counts what `creator` created on `home`.
+    /// Counts the singletons that `creator` created on `home`.
     pub serial: u32,
 }
 
@@ -53,7 +53,7 @@ impl fmt::Display for SectionId {
     }
 }
 
-/// A member of a collection: what [`crate::ArrayIndex`] makes of an element's index, the PE of a group, the node of a nodegroup.
+/// A member of a collection: the packed form of an element's [`crate::ArrayIndex`], the PE of a group, the node of a nodegroup.
 ///
 /// 128 bits, in four words so that a [`Target`] leaves room beside it.
 #[derive(Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
@@ -138,26 +138,26 @@ pub(crate) enum Target {
     Member(CollectionId, Index),
 }
 
-/// A target as seven words, each of which is always there.
+/// A target in seven words, all of which are always there.
 ///
-/// The index comes first: whoever copies a message moves 16 bytes at a time, and a number that is read back across two such moves makes the
-/// processor wait until both are over (20 cycles; [`Target`] has its index there).
+/// The index comes first: code that copies a message moves 16 bytes at a time, and reading back a number that lies across two such moves
+/// makes the processor wait until both are over (20 cycles; [`Target`] has its index there).
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct PackedTarget {
-    /// Of a member.
+    /// The index of a member.
     index: Index,
     creator: u32,
     serial: u32,
-    /// Of a singleton; [`NO_HOME`] of a member.
+    /// The home of a singleton; [`NO_HOME`] of a member.
     home: u32,
 }
 
-/// PEs are fewer; only forged targets name it.
+/// The home of a target that is a member. A job has fewer PEs, so only a forged singleton names this one.
 const NO_HOME: u32 = u32::MAX;
 
 impl PackedTarget {
-    /// A target that is not forged.
+    /// Packs a target; `None` if it is forged.
     #[inline]
     pub(crate) fn pack(target: Target) -> Option<Self> {
         match target {
@@ -190,9 +190,9 @@ pub(crate) struct ChareTypeId(pub u64);
 /// An entry method: its chare type and its position in the `impl` block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) struct EntryId {
-    /// Whose entry.
+    /// The chare type that has the entry.
     pub chare_type: ChareTypeId,
-    /// Which one.
+    /// The entry's position.
     pub index: u16,
 }
 

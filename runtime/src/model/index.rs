@@ -1,9 +1,9 @@
-//! What may name an element of an array, and how it becomes the 128 bits that travel.
+//! Array indices: the values that name an element of an array, and their packing into the 128 bits that travel.
 //!
 //! 1. Integers and tuples of two to six of them stand in lanes: see [`crate::model::coordinates`].
-//! 2. Any other type stands there by its encoding, if that takes at most 15 bytes; the last byte is its length.
-//! 3. What is longer is replaced by a digest of its encoding. The index itself travels with the messages that create the element and
-//!    is kept beside it; messages to the element carry the digest alone.
+//! 2. A value of any other type stands in the bits by its encoding, if that takes at most 15 bytes; the last byte is the length.
+//! 3. A longer encoding is replaced by its digest. The index itself travels with the messages that create the element and
+//!    is kept beside the element; messages to the element carry the digest alone.
 
 use crate::model::arguments::Message;
 use crate::model::ids::Index;
@@ -12,13 +12,13 @@ use sha2::{Digest, Sha256};
 use std::fmt::Debug;
 use std::hash::Hash;
 
-/// The bytes of an encoding that stands in the index itself; the one after them is its length.
+/// The most bytes of an encoding that stands in the index itself; the byte after them is its length.
 const EXACT_BYTES_MAX: usize = 15;
 
 /// The last byte of an index that is a digest.
 const DIGEST_MARK: u8 = u8::MAX;
 
-/// What names an element of an array: `#[chare(array, index = (u32, u32))]`.
+/// The name of an element of an array: `#[chare(array, index = (u32, u32))]`.
 ///
 /// Implemented for integers, for tuples of two to six of them, for `String`, and by one line for any serializable type:
 ///
@@ -68,8 +68,8 @@ const DIGEST_MARK: u8 = u8::MAX;
 /// | five | 25 bits each |
 /// | six | 21 bits each |
 ///
-/// Naming an element costs a few shifts; by a type of one's own, an encoding; if that is longer than 15 bytes, also its SHA-256,
-/// of which 120 bits are kept.
+/// Naming an element costs a few shifts; by a type of the program's own it costs an encoding and, if that is longer than 15 bytes, also
+/// its SHA-256, of which 120 bits are kept.
 ///
 /// # Panics
 /// Naming an element panics if a coordinate has more bits than its place, or the type's serialization refuses.
@@ -78,7 +78,7 @@ const DIGEST_MARK: u8 = u8::MAX;
     note = "derive `Clone`, `Debug`, `PartialEq`, `Eq`, `Hash`, `serde::Serialize` and `serde::Deserialize`, and write `impl chare::ArrayIndex for {Self} {{}}`"
 )]
 pub trait ArrayIndex: Message + Eq + Hash + Debug {
-    /// How many integers it consists of; 0 for all other types.
+    /// How many integers the index consists of; 0 for all other types.
     #[doc(hidden)]
     const DIMENSIONS: usize = 0;
 

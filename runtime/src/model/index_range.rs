@@ -1,6 +1,6 @@
 //! Ranges of indices of one to six dimensions, counted through in the order of the indices.
 //!
-//! Known by lanes alone (see [`crate::model::coordinates`]): every process counts the same way, whatever the index's type.
+//! A range is known by its lanes alone (see [`crate::model::coordinates`]): every process counts the same way, whatever the index's type.
 
 use crate::model::coordinates::{Coordinates, DIMENSIONS_MAX, from_lanes, lane, lane_bits};
 use crate::model::ids::Index;
@@ -15,7 +15,7 @@ struct Extent {
     step: u64,
 }
 
-/// A range: one extent per dimension, the first first.
+/// A range: one extent per dimension, in order.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct IndexRange(Vec<Extent>);
 
@@ -37,10 +37,10 @@ impl IndexRange {
         Self(vec![Extent { start: 0, count: len, step: 1 }])
     }
 
-    /// Whether this is a range of indices of so many dimensions: one from another node may say anything.
+    /// Checks that this is a range of indices of so many dimensions, because a range from another node may say anything.
     ///
     /// # Errors
-    /// What is wrong, in words.
+    /// The defect, in words.
     pub(crate) fn check(&self, dimensions: usize) -> Result<(), String> {
         let Self(extents) = self;
         if extents.len() != dimensions || dimensions > DIMENSIONS_MAX {
@@ -59,12 +59,12 @@ impl IndexRange {
         Ok(())
     }
 
-    /// How many indices are in the range; `u64::MAX` if there are more, in one that was not checked.
+    /// How many indices are in the range; `u64::MAX` if an unchecked range has more.
     pub(crate) fn len(&self) -> u64 {
         self.0.iter().fold(1, |total, extent| total.saturating_mul(extent.count))
     }
 
-    /// The place of an index in the range; `None` if it is not in it.
+    /// The place of an index in the range; `None` if the index is not in the range.
     pub(crate) fn position(&self, index: Index) -> Option<u64> {
         let Self(extents) = self;
         extents.iter().enumerate().try_fold(0, |position, (dimension, extent)| {
@@ -88,7 +88,7 @@ impl IndexRange {
     }
 }
 
-/// The indices of a range, in order: what a list of elements is made of.
+/// The indices of a range, in order, of which lists of elements are made.
 ///
 /// ```
 /// let lower: Vec<(i32, u8)> = chare::indices((-1, 0)..(1, 3)).filter(|(x, y)| x + i32::from(*y) < 1).collect();

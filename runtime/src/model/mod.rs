@@ -1,7 +1,8 @@
-//! The words of the model: names of chares, arguments, callbacks, nocopy values, the registry of types and entries, reductions,
-//! collections, and messages as values.
+//! The model as values: ids of chares, arguments, callbacks, nocopy values, the registry of types and entries, reductions,
+//! collections, and messages.
 //!
-//! Here lives what can be said without anybody who does it. A PE, a node, a clock, a thread or a connection never does.
+//! Here live the values that PEs and nodes work with, and the rules that hold for them wherever they are. A PE, a node, a clock, a thread
+//! or a connection never lives here.
 
 pub(crate) mod arguments;
 pub(crate) mod call_options;

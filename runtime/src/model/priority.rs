@@ -1,13 +1,13 @@
-//! How urgent a message is: one ordered value, whichever way it was written.
+//! Priorities of messages: one ordered value, whether it was written as an integer, a 64-bit integer or words.
 
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// When a message runs: smaller runs first.
+/// The priority of a message: smaller runs first.
 ///
-/// All priorities are fractions between 0 and 1, written in words of 32 bits; they compare word by word, and one that is the
-/// beginning of another runs before it. An integer is one word, a 64-bit integer two, and no priority is integer 0: the middle.
+/// All priorities are fractions between 0 and 1, written in words of 32 bits. They compare word by word, and a priority that is the
+/// beginning of another runs before that one. An integer is one word, a 64-bit integer two, and no priority is integer 0: the middle.
 ///
 /// ```
 /// use chare::Priority;
@@ -20,9 +20,9 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Priority {
-    /// Of a priority of one word.
+    /// The value of a priority of one word.
     pub(crate) integer: i32,
-    /// Instead of the integer, for all other numbers of words.
+    /// The words of a priority of any other length, instead of the integer.
     pub(crate) bits: Option<BitVector>,
 }
 
@@ -36,7 +36,7 @@ const fn bias(integer: i32) -> u32 {
 }
 
 impl Priority {
-    /// What messages have that name none.
+    /// The priority of messages that name none.
     pub const DEFAULT: Self = Self::integer(0);
 
     /// The priority of an integer.

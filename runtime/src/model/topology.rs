@@ -1,11 +1,11 @@
-//! Which PE belongs to which node, and the tree that broadcasts and reductions follow over the nodes.
+//! Topology of a job: its nodes, the PEs of each node, and the tree that broadcasts and reductions follow over the nodes.
 
 use crate::model::ids::{NodeId, PeId};
 
 /// Children of a node in the tree: enough to be shallow, few enough that the root is not the bottleneck.
 pub(crate) const BRANCHES: u32 = 4;
 
-/// The job's shape: nodes with equally many PEs each, numbered node by node.
+/// The nodes of a job, with equally many PEs each, numbered node by node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Topology {
     nodes: u32,
@@ -55,13 +55,13 @@ impl Topology {
             .map(move |child| NodeId((child as u32 + root.0) % self.nodes))
     }
 
-    /// How many PEs there are on a node and on the nodes below it in that tree.
+    /// How many PEs there are on `node` and on the nodes below it in the tree whose root is `root`.
     pub(crate) fn pes_below(self, node: NodeId, root: NodeId) -> u64 {
         let below: u64 = self.children(node, root).map(|child| self.pes_below(child, root)).sum();
         u64::from(self.pes_per_node) + below
     }
 
-    /// The node above `node` in that tree; `None` for the root.
+    /// The node above `node` in the tree whose root is `root`; `None` for the root itself.
     pub(crate) fn parent(self, node: NodeId, root: NodeId) -> Option<NodeId> {
         let place = (node.0 + self.nodes - root.0) % self.nodes;
         (place > 0).then(|| NodeId(((place - 1) / BRANCHES + root.0) % self.nodes))

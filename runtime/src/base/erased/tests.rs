@@ -4,7 +4,7 @@ use super::*;
 use chare_lrts::codec;
 use std::sync::Arc;
 
-/// Counts its living copies by the strong count of an `Arc`; as large and as aligned as the test likes.
+/// A value that counts its living copies by the strong count of an `Arc`; as large and as aligned as the test likes.
 #[derive(Clone)]
 struct Counted<Rest>(Arc<()>, Rest);
 

@@ -1,4 +1,4 @@
-//! The blocks of a chain, and a place among them.
+//! Blocks of the queue, and the places of its two ends among them.
 
 #![expect(unsafe_code, reason = "blocks that two threads own in turn")]
 
@@ -6,7 +6,7 @@ use super::slot::{Slot, is_first};
 use crate::base::sync::{AtomicPtr, Ordering};
 use std::ptr::{self, NonNull};
 
-/// Slots of a block: so many that linking and giving back weigh nothing, in memory that two blocks of stay in the nearest cache.
+/// Slots of a block: enough that linking and giving back blocks weigh nothing, few enough that two blocks stay in the nearest cache.
 #[cfg(not(loom))]
 const SLOTS: usize = 32;
 #[cfg(loom)]
@@ -29,9 +29,9 @@ impl<S, L> Block<S, L> {
     }
 
     /// # Safety
-    /// Nobody reaches the block any more; its values are taken.
+    /// No thread reaches the block any more, and its values are taken.
     pub(super) unsafe fn free(block: NonNull<Self>) {
-        // SAFETY: blocks are made by `allocate` alone, and the caller is the last who has this one.
+        // SAFETY: blocks are made by `allocate` alone, and the caller is the last owner of this one.
         drop(unsafe { Box::from_raw(block.as_ptr()) });
     }
 
@@ -42,59 +42,60 @@ impl<S, L> Block<S, L> {
     }
 }
 
-/// A position in the stream and its block; at a block's end, still in the one before it.
+/// A position in the stream and its block; at a block's end, still the block before the position.
 pub(super) struct Place<S, L> {
     pub(super) block: NonNull<Block<S, L>>,
     pub(super) position: usize,
-    /// Where the block ends.
+    /// The position at which the block ends.
     pub(super) end: usize,
 }
 
-/// A value that may be taken, by its block.
+/// A value that may be taken, short or long, and the block in which it stands.
 pub(super) enum Found<S, L> {
     Short(NonNull<Block<S, L>>),
     Long(NonNull<Block<S, L>>),
 }
 
-/// For the receiver, or the last owner of the chain.
+/// The steps of the receiver, or of the last owner of the queue.
 impl<S, L> Place<S, L> {
-    /// The block in which the position is, if the sender has come as far.
+    /// The block in which the position is, if the sender has come that far.
     #[inline]
     pub(super) fn reached(&self) -> Option<NonNull<Block<S, L>>> {
         if self.position < self.end {
             return Some(self.block);
         }
-        // SAFETY: blocks live until the receiver, or the last owner of the chain, has left them; this is it.
+        // SAFETY: blocks live until the receiver, or the last owner of the queue, has left them; the caller is that one, and has not left
+        // this block.
         NonNull::new(unsafe { self.block.as_ref() }.next.load(Ordering::Acquire))
     }
 
-    /// The block in which the position is and whether a short value stands there, if the sender has said.
+    /// The block in which the position is and whether a short value stands there, if the sender has stored the turn.
     #[inline]
     pub(super) fn look(&self) -> Option<(NonNull<Block<S, L>>, bool)> {
         let block = self.reached()?;
-        // SAFETY: as in `reached`: this block was not left yet.
+        // SAFETY: as in `reached`: the caller has not left this block yet.
         let slot = unsafe { block.as_ref() }.slot(self.position);
         slot.look(self.position).map(|is_short| (block, is_short))
     }
 
-    /// Steps over a half that is marked as empty, and says where the next value stands.
+    /// Finds the next value, and steps over a half that is marked as empty to get there.
     #[inline]
     pub(super) fn find(&mut self) -> Option<Found<S, L>> {
         match self.look()? {
             (block, true) => Some(Found::Short(block)),
             (block, false) if is_first(self.position) => Some(Found::Long(block)),
             (_, false) => {
-                // Being a second half, it does not begin a block; a long value stands behind it.
+                // A second half does not begin a block; a long value stands behind it.
                 self.position += 1;
                 self.look().map(|(block, _)| Found::Long(block))
             }
         }
     }
 
-    /// Takes the short value at this position, and goes on. `leave` gets the block that was left for that, if any was.
+    /// Takes the short value at this position and moves on. `leave` gets the block that was left for that, if one was.
     ///
     /// # Safety
-    /// The caller is the receiver, or the last owner of the chain. `find` gave the block as that of a short value.
+    /// The caller is the receiver, or the last owner of the queue. `find` gave the block as that of a short value.
     #[inline]
     pub(super) unsafe fn take_short(
         &mut self,
@@ -122,7 +123,7 @@ impl<S, L> Place<S, L> {
         unsafe { block.as_ref().slot(position).take_long() }
     }
 
-    /// Goes on by so many halves, in `block`; returns where it was.
+    /// Moves on by `halves`, in `block`; returns the position before the step.
     #[inline]
     fn pass(
         &mut self,

@@ -1,26 +1,26 @@
-//! The way from one PE to one other of its node: a chain of blocks of slots, one sender, one receiver, values in place.
+//! Single-producer single-consumer queue from one PE to another of its node: a chain of blocks of slots, with the values in place.
 //!
 //! ```text
 //! a slot, two cache lines:   turn | short value | short value | turn
 //!                       or   turn |        long value         | turn
 //! ```
 //!
-//! 1. The stream is counted in halves of slots. Each half has a turn, at its slot's outer edge: so a turn and a short value share one
-//!    cache line, which crosses once for both.
+//! 1. The stream is counted in halves of slots. Each half has a turn, at its slot's outer edge, so a turn and a short value share one
+//!    cache line, which crosses between the PEs once for both.
 //! 2. A short value takes a half: the sender writes the value, then stores the half's turn; the receiver loads the turn, then reads the
 //!    value. A long value takes a slot, by the turn of its first half. A turn says which half of the stream it is for, and whether a
 //!    short value stands there (see [`slot`]).
 //! 3. A long value that finds a slot with one short value goes into the next slot. Then the half between them is marked as not short,
-//!    after the long value's own turn is stored. So where a receiver has something to step over, it has something to take.
-//! 4. The sender that has filled a block links the next one to it. It comes back for nothing but a mark of rule 3, which the receiver
-//!    awaits in that block. The receiver that has emptied a block goes on by its link. So a sender always has room, and no word is
-//!    written by both.
-//! 5. A block that the receiver has left is the spare one, which the sender takes before it allocates: two who keep pace use the
-//!    same few blocks for ever. Positions only grow, so what stands in a used block is never taken for new.
+//!    after the long value's own turn is stored. So a receiver that has a half to step over also has a value to take.
+//! 4. A sender that has filled a block links the next block to it. It comes back to the filled block only for a mark of rule 3, which
+//!    the receiver awaits in that block. A receiver that has emptied a block moves on by its link. So a sender always has room, and no
+//!    word of a block is written by both ends.
+//! 5. A block that the receiver has left becomes the spare block, which the sender takes before it allocates: two ends that keep pace
+//!    use the same few blocks for ever. Positions only grow, so an old turn in a used block is never taken for a new one.
 //! 6. There is one sender and one receiver, because their handles cannot be cloned. The last of the two frees all blocks and drops
-//!    what was not taken.
+//!    the values that were not taken.
 //!
-//! `tests/model` checks it.
+//! `tests/model` checks this protocol.
 
 #![expect(unsafe_code, reason = "blocks that two threads own in turn")]
 
@@ -32,30 +32,30 @@ use block::{Block, Found, LEN, Place};
 use slot::Slot;
 use std::ptr::{self, NonNull};
 
-/// What the two ends share.
+/// The state that the two ends share.
 struct Chain<S, L> {
     /// A block for the sender to use again: given by the receiver, taken by the sender.
     spare: AtomicPtr<Block<S, L>>,
-    /// Where the receiver was when it ended; written by it once, read by whoever frees the chain.
+    /// The receiver's place when it ended; written once, by the receiver, and read by the last owner, which frees the queue.
     rest: UnsafeCell<Option<Place<S, L>>>,
 }
 
-// SAFETY: values move from the sender's thread to the receiver's, or to the one that frees the chain; none is shared. `rest` is
-// written by the receiver before it gives up its handle, and read after both were given up.
+// SAFETY: values move from the sender's thread to the receiver's, or to the one that frees the queue; none is shared. `rest` is
+// written by the receiver before it gives up its handle, and read after both handles were given up.
 unsafe impl<S: Send, L: Send> Send for Chain<S, L> {}
 // SAFETY: as above.
 unsafe impl<S: Send, L: Send> Sync for Chain<S, L> {}
 
 impl<S, L> Drop for Chain<S, L> {
     fn drop(&mut self) {
-        // SAFETY: both ends are gone, so nobody else reaches the cell; the receiver has left its place there.
+        // SAFETY: both ends are gone, so no other thread reaches the cell; the receiver has left its place there.
         let rest = self.rest.with_mut(|rest| unsafe { (*rest).take() });
         let Some(mut rest) = rest else { return };
-        // SAFETY: this is the last owner; a block that was left is reached by nobody.
+        // SAFETY: this is the last owner; no thread reaches a block that was left.
         let free = |left| unsafe { Block::free(left) };
         while let Some(found) = rest.find() {
             match found {
-                // SAFETY: this is the last owner, and takes what it found.
+                // SAFETY: this is the last owner, and takes the value that it found.
                 Found::Short(block) => drop(unsafe { rest.take_short(block, free) }),
                 // SAFETY: as above.
                 Found::Long(block) => drop(unsafe { rest.take_long(block, free) }),
@@ -65,20 +65,20 @@ impl<S, L> Drop for Chain<S, L> {
         // The sender may have linked a block and filled none of it.
         let linked = rest.reached().filter(|linked| *linked != rest.block);
         for block in [Some(rest.block), linked, spare].into_iter().flatten() {
-            // SAFETY: three blocks that are reached from nowhere else: the last one of the chain, what may hang on it, and the spare.
+            // SAFETY: three blocks that are reached from nowhere else: the last one of the queue, the one linked to it, and the spare.
             unsafe { Block::free(block) };
         }
     }
 }
 
-/// The end that sends.
+/// The end of a queue that sends.
 pub(crate) struct Sender<S, L> {
     chain: Arc<Chain<S, L>>,
     /// The next position to write.
     place: Place<S, L>,
 }
 
-/// The end that receives.
+/// The end of a queue that receives.
 pub(crate) struct Receiver<S, L> {
     chain: Arc<Chain<S, L>>,
     /// The next position to read.
@@ -90,7 +90,7 @@ unsafe impl<S: Send, L: Send> Send for Sender<S, L> {}
 // SAFETY: as above.
 unsafe impl<S: Send, L: Send> Send for Receiver<S, L> {}
 
-/// A chain's two ends.
+/// A new queue's two ends.
 pub(crate) fn chain<S: Send, L: Send>() -> (Sender<S, L>, Receiver<S, L>) {
     let chain = Arc::new(Chain { spare: AtomicPtr::new(ptr::null_mut()), rest: UnsafeCell::new(None) });
     let block = Block::allocate();
@@ -103,8 +103,8 @@ impl<S, L> Sender<S, L> {
     #[inline]
     pub(crate) fn send_short(&mut self, value: S) {
         let position = self.place.position;
-        // SAFETY: what stood here was taken before the block became the spare one, and the receiver does not look before the turn is
-        // stored.
+        // SAFETY: the value that stood here was taken before the block became the spare one, and the receiver does not look at the half
+        // before its turn is stored.
         unsafe { self.slot(position).write_short(position, value) };
         self.place.position = position + 1;
     }
@@ -133,12 +133,12 @@ impl<S, L> Sender<S, L> {
         unsafe { self.place.block.as_ref() }.slot(position)
     }
 
-    /// Goes on in another block.
+    /// Moves on to another block.
     #[cold]
     fn append(&mut self) {
         let block = match NonNull::new(self.chain.spare.swap(ptr::null_mut(), Ordering::Acquire)) {
             Some(used) => {
-                // SAFETY: whoever takes the spare block is the only one who has it.
+                // SAFETY: the thread that takes the spare block is the only one that has it.
                 unsafe { used.as_ref() }.next.store(ptr::null_mut(), Ordering::Relaxed);
                 used
             }
@@ -164,7 +164,7 @@ impl<S, L> Receiver<S, L> {
         match self.place.find()? {
             Found::Short(block) => {
                 let Self { chain, place } = self;
-                // SAFETY: this is the receiver, and takes what it found.
+                // SAFETY: this is the receiver, and takes the value that it found.
                 Some(Received::Short(unsafe { place.take_short(block, |left| chain.give_back(left)) }))
             }
             Found::Long(block) => Some(Received::Long(Long { receiver: self, block })),
@@ -172,16 +172,16 @@ impl<S, L> Receiver<S, L> {
     }
 }
 
-/// The next value of a chain.
+/// The next value of a queue.
 pub(crate) enum Received<'a, S, L> {
     Short(S),
     Long(Long<'a, S, L>),
 }
 
-/// A long value where it stands: to be looked at, and taken or left.
+/// A long value where it stands, to be looked at, and then taken or left.
 pub(crate) struct Long<'a, S, L> {
     receiver: &'a mut Receiver<S, L>,
-    /// In which it stands.
+    /// The block in which the value stands.
     block: NonNull<Block<S, L>>,
 }
 
@@ -195,7 +195,7 @@ impl<S, L> Long<'_, S, L> {
         unsafe { slot.peek_long(look) }
     }
 
-    /// Takes it.
+    /// Takes the value.
     #[inline]
     pub(crate) fn take(self) -> L {
         let Receiver { chain, place } = self.receiver;
@@ -205,11 +205,11 @@ impl<S, L> Long<'_, S, L> {
 }
 
 impl<S, L> Chain<S, L> {
-    /// Leaves a block to the sender; frees the one that it did not take.
+    /// Leaves a block to the sender as the spare one; frees a spare block that the sender did not take.
     #[cold]
     fn give_back(&self, block: NonNull<Block<S, L>>) {
         if let Some(unwanted) = NonNull::new(self.spare.swap(block.as_ptr(), Ordering::AcqRel)) {
-            // SAFETY: whoever takes the spare block is the only one who has it; its values were taken before it was left.
+            // SAFETY: the thread that takes the spare block is the only one that has it; its values were taken before it was left.
             unsafe { Block::free(unwanted) };
         }
     }
@@ -218,7 +218,7 @@ impl<S, L> Chain<S, L> {
 impl<S, L> Drop for Receiver<S, L> {
     fn drop(&mut self) {
         let Place { block, position, end } = self.place;
-        // SAFETY: the receiver alone writes the cell, and whoever reads it does so after the handles are gone.
+        // SAFETY: the receiver alone writes the cell, and the last owner reads it after both handles are gone.
         self.chain.rest.with_mut(|rest| unsafe { *rest = Some(Place { block, position, end }) });
     }
 }

@@ -1,4 +1,4 @@
-//! A slot of a chain: two cache lines with room for two short values or a long one, and a turn at either edge.
+//! Slots of the queue: two cache lines with room for two short values or a long one, and a turn at either edge.
 
 #![expect(unsafe_code, reason = "memory that two threads own in turn")]
 
@@ -11,8 +11,8 @@ fn short(position: usize) -> usize {
     2 * position + 2
 }
 
-/// The turn of the half at a position when none does: of a slot's first half when a long value stands in the slot, of its second when
-/// nothing does.
+/// The turn of the half at a position when no short value stands there: of a slot's first half when a long value stands in the slot,
+/// of its second half when nothing stands there.
 #[inline]
 fn not_short(position: usize) -> usize {
     2 * position + 3
@@ -29,19 +29,19 @@ union Room<S, L> {
     whole: ManuallyDrop<MaybeUninit<L>>,
 }
 
-/// See the file's head. Processors fetch its lines as a pair; so neighbours do not collide.
+/// A slot, as the file's head describes it. Processors fetch its two lines as a pair, so neighbouring slots do not collide.
 #[repr(C, align(128))]
 pub(super) struct Slot<S, L> {
-    /// Of the first half: written by the sender (release), read by the receiver (acquire).
+    /// The turn of the first half: written by the sender (release), read by the receiver (acquire).
     first: AtomicUsize,
     room: std::cell::UnsafeCell<Room<S, L>>,
-    /// Of the second half: the same.
+    /// The turn of the second half: the same.
     second: AtomicUsize,
-    /// Nothing: held with the halves of the room, so that the model sees who holds them.
+    /// Empty cells, held with the halves of the room, so that the model sees which thread holds each half.
     held: [UnsafeCell<()>; 2],
 }
 
-/// Every position here is that of a half of the slot; that of a long value is its first half's.
+/// Every position here is the position of a half of the slot; a long value has the position of its first half.
 impl<S, L> Slot<S, L> {
     pub(super) fn empty() -> Self {
         let room = Room { whole: ManuallyDrop::new(MaybeUninit::uninit()) };
@@ -53,7 +53,7 @@ impl<S, L> Slot<S, L> {
         }
     }
 
-    /// Whether a short value stands in a half, if the sender has said.
+    /// Whether a short value stands in a half, if the sender has stored the half's turn.
     #[inline]
     pub(super) fn look(&self, position: usize) -> Option<bool> {
         let turn = self.turn(position).load(Ordering::Acquire);
@@ -80,7 +80,7 @@ impl<S, L> Slot<S, L> {
         self.first.store(not_short(position), Ordering::Release);
     }
 
-    /// Says that nothing stands in the second half.
+    /// Marks the second half as empty.
     #[inline]
     pub(super) fn mark_empty(&self, position: usize) {
         self.second.store(not_short(position), Ordering::Release);
@@ -104,7 +104,7 @@ impl<S, L> Slot<S, L> {
     }
 
     /// # Safety
-    /// The slot holds a long value, which nobody takes meanwhile.
+    /// The slot holds a long value, which no thread takes meanwhile.
     #[inline]
     pub(super) unsafe fn peek_long<R>(&self, look: impl FnOnce(&L) -> R) -> R {
         let [first, second] = &self.held;

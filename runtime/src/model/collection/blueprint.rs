@@ -1,4 +1,4 @@
-//! What is said of a collection when it is created.
+//! Blueprints of collections: id, chare type, first members and placement, fixed when a collection is created.
 
 use super::placement::Placement;
 use crate::model::callback::ErasedCallback;
@@ -7,7 +7,7 @@ use crate::model::index_range::IndexRange;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A member of a list, and its encoding, if its index is a digest.
+/// The index of a listed member and, if the index is a digest, its encoding.
 type Listed = (Index, Option<Box<[u8]>>);
 
 /// The members that a collection begins with.
@@ -25,7 +25,7 @@ impl Elements {
         }
     }
 
-    /// The range, if they are one.
+    /// The range, if the members are one.
     pub(crate) fn range(&self) -> Option<&Arc<IndexRange>> {
         match self {
             Self::Range(range) => Some(range),
@@ -34,7 +34,7 @@ impl Elements {
     }
 }
 
-/// See the file's head.
+/// The description of a collection that every process gets when it is created.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Blueprint {
     pub(crate) id: CollectionId,
@@ -43,8 +43,8 @@ pub(crate) struct Blueprint {
     pub(crate) placement: Placement,
     /// Whether elements may be inserted.
     pub(crate) is_open: bool,
-    /// Who wants to know when all elements exist.
+    /// The callback that is called when all elements exist.
     pub(crate) created: Option<ErasedCallback>,
-    /// On each PE, its members are constructed after those of this collection.
+    /// The collection whose members are constructed before this one's on each PE.
     pub(crate) after: Option<CollectionId>,
 }

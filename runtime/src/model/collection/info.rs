@@ -1,6 +1,6 @@
-//! Arrays, groups and nodegroups: what every process knows of one.
+//! Collections as every process knows them: the blueprint of an array, a group or a nodegroup, and the homes of its members.
 //!
-//! Every process gets the same blueprint when the collection is created, so any of them finds the home of any member without asking.
+//! Every process gets the same blueprint when the collection is created, so each finds the home of any member without asking.
 
 use super::placement_map::PlacementMap;
 use crate::base::host_memory::host_memory_bytes;
@@ -11,24 +11,24 @@ use crate::model::registry::ChareRegistration;
 use crate::model::topology::Topology;
 use std::sync::{Arc, OnceLock};
 
-/// What every process knows of a collection.
+/// A collection as every process knows it.
 #[derive(Debug)]
 pub(crate) struct CollectionInfo {
     pub(crate) id: CollectionId,
     pub(crate) chare: &'static ChareRegistration,
     pub(crate) topology: Topology,
     blueprint: Blueprint,
-    /// Known when the array that it may be bound to is.
+    /// Set at once, or, for an array that is bound to another, when that other array is known.
     placed: OnceLock<Placed>,
 }
 
-/// What follows from the homes.
+/// The homes of the members, and the counts that follow from them.
 #[derive(Debug)]
 struct Placed {
     map: Arc<PlacementMap>,
-    /// Of each PE: whether it takes part in reductions.
+    /// For each PE: whether it takes part in reductions.
     takes_part: Vec<bool>,
-    /// How many such PEs there are on a node and the nodes below it in the tree.
+    /// For each node: how many PEs take part on the node and on the nodes below it in the tree.
     parts_below: Vec<u64>,
 }
 
@@ -47,7 +47,7 @@ impl CollectionInfo {
             return Err(format!("its creator is {}, which does not exist", blueprint.id.creator));
         }
         let info = Self { id: blueprint.id, chare, topology, blueprint, placed: OnceLock::new() };
-        // On the fullest node there are at least as many as on the average one: so few enough to be counted.
+        // The fullest node has at least as many members as the average one; a total that passes here is small enough to be counted.
         info.check_room(info.blueprint.elements.len() / u64::from(topology.nodes()), host_memory_bytes())?;
         if info.bound_to().is_none() {
             let map = PlacementMap::new(&info.blueprint, &chare.index, topology)?;
@@ -56,7 +56,7 @@ impl CollectionInfo {
         Ok(info)
     }
 
-    /// Compares members of one node with a host's memory: another node may ask for any number of them.
+    /// Compares members of one node with a host's memory, because another node may ask for any number of members.
     fn check_room(&self, members: u64, memory_bytes: u64) -> Result<(), String> {
         let needed = u128::from(members) * u128::from(self.chare.bytes);
         if needed <= u128::from(memory_bytes) {
@@ -118,7 +118,7 @@ impl CollectionInfo {
         self.placed.get().expect("a collection is placed before any PE knows it")
     }
 
-    /// Whether elements may come after the beginning: inserted or on demand.
+    /// Whether elements may be added after the creation: inserted or on demand.
     pub(crate) fn grows(&self) -> bool {
         self.is_open() || self.is_on_demand()
     }
@@ -132,7 +132,7 @@ impl CollectionInfo {
         self.blueprint.is_open
     }
 
-    /// Whether its members may come and go: one of a group is as firm as its PE.
+    /// Whether members may come and go. A group's or nodegroup's members stay as long as their PEs.
     pub(crate) fn is_array(&self) -> bool {
         !matches!(self.blueprint.placement, Placement::PerPe | Placement::PerNode)
     }
@@ -145,7 +145,7 @@ impl CollectionInfo {
         self.blueprint.after
     }
 
-    /// The PE that knows where a member lives, or that there is none.
+    /// The PE that knows where a member lives, or that there is no such member.
     pub(crate) fn home(&self, index: Index) -> PeId {
         self.placed().map.home(index)
     }
@@ -160,7 +160,7 @@ impl CollectionInfo {
         }
     }
 
-    /// The encodings of those whose index is a digest.
+    /// The members that the collection begins with whose indices are digests, and the encodings of those indices.
     pub(crate) fn names(&self) -> impl Iterator<Item = (Index, &[u8])> {
         let list = match &self.blueprint.elements {
             Elements::Range(_) => &[][..],
@@ -169,7 +169,7 @@ impl CollectionInfo {
         list.iter().filter_map(|(index, name)| Some((*index, &**name.as_ref()?)))
     }
 
-    /// Why there is no such member, in a collection where nobody may insert one.
+    /// The reason, in words, that there is no such member in a collection without insertions.
     pub(crate) fn explain_absence(&self, index: Index) -> String {
         let (name, shown) = (self.chare.name, self.chare.index.show(index));
         match &self.blueprint.elements {
@@ -205,7 +205,7 @@ pub(crate) mod tests {
     use crate::model::index_range::IndexRange;
     use crate::model::registry::{Chare, Constructor, EntryRegistration, kind};
 
-    /// A chare that can do nothing.
+    /// A chare without entries.
     pub(crate) struct Dummy;
     impl Constructor for Dummy {
         type Chare = Self;
@@ -237,7 +237,7 @@ pub(crate) mod tests {
         CollectionInfo::new(blueprint(elements, placement), &DUMMY, topology)
     }
 
-    /// Looks at what six PEs say of a collection with these members.
+    /// Compares the members that six PEs know of a collection with the expected ones.
     fn check_homes(info: &CollectionInfo, expected: &[Index]) {
         let mut seen = Vec::new();
         for pe in (0..6).map(PeId) {

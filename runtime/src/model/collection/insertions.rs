@@ -1,17 +1,17 @@
-//! Counts of insertions: those that a PE has asked homes for, those that it was asked for, and the last ones.
+//! Insertion counts of a PE: insertions that it asked homes for, insertions that it was asked for as a home, and the last ones.
 
 use crate::model::ids::PeId;
 use rustc_hash::FxHashMap;
 
-/// What a PE counts of a collection's insertions.
+/// One collection's insertions as a PE counts them.
 pub(crate) struct Insertions {
-    /// Those that it has asked homes for.
+    /// Insertions that this PE asked for, by the home.
     pub(crate) asked: FxHashMap<PeId, u64>,
-    /// Those that it was asked for as a home.
+    /// Insertions that this PE was asked for as a home, by the PE that asked.
     pub(crate) heard: FxHashMap<PeId, u64>,
     /// The PE whose insertions are the last ones, and how many they are.
     pub(crate) last: Option<(PeId, u64)>,
-    /// Whether this PE has said that nobody will ask for more.
+    /// Whether this PE has said that no PE will ask for more insertions.
     pub(crate) is_done: bool,
     is_open: bool,
 }

@@ -1,6 +1,7 @@
-//! Arrays, groups and nodegroups as values: what is said when one is created, and the home of each of its members.
+//! Collections as values: the blueprint of an array, a group or a nodegroup, the placement of its members, their homes, and the counts
+//! of insertions.
 //!
-//! Which members live on a PE never stands here.
+//! The table of the members that live on a PE never stands here: see `pe/places`.
 
 mod blueprint;
 mod info;

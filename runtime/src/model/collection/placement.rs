@@ -1,7 +1,7 @@
-//! Which PE an element's home is: the one rule of a collection that every process evaluates alike.
+//! Placements: the rule by which every process finds the same home PE for an element.
 //!
-//! 1. A home depends on the index and on what was said when the collection was created, on nothing that changes: so anyone finds
-//!    it without asking. Where an element *lives* is the home's knowledge: see [`crate::pe::places`].
+//! 1. A home depends on the index and on the collection's blueprint, and on nothing that changes; so every PE finds a home without
+//!    asking. The home alone knows where its element *lives*: see [`crate::pe::places`].
 //! 2. Indices outside the collection's range, or of a collection without one, have homes too.
 
 use crate::model::arguments::Message;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::any::TypeId;
 use std::sync::{Arc, OnceLock};
 
-/// Where the elements of an array have their homes; there they are created, unless they are inserted elsewhere.
+/// The homes of an array's elements. Elements are created at their homes, unless they are inserted elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Placement {
     /// Neighbours in the array's range together, as evenly as possible; indices outside of it as by `Hash`. The default.
@@ -26,10 +26,10 @@ pub enum Placement {
     /// The elements of the array's range as the table says, one entry each, in the order of the indices; indices outside of it as
     /// by `Hash`. See [`ArrayOptions::place_by`](crate::ArrayOptions::place_by).
     Table(Arc<[PeId]>),
-    /// By a rule of one's own; see [`Placement::by`].
+    /// By a rule of the program's own; see [`Placement::by`].
     #[doc(hidden)]
     By(Rule),
-    /// Where another array's elements of the same indices have theirs.
+    /// At the homes of another array's elements with the same indices.
     #[doc(hidden)]
     With(Bond),
     /// Group: member `i` on PE `i`.
@@ -57,7 +57,7 @@ impl Placement {
     }
 }
 
-/// A user's rule: which, and its value's encoding.
+/// A user's rule: the id of its type, and the encoding of its value.
 #[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
@@ -73,8 +73,8 @@ pub struct Bond(pub(crate) CollectionId);
 /// A rule for the homes of elements, for [`Placement::by`]. Evaluated in every process, so it must depend on nothing but itself,
 /// the index and the number of PEs.
 ///
-/// An index whose encoding is longer than 15 bytes is not known where only messages to its element pass: its home is by hash,
-/// whatever the rule.
+/// An index whose encoding is longer than 15 bytes is not known on PEs that only pass on messages to its element; so its home is by
+/// hash, whatever the rule.
 ///
 /// ```
 /// use chare::prelude::*;
@@ -116,16 +116,16 @@ pub struct Bond(pub(crate) CollectionId);
 /// assert_eq!(code.unwrap(), 0);
 /// ```
 pub trait ArrayMap: Message + Sync {
-    /// The indices of the arrays that it is for.
+    /// The index type of the arrays that the rule is for.
     type Index: ArrayIndex;
 
     /// The home of an element, one of `pes` PEs.
     fn home(&self, index: &Self::Index, pes: u32) -> PeId;
 }
 
-/// A rule whose type is known to itself alone.
+/// A rule whose type is erased.
 pub(crate) trait AnyMap: Send + Sync {
-    /// `None` where the index is a digest.
+    /// The home of an element; `None` where the index is a digest.
     fn home(&self, index: Index, pes: u32) -> Option<PeId>;
 }
 
@@ -145,7 +145,7 @@ impl<M: ArrayMap> AnyMap for M {
 
 type DecodeMap = fn(&[u8]) -> Result<Arc<dyn AnyMap>, codec::CodecError>;
 
-/// What the runtime keeps of a type of rules.
+/// The registration of a rule's type.
 pub struct MapRegistration {
     pub(crate) name: &'static str,
     pub(crate) id: u64,
@@ -155,7 +155,7 @@ pub struct MapRegistration {
 }
 
 impl MapRegistration {
-    /// The registration of a type under its full name.
+    /// The registration of a rule's type under its full name.
     pub const fn of<M: ArrayMap>(name: &'static str) -> Self {
         Self {
             name,
@@ -175,7 +175,7 @@ pub(crate) fn maps() -> &'static Linked<u64, MapRegistration> {
     MAPS.get_or_init(|| Linked::collect(inventory::iter::<MapRegistration>(), |map| map.name, |map| map.id))
 }
 
-/// Makes a type of rules known to all processes, beside its `impl` of [`ArrayMap`].
+/// Makes a rule's type known to all processes; written beside its `impl` of [`ArrayMap`].
 #[macro_export]
 macro_rules! array_map {
     ($map:ty) => {

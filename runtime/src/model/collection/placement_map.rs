@@ -1,4 +1,4 @@
-//! The homes of one collection's members: its [`Placement`], evaluated.
+//! Placement maps: the homes of one collection's members, evaluated from its [`Placement`].
 
 use super::blueprint::Blueprint;
 use super::placement::{AnyMap, Placement, Rule, maps};
@@ -15,7 +15,7 @@ pub(crate) struct PlacementMap {
     rule: Option<Arc<dyn AnyMap>>,
     range: Option<Arc<IndexRange>>,
     dimensions: usize,
-    /// Different nodegroups are on different PEs of a node.
+    /// The position within each node of the PE that has a nodegroup's member; different nodegroups are on different PEs of a node.
     rank: u32,
     topology: Topology,
 }
@@ -66,7 +66,7 @@ impl PlacementMap {
         Ok(Self { placement, rule, range, dimensions: index.dimensions, rank, topology })
     }
 
-    /// The PE that knows where a member lives, or that there is none.
+    /// The PE that knows where a member lives, or that there is no such member.
     pub(crate) fn home(&self, index: Index) -> PeId {
         let pes = self.topology.pes();
         if let Some(rule) = &self.rule {
@@ -94,7 +94,7 @@ impl PlacementMap {
         self.range.as_ref().map_or(0, |range| range.len())
     }
 
-    /// Whether a range is the one that this rule is for; a bound array may have another.
+    /// Whether a range is the one that this map was made for; an array that is bound to its collection may have another.
     fn is_for(&self, range: &IndexRange) -> bool {
         self.range.as_deref() == Some(range)
     }

@@ -1,8 +1,9 @@
-//! A call of an entry: what most messages are. `proxy -> zerocopy -> **envelope** -> location -> outbox`
+//! Calls of entries, the most frequent messages: target, entry and arguments. `proxy -> zerocopy -> **envelope** -> location -> outbox`
 //!
-//! A [`Call`] has room for everything that a call may say. Most say little, and what a message costs inside a process is mostly its
-//! length: it is written and read on the way, and between two PEs each of its cache lines crosses. So a call that says little is a
-//! [`ShortCall`], half as long; and once it has found its chare, a `FoundCall`, which waits in the PE's queue (see `pe/queued.rs`).
+//! A [`Call`] has room for everything that a call may say. Most calls say little, and the cost of a message inside a process is mostly
+//! its length: the message is written and read on the way, and each of its cache lines crosses between two PEs. So a call that says
+//! little is a [`ShortCall`], half as long; and once a call has found its chare it is a `FoundCall`, which waits in the PE's queue (see
+//! `pe/queued.rs`).
 
 use crate::model::arguments::{Arguments, ShortArguments};
 use crate::model::ids::{PackedTarget, PeId, Target};
@@ -12,16 +13,16 @@ use crate::model::registry::EntryRegistration;
 /// A call of one entry of one chare.
 pub(crate) struct Call {
     pub(crate) target: Target,
-    /// The PE that called: it is told when the target lives elsewhere than it thought.
+    /// The PE that called; it is told when the target lives on another PE than the caller thought.
     pub(crate) from: PeId,
     pub(crate) entry: &'static EntryRegistration,
     pub(crate) arguments: Arguments,
-    /// Nothing where the entry has no nocopy parameters.
+    /// `None` where the entry has no nocopy parameters.
     pub(crate) nocopy: Option<Box<Nocopy>>,
     pub(crate) reference: u64,
 }
 
-/// A call that is queued by default, without nocopy arguments or a reference number, its arguments one word.
+/// A call that is queued by default, without nocopy arguments or a reference number, whose arguments take one word.
 #[repr(C)]
 pub(crate) struct ShortCall {
     target: PackedTarget,
@@ -30,17 +31,17 @@ pub(crate) struct ShortCall {
     arguments: ShortArguments,
 }
 
-// A slot of a chain has a turn and this in one cache line.
+// One cache line of an spsc queue's slot holds a turn and a short call.
 const _: () = assert!(size_of::<ShortCall>() <= 56);
 
 impl Call {
-    /// Whether it says no more than its target, its entry and its arguments, and all of them are here.
+    /// Whether the call says no more than its target, its entry and its arguments, and all arguments are here.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         self.reference == 0 && self.is_ready()
     }
 
-    /// Whether its nocopy arguments, if it has any, are where its entry takes them from.
+    /// Whether the call's nocopy arguments, if it has any, are where its entry takes them from.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
         self.nocopy.as_deref().is_none_or(|nocopy| nocopy.is_ready(self.entry.has_posts()))
@@ -49,7 +50,7 @@ impl Call {
     /// The same call in less room.
     ///
     /// # Errors
-    /// The call as it is, when it says more than a short one.
+    /// The unchanged call, when it says more than a short call can.
     #[inline]
     pub(crate) fn shorten(self) -> Result<ShortCall, Self> {
         let is_short = self.nocopy.is_none() && self.reference == 0;

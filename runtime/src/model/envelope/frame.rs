@@ -1,7 +1,7 @@
-//! Frames: what one node says to another, and its checked way to and from bytes.
+//! Frames: messages from one node to another, as bytes that are checked when they are decoded.
 //!
-//! A frame is a [`Header`], then encoded arguments or a service's own words. What arrives is an allegation until [`decode`] and those who
-//! read what follows the header have checked it.
+//! A frame is a [`Header`], then encoded arguments or a service's own message. Bytes that arrive are an allegation until [`decode`] and
+//! the readers of the bytes after the header have checked them.
 
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
@@ -13,10 +13,10 @@ use chare_lrts::codec::{self, CodecError, Writer};
 use chare_lrts::{Memory, MemoryMut};
 use serde::{Deserialize, Serialize};
 
-/// What a frame is about. The encoded arguments, if the variant has any, follow it.
+/// The subject of a frame. The encoded arguments, if the variant has any, follow the header.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Header {
-    /// For one PE of the receiving node.
+    /// A call, for one PE of the receiving node.
     Call {
         to: PeId,
         from: PeId,
@@ -26,28 +26,28 @@ pub(crate) enum Header {
         reference: u64,
         nocopy: Vec<Descriptor>,
     },
-    /// For one PE of the receiving node.
+    /// The creation of a singleton, for one PE of the receiving node.
     Create { id: ChareId, chare: ChareTypeId, options: CallOptions },
-    /// For one PE of the receiving node.
+    /// A future's value, for one PE of the receiving node.
     Resolve { future: FutureId },
-    /// For one PE of the receiving node.
+    /// News that a future's value will not come, for one PE of the receiving node.
     Broken { future: FutureId, cause: Box<str> },
-    /// What this service says follows.
+    /// A message of this service, which follows the header.
     System { service: ServiceId },
-    /// The job ends: for all nodes, down the tree below `root`.
+    /// The end of the job: for all nodes, down the tree below `root`.
     Exit { root: NodeId, code: i32, error: Option<String> },
-    /// The sender of these bytes keeps a larger message at this descriptor; fetch it, then read it as a frame.
+    /// A larger message, which the sender of these bytes keeps at this descriptor; the receiver fetches it, then reads it as a frame.
     Large { descriptor: Descriptor },
-    /// A buffer of the receiving node is free again; its first `bytes` were taken.
+    /// A buffer of the receiving node that is free again; its first `bytes` were taken.
     Released { token: u64, bytes: u64 },
-    /// The callback is for whoever registered it on this node.
+    /// A callback that the receiving node registered for transfers, and the bytes of the transfer that was done.
     Notify { callback: ErasedCallback, bytes: u64 },
-    /// Messages of the receiving node have run here that cost it so much.
+    /// Flow-control credit: messages of the receiving node have run at the sender that cost the receiving node so many bytes.
     Credit { bytes: u64 },
 }
 
 impl Header {
-    /// What it is about, for messages to humans.
+    /// The subject of the frame, for messages to humans.
     pub(crate) fn describe(&self) -> String {
         match self {
             Self::Call { entry, .. } => match find_entry(*entry) {
@@ -83,7 +83,7 @@ pub(crate) fn encode(header: &Header, arguments: Option<&Arguments>) -> Result<V
     Ok(bytes)
 }
 
-/// A message for another node: a frame, or what is too long for one.
+/// A message for another node: a frame, or the memory of a message that is too long for a frame.
 pub(crate) enum Packed {
     Frame(Vec<u8>),
     Large(Memory),
@@ -98,8 +98,8 @@ impl Packed {
     }
 }
 
-/// Packs what `write` writes, header and arguments: each byte is written once, to where it is to lie: into `bytes`, which is empty, or if
-/// it is longer than `frame_bytes_max` into memory that `allocate` gives.
+/// Packs the header and arguments that `write` writes. Each byte is written once, to its final place: into `bytes`, which is empty, or,
+/// if the message is longer than `frame_bytes_max`, into memory that `allocate` gives.
 ///
 /// # Errors
 /// When the arguments refuse to be encoded, in words.
@@ -125,7 +125,7 @@ pub(crate) fn pack(
     }
 }
 
-/// Writes header and arguments.
+/// Writes a frame's header and arguments.
 ///
 /// # Errors
 /// When the arguments refuse to be encoded.
@@ -138,18 +138,18 @@ pub(crate) fn write(
     arguments.map_or(Ok(()), |arguments| arguments.encode(to))
 }
 
-/// Header and the bytes after it.
+/// A frame's header and the bytes after it.
 ///
 /// # Errors
-/// When the bytes are no frame of ours, in words.
+/// When the bytes are no frame, in words.
 pub(crate) fn decode(bytes: &[u8]) -> Result<(Header, &[u8]), String> {
     codec::decode_front(bytes).map_err(|error| error.to_string())
 }
 
-/// A frame of a service: what it says, which is empty where it says all of it in a tail that others append.
+/// A frame of a service: its message, which is empty where all of it stands in a tail that others append.
 ///
 /// # Errors
-/// When that refuses to be encoded, in words.
+/// When the message refuses to be encoded, in words.
 pub(crate) fn encode_system(service: ServiceId, message: &impl Serialize) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(ROOM_BYTES);
     let write = |out: &mut Writer<'_>| write_system(out, service, |out| out.write(message));
@@ -160,7 +160,7 @@ pub(crate) fn encode_system(service: ServiceId, message: &impl Serialize) -> Res
 /// Writes a frame of a service.
 ///
 /// # Errors
-/// When what it says refuses to be encoded.
+/// When the message refuses to be encoded.
 pub(crate) fn write_system(
     out: &mut Writer<'_>,
     service: ServiceId,

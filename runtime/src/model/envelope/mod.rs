@@ -1,9 +1,9 @@
-//! A message in flight as a value. `proxy -> zerocopy -> **envelope** -> location -> outbox`
+//! Envelopes: messages in flight, as values. `proxy -> zerocopy -> **envelope** -> location -> outbox`
 //!
 //! Inside a process an [`Envelope`] moves as it is; a [`frame`] exists only between processes. A message that a service sends to
-//! itself is a [`SystemMessage`]: what it says is known to the service alone.
+//! itself is a [`SystemMessage`], whose content the service alone knows.
 //!
-//! Who sends and who runs a message never stands here.
+//! Code that sends or runs a message never stands here.
 
 mod call;
 pub(crate) mod frame;
@@ -32,13 +32,14 @@ impl Envelope {
         Self { options, body: Body::System(Box::new(message)) }
     }
 
-    /// Whether it is a call that is queued by default and [is plain](Call::is_plain).
+    /// Whether the message is a call that is queued by default and [is plain](Call::is_plain).
     #[inline]
     pub(crate) fn is_plain_call(&self) -> bool {
         matches!(&self.body, Body::Call(call) if call.is_plain()) && self.options.is_default()
     }
 
-    /// About how much memory it takes. Memory that others lend is not counted, nor what the runtime alone says.
+    /// The memory that the message takes, in bytes, roughly: without memory that others lend, and without the contents of messages that
+    /// only the runtime writes.
     pub(crate) fn bytes(&self) -> u64 {
         let content = match &self.body {
             Body::Call(Call { arguments, nocopy, .. }) => {
@@ -51,7 +52,8 @@ impl Envelope {
     }
 }
 
-/// What a message asks of a PE. Moved several times on its way, so what is rare and large stands in a box.
+/// The content of a message: the work that it asks of a PE. It is moved several times on its way, so rare and large contents stand in a
+/// box.
 pub(crate) enum Body {
     Call(Call),
     Create(Create),
@@ -59,19 +61,19 @@ pub(crate) enum Body {
         future: FutureId,
         value: Arguments,
     },
-    /// Its value will not come.
+    /// News that a future's value will not come.
     Broken {
         future: FutureId,
         cause: Box<str>,
     },
-    /// A callback that fires outside any entry; stays on its node.
+    /// A callback that fires outside any entry; it stays on its node.
     Callback(Box<Fired>),
-    /// For a service.
+    /// A message of a service.
     System(Box<dyn SystemMessage>),
 }
 
 impl Body {
-    /// What it is about, for messages to humans.
+    /// The subject of the message, for messages to humans.
     pub(crate) fn describe(&self) -> String {
         match self {
             Self::Call(call) => format!("a call of {}::{}", call.entry.chare, call.entry.name),

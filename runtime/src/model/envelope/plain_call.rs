@@ -1,11 +1,11 @@
-//! A call as nearly all are, for another node: one block of bytes before what it brings. `envelope -> **plain_call** -> outbox`
+//! Plain calls: most calls to another node, as one block of bytes before the arguments. `envelope -> **plain_call** -> outbox`
 //!
-//! What else nodes tell each other is a [`Header`](crate::model::envelope::frame::Header), field by field in the codec's format. In a block every field has its
-//! place, so that writing it and reading it are a copy each.
+//! Other messages between nodes have a [`Header`](crate::model::envelope::frame::Header), which the codec writes field by field. In a
+//! block every field has its place, so writing a block and reading it are one copy each.
 //!
-//! 1. Descriptors of nocopy arguments follow the block where the entry has such parameters, then the arguments.
-//! 2. A block begins with [`MARK`], where a header has the number of its variant; there are not so many.
-//! 3. A block is an allegation: whatever its bits, it is some call, whose entry and PE the inbox looks for.
+//! 1. Where the entry has nocopy parameters, the descriptors of nocopy arguments follow the block; then the arguments follow.
+//! 2. A block begins with [`MARK`], where a header has the number of its variant; no header has that many variants.
+//! 3. A block is an allegation: whatever its bits, it is some call, and the inbox looks up the call's entry and PE.
 //! 4. A block, one number as arguments, and the header of their frame share a cache line.
 
 use super::call::Call;
@@ -18,8 +18,8 @@ use chare_lrts::codec::{CodecError, Writer};
 
 const MARK: u32 = u32::from_le_bytes(*b"call");
 
-/// A call that is queued as its entry says, without a reference number. In the byte order of the machine, like the
-/// elements of buffers: a job runs on machines of one kind.
+/// A call that is queued as its entry says, without a reference number. Its fields are in the byte order of the machine, like the
+/// elements of buffers, because a job runs on machines of one kind.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct PlainCall {
@@ -31,11 +31,12 @@ pub(crate) struct PlainCall {
     entry: u16,
 }
 
-// With eight bytes of arguments and eight of the frame's header 64: a cache line.
+// With eight bytes of arguments and eight bytes of the frame's header these are 64 bytes: a cache line.
 const _: () = assert!(size_of::<PlainCall>() == 48);
 
 impl PlainCall {
-    /// What a PE of another node is told of a call, if it says no more than this: the caller by its rank among the PEs of the sending node.
+    /// The block of a call to a PE of another node, if the call says no more than a block can. The caller is named by its rank among the
+    /// PEs of the sending node.
     #[inline]
     pub(crate) fn describe(
         caller_rank: Option<usize>,
@@ -43,7 +44,7 @@ impl PlainCall {
         options: &CallOptions,
         call: &Call,
     ) -> Option<Self> {
-        // A header says of nocopy arguments that do not belong to the entry how many they are; after a block they would be misread.
+        // A header says how many nocopy arguments there are, even if the entry has no such parameters; after a block they would be misread.
         let fits = call.nocopy.is_none() == call.entry.nocopy.is_empty();
         if !fits || call.reference != 0 || *options != call.entry.options {
             return None;
@@ -54,7 +55,7 @@ impl PlainCall {
         Some(Self { mark: MARK, to: to.0, chare_type, target, caller_rank, entry })
     }
 
-    /// The block at the front of a frame, if there is one, and what stands after it.
+    /// The block at the front of a frame, if there is one, and the bytes after it.
     #[inline]
     pub(crate) fn split(frame: &[u8]) -> Option<(Self, &[u8])> {
         let (block, rest) = frame.split_at_checked(size_of::<Self>())?;
@@ -62,7 +63,7 @@ impl PlainCall {
         (block.mark == MARK).then_some((block, rest))
     }
 
-    /// Writes the block, the descriptors of nocopy arguments if the entry has such, and the arguments.
+    /// Writes the block, the descriptors of nocopy arguments if the entry has nocopy parameters, and the arguments.
     ///
     /// # Errors
     /// When the arguments refuse to be encoded.

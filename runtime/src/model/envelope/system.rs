@@ -1,41 +1,41 @@
-//! Messages of services: what the runtime's services say to themselves on other PEs and other nodes.
+//! System messages: messages from one of the runtime's services to itself on other PEs and other nodes.
 //!
-//! An envelope carries them without knowing what they say, so that a service is one folder. The idea is Converse's: a message names its
+//! An envelope carries them without knowing their content, so that a service is one folder. The idea is Converse's: a message names its
 //! handler (Charm++ manual, "Converse: handlers").
 
 use crate::model::ids::{PeId, ServiceId};
 use chare_lrts::codec::{CodecError, Writer};
 use std::any::Any;
 
-/// What a service says to one PE.
+/// A message of a service to one PE.
 pub(crate) trait SystemMessage: Any + Send {
-    /// Whose it is.
+    /// The service whose message it is.
     fn service(&self) -> ServiceId;
 
-    /// What it is about, for messages to humans.
+    /// The subject of the message, for messages to humans.
     fn describe(&self) -> String;
 
-    /// About how much memory its contents take; not what others lend.
+    /// The memory that the message's contents take, in bytes, roughly, without memory that others lend.
     fn bytes(&self) -> usize {
         0
     }
 
-    /// Whether it is a message to quiescence.
+    /// Whether quiescence detection counts the message.
     fn is_counted(&self) -> bool {
         true
     }
 
-    /// Whether arguments of the program are encoded when it leaves the process.
+    /// Whether arguments of the program are encoded when the message leaves the process.
     fn has_arguments(&self) -> bool {
         false
     }
 
-    /// Memory that goes with it and has to be fetched, or read where it is lent.
+    /// Bytes of memory that go with the message and have to be fetched, or read where they are lent.
     fn lent_bytes(&self) -> u64 {
         0
     }
 
-    /// Writes it for a PE of another node, so that the service's row reads it there.
+    /// Writes the message for a PE of another node, where the service's row of functions reads it.
     ///
     /// # Errors
     /// When arguments of the program refuse to be encoded.
@@ -50,7 +50,7 @@ pub(crate) trait SystemMessage: Any + Send {
 /// The message as its service knows it.
 ///
 /// # Panics
-/// If it is another service's.
+/// If the message is another service's.
 pub(crate) fn opened<M: SystemMessage>(message: Box<dyn SystemMessage>) -> M {
     let message: Box<dyn Any> = message;
     *message.downcast().expect("a service gets its own messages")

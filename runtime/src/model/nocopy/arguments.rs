@@ -1,4 +1,4 @@
-//! Nocopy arguments of a call as its entry sees them, and what they are on the way there.
+//! Nocopy arguments of a call: as they travel, and as the entry sees them.
 
 use super::buffer::{Buffer, BufferMut, Element};
 use super::descriptor::{Descriptor, Few};
@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The nocopy arguments of a call that has any, as far as they have come.
+/// The nocopy arguments of a call that has any, by how far they have come.
 pub(crate) enum Nocopy {
     /// Still in the sender's process.
     Leaving(Few<Leaving>),
@@ -19,7 +19,7 @@ pub(crate) enum Nocopy {
 }
 
 impl Nocopy {
-    /// Whether they are where the entry takes them from. Those from the same process are, unless there are posts to be filled.
+    /// Whether the arguments are where the entry takes them from. Arguments from the same process are, unless there are posts to be filled.
     #[inline]
     pub(crate) fn is_ready(&self, has_posts: bool) -> bool {
         match self {
@@ -29,7 +29,7 @@ impl Nocopy {
         }
     }
 
-    /// Bytes that came from elsewhere and are kept here.
+    /// Bytes that came from another process and are kept in this one.
     pub(crate) fn kept_bytes(&self) -> usize {
         let is_inline = |descriptor: &&Descriptor| matches!(descriptor, Descriptor::Inline { .. });
         match self {
@@ -42,14 +42,14 @@ impl Nocopy {
 
 /// A nocopy argument that the entry may use.
 pub(crate) enum Arrived {
-    /// To be read in place; the sender learns when the release is dropped.
+    /// To be read in place; the sender is told when the release is dropped.
     Received { memory: Memory, release: Option<Arc<Release>> },
     /// The buffer that the post method gave, filled up to `len` bytes.
     Posted { memory: MemoryMut, len: usize },
 }
 
 impl Arrived {
-    /// Bytes that this node keeps for it: not those that somebody lends.
+    /// Bytes that this node keeps for the argument, without bytes that others lend.
     fn kept_bytes(&self) -> usize {
         match self {
             Self::Received { memory, release: None } => memory.len(),
@@ -60,14 +60,14 @@ impl Arrived {
 }
 
 impl From<Leaving> for Arrived {
-    /// What comes from the same process is there already.
+    /// An argument from the same process has arrived already.
     fn from(Leaving { memory, release, .. }: Leaving) -> Self {
         Self::Received { memory, release: awaited(release.as_ref()).cloned() }
     }
 }
 
 impl From<Arrived> for Leaving {
-    /// What arrived for a chare that lives elsewhere goes on from here.
+    /// An argument that arrived for a chare that lives elsewhere travels on from here.
     fn from(arrived: Arrived) -> Self {
         match arrived {
             Arrived::Received { memory, release } => Self::plain(memory, release),
@@ -81,7 +81,7 @@ pub struct NocopyArguments<'a>(Option<&'a mut Nocopy>);
 
 /// A parameter type that `#[nocopy]` knows.
 pub trait NocopyParameter: Sized {
-    /// What the buffer consists of.
+    /// The type of the buffer's elements.
     type Element: Element;
 
     #[doc(hidden)]
@@ -93,7 +93,7 @@ pub trait NocopyParameter: Sized {
 pub struct ArrivedArgument(Arrived);
 
 impl<'a> NocopyArguments<'a> {
-    /// Those of a call: all arrived, or none if its entry has none. What is not taken stays with the call.
+    /// The nocopy arguments of a call: all arrived, or none if its entry has none. Arguments that are not taken stay with the call.
     #[inline]
     pub(crate) fn new(nocopy: Option<&'a mut Nocopy>) -> Self {
         Self(nocopy)
@@ -132,7 +132,8 @@ fn misfit<T>(address: *const u8, len: usize) -> String {
 /// A `#[nocopy]` argument as the entry sees it: the sender's own memory inside a process, a mapped view of it on
 /// one host where it is shareable, else memory of the runtime filled by one get.
 ///
-/// Keep it as long as you like. Dropping it tells the sender that its buffer is free; in an entry, when the entry is over or awaits something.
+/// Keep it as long as you like. Dropping it tells the sender that its buffer is free; inside an entry, the sender is told when the entry
+/// is over or awaits something.
 pub struct Received<T: Element> {
     pub(crate) buffer: Buffer<T>,
     pub(crate) release: Option<Arc<Release>>,

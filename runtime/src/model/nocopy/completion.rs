@@ -1,4 +1,4 @@
-//! Where the outcome of a transfer goes on the side that started it.
+//! Completions of transfers: callbacks that receive the outcome on the side that started the transfer.
 
 use crate::model::arguments::{Arguments, Message};
 use crate::model::callback::{Callback, ErasedCallback};
@@ -15,7 +15,7 @@ enum Form<V> {
 }
 
 impl<V: Message> Completion<V> {
-    /// The callback and what it is sent.
+    /// The callback and the arguments that it is sent.
     pub(crate) fn finish(self, outcome: V) -> (ErasedCallback, Arguments) {
         match self.0 {
             Form::Plain(callback) => (callback.erase(), Arguments::new(outcome)),

@@ -1,4 +1,4 @@
-//! Descriptors of nocopy arguments: what travels between processes instead of the memory.
+//! Descriptors of nocopy arguments: they travel between processes instead of the memory.
 
 use super::eager::EagerBytes;
 use chare_lrts::{NodeId, RegionKey, Token};
@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 pub(crate) enum Descriptor {
     /// The bytes themselves.
     Inline { bytes: EagerBytes, lender: Option<Lender> },
-    /// Where to fetch them, and what to say afterwards.
+    /// The region from which to fetch the bytes, and the token with which to answer afterwards.
     Lent { key: RegionKey, token: Token },
 }
 
@@ -31,7 +31,7 @@ impl Descriptor {
     }
 }
 
-/// Bytes that have to be fetched, or read where they are lent.
+/// The bytes of nocopy arguments that have to be fetched, or read where they are lent.
 pub(crate) fn lent_bytes(descriptors: &[Descriptor]) -> u64 {
     let lent = descriptors.iter().filter_map(|descriptor| match descriptor {
         Descriptor::Lent { key, .. } => Some(key.len),
@@ -40,12 +40,12 @@ pub(crate) fn lent_bytes(descriptors: &[Descriptor]) -> u64 {
     lent.fold(0, u64::saturating_add)
 }
 
-/// Who waits to hear how much of an argument was taken.
+/// The node that is told how much of an argument was taken, and its token for the argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Lender {
     pub(crate) node: NodeId,
     pub(crate) token: Token,
 }
 
-/// Mostly one: then it costs no allocation of its own.
+/// The nocopy arguments of a call: mostly one, which costs no allocation of its own.
 pub(crate) type Few<T> = SmallVec<[T; 1]>;

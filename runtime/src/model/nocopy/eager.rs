@@ -1,4 +1,4 @@
-//! Bytes of a nocopy argument that travel with its message.
+//! Eager bytes: the bytes of a nocopy argument that travel with its message.
 //!
 //! They are written from the sender's memory into the message, and from the message into memory where elements of any type are aligned:
 //! as many copies as a vector among the ordinary arguments takes.
@@ -9,15 +9,15 @@ use chare_lrts::{Memory, MemoryMut};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
-/// See the file's head.
+/// The bytes of a nocopy argument that travel with its message.
 pub(crate) struct EagerBytes {
     pub(crate) memory: Memory,
-    /// Of a sender that waits for no answer; never looked at, dropped when the message is written, after the memory.
+    /// The release of a sender that waits for no answer; never looked at, dropped when the message is written, after the memory.
     _release: Option<Arc<Release>>,
 }
 
 impl EagerBytes {
-    /// What the message takes along, and what is released when it is written.
+    /// Memory that the message takes along, and the release that is dropped when the message is written.
     pub(crate) fn new(memory: Memory, release: Option<Arc<Release>>) -> Self {
         Self { memory, _release: release }
     }
@@ -25,7 +25,7 @@ impl EagerBytes {
     /// The memory, or `into` with a copy of it.
     ///
     /// # Errors
-    /// Memory of another length to land in, in words.
+    /// When `into` is of another length than the memory, in words.
     pub(crate) fn land(self, into: Option<MemoryMut>) -> Result<Memory, String> {
         let Some(mut into) = into else { return Ok(self.memory) };
         if into.len() != self.memory.len() {

@@ -1,4 +1,4 @@
-//! Handles of the Direct API: what a peer needs to reach registered elements.
+//! Handles of the Direct API: the key and the range by which a peer reaches registered elements.
 
 use crate::model::callback::ErasedCallback;
 use crate::model::nocopy::Element;
@@ -28,7 +28,7 @@ pub struct TargetHandle<T> {
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct RemoteRange {
     pub(crate) key: RegionKey,
-    /// In elements.
+    /// The first element of the range, counted in elements.
     start: u64,
     pub(crate) len: u64,
     pub(crate) notify: Option<ErasedCallback>,
@@ -49,10 +49,10 @@ impl RemoteRange {
         Self { start: self.start + start, len: end - start, ..self }
     }
 
-    /// First byte, and how many.
+    /// The range's first byte, and its number of bytes.
     pub(crate) fn bytes<T>(self) -> (u64, usize) {
         let size = size_of::<T>() as u64;
-        // A handle from a peer is an allegation; what overflows is out of range, which the region's table refuses.
+        // A handle from a peer is an allegation; a range that overflows is out of range, which the region's table refuses.
         (
             self.start.saturating_mul(size),
             usize::try_from(self.len.saturating_mul(size)).unwrap_or(usize::MAX),
@@ -63,12 +63,12 @@ impl RemoteRange {
 macro_rules! handle {
     ($handle:ident) => {
         impl<T: Element> $handle<T> {
-            /// How many elements it covers.
+            /// How many elements the handle covers.
             pub fn len(&self) -> usize {
                 self.range.len as usize
             }
 
-            /// Whether it covers none.
+            /// Whether the handle covers no elements.
             pub fn is_empty(&self) -> bool {
                 self.range.len == 0
             }
@@ -76,7 +76,7 @@ macro_rules! handle {
             /// A part of the range.
             ///
             /// # Panics
-            /// If `range` reaches beyond it.
+            /// If `range` reaches beyond the handle's range.
             pub fn slice(&self, range: Range<usize>) -> Self {
                 Self { range: self.range.slice(range), elements: PhantomData }
             }

@@ -1,10 +1,10 @@
-//! Kinds of nocopy parameters.
+//! Kinds of nocopy parameters: the runtime or a post method provides the memory.
 
-/// Which way a nocopy parameter receives.
+/// The way in which a nocopy parameter receives its elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NocopyKind {
     /// `#[nocopy]`: the runtime provides the memory.
     Received,
-    /// `#[nocopy(post)]`: the post method does.
+    /// `#[nocopy(post)]`: the post method provides the memory.
     Posted,
 }

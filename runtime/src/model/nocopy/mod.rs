@@ -1,4 +1,4 @@
-//! Nocopy values: typed buffers, the nocopy arguments of a call as far as they have come, posts, handles of registered memory.
+//! Nocopy values: typed buffers, the nocopy arguments of a call at each step of their way, posts, and handles of registered memory.
 //!
 //! ```text
 //! SendBuffer<T> --> Outgoing --> Leaving --(same process)--> Arrived --> Received<T>, Posted<T>
@@ -6,7 +6,7 @@
 //!                                   +--> Descriptor --> view, get, or bytes that came along
 //! ```
 //!
-//! What brings them from node to node never stands here: see `delivery/zerocopy`.
+//! Code that brings these values from node to node never stands here: see `delivery/zerocopy`.
 
 mod arguments;
 mod buffer;

@@ -1,4 +1,4 @@
-//! The nocopy arguments of a call at its caller: what is given, and how it comes back.
+//! Outgoing nocopy arguments: the buffers that a caller sends, and how they come back.
 
 use super::registration::Registration;
 use crate::model::arguments::Arguments;
@@ -11,7 +11,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a `#[nocopy]` parameter is given at the caller: a vector (moved in) or a shared [`Buffer`].
+/// The argument for a `#[nocopy]` parameter at the caller: a vector (moved in) or a shared [`Buffer`].
 ///
 /// Each argument has its own completion: with [`SendBuffer::on_sent`] the buffer comes back when the receivers have
 /// released it; without, it is dropped then.
@@ -60,7 +60,7 @@ pub struct SendBuffer<T: Element> {
     terms: Terms,
 }
 
-/// How an argument's memory is made reachable.
+/// The terms on which an argument's memory is made reachable for other nodes.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Terms {
     pub(crate) registration: Registration,
@@ -69,15 +69,15 @@ pub(crate) struct Terms {
 }
 
 impl<T: Element> SendBuffer<T> {
-    /// Hands the buffer to a callback when the transfer is over, once, with the length that was transferred. It may be
-    /// written again then, if the caller kept no clone. A value of the caller's comes back with it by
-    /// [`Callback::carrying`](crate::Callback::carrying).
+    /// Hands the buffer to a callback when the transfer is over, once, with the length that was transferred. Then the buffer may be
+    /// written again, if the caller kept no clone. [`Callback::carrying`](crate::Callback::carrying) lets a value of the caller's come
+    /// back with the buffer.
     pub fn on_sent(mut self, completion: impl Into<Completion<Sent<T>>>) -> Self {
         self.on_sent = Some(completion.into());
         self
     }
 
-    /// When the memory is made reachable for other nodes; without, when it turns out to leave the process.
+    /// Sets when the memory is made reachable for other nodes; without this, it is when the memory turns out to leave the process.
     ///
     /// ```
     /// use chare::{Registration, SendBuffer};
@@ -90,8 +90,8 @@ impl<T: Element> SendBuffer<T> {
         self
     }
 
-    /// Keeps the memory registered when the transfer is over, for the next time that the same [`Buffer`] is sent: until it becomes
-    /// writable or is dropped, or others have been used more recently.
+    /// Keeps the memory registered when the transfer is over, for the next time that the same [`Buffer`] is sent: until the buffer becomes
+    /// writable or is dropped, or other buffers have been used more recently.
     pub fn keep_registered(mut self) -> Self {
         self.terms.keep = true;
         self
@@ -157,7 +157,8 @@ impl<T: Element> Deref for Sent<T> {
     }
 }
 
-/// What runs when a send is over, given the bytes that were transferred: a callback and the buffer it hands back.
+/// A function that runs when a send is over, given the bytes that were transferred: it returns a callback and the arguments that hand
+/// the buffer back.
 pub(crate) type HandBack = Box<dyn FnOnce(u64) -> (ErasedCallback, Arguments) + Send>;
 
 /// A nocopy argument as the caller gave it, its element type forgotten.
@@ -179,7 +180,7 @@ pub(crate) struct Leaving {
     pub(crate) memory: Memory,
     pub(crate) release: Option<Arc<Release>>,
     pub(crate) terms: Terms,
-    /// Whether it came from another node, and the memory is this one's own.
+    /// Whether the argument came from another node, so that the memory is this node's own.
     pub(crate) is_copy: bool,
 }
 
@@ -189,24 +190,24 @@ impl Leaving {
         if self.is_copy { self.memory.len() } else { 0 }
     }
 
-    /// Without wishes of the sender's.
+    /// An argument with the default terms.
     pub(crate) fn plain(memory: Memory, release: Option<Arc<Release>>) -> Self {
         Self { memory, release, terms: Terms::default(), is_copy: false }
     }
 }
 
-/// A release of which somebody wants to hear.
+/// The release, if the sender waits for it.
 pub(crate) fn awaited(release: Option<&Arc<Release>>) -> Option<&Arc<Release>> {
     release.filter(|release| release.is_awaited)
 }
 
-/// Whether the receiver of bytes that travel with a message answers how many it took: a post may be shorter.
+/// Whether the receiver of bytes that travel with a message answers how many bytes it took, because a post may be shorter.
 pub(crate) fn is_answered(kind: NocopyKind, release: Option<&Arc<Release>>) -> bool {
     kind == NocopyKind::Posted && awaited(release).is_some()
 }
 
-/// Tells the sender, when the last clone is dropped, that its buffer is free again, or ends a registration of which nobody wants to
-/// hear. Dropped after the memory it speaks of.
+/// The release of a sent buffer. When its last clone is dropped, it tells the sender that the buffer is free again, or ends a
+/// registration whose end no sender waits for. It is dropped after the memory that it releases.
 pub(crate) struct Release {
     is_awaited: bool,
     /// The fewest bytes that any receiver took; lowered by receivers on any thread, read by the last drop.
@@ -215,7 +216,7 @@ pub(crate) struct Release {
 }
 
 impl Release {
-    /// Runs `run` with the bytes that were transferred, out of `offered`; `is_awaited`: whether somebody wants to hear of that.
+    /// A release that runs `run` with the bytes that were transferred, out of `offered`; `is_awaited`: whether the sender waits for that.
     pub(crate) fn new(
         offered: u64,
         is_awaited: bool,
@@ -224,7 +225,7 @@ impl Release {
         Arc::new(Self { is_awaited, taken: AtomicU64::new(offered), run: Some(Box::new(run)) })
     }
 
-    /// A receiver took only the first `bytes`.
+    /// Notes that a receiver took only the first `bytes`.
     pub(crate) fn take(&self, bytes: u64) {
         self.taken.fetch_min(bytes, Ordering::Relaxed);
     }

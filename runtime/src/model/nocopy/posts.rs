@@ -1,10 +1,10 @@
-//! Posted receives: which buffers a call's `#[nocopy(post)]` arguments land in.
+//! Posted receives: the buffers in which a call's `#[nocopy(post)]` arguments land.
 //!
 //! 1. A post method receives a [`Post`] for each posted parameter: a token that is used up by giving it a buffer or by naming
-//!    a tag under which the buffer comes. It may be kept and used later; dropping it ends the job, for its call could never
+//!    a tag under which the buffer comes. The post may be kept and used later; dropping it ends the job, because its call could never
 //!    run.
-//! 2. The call waits as a [`PostSink`] until every token has its buffer. Whoever gives the last one starts the transfers.
-//! 3. All the while the call counts as in flight, so there is no quiescence before it has run.
+//! 2. The call waits as a [`PostSink`] until every token has its buffer. The thread that gives the last buffer starts the transfers.
+//! 3. While it waits the call counts as in flight, so there is no quiescence before the call has run.
 
 use super::arguments::NocopyParameter;
 use super::buffer::{BufferMut, Element};
@@ -65,10 +65,10 @@ impl<T: Element, B: Into<BufferMut<T>>> From<B> for Landing<T> {
     }
 }
 
-/// Why a buffer and a post did not meet.
+/// The reason that a buffer and a post did not meet.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum PostRefusal {
-    /// The buffer wants more than there is.
+    /// The buffer wants more elements than the sender offers.
     #[error(
         "the posted buffer wants {wanted} elements, the sender offers {offered}; post `Landing::first` of at most that many"
     )]
@@ -81,7 +81,7 @@ pub enum PostRefusal {
     /// The tag is outstanding already: a buffer or a call waits under it for its counterpart.
     #[error("tag {tag} is outstanding already; use another, or wait until it is matched")]
     TagTaken {
-        /// Which tag.
+        /// The tag.
         tag: u64,
     },
     /// The buffer's elements are not those of the parameter.
@@ -89,14 +89,14 @@ pub enum PostRefusal {
     OtherElements {
         /// The buffer's elements.
         posted: &'static str,
-        /// The parameter's.
+        /// The parameter's elements.
         expected: &'static str,
     },
 }
 
-/// A [`Post`] was not served. It comes back unused, and with it the buffer that did not fit, if there was one.
+/// The error of a [`Post`] that was not served. The post comes back unused, with the buffer that did not fit, if there was one.
 ///
-/// Dropping the post ends the job, as its call could never run: serve it another way, or panic with this error.
+/// Dropping the post ends the job, because its call could never run: serve it another way, or panic with this error.
 #[derive(Error)]
 #[error("{cause}")]
 pub struct MatchError<T: Element> {
@@ -104,7 +104,7 @@ pub struct MatchError<T: Element> {
     pub post: Post<T>,
     /// The buffer, whole; after a failed match its tag is free again.
     pub buffer: Option<BufferMut<T>>,
-    /// Why.
+    /// The reason.
     #[source]
     pub cause: PostRefusal,
 }
@@ -115,11 +115,11 @@ impl<T: Element> fmt::Debug for MatchError<T> {
     }
 }
 
-/// Receives one `#[nocopy(post)]` argument: give it the buffer that the argument is to land in, or name the tag under which that
+/// The receive of one `#[nocopy(post)]` argument: give it the buffer in which the argument is to land, or name the tag under which that
 /// buffer comes.
 ///
-/// It is a token, used up by either, so nothing lands twice. It may leave the post method and be used later, on any PE of
-/// the node; the entry runs when all posts of its call have been served and their transfers are over. Dropping it unused ends
+/// A post is a token, used up by either, so nothing lands twice. It may leave the post method and be used later, on any PE of
+/// the node; the entry runs when all posts of its call have been served and their transfers are over. Dropping a post unused ends
 /// the job.
 #[must_use = "a post that is dropped unused ends the job: call `post` or `match_tag`"]
 pub struct Post<T: Element> {
@@ -146,11 +146,11 @@ impl<T: Element> Post<T> {
         self.len() == 0
     }
 
-    /// Gives the buffer: a [`BufferMut`] or a vector to be filled as a whole, or the [`Landing::first`] elements of one. It may be
-    /// shorter than what the sender offers; sender and entry both learn the length.
+    /// Gives the buffer: a [`BufferMut`] or a vector to be filled as a whole, or the [`Landing::first`] elements of one. The buffer may be
+    /// shorter than the sender's; sender and entry both learn the length.
     ///
     /// # Errors
-    /// A longer one comes back, with the post.
+    /// A buffer that is longer than the sender's comes back, with the post.
     pub fn post(self, landing: impl Into<Landing<T>>) -> Result<(), MatchError<T>> {
         let landing = landing.into();
         if let Err(cause) = fits(landing.len, self.len()) {
@@ -168,7 +168,7 @@ impl<T: Element> fmt::Debug for Post<T> {
 }
 
 /// # Errors
-/// When a buffer wants more than there is.
+/// When a buffer wants more elements than the sender offers.
 pub(crate) fn fits(wanted: usize, offered: usize) -> Result<(), PostRefusal> {
     if wanted > offered { Err(PostRefusal::TooLong { wanted, offered }) } else { Ok(()) }
 }
@@ -177,12 +177,12 @@ pub(crate) fn fits(wanted: usize, offered: usize) -> Result<(), PostRefusal> {
 pub struct Posts(std::vec::IntoIter<PostSlot>);
 
 impl Posts {
-    /// Those of a call, in declaration order.
+    /// The posts of a call, in declaration order.
     pub(crate) fn new(slots: Vec<PostSlot>) -> Self {
         Self(slots.into_iter())
     }
 
-    /// The next posted parameter's post.
+    /// The post of the next posted parameter.
     pub fn take<P: NocopyParameter>(&mut self) -> Post<P::Element> {
         Post::from_slot(self.0.next().expect("a call has as many posts as its entry has posted parameters"))
     }
@@ -200,23 +200,23 @@ pub(crate) struct PostedMemory {
     pub(crate) bytes: usize,
 }
 
-/// The call that posts are for: it waits until all of them have their buffers.
+/// A call with posts: it waits until all of them have their buffers.
 pub(crate) trait PostSink: Send + Sync {
-    /// Bytes at the sender, of the argument at this position among the posted ones.
+    /// The bytes that the sender offers for the argument at this position among the posted ones.
     fn offered(&self, position: usize) -> usize;
 
     /// Takes the buffer for the argument at this position, once.
     fn give(&self, position: usize, given: PostedMemory);
 
-    /// A post was dropped unused.
+    /// Notes that a post was dropped unused.
     fn abandon(&self);
 }
 
 /// A post whose element type is forgotten.
 pub(crate) struct PostSlot {
-    /// `None` once it is used.
+    /// The call of the post; `None` once the post is used.
     call: Option<Arc<dyn PostSink>>,
-    /// Among the posted parameters.
+    /// The position among the posted parameters.
     position: usize,
 }
 
@@ -225,7 +225,7 @@ impl PostSlot {
         Self { call: Some(call), position }
     }
 
-    /// What the sender offers.
+    /// The bytes that the sender offers.
     pub(crate) fn bytes(&self) -> usize {
         self.call.as_ref().map_or(0, |call| call.offered(self.position))
     }

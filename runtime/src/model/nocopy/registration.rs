@@ -1,7 +1,7 @@
-//! When memory is made reachable for other nodes, and for how long.
+//! Registration of memory: when memory is made reachable for other nodes, and for how long.
 //!
-//! Inside a host nothing is pinned, so that all of this costs little and changes little; networks with one-sided access (libfabric, RDMA devices) pin
-//! what is registered when it is first fetched, and make it matter.
+//! Inside a host no memory is pinned, so all modes cost little and differ little. Networks with one-sided access (libfabric, RDMA
+//! devices) pin registered memory when it is first fetched; there the mode matters.
 //!
 //! | here | Charm++'s `CkNcpyBuffer` | the bytes |
 //! |---|---|---|
@@ -15,22 +15,23 @@
 //! | [`RegisteredSource::lazily`](crate::RegisteredSource::lazily), [`RegisteredTarget::lazily`](crate::RegisteredTarget::lazily) | `CK_BUFFER_UNREG` | are registered when their first handle is made |
 //! | [`RegisteredSource::deregister`](crate::RegisteredSource::deregister), [`RegisteredTarget::close`](crate::RegisteredTarget::close) | `deregisterMem()` | are the user's again |
 //!
-//! A posted buffer is the local side of a get, which a network that asks for it pins while the get lasts, so it has no mode of its own; it may lie
-//! in the pool like any other.
+//! A posted buffer is the local side of a get. A network that asks for it pins the buffer while the get lasts, so a posted buffer has no
+//! mode of its own; it may lie in the pool like any other.
 
-/// When the memory of a nocopy argument is made reachable for other nodes; see [`SendBuffer::registration`](crate::SendBuffer::registration).
+/// The time at which the memory of a nocopy argument is made reachable for other nodes; see
+/// [`SendBuffer::registration`](crate::SendBuffer::registration).
 ///
 /// | | the bytes | Charm++ |
 /// |---|---|---|
 /// | `Now` | are registered by the call that sends them, wherever they go | `CK_BUFFER_REG` |
 /// | `Lazily` | are registered when they turn out to leave the process | `CK_BUFFER_UNREG` |
-/// | `Pooled` | lie in the runtime's pool ([`BufferMut::zeroed`](crate::BufferMut::zeroed)(crate::BufferMut::zeroed)), or are copied there first | `CK_BUFFER_PREREG` |
+/// | `Pooled` | lie in the runtime's pool ([`BufferMut::zeroed`](crate::BufferMut::zeroed)), or are copied there first | `CK_BUFFER_PREREG` |
 /// | `None` | are never registered: they travel with the message, copied | `CK_BUFFER_NOREG` |
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Registration {
     /// At once.
     Now,
-    /// When it turns out to be needed.
+    /// When the memory turns out to leave the process.
     #[default]
     Lazily,
     /// Once and for all, with the runtime's pool.

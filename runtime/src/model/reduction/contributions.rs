@@ -1,25 +1,26 @@
-//! What the members on one PE have contributed to their collection's reductions, while members come and go.
+//! Contributions on one PE to a collection's reductions: how they are counted and folded while members come and go.
 //!
-//! 1. A member's n-th contribution, counted from the reduction with which it began, belongs to the collection's reduction of that
-//!    number. A PE *closes* a reduction once: when all members that are here have contributed to it. A member that is born here begins
-//!    with the first reduction that its PE has not closed.
-//! 2. What a PE closes with says what its members contributed, how many contributions that is, and how many it *expects* of members
-//!    born here: births less deaths. A member that dies contributes no more to reductions that it had not contributed to.
+//! 1. A member's n-th contribution, counted from the reduction with which the member began, belongs to the collection's reduction of
+//!    that number. A PE *closes* a reduction once: when all members that are on the PE have contributed to it. A member that is born on
+//!    a PE begins with the first reduction that the PE has not closed.
+//! 2. The partial with which a PE closes a reduction says what its members contributed, how many contributions that is, and how many
+//!    contributions the PE *expects* of members born on it: births less deaths. A member that dies contributes no more to reductions to
+//!    which it had not contributed.
 //! 3. A reduction is over when all PEs that take part have closed it and, over all PEs, as many contributions came as are expected. A
-//!    member that comes from elsewhere and contributes to a reduction that its PE has closed is expected by the PE where it was
+//!    member that comes from another PE and contributes to a reduction that its new PE has closed is expected by the PE on which it was
 //!    born: its contribution follows on its own.
-//! 4. A PE without members closes a reduction when it is told that it has begun.
-//! 5. A PE that has no members in the beginning, and where none can be born, takes no part: nobody waits for it, and what comes from
-//!    there follows as by rule 3.
+//! 4. A PE without members closes a reduction when the PE is told that the reduction has begun.
+//! 5. A PE that has no members in the beginning, and on which none can be born, takes no part: no PE waits for it, and contributions
+//!    from that PE follow as by rule 3.
 //!
-//! The protocol is the one of Charm++'s `CkReductionMgr`, with counts that are summed instead of messages about migrations.
+//! The protocol is that of Charm++'s `CkReductionMgr`, with counts that are summed instead of messages about migrations.
 
 use super::reducers::Data;
 use crate::model::callback::ErasedCallback;
 use crate::model::reduction::{Partial, Share, Tally};
 use std::collections::VecDeque;
 
-/// More reductions of one collection than this are not under way at one time.
+/// The most reductions of one collection that may be under way at one time.
 const UNDER_WAY_MAX: u64 = 1 << 20;
 
 /// A reduction that this PE has not closed.
@@ -28,23 +29,23 @@ struct Open {
     share: Option<Share>,
     /// Contributions in the share.
     contributed: u64,
-    /// Those of members that are still here.
+    /// Contributions of members that are still on this PE.
     present: u64,
-    /// Members that died here, whose first reduction without them is this one.
+    /// Members that died on this PE and for which this is the first reduction without them.
     leaving: u64,
 }
 
-/// See the file's head.
+/// The contributions on this PE to the reductions of one collection.
 pub(crate) struct Contributions {
     takes_part: bool,
     /// The first reduction that is not closed.
     first: u64,
     open: VecDeque<Open>,
-    /// Members here, born or being born.
+    /// Members on this PE, born or being born.
     present: u64,
-    /// Births here less deaths here, of those that the first open reduction knows of.
+    /// Births less deaths on this PE, as far as they count for the first open reduction.
     expected: i64,
-    /// All reductions before this one have begun, somewhere.
+    /// The reduction before which all have begun, on some PE.
     begun: u64,
 }
 
@@ -62,11 +63,11 @@ impl Contributions {
         &mut self.open[place]
     }
 
-    /// Adds the contribution of one more member here, if others have contributed and more are to, so that nothing else follows from it, and
-    /// if it is no more than numbers. Returns whether it did; [`Contributions::add`] takes any.
+    /// Adds the contribution of one more member on this PE, if it is numbers or nothing, and if other members have contributed and more are
+    /// to, so that nothing else follows from it. Returns whether it was added; [`Contributions::add`] takes any contribution.
     #[inline]
     pub(crate) fn join(&mut self, number: u64, data: &Data, callback: &ErasedCallback) -> bool {
-        // Of one that is closed the difference wraps around, to more than are ever open.
+        // For a closed reduction the difference wraps around, to more than are ever open.
         let open = self.open.get_mut(number.wrapping_sub(self.first) as usize);
         let Some(open) = open.filter(|open| open.present + 1 < self.present) else { return false };
         let joined = open.share.as_mut().is_some_and(|share| share.join(data, callback));
@@ -75,10 +76,10 @@ impl Contributions {
         joined
     }
 
-    /// A member here contributes to a reduction. Returns what is to be sent at once.
+    /// Adds the contribution of a member on this PE to a reduction. Returns the partial that is to be sent at once, if any.
     ///
     /// # Errors
-    /// When it does not fit what others contributed, in words.
+    /// When the contribution does not fit those of other members, in words.
     pub(crate) fn add(&mut self, number: u64, share: Share) -> Result<Option<Partial>, String> {
         if number < self.first || !self.takes_part {
             let tally = Tally { closed: 0, contributed: 1, expected: 0 };
@@ -95,14 +96,14 @@ impl Contributions {
         Ok(None)
     }
 
-    /// A member is being born here. Returns the reduction with which it begins.
+    /// Counts a member that is being born on this PE. Returns the reduction with which the member begins.
     pub(crate) fn add_member(&mut self) -> u64 {
         self.present += 1;
         self.expected += 1;
         self.first
     }
 
-    /// A member dies here that would have contributed to reduction `next` next. Returns whether it was the last one.
+    /// Removes a member that dies on this PE and would have contributed to reduction `next` next. Returns whether it was the last member.
     pub(crate) fn remove_member(&mut self, next: u64) -> bool {
         self.present -= 1;
         if next > self.first {
@@ -115,10 +116,10 @@ impl Contributions {
         self.present == 0
     }
 
-    /// All reductions before this one have begun.
+    /// Notes that all reductions before `before` have begun.
     ///
     /// # Errors
-    /// When they are more than can have, in words: other nodes may say anything.
+    /// When more reductions than can be under way would have begun, in words: other nodes may say anything.
     pub(crate) fn begin(&mut self, before: u64) -> Result<(), String> {
         if before.saturating_sub(self.first) > UNDER_WAY_MAX {
             return Err(format!("reduction {before} is said to have begun, but {} is not over", self.first));
@@ -162,7 +163,7 @@ mod tests {
         (partial.number, closed, contributed, expected)
     }
 
-    /// What closes now.
+    /// The tallies of the reductions that close now.
     fn closed(state: &mut Contributions) -> Vec<(u64, u64, u64, i64)> {
         std::iter::from_fn(|| state.close()).map(|partial| tally(&partial)).collect()
     }
@@ -226,7 +227,7 @@ mod tests {
         for number in [0, 1] {
             state.add(number, share(1)).unwrap();
         }
-        // The one that contributed twice dies; then the other contributes three times.
+        // The member that contributed twice dies; then the other member contributes three times.
         assert!(!state.remove_member(2));
         assert_eq!(closed(&mut state), []);
         for number in [0, 1, 2] {

@@ -1,11 +1,12 @@
-//! Reductions as values: what members contribute, how contributions become one, and what a PE counts of them while members come and go.
+//! Reductions as values: the contributions of members, the reducers that fold them, and the counts that a PE keeps of contributions
+//! while members come and go. Every member of a collection contributes once to a reduction, and one callback receives the result.
 //!
 //! 1. A member's n-th contribution belongs to the collection's n-th reduction; several may be under way.
-//! 2. A PE folds what its members contribute (see [`Contributions`]); its partial goes to the node's first PE, and from there up
+//! 2. A PE folds the contributions of its members (see [`Contributions`]); its partial goes to the node's first PE, and from there up
 //!    a tree of nodes, whose root calls back (see `services/reduction.rs`).
-//! 3. Inside a process values are folded as they are; only what crosses to another node is encoded.
+//! 3. Inside a process values are folded as they are; only values that cross to another node are encoded.
 //!
-//! The messages that carry partials never stand here.
+//! The messages that carry partials never stand here: see `services/reduction.rs`.
 
 mod contributions;
 mod partial;

@@ -1,4 +1,4 @@
-//! What has come together of a reduction at one place of the tree, and how many PEs and members it stands for.
+//! Partial reductions: combined contributions and how many PEs and members they stand for.
 
 use crate::base::host_memory::kept_bytes_max;
 use crate::model::ids::CollectionId;
@@ -7,13 +7,13 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::collections::hash_map::Entry;
 
-/// Instead of a reduction's number: the elements that a collection begins with exist.
+/// The number, in place of a reduction's, for the news that the elements with which a collection begins exist.
 pub(crate) const CREATION: u64 = u64::MAX;
 
-/// What is counted of a reduction; see [`crate::model::reduction::contributions`].
+/// The counts of a partial reduction; see [`crate::model::reduction::contributions`].
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Tally {
-    /// PEs that have closed it.
+    /// PEs that have closed the reduction.
     pub(crate) closed: u64,
     /// Contributions.
     pub(crate) contributed: u64,
@@ -21,18 +21,18 @@ pub(crate) struct Tally {
     pub(crate) expected: i64,
 }
 
-/// A part of a reduction.
+/// A partial reduction: a share and its counts.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Partial {
-    /// Which reduction of its collection.
+    /// The number of the reduction in its collection.
     pub(crate) number: u64,
     pub(crate) tally: Tally,
-    /// Nothing from PEs where nobody contributed.
+    /// `None` from PEs where no member contributed.
     pub(crate) share: Option<Share>,
 }
 
 impl Tally {
-    /// Of both together. What other nodes say wraps around instead of panicking.
+    /// The sum of both tallies. Counts that other nodes send wrap around instead of panicking.
     fn and(self, other: Self) -> Self {
         Self {
             closed: self.closed.wrapping_add(other.closed),
@@ -53,25 +53,25 @@ impl Partial {
         Ok(())
     }
 
-    /// About how much memory its contributions take.
+    /// The memory that the contributions take, in bytes, roughly.
     pub(crate) fn bytes(&self) -> usize {
         self.share.as_ref().map_or(0, Share::bytes)
     }
 
-    /// What it takes while it waits. Measured by its encoding, so not for partials that need not wait.
+    /// The memory that the partial takes while it waits, in bytes. Measured by its encoding, so only for partials that have to wait.
     fn memory_bytes(&self) -> u64 {
         PLACE_BYTES + self.bytes() as u64
     }
 }
 
-/// What a partial takes beside its contributions: its place in the table, with room for the table to grow.
+/// The memory of a partial beside its contributions, in bytes: its place in the table, with room for the table to grow.
 const PLACE_BYTES: u64 = 256;
 
-/// The partials that wait for more, at one place of the tree.
+/// The partials that wait for more contributions, at one place of the tree.
 pub(crate) struct Partials {
-    /// With what each takes: the sum of what has come together.
+    /// The combined partial of each reduction, and the memory in bytes that the partials combined in it take.
     waiting: FxHashMap<(CollectionId, u64), (Partial, u64)>,
-    /// Of all together.
+    /// The memory of all waiting partials together, in bytes.
     bytes: u64,
     bytes_max: u64,
 }
@@ -87,7 +87,7 @@ impl Partials {
         Self { waiting: FxHashMap::default(), bytes: 0, bytes_max }
     }
 
-    /// Adds a partial; returns what has come together once that is whole.
+    /// Adds a partial; returns the combined partial of its reduction once that is whole.
     ///
     /// # Errors
     /// When contributions do not fit together, or there is no room for them, in words.
@@ -129,7 +129,7 @@ impl Partials {
         Ok(None)
     }
 
-    /// The first reduction of a collection behind all that wait here.
+    /// The number of a collection's first reduction behind all that wait here.
     pub(crate) fn end(&self, collection: CollectionId) -> u64 {
         let numbers = self.waiting.keys().filter(|(of, _)| *of == collection).map(|(_, number)| *number);
         numbers.filter(|number| *number != CREATION).max().map_or(0, |last| last + 1)

@@ -1,18 +1,14 @@
-//! Reductions: every member of a collection contributes once, one callback receives the result.
+//! Shares of a reduction: the folded contributions of one or more members, and the callback for the result.
 //!
-//! 1. A member's n-th contribution belongs to the collection's n-th reduction; several may be under way.
-//! 2. A PE folds what its members contribute (see [`crate::model::reduction::contributions`]); its partial goes to the node's first PE, and from there up
-//!    a tree of nodes, whose root calls back (see [`crate::services::reduction`]).
-//! 3. Inside a process values are folded as they are; only what crosses to another node is encoded.
-//!
-//! This file is what one or more members contributed; what folds stands in [`crate::model::reduction::reducers`].
+//! The rules of reductions stand in [`crate::model::reduction`], the data that fold in [`crate::model::reduction::reducers`], and the
+//! counts of contributions in [`crate::model::reduction::contributions`].
 
 use super::reducers::Data;
 use crate::model::arguments::Arguments;
 use crate::model::callback::ErasedCallback;
 use serde::{Deserialize, Serialize};
 
-/// What members of a collection have contributed to one of its reductions, and what becomes of it.
+/// The folded contributions of members to one of their collection's reductions, and the callback for the result.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Share {
     pub(crate) callback: ErasedCallback,
@@ -25,12 +21,13 @@ impl Share {
         Self { callback, data }
     }
 
-    /// The share of one of whom nothing but presence is asked.
+    /// The share of a member that contributes nothing but its presence.
     pub(crate) fn presence(callback: ErasedCallback) -> Self {
         Self::new(Data::Nothing, callback)
     }
 
-    /// Adds another share of which nothing has to be moved: no more than numbers. Returns whether it did; [`Share::absorb`] takes any.
+    /// Adds another share if it is numbers or nothing, so that no value has to be moved. Returns whether it did; [`Share::absorb`] takes
+    /// any share.
     #[inline]
     pub(crate) fn join(&mut self, data: &Data, callback: &ErasedCallback) -> bool {
         self.callback == *callback && self.data.join(data)
@@ -47,7 +44,7 @@ impl Share {
         self.data.absorb(other.data)
     }
 
-    /// About how much memory its contributions take.
+    /// The memory that the contributions take, in bytes, roughly.
     pub(crate) fn bytes(&self) -> usize {
         self.data.encoded_bytes()
     }

@@ -1,11 +1,11 @@
 //! Calls of awaited entries: they stay with their chare until one of its `async` entries asks for them.
 //!
-//! 1. A call of an entry marked `#[entry(awaited)]` runs nothing. It is put into the [`Calls`] of its entry, which its chare owns:
-//!    they go where the chare goes, and go with it. To quiescence it is over then.
+//! 1. A call of an entry marked `#[entry(awaited)]` runs nothing. It is put into the [`Calls`] of its entry, which the chare owns: the
+//!    calls move where the chare moves, and end with it. Quiescence counts the call as over from then on.
 //! 2. Calls are numbered as they come, and found by their reference number without a look at the others.
-//! 3. Who waits stays registered, under the reference number that it asks for or under none, until it has its call or gives up. A call that
-//!    comes wakes all who may want it and belongs to none of them: whoever is polled first takes it. So one that was woken and gives up
-//!    takes nothing along.
+//! 3. A waiter stays registered, under the reference number that it asks for or under none, until it has its call or gives up. A call
+//!    that comes wakes all waiters that may want it and belongs to none of them: the waiter that is polled first takes the call. So a
+//!    waiter that was woken and gives up takes no call along.
 //! 4. A call that was taken on trial is put back under its number, where it was.
 
 use super::chare::{Chare, ThisRef};
@@ -18,17 +18,17 @@ use std::task::Waker;
 
 /// An entry that is awaited instead of run, as a type.
 pub trait AwaitedEntry: EntryMethod {
-    /// What tells its calls from each other.
+    /// The type of the reference number that tells the entry's calls from each other.
     type Reference: Clone + Eq + Hash + 'static;
-    /// What its calls bring, nocopy parameters included.
+    /// The parameters that the entry's calls bring, nocopy parameters included.
     type Parameters: 'static;
-    /// Its calls among those of a chare.
+    /// The entry's calls among the awaited calls of a chare.
     fn calls(awaited: &<Self::Chare as Chare>::Awaited) -> &Calls<Self>
     where
         Self: Sized;
 }
 
-/// The calls of one entry that wait with a chare, and who waits for them. A word, until the first call or the first who waits.
+/// The calls of one entry that wait with a chare, and the waiters for such calls. One word, until the first call or the first waiter.
 pub struct Calls<E: AwaitedEntry>(OnceCell<Box<RefCell<TableOf<E>>>>);
 
 type TableOf<E> = CallTable<<E as AwaitedEntry>::Reference, <E as AwaitedEntry>::Parameters>;
@@ -46,13 +46,13 @@ impl<E: AwaitedEntry> Calls<E> {
 }
 
 impl<C: Chare> ThisRef<'_, C> {
-    /// Puts a call aside until an `async` entry awaits it, and wakes those that do.
+    /// Puts a call aside until an `async` entry awaits it, and wakes the entries that do.
     pub fn put_aside<E: AwaitedEntry<Chare = C>>(&self, reference: E::Reference, parameters: E::Parameters) {
         E::calls(self.awaited()).table().borrow_mut().put(reference, parameters);
     }
 }
 
-/// A call that was found.
+/// A call that was taken from its table.
 pub struct Found<R, P> {
     pub(crate) number: u64,
     pub(crate) reference: R,
@@ -60,15 +60,15 @@ pub struct Found<R, P> {
 }
 
 pub(crate) struct CallTable<R, P> {
-    /// By their numbers.
+    /// The calls, by their numbers.
     calls: BTreeMap<u64, (R, P)>,
-    /// The same, in the same order.
+    /// The numbers of the calls, by reference number and in the same order.
     by_reference: FxHashMap<R, VecDeque<u64>>,
-    /// Who waits for a reference number, or for any.
+    /// The waiters for a reference number, or for any: their ids and wakers.
     waiting: FxHashMap<Option<R>, Vec<(u64, Waker)>>,
-    /// How many have come.
+    /// How many calls have come.
     arrived: u64,
-    /// How many have waited.
+    /// How many waiters have been registered.
     registered: u64,
 }
 
@@ -85,7 +85,7 @@ impl<R, P> Default for CallTable<R, P> {
 }
 
 impl<R: Clone + Eq + Hash, P> CallTable<R, P> {
-    /// A call comes.
+    /// Adds a call that comes, and wakes all waiters that may want it.
     pub(crate) fn put(&mut self, reference: R, parameters: P) {
         let number = self.arrived;
         self.arrived += 1;
@@ -98,8 +98,8 @@ impl<R: Clone + Eq + Hash, P> CallTable<R, P> {
         self.calls.insert(number, (reference, parameters));
     }
 
-    /// Takes the first call of number `from` or later that has the reference number, if one is asked for, and that is accepted. `from`
-    /// is then its number, else the number of the next call that comes.
+    /// Takes the first call of number `from` or later that has the reference number, if one is asked for, and that is accepted. `from` is
+    /// then the call's number, or, if no call was taken, the number of the next call that comes.
     pub(crate) fn take(
         &mut self,
         reference: Option<&R>,
@@ -142,7 +142,7 @@ impl<R: Clone + Eq + Hash, P> CallTable<R, P> {
         self.calls.insert(number, (reference, parameters));
     }
 
-    /// Registers who waits; again if it is registered already, with the waker that it has now.
+    /// Registers a waiter, and returns its id; a waiter that is registered already keeps its id and gets the waker that it has now.
     pub(crate) fn register(&mut self, asked: &Option<R>, registered: Option<u64>, waker: &Waker) -> u64 {
         let waiting = self.waiting.entry(asked.clone()).or_default();
         match registered.and_then(|id| waiting.iter_mut().find(|(other, _)| *other == id)) {
@@ -159,7 +159,7 @@ impl<R: Clone + Eq + Hash, P> CallTable<R, P> {
         }
     }
 
-    /// Forgets who does not wait any more.
+    /// Forgets a waiter that does not wait any more.
     pub(crate) fn unregister(&mut self, asked: &Option<R>, id: u64) {
         if let Some(waiting) = self.waiting.get_mut(asked) {
             waiting.retain(|(other, _)| *other != id);

@@ -1,4 +1,4 @@
-//! A chare in its PE's table: the user's state, who it is, and the handles through which entries reach it.
+//! Chares in their PE's table: the user's state, the chare's identity, and the handles through which entries reach both.
 
 use super::identity::{AnyChare, Identity};
 use super::registration::{EntryRegistration, NotCalled};
@@ -9,7 +9,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What `#[chare]` implements for the type of its `impl` block.
+/// A chare type; `#[chare]` implements it for the type of its `impl` block.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no chare",
     label = "no chare",
@@ -20,13 +20,13 @@ pub trait Chare: Sized + 'static {
     const NAME: &'static str;
     /// The type's entry methods, in source order.
     const ENTRIES: &'static [EntryRegistration];
-    /// One of [`kind`](super::kind).
+    /// The kind of the chare, one of [`kind`](super::kind).
     type Kind;
-    /// What names a member of its collection.
+    /// The type of the index that names a member of its collection.
     type Index: ArrayIndex;
     /// The calls of its awaited entries that wait with a chare: one [`Calls`](crate::macro_support::Calls) for each.
     type Awaited: Default + 'static;
-    /// The proxy of the whole: of the collection, or of the one chare.
+    /// The proxy of the whole: of the collection, or of the singleton.
     type Proxy;
     /// The proxy of one chare.
     type Element;
@@ -36,17 +36,17 @@ pub trait Chare: Sized + 'static {
 
 /// A chare's constructor, as a type.
 pub trait Constructor: 'static {
-    /// What it makes.
+    /// The chare type that it constructs.
     type Chare: Chare;
     /// Its parameters.
     type Arguments: Message;
     /// Their types, as written.
     const SIGNATURE: &'static str;
-    /// Calls it.
+    /// Calls the constructor.
     fn construct(arguments: Self::Arguments) -> Self::Chare;
 }
 
-/// What a chare of this type takes at least: itself, and its place in the tables of its PE.
+/// The memory that a chare of this type takes at least, in bytes: its cell, and its place in the tables of its PE.
 pub(super) const fn bytes_of<C: Chare>() -> u64 {
     (size_of::<ChareCell<C>>() + size_of::<Rc<dyn AnyChare>>() + size_of::<(Index, u32)>()) as u64
 }
@@ -55,7 +55,7 @@ pub(super) const fn bytes_of<C: Chare>() -> u64 {
 struct ChareCell<C: Chare> {
     identity: Identity,
     state: RefCell<C>,
-    /// Calls that nobody has asked for.
+    /// Calls of awaited entries that no entry has asked for yet.
     awaited: C::Awaited,
 }
 
@@ -101,14 +101,14 @@ impl<C: Chare> Clone for ThisRef<'_, C> {
 impl<C: Chare> Copy for ThisRef<'_, C> {}
 
 impl<'a, C: Chare> ThisRef<'a, C> {
-    /// A chare from the table, if it is of this type.
+    /// A chare from the table, if the chare is of this type.
     #[inline]
     pub(crate) fn of(chare: &'a Rc<dyn AnyChare>) -> Option<Self> {
         let any: &dyn Any = &**chare;
         any.downcast_ref().map(|cell| Self { chare, cell })
     }
 
-    /// Its awaited calls.
+    /// The chare's awaited calls.
     pub(super) fn awaited(&self) -> &C::Awaited {
         &self.cell.awaited
     }
@@ -129,7 +129,7 @@ impl<'a, C: Chare> ThisRef<'a, C> {
 /// A chare as its entries see it.
 ///
 /// # Errors
-/// When it was destroyed, or is of another type: the target of a message from another node is an allegation.
+/// When the chare was destroyed, or is of another type: the target of a message from another node is an allegation.
 #[inline]
 pub(crate) fn lend<C: Chare>(chare: &Rc<dyn AnyChare>) -> Result<ThisRef<'_, C>, Box<NotCalled>> {
     match ThisRef::of(chare) {

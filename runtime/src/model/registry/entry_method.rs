@@ -14,9 +14,9 @@ use std::rc::Rc;
 
 /// An entry method, as a type.
 pub trait EntryMethod: 'static {
-    /// Whose entry.
+    /// The chare type that has the entry.
     type Chare: Chare;
-    /// Its parameters but for the nocopy ones.
+    /// Its parameters, without the nocopy ones.
     type Arguments: Message;
     /// Its name.
     const NAME: &'static str;
@@ -24,19 +24,19 @@ pub trait EntryMethod: 'static {
     const SIGNATURE: &'static str;
     /// Its place in [`Chare::ENTRIES`].
     const INDEX: u16;
-    /// Which calls its calls wait for.
+    /// The lane in which its calls are queued.
     const LANE: Lane = Lane::ByPriority;
-    /// Priority of calls that name none; smaller runs first.
+    /// The priority of calls that name none; smaller runs first.
     const PRIORITY: i32 = 0;
-    /// Whether calls create an element that does not exist.
+    /// Whether a call creates its element if that does not exist, and where.
     const DEMAND: Option<Demand> = None;
-    /// Whether a call of a chare on the caller's PE is one of a function.
+    /// Whether a call of a chare on the caller's PE runs at once, as the call of a function.
     const INLINE: bool = false;
     /// Its nocopy parameters.
     const NOCOPY: &'static [NocopyKind] = &[];
-    /// Runs it.
+    /// Runs the entry.
     fn invoke(this: ThisRef<'_, Self::Chare>, arguments: Self::Arguments, nocopy: NocopyArguments<'_>);
-    /// Runs its post method.
+    /// Runs the entry's post method.
     fn post(_this: ThisRef<'_, Self::Chare>, _arguments: &Self::Arguments, _posts: Posts) {
         unreachable!("only entries with posted parameters have a post method")
     }
@@ -78,7 +78,7 @@ impl EntryRegistration {
         }
     }
 
-    /// The entry that every member of an array has: it goes.
+    /// The registration of the entry that every member of an array has and that destroys the member.
     const fn destruction<C: Chare>() -> Self {
         Self {
             chare: C::NAME,
@@ -97,7 +97,7 @@ impl EntryRegistration {
     }
 }
 
-/// Has the chare removed by whoever runs this.
+/// Asks the code that runs this entry to remove the chare.
 fn destroy(chare: &Rc<dyn AnyChare>) -> Called {
     Err(Box::new(if chare.identity().is_gone() { NotCalled::Gone } else { NotCalled::Leaves }))
 }

@@ -1,8 +1,9 @@
-//! Traits of entries: a proxy that reaches any chare whose type implements them, whichever that is.
+//! Traits of entries: one proxy reaches any chare whose type implements the trait.
 //!
-//! 1. A trait marked `#[chare::entries]` is registered under its name, with entries of its own. A call of one names the trait and
-//!    travels like any other.
-//! 2. Each `impl` marked so adds the methods of its type. Which of them a call runs is decided where the chare is, by the chare's type.
+//! 1. A trait marked `#[chare::entries]` is registered under its name, with entries of its own. A call of such an entry names the trait
+//!    and travels like any other call.
+//! 2. Each `impl` with the same mark adds the methods of its type. The chare's type decides, where the chare is, which of them a call
+//!    runs.
 
 use super::chare::{Chare, ThisRef, lend};
 use super::name::type_id;
@@ -12,7 +13,7 @@ use crate::model::call_options::Lane;
 use crate::model::ids::ChareTypeId;
 use crate::model::nocopy::{NocopyArguments, NocopyKind};
 
-/// What `#[chare::entries]` implements for the proxy of a trait.
+/// A trait of entries; `#[chare::entries]` implements it for the trait's proxy.
 pub trait EntryTrait: 'static {
     /// The trait's full name, equal in every process.
     const NAME: &'static str;
@@ -20,17 +21,17 @@ pub trait EntryTrait: 'static {
     const ENTRIES: &'static [EntryRegistration];
 }
 
-/// The same, for every chare type that implements the trait.
+/// A trait of entries that the chare type `C` implements.
 pub trait ImplementedBy<C: Chare>: EntryTrait {
-    /// What its entries are for this type, in source order.
+    /// The methods of the chare type for the trait's entries, in source order.
     const METHODS: &'static [TraitMethod];
 }
 
 /// An entry of a trait, as a type.
 pub trait TraitEntry: 'static {
-    /// Whose entry.
+    /// The trait that has the entry, as its proxy.
     type Trait: EntryTrait;
-    /// Its parameters but for the nocopy ones.
+    /// Its parameters, without the nocopy ones.
     type Arguments: Message;
     /// Its name.
     const NAME: &'static str;
@@ -38,9 +39,9 @@ pub trait TraitEntry: 'static {
     const SIGNATURE: &'static str;
     /// Its place in [`EntryTrait::ENTRIES`].
     const INDEX: u16;
-    /// Which calls its calls wait for.
+    /// The lane in which its calls are queued.
     const LANE: Lane = Lane::ByPriority;
-    /// Priority of calls that name none; smaller runs first.
+    /// The priority of calls that name none; smaller runs first.
     const PRIORITY: i32 = 0;
     /// Its nocopy parameters.
     const NOCOPY: &'static [NocopyKind] = &[];
@@ -48,11 +49,11 @@ pub trait TraitEntry: 'static {
 
 /// An entry of a trait that this chare type implements.
 pub trait RunBy<C: Chare>: TraitEntry {
-    /// Runs it.
+    /// Runs the entry.
     fn invoke(this: ThisRef<'_, C>, arguments: Self::Arguments, nocopy: NocopyArguments<'_>);
 }
 
-/// What an entry of a trait is for one chare type.
+/// The method of one chare type for an entry of a trait.
 #[derive(Debug)]
 pub struct TraitMethod(pub(super) Invoke);
 
@@ -73,7 +74,7 @@ pub(crate) fn entry<E: TraitEntry>() -> &'static EntryRegistration {
     &E::Trait::ENTRIES[usize::from(E::INDEX)]
 }
 
-/// What the runtime keeps of a trait.
+/// The registration of a trait of entries.
 #[derive(Debug)]
 pub struct TraitRegistration {
     pub(crate) name: &'static str,
@@ -90,7 +91,7 @@ impl TraitRegistration {
 
 inventory::collect!(TraitRegistration);
 
-/// What the runtime keeps of a trait's implementation.
+/// The registration of a trait's implementation for a chare type.
 #[derive(Debug)]
 pub struct ImplementationRegistration {
     pub(crate) entry_trait: ChareTypeId,

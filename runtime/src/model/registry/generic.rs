@@ -11,7 +11,7 @@ pub trait Instantiated {
     const NAME: &'static str;
 }
 
-/// Registers types of a generic chare, so that messages find them. In the crate of the chare or of a type that is its argument.
+/// Registers types of a generic chare, so that messages find them. Written in the crate of the chare, or of a type that is its argument.
 ///
 /// ```
 /// use chare::prelude::*;

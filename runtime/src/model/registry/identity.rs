@@ -1,30 +1,31 @@
-//! Identities of chares: what a PE remembers of a chare beside its state, and the chare of any type.
+//! Identities of chares: the facts that a PE remembers of a chare beside its state; and chares of any type.
 
 use crate::model::ids::Target;
 use std::any::Any;
 use std::cell::Cell;
 
-/// Who a chare is, and what its PE remembers about it. Exists before the constructor runs. A million chares are nothing
-/// special, so this holds nothing that can stand elsewhere.
+/// The identity of a chare, and the facts that its PE remembers about it. It exists before the constructor runs. A million chares are
+/// nothing special, so it holds nothing that can stand elsewhere.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     pub(crate) target: Target,
     /// The chare type's name, for messages to humans.
     pub(crate) name: &'static str,
-    /// Which reduction of its collection it contributes to next, 0 of a singleton; [`Identity::GONE`] after it was destroyed.
+    /// The number of the collection's reduction to which the chare contributes next; 0 of a singleton; [`Identity::GONE`] after the chare
+    /// was destroyed.
     pub(crate) contributions: Cell<u64>,
     pub(crate) tasks: ChareTasks,
 }
 
 impl Identity {
-    /// Instead of the number of a reduction: it takes part in none any more.
+    /// In place of a reduction's number: the chare was destroyed and takes part in no reduction any more.
     pub(crate) const GONE: u64 = u64::MAX;
 
     pub(crate) fn new(target: Target, name: &'static str, next_reduction: u64) -> Self {
         Self { target, name, contributions: Cell::new(next_reduction), tasks: ChareTasks::default() }
     }
 
-    /// Whether it was destroyed.
+    /// Whether the chare was destroyed.
     #[inline]
     pub(crate) fn is_gone(&self) -> bool {
         self.contributions.get() == Self::GONE
@@ -36,14 +37,14 @@ impl Identity {
 pub(crate) struct ChareTasks(Cell<u32>);
 
 impl ChareTasks {
-    /// No task: ends a list.
+    /// The slot that stands for no task, which ends a list.
     pub(crate) const NONE: u32 = u32::MAX;
 
     pub(crate) fn first(&self) -> u32 {
         self.0.get()
     }
 
-    /// Returns which was the first before.
+    /// Makes a slot's task the first; returns the slot of the task that was the first before.
     pub(crate) fn set_first(&self, slot: u32) -> u32 {
         self.0.replace(slot)
     }

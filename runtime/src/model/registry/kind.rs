@@ -1,4 +1,4 @@
-//! Kinds of chares, as types for bounds.
+//! Kinds of chares: singleton, array, group and nodegroup, as types for bounds.
 
 use crate::model::ids::{NodeId, PeId};
 
@@ -21,7 +21,7 @@ impl Collective for Array {}
 impl Collective for Group {}
 impl Collective for NodeGroup {}
 
-/// A kind with one member wherever a caller is.
+/// A kind with one member on the PE or the node of every caller.
 pub trait Local: Collective {
     #[doc(hidden)]
     fn here(pe: PeId, node: NodeId) -> u64;

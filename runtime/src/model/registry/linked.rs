@@ -1,18 +1,18 @@
-//! Registrations of one kind that are linked into the program, found by a key.
+//! Linked registrations: all registrations of one kind in the program, found by a key.
 
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
-/// See the file's head.
+/// All registrations of one kind that are linked into the program.
 pub(crate) struct Linked<K, R: 'static> {
     by_key: FxHashMap<K, &'static R>,
-    /// In an order that no build changes.
+    /// All registrations, in an order that no build changes.
     sorted: Vec<&'static R>,
     duplicate: Option<&'static R>,
 }
 
 impl<K: Eq + Hash, R: 'static> Linked<K, R> {
-    /// What the linker collected, in whatever order: `order` tells the order that all builds share.
+    /// The registrations that the linker collected, in whatever order; `order` gives the order that all builds share.
     pub(crate) fn collect<O: Ord>(
         linked: impl Iterator<Item = &'static R>,
         order: impl Fn(&'static R) -> O,
@@ -35,7 +35,7 @@ impl<K: Eq + Hash, R: 'static> Linked<K, R> {
         self.by_key.get(key).copied()
     }
 
-    /// All of them, in an order that no build changes.
+    /// All registrations, in an order that no build changes.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &'static R> {
         self.sorted.iter().copied()
     }

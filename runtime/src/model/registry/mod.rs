@@ -1,8 +1,8 @@
-//! Chare types and entry methods: what `#[chare]` says of them in types, what the runtime keeps of them, and the tables of all that are
-//! linked in.
+//! Registry of chare types and entry methods: the traits that `#[chare]` implements, the registrations that the runtime keeps, and the
+//! tables of all that are linked in.
 //!
-//! The registry is what the program *is*, not what a job does: its tables are the only process-wide ones, read-only from their first use.
-//! How a message finds a chare never stands here.
+//! The registry describes the program, not a job: its tables are the only process-wide ones, read-only from their first use. The tables
+//! in which a message finds a chare never stand here.
 
 mod awaited;
 mod chare;

@@ -1,4 +1,4 @@
-//! Numbers of names and digests over names: equal in every process and build.
+//! Hashes of names and digests over names, equal in every process and build.
 
 use crate::model::ids::ChareTypeId;
 
@@ -26,7 +26,7 @@ const fn fnv1a(mut hash: u128, bytes: &[u8]) -> u128 {
     hash
 }
 
-/// A digest of all that two processes have to have alike.
+/// A digest of all names and signatures that must be alike in two processes.
 pub(crate) struct Digest(u128);
 
 impl Digest {
@@ -34,7 +34,7 @@ impl Digest {
         Self(FNV_BASIS)
     }
 
-    /// Adds one thing: what it is called, and what tells it from others of that name.
+    /// Adds one thing: its name, and the signature that tells it from other things of that name.
     pub(crate) fn add(&mut self, name: &str, signature: &str) {
         for part in [name, "(", signature, ")"] {
             self.0 = fnv1a(self.0, part.as_bytes());

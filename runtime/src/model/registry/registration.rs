@@ -1,4 +1,4 @@
-//! Registrations: what the runtime keeps of a chare type and of its entries, their types forgotten.
+//! Registrations of chare types and of their entries, as the runtime keeps them: with their types erased.
 
 use super::identity::{AnyChare, Identity};
 use crate::model::arguments::Arguments;
@@ -11,22 +11,22 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::rc::Rc;
 
-/// Why an entry was not called.
+/// The reason that an entry was not called.
 #[derive(Debug)]
 pub(crate) enum NotCalled {
     /// The chare was destroyed.
     Gone,
-    /// The chare is to be destroyed: that is what the message asked for.
+    /// The chare is to be destroyed, as the message asked.
     Leaves,
-    /// The chare is none of this type: the target of a message from another node is an allegation.
+    /// The chare is not of this type: the target of a message from another node is an allegation.
     OtherType(&'static str),
     /// The type of the chare does not implement this trait: as above.
     Unimplemented(&'static str),
-    /// The arguments are none of this entry.
+    /// The bytes are no arguments of this entry.
     Undecodable(String),
 }
 
-/// In a box: that there is none is told in a register.
+/// The outcome of a call. The reason stands in a box, so that a register tells that there is none.
 pub(crate) type Called = Result<(), Box<NotCalled>>;
 
 impl From<CodecError> for Box<NotCalled> {
@@ -42,7 +42,7 @@ type InvokeWithCopy = fn(&Rc<dyn AnyChare>, &Arguments) -> Called;
 
 type Post = fn(&Rc<dyn AnyChare>, &Arguments, Posts) -> Called;
 
-/// Where an element is created that is called before it exists.
+/// The place where a call creates an element that does not exist yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Demand {
     /// `#[entry(create_here)]`: on the caller's PE.
@@ -51,27 +51,27 @@ pub enum Demand {
     Home,
 }
 
-/// What the runtime keeps of an entry method.
+/// The registration of an entry method.
 #[derive(Debug)]
 pub struct EntryRegistration {
     pub(crate) chare: &'static str,
     pub(crate) name: &'static str,
     pub(crate) id: EntryId,
-    /// How calls are queued when the caller does not say.
+    /// The options of calls when the caller gives none.
     pub(crate) options: CallOptions,
     pub(crate) demand: Option<Demand>,
     pub(crate) nocopy: &'static [NocopyKind],
     pub(crate) signature: &'static str,
     pub(crate) decode: fn(&[u8]) -> Result<Arguments, CodecError>,
     pub(crate) invoke: Invoke,
-    /// The same for one of many who get the same arguments, and no nocopy ones: each a copy of its own.
+    /// Runs the entry of one of many chares that get the same arguments, and no nocopy ones: each chare gets a copy of its own.
     pub(crate) invoke_with_copy: InvokeWithCopy,
     pub(crate) post: Post,
-    /// Where calls travel together: what can be done to many of them, known to whoever lets them.
+    /// For an entry whose calls travel together: the operations on many calls, whose type only the service that bundles them knows.
     pub(crate) bundles: Option<Attached>,
 }
 
-/// Something beside an entry whose type only those know who attached it.
+/// A value beside an entry, whose type only the code that attached it knows.
 #[derive(Clone, Copy)]
 pub(crate) struct Attached(pub(crate) &'static (dyn Any + Sync));
 
@@ -87,41 +87,41 @@ impl EntryRegistration {
         self.nocopy.contains(&NocopyKind::Posted)
     }
 
-    /// What an error calls the transfer of one of its nocopy arguments.
+    /// The name that an error gives to the transfer of one of the entry's nocopy arguments.
     pub(crate) fn fetching(&self) -> String {
         format!("fetching a nocopy argument of {}::{}", self.chare, self.name)
     }
 }
 
-/// The index of the entry that destroys, behind all that a chare declares.
+/// The index of the entry that destroys a member, behind all entries that a chare declares.
 pub(super) const DESTRUCTION: u16 = u16::MAX;
 
 type Construct = fn(&Identity, Arguments) -> Result<Rc<dyn AnyChare>, CodecError>;
 
-/// What the runtime keeps of a chare type.
+/// The registration of a chare type.
 #[derive(Debug)]
 pub struct ChareRegistration {
     pub(crate) name: &'static str,
     pub(crate) id: ChareTypeId,
     pub(crate) entries: &'static [EntryRegistration],
     pub(super) constructor: &'static str,
-    /// What one of them takes at least.
+    /// The memory that one chare of the type takes at least, in bytes.
     pub(crate) bytes: u64,
     pub(crate) decode: fn(&[u8]) -> Result<Arguments, CodecError>,
     pub(crate) construct: Construct,
-    /// Destroys a member.
+    /// The entry that destroys a member.
     pub(crate) destruction: EntryRegistration,
     pub(crate) index: IndexRegistration,
 }
 
 inventory::collect!(ChareRegistration);
 
-/// What the runtime keeps of the type that names a chare's members.
+/// The registration of the type that names a chare's members.
 #[derive(Debug)]
 pub(crate) struct IndexRegistration {
     pub(crate) type_id: TypeId,
     pub(crate) type_name: fn() -> &'static str,
-    /// 0 where it is no integer or tuple.
+    /// How many integers an index consists of; 0 where it is no integer or tuple.
     pub(crate) dimensions: usize,
     show: fn(Index) -> Option<String>,
 }
@@ -136,7 +136,7 @@ impl IndexRegistration {
         }
     }
 
-    /// An index for humans: as the user knows it, or its bits where those are a digest.
+    /// An index for humans: as the user knows it, or its bits if it is a digest.
     pub(crate) fn show(&self, index: Index) -> String {
         (self.show)(index).unwrap_or_else(|| format!("{:#034x}", index.bits()))
     }

@@ -1,4 +1,4 @@
-//! Calls of a trait's entries: registered like any entry, and run as the method of whichever type the chare is.
+//! Dispatch of a trait's entries: registered like any entry, and run as the method of the chare's type.
 
 use super::entry_trait::{EntryTrait, TraitEntry};
 use super::identity::AnyChare;
@@ -33,7 +33,7 @@ impl EntryRegistration {
     }
 }
 
-/// Runs what the entry is for this chare's type.
+/// Runs the method that the chare's type has for the entry.
 ///
 /// # Errors
 /// When the type does not implement the trait: the target of a message from another node is an allegation.

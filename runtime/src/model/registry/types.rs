@@ -1,4 +1,4 @@
-//! Tables of all chare types, traits and entries of the program: what a message names is found here.
+//! Tables of all chare types, traits and entries of the program, found by the ids that messages name.
 
 use super::entry_trait::{ImplementationRegistration, TraitMethod, TraitRegistration};
 use super::identity::Identity;
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 pub(crate) struct Registry {
     types: Linked<ChareTypeId, ChareRegistration>,
     traits: Linked<ChareTypeId, TraitRegistration>,
-    /// By trait and chare type.
+    /// Implementations of traits, by trait and chare type.
     implementations: Linked<(ChareTypeId, &'static str), ImplementationRegistration>,
 }
 
@@ -46,7 +46,7 @@ impl Registry {
         if id.index == DESTRUCTION { Some(&chare.destruction) } else { chare.entries.get(id.index as usize) }
     }
 
-    /// What the entries of a trait are for a chare type.
+    /// The methods of a chare type for the entries of a trait.
     pub(super) fn implementation(
         &self,
         entry_trait: ChareTypeId,
@@ -68,7 +68,7 @@ impl Registry {
         twice.or_else(|| traits().map(|entries| entries.name))
     }
 
-    /// Adds all types and traits, their entries and signatures.
+    /// Adds all types and traits, their entries and signatures, to the digest.
     pub(crate) fn add_to(&self, digest: &mut Digest) {
         for chare in self.types.iter() {
             digest.add(chare.name, chare.constructor);
@@ -86,7 +86,7 @@ impl Registry {
     }
 }
 
-/// A chare of this type for humans.
+/// A chare of this type, named for humans.
 pub(crate) fn show(type_name: &str, target: Target) -> String {
     match target {
         Target::Chare(id) => format!("chare {}.{}", id.creator.0, id.serial),
@@ -97,7 +97,7 @@ pub(crate) fn show(type_name: &str, target: Target) -> String {
     }
 }
 
-/// Why an entry of this chare was not called, in words.
+/// The reason that an entry of this chare was not called, in words.
 pub(crate) fn explain(cause: &NotCalled, chare: &Identity) -> String {
     let Identity { name, target, .. } = chare;
     match cause {
@@ -134,7 +134,7 @@ pub(crate) fn find_chare(id: ChareTypeId) -> Result<&'static ChareRegistration, 
 /// Compares a message's nocopy arguments with its entry's parameters.
 ///
 /// # Errors
-/// When they are more or fewer, in words.
+/// When there are more or fewer arguments than parameters, in words.
 pub(crate) fn check_count(given: usize, entry: &EntryRegistration) -> Result<(), String> {
     let expected = entry.nocopy.len();
     if given == expected {

@@ -1,17 +1,17 @@
-//! A buffer among ordinary arguments: a value, moved inside a process, copied as one run of bytes outside.
+//! Buffers among ordinary arguments: values that are moved inside a process and copied as one run of bytes between processes.
 
 use crate::model::nocopy::{Buffer, BufferMut, Element};
 use chare_lrts::codec::{self, LendableBytes, LentBytes};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Lent instead of copied where whoever encodes it can.
+/// The bytes are lent instead of copied where the encoder can lend them.
 impl<T: Element> Serialize for Buffer<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         LendableBytes(&self.memory).serialize(serializer)
     }
 }
 
-/// As [`Buffer`]; nobody else can share what one owner writes, so it is copied always.
+/// As for [`Buffer`], but always copied, because memory that its one owner writes cannot be shared.
 impl<T: Element> Serialize for BufferMut<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bytes(self.memory.as_slice())

@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "lends memory that somebody else allocated to transfers")]
-//! Buffers over memory of others: of a C library, of a mapped file, of any owner.
+//! Buffers over foreign memory: of a C library, of a mapped file, of any owner.
 
 use crate::model::nocopy::{Buffer, BufferMut, Element};
 use chare_lrts::{Memory, MemoryMut};
@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 impl<T: Element> BufferMut<T> {
-    /// A buffer over memory that somebody else allocated, such as a C library: it belongs to the buffer until `guard` is
-    /// dropped, which frees it or tells its owner. Copies nothing.
+    /// A buffer over memory that other code allocated, such as a C library. The memory belongs to the buffer until `guard` is
+    /// dropped, which frees the memory or tells its owner. Copies nothing.
     ///
     /// ```
     /// use chare::BufferMut;
@@ -50,7 +50,7 @@ impl<T: Element> BufferMut<T> {
 
 impl<T: Element> Buffer<T> {
     /// Shares the elements of any owner: an `Arc<Vec<T>>`, a mapped file, a `bytes::Bytes`. Copies nothing; the owner is
-    /// dropped with the last handle, on whatever thread that is. It never becomes writable again.
+    /// dropped with the last handle, on whatever thread that is. The buffer never becomes writable again.
     ///
     /// ```
     /// use chare::Buffer;
@@ -71,16 +71,16 @@ impl<T: Element> Buffer<T> {
     /// assert_eq!(Arc::strong_count(&table), 1);
     /// ```
     pub fn from_owner(owner: impl AsRef<[T]> + Send + Sync + 'static) -> Self {
-        // In an `Arc`, whose contents may be pointed into while the handle moves.
+        // An `Arc`, because its contents stay where they are while the handle moves.
         let owner = Arc::new(owner);
         let elements = (*owner).as_ref();
         let (address, len) = (elements.as_ptr(), elements.len());
         // SAFETY: the elements are borrowed from the owner, which stays where it is, shared and untouched, until the handle is
-        // dropped: nobody can have a mutable borrow of it, so nobody writes or frees what it gave out.
+        // dropped: no code can have a mutable borrow of the owner, so none writes or frees the elements that it gave out.
         unsafe { Self::from_raw_parts(address, len, owner) }
     }
 
-    /// Shares memory that somebody else allocated, such as a C library: it is read until `guard` is dropped, which frees it or
+    /// Shares memory that other code allocated, such as a C library. The memory is read until `guard` is dropped, which frees the memory or
     /// tells its owner. Copies nothing. See [`BufferMut::from_raw_parts`].
     ///
     /// # Panics
@@ -97,7 +97,7 @@ impl<T: Element> Buffer<T> {
     }
 }
 
-/// The bytes of foreign elements.
+/// The length of foreign elements in bytes; checks their size and their address.
 fn checked_bytes<T: Element>(address: *const T, len: usize) -> usize {
     assert_ne!(size_of::<T>(), 0, "elements of a buffer have a size");
     assert!(!address.is_null() && address.is_aligned(), "foreign elements lie at an aligned address");

@@ -2,10 +2,10 @@
     unsafe_code,
     reason = "turns the heap block of a vector into memory that transfers may touch, and back"
 )]
-//! Typed memory for transfers: [`BufferMut`] is written by one, [`Buffer`] is read by many.
+//! Typed buffers for transfers: [`BufferMut`] is written by one owner, [`Buffer`] is read by many.
 //!
-//! Both are thin types over the raw memory of LRTS. Elements are plain old data, so bytes that arrive are
-//! values, whatever they are.
+//! Both are thin types over the raw memory of LRTS. Elements are plain old data, so any bytes that arrive are valid
+//! values.
 
 mod argument;
 mod foreign;
@@ -17,7 +17,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// What the elements of a nocopy buffer must be: plain old data that any thread may hold.
+/// An element of a nocopy buffer: plain old data that any thread may hold.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an element of a nocopy buffer",
     note = "elements are moved as bytes: use numbers, arrays of numbers, or a `#[repr(C)]` struct that derives `bytemuck::Pod`"
@@ -48,7 +48,7 @@ pub struct BufferMut<T: Element> {
 
 /// A contiguous run of elements that anyone may read and nobody may write. Cloning shares.
 ///
-/// A transfer that reads it holds a clone, so [`Buffer::try_into_mut`] succeeds only after all of them.
+/// A transfer that reads the buffer holds a clone, so [`Buffer::try_into_mut`] succeeds only after all such transfers.
 pub struct Buffer<T: Element> {
     memory: Memory,
     elements: PhantomData<T>,
@@ -76,7 +76,7 @@ impl<T: Element> BufferMut<T> {
         Buffer { memory: self.memory.freeze(), elements: PhantomData }
     }
 
-    /// The elements as a vector: the very one the buffer was made of, else a copy.
+    /// The elements as a vector: the very vector that the buffer was made of, else a copy.
     pub fn into_vec(self) -> Vec<T> {
         if !self.memory.owner().is::<Vec<T>>() {
             return self.to_vec();
@@ -106,10 +106,10 @@ impl<T: Element> Buffer<T> {
         &self.memory
     }
 
-    /// Writable again, if this is the last handle and the memory is not registered.
+    /// The buffer, writable again, if this is the last handle and the memory is not registered.
     ///
     /// # Errors
-    /// The same buffer, when somebody else still holds it.
+    /// The same buffer, when another handle or a registration still holds the memory.
     pub(crate) fn thaw(self) -> Result<BufferMut<T>, Self> {
         match self.memory.thaw() {
             Ok(memory) => Ok(BufferMut { memory, elements: PhantomData }),
@@ -138,8 +138,8 @@ impl<T: Element> From<Vec<T>> for BufferMut<T> {
 /// The elements of a shared vector. Copies nothing.
 pub(crate) fn lend_vector<T: Element>(vector: Arc<Vec<T>>) -> Memory {
     let (address, len) = (vector.as_ptr().cast(), size_of_val(vector.as_slice()));
-    // SAFETY: the owner is a handle of the vector. While it lives, nobody else has the only one, so nobody writes, grows
-    // or drops the vector; plain old data have no insides that are written behind a shared reference.
+    // SAFETY: the owner is a handle of the vector. While it lives, no other handle is the only one, so no code writes, grows
+    // or drops the vector; plain old data have no interior that is written behind a shared reference.
     unsafe { Memory::lent(address, len, Box::new(vector)) }
 }
 

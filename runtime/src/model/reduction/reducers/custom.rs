@@ -1,4 +1,4 @@
-//! Reducers of the program's own, known to every process by their name.
+//! Custom reducers: the program's own, known to every process by their names.
 
 use crate::model::arguments::{Arguments, Message};
 use crate::model::registry::linked::Linked;
@@ -7,7 +7,7 @@ use chare_lrts::codec::CodecError;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
-/// A value that knows how two of it become one; contributed by [`reduce`](crate::reduce()).
+/// A value that knows how two of its kind become one; contributed by [`reduce`](crate::reduce()).
 ///
 /// Values fold as they arrive, on the way as well as at its end, and in no particular order: `fold` has to be associative and
 /// commutative. `#[reducer]` on the implementation makes it known to every process of the job.
@@ -61,7 +61,7 @@ pub trait Reducer: Message {
     fn fold(&mut self, other: Self);
 }
 
-/// A reducer: the hash of its name.
+/// The id of a reducer: the hash of its name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) struct ReducerId(u64);
 
@@ -71,7 +71,7 @@ impl ReducerId {
     }
 }
 
-/// What the runtime keeps of a reducer.
+/// The registration of a reducer.
 #[derive(Debug)]
 pub struct ReducerRegistration {
     pub(crate) name: &'static str,

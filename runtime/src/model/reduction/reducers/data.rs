@@ -1,4 +1,4 @@
-//! What partial results consist of. Inside a process it is the contributors' values; it serializes when it leaves.
+//! Data of partial results: inside a process the contributors' values, serialized when they leave the process.
 
 use super::custom::{ReducerId, reducers};
 use super::numbers::{Fold, Numbers};
@@ -7,7 +7,7 @@ use crate::model::ids::Index;
 use chare_lrts::codec::{self, CodecError, Writer};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// See the file's head.
+/// The data of a partial result.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Data {
     Nothing,
@@ -15,7 +15,7 @@ pub(crate) enum Data {
     /// Contributions with the index of their contributor.
     Pieces(Vec<(Index, Value)>),
     Custom(ReducerId, Value),
-    /// One of so many values.
+    /// One value, drawn from so many values.
     Drawn(u64, Value),
     /// Several reductions in one.
     Tuple(Vec<Data>),
@@ -39,7 +39,7 @@ impl<'de> Deserialize<'de> for Value {
 }
 
 impl Data {
-    /// Says whose contribution it is.
+    /// Notes the index of the member whose contribution this is.
     #[inline]
     pub(crate) fn sign(&mut self, index: Index) {
         match self {
@@ -49,7 +49,7 @@ impl Data {
         }
     }
 
-    /// Folds another partial result into this one, if what it says is numbers or nothing: then it stays what it is. Returns whether it did.
+    /// Folds another partial result into this one, if the other is numbers or nothing, and leaves that as it is. Returns whether it did.
     #[inline]
     pub(crate) fn join(&mut self, other: &Self) -> bool {
         match (self, other) {
@@ -82,7 +82,7 @@ impl Data {
                     .map_err(|error| format!("a contribution is no `{}`: {error}", reducer.name))
             }
             (Self::Drawn(mine, value), Self::Drawn(theirs, other)) => {
-                // Other nodes may say that they drew from any number.
+                // Other nodes may say that they drew from any number of values.
                 *mine = mine.saturating_add(theirs).max(1);
                 if rand::random_range(0..*mine) < theirs {
                     *value = other;
@@ -105,7 +105,7 @@ impl Data {
             Self::Nothing => Ok(Arguments::new(())),
             Self::Numbers(_, numbers) => numbers.into_arguments(),
             Self::Custom(_, value) | Self::Drawn(_, value) => Ok(value.0),
-            // Their type is known where the callback leads.
+            // The type of the values is known where the callback leads.
             mut all @ (Self::Pieces(_) | Self::Tuple(_)) => {
                 all.sort();
                 Arguments::encoded_by(|out| all.encode(out))
@@ -113,7 +113,7 @@ impl Data {
         }
     }
 
-    /// How long their encoding is; 0 when a contributor's type refuses to be serialized.
+    /// The length of the data's encoding, in bytes; 0 when a contributor's type refuses to be serialized.
     pub(crate) fn encoded_bytes(&self) -> usize {
         codec::fill(&mut [], |writer| self.encode(writer)).unwrap_or(0)
     }
@@ -127,7 +127,7 @@ impl Data {
         }
     }
 
-    /// What the contributors gave, folded, as bytes.
+    /// Writes the encoding of the contributors' folded values.
     fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
         match self {
             Self::Nothing => out.write(&()),

@@ -1,4 +1,4 @@
-//! What members of a collection can contribute to a reduction, and how contributions become one: see [`Contribution`].
+//! Reducers: the contributions that members of a collection can make to a reduction, and how they become one: see [`Contribution`].
 
 mod custom;
 mod data;
@@ -32,7 +32,7 @@ use std::marker::PhantomData;
 /// | [`barrier`] | nothing: all have come here |
 ///
 /// The result goes to any callback, and its type is the callback's. So these are an all-reduce, an all-gather and a barrier in
-/// which all members take part and of which all hear:
+/// which all members take part and whose results all members receive:
 ///
 /// ```
 /// use chare::prelude::*;
@@ -95,7 +95,7 @@ impl<T> Contribution<T> {
         Self { data, result: PhantomData }
     }
 
-    /// What the member with this index contributes.
+    /// The contribution of the member with this index.
     #[inline]
     pub(crate) fn of_member(self, index: Index) -> Data {
         let mut data = self.data;
@@ -125,47 +125,47 @@ pub fn product<V: Elementwise<Element: Number>>(value: V) -> Contribution<V> {
     fold(Fold::Product, value)
 }
 
-/// Contributes to a minimum. NaN counts where there is no number at all.
+/// Contributes to a minimum. NaN is the result only where there is no number at all.
 pub fn min<V: Elementwise<Element: Number>>(value: V) -> Contribution<V> {
     fold(Fold::Min, value)
 }
 
-/// Contributes to a maximum. NaN counts where there is no number at all.
+/// Contributes to a maximum. NaN is the result only where there is no number at all.
 pub fn max<V: Elementwise<Element: Number>>(value: V) -> Contribution<V> {
     fold(Fold::Max, value)
 }
 
-/// Contributes bits to those that all have.
+/// Contributes to a bitwise and: the bits that all contributions have.
 pub fn bit_and<V: Elementwise<Element: Integer>>(value: V) -> Contribution<V> {
     fold(Fold::And, value)
 }
 
-/// Contributes bits to those that any has.
+/// Contributes to a bitwise or: the bits that any contribution has.
 pub fn bit_or<V: Elementwise<Element: Integer>>(value: V) -> Contribution<V> {
     fold(Fold::Or, value)
 }
 
-/// Contributes bits to those that an odd number has.
+/// Contributes to a bitwise exclusive or: the bits that an odd number of contributions have.
 pub fn bit_xor<V: Elementwise<Element: Integer>>(value: V) -> Contribution<V> {
     fold(Fold::Xor, value)
 }
 
-/// Contributes to whether it is so for all.
+/// Contributes to a logical and: whether all contributions are true.
 pub fn logical_and<V: Elementwise<Element = bool>>(value: V) -> Contribution<V> {
     fold(Fold::And, value)
 }
 
-/// Contributes to whether it is so for any.
+/// Contributes to a logical or: whether any contribution is true.
 pub fn logical_or<V: Elementwise<Element = bool>>(value: V) -> Contribution<V> {
     fold(Fold::Or, value)
 }
 
-/// Contributes to whether it is so for an odd number.
+/// Contributes to a logical exclusive or: whether an odd number of contributions are true.
 pub fn logical_xor<V: Elementwise<Element = bool>>(value: V) -> Contribution<V> {
     fold(Fold::Xor, value)
 }
 
-/// Contributes items to a vector of the items of all: in the order of the members' indices, a member's own as they were given.
+/// Contributes items to a vector of all members' items: in the order of the members' indices, each member's items in the order given.
 pub fn concat<T: Message>(items: impl IntoIterator<Item = T>) -> Contribution<Vec<T>> {
     let piece = |item| (Index::from(0), Value(Arguments::new(item)));
     Contribution::new(Data::Pieces(items.into_iter().map(piece).collect()))
@@ -176,12 +176,12 @@ pub fn set<T: Message>(value: T) -> Contribution<Vec<T>> {
     concat([value])
 }
 
-/// Contributes a value of which one is drawn at random.
+/// Contributes one of the values from which the result is drawn at random.
 pub fn random<T: Message>(value: T) -> Contribution<T> {
     Contribution::new(Data::Drawn(1, Value(Arguments::new(value))))
 }
 
-/// Contributes a number to [`Statistics`]. For several numbers at once, `reduce` what they are collected to.
+/// Contributes a number to [`Statistics`]. For several numbers at once, collect them to [`Statistics`] and [`reduce()`] those.
 pub fn statistics(number: f64) -> Contribution<Statistics> {
     reduce(Statistics::of(number))
 }
@@ -191,7 +191,7 @@ pub fn reduce<R: Reducer>(value: R) -> Contribution<R> {
     Contribution::new(Data::Custom(ReducerId::of(R::NAME), Value(Arguments::new(value))))
 }
 
-/// Contributes nothing but its presence: a barrier.
+/// Contributes nothing but the member's presence: a barrier.
 pub fn barrier() -> Contribution<()> {
     Contribution::new(Data::Nothing)
 }
@@ -210,7 +210,7 @@ pub trait Contributions {
     fn parts(self) -> Parts;
 }
 
-/// What a tuple of contributions consists of.
+/// The parts of a tuple of contributions.
 #[doc(hidden)]
 pub struct Parts(Vec<Data>);
 

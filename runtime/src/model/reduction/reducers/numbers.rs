@@ -1,4 +1,4 @@
-//! Numbers and truth values, alone or in runs, folded element by element.
+//! Numeric reducers: numbers and truth values, alone or in runs, folded element by element.
 
 use crate::model::arguments::{Arguments, Message};
 use chare_lrts::codec::{CodecError, Writer};
@@ -10,15 +10,15 @@ pub trait Scalar: Message + Copy {
     fn wrap(run: Run<Self>) -> Numbers;
 }
 
-/// A number type, which [`sum`](crate::sum()), [`product`](crate::product), [`min`](crate::min()) and [`max`](crate::max()) know.
+/// A number type, for [`sum`](crate::sum()), [`product`](crate::product), [`min`](crate::min()) and [`max`](crate::max()).
 pub trait Number: Scalar {}
 
-/// An integer type, whose bits fold, too.
+/// An integer type, whose values fold bit by bit, too.
 pub trait Integer: Number {}
 
 /// A scalar, or a vector or array of them that is folded element by element.
 pub trait Elementwise: Message {
-    /// What it consists of.
+    /// The type of the elements.
     type Element: Scalar;
 
     #[doc(hidden)]
@@ -53,7 +53,7 @@ where
     }
 }
 
-/// How two elements become one.
+/// The operation by which two elements become one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Fold {
     Sum,
@@ -91,7 +91,7 @@ impl<S: Scalar> Run<S> {
         Ok(())
     }
 
-    /// What the contributor gave, as bytes.
+    /// Writes the encoding of the value that the contributor gave.
     fn encode(&self, out: &mut Writer<'_>) -> Result<(), CodecError> {
         match self {
             Self::One(value) => out.write(value),
@@ -142,7 +142,7 @@ macro_rules! fold {
     };
 }
 
-/// The functions that contribute do not let this happen; another node's bytes may.
+/// The error for elements that do not have this operation. The contributing functions do not let this happen; another node's bytes may.
 fn unfit(fold: Fold, of: &str) -> String {
     format!("there is no {fold:?} of {of}")
 }
@@ -181,7 +181,7 @@ macro_rules! scalars {
                 match self { $(Self::$variant(run) => run.encode(out)),* }
             }
 
-            /// What the contributors gave, as the argument of a callback.
+            /// The contributors' folded value, as the argument of a callback.
             pub(crate) fn into_arguments(self) -> Result<Arguments, CodecError> {
                 match self { $(Self::$variant(run) => run.into_arguments()),* }
             }

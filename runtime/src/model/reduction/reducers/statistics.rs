@@ -1,23 +1,24 @@
-//! How many numbers there are, where their middle is and how far they spread.
+//! Statistics of numbers: how many there are, their mean and how far they spread.
 
 use super::custom::{Reducer, ReducerRegistration};
 use serde::{Deserialize, Serialize};
 
-/// What is known of some numbers without keeping them; contributed by [`statistics`](crate::statistics()).
+/// The count, the mean and the spread of some numbers, without the numbers themselves; contributed by
+/// [`statistics`](crate::statistics()).
 ///
 /// Two of them fold by the formula of Chan, Golub and LeVeque (1979), which loses no precision where the mean is large and the spread small.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Statistics {
-    /// How many numbers.
+    /// How many numbers there are.
     pub count: u64,
-    /// Their mean; 0 of none.
+    /// The mean of the numbers; 0 of none.
     pub mean: f64,
-    /// The sum of the squares of their distances to the mean.
+    /// The sum of the squares of the numbers' distances to the mean.
     pub m2: f64,
 }
 
 impl Statistics {
-    /// Of a single number.
+    /// The statistics of a single number.
     pub fn of(number: f64) -> Self {
         Self { count: 1, mean: number, m2: 0.0 }
     }
@@ -27,7 +28,7 @@ impl Statistics {
         self.m2 / self.count as f64
     }
 
-    /// The unbiased estimate of the variance of what they are a sample of; NaN of fewer than two.
+    /// The unbiased estimate of the variance of the population that the numbers are a sample of; NaN of fewer than two.
     pub fn sample_variance(&self) -> f64 {
         self.m2 / (self.count as f64 - 1.0)
     }
