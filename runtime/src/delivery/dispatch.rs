@@ -1,4 +1,5 @@
-//! From a message to the entry method: chare table, entry table, call. `scheduler -> **dispatch** -> the entry method`
+//! Dispatch of a message to its entry method: chare table, entry table, call.
+//! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue -> delivery/scheduler -> **delivery/dispatch** -> the entry method`
 
 use super::fire::fire;
 use super::lifecycle::{create_chare, remove_if_destroyed};
@@ -17,7 +18,7 @@ use crate::pe::queued::{Outcome, Queued};
 use crate::pe::running::Running;
 use std::rc::Rc;
 
-/// Does one thing and leaves nothing of it.
+/// Processes a piece of work and leaves [`Queued::Done`] in its place.
 #[inline]
 pub(crate) fn process(pe: &Pe, queued: &mut Queued) {
     let found = match queued {
@@ -46,8 +47,8 @@ pub(crate) fn process(pe: &Pe, queued: &mut Queued) {
     }
 }
 
-/// A call that its chare did not take: because it destroys the chare, or because that was destroyed after the call had found it; then the
-/// call is found a chare anew.
+/// Handles a call that its chare did not take: because the call destroys the chare, or because the chare was destroyed after the call had
+/// found it. In the second case the call looks for its chare anew.
 #[cold]
 fn not_called(pe: &Pe, queued: &mut Queued, chare: Rc<dyn AnyChare>, cause: &NotCalled) {
     let mut queued = std::mem::take(queued);
@@ -72,7 +73,7 @@ fn give_back_if_due(pe: &Pe, cost: Cost) {
     }
 }
 
-/// A message of another node has run.
+/// Notes that a message of another node has run, and gives credit back when enough is owed.
 #[cold]
 fn give_back(pe: &Pe, cost: Cost) {
     let owed = pe.owed.borrow_mut().add(cost);
@@ -81,18 +82,18 @@ fn give_back(pe: &Pe, cost: Cost) {
     }
 }
 
-/// The chare, if it lives here; the table is free again when its entry runs.
+/// The chare, if it lives here. The table is no longer borrowed when the chare's entry runs.
 #[inline(always)]
 fn find(pe: &Pe, target: Target) -> Option<Rc<dyn AnyChare>> {
     pe.places.borrow_mut().find(target)
 }
 
-/// A chare that is here and in none of its entries.
+/// The chare, if it lives here and is in none of its entries.
 pub(crate) fn find_free(pe: &Pe, target: Target) -> Option<Rc<dyn AnyChare>> {
     find(pe, target).filter(|chare| chare.is_free())
 }
 
-/// Calls an entry of a free chare like a function, from inside whatever runs.
+/// Calls an entry of a free chare like a function, from inside the code that runs.
 pub(crate) fn call_inline(
     pe: &Pe,
     chare: &Rc<dyn AnyChare>,
@@ -100,7 +101,7 @@ pub(crate) fn call_inline(
     mut arguments: Arguments,
 ) {
     pe.counters.entries.add(1);
-    // Whether the caller's chare is to be removed is its own business.
+    // The caller's own request to be removed is set aside meanwhile.
     let caller_is_destroyed = pe.destroyed.take();
     let running = Running { chare: Some(Rc::clone(chare)), ..Running::named(entry.name) };
     let nocopy = NocopyArguments::new(None);
@@ -112,7 +113,7 @@ pub(crate) fn call_inline(
     pe.destroyed.set(caller_is_destroyed);
 }
 
-/// Any other work. Out of line: plain calls need not make room for it.
+/// Processes all other work. Out of line: plain calls need not make room for it.
 #[inline(never)]
 fn process_other(pe: &Pe, queued: Queued) {
     let cost = queued.cost();
@@ -128,7 +129,7 @@ fn process_other(pe: &Pe, queued: Queued) {
     give_back_if_due(pe, cost);
 }
 
-/// A call whose chare was destroyed after the call had found it.
+/// Runs a call whose chare was destroyed after the call had found it.
 fn run_lost(pe: &Pe, call: Option<Call>) -> Outcome {
     call.map_or(Outcome::NotCounted, |call| run_call(pe, CallOptions::new(), call))
 }
@@ -202,7 +203,7 @@ pub(super) fn run_call(pe: &Pe, options: CallOptions, mut call: Call) -> Outcome
     Outcome::Processed
 }
 
-/// Runs the post method, if there is one, and brings nocopy arguments in; `None` when they have to be waited for.
+/// Runs the post method, if there is one, and brings nocopy arguments in; `None` when the call has to wait for them.
 fn bring_in(pe: &Pe, chare: &Rc<dyn AnyChare>, destination: Destination, call: Call) -> Option<Call> {
     let entry = call.entry;
     let fail = |cause: String| {
@@ -228,7 +229,8 @@ fn bring_in(pe: &Pe, chare: &Rc<dyn AnyChare>, destination: Destination, call: C
     receive::land(&pe.node, destination, call, Vec::new()).unwrap_or_else(fail)
 }
 
-/// Runs an entry, whose arguments are all here, and gives the chare back. Part of its callers: being called costs a tenth of a message.
+/// Runs an entry, whose arguments are all here, and gives the chare back. Inlined into its callers: a function call here costs a tenth of
+/// a message.
 #[inline(always)]
 fn run(
     pe: &Pe,
@@ -241,7 +243,7 @@ fn run(
     })
 }
 
-/// After an entry has run. Part of its callers, like [`run`].
+/// Concludes the run of an entry: counts it, and removes the chare if it asked for that. Inlined into its callers, like [`run`].
 #[inline(always)]
 fn conclude(pe: &Pe, chare: &Rc<dyn AnyChare>) {
     pe.counters.entries.add(1);
@@ -250,7 +252,7 @@ fn conclude(pe: &Pe, chare: &Rc<dyn AnyChare>) {
     }
 }
 
-/// The end of [`run`] for a chare that was in its PE's tables just now.
+/// Handles the result of [`run`], for a chare that was in its PE's tables just now.
 pub(super) fn finish(pe: &Pe, entry: &EntryRegistration, (called, chare): (Called, Rc<dyn AnyChare>)) {
     if let Err(cause) = called {
         match *cause {
@@ -272,7 +274,7 @@ pub(super) fn invoke(
     finish(pe, entry, ran);
 }
 
-/// What an entry gets of its call.
+/// The parts of a call that its entry gets.
 pub(super) struct Passed<'a> {
     pub(super) arguments: &'a mut Arguments,
     pub(super) nocopy: NocopyArguments<'a>,

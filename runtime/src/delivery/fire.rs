@@ -1,4 +1,4 @@
-//! Firing callbacks: a PE sends a value where one leads.
+//! Callbacks fired by a PE: each sends a value to the callback's goal.
 
 use super::outbox;
 use crate::model::arguments::Arguments;
@@ -9,12 +9,12 @@ use crate::model::ids::EntryId;
 use crate::model::registry::{EntryRegistration, find_entry};
 use crate::pe::{CallOfMany, Pe, Service};
 
-/// Sends a value where a callback leads.
+/// Sends a value to a callback's goal.
 pub(crate) fn fire(pe: &Pe, callback: ErasedCallback, value: Arguments) {
     fire_with(pe, callback, value, None);
 }
 
-/// The same; the message is queued by `options`, if any are given, instead of the entry's own.
+/// Like [`fire`]; the message is queued by `options`, if any are given, instead of the entry's own.
 pub(crate) fn fire_with(pe: &Pe, callback: ErasedCallback, value: Arguments, options: Option<CallOptions>) {
     let fail = |cause| pe.fail("a callback".to_owned(), cause);
     match callback.goal {
@@ -44,7 +44,8 @@ pub(crate) fn fire_with(pe: &Pe, callback: ErasedCallback, value: Arguments, opt
     }
 }
 
-/// A reduction's result from other nodes alone is encoded; its entry knows the type.
+/// The entry of a callback, and the value as its arguments. Only a reduction's result from other nodes is still encoded; the entry knows
+/// the type.
 fn typed(entry: EntryId, value: Arguments) -> Result<(&'static EntryRegistration, Arguments), String> {
     let entry = find_entry(entry)?;
     match value.as_encoded() {

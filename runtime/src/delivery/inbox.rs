@@ -1,7 +1,8 @@
-//! Arrivals from other nodes: decoded, checked, and left with the PE they are for. `Lrts::progress -> **inbox** -> queue`
+//! Inbox for messages from other nodes: decodes and checks each, and leaves it with the PE that it is for.
+//! `lrts -> delivery/polling -> **delivery/inbox** -> node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> the entry method`
 //!
-//! Runs on whichever PE polls the network. Nothing here trusts a byte before it is checked; what does not check ends
-//! the job with an error that names the sender.
+//! The inbox runs on the PE that polls the network. It trusts no byte before it has checked it; a message that fails a check ends the job
+//! with an error that names the sender.
 
 use super::zerocopy::{Destination, receive, remote_memory};
 use crate::model::arguments::Arguments;
@@ -20,7 +21,7 @@ use crate::pe::queued::Queued;
 use chare_lrts::{NodeId, codec};
 use std::sync::Arc;
 
-/// Takes one message from another node.
+/// Takes one message from another node; ends the job if the message fails a check.
 pub(super) fn take(node: &Arc<Node>, polling: Option<&Pe>, source: NodeId, bytes: &[u8]) {
     if node.has_ended() {
         return;
@@ -30,10 +31,10 @@ pub(super) fn take(node: &Arc<Node>, polling: Option<&Pe>, source: NodeId, bytes
     }
 }
 
-/// Checks one message from another node and leaves it with whoever it is for.
+/// Checks one message from another node and leaves it with the PE or the service that it is for.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// The flaw of the message, in words.
 pub(crate) fn accept(
     node: &Arc<Node>,
     polling: Option<&Pe>,
@@ -103,7 +104,7 @@ pub(crate) fn accept(
     }
 }
 
-/// A call as nearly all are, in a frame of so many bytes.
+/// Takes a plain call, as nearly all calls are, from a frame of so many bytes.
 #[inline]
 fn plain_call_arrived(
     node: &Arc<Node>,
@@ -123,7 +124,7 @@ fn plain_call_arrived(
     deliver_call(node, polling, cost, to, &entry.options, call)
 }
 
-/// The same with nocopy arguments. Out of line: calls without need not make room for it.
+/// Takes a plain call with nocopy arguments. Out of line: calls without need not make room for it.
 #[inline(never)]
 fn nocopy_call_arrived(
     node: &Arc<Node>,
@@ -142,7 +143,7 @@ fn nocopy_call_arrived(
     call_arrived(node, polling, destination, call)
 }
 
-/// Leaves a call with its PE: in the queue with its chare, if it is for the PE that polls and says no more than most do.
+/// Leaves a call with its PE: in the run queue together with its chare, if the call is plain and for the PE that polls.
 #[inline(always)]
 fn deliver_call(
     node: &Node,
@@ -161,10 +162,10 @@ fn deliver_call(
     }
 }
 
-/// Checks the nocopy arguments of a call and charges its sender; returns them, and what the call costs.
+/// Checks the nocopy arguments of a call and charges its sender; returns the arguments and the call's cost.
 ///
 /// # Errors
-/// When its entry has more or fewer parameters, nobody can have lent them, or its sender had no credit, in words.
+/// When the entry has more or fewer parameters, no node of the job can have lent the arguments, or the sender had no credit, in words.
 fn admit_nocopy(
     node: &Node,
     source: NodeId,
@@ -173,7 +174,7 @@ fn admit_nocopy(
     frame_bytes: usize,
 ) -> Result<(Option<Box<Nocopy>>, Cost), String> {
     check_count(nocopy.len(), entry)?;
-    // A call's memory is its sender's, or that of the node that sent the call there: any node of the job.
+    // The memory belongs to the sender, or to the node that sent the call to the sender: to any node of the job.
     nocopy
         .iter()
         .filter_map(Descriptor::lender)
@@ -186,7 +187,7 @@ fn here(node: &Node, pe: PeId) -> Result<PeId, String> {
     if node.is_here(pe) { Ok(pe) } else { Err(format!("a message for {pe}, which is not on this node")) }
 }
 
-/// Leaves what `make` makes with a PE: in its place in the queue, if that PE is here.
+/// Leaves the message that `make` makes with a PE: directly in the run queue if that PE polls, else in its mailbox.
 #[inline]
 fn deliver(
     node: &Node,
@@ -204,6 +205,8 @@ fn deliver(
     Ok(())
 }
 
+/// Checks that the job has a node that a message names.
+///
 /// # Errors
 /// When the job has no such node, in words.
 fn check_exists(node: &Node, named: NodeId, what: impl FnOnce() -> String) -> Result<(), String> {
@@ -211,7 +214,7 @@ fn check_exists(node: &Node, named: NodeId, what: impl FnOnce() -> String) -> Re
     if exists { Ok(()) } else { Err(format!("{}, which the job does not have", what())) }
 }
 
-/// A call whose post method has to run first goes to its PE as it is; any other when its arguments are here.
+/// Leaves a call with its PE: at once if its post method has to run first, else when its arguments are here.
 fn call_arrived(
     node: &Arc<Node>,
     polling: Option<&Pe>,
@@ -228,7 +231,7 @@ fn call_arrived(
     deliver_call(node, polling, cost, pe, &options, call)
 }
 
-/// A message that was too long for a frame: read in place or fetched, then taken like any other.
+/// Takes a message that was too long for a frame: reads it in place or fetches it, then takes it like any other message.
 fn take_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Result<(), String> {
     let Descriptor::Lent { key, token } = descriptor else {
         return Err("a large message that is not lent".to_owned());
@@ -260,7 +263,7 @@ fn fetch_large(node: &Arc<Node>, Large { key, lender }: Large) -> Result<(), Str
     Ok(())
 }
 
-/// Fetches what has its turn now.
+/// Fetches the large messages whose turn has come.
 fn fetch_waiting(node: &Arc<Node>) {
     while let Some(next) = node.large_messages.next().filter(|_| !node.has_ended()) {
         if let Err(cause) = fetch_large(node, next) {
@@ -271,7 +274,7 @@ fn fetch_waiting(node: &Arc<Node>) {
 
 fn receive_large(node: &Arc<Node>, source: NodeId, bytes: &[u8]) {
     if let Ok((Header::Large { .. }, _)) = frame::decode(bytes) {
-        // One that leads to itself would never end.
+        // A large message that leads to itself would never end.
         let cause = "a large message that consists of a large message".to_owned();
         return node.fail(JobError::Undecodable { peer: source, node: node.id, cause });
     }

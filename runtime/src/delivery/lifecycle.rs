@@ -1,4 +1,4 @@
-//! Lives of chares: constructed by a message, removed when they asked for it or somebody asked it of them.
+//! Lifecycle of chares: constructed by a message, removed at their own request or at that of others.
 
 use crate::model::arguments::Arguments;
 use crate::model::envelope::Create;
@@ -29,7 +29,7 @@ pub(crate) fn construct(
     }
 }
 
-/// A singleton comes.
+/// Creates a singleton, and queues the messages that arrived before it.
 pub(crate) fn create_chare(pe: &Pe, Create { id, chare, arguments }: Create) -> Outcome {
     if !pe.created_chares.borrow_mut().note(id) {
         let cause = format!("{} was created before", show(chare.name, Target::Chare(id)));
@@ -41,7 +41,7 @@ pub(crate) fn create_chare(pe: &Pe, Create { id, chare, arguments }: Create) -> 
     Outcome::Processed
 }
 
-/// Removes a chare that asked for it, after the step of an entry in which it did.
+/// Removes a chare that asked for it, after the step of an entry in which it asked.
 #[inline]
 pub(crate) fn remove_if_destroyed(pe: &Pe, target: Target) {
     if pe.destroyed.get() {
@@ -59,7 +59,7 @@ fn remove(pe: &Pe, target: Target) {
         let mut parcel = Parcel::default();
         pe.tell(ElementEvent::Gone { collection, index, next_reduction, parcel: &mut parcel });
     }
-    // Dropped after the borrow: the chare's state and its tasks may run code of the user.
+    // Dropped after the borrow: dropping the chare's state and its tasks may run code of the user.
     pe.tasks.drop_of(removed.identity());
     drop(removed);
 }

@@ -1,6 +1,11 @@
-//! A message's way through a PE and between nodes: out by the outbox, in by the inbox, queued, scheduled, dispatched; and the lives of chares.
+//! Delivery of messages, through a PE and between nodes: out by the outbox, in by the inbox, queued, scheduled, dispatched; and the
+//! lifecycle of chares. A message that a service sends to itself passes through here unread. The work of services and the types that
+//! users hold never live here.
 //!
-//! A message that a service sends to itself passes through here unread. What services do, and what users hold, never stands here.
+//! Out: `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox -> node/posting -> lrts`
+//!
+//! In:
+//! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> the entry method`
 
 pub(crate) mod dispatch;
 pub(crate) mod fire;

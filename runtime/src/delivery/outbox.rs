@@ -1,4 +1,5 @@
-//! The one fork of a message's way out: this PE, another PE of this node, another node. `location -> **outbox** -> Lrts::send`
+//! Outbox of a PE, the one fork of a message's way out: to this PE, to another PE of this node, or to another node.
+//! `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> **delivery/outbox** -> node/posting -> lrts`
 
 use super::zerocopy::send;
 use crate::base::spsc;
@@ -18,8 +19,8 @@ use crate::pe::queued::Queued;
 use chare_lrts::codec::{CodecError, Writer};
 use std::hint::cold_path;
 
-/// Calls an entry of one chare, on behalf of this PE. The target is read where it lies: a copy is written 16 bytes at a time, and an index that is
-/// read back across two such pieces makes the processor wait for both, a fifth of a call on the same PE.
+/// Calls an entry of one chare, on behalf of this PE. Reads the target where it lies: a copy is written 16 bytes at a time, and reading
+/// an index back across two such pieces makes the processor wait for both, a fifth of a call on the same PE.
 #[inline]
 pub(crate) fn call<T: Message>(
     pe: &Pe,
@@ -42,8 +43,9 @@ pub(crate) fn call<T: Message>(
     }
 }
 
-/// Sends a call that is queued by default and [is plain](Call::is_plain), which nearly all are: where the chare is here, it goes into the
-/// queue with it. `make` makes the call in its place there; it must run no code of the user, who might send in turn.
+/// Sends a call that is queued by default and [is plain](Call::is_plain), as nearly all calls are: if the chare lives here, the call goes
+/// into the run queue together with it. `make` makes the call in its place in the queue; it must run no code of the user, which might
+/// send in turn.
 #[inline]
 fn send_plain_call(pe: &Pe, target: &Target, make: impl FnOnce() -> Call) {
     let recalled = pe.places.borrow().recall(target);
@@ -56,7 +58,8 @@ fn send_plain_call(pe: &Pe, target: &Target, make: impl FnOnce() -> Call) {
     }
 }
 
-/// Sends a call to wherever its chare lives. `options` says how it is queued; of `make` [`send_plain_call`] says more.
+/// Sends a call to the PE on which its chare lives. `options` says how the call is queued; for the rule about `make` see
+/// [`send_plain_call`].
 #[inline]
 pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: &Target, make: impl FnOnce() -> Call) {
     let recalled = pe.places.borrow().recall(target);
@@ -83,7 +86,7 @@ fn send_recalled(pe: &Pe, options: &CallOptions, recalled: Recalled, make: impl 
     }
 }
 
-/// Sends a call of a chare that was not called lately.
+/// Sends a call of a chare whose place is not remembered.
 fn send_unremembered(pe: &Pe, options: &CallOptions, call: Call) {
     let is_plain = options.is_default() && call.is_plain();
     let chare = if is_plain { pe.places.borrow_mut().find(call.target) } else { None };
@@ -96,7 +99,7 @@ fn send_unremembered(pe: &Pe, options: &CallOptions, call: Call) {
     }
 }
 
-/// Sends a call to a PE of another node. What most of them say is told at once: no message is made of it first.
+/// Sends a call to a PE of another node. Most calls are written into a frame at once, without making a message of them first.
 fn send_to_node(pe: &Pe, to: PeId, options: &CallOptions, call: Call) {
     match PlainCall::describe(pe.node.rank_here(call.from), to, options, &call) {
         Some(block) if exists(pe, to) => {
@@ -143,7 +146,7 @@ pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
     }
 }
 
-/// Whether the job has this PE. Ends it if not: whoever made the proxy or callback that leads there may be on another node.
+/// Whether the job has this PE. Ends the job if not: the proxy or callback that leads there may have been made on another node.
 fn exists(pe: &Pe, to: PeId) -> bool {
     let exists = to.0 < pe.node.topology.pes();
     if !exists {
@@ -195,8 +198,8 @@ fn post_system(pe: &Pe, to: PeId, message: Box<dyn SystemMessage>) {
     post(pe, to, lent_bytes, packed);
 }
 
-/// Packs what `write` writes and `describe` names; `None` when that ended the job. Memory that was written is let go of before the message
-/// is posted: the answer that hands it back may be quicker than this PE.
+/// Packs the message that `write` writes and `describe` names; `None` when its arguments refused to be encoded, which has ended the job.
+/// Memory that was written is let go of before the message is posted: the answer that hands it back may be quicker than this PE.
 #[inline]
 fn pack(
     pe: &Pe,
@@ -207,7 +210,7 @@ fn pack(
     packed.map_err(|cause| pe.fail(describe(), cause)).ok()
 }
 
-/// Sends what was packed to a PE of another node, with so much lent memory; waits if too much is held back for that.
+/// Sends a packed message, which lends so many bytes, to a PE of another node; waits if too much is withheld from that node.
 #[inline]
 fn post(pe: &Pe, to: PeId, lent_bytes: u64, packed: Option<Packed>) {
     let Some(packed) = packed else { return };
@@ -220,7 +223,7 @@ fn post(pe: &Pe, to: PeId, lent_bytes: u64, packed: Option<Packed>) {
     hold_back(&pe.node, peer);
 }
 
-/// Leaves something for another PE of this node, in the queue between the two.
+/// Leaves a message for another PE of this node, in the queue between the two, and wakes that PE.
 #[inline]
 fn push_to(pe: &Pe, to: PeId, rank: usize, send: impl FnOnce(&mut Sender)) {
     send(pe.ways_out.borrow_mut()[rank].get_or_insert_with(|| open_way(pe, to)));
@@ -234,7 +237,7 @@ fn open_way(pe: &Pe, to: PeId) -> Sender {
     sender
 }
 
-/// What another node is told of a call's nocopy arguments. Out of line: calls without need not make room for it.
+/// Descriptors of a call's nocopy arguments, for another node. Out of line: calls without need not make room for it.
 #[inline(never)]
 fn describe_nocopy(pe: &Pe, to: PeId, entry: &EntryRegistration, nocopy: Nocopy) -> Vec<Descriptor> {
     send::describe(&pe.node, pe.node.topology.node_of(to), entry.nocopy, nocopy)

@@ -1,4 +1,5 @@
-//! Polling: the network of a node, and everything that waits for it. `Lrts::progress -> **polling** -> inbox`
+//! Polling of a node's network, and of all work that waits for it.
+//! `lrts -> **delivery/polling** -> delivery/inbox -> node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> the entry method`
 
 use super::inbox::take;
 use super::zerocopy::{deregistration, remote_memory};
@@ -10,10 +11,11 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Looks at the network, unless a sleeping PE watches it, and after what waits for this node itself. Returns whether anything happened.
+/// Polls the network, unless a sleeping PE watches it, and retries the work that waits for this node itself. Returns whether anything
+/// happened.
 pub(crate) fn look(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
     if node.topology.nodes() == 1 || node.watch().has_watcher() {
-        // Whoever watches may have been told of room before it was known here that some is needed.
+        // The watching PE may have been told of room before it was known here that a message needs some.
         return node.flush() | retry_and_reap(node);
     }
     let happened = progress(node, polling);
@@ -23,34 +25,34 @@ pub(crate) fn look(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
     happened
 }
 
-/// The same for a PE that waits inside an entry: nothing goes into its own queue.
+/// Like [`look`], for a PE that waits inside an entry: no message goes into its own queue.
 pub(crate) fn look_aside(node: &Arc<Node>) -> bool {
     look(node, None)
 }
 
-/// Polls the network and everything that waits for it. Returns whether anything happened.
-/// What is for the PE that polls, if one does, goes into its own queue.
+/// Polls the network and all work that waits for it. Returns whether anything happened. Messages for the polling PE, if a PE polls, go
+/// into its own queue.
 pub(crate) fn progress(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
     let flushed = node.flush();
     let arrived = node.network.progress(&mut Inbox { node, polling });
     retry_and_reap(node) || flushed || arrived
 }
 
-/// Lets go on what waits for other threads of this node, or for neighbours, of whom nothing arrives: transfers into memory that others
-/// claim, memory that a transfer still touches. Returns whether anything happened.
+/// Retries the work that waits for other threads of this node or for other nodes of this host, and that no arrival announces: transfers
+/// into memory that others claim, and memory that a transfer still touches. Returns whether anything happened.
 fn retry_and_reap(node: &Arc<Node>) -> bool {
     let retried = node.transfers.retry(&node.network);
     let reaped = node.deregistrations.are_waiting() && deregistration::reap(node);
     retried || reaped
 }
 
-/// What can wait until a PE has time: freeing memory of ended registrations, telling of paths that were given up, giving memory back to
-/// the system. Returns how long until there may be more to do, if that is known.
+/// Does the work that can wait until a PE has time: frees memory of ended registrations, warns of paths that were given up, gives memory
+/// back to the system. Returns the time until there may be more to do, if that is known.
 pub(crate) fn tidy(node: &Node) -> Option<Duration> {
     deregistration::reap(node);
     remote_memory::sweep(node);
     for warning in node.network.take_warnings() {
-        // Nobody may be reading.
+        // A failure means that nobody reads the warning.
         let _ = writeln!(std::io::stderr(), "warning: {}: {warning}", node.id);
     }
     node.network.give_back_memory()
@@ -71,7 +73,7 @@ impl Sink for Inbox<'_> {
     }
 
     fn peer_closed(&mut self, _peer: NodeId) {
-        // It heard of the job's end before we did; the same news is on its way to us.
+        // The peer learned of the job's end before this node did; the same news is on its way here.
     }
 
     fn peer_lost(&mut self, cause: LrtsError) {

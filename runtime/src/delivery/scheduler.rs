@@ -1,8 +1,9 @@
-//! A PE's thread: step, rest, step. `queue -> **scheduler** -> dispatch`
+//! Scheduler of a PE's thread: takes step after step, and rests when there is no work.
+//! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue -> **delivery/scheduler** -> delivery/dispatch -> the entry method`
 //!
-//! A step takes one piece of work; nothing else knows about threads or waiting. When there is nothing to do, a PE that has a core to itself
-//! spins for a while (a spinning cache line is a thousand times faster than a futex), one that shares a core yields; then
-//! it sleeps. One sleeping PE of a node watches the network (see [`crate::base::watcher`]); the others park.
+//! A step takes one piece of work; only the loop around it knows of threads and waiting. When there is no work, a PE that has a core to
+//! itself spins for a while (a spinning cache line is a thousand times faster than a futex), and a PE that shares a core yields; then the
+//! PE sleeps. One sleeping PE of a node watches the network (see [`crate::base::watcher`]); the others park.
 
 use super::zerocopy::remote_memory::send_releases;
 use super::{dispatch, polling};
@@ -17,30 +18,32 @@ use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Work taken at once of what others left, so that a flood neither keeps a PE from its own queue nor makes that queue longer than the cache.
+/// Largest number of messages taken at once from the mailbox and the queues of other PEs, so that a flood neither keeps a PE from its own
+/// queue nor makes that queue longer than the cache.
 const MAIL_BATCH: usize = 64;
-/// Steps between two looks at what other PEs left, by a PE that has more than a batch to do.
+/// Steps between two looks at the mailbox and those queues, by a PE that has more than a batch to do.
 const MAIL_INTERVAL: u32 = 64;
-/// The same by a PE that has less: a look takes a twentieth of a call.
+/// Steps between two looks by a PE that has less to do: a look takes a twentieth of a call.
 const MAIL_LOOK_INTERVAL: u32 = 8;
-/// How long a PE with its own core spins before it sleeps: a few times what a sleep and wake-up cost (40-70 us).
+/// Time for which a PE with its own core spins before it sleeps: a few times what a sleep and wake-up cost (40-70 us).
 const SPIN_FOR: Duration = Duration::from_micros(200);
-/// Looks for work between two looks at the clock, which costs as much as several of them (a quarter of a spinning PE's time
-/// in a profile).
+/// Looks for work between two readings of the clock: a reading costs as much as several looks (a quarter of a spinning PE's time in a
+/// profile).
 const LOOKS_PER_CLOCK: u32 = 32;
-/// How often a PE that shares its core offers it to others before it sleeps.
+/// Number of times that a PE that shares its core offers the core to others before it sleeps.
 const YIELDS: u32 = 8;
-/// How long to sleep at most while something waits for room in the network.
+/// Longest sleep while a message or transfer waits for room in the network.
 const CONGESTED_SLEEP: Duration = Duration::from_micros(100);
 
-/// How often a parked PE looks whether spinning PEs still look after the network: they may be in a long entry.
+/// Time between two checks by a parked PE whether spinning PEs still poll the network: they may be in a long entry.
 const SPINNERS_CHECK: Duration = Duration::from_millis(1);
 
 thread_local! {
     static PANIC_PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Makes panics on PE threads silent, remembering their place: the scheduler reports them, once. Others go to `before`.
+/// Makes panics on PE threads silent and remembers their place: the scheduler reports each, once. Other panics go to the hook that was
+/// there before.
 pub(crate) fn install_panic_hook() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -78,7 +81,7 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
     let mut queued = match next(pe, steps) {
         Some(queued) => queued,
         None if polled || (!is_due && poll(pe)) => return true,
-        // What was collected leaves before the PE rests: nothing more comes for it now.
+        // Collected messages leave before the PE rests: nothing more comes to join them now.
         None if settle_services(pe) => return true,
         None => match pe.queue.borrow_mut().pop_idle() {
             Some(queued) => queued,
@@ -90,19 +93,19 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
     true
 }
 
-/// The next thing to do, in the queue or in what others left.
+/// The next piece of work: in the queue, or left by other threads.
 #[inline(always)]
 fn next(pe: &Pe, steps: u32) -> Option<Box<Queued>> {
     let mut queue = pe.queue.borrow_mut();
     let looks = queue.is_empty() || steps.is_multiple_of(MAIL_LOOK_INTERVAL);
-    // What waits in front of the queue costs nothing: a flood that is moved in would push the rest out of the cache.
+    // Messages that wait in front of the queue cost nothing: a flood that is moved in would push the rest out of the cache.
     if looks && has_mail(pe) && (queue.len() < MAIL_BATCH || steps.is_multiple_of(MAIL_INTERVAL)) {
         take_mail(pe, &mut queue);
     }
     queue.pop()
 }
 
-/// Queues what others left for this PE. Out of line: steps that find nothing need not make room for it.
+/// Queues the messages that other threads left for this PE. Out of line: steps that find none need not make room for it.
 #[inline(never)]
 fn take_mail(pe: &Pe, queue: &mut RunQueue<Queued>) {
     let (places, ways) = (&mut *pe.places.borrow_mut(), &mut *pe.ways_in.borrow_mut());
@@ -120,7 +123,8 @@ fn take_mail(pe: &Pe, queue: &mut RunQueue<Queued>) {
     }
 }
 
-/// Whether there is something to run: in the queue, too, where polls put what arrives, and where waking a task of this PE puts it.
+/// Whether there is work to run: left by other threads, or in the queue, where polls put the messages that arrive, and where waking a
+/// task of this PE puts the task.
 fn has_work(pe: &Pe) -> bool {
     pe.node.is_open() && (pe.queue.borrow().has_any() || has_mail(pe))
 }
@@ -130,24 +134,24 @@ fn has_mail(pe: &Pe) -> bool {
     pe.ways_in.borrow().iter().any(|way| !way.is_empty()) || !pe.mailbox.is_empty()
 }
 
-/// Looks whether anything is due.
+/// Sends due releases, and polls services and the network. Returns whether anything happened.
 fn poll(pe: &Rc<Pe>) -> bool {
     send_releases(pe);
     let polled = pe.attended().fold(false, |did, service| (service.poll)(pe) | did);
     polled | polling::look(&pe.node, Some(pe))
 }
 
-/// Lets services finish what they have begun, before the PE rests; returns whether they did anything.
+/// Lets services finish the work that they have begun, before the PE rests; returns whether they did anything.
 fn settle_services(pe: &Pe) -> bool {
     pe.attended().fold(false, |did, service| (service.before_rest)(pe) | did)
 }
 
-/// How a PE waits for work.
+/// Policy by which a PE waits for work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdlePolicy {
-    /// It has a core to itself: spin, then sleep.
+    /// The PE has a core to itself: spin, then sleep.
     Spin,
-    /// It shares its core: yield, then sleep.
+    /// The PE shares its core: yield, then sleep.
     Yield,
 }
 
@@ -192,8 +196,8 @@ fn rest(pe: &Rc<Pe>, policy: IdlePolicy) {
     pe.counters.idle_ns.add(idle_since.elapsed().as_nanos() as u64);
 }
 
-/// Looks for work a few times; returns whether there was some. A processor's pause takes longer than a look: one is enough for
-/// many, to let its other thread go first.
+/// Looks for work a few times; returns whether there was some. A processor's pause takes longer than a look: one pause for many looks is
+/// enough to let the core's other hardware thread go first.
 fn look_often(pe: &Rc<Pe>) -> bool {
     std::hint::spin_loop();
     (0..LOOKS_PER_CLOCK).any(|_| step(pe))
@@ -235,7 +239,7 @@ fn sleep_until_work(pe: &Rc<Pe>) {
 fn sleep(pe: &Pe) {
     let node = &pe.node;
     let mut timeout = polling::tidy(node);
-    // What was tidied away may have kept lent memory, or code of the user's that calls.
+    // Tidying may have released lent memory, or run code of the user that makes calls.
     send_releases(pe);
     settle_services(pe);
     let mut at_most = |limit: Duration| timeout = Some(timeout.map_or(limit, |timeout| timeout.min(limit)));

@@ -1,4 +1,4 @@
-//! A call of many members at once: each gets a copy of the arguments, and a share in the nocopy ones.
+//! Shared call of many members: each member gets a copy of the arguments, and a share in the nocopy arguments.
 
 use super::dispatch::{Passed, finish, invoke, run_call};
 use crate::model::arguments::Arguments;
@@ -10,7 +10,7 @@ use crate::pe::Pe;
 use crate::pe::queued::Outcome;
 use std::rc::Rc;
 
-/// What all members that are called get.
+/// The parts of a call that all called members share.
 pub(crate) struct SharedCall<'a> {
     pub(crate) entry: &'static EntryRegistration,
     pub(crate) arguments: &'a Arguments,
@@ -26,7 +26,7 @@ pub(crate) fn call_member(pe: &Pe, options: &CallOptions, member: Rc<dyn AnyChar
             pe.run_entry(member, entry.name, reference, |chare| (entry.invoke_with_copy)(chare, arguments));
         return finish(pe, entry, ran);
     }
-    // A message of its own: a posted one may wait for its buffers.
+    // A message of its own for each member: a call with posted parameters may wait for its buffers.
     pe.counters.sent.add(1);
     let target = member.identity().target;
     let nocopy = Some(Box::new(Nocopy::Leaving(nocopy.iter().cloned().collect())));
@@ -36,7 +36,7 @@ pub(crate) fn call_member(pe: &Pe, options: &CallOptions, member: Rc<dyn AnyChar
     }
 }
 
-/// Calls the last member, without nocopy arguments: it gets what came.
+/// Calls the last member, without nocopy arguments: this member gets the arguments themselves, not a copy.
 pub(crate) fn call_last_member(
     pe: &Pe,
     member: Rc<dyn AnyChare>,

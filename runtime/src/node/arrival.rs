@@ -1,4 +1,4 @@
-//! Arrivals: what has come from another node for a service, and what is left of it for a PE.
+//! Arrivals and deliveries: a service's frame from another node, and the message for one PE that the service makes of it.
 
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::SystemMessage;
@@ -6,17 +6,17 @@ use crate::model::ids::{NodeId, PeId};
 use chare_lrts::codec;
 use serde::de::DeserializeOwned;
 
-/// A frame of a service. All of it is an allegation.
+/// A frame for a service, from another node. Every byte is an allegation until the service has checked it.
 #[derive(Clone, Copy)]
 pub(crate) struct Arrival<'a> {
     pub(crate) source: NodeId,
-    /// The whole of it, to be passed on.
+    /// The whole frame, for a service that passes it on.
     pub(crate) frame: &'a [u8],
-    /// What the service said.
+    /// The rest of the frame behind its header: the message as the service on the source node encoded it.
     pub(crate) said: &'a [u8],
 }
 
-/// A message for one PE of this node; its sender has paid for its bytes.
+/// A message for one PE of this node; the sending node has paid for its bytes.
 pub(crate) struct Delivery {
     pub(crate) to: PeId,
     pub(crate) options: CallOptions,
@@ -24,10 +24,10 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// A message of this type that was written behind the PE that it is for.
+    /// Decodes a PE of this node and, behind it, the message of type `M` for that PE.
     ///
     /// # Errors
-    /// When that is not what was said, in words.
+    /// When the bytes hold no such pair, in words.
     pub(crate) fn of<M: SystemMessage + DeserializeOwned>(
         arrival: Arrival<'_>,
     ) -> Result<Option<Self>, String> {

@@ -1,61 +1,64 @@
-//! Credit: how much one node may have on its way to another, or waiting there to run.
+//! Flow control by credits (as in RDMA and Myrinet): bounds the messages of one node that are on their way to another node, or wait there
+//! to run.
 //!
-//! 1. A message that a PE is to run costs its sender [something](cost_of). While the costs of what a node has sent to another, and has not been
-//!    given back, are less than [`WINDOW_BYTES`], it may send one more.
-//! 2. The PE that runs the message gives the cost back, together with others: see [`Owed`]. A message that is kept, sent on or
-//!    waits for buffers has been run in this sense: what it waits in has a bound of its own.
-//! 3. What nodes say to each other on their own behalf (credit, releases, news of all nodes, the job's end) costs nothing, so that
-//!    it always goes through.
-//! 4. Both ends keep the [`Account`]: what arrives beyond the window is no honest node's, and ends the job.
+//! 1. A message that a PE is to run costs its sender [some bytes](cost_of). A node may send one more message to another node while the
+//!    costs of the messages that it has sent there and not been given back are less than [`WINDOW_BYTES`].
+//! 2. The PE that runs the message gives the cost back, together with other costs: see [`Owed`]. A message that is kept, sent on or waits
+//!    for buffers has been run in this sense: the place where it waits has a bound of its own.
+//! 3. Messages of the nodes themselves (credit, releases, news for all nodes, the job's end) cost nothing, so that they always go
+//!    through.
+//! 4. Both ends keep an [`Account`]: a message beyond the window comes from no honest node, and ends the job.
 
 use crate::model::ids::NodeId;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What may be on its way to a node or wait there, from one other node: some 50,000 small messages, which take a PE longer to run
-/// than a network to bring the next ones.
+/// Credit of one node at another, in bytes: the costs of messages that may be on their way there or wait there. Some 50,000 small
+/// messages, which take a PE longer to run than a network to bring the next ones.
 pub(crate) const WINDOW_BYTES: u64 = 8 << 20;
 
-/// What a message takes beside its bytes: its place in a queue, and what allocators add.
+/// Bytes that a message takes beside its encoding: its place in a queue, and the allocators' overhead.
 const MESSAGE_BYTES: u64 = 128;
 
-/// Which part of the bytes counts that are lent: they are read in place, or fetched while others run. Several buffers of tens of megabytes fit
-/// into a window, so that nobody waits for credit between two of them.
+/// Lent bytes that count as one byte of a message's cost: lent memory is read in place, or fetched while other messages run. Several
+/// buffers of tens of megabytes fit into a window, so that no sender waits for credit between two of them.
 const LENT_PART: u64 = 32;
 
-/// Which part of a window the PEs of a node may keep together before they give it back.
+/// Part of a window (1 / `KEPT_PART`) that the PEs of a node may keep together before they give it back.
 const KEPT_PART: u64 = 4;
 
-/// What a message has cost, and whom.
+/// The cost of a message, and the node that paid it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     pub(crate) source: NodeId,
-    /// 0: it cost nobody anything.
+    /// Bytes of credit; 0: the message cost no node anything.
     pub(crate) bytes: u32,
 }
 
 impl Cost {
-    /// Of a message from this node.
+    /// The cost of a message from this node: nothing.
     pub(crate) const NONE: Self = Self { source: NodeId(0), bytes: 0 };
 
-    /// For a message that becomes one for each of so many PEs: the part of each.
+    /// The shares of a message that becomes one message for each of `pes` PEs. Their sum is the cost.
     pub(crate) fn split(self, pes: u32) -> impl Iterator<Item = Self> {
         let Self { source, bytes } = self;
         (0..pes).map(move |rank| Self { source, bytes: bytes / pes + u32::from(rank < bytes % pes) })
     }
 }
 
-/// What a message costs that is so long and lends so much. One that is longer than the window costs the window: it goes when there is
-/// any credit, like every message.
+/// The cost of a message with so many encoded and lent bytes. A message longer than the window costs the whole window: like every
+/// message, it goes when there is any credit.
 pub(crate) fn cost_of(encoded_bytes: usize, lent_bytes: u64) -> u32 {
     (MESSAGE_BYTES + encoded_bytes as u64).saturating_add(lent_bytes / LENT_PART).min(WINDOW_BYTES) as u32
 }
 
-/// The credit between this node and one other.
+/// The credit between this node and one other, in both directions.
 #[derive(Default, Debug)]
 pub(crate) struct Account {
-    /// Costs of what was sent there. Raised by whoever sends, lowered by the inbox; no other memory depends on it.
+    /// Costs of the messages sent to the other node. Raised by the threads that send, lowered by the inbox; no other memory depends on
+    /// it.
     spent: AtomicU64,
-    /// Costs of what came from there. Raised by the inbox, lowered by PEs before they give them back.
+    /// Costs of the messages that came from the other node. Raised by the inbox, lowered by PEs before they give them back; no other
+    /// memory depends on it.
     held: AtomicU64,
 }
 
@@ -66,20 +69,20 @@ impl Account {
         self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, pay).is_ok()
     }
 
-    /// The other node has given credit back.
+    /// Takes credit that the other node has given back.
     ///
     /// # Errors
-    /// When it is more than was paid, in words.
+    /// When more comes back than was paid, in words.
     pub(crate) fn refund(&self, bytes: u64) -> Result<(), String> {
         let refund = |spent: u64| spent.checked_sub(bytes);
         let refunded = self.spent.fetch_update(Ordering::Relaxed, Ordering::Relaxed, refund);
         refunded.map(|_| ()).map_err(|spent| format!("credit of {bytes} bytes for {spent} that were sent"))
     }
 
-    /// A message has come from the other node.
+    /// Charges the other node for a message that has come from it.
     ///
     /// # Errors
-    /// When there was no credit for it, in words.
+    /// When the other node had no credit for the message, in words.
     pub(crate) fn charge(&self, source: NodeId, bytes: u32) -> Result<Cost, String> {
         let held = self.held.fetch_add(u64::from(bytes), Ordering::Relaxed);
         if held >= WINDOW_BYTES {
@@ -88,34 +91,35 @@ impl Account {
         Ok(Cost { source, bytes })
     }
 
-    /// Forgets what came from the other node: a fuzzer's node asks for more than anybody answers.
+    /// Forgets the costs of the other node's messages: a fuzzer's node sends more than any PE runs and gives back.
     #[cfg(feature = "fuzzing")]
     pub(crate) fn forgive(&self) {
         self.held.store(0, Ordering::Relaxed);
     }
 
-    /// What is about to be given back to the other node is held no more.
+    /// Lowers the costs held for the other node by credit that is about to be given back.
     pub(crate) fn let_go(&self, bytes: u64) {
         self.held.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 
-/// What one PE has run and not given back yet, by sender.
+/// Credit that one PE owes for messages it has run, by sender.
 #[derive(Debug)]
 pub(crate) struct Owed {
     by_source: Vec<u64>,
-    /// All PEs together keep less than a [`KEPT_PART`] of a window: whoever has sent a whole one gets most of it back.
+    /// Largest debt to one sender, in bytes. All PEs together keep less than a [`KEPT_PART`]th of a window, so a node that has sent a
+    /// whole window gets most of it back.
     kept_max: u64,
 }
 
 impl Owed {
-    /// For one PE of so many of a node, in a job of so many nodes.
+    /// No debts yet, for one PE of a node with `pes_per_node` PEs, in a job of `nodes` nodes.
     pub(crate) fn new(nodes: u32, pes_per_node: u32) -> Self {
         let kept_max = WINDOW_BYTES / KEPT_PART / u64::from(pes_per_node);
         Self { by_source: vec![0; nodes as usize], kept_max }
     }
 
-    /// A message has been run. Returns what is to be given back now, if anything.
+    /// Adds the cost of a message that has been run. Returns the credit to give back to its sender now, if any.
     #[inline]
     pub(crate) fn add(&mut self, cost: Cost) -> Option<u64> {
         let owed = &mut self.by_source[cost.source.index()];

@@ -1,10 +1,13 @@
-//! Messages on their way to other nodes, and those that wait: for room in the network, or for credit (see [`crate::node::credit`]).
+//! Departures to other nodes: for each node a credit account, and a queue of messages that wait for room in the network or for credit
+//! (see [`crate::node::credit`]).
 //!
-//! 1. What costs nothing is sent in order, and so is what has a cost. What costs nothing overtakes what waits for credit.
-//! 2. What is paid for goes as soon as the network has room for it.
-//! 3. Whoever gets credit back sends what waits for it, under the lock under which others make messages wait: none is left behind.
+//! 1. Messages without a cost are sent in order, and so are messages with a cost. A message without a cost overtakes messages that wait
+//!    for credit.
+//! 2. A message that is paid for goes as soon as the network has room for it.
+//! 3. The thread that takes credit back sends the messages that wait for it, under the lock under which other threads queue messages: no
+//!    message is left behind.
 //!
-//! What waits for credit may take a quarter of the host's memory; a message beyond that ends the job.
+//! Messages that wait for credit may take a quarter of the host's memory; a message beyond that ends the job.
 
 use super::credit::{Account, WINDOW_BYTES};
 use crate::base::host_memory::kept_bytes_max;
@@ -14,28 +17,28 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// What may wait for credit of one node before the PE that sends more has to wait itself: as much as is on its way, so that the
-/// network never runs dry.
+/// Bytes (costs) that may wait for credit of one node before the PE that sends more has to wait itself: as many as are on their way, so
+/// that the network never runs dry.
 pub(super) const ROOM_BYTES: u64 = WINDOW_BYTES;
 
-/// What waits for one node, oldest first.
+/// Messages that wait for one node, oldest first.
 #[derive(Default)]
 pub(super) struct SendQueue {
-    /// For room. It is paid for or costs nothing.
+    /// Messages that wait for room: paid for, or without a cost.
     pub(super) refused: VecDeque<Packed>,
-    /// For credit, with their costs.
+    /// Messages that wait for credit, with their costs.
     pub(super) withheld: VecDeque<(Packed, u32)>,
 }
 
-/// The way to one other node.
+/// The departure to one other node.
 pub(super) struct Departure {
     pub(super) account: Account,
     pub(super) waiting: Mutex<SendQueue>,
-    /// Costs of what is withheld. Written under the lock.
+    /// Sum of the costs of the withheld messages. Written under the lock; senders read it without.
     pub(super) withheld_bytes: AtomicU64,
-    /// What may be withheld before senders wait. Grows while the other node is silent: see [`crate::node::backpressure`].
+    /// Sum of costs that may be withheld before senders wait. Grows while the other node is silent: see [`crate::node::backpressure`].
     pub(super) room_bytes: AtomicU64,
-    /// How often credit came back, for those who wait for it.
+    /// Number of times that credit came back, for the PEs that wait for it.
     pub(super) refunds: AtomicU64,
 }
 
@@ -51,12 +54,12 @@ impl Departure {
     }
 }
 
-/// The ways to all nodes.
+/// The departures to all nodes.
 pub(crate) struct Departures {
     pub(super) by_node: Vec<Departure>,
-    /// Messages that wait, for those who poll.
+    /// Number of messages that wait, for the threads that poll.
     pub(super) waiting_count: AtomicUsize,
-    /// Costs of all that is withheld.
+    /// Sum of the costs of all withheld messages, for all nodes.
     pub(super) withheld_bytes: AtomicU64,
     pub(super) withheld_bytes_max: u64,
 }
@@ -80,7 +83,7 @@ impl Departures {
         &self.by_node[peer.index()].account
     }
 
-    /// What may be withheld from a node, in bytes, if more than that is: whoever sent it should wait.
+    /// The room for messages withheld from a node, in bytes, if more than that is withheld: then their sender should wait.
     #[inline]
     pub(crate) fn overfull(&self, peer: NodeId) -> Option<u64> {
         let Departure { withheld_bytes, room_bytes, .. } = &self.by_node[peer.index()];
@@ -93,12 +96,12 @@ impl Departures {
         self.by_node[peer.index()].withheld_bytes.load(Ordering::Relaxed)
     }
 
-    /// How often a node has given credit back.
+    /// Number of times that a node has given credit back.
     pub(crate) fn refunds(&self, peer: NodeId) -> u64 {
         self.by_node[peer.index()].refunds.load(Ordering::Relaxed)
     }
 
-    /// Lets twice as much be withheld from a node as `room_bytes`, until nothing is.
+    /// Raises the room for messages withheld from a node to twice `room_bytes`, until none is withheld.
     pub(crate) fn enlarge(&self, peer: NodeId, room_bytes: u64) {
         self.by_node[peer.index()].room_bytes.fetch_max(room_bytes.saturating_mul(2), Ordering::Relaxed);
     }

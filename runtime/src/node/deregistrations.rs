@@ -1,18 +1,19 @@
-//! Registrations that have ended, but whose memory a transfer still touches: what is to be done with each when it is free.
+//! Deregistrations under way: registrations that have ended while a transfer still touches their memory, each with a closure that hands
+//! the memory back.
 //!
-//! What waits counts as a message on its way: there is no quiescence before it is handed back.
+//! Each deregistration under way counts as a message on its way: there is no quiescence before the memory is handed back.
 
 use chare_lrts::{Held, RegionKey};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What runs on node `N` with the memory when the last transfer is off it.
+/// Closure that runs on node `N` with the memory when the last transfer is off it.
 type HandBack<N> = Box<dyn FnOnce(&N, Held) + Send>;
 
-/// See the file's head.
+/// The deregistrations under way on one node.
 pub(crate) struct Deregistrations<N> {
     waiting: Mutex<Vec<(RegionKey, HandBack<N>)>>,
-    /// Length of `waiting`, for those who poll.
+    /// Length of `waiting`, for the threads that poll.
     count: AtomicUsize,
 }
 
@@ -23,20 +24,20 @@ impl<N> Default for Deregistrations<N> {
 }
 
 impl<N> Deregistrations<N> {
-    /// Whether anything waits to be handed back.
+    /// Whether any memory waits to be handed back.
     pub(crate) fn are_waiting(&self) -> bool {
         self.count.load(Ordering::Relaxed) > 0
     }
 
-    /// Ends a registration by `deregister`. Gives the memory back at once, with what is to run, if no transfer touches it; else that
-    /// waits for [`Deregistrations::take`].
+    /// Ends a registration by `deregister`. If no transfer touches the memory, gives it back at once together with `hand_back`; else
+    /// `hand_back` waits for [`Deregistrations::take`].
     pub(crate) fn end<F: FnOnce(&N, Held) + Send + 'static>(
         &self,
         key: RegionKey,
         deregister: impl FnOnce() -> Option<Held>,
         hand_back: F,
     ) -> Option<(Held, F)> {
-        // Held meanwhile, so that whoever reaps the memory finds what is to be done with it.
+        // The lock is held meanwhile, so that the thread that reaps the memory finds the closure for it.
         let mut waiting = self.waiting.lock();
         match deregister() {
             Some(held) => Some((held, hand_back)),
@@ -48,7 +49,7 @@ impl<N> Deregistrations<N> {
         }
     }
 
-    /// What is to run with the memory of a registration that is free now.
+    /// The closure for the memory of a registration that is free now.
     pub(crate) fn take(&self, key: &RegionKey) -> Option<HandBack<N>> {
         let mut waiting = self.waiting.lock();
         let position = waiting.iter().position(|(ended, _)| ended == key)?;
@@ -57,7 +58,7 @@ impl<N> Deregistrations<N> {
         Some(hand_back)
     }
 
-    /// Drops what will never be handed back, when the job is over: what waits here holds on to its node.
+    /// Drops the closures that will never run, when the job is over: a closure holds on to its node.
     pub(crate) fn clear(&self) {
         let waiting = std::mem::take(&mut *self.waiting.lock());
         self.count.store(0, Ordering::Relaxed);

@@ -1,23 +1,23 @@
-//! The end of a job on one node: how it came, who says why, who waits for it.
+//! End of a job on one node: its cause, the report of a failure, and the signal to the threads that wait for the end.
 
 use crate::model::error::JobError;
 use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::AtomicBool;
 
-/// How a job ended, on this node.
+/// The cause by which a job ended, on this node.
 #[derive(Debug)]
 pub(crate) enum Ending {
     Code(i32),
     Error(JobError),
 }
 
-/// Says why this node failed.
+/// Closure that reports why this node failed.
 pub(super) type Herald = Box<dyn FnOnce(&JobError) + Send>;
 
-/// See the file's head.
+/// The state of the job's end on one node.
 #[derive(Default)]
 pub(super) struct End {
-    /// Until it is needed.
+    /// The report of a failure, until it is needed: it runs once.
     pub(super) herald: Mutex<Option<Herald>>,
     pub(super) has_come: AtomicBool,
     pub(super) ending: Mutex<Option<Ending>>,

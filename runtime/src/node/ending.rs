@@ -1,4 +1,4 @@
-//! Ending a job: the first cause counts, is told to all nodes, and wakes who waits.
+//! Operations that end a job: the first cause counts, goes to all nodes, and wakes every waiting thread.
 
 use super::Node;
 use super::end::Ending;
@@ -13,13 +13,13 @@ impl Node {
         self.end(Ending::Code(code));
     }
 
-    /// Who says why this node fails, if it does: once, and before another node hears of it. Nodes that heard end, and a launcher that
-    /// sees one end may stop this one before it could speak.
+    /// Sets the closure that reports why this node fails, if it does: once, and before another node learns of it. Nodes that have learned
+    /// of a failure end, and a launcher that sees one node end may stop this one before it could report.
     pub(crate) fn set_herald(&self, herald: impl FnOnce(&JobError) + Send + 'static) {
         *self.end.herald.lock() = Some(Box::new(herald));
     }
 
-    /// Ends the job, on all nodes, with an error. The first one counts.
+    /// Ends the job, on all nodes, with an error. The first error counts.
     pub(crate) fn fail(&self, error: JobError) {
         if self.has_ended() {
             return;

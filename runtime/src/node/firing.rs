@@ -1,4 +1,4 @@
-//! Firing callbacks outside any entry.
+//! Callbacks fired by a node, outside any entry.
 
 use super::Node;
 use crate::model::arguments::Arguments;
@@ -7,7 +7,8 @@ use crate::model::callback::{ErasedCallback, Goal};
 use crate::model::envelope::{Body, Envelope, Fired};
 
 impl Node {
-    /// Sends a value where a callback leads: to a future of this node at once, anywhere else through a PE, which knows all the ways out.
+    /// Sends a value to a callback's goal: to a future of this node directly, to any other goal through a PE, whose outbox knows every
+    /// way out.
     pub(crate) fn fire(&self, callback: ErasedCallback, value: Arguments) {
         if self.has_ended() {
             return;

@@ -1,6 +1,7 @@
-//! What a node fetches of messages that are too long for a frame.
+//! Large messages: messages too long for a frame, which a node fetches from their senders' memory; bounded.
 //!
-//! It takes a quarter of the node's memory at most, or is one message. What is announced beyond that waits for its turn.
+//! The messages being fetched take a quarter of this host's memory at most, or are one message. Messages announced beyond that wait for
+//! their turn.
 
 use crate::base::host_memory::kept_bytes_max;
 use crate::model::nocopy::Lender;
@@ -8,26 +9,26 @@ use chare_lrts::RegionKey;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 
-/// Messages that wait in one node: a window of credit, and the runtime's own, from some hundred nodes.
+/// Largest number of messages that wait in one node: a window of credit, and the runtime's own messages, from some hundred nodes.
 const WAITING_MAX: usize = 1 << 20;
 
-/// A message where its sender lends it.
+/// A message in the memory of its sender, which lends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Large {
     pub(crate) key: RegionKey,
     pub(crate) lender: Lender,
 }
 
-/// What one node fetches.
+/// The large messages that one node fetches, and those that wait for their turn.
 #[derive(Default)]
 pub(crate) struct LargeMessages(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    /// Of those that are being fetched.
+    /// Bytes of the messages that are being fetched.
     bytes: u64,
     waiting: VecDeque<Large>,
-    /// Somebody begins with those that have their turn, one after another: fetching one may be over at once.
+    /// Whether a thread starts the fetches whose turn has come, one after another: a fetch may be over as soon as it starts.
     is_turning: bool,
 }
 
@@ -38,10 +39,10 @@ impl State {
 }
 
 impl LargeMessages {
-    /// Gives a message back that is to be fetched now; another waits.
+    /// Gives the message back if it is to be fetched now; else the message waits for its turn.
     ///
     /// # Errors
-    /// When too many wait, in words.
+    /// When too many messages wait, in words.
     pub(crate) fn announce(&self, large: Large) -> Result<Option<Large>, String> {
         let mut state = self.0.lock();
         if state.waiting.is_empty() && state.admits(large.key.len) {
@@ -57,14 +58,15 @@ impl LargeMessages {
         Ok(None)
     }
 
-    /// So many bytes are fetched. Returns whether the caller is to fetch what [`LargeMessages::next`] gives, until that is nothing.
+    /// Notes that a message of so many bytes has been fetched. Returns whether the caller is to fetch the messages that
+    /// [`LargeMessages::next`] gives, until it gives none.
     pub(crate) fn over(&self, bytes: u64) -> bool {
         let mut state = self.0.lock();
         state.bytes -= bytes;
         !std::mem::replace(&mut state.is_turning, true)
     }
 
-    /// The next message that has its turn now.
+    /// The next message, if its turn has come.
     pub(crate) fn next(&self) -> Option<Large> {
         let mut state = self.0.lock();
         let next = state.waiting.front().copied().filter(|large| state.admits(large.key.len));

@@ -1,8 +1,9 @@
-//! A PE's mailbox: what other threads leave for a PE, and how they wake it; a queue with [`crate::base::sleep`] beside it.
+//! Mailbox of a PE: work that other threads leave for the PE, and the way to wake it; a queue with [`crate::base::sleep`] beside it.
+//! `lrts -> delivery/polling -> delivery/inbox -> **node/mailbox**, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> the entry method`
 //!
-//! 1. A PE leaves its messages for another PE of its node in a queue that these two alone use (see [`crate::base::spsc`]). It makes the
-//!    queue when it has something to leave there for the first time; the receiving end goes through the mailbox, like a message.
-//! 2. What any other thread leaves goes through the mailbox.
+//! 1. A PE leaves its messages for another PE of its node in a queue that these two PEs alone use (see [`crate::base::spsc`]). The
+//!    sending PE makes the queue for its first message to the other; the receiving end goes through the mailbox, like a message.
+//! 2. Work from any other thread goes through the mailbox.
 
 use super::credit::Cost;
 use crate::base::sleep::{Sleep, Sleeper};
@@ -15,30 +16,30 @@ use std::sync::OnceLock;
 use std::thread::Thread;
 use std::time::Duration;
 
-/// The end of a queue between two PEs at which messages come.
+/// The receiving end of a queue between two PEs.
 pub(crate) type Receiver = spsc::Receiver<ShortCall, Envelope>;
 
-/// The end at which they leave.
+/// The sending end of a queue between two PEs.
 pub(crate) type Sender = spsc::Sender<ShortCall, Envelope>;
 
-/// One thing for a PE to do, as others leave it.
+/// A piece of work for a PE, as other threads leave it.
 pub(crate) enum Work {
-    /// With what it cost another node.
+    /// A message, and its cost to another node.
     Message(Envelope, Cost),
-    /// An async entry can go on.
+    /// A task of the PE (an async entry) that can go on.
     Task(TaskKey),
-    /// Another PE of the node leaves its messages here from now on.
+    /// The queue in which another PE of the node leaves its messages from now on.
     Way(Receiver),
 }
 
 impl Work {
-    /// A message of this node.
+    /// A message from this node.
     #[inline]
     pub(crate) fn message(options: CallOptions, body: Body) -> Self {
         Self::Message(Envelope { options, body }, Cost::NONE)
     }
 
-    /// How its sender wants it queued.
+    /// The options by which the sender wants the work queued.
     #[inline]
     pub(crate) fn options(&self) -> CallOptions {
         match self {
@@ -48,7 +49,7 @@ impl Work {
     }
 }
 
-/// Sends a call; `options` says how it is queued.
+/// Sends a call to another PE of the node; `options` says how the call is queued there.
 #[inline]
 pub(crate) fn send_call(way: &mut Sender, options: &CallOptions, call: Call) {
     let call = if options.is_default() { call.shorten() } else { Err(call) };
@@ -58,19 +59,19 @@ pub(crate) fn send_call(way: &mut Sender, options: &CallOptions, call: Call) {
     }
 }
 
-// What a slot of such a queue has room for beside its turns.
+// The room of an spsc queue's slot beside its turns.
 const _: () = assert!(size_of::<Envelope>() <= 112);
 
-/// Who has to be woken after a push.
+/// The wake-up that is left to do after a push.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wake {
-    /// Nobody, or it is done.
+    /// None: the PE is awake, or the push has woken it.
     Nothing,
     /// The PE sleeps in the network's wait: wake the network.
     Network,
 }
 
-/// A PE's mailbox: anyone pushes, the PE alone pops.
+/// A PE's mailbox: any thread pushes, the PE alone pops.
 pub(crate) struct Mailbox {
     queue: SegQueue<Work>,
     sleep: Sleep,
@@ -82,7 +83,7 @@ impl Mailbox {
         Self { queue: SegQueue::new(), sleep: Sleep::new(), thread: OnceLock::new() }
     }
 
-    /// Says which thread runs the PE: the caller's.
+    /// Sets the thread that runs the PE: the caller's.
     pub(crate) fn attach(&self) {
         let _ = self.thread.set(std::thread::current());
     }
@@ -119,7 +120,7 @@ impl Mailbox {
         }
     }
 
-    /// Whether there is nothing to pop; cheaper than trying.
+    /// Whether there is no work to pop; cheaper than a pop.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
@@ -129,7 +130,7 @@ impl Mailbox {
         self.queue.pop()
     }
 
-    /// Parks the PE's thread until a push, unless `stay_awake` says no after the announcement.
+    /// Parks the PE's thread until a push or the `timeout`, unless `stay_awake`, asked after the announcement, returns true.
     pub(crate) fn park(&self, timeout: Option<Duration>, stay_awake: impl FnOnce() -> bool) {
         self.sleep_as(Sleeper::Thread, stay_awake, || match timeout {
             Some(timeout) => std::thread::park_timeout(timeout),
@@ -137,7 +138,7 @@ impl Mailbox {
         });
     }
 
-    /// Runs `wait` with pushes waking the network instead of the thread, unless `stay_awake` says no.
+    /// Runs `wait`, during which pushes wake the network instead of the thread, unless `stay_awake` returns true.
     pub(crate) fn wait_in_network(&self, stay_awake: impl FnOnce() -> bool, wait: impl FnOnce()) {
         self.sleep_as(Sleeper::Network, stay_awake, wait);
     }

@@ -1,7 +1,6 @@
-//! One process of a job: what its PEs share, and what each service keeps and hears there.
-//!
-//! Here live queues to other nodes, credit, registered memory, transfers, and the end of the job on one node. A chare, a PE's tables or the
-//! state of a certain service never does.
+//! A node, one process of a job: the state that its PEs share, and the seam by which a service keeps state there and takes frames from
+//! other nodes. Here live mailboxes, queues to other nodes, credit, registered memory, transfers, and the end of the job on one node.
+//! Chares, a PE's tables and the state of a particular service never do.
 
 mod arrival;
 pub(crate) mod backpressure;
@@ -42,25 +41,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use transfers::Transfers;
 
-/// Looks at the network on behalf of whoever waits for it; returns whether anything happened. What arrives is taken further up than here.
+/// Function that polls the network on behalf of a PE that waits for it, and returns whether anything happened. The floors above give it
+/// to the node, because they take the frames that arrive.
 pub(crate) type Look = fn(&Arc<Node>) -> bool;
 
-/// What a node does for a service: a row of function pointers, one for each service of the runtime.
+/// The part of a service on a node: a row of function pointers, one row for each service of the runtime.
 #[derive(Clone, Copy)]
 pub(crate) struct NodeService {
-    /// What it keeps for it.
+    /// Makes the state that a node keeps for the service.
     pub(crate) state: fn() -> Box<dyn Any + Send + Sync>,
-    /// Takes a message of it from another node. Returns what is to be left with a PE of this one, if it is that kind of message.
+    /// Takes a message of the service from another node. Returns the message to leave with a PE of this node, if it is of that kind.
     ///
     /// # Errors
-    /// What does not fit this program or this job, in words.
+    /// A message that does not fit this program or this job, in words.
     pub(crate) arrive: fn(&Arc<Node>, Arrival<'_>) -> Result<Option<Delivery>, String>,
-    /// Drops what holds on to the node, when the job is over.
+    /// Drops the state that holds on to the node, when the job is over.
     pub(crate) clear: fn(&Node),
 }
 
 impl NodeService {
-    /// A service that keeps nothing on a node, and of which nothing comes from others.
+    /// A service that keeps no state on a node and takes no messages from other nodes.
     pub(crate) const NONE: Self = Self {
         state: || Box::new(()),
         arrive: |_, _| Err("this service says nothing to other nodes".to_owned()),
@@ -68,7 +68,7 @@ impl NodeService {
     };
 }
 
-/// See the file's head.
+/// One process of a job; see the file's head.
 pub(crate) struct Node {
     pub(crate) id: NodeId,
     pub(crate) topology: Topology,
@@ -77,14 +77,14 @@ pub(crate) struct Node {
     pub(crate) transfers: Transfers,
     pub(crate) deregistrations: Deregistrations<Self>,
     services: &'static [NodeService],
-    /// What each service keeps here.
+    /// The state of each service on this node.
     states: Box<[Box<dyn Any + Send + Sync>]>,
-    /// For calls that wait for posted buffers.
+    /// Memory that calls may take while they wait for posted buffers.
     pub(crate) awaiting_posts: Allowance,
     pub(crate) large_messages: LargeMessages,
-    /// One per PE of this node.
+    /// Counters, one per PE of this node.
     pub(crate) counters: Vec<Arc<CachePadded<Counters>>>,
-    /// For what happens outside entries, from any thread.
+    /// Counters of events outside entries, written by any thread.
     pub(crate) outside: Counters,
     pub(crate) started: Instant,
     mailboxes: Vec<Arc<CachePadded<Mailbox>>>,
@@ -131,15 +131,15 @@ impl Node {
         }
     }
 
-    /// As [`Look`].
+    /// Polls the network by the node's [`Look`]. Returns whether anything happened.
     pub(crate) fn look_at_network(self: &Arc<Self>) -> bool {
         (self.look)(self)
     }
 
-    /// What a service keeps here.
+    /// The state of a service on this node.
     ///
     /// # Panics
-    /// If it keeps something of another type.
+    /// If the service keeps a state of another type.
     pub(crate) fn state<T: Any>(&self, service: ServiceId) -> &T {
         let state = &self.states[usize::from(service.0)];
         state.downcast_ref().expect("a service asks for what it made")
@@ -155,7 +155,7 @@ impl Node {
         self.rank_here(pe).is_some()
     }
 
-    /// A PE's position within this node, if it belongs to it. Asked for every message, so it divides nothing.
+    /// A PE's rank within this node, if the PE belongs to it. Needed for every message, so it divides nothing.
     #[inline]
     pub(crate) fn rank_here(&self, pe: PeId) -> Option<usize> {
         let rank = pe.0.wrapping_sub(self.first_pe.0) as usize;
@@ -166,7 +166,7 @@ impl Node {
         self.topology.pes_of(self.id)
     }
 
-    /// Drops what may hold on to this node, when its PEs have ended.
+    /// Drops all state that may hold on to this node, when its PEs have ended.
     pub(crate) fn clear(&self) {
         for mailbox in &self.mailboxes {
             while let Some(work) = mailbox.pop() {
@@ -182,19 +182,19 @@ impl Node {
         &self.mailboxes[self.rank_here(pe).expect("the PE is of this node")]
     }
 
-    /// A PE's mailbox, for the PE.
+    /// A handle of a PE's mailbox, for the PE itself.
     pub(crate) fn mailbox_of(&self, pe: PeId) -> Arc<CachePadded<Mailbox>> {
         Arc::clone(self.mailbox(pe))
     }
 
-    /// Leaves work for a PE of this node, from any thread; a PE does it by its outbox, which is quicker.
+    /// Leaves work for a PE of this node, from any thread; a PE uses its outbox instead, which is quicker.
     pub(crate) fn deliver(&self, pe: PeId, work: Work) {
         if self.mailbox(pe).push(work) == Wake::Network {
             self.network.wake();
         }
     }
 
-    /// Wakes the PE at this position if it sleeps: work was left for it elsewhere than in its mailbox.
+    /// Wakes the PE of this rank if it sleeps: work was left for the PE elsewhere than in its mailbox.
     #[inline]
     pub(crate) fn wake(&self, rank: usize) {
         if self.mailboxes[rank].wake() == Wake::Network {
@@ -202,14 +202,13 @@ impl Node {
         }
     }
 
-    /// Sends from outside any PE's entry; counted here.
+    /// Sends a message from outside any PE's entry, and counts it in `outside`.
     pub(crate) fn deliver_counted(&self, pe: PeId, envelope: Envelope) {
         self.outside.sent.add_shared(1);
         self.deliver(pe, Work::Message(envelope, Cost::NONE));
     }
 
-    /// Whether something waits that no arrival announces (room in the network, a peer's claim), so that sleeping must be
-    /// short.
+    /// Whether work waits that no arrival announces (room in the network, a peer's claim), so that a PE must not sleep for long.
     pub(crate) fn is_congested(&self) -> bool {
         self.departures.are_waiting() || self.transfers.has_refused() || self.deregistrations.are_waiting()
     }
@@ -233,12 +232,12 @@ impl Node {
         }
     }
 
-    /// Who looks after the network.
+    /// The record of the PEs that spin, and of the one PE that watches the network asleep.
     pub(crate) fn watch(&self) -> &Watch {
         &self.watch
     }
 
-    /// Wakes one parked PE, to watch the network while the caller is busy, unless somebody does.
+    /// Wakes one parked PE, to watch the network while the caller is busy, unless a PE watches it already.
     pub(crate) fn hand_over_network(&self) {
         if self.topology.nodes() > 1 && !self.watch.has_watcher() {
             self.mailboxes.iter().any(|mailbox| mailbox.wake_parked());

@@ -1,4 +1,5 @@
-//! Posting: messages leave for other nodes, wait for room or credit, and go down the tree of nodes.
+//! Posting of messages to other nodes: sends a message, queues it while it waits for room or credit, and passes it down the tree of
+//! nodes. `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox -> **node/posting** -> lrts`
 
 use super::Node;
 use super::credit::Cost;
@@ -13,12 +14,12 @@ use chare_lrts::{Frame, Lrts, MemoryMut, NoRoom};
 use std::sync::atomic::Ordering;
 
 impl Node {
-    /// Sends another node a message of the runtime's own, which costs nothing; its bytes go to the sender's `counters`.
+    /// Sends another node a message of the runtime's own, which costs nothing; counts its bytes in the sender's `counters`.
     pub(crate) fn post(&self, counters: &Counters, peer: NodeId, bytes: Vec<u8>) {
         self.post_for(counters, peer, bytes, None);
     }
 
-    /// The same for a message that costs `cost`, or nothing.
+    /// Like [`Node::post`], for a message that costs `cost`, or nothing.
     pub(crate) fn post_for(&self, counters: &Counters, peer: NodeId, bytes: Vec<u8>, cost: Option<u32>) {
         debug_assert_ne!(peer, self.id, "messages inside a node are delivered");
         let packed = if bytes.len() <= self.frame_bytes_max {
@@ -33,7 +34,7 @@ impl Node {
         self.post_packed(peer, packed, cost);
     }
 
-    /// Packs what `write` writes for [`Node::post_packed`]; a frame into `bytes`, which is empty.
+    /// Packs the bytes that `write` writes, for [`Node::post_packed`]; a frame goes into `bytes`, which is empty.
     ///
     /// # Errors
     /// When the arguments refuse to be encoded, in words.
@@ -45,13 +46,13 @@ impl Node {
         frame::pack(write, bytes, self.frame_bytes_max, |len| self.allocate_large(len))
     }
 
-    /// Memory that stays warm and that receivers read in place, if there is such: writing a large message there saves the receiver a
-    /// copy, and both the page faults.
+    /// Memory that stays warm and that receivers read in place, if the network has any: a large message written there saves the receiver
+    /// a copy, and both sides the page faults.
     fn allocate_large(&self, len: usize) -> Option<MemoryMut> {
         self.network.capabilities().view.then(|| self.network.allocate(len))
     }
 
-    /// Passes a frame on to the nodes below this one, each for `cost`. Counted before anybody can have processed it.
+    /// Passes a frame on to the nodes below this one, to each for `cost`. Counts each message before its receiver can have processed it.
     pub(crate) fn post_to_children(
         &self,
         counters: &Counters,
@@ -66,13 +67,13 @@ impl Node {
     }
 
     /// Sends a message that costs `cost`, or nothing; the caller counts its bytes. Returns the vector of a frame that is gone, to be used
-    /// again, or an empty one. Order between two calls of one thread to one node is kept, if both cost something or neither does.
+    /// again, or an empty vector. Two messages of one thread to one node stay in order if both cost something or neither does.
     pub(crate) fn post_packed(&self, peer: NodeId, packed: Packed, cost: Option<u32>) -> Vec<u8> {
         let departures = &self.departures;
         let departure = &departures.by_node[peer.index()];
         let pay = || cost.is_none_or(|cost| departure.account.pay(cost));
         let mut packed = packed;
-        // Whatever this thread left waiting, it sees here; what others did need not go first.
+        // This thread sees here every message that it left waiting itself; messages that other threads left need not go first.
         let mut is_paid = !departures.are_waiting() && pay();
         if is_paid {
             match self.send(peer, packed) {
@@ -108,7 +109,7 @@ impl Node {
         let is_first = departures.waiting_count.fetch_add(1, Ordering::Relaxed) == 0;
         drop(waiting);
         if is_first {
-            // Somebody has to try again, and this thread need not be a PE's.
+            // A PE has to try again, and this thread need not be a PE's.
             self.wake(0);
         }
         Vec::new()
@@ -128,7 +129,7 @@ impl Node {
     /// Sends a message; returns the vector of its frame.
     ///
     /// # Errors
-    /// The message, when it finds no room.
+    /// The message itself, when there is no room for it.
     fn send(&self, peer: NodeId, packed: Packed) -> Result<Vec<u8>, Packed> {
         let bytes = match packed {
             Packed::Frame(bytes) => bytes,
@@ -145,7 +146,7 @@ impl Node {
         }
     }
 
-    /// Sends what found no room or no credit before. Returns whether anything went.
+    /// Sends messages that found no room or no credit before. Returns whether any went.
     pub(crate) fn flush(&self) -> bool {
         if !self.departures.are_waiting() {
             return false;
@@ -185,10 +186,10 @@ impl Node {
         sent > 0
     }
 
-    /// Another node has given credit back: sends what waited for it.
+    /// Takes credit that another node has given back, and sends the messages that waited for it.
     ///
     /// # Errors
-    /// When it is more than was paid, in words.
+    /// When more comes back than was paid, in words.
     pub(crate) fn take_credit(&self, peer: NodeId, bytes: u64) -> Result<(), String> {
         let departure = &self.departures.by_node[peer.index()];
         departure.account.refund(bytes)?;
@@ -207,12 +208,12 @@ impl Node {
     /// Charges another node for a message that came from it.
     ///
     /// # Errors
-    /// When it had no credit for it, in words.
+    /// When the other node had no credit for the message, in words.
     pub(crate) fn charge(&self, source: NodeId, bytes: u32) -> Result<Cost, String> {
         self.departures.account(source).charge(source, bytes)
     }
 
-    /// Drops what waits for credit, when the job is over: nobody gives any.
+    /// Drops the messages that wait for credit, when the job is over: no node gives credit any more.
     pub(crate) fn withdraw(&self) {
         for departure in &self.departures.by_node {
             let withheld = std::mem::take(&mut departure.waiting.lock().withheld);

@@ -1,16 +1,19 @@
-//! Registrations of lent memory: one for each block, shared by all who are lent it, perhaps kept for the next time.
+//! Cache of registrations of lent memory: one registration for each block, shared by all receivers of the block, perhaps kept for the
+//! next time.
 //!
 //! 1. A block is known by address and length. Its entry holds a handle, so that no other memory can lie there meanwhile.
-//! 2. When nobody is lent it any more its registration ends, unless it is to be kept and somebody else still holds the memory. One that
-//!    the network is still reading is not kept: its end tells when nobody does any more.
-//! 3. What ends is handed out and ended by the caller, without a lock: memory may have an owner that runs code of the user's.
-//! 4. At most [`KEPT_MAX`] registrations are kept; the least recently used ones go first. One whose memory nobody holds any more goes
-//!    when the node has time.
+//! 2. When a block is lent to no receiver any more, its registration ends, unless the registration is to be kept and something besides
+//!    the cache still holds the memory. A registration that the network is still reading is not kept: its end tells when the network
+//!    reads no more.
+//! 3. A registration that is to end is handed out and ended by the caller, without a lock: the memory may have an owner that runs code of
+//!    the user.
+//! 4. At most [`KEPT_MAX`] registrations are kept; the least recently used ones go first. A kept registration whose memory has no other
+//!    holder any more goes when the node has time.
 
 use chare_lrts::{Held, Memory, RegionKey, Regions};
 use rustc_hash::FxHashMap;
 
-/// Kept registrations of a node: more than an iteration of most programs sends, few enough to look through.
+/// Largest number of kept registrations of a node: more than an iteration of most programs sends, few enough for a linear search.
 const KEPT_MAX: usize = 256;
 
 /// A block of memory: address and length.
@@ -19,7 +22,7 @@ type Block = (usize, usize);
 struct Entry {
     key: RegionKey,
     memory: Memory,
-    /// How many are lent it.
+    /// Number of receivers that the block is lent to.
     users: usize,
     kept: bool,
     used_at: u64,
@@ -35,15 +38,15 @@ impl Entry {
 /// A registration of lent memory that is to end.
 pub(crate) struct Ended {
     pub(crate) key: RegionKey,
-    /// Of a block that several may have been lent: a handle by which it was known.
+    /// The cache's handle of a block, which may have been lent to several receivers.
     pub(crate) memory: Option<Memory>,
 }
 
-/// See the file's head.
+/// The registrations of one node's lent memory, by block.
 #[derive(Default)]
 pub(super) struct Cache {
     entries: FxHashMap<Block, Entry>,
-    /// Entries that nobody is lent.
+    /// Number of entries whose block is lent to no receiver.
     idle: usize,
     now: u64,
 }
@@ -53,7 +56,7 @@ pub(super) fn block_of(memory: &Memory) -> Block {
 }
 
 impl Cache {
-    /// Registers memory for one more receiver; `keep` is for the time after.
+    /// Registers memory for one more receiver; `keep` asks to keep the registration after that receiver.
     ///
     /// # Errors
     /// The memory itself, when no more can be registered.
@@ -74,7 +77,7 @@ impl Cache {
         Ok(key)
     }
 
-    /// One receiver is done with a block. Returns a registration that is to end: this one, or the oldest.
+    /// Notes that one receiver is done with a block. Returns a registration that is to end: the block's, or the least recently used one.
     pub(super) fn release(&mut self, regions: &Regions, block: Block) -> Option<Ended> {
         let entry = self.entries.get_mut(&block)?;
         entry.users -= 1;
@@ -95,14 +98,14 @@ impl Cache {
         None
     }
 
-    /// A registration that was kept for the next time, which is to end.
+    /// Takes out a registration that was kept for the next time, which is to end.
     pub(super) fn forget(&mut self, memory: &Memory) -> Option<Ended> {
         let block = block_of(memory);
         self.entries.get(&block).filter(|entry| entry.users == 0)?;
         self.take(block)
     }
 
-    /// Kept registrations of memory that nobody holds any more, which are to end.
+    /// Takes out the kept registrations whose memory has no other holder any more, which are to end.
     pub(super) fn sweep(&mut self) -> Vec<Ended> {
         if self.idle == 0 {
             return Vec::new();

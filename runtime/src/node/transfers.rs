@@ -1,4 +1,4 @@
-//! The transfers of one node: memory lent to other nodes, gets and puts under way, and those that found no room.
+//! Transfers of one node: memory lent to other nodes, gets and puts under way, and gets and puts that found no room.
 
 use crate::model::nocopy::{Leaving, Release};
 use crate::node::registration_cache::{self, Cache, Ended};
@@ -11,36 +11,36 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// What follows when a get or put is over.
+/// Closure that runs when a get or put is over.
 pub(crate) type Then = Box<dyn FnOnce(Completion) + Send>;
 
-/// Whether a transfer is over already when the call that started it returns.
+/// State of a transfer when the call that started it returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
     /// The path was a memory copy: the data are there. The callbacks fire all the same.
     Complete,
-    /// The callbacks will tell.
+    /// The transfer is under way. The callbacks fire when it is over.
     Pending,
 }
 
 struct Lent {
-    /// Half of the token: a released token is never valid again.
+    /// Upper half of the token: a released token is never valid again.
     nonce: u32,
-    /// `None`: the bytes travelled with the message, or are another node's, which keeps them registered.
+    /// `None`: the bytes travelled with the message, or belong to another node, which keeps them registered.
     lending: Option<Lending>,
     release: Option<Arc<Release>>,
 }
 
-/// What a receiver has given back.
+/// A loan that a receiver has given back: the registration that is to end, if any, and the release that follows.
 pub(crate) struct TakenBack {
     pub(crate) ended: Option<Ended>,
     /// To be dropped when nothing holds the memory any more.
     pub(crate) release: Option<Arc<Release>>,
 }
 
-/// What is registered for a receiver.
+/// The registration of memory lent to a receiver.
 enum Lending {
-    /// A block that others may be lent too.
+    /// A block that may be lent to other receivers too.
     Shared((usize, usize)),
     Alone(RegionKey),
 }
@@ -50,7 +50,7 @@ enum Operation {
     Put(Put),
 }
 
-/// See the file's head.
+/// The transfers of one node.
 #[derive(Default)]
 pub(crate) struct Transfers {
     lent: Mutex<Slab<Lent>>,
@@ -58,12 +58,12 @@ pub(crate) struct Transfers {
     told_of_copies: AtomicBool,
     running: Mutex<Slab<Then>>,
     refused: Mutex<VecDeque<Operation>>,
-    /// Length of `refused`, for those who poll.
+    /// Length of `refused`, for the threads that poll.
     refused_count: AtomicUsize,
 }
 
 impl Transfers {
-    /// Registers memory for one receiver; returns what the receiver needs to fetch and to release it.
+    /// Registers memory for one receiver; returns the key and the token with which the receiver fetches and releases it.
     ///
     /// # Errors
     /// The memory and its release, when no more can be registered.
@@ -77,7 +77,7 @@ impl Transfers {
         }
     }
 
-    /// The same for a message of the runtime's own, which users cannot keep from being registered for long.
+    /// Like [`Transfers::lend`], for a message of the runtime's own. It uses a reserve of registrations, which users cannot exhaust.
     pub(crate) fn lend_message(
         &self,
         regions: &Regions,
@@ -95,28 +95,28 @@ impl Transfers {
         self.cache.lock().acquire(regions, memory.clone(), false).is_ok()
     }
 
-    /// The other end of [`Transfers::hold`]. Returns a registration that is to end.
+    /// Undoes [`Transfers::hold`]. Returns a registration that is to end, if any.
     pub(crate) fn let_go(&self, regions: &Regions, memory: &Memory) -> Option<Ended> {
         self.cache.lock().release(regions, registration_cache::block_of(memory))
     }
 
-    /// A registration that was kept for the next time, which is to end.
+    /// Takes out a registration that was kept for the next time, which is to end.
     pub(crate) fn forget(&self, memory: &Memory) -> Option<Ended> {
         self.cache.lock().forget(memory)
     }
 
-    /// Registrations that were kept for a next time that cannot come, which are to end.
+    /// Takes out the registrations that were kept for a next time that cannot come, which are to end.
     pub(crate) fn sweep(&self) -> Vec<Ended> {
         self.cache.lock().sweep()
     }
 
-    /// Whether nobody was told yet that memory could not be registered; nobody needs to be told again.
+    /// Whether this is the first time that memory could not be registered: the warning is given once.
     pub(crate) fn is_first_copy(&self) -> bool {
         !self.told_of_copies.swap(true, Ordering::Relaxed)
     }
 
-    /// Gives out what needs no registration here: bytes that travel with the message, or memory that another node has lent to
-    /// this one. Returns what the receiver needs to release it.
+    /// Gives out a token for bytes that need no registration here: they travel with the message, or are memory that another node has lent
+    /// to this one. The receiver releases them by the token.
     pub(crate) fn relay(&self, release: Option<Arc<Release>>) -> Token {
         self.give_out(None, release)
     }
@@ -127,7 +127,7 @@ impl Transfers {
         u64::from(nonce) << 32 | slot as u64
     }
 
-    /// The receiver of lent memory is done with it. Returns what is to end, and whom it concerns after that.
+    /// Takes back lent memory that its receiver is done with. Returns the registration that is to end, and the release that follows.
     ///
     /// # Errors
     /// A token that is not out, in words.
@@ -187,13 +187,13 @@ impl Transfers {
         }
     }
 
-    /// Runs what follows an operation. A completion nobody waits for is a bug of a backend.
+    /// Runs the closure of an operation that is over. A completion without a closure is a bug of a backend.
     pub(crate) fn complete(&self, completion: Completion) {
         let then = self.running.lock().try_remove(completion.token as usize);
         then.expect("every operation completes once")(completion);
     }
 
-    /// Posts again what found no room. Returns whether anything started.
+    /// Posts the operations again that found no room. Returns whether any started.
     pub(crate) fn retry(&self, network: &dyn Lrts) -> bool {
         if !self.has_refused() {
             return false;
@@ -206,7 +206,7 @@ impl Transfers {
         self.refused_count.load(Ordering::Relaxed) < before
     }
 
-    /// Drops what will never complete, when the job is over: what waits here holds on to its node.
+    /// Drops the loans and operations that will never complete, when the job is over: their closures hold on to the node.
     pub(crate) fn clear(&self) {
         let (lent, running) =
             (std::mem::take(&mut *self.lent.lock()), std::mem::take(&mut *self.running.lock()));

@@ -1,26 +1,26 @@
-//! Which singletons were created on a PE: tells one that is gone from one that is still to come.
+//! Set of the singletons that were created on a PE: tells a chare that is gone from a chare that is still to come.
 //!
-//! A PE numbers the singletons that it creates on another one: 0, 1, 2, ... So what has come from one creator is every number
-//! below a bound and the few that overtook others: a long life of many short-lived chares takes no memory.
+//! A PE numbers the singletons that it creates on another PE: 0, 1, 2, ... So the numbers seen from one creator are all those below a
+//! bound and the few that overtook others: a long life of many short-lived chares takes no memory.
 
 use crate::model::ids::{ChareId, PeId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// See the file's head.
+/// The singletons that were created on one PE, by creator.
 #[derive(Default)]
 pub(crate) struct CreatedChares(FxHashMap<PeId, Seen>);
 
 #[derive(Default)]
 struct Seen {
-    /// All numbers below it were seen.
+    /// All numbers below the bound were seen.
     bound: u32,
-    /// Those above it that were seen.
+    /// The numbers above the bound that were seen.
     early: BTreeSet<u32>,
 }
 
 impl CreatedChares {
-    /// Notes that a chare is created. Returns whether it never was before.
+    /// Notes that a chare is created. Returns whether it was never created before.
     pub(crate) fn note(&mut self, id: ChareId) -> bool {
         let seen = self.0.entry(id.creator).or_default();
         if id.serial != seen.bound {
@@ -33,7 +33,7 @@ impl CreatedChares {
         true
     }
 
-    /// Whether a chare was created, be it still there or not.
+    /// Whether a chare was created here, no matter whether it still exists.
     pub(crate) fn include(&self, id: ChareId) -> bool {
         let seen = self.0.get(&id.creator);
         seen.is_some_and(|seen| id.serial < seen.bound || seen.early.contains(&id.serial))

@@ -1,8 +1,8 @@
 #![expect(unsafe_code, reason = "a borrow that passes through a thread-local")]
-//! The current PE: a borrow that [`Pe::enter`] lends to all that it calls on its thread.
+//! The current PE: a borrow that [`Pe::enter`] lends to every function that it calls on its thread.
 //!
-//! Every call of a proxy asks. A counted handle in a cell that can be locked costs a tenth of a call; so it is a plain pointer, set
-//! and reset by one function, read by one other.
+//! Every proxy call asks for the current PE. A counted handle in a cell that can be locked costs a tenth of a call; so the current PE is
+//! a plain pointer, set and reset by one function, read by one other.
 
 use super::Pe;
 use std::cell::Cell;
@@ -10,12 +10,12 @@ use std::ptr;
 use std::rc::Rc;
 
 thread_local! {
-    /// Null, or what the innermost `enter` of this thread borrows.
+    /// Null, or the handle that the innermost `enter` of this thread borrows.
     static CURRENT: Cell<*const Rc<Pe>> = const { Cell::new(ptr::null()) };
 }
 
 impl Pe {
-    /// Makes this PE the current one while `body` runs, also if that ends by a panic.
+    /// Makes this PE the current one while `body` runs, and ends that also when `body` panics.
     pub(crate) fn enter<R>(self: &Rc<Self>, body: impl FnOnce() -> R) -> R {
         struct Restore(*const Rc<Pe>);
         impl Drop for Restore {
@@ -38,12 +38,13 @@ impl Pe {
         )
     }
 
-    /// The same; `None` outside of [`Pe::enter`].
+    /// Runs `body` with the current PE; `None` outside of [`Pe::enter`].
     #[inline]
     pub(crate) fn try_current<R>(body: impl FnOnce(&Rc<Self>) -> R) -> Option<R> {
         let pe = CURRENT.get();
-        // SAFETY: null, or borrowed by an `enter` of this thread that has not returned, since it resets the pointer to what it was
-        // before when it does; `body` cannot keep the reference longer than this call, which that `enter` outlives.
+        // SAFETY: the pointer is null, or borrowed by an `enter` of this thread that has not returned: `enter` resets the pointer to what
+        // it was before when it returns or unwinds. `body` cannot keep the reference longer than this call, and that `enter` outlives
+        // this call.
         unsafe { pe.as_ref() }.map(body)
     }
 }

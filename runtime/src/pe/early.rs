@@ -1,7 +1,9 @@
-//! Messages that are here before what they are for: the news of a creation and a call of what was created may take different
-//! ways. They are kept until the chare or collection comes.
+//! Messages that arrived before the chare, collection or section they are for; bounded.
 //!
-//! It may never come: a proxy may be forged. So the PEs of a node keep a quarter of the host's memory at most, in equal shares;
+//! The news of a creation and a call of the created chare may take different ways. A PE keeps the call until the chare, collection,
+//! member or section is created.
+//!
+//! The creation may never come: a proxy may be forged. So the PEs of a node keep a quarter of the host's memory at most, in equal shares;
 //! a message beyond that ends the job.
 
 use crate::base::host_memory::kept_bytes_max;
@@ -11,14 +13,14 @@ use crate::model::topology::Topology;
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// What messages wait for that arrived before it was created.
+/// A chare, collection, member or section that is not created yet, and that messages wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Missing {
     Chare(ChareId),
     Collection(CollectionId),
-    /// At its home.
+    /// A member, awaited at its home.
     Member(CollectionId, Index),
-    /// At its root, or where members have their homes.
+    /// A section, awaited at its root, or where members have their homes.
     Section(SectionId),
 }
 
@@ -40,7 +42,7 @@ impl fmt::Display for Missing {
 /// The early messages of one PE.
 pub(crate) struct Early {
     waiting: FxHashMap<Missing, Kept>,
-    /// Of all together.
+    /// Memory that all kept messages take together.
     bytes: u64,
     bytes_max: u64,
 }
@@ -52,7 +54,7 @@ struct Kept {
 }
 
 impl Early {
-    /// For one PE of a job of this shape.
+    /// No messages yet, on one PE of a job with this topology.
     pub(crate) fn new(topology: Topology) -> Self {
         Self::within(kept_bytes_max() / u64::from(topology.pes_per_node()))
     }
@@ -61,10 +63,10 @@ impl Early {
         Self { waiting: FxHashMap::default(), bytes: 0, bytes_max }
     }
 
-    /// Keeps a message that takes so much memory.
+    /// Keeps a message that takes so many bytes of memory.
     ///
     /// # Errors
-    /// When there is no room for it, in words.
+    /// When there is no room for the message, in words.
     pub(crate) fn keep(&mut self, missing: Missing, envelope: Envelope, bytes: u64) -> Result<(), String> {
         if bytes > self.bytes_max - self.bytes {
             let messages: usize = self.waiting.values().map(|kept| kept.envelopes.len()).sum();
@@ -81,10 +83,10 @@ impl Early {
         Ok(())
     }
 
-    /// What waited for something that is here now.
+    /// The messages that waited for `missing`, which is here now.
     pub(crate) fn release(&mut self, missing: Missing) -> Vec<Envelope> {
         if self.waiting.is_empty() {
-            // Nearly always, at every creation: no need for a hash.
+            // Nearly always true, at every creation: no need for a hash.
             return Vec::new();
         }
         let Kept { envelopes, bytes } = self.waiting.remove(&missing).unwrap_or_default();
@@ -98,7 +100,7 @@ impl Early {
         self.waiting.keys().filter(of_it).copied().collect()
     }
 
-    /// All of them.
+    /// All kept messages.
     pub(crate) fn take_all(&mut self) -> Vec<Envelope> {
         self.bytes = 0;
         self.waiting.drain().flat_map(|(_, kept)| kept.envelopes).collect()

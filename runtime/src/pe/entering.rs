@@ -1,4 +1,4 @@
-//! What runs on a PE, said while it does: entries, and what they call like functions.
+//! Execution of entries, and of calls that entries make like functions: each is recorded while it runs, so that failures can name it.
 
 use super::Pe;
 use super::running::Running;
@@ -6,8 +6,8 @@ use crate::model::registry::{AnyChare, Identity};
 use std::rc::Rc;
 
 impl Pe {
-    /// Says what runs while `body` does. Entries do not run inside each other. After a panic it stays said: the scheduler
-    /// names what failed.
+    /// Runs `body` and records it as `running` meanwhile. Entries do not run inside each other. After a panic the record stays: the
+    /// scheduler names the failed entry by it.
     pub(crate) fn run_as<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
         self.running.begin(running);
         let result = body();
@@ -15,7 +15,7 @@ impl Pe {
         result
     }
 
-    /// The same for an entry of a chare, which nearly everything is: writes no more than changes. Gives the chare back.
+    /// Like [`Pe::run_as`], for an entry of a chare, which nearly all work is: writes no more cells than change. Gives the chare back.
     #[inline(always)]
     pub(crate) fn run_entry<R>(
         &self,
@@ -30,7 +30,7 @@ impl Pe {
         (result, self.running.end_entry().unwrap_or(lent))
     }
 
-    /// The same for what is called from inside an entry, like a function.
+    /// Like [`Pe::run_as`], for a call from inside an entry, like a function.
     pub(crate) fn run_inside<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
         self.inside.borrow_mut().push(running);
         let result = body();
@@ -39,15 +39,15 @@ impl Pe {
         result
     }
 
-    /// What is running.
+    /// The innermost entry, task or call that is running.
     pub(crate) fn running(&self) -> Running {
         self.inside.borrow().last().cloned().unwrap_or_else(|| self.running.get())
     }
 
-    /// Runs `body` with the chare that is running.
+    /// Runs `body` with the identity of the chare that is running.
     ///
     /// # Panics
-    /// If none is: in `main`.
+    /// If no chare is running: in `main`.
     pub(crate) fn with_running<R>(&self, body: impl FnOnce(&Identity) -> R) -> R {
         body(self.running().identity().expect("this needs a chare: call it from an entry method"))
     }

@@ -1,4 +1,4 @@
-//! Values that will come: a [`Future`] or a closure waits on the PE that made it, its callback travels anywhere.
+//! Futures and the closures of callbacks: each waits for its value on the PE that made it, while its callback travels anywhere.
 
 use crate::model::arguments::{Arguments, Message};
 use crate::model::callback::FutureId;
@@ -12,17 +12,17 @@ use std::task::{Context, Poll, Waker};
 
 #[derive(Default)]
 struct FutureSlot {
-    /// Or why there will be none.
+    /// The value, or the reason why none will come.
     value: Option<Result<Arguments, Box<str>>>,
     waker: Option<Waker>,
 }
 
-/// One value that a callback will bring. Await it in an `async` entry or in `main`; it stays on its PE.
+/// One value that a callback will bring. Await the future in an `async` entry or in `main`; it stays on its PE.
 ///
-/// Dropping it unresolved is fine: the value is then dropped when it comes.
+/// Dropping the future unresolved is fine: the value is then dropped when it comes.
 ///
 /// # Panics
-/// Awaiting what an entry returns panics if the chare was destroyed before the entry returned; the message names both.
+/// Awaiting the return value of an entry panics if the chare was destroyed before the entry returned; the message names both.
 ///
 /// ```
 /// let code = chare::Job::in_process(1, 1).run(|| async {
@@ -38,7 +38,7 @@ pub struct Future<T> {
     value: PhantomData<fn() -> T>,
 }
 
-/// What a value that comes from anywhere leads to on its PE.
+/// The receiver of a value on its PE; the value may come from anywhere.
 enum Resolution {
     Future(Rc<RefCell<FutureSlot>>),
     Once(Box<dyn FnOnce(Arguments)>),
@@ -59,12 +59,12 @@ impl Futures {
         (Future { slot, value: PhantomData }, id)
     }
 
-    /// A closure for the first value.
+    /// Adds a closure that runs with the first value.
     pub(crate) fn add_once<T: Message>(&mut self, pe: PeId, body: impl FnOnce(T) + 'static) -> FutureId {
         self.add(pe, Resolution::Once(Box::new(|value| body(typed(value)))))
     }
 
-    /// A closure for every value.
+    /// Adds a closure that runs with every value.
     pub(crate) fn add_each<T: Message>(&mut self, pe: PeId, mut body: impl FnMut(T) + 'static) -> FutureId {
         self.add(pe, Resolution::Each(Rc::new(RefCell::new(move |value| body(typed(value))))))
     }
@@ -76,7 +76,8 @@ impl Futures {
         FutureId { pe, slot, generation: self.created }
     }
 
-    /// Brings a value; returns the closure to run with it, if it leads to one. What has its only value takes no more.
+    /// Brings a value to a future or closure; returns the closure to run with it, if the value leads to one. A future or closure that has
+    /// had its only value takes no more.
     pub(crate) fn resolve(&mut self, id: FutureId, value: Arguments) -> Option<Box<dyn FnOnce()>> {
         let key = id.slot as usize;
         let (generation, waiting) = self.waiting.get(key)?;
@@ -97,7 +98,8 @@ impl Futures {
         }
     }
 
-    /// Says that a value will not come. Gives the cause back if it was for a closure: nobody awaits it who could be told.
+    /// Notes that a value will not come. Gives the cause back if a closure waits for the value: then no task awaits the value and could
+    /// report the cause.
     pub(crate) fn break_promise(&mut self, id: FutureId, cause: Box<str>) -> Option<Box<str>> {
         let (generation, waiting) = self.waiting.get(id.slot as usize)?;
         if *generation != id.generation {
@@ -110,7 +112,7 @@ impl Futures {
     }
 }
 
-/// Gives a future its end, and wakes whoever waits for it.
+/// Gives a future its value, or the reason why none will come, and wakes the task that waits for it.
 fn settle(slot: &RefCell<FutureSlot>, value: Result<Arguments, Box<str>>) {
     let waker = {
         let mut slot = slot.borrow_mut();
@@ -120,10 +122,10 @@ fn settle(slot: &RefCell<FutureSlot>, value: Result<Arguments, Box<str>>) {
     waker.inspect(Waker::wake_by_ref);
 }
 
-/// A value of the type that the callback was made for.
+/// Converts a value to the type that the callback was made for.
 ///
 /// # Panics
-/// If another node sent something else.
+/// If another node sent a value of another type.
 fn typed<T: Message>(value: Arguments) -> T {
     value.take().unwrap_or_else(|error| panic!("a value of another type came: {error}"))
 }

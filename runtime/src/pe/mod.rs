@@ -1,8 +1,6 @@
-//! A PE: the chares, queues and tables that one scheduler thread owns, what each service keeps there, and the seam by which services are
-//! known to it.
-//!
-//! Here live the run queue, the places of chares, tasks, futures and messages that came early. How a message travels, and what a certain
-//! service does, never does.
+//! A PE: the chares, queues and tables that one scheduler thread owns, the state that each service keeps there, and the seam [`Service`]
+//! by which the PE knows services. Here live the run queue, the places of chares, tasks, futures and messages that came early. The way of
+//! a message between PEs and the work of a particular service never do.
 
 pub(crate) mod created;
 mod current;
@@ -48,43 +46,44 @@ use std::sync::Arc;
 use std::time::Instant;
 use tasks::Tasks;
 
-/// Steps between two looks at the network by a busy PE.
+/// Steps between two polls of the network by a busy PE.
 pub(crate) const NETWORK_INTERVAL: u32 = 16;
 
-/// How many services there may be: each has a place in its PE and a bit of `attention`.
+/// The most services there may be: each has a place in its PE and a bit of `attention`.
 pub(crate) const MOST_SERVICES: usize = u32::BITS as usize;
 
-/// A service of the runtime: what it does on a PE and on a node, a row of function pointers. The ideas are Charm++'s: Converse's handlers
+/// A service of the runtime: a row of function pointers for its work on a PE and on a node. The ideas are Charm++'s: Converse's handlers
 /// (`deliver`), conditions (`poll`, `before_rest`) and `CkArrayListener` (`element`).
 #[derive(Clone, Copy)]
 pub(crate) struct Service {
     pub(crate) id: ServiceId,
-    /// What it is called in errors.
+    /// The service's name in errors.
     pub(crate) name: &'static str,
     pub(crate) node: NodeService,
-    /// What a PE keeps for it.
+    /// Makes the state that a PE keeps for the service.
     pub(crate) state: fn() -> TypedBox,
-    /// Does what a message of it says.
+    /// Carries out a message of the service.
     pub(crate) deliver: fn(&Pe, CallOptions, Box<dyn SystemMessage>) -> Outcome,
-    /// Called every [`NETWORK_INTERVAL`] steps and before a PE rests, as long as it asked to be by [`Pe::attend_to`]. Returns whether it did
-    /// anything.
+    /// Called every [`NETWORK_INTERVAL`] steps and before a PE rests, as long as the service asks for it by [`Pe::attend_to`]. Returns
+    /// whether the service did anything.
     pub(crate) poll: fn(&Pe) -> bool,
-    /// When `poll` has something to do, as far as it knows: a PE that attends to it sleeps no longer than that.
+    /// The time at which `poll` has something to do next, as far as the service knows: a PE that attends to the service sleeps no longer
+    /// than that.
     pub(crate) due: fn(&Pe) -> Option<Instant>,
-    /// Called when a PE that attends to it has nothing else to do. Returns whether it did anything.
+    /// Called when a PE that attends to the service has nothing else to do. Returns whether the service did anything.
     pub(crate) before_rest: fn(&Pe) -> bool,
-    /// Hears of elements that come and go.
+    /// Takes the news that elements have come or gone.
     pub(crate) element: fn(&Pe, &mut ElementEvent<'_>),
-    /// Calls all chares that it knows by a name, because a callback leads there.
+    /// Calls all chares that the service knows by one name, because a callback leads there.
     pub(crate) fire: Option<fn(&Pe, CallOfMany)>,
-    /// Takes a call of a member that is not on its PE; one service does.
+    /// Takes a call of a member that is not on its PE; exactly one service has this function.
     pub(crate) absent: Option<Absent>,
-    /// Drops what the PE keeps for it, when the job is over.
+    /// Drops the state that the PE keeps for the service, when the job is over.
     pub(crate) clear: fn(&Pe),
 }
 
 impl Service {
-    /// A service that does nothing yet.
+    /// A service with an id and a name, which does nothing yet.
     pub(crate) const fn named(id: ServiceId, name: &'static str) -> Self {
         Self {
             id,
@@ -103,28 +102,28 @@ impl Service {
     }
 }
 
-/// What takes a call of a member that is not here.
+/// Function that takes a call of a member that is not on this PE.
 pub(crate) type Absent = fn(&Pe, CallOptions, Call, (CollectionId, Index)) -> Outcome;
 
-/// Elements of collections come and go.
+/// An event in the life of a collection's elements.
 pub(crate) enum ElementEvent<'a> {
-    /// All elements that a collection begins with on this PE have been constructed.
+    /// All initial elements of a collection on this PE have been constructed.
     Born { collection: CollectionId },
-    /// An element that lived here is gone. What its home is to hear of it goes into the parcel.
+    /// An element that lived on this PE is gone. Services put their news for the element's home into the parcel.
     Gone {
         collection: CollectionId,
         index: Index,
-        /// The first reduction of its collection to which it has not contributed.
+        /// The first reduction of the collection to which the element has not contributed.
         next_reduction: u64,
         parcel: &'a mut Parcel,
     },
-    /// At its home: an element is gone, wherever it lived.
+    /// At the element's home: the element is gone, wherever it lived.
     Forgotten { member: Target, parcel: &'a Parcel },
 }
 
-/// A call of all chares that a service knows by a name.
+/// A call of all chares that a service knows by one name: a collection or a section.
 pub(crate) struct CallOfMany {
-    /// Who brought them together, and which of theirs it is.
+    /// The name: the creator's PE, and the number that the creator gave.
     pub(crate) many: (PeId, u32),
     pub(crate) options: CallOptions,
     pub(crate) entry: &'static EntryRegistration,
@@ -132,57 +131,57 @@ pub(crate) struct CallOfMany {
     pub(crate) reference: u64,
 }
 
-/// See the file's head.
+/// A PE; see the file's head.
 pub(crate) struct Pe {
     pub(crate) id: PeId,
     pub(crate) node: Arc<Node>,
-    /// What this PE counts; the node has it too.
+    /// The counters of this PE; the node has a handle, too.
     pub(crate) counters: Arc<CachePadded<Counters>>,
-    /// What others than the node's PEs left for this one; the node has it too.
+    /// The mailbox for work from threads other than the node's PEs; the node has a handle, too.
     pub(crate) mailbox: Arc<CachePadded<Mailbox>>,
     pub(crate) queue: RefCell<RunQueue<Queued>>,
-    /// The ways to the other PEs of the node, by rank, as far as they were needed.
+    /// Queues to the other PEs of the node, by rank; each is made when it is first needed.
     pub(crate) ways_out: RefCell<Vec<Option<Sender>>>,
-    /// The ways from other PEs of the node.
+    /// Queues from other PEs of the node.
     pub(crate) ways_in: RefCell<Vec<Receiver>>,
-    /// What this PE has run of what other nodes sent, and not given back.
+    /// Credit that this PE owes other nodes for messages that it has run.
     pub(crate) owed: RefCell<Owed>,
-    /// What the step that runs has released of what other nodes lent.
+    /// Memory lent by other nodes that the current step has released.
     pub(crate) releases: Releases,
-    /// Where messages for other nodes are encoded, between two of them.
+    /// Vector in which messages for other nodes are encoded, kept from one message to the next.
     pub(crate) frame: Cell<Vec<u8>>,
     pub(crate) places: RefCell<Places>,
     pub(crate) early: RefCell<Early>,
     pub(crate) futures: RefCell<Futures>,
     pub(crate) tasks: Tasks,
     services: &'static [Service],
-    /// What each service keeps here.
+    /// The state of each service on this PE.
     states: [TypedBox; MOST_SERVICES],
-    /// The services that want to be polled, a bit for each.
+    /// The services that want to be polled, one bit for each.
     attention: Cell<u32>,
     absent: Absent,
     running: Now,
-    /// What runs inside that, called like a function; the innermost comes last.
+    /// Calls that run inside `running`, like functions; the innermost comes last.
     inside: RefCell<Vec<Running>>,
-    /// Whether the chare that runs asked to be removed.
+    /// Whether the running chare asked to be removed.
     pub(crate) destroyed: Cell<bool>,
     steps: Cell<u32>,
     /// The singletons that were created here.
     pub(crate) created_chares: RefCell<CreatedChares>,
     created: Cell<u32>,
-    /// How many singletons this PE has created, by their home.
+    /// Number of singletons that this PE has created, by home.
     created_on: RefCell<FxHashMap<PeId, u32>>,
 }
 
 impl Pe {
-    /// With a seed, a PE whose queue is shuffled.
+    /// A PE; with a seed, one whose run queue is shuffled.
     pub(crate) fn new(
         id: PeId,
         node: Arc<Node>,
         shuffle: Option<u64>,
         services: &'static [Service],
     ) -> Rc<Self> {
-        // PEs that all shuffled alike would hide what their differences show.
+        // Another seed for each PE: PEs that all shuffled alike would hide what their differences show.
         let seed_here = |seed: u64| seed.rotate_left(32).wrapping_add(u64::from(id.0));
         let queue = shuffle.map_or_else(RunQueue::new, |seed| RunQueue::shuffled(seed_here(seed)));
         Rc::new(Self {
@@ -216,10 +215,10 @@ impl Pe {
         })
     }
 
-    /// What a service keeps here.
+    /// The state of a service on this PE.
     ///
     /// # Panics
-    /// If it keeps something of another type.
+    /// If the service keeps a state of another type.
     #[inline]
     pub(crate) fn state<T: Any>(&self, service: ServiceId) -> &T {
         self.states[usize::from(service.0)].get()
@@ -230,7 +229,7 @@ impl Pe {
         self.services.get(usize::from(service.0))
     }
 
-    /// Polls a service from now on, or no longer.
+    /// Starts to poll a service, or stops.
     #[inline]
     pub(crate) fn attend_to(&self, service: ServiceId, wanted: bool) {
         let bit = 1 << service.0;
@@ -241,17 +240,17 @@ impl Pe {
     #[inline]
     pub(crate) fn attended(&self) -> impl Iterator<Item = &'static Service> {
         let bits = self.attention.get();
-        // Mostly none: then nothing is looked at.
+        // Mostly no bit is set: then no service is looked at.
         let services = if bits == 0 { &[] } else { self.services };
         services.iter().filter(move |service| bits & (1 << service.id.0) != 0)
     }
 
-    /// Tells all services that an element comes or goes.
+    /// Tells all services that an element has come or gone.
     pub(crate) fn tell(&self, mut event: ElementEvent<'_>) {
         self.services.iter().for_each(|service| (service.element)(self, &mut event));
     }
 
-    /// Takes a call of a member that is not here.
+    /// Hands a call of a member that is not here to the service that finds members.
     pub(crate) fn reroute(&self, options: CallOptions, call: Call, member: (CollectionId, Index)) -> Outcome {
         (self.absent)(self, options, call, member)
     }
@@ -262,11 +261,11 @@ impl Pe {
         self.node.fail(JobError::Delivery { what, pe: self.id, node: self.node.id, cause });
     }
 
-    /// Keeps a message until what it is for exists; ends the job when too many wait.
+    /// Keeps a message until the chare, collection, member or section it is for exists; ends the job when too many messages wait.
     pub(crate) fn keep(&self, missing: Missing, options: CallOptions, body: Body) -> Outcome {
         let envelope = Envelope { options, body };
         let what = envelope.body.describe();
-        // Measured before the borrow: that runs the serialization of the user's types.
+        // Measured before the borrow: measuring runs the serialization of the user's types.
         let bytes = envelope.bytes();
         let kept = self.early.borrow_mut().keep(missing, envelope, bytes);
         if let Err(cause) = kept {
@@ -275,21 +274,21 @@ impl Pe {
         Outcome::NotCounted
     }
 
-    /// Looks again at what arrived before its chare or collection did; it was counted when it was sent. Whoever called what lives elsewhere
-    /// is told so on the way.
+    /// Queues the messages that arrived before `missing` was created; they were counted when they were sent. Callers of a member that
+    /// lives elsewhere learn so on the way.
     pub(crate) fn release_early(&self, missing: Missing) {
         let early = self.early.borrow_mut().release(missing);
         let mut queue = self.queue.borrow_mut();
         early.into_iter().for_each(|envelope| queue.push_work(Work::Message(envelope, Cost::NONE)));
     }
 
-    /// Where a chare lives, as far as this PE knows.
+    /// The place of a chare, as far as this PE knows.
     #[inline]
     pub(crate) fn locate(&self, target: Target) -> Location {
         self.places.borrow_mut().locate(self.id, target)
     }
 
-    /// Counts a step; returns which it is.
+    /// Counts a step; returns its number.
     #[inline]
     pub(crate) fn begin_step(&self) -> u32 {
         let step = self.steps.get().wrapping_add(1);
@@ -297,19 +296,19 @@ impl Pe {
         step
     }
 
-    /// Makes the next step one that looks at the network.
+    /// Makes the next step poll the network.
     pub(crate) fn look_soon(&self) {
         self.steps.update(|step| step | (NETWORK_INTERVAL - 1));
     }
 
-    /// A number for a collection this PE creates.
+    /// A serial number for a collection that this PE creates.
     pub(crate) fn next_serial(&self) -> u32 {
         let serial = self.created.get();
         self.created.set(serial.checked_add(1).expect("a PE creates fewer than 2^32 collections"));
         serial
     }
 
-    /// A number for a singleton this PE creates; they are counted for each home, which [`CreatedChares`] relies on.
+    /// A serial number for a singleton that this PE creates; singletons are counted for each home, which [`CreatedChares`] relies on.
     pub(crate) fn next_serial_on(&self, home: PeId) -> u32 {
         let mut created = self.created_on.borrow_mut();
         let next = created.entry(home).or_insert(0);
@@ -318,7 +317,7 @@ impl Pe {
         serial
     }
 
-    /// Drops everything user code may own, in an order in which it can still reach the PE.
+    /// Drops all values that user code may own, in an order in which their drops can still reach the PE.
     pub(crate) fn clear(&self) {
         self.tasks.clear();
         let places = self.places.take();

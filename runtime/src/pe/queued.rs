@@ -1,4 +1,4 @@
-//! Work in a PE's queue: calls with the chares that they are for, and whatever else others left.
+//! Work in a PE's queue: calls with the chares that they are for, and any other work that was left for the PE.
 
 use super::places::Places;
 use super::run_queue::RunQueue;
@@ -13,21 +13,21 @@ use crate::node::credit::Cost;
 use crate::node::mailbox::Work;
 use std::rc::Rc;
 
-/// One thing for a PE to do, in its queue.
+/// A piece of work in a PE's queue.
 #[derive(Default)]
 pub(crate) enum Queued {
-    /// Nothing: it is done.
+    /// No work: it is done.
     #[default]
     Done,
     /// A call of a chare that is here.
     Call(FoundCall),
-    /// The same with nocopy arguments, which are here, too.
+    /// A call of a chare that is here, with nocopy arguments, which are here, too.
     NocopyCall(FoundCall, Box<Nocopy>),
     Work(Work),
 }
 
 impl Queued {
-    /// What it cost another node.
+    /// The cost of the work to another node.
     #[inline]
     pub(crate) fn cost(&self) -> Cost {
         match self {
@@ -37,7 +37,7 @@ impl Queued {
         }
     }
 
-    /// Drops what it holds. Of a call that has run nothing is left to drop, which is seen sooner than done.
+    /// Drops the work. A call that has run has nothing left to drop, and to see that is quicker than to drop it.
     #[inline]
     pub(crate) fn clear(&mut self) {
         match self {
@@ -48,13 +48,14 @@ impl Queued {
 }
 
 impl RunQueue<Queued> {
-    /// Queues work as its sender wants it.
+    /// Queues work by the options of its sender.
     pub(crate) fn push_work(&mut self, work: Work) {
         let options = work.options();
         self.push_made(&options, || Queued::Work(work));
     }
 
-    /// Queues the call that `make` makes with its chare, which is here. It is queued by default and [is plain](Call::is_plain).
+    /// Queues the call that `make` makes together with its chare, which is here. The call is queued by default and [is
+    /// plain](Call::is_plain).
     #[inline]
     pub(crate) fn push_found(&mut self, chare: Rc<dyn AnyChare>, cost: Cost, make: impl FnOnce() -> Call) {
         self.push_default(|| {
@@ -66,7 +67,7 @@ impl RunQueue<Queued> {
         });
     }
 
-    /// The same for a call whose chare is perhaps not here.
+    /// Queues a plain call whose chare may not be here.
     #[inline]
     pub(crate) fn push_plain_call(&mut self, places: &mut Places, call: Call, cost: Cost) {
         match places.find(call.target) {
@@ -78,7 +79,7 @@ impl RunQueue<Queued> {
         }
     }
 
-    /// Queues what came by a chain; a long message is moved once.
+    /// Queues a message that came by an spsc queue; a long message is moved once.
     #[inline]
     pub(crate) fn push_received(&mut self, places: &mut Places, received: Received<'_, ShortCall, Envelope>) {
         match received {
@@ -96,26 +97,26 @@ impl RunQueue<Queued> {
     }
 }
 
-/// A call that says no more than this and is queued by default, with the chare of this PE that it is for.
+/// A plain call that is queued by default, with the chare of this PE that it is for.
 pub(crate) struct FoundCall {
     /// Taken when the call runs.
     chare: Option<Rc<dyn AnyChare>>,
     from: PeId,
-    /// What the call cost another node.
+    /// The cost of the call to another node.
     pub(crate) cost: Cost,
     pub(crate) entry: &'static EntryRegistration,
     pub(crate) arguments: Arguments,
 }
 
 impl FoundCall {
-    /// A call that [`Call::is_plain`], now that its chare was found, and its nocopy arguments.
+    /// Makes a found call of a [plain](Call::is_plain) call and its chare; returns the call's nocopy arguments beside it.
     #[inline]
     pub(crate) fn new(chare: Rc<dyn AnyChare>, call: Call, cost: Cost) -> (Self, Option<Box<Nocopy>>) {
         let Call { from, entry, arguments, nocopy, .. } = call;
         (Self { chare: Some(chare), from, cost, entry, arguments }, nocopy)
     }
 
-    /// The chare, once. It may have been destroyed meanwhile.
+    /// The chare, once. The chare may have been destroyed since the call found it.
     #[inline]
     pub(crate) fn take_chare(&mut self) -> Option<Rc<dyn AnyChare>> {
         self.chare.take()
@@ -132,7 +133,7 @@ impl FoundCall {
         self.chare.is_none() && !self.arguments.needs_drop()
     }
 
-    /// The same call, to be found anew; nothing if it has run.
+    /// The call without its chare, which is to be found anew; `None` if the call has run.
     pub(crate) fn lose(self, nocopy: Option<Box<Nocopy>>) -> Option<Call> {
         let Self { chare, from, entry, arguments, .. } = self;
         let target = chare?.identity().target;
@@ -140,11 +141,11 @@ impl FoundCall {
     }
 }
 
-/// What became of a piece of work.
+/// Result of processing a piece of work.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It is over.
+    /// The work is over.
     Processed,
-    /// It waits for something, went elsewhere, or is not counted.
+    /// The work waits for something, went elsewhere, or is not counted.
     NotCounted,
 }

@@ -1,10 +1,10 @@
-//! Releases of a step: memory of other nodes that it let go of, to be told when it is over.
+//! Releases of a step: memory of other nodes that the step let go of; the lenders are told when the step is over.
 
 use crate::model::nocopy::Lender;
 use std::cell::RefCell;
 
-/// What a step of a PE has released, and how many bytes of each were taken. What the step sends goes first: it is waited for, mostly by the
-/// lender.
+/// Loans that a step of a PE has released, each with the number of bytes that were taken. The messages that the step sends go first:
+/// somebody waits for them, mostly the lender.
 #[derive(Default)]
 pub(crate) struct Releases(RefCell<Vec<(Lender, u64)>>);
 
@@ -18,7 +18,7 @@ impl Releases {
         self.0.borrow().is_empty()
     }
 
-    /// One of them; there may be more afterwards: what is freed may have an owner that runs code of the user's.
+    /// One release. There may be more of them afterwards: the freed memory may have an owner that runs code of the user.
     pub(crate) fn pop(&self) -> Option<(Lender, u64)> {
         self.0.borrow_mut().pop()
     }

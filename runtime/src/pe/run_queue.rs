@@ -1,15 +1,16 @@
-//! A PE's run queue. `inbox -> **queue** -> scheduler`
+//! Run queue of a PE: keeps work in lanes by priority.
+//! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, **pe/run_queue** -> delivery/scheduler -> delivery/dispatch -> the entry method`
 //!
-//! Three lanes: expedited calls first, and the immediate ones among them before the others; then whatever has a priority before the default's, by priority; then the default
-//! lane, a plain deque, because nearly every message is there; then the rest by priority. Equal priorities run
-//! first in first out, unless the sender asked for last in first out. Across PEs order is only rough.
-//! A fourth lane is looked at when a PE would rest otherwise.
+//! Three lanes: expedited items run first, the immediate ones among them before the others; then items with a priority before the
+//! default's, by priority; then the default lane, a plain deque, because nearly every message is there; then the other items by priority.
+//! Equal priorities run first in first out, unless the sender asked for last in first out. Across PEs order is only rough. A fourth lane
+//! holds items that run when the PE would rest otherwise.
 //!
-//! A shuffled queue runs equal priorities in an order that its seed decides: no program may rely on any.
+//! A shuffled queue runs equal priorities in an order that its seed decides: no program may rely on any order.
 //!
-//! Items stand in boxes that are used again, so that an item is written once, where it is later read: moving a message
-//! costs more than queueing it. The way through the default lane is laid out in one piece, all else aside (`cold_path`): for a call on
-//! the same PE that is a tenth.
+//! Items stand in boxes that are used again, so that an item is written once, where it is later read: moving a message costs more than
+//! queueing it. The machine code for the default lane is laid out in one piece, all other code aside (`cold_path`): that saves a tenth of
+//! a call on the same PE.
 
 use crate::model::call_options::{CallOptions, Lane};
 use crate::model::priority::Priority;
@@ -47,12 +48,12 @@ impl<T> PartialEq for Ranked<T> {
 
 impl<T> Eq for Ranked<T> {}
 
-/// Boxes kept to be used again: as many as an entry may fill at once before memory is asked for.
+/// Largest number of boxes kept to be used again: as many as an entry may fill at once before the queue allocates.
 const SPARE_BOXES: usize = 256;
 
-/// The lanes of one PE. An item's default is what a box holds that waits to be used again; it needs no drop.
+/// The lanes of one PE. A box that waits to be used again holds the item type's default, which needs no drop.
 pub(crate) struct RunQueue<T> {
-    /// The immediate ones, then the expedited ones.
+    /// The immediate items, then the expedited ones.
     expedited: VecDeque<Box<T>>,
     immediate: usize,
     normal: VecDeque<Box<T>>,
@@ -78,12 +79,12 @@ impl<T: Default> RunQueue<T> {
         }
     }
 
-    /// A queue in which equal priorities have no order but the seed's.
+    /// A queue in which items of equal priority have no order but the seed's.
     pub(crate) fn shuffled(seed: u64) -> Self {
         Self { dice: Some(SmallRng::seed_from_u64(seed)), ..Self::new() }
     }
 
-    /// Queues what `make` makes; it is made in its box.
+    /// Queues the item that `make` makes, directly in its box.
     #[inline]
     pub(crate) fn push_made(&mut self, options: &CallOptions, make: impl FnOnce() -> T) {
         if options.is_default() {
@@ -93,7 +94,7 @@ impl<T: Default> RunQueue<T> {
         self.push_aside(options, item);
     }
 
-    /// The same, queued by default.
+    /// Like [`RunQueue::push_made`], with the default options.
     #[inline]
     pub(crate) fn push_default(&mut self, make: impl FnOnce() -> T) {
         let item = self.box_up(make);
@@ -109,7 +110,7 @@ impl<T: Default> RunQueue<T> {
     fn box_up(&mut self, make: impl FnOnce() -> T) -> Box<T> {
         match self.spare.pop() {
             Some(mut room) => {
-                // What a spare box holds needs no drop; saying so spares the look.
+                // The default in a spare box needs no drop; `forget` saves the check.
                 std::mem::forget(std::mem::replace(&mut *room, make()));
                 room
             }
@@ -146,7 +147,7 @@ impl<T: Default> RunQueue<T> {
         }
     }
 
-    /// Whether no item waits that a busy PE runs.
+    /// Whether no item waits that a busy PE runs: the lane for idle times does not count.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.normal.is_empty() && self.expedited.is_empty() && self.ranked.is_empty()
@@ -157,7 +158,7 @@ impl<T: Default> RunQueue<T> {
         !self.is_empty() || !self.when_idle.is_empty()
     }
 
-    /// How many items wait that a busy PE runs.
+    /// Number of waiting items that a busy PE runs.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.expedited.len() + self.normal.len() + self.ranked.len()

@@ -1,15 +1,15 @@
-//! What runs on a PE: kept beside entries and tasks, so that failures can name them.
+//! Record of the entry or task that a PE runs, so that failures can name it.
 
 use crate::model::registry::{self, AnyChare, Identity};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// What is running on a PE right now.
+/// The entry, task or closure that a PE runs.
 #[derive(Clone, Default)]
 pub(crate) struct Running {
-    /// Whose entry runs, if it is a chare's.
+    /// The chare whose entry runs, if it is a chare's entry.
     pub(crate) chare: Option<Rc<dyn AnyChare>>,
-    /// Whose constructor runs.
+    /// The identity of the chare whose constructor runs.
     pub(crate) unborn: Option<Rc<Identity>>,
     /// The entry's name.
     pub(crate) entry: &'static str,
@@ -18,12 +18,12 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Something that is no chare's.
+    /// Code that belongs to no chare.
     pub(crate) fn named(entry: &'static str) -> Self {
         Self { entry, ..Self::default() }
     }
 
-    /// The chare, if there is or will be one.
+    /// The identity of the chare, if there is or will be one.
     pub(crate) fn identity(&self) -> Option<&Identity> {
         self.chare.as_ref().map(|chare| chare.identity()).or(self.unborn.as_deref())
     }
@@ -39,8 +39,7 @@ impl Running {
     }
 }
 
-/// The same where it is said anew for every call: in cells, which are written without a question whether somebody looks. Who looks gets a
-/// copy.
+/// The current [`Running`] of a PE, written anew for every call: in cells, whose writes need not check for readers. A reader gets a copy.
 #[derive(Default)]
 pub(crate) struct Now {
     chare: Cell<Option<Rc<dyn AnyChare>>>,
@@ -50,7 +49,7 @@ pub(crate) struct Now {
 }
 
 impl Now {
-    /// Something runs.
+    /// Records that `running` begins.
     pub(crate) fn begin(&self, running: Running) {
         let Running { chare, unborn, entry, reference } = running;
         self.chare.set(chare);
@@ -59,30 +58,30 @@ impl Now {
         self.reference.set(reference);
     }
 
-    /// It is over.
+    /// Records that it has ended. Entry and reference number stay.
     pub(crate) fn end(&self) {
         self.chare.set(None);
         self.unborn.set(None);
     }
 
-    /// An entry of a chare runs: writes no more than changes.
+    /// Records that an entry of a chare begins: writes no more cells than change.
     #[inline(always)]
     pub(crate) fn begin_entry(&self, chare: Rc<dyn AnyChare>, entry: &'static str, reference: u64) {
         let before = self.chare.replace(Some(chare));
         debug_assert!(before.is_none(), "entries do not run inside each other");
-        // It needs no drop; saying so spares the look.
+        // `None` needs no drop; `forget` saves the check.
         std::mem::forget(before);
         self.entry.set(entry);
         self.reference.set(reference);
     }
 
-    /// It is over; gives its chare back.
+    /// Records that the entry has ended; gives its chare back.
     #[inline(always)]
     pub(crate) fn end_entry(&self) -> Option<Rc<dyn AnyChare>> {
         self.chare.take()
     }
 
-    /// What runs, or ran last.
+    /// A copy of the record: the code that runs, or ran last.
     pub(crate) fn get(&self) -> Running {
         Running {
             chare: look_at(&self.chare),
@@ -93,7 +92,7 @@ impl Now {
     }
 }
 
-/// Another handle of what is in a cell.
+/// Another handle of the value in a cell.
 fn look_at<T: ?Sized>(cell: &Cell<Option<Rc<T>>>) -> Option<Rc<T>> {
     let value = cell.take();
     cell.set(value.clone());

@@ -1,9 +1,9 @@
 //! Async entry methods: the tasks of one PE, polled by that PE alone.
 //!
 //! 1. A task starts inside the entry that spawned it and runs until its first `.await` that has to wait.
-//! 2. Its waker may be used from any thread; it leaves the task's key with the PE, at most once until the task runs again.
+//! 2. The waker of a task may be used from any thread; it leaves the task's key with the PE, at most once until the task runs again.
 //! 3. A wake-up is counted like a message, so that quiescence waits for it.
-//! 4. The tasks of a chare are a list, which begins in the chare: they are dropped with it.
+//! 4. The tasks of a chare form a list, which begins in the chare: they are dropped with the chare.
 
 use super::running::Running;
 use crate::base::wake_flag::WakeFlag;
@@ -20,7 +20,7 @@ use std::task::{Context, Wake, Waker};
 /// No task: ends a list.
 const NONE: u32 = ChareTasks::NONE;
 
-/// Leaves a task's key with its PE.
+/// Function that leaves a task's key with its PE.
 pub(crate) type Deliver = fn(&Arc<Node>, PeId, TaskKey);
 
 struct TaskWaker {
@@ -47,11 +47,11 @@ type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 struct Task {
     generation: u32,
-    /// What to poll, and with which waker; out while it is being polled.
+    /// The future and the waker to poll it with; `None` while the task is being polled.
     parked: Option<(TaskFuture, Waker)>,
     waker: Arc<TaskWaker>,
     running: Running,
-    /// The chare's other tasks.
+    /// The task's neighbours in the list of the chare's tasks.
     before: u32,
     after: u32,
 }
@@ -64,7 +64,7 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// Adds a task of PE `pe` that goes on as `running`; poll it with [`Tasks::poll`]. Whoever wakes it calls `deliver`.
+    /// Adds a task of PE `pe` that goes on as `running`; poll it with [`Tasks::poll`]. Waking the task calls `deliver`.
     pub(crate) fn add(
         &self,
         (node, pe): (&Arc<Node>, PeId),
@@ -89,14 +89,14 @@ impl Tasks {
         key
     }
 
-    /// What a task runs as, for messages to humans; `None` once it is over.
+    /// The record under which a task runs, for messages to humans; `None` once the task is over.
     pub(crate) fn running(&self, key: TaskKey) -> Option<Running> {
         let tasks = self.tasks.borrow();
         let task = tasks.get(key.slot as usize)?;
         (task.generation == key.generation).then(|| task.running.clone())
     }
 
-    /// Lets a task go on; a task that is over is left alone.
+    /// Lets a task go on; does nothing for a task that is over.
     pub(crate) fn poll(&self, key: TaskKey) {
         let (mut body, waker) = {
             let mut tasks = self.tasks.borrow_mut();
@@ -114,11 +114,11 @@ impl Tasks {
                     return;
                 }
                 Some(_) => Some(remove(&mut tasks, key.slot)),
-                // Its chare went meanwhile.
+                // The chare went meanwhile, and its tasks with it.
                 None => None,
             }
         };
-        // Dropped after the borrow: a task's remains may run code of the user.
+        // Dropped after the borrow: the drop of a task may run code of the user.
         drop((over, body));
     }
 

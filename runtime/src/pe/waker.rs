@@ -1,4 +1,4 @@
-//! Waking tasks: their keys are left with their PE, from any thread.
+//! Wake-ups of tasks: each leaves the task's key with its PE, from any thread.
 
 use super::Pe;
 use super::running::Running;
@@ -7,7 +7,7 @@ use crate::node::Node;
 use crate::node::mailbox::Work;
 use std::sync::Arc;
 
-/// Leaves a task's key with its PE: in its queue, if the PE is the caller's.
+/// Leaves a task's key with its PE: in the run queue if the caller runs on that PE, else in its mailbox.
 fn deliver(node: &Arc<Node>, pe: PeId, key: TaskKey) {
     let is_here = |current: &Pe| current.id == pe && Arc::ptr_eq(&current.node, node);
     let queued = Pe::try_current(|current| {

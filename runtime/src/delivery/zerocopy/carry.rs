@@ -1,22 +1,22 @@
-//! Nocopy arguments of broadcasts: into each process once, and on to the processes below it.
+//! Nocopy arguments of a broadcast: brought into each process once, and passed on to the processes below it.
 //!
 //! ```text
 //! sender's node --lent--> node 1 --lent--> node 5     the topology's tree, rooted at the sender's node
 //!       |                   |                |
 //!    members             members          members     all members of a process share one memory
 //! ```
-//! 1. A node brings each argument in once: the bytes came along, or it reads its parent's memory in place where that can
+//! 1. A node brings each argument in once: the bytes came with the message, or the node reads its parent's memory in place where that can
 //!    be mapped, or it fetches the parent's copy with one get.
-//! 2. When all arguments are here, it tells its children and its own members. A child is lent what this node has: its
-//!    copy; or, where it reads in place and the child can map too, the very key that it reads by, under a token of its own, so
-//!    that all processes of a host map the owner's memory.
-//! 3. A node says `Released` to its parent when it has its own copy, its members' posted buffers are full and all its children
-//!    have said so; where it reads in place, not before its members have let go as well. So the sender's completion comes
-//!    once, when every process has the data.
-//! 4. What a member receives is a [`Leaving`], as from a sender in its own process: the rest of its way is a call's.
+//! 2. When all arguments are here, the node tells its children and its own members. A child is lent the node's copy; or, where the node
+//!    reads in place and the child can map, too, the very key by which the node reads, under a token of its own, so that all processes of
+//!    a host map the owner's memory.
+//! 3. A node sends `Released` to its parent when it has its own copy, its members' posted buffers are full and all its children have sent
+//!    `Released`; a node that reads in place sends it only after its members have let go as well. So the sender's completion comes once,
+//!    when every process has the data.
+//! 4. A member receives a [`Leaving`], as from a sender in its own process: the rest of the argument's way is that of a call.
 //!
-//! A section's broadcast differs in its tree and in its list of members alone: see [`pass_to`].
-//! A member that has moved away is reached by forwarding its call, whose [`Leaving`] is then described anew.
+//! The broadcast of a section differs only in its tree and in its list of members: see [`pass_to`]. A member that has moved away is
+//! reached by forwarding its call, whose [`Leaving`] is then described anew.
 
 use super::gathering::{Fetch, Gathering, Plan};
 use super::remote_memory::{landing, release_to, view};
@@ -33,34 +33,34 @@ use chare_lrts::{Memory, MemoryMut, NodeId, RegionKey};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// A nocopy argument of a broadcast, as one process has it.
+/// A nocopy argument of a broadcast, as one process holds it.
 pub(crate) struct Carried {
     memory: Memory,
     kind: NocopyKind,
     whose: Whose,
-    /// How the nodes below reach it, as the sender wishes; what came along with a message goes on along with one.
+    /// The way in which the nodes below reach the argument, as the sender wishes; bytes that came with a message go on with a message.
     registration: Registration,
-    /// Tells whoever lent it to this process.
+    /// Tells the node that lent the argument to this process that the argument is no longer needed.
     release: Option<Arc<Release>>,
 }
 
-/// Whose memory it is.
+/// The owner of an argument's memory.
 enum Whose {
-    /// The sender's, in this process.
+    /// The sender, in this process.
     Sent,
-    /// This process's own copy.
+    /// This process, which has its own copy.
     Copied,
-    /// Another node's, read in place by this key.
+    /// Another node; this process reads the memory in place by this key.
     Mapped(RegionKey),
 }
 
 impl Carried {
-    /// What the sender gave.
+    /// An argument as the sender gave it.
     pub(crate) fn sent(kind: NocopyKind, Leaving { memory, release, terms, .. }: Leaving) -> Self {
         Self { memory, kind, whose: Whose::Sent, registration: terms.registration, release }
     }
 
-    /// Bytes that this process keeps because another sent them.
+    /// Bytes that this process keeps because another process sent them.
     pub(crate) fn kept_bytes(&self) -> usize {
         match self.whose {
             Whose::Copied => self.memory.len(),
@@ -68,12 +68,12 @@ impl Carried {
         }
     }
 
-    /// The same bytes by another handle.
+    /// The same argument by another handle of its memory.
     pub(crate) fn map(self, handle: impl FnOnce(Memory) -> Option<Memory>) -> Option<Self> {
         Some(Self { memory: handle(self.memory)?, ..self })
     }
 
-    /// What a member gets. One that reads this process's copy keeps nobody else waiting.
+    /// The argument for one member. A member that reads this process's copy keeps nobody else waiting.
     pub(crate) fn for_member(&self) -> Leaving {
         let own_copy = matches!(self.whose, Whose::Copied) && self.kind == NocopyKind::Received;
         let release = if own_copy { None } else { self.release.clone() };
@@ -99,20 +99,20 @@ impl Carried {
     }
 }
 
-/// What a node passes on to nodes below it.
+/// A message that a node passes on to nodes below it.
 #[derive(Clone, Copy)]
 pub(crate) struct PassedOn<'a> {
-    /// Whose message it is.
+    /// The service whose message it is.
     pub(crate) service: ServiceId,
     pub(crate) carried: &'a [Carried],
-    /// What follows the message in its frame: arguments that are encoded already.
+    /// Arguments that follow the message in its frame; they are encoded already.
     pub(crate) tail: &'a [u8],
-    /// Whether PEs are to run it, so that it costs something.
+    /// Whether PEs are to run the message, so that it has a cost.
     pub(crate) is_run: bool,
 }
 
-/// Tells the nodes below this one, in the tree below `root`: a message made of each child's descriptors, then the tail. Counts that
-/// before.
+/// Sends a message to each node below this one, in the tree below `root`: a message made of the child's descriptors, then the tail.
+/// Counts each message before it goes.
 ///
 /// # Errors
 /// When the message refuses to be encoded, in words.
@@ -125,7 +125,7 @@ pub(crate) fn pass_on<M: Serialize>(
 ) -> Result<(), String> {
     let children: Vec<NodeId> = node.topology.children(node.id, root).collect();
     let carried = passed.carried;
-    // One frame for all, where nobody gets anything of its own.
+    // One frame for all children, where no child gets descriptors of its own.
     if let Some(first) = children.first()
         && carried
             .iter()
@@ -140,8 +140,8 @@ pub(crate) fn pass_on<M: Serialize>(
     pass_to(node, counters, &children, passed, |_, nocopy| message(nocopy))
 }
 
-/// Tells these nodes: each a message made of its position and its descriptors, then the tail. Counts that before anybody can have
-/// processed it.
+/// Sends a message to each of these nodes: a message made of the node's position and its descriptors, then the tail. Counts each message
+/// before its receiver can have processed it.
 ///
 /// # Errors
 /// When a message refuses to be encoded, in words.
@@ -167,7 +167,7 @@ pub(crate) fn pass_to<M: Serialize>(
     Ok(())
 }
 
-/// Describes arguments to one node, the only one that is told.
+/// Describes arguments to one node, the only one that the message goes to.
 pub(crate) fn describe(node: &Node, child: NodeId, carried: &[Carried]) -> Vec<Descriptor> {
     describe_among(node, child, &[child], carried)
 }
@@ -176,7 +176,7 @@ fn describe_among(node: &Node, child: NodeId, children: &[NodeId], carried: &[Ca
     carried.iter().map(|one| one.describe(node, child, one.is_eager(node, children))).collect()
 }
 
-/// A frame, and what it costs if PEs are to run it.
+/// A frame, and its cost if PEs are to run it.
 fn frame<M: Serialize>(
     passed: PassedOn<'_>,
     nocopy: Vec<Descriptor>,
@@ -189,16 +189,15 @@ fn frame<M: Serialize>(
     Ok((bytes, cost))
 }
 
-/// An argument that is to come into this process.
+/// An argument that is to be brought into this process.
 pub(crate) struct Wanted {
     pub(crate) descriptor: Descriptor,
     pub(crate) kind: NocopyKind,
-    /// Where it must land; `None`: wherever it costs least.
+    /// The memory in which the argument must land; `None`: wherever it costs least.
     pub(crate) into: Option<MemoryMut>,
 }
 
-/// Brings arguments into this process, once each, from the node that lends them; `then` runs here or when the last
-/// transfer is over.
+/// Brings arguments into this process, once each, from the node that lends them; `then` runs at once, or when the last transfer is over.
 ///
 /// # Errors
 /// Keys that name nothing and lengths that do not fit, in words.

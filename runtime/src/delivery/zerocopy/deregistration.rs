@@ -1,9 +1,9 @@
-//! Deregistration: registrations end, and memory is handed back when no transfer touches it.
+//! Deregistration of memory: ends registrations, and hands memory back when no transfer touches it.
 //!
-//! 1. Whoever hears that a transfer is over may hear it before this node's own network has let go of the memory: of the last bytes that
-//!    it sent, another thread may take the answer first.
-//! 2. So what ends is deregistered, and handed back when no claim is left: mostly at once, else by [`reap`].
-//! 3. What waits counts as a message on its way: there is no quiescence before it is handed back.
+//! 1. A thread may learn that a transfer is over before this node's own network has let go of the memory: another thread may be the first
+//!    to take the answer to the last bytes that the network sent.
+//! 2. So memory whose registration ends is deregistered, and handed back when no claim is left: mostly at once, else by [`reap`].
+//! 3. Memory that waits counts as a message on its way: there is no quiescence before it is handed back.
 
 use crate::node::Node;
 use crate::node::registration_cache::Ended;
@@ -23,12 +23,12 @@ pub(crate) fn close(node: &Node, key: &RegionKey, hand_back: impl FnOnce(&Node, 
     if let Some((held, hand_back)) = node.deregistrations.end(*key, deregister, hand_back) {
         hand_back(node, held);
     } else if Pe::try_current(|_| ()).is_none() {
-        // A PE looks again once it has announced its sleep; other threads leave that to one.
+        // A PE reaps again once it has announced its sleep; other threads leave that to a PE.
         node.wake(0);
     }
 }
 
-/// Frees memory of ended registrations, hands back what was closed. Returns whether there was any.
+/// Frees memory of ended registrations, and hands back the memory of closed ones. Returns whether there was any.
 pub(crate) fn reap(node: &Node) -> bool {
     let drained = node.network.regions().reap();
     let any = !drained.is_empty();
@@ -41,7 +41,7 @@ pub(crate) fn reap(node: &Node) -> bool {
     any
 }
 
-/// Ends a registration of lent memory; `then` runs when this node holds the memory for nobody any more.
+/// Ends a registration of lent memory; `then` runs when this node holds the memory for no receiver any more.
 pub(crate) fn end(node: &Node, ended: Ended, then: impl FnOnce(&Node) + Send + 'static) {
     let Ended { key, memory } = ended;
     close(node, &key, move |node, held| {
@@ -73,7 +73,7 @@ mod tests {
                 let (key, token) = lent.unwrap_or_else(|_| unreachable!("there is room"));
                 let claim = regions.claim(&key, 0, key.len, ClaimMode::Read).expect("it is live");
 
-                // The receiver's word, before the network has let go.
+                // The receiver's release, before the network has let go.
                 node.outside.sent.add_shared(1);
                 remote_memory::released(&node, token, 60).expect("it is out");
                 assert!(node.deregistrations.are_waiting());

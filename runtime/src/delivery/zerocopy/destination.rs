@@ -7,17 +7,17 @@ use crate::node::Node;
 use crate::node::credit::Cost;
 use crate::node::mailbox::Work;
 
-/// Where a call is going.
+/// The PE that a call goes to, and the options and the cost of the call.
 #[derive(Clone)]
 pub(crate) struct Destination {
     pub(crate) pe: PeId,
     pub(crate) options: CallOptions,
-    /// What it has cost, if its PE has not run any of it yet.
+    /// The cost of the call, if its PE has not run any of it yet.
     pub(crate) cost: Cost,
 }
 
 impl Destination {
-    /// Leaves the call there, ready to run.
+    /// Leaves the call with its PE, ready to run.
     pub(crate) fn deliver(self, node: &Node, call: Call) {
         let Self { pe, options, cost } = self;
         node.deliver(pe, Work::Message(Envelope { options, body: Body::Call(call) }, cost));

@@ -1,8 +1,8 @@
-//! The nocopy arguments of one message, some of which have to be fetched.
+//! Gathering of the nocopy arguments of one message, some of which have to be fetched.
 //!
-//! 1. What is here keeps its place; memory waits for what is not.
-//! 2. The last transfer runs what follows, with all arguments in order, on the thread that completes it. A transfer that fails
-//!    ends the job, so nothing follows then.
+//! 1. An argument that is here keeps its place; memory waits for each argument that is not.
+//! 2. The last transfer runs the closure that follows, with all arguments in order, on the thread that completes it. A transfer that
+//!    fails ends the job, so no closure runs then.
 
 use super::remote_memory::fetch;
 use crate::model::nocopy::Few;
@@ -11,32 +11,32 @@ use chare_lrts::{MemoryMut, RegionKey};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// How one argument comes here.
+/// The way in which one argument comes here.
 pub(super) enum Plan<T> {
     Ready(T),
     Fetch(Fetch<T>),
 }
 
-/// Makes an argument of the memory that was filled for it.
+/// Closure that makes an argument of the memory that was filled for it.
 type Arrive<T> = Box<dyn FnOnce(&Arc<Node>, MemoryMut) -> T + Send>;
 
-/// A transfer to be started.
+/// A transfer that is to be started.
 pub(super) struct Fetch<T> {
     pub(super) key: RegionKey,
     pub(super) into: MemoryMut,
-    /// How many are fetched, from the region's start.
+    /// Number of bytes to fetch, from the region's start.
     pub(super) bytes: usize,
     pub(super) arrive: Arrive<T>,
 }
 
-/// See the file's head.
+/// The nocopy arguments of one message: those that are here, and the fetches of the others.
 pub(super) struct Gathering<T> {
     here: Few<T>,
-    /// With their positions among all, in order.
+    /// Fetches with the positions of their arguments among all, in order.
     fetches: Vec<(usize, Fetch<T>)>,
 }
 
-/// What transfers that run fill, and what follows.
+/// The slots that running transfers fill, and the closure that follows.
 struct Unfinished<T, F> {
     slots: Few<Option<T>>,
     missing: usize,
@@ -44,7 +44,7 @@ struct Unfinished<T, F> {
 }
 
 impl<T: Send + 'static> Gathering<T> {
-    /// Plans how each argument comes here.
+    /// Plans the way in which each argument comes here.
     ///
     /// # Errors
     /// The first plan that cannot be made, in words.
@@ -68,7 +68,7 @@ impl<T: Send + 'static> Gathering<T> {
         if self.fetches.is_empty() { Ok(self.here) } else { Err(self) }
     }
 
-    /// Fetches what is not here, then runs `then`. `what` is for the error of a transfer that fails.
+    /// Fetches the arguments that are not here, then runs `then`. `what` names a transfer that fails, for its error.
     pub(super) fn fetch(
         self,
         node: &Arc<Node>,
@@ -96,7 +96,7 @@ impl<T: Send + 'static> Gathering<T> {
 }
 
 impl<T, F> Unfinished<T, F> {
-    /// Returns whether nothing is missing any more.
+    /// Fills a slot. Returns whether no argument is missing any more.
     fn fill(&mut self, position: usize, argument: T) -> bool {
         self.slots[position] = Some(argument);
         self.missing -= 1;

@@ -1,16 +1,15 @@
-//! Zero-copy on its way: nocopy arguments leave their process as descriptors and come into another one.
-//! `proxy -> **zerocopy** -> envelope -> location -> outbox`
+//! Zero-copy transport of nocopy arguments: takes them out of their process as descriptors, and into another process as memory. Here live
+//! the steps of sending, receiving, posting and releasing; the types that users hold never do: see `model/nocopy` and `api`.
+//! `api/proxy -> **delivery/zerocopy** -> model/envelope -> pe/places -> delivery/outbox -> node/posting -> lrts`
 //!
-//! 1. A nocopy argument leaves its process as a [`Descriptor`](crate::model::nocopy::Descriptor): its bytes if they are few (eager), else the key of a
-//!    region on the sender's memory (rendezvous).
-//! 2. The receiver reads a region in place where it can be mapped, else fetches it with one get, into memory of the
-//!    runtime or into what the post method gave. Only then does the entry run.
-//! 3. When the receiver no longer needs the region it says `Released`, and how much it took, to the node that sent the descriptor, after what
-//!    the entry that dropped it sends; the sender ends the registration and, when its own network has let go of the memory, too
-//!    ([`deregistration`]), hands the buffer back.
-//! 4. A broadcast's arguments go down a tree of nodes, see [`carry`].
-//!
-//! What a user holds of them never stands here: see `model/nocopy` and `api`.
+//! 1. A nocopy argument leaves its process as a [`Descriptor`](crate::model::nocopy::Descriptor): its bytes if they are few (eager), else
+//!    the key of a region on the sender's memory (rendezvous).
+//! 2. The receiver reads a region in place where it can be mapped, else fetches it with one get, into memory of the runtime or into the
+//!    buffer that the post method gave. The entry runs only after that.
+//! 3. When the receiver no longer needs the region, it sends `Released`, with the number of bytes that it took, to the node that sent the
+//!    descriptor. This message follows all messages of the entry that dropped the argument. The sender ends the registration, and hands
+//!    the buffer back when its own network has let go of the memory, too (see [`deregistration`]).
+//! 4. The arguments of a broadcast go down a tree of nodes, see [`carry`].
 
 pub(crate) mod carry;
 pub(crate) mod deregistration;

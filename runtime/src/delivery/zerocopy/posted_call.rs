@@ -1,4 +1,4 @@
-//! A call that waits for its posts: until each has its buffer, or a tag under which one comes.
+//! Posted call: waits until each of its posts has its buffer, or a tag under which the buffer comes.
 
 use super::destination::Destination;
 use super::receive;
@@ -11,7 +11,7 @@ use crate::node::Node;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// See the file's head.
+/// A call that waits for the buffers of its posts.
 pub(crate) struct PostedCall {
     node: Arc<Node>,
     pe: PeId,
@@ -22,14 +22,14 @@ pub(crate) struct PostedCall {
 }
 
 struct State {
-    /// By position among the posted parameters.
+    /// The buffers that were given, by position among the posted parameters.
     given: Vec<Option<PostedMemory>>,
     missing: usize,
     /// Whether a post was dropped unused.
     abandoned: bool,
-    /// Set when the post method has returned.
+    /// The call and its destination; set when the post method has returned.
     call: Option<(Destination, Call)>,
-    /// What the call makes its node keep, while it is there.
+    /// Bytes that the call takes of its node's allowance while it waits.
     kept_bytes: u64,
 }
 
@@ -39,7 +39,7 @@ const ABANDONED: &str =
 const OVERFULL: &str = "the calls that wait for posted buffers would take more than a quarter of this host's memory; post buffers for them earlier";
 
 impl PostedCall {
-    /// What the posts of a call, about to be handed to its post method on `pe`, will wait in.
+    /// Opens a posted call for a call that is about to be handed to its post method on `pe`; returns it with the posts, which wait in it.
     pub(crate) fn open(node: &Arc<Node>, pe: PeId, call: &Call) -> (Arc<Self>, Posts) {
         let bytes: Vec<usize> = match call.nocopy.as_deref() {
             Some(Nocopy::Leaving(leaving)) => leaving.iter().map(|one| one.memory.len()).collect(),
@@ -58,10 +58,10 @@ impl PostedCall {
         (waiting, Posts::new(slots))
     }
 
-    /// Takes the call in after its post method. Gives it back at once, with its buffers, if all are there.
+    /// Takes the call in after its post method. Gives the call back at once, with its buffers, if all buffers are there.
     ///
     /// # Errors
-    /// When the post method dropped a post, or calls that wait take too much memory, in words.
+    /// When the post method dropped a post, or when the calls that wait take too much memory, in words.
     pub(crate) fn enter(
         &self,
         destination: Destination,
@@ -107,7 +107,7 @@ impl PostSink for PostedCall {
         self.offered[position]
     }
 
-    /// The call cannot run. While its post method runs, whoever runs it is told.
+    /// Ends the job, because the call cannot run. While the post method still runs, [`PostedCall::enter`] returns the error instead.
     fn abandon(&self) {
         let mut state = self.state.lock();
         state.abandoned = true;
@@ -134,7 +134,7 @@ impl PostSink for PostedCall {
     }
 }
 
-/// About how much memory a call takes that waits.
+/// About the number of bytes that a waiting call takes.
 fn kept_bytes(call: &Call) -> u64 {
     let nocopy = call.nocopy.as_deref().map_or(0, Nocopy::kept_bytes);
     (size_of::<Call>() + call.arguments.encoded_bytes() + nocopy) as u64

@@ -1,4 +1,4 @@
-//! The receiver's side of nocopy arguments: read in place, fetched, or copied into posted buffers.
+//! The receiver's side of nocopy arguments: reads them in place, fetches them, or copies them into posted buffers.
 //!
 //! A call whose arguments have to be fetched waits in a [`Gathering`], whose last transfer delivers it.
 
@@ -11,8 +11,8 @@ use crate::node::Node;
 use chare_lrts::MemoryMut;
 use std::sync::Arc;
 
-/// Brings a call's nocopy arguments in, posted ones into what was `given`, in declaration order. Returns the call when it is
-/// ready; else it is delivered to its destination later.
+/// Brings a call's nocopy arguments in, posted ones into the buffers that were `given`, in declaration order. Returns the call when it is
+/// ready; else the call is delivered to its destination later.
 ///
 /// # Errors
 /// Buffers that do not fit, keys that name nothing, in words.
@@ -59,7 +59,7 @@ pub(crate) fn land(
     }
 }
 
-/// An argument from the same process: handed over, or copied once into the posted buffer.
+/// Lands an argument from the same process: hands it over, or copies it once into the posted buffer.
 fn land_here(node: &Node, leaving: Leaving, given: Option<PostedMemory>) -> Arrived {
     match given {
         None => leaving.into(),

@@ -1,6 +1,6 @@
-//! Memory that another node has lent to this one: read in place or fetched, then released.
+//! Remote memory: memory that another node has lent to this one, which reads it in place or fetches it, then releases it.
 //!
-//! What its owner says of it is an allegation until the network has checked it.
+//! The owner's description of the memory is an allegation until the network has checked it.
 
 use super::deregistration;
 use crate::model::envelope::frame::{self, Header};
@@ -21,7 +21,8 @@ pub(crate) fn view(node: &Node, key: &RegionKey) -> Result<Option<Memory>, Strin
     node.network.view(key, 0, len).map_err(|error| error.to_string())
 }
 
-/// Memory for the whole of a region: `into`, or the runtime's. Made before the owner is asked, so the length is an allegation.
+/// Memory for the whole of a region: `into`, or the runtime's. Made before the owner is asked, so the region's length is still an
+/// allegation.
 ///
 /// # Errors
 /// A length that does not fit, in words.
@@ -36,8 +37,8 @@ pub(crate) fn landing(node: &Node, key: &RegionKey, into: Option<MemoryMut>) -> 
     }
 }
 
-/// Fills the first bytes of memory from a region, then runs `then` with it; a transfer that fails ends the job, with an error
-/// that says `what` it was.
+/// Fills the first bytes of memory from a region, then runs `then` with the memory; a transfer that fails ends the job, with an error in
+/// which `what` names the transfer.
 pub(crate) fn fetch(
     node: &Arc<Node>,
     what: impl FnOnce() -> String + Send + 'static,
@@ -54,7 +55,7 @@ pub(crate) fn fetch(
     node.transfers.get(&node.network, (key, 0), (into, bytes), Box::new(then));
 }
 
-/// Tells a lender that its memory is free again, and how many bytes of it were taken.
+/// Tells a lender that its memory is free again, and how many bytes of the memory were taken.
 pub(crate) fn send_release(node: &Node, lender: Lender, bytes: u64) {
     if !node.has_ended() {
         node.outside.sent.add_shared(1);
@@ -64,7 +65,7 @@ pub(crate) fn send_release(node: &Node, lender: Lender, bytes: u64) {
 
 fn post_release(node: &Node, lender: Lender, bytes: u64) {
     if lender.node == node.id {
-        // The call has come back to where it was made: from where its chare was thought to be.
+        // The call has come back to the node that made it, from the node where its chare was thought to be.
         if let Err(cause) = released(node, lender.token, bytes) {
             node.fail(JobError::Undecodable { peer: node.id, node: node.id, cause });
         }
@@ -76,7 +77,7 @@ fn post_release(node: &Node, lender: Lender, bytes: u64) {
     }
 }
 
-/// Memory of this node is free again; its first `bytes` were taken.
+/// Takes memory of this node back that a receiver has released; the receiver has taken the first `bytes` of it.
 ///
 /// # Errors
 /// A token that is not out, in words.
@@ -98,7 +99,8 @@ pub(crate) fn sweep(node: &Node) {
     node.transfers.sweep().into_iter().for_each(|ended| deregistration::end(node, ended, |_| ()));
 }
 
-/// Tells a lender, when the last holder is done, how much of `offered` bytes was taken; on a PE, when its step is over.
+/// A release that tells a lender, when the last holder is done, how many of the `offered` bytes were taken; on a PE, when the PE's step
+/// is over.
 pub(crate) fn release_to(node: &Arc<Node>, lender: Lender, offered: u64) -> Arc<Release> {
     let node = Arc::clone(node);
     Release::new(offered, true, move |taken| {
@@ -109,7 +111,7 @@ pub(crate) fn release_to(node: &Arc<Node>, lender: Lender, offered: u64) -> Arc<
     })
 }
 
-/// Defers a release until the PE's step is over, and counts it as sent; returns whether it did: not when the job is over.
+/// Defers a release until the PE's step is over, and counts it as sent. Returns whether it was deferred: not when the job is over.
 fn defer(pe: &Pe, lender: Lender, bytes: u64) -> bool {
     let defers = !pe.node.has_ended();
     if defers {
@@ -120,7 +122,7 @@ fn defer(pe: &Pe, lender: Lender, bytes: u64) -> bool {
     defers
 }
 
-/// Sends what steps of the PE have released.
+/// Sends the releases that steps of the PE have collected.
 #[inline]
 pub(crate) fn send_releases(pe: &Pe) {
     if !pe.releases.is_empty() {

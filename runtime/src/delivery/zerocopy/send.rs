@@ -1,4 +1,5 @@
-//! The sender's side of a nocopy argument that leaves its process: eager or rendezvous is decided here.
+//! The sender's side of nocopy arguments that leave their process: decides between eager and rendezvous, lends memory, and hands buffers
+//! back.
 
 use super::deregistration;
 use crate::model::nocopy::{
@@ -10,19 +11,19 @@ use chare_lrts::{Lrts, Memory, NodeId};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// Up to here the bytes travel with the message, whatever else the peer could do with them: for memory that it maps, that the
-/// kernel copies, that a network fetches by itself, and that messages carry. Measured by the bench `crossover`, on a machine with two
-/// processors, where both ways cost the same: mapping and its release take 1.2 us at any size, as a message of 1,300 bytes does; a copy by the
-/// kernel and its release 3 us, as a message of 5 KB does; a fetch of a network as much as a message of 30 KB or more. Over TCP a
-/// message asks, one releases, and the data are messages all the same: that is slower than to send them up to 256 KiB, and then quicker,
-/// because a message is put together first.
+/// Largest arguments, in bytes, that travel with the message, whatever else the peer could do with them: for memory that the peer maps,
+/// that the kernel copies, that a network fetches by itself, and that messages carry. Measured by the bench `crossover`, on a machine
+/// with two processors, where both ways cost the same: mapping and its release take 1.2 us at any size, as a message of 1,300 bytes does;
+/// a copy by the kernel and its release 3 us, as a message of 5 KB does; a fetch of a network as much as a message of 30 KB or more. Over
+/// TCP a message asks, another releases, and the data are messages all the same: up to 256 KiB that is slower than sending the data
+/// along, and beyond it is quicker, because a message is put together first.
 const EAGER_MAPPED_BYTES: usize = 1024;
 const EAGER_COPIED_BYTES: usize = 4096;
 const EAGER_FETCHED_BYTES: usize = 32 << 10;
 const EAGER_CARRIED_BYTES: usize = 256 << 10;
 
-/// Whether the bytes of an argument travel with its message: its sender wishes so, or fetching them from `peer` would cost more
-/// than copying them.
+/// Whether the bytes of an argument travel with its message: because the sender wishes so, or because fetching them from `peer` would
+/// cost more than copying them.
 pub(crate) fn is_eager(node: &Node, memory: &Memory, registration: Registration, peer: NodeId) -> bool {
     if registration == Registration::None {
         return true;
@@ -34,15 +35,15 @@ pub(crate) fn is_eager(node: &Node, memory: &Memory, registration: Registration,
     } else if node.network.is_one_sided(peer) {
         EAGER_FETCHED_BYTES
     } else {
-        // Several of them are to fit into a frame: what does not is fetched after all.
+        // Several arguments are to fit into a frame: an argument that does not is fetched after all.
         EAGER_CARRIED_BYTES.min(node.frame_bytes_max / 2)
     };
     memory.len() <= limit_bytes
 }
 
-/// Takes charge of what the caller gave.
+/// Takes charge of the buffer that the caller gave.
 pub(crate) fn take_charge(node: &Arc<Node>, Outgoing { memory, terms, hand_back }: Outgoing) -> Leaving {
-    // Nobody is lent what is empty; and all that is empty may have one address.
+    // Empty memory is lent to no receiver; and all empty blocks may have one address.
     let is_held = terms.registration == Registration::Now && !memory.is_empty();
     let held = is_held && node.transfers.hold(node.network.regions(), &memory);
     let held = held.then(|| memory.clone());
@@ -52,14 +53,14 @@ pub(crate) fn take_charge(node: &Arc<Node>, Outgoing { memory, terms, hand_back 
     Leaving { memory, release, terms, is_copy: false }
 }
 
-/// Ends the registration of what is `held`, then hands the buffer back to a caller who waits for it.
+/// A release that ends the registration of the memory `held`, then hands the buffer back to a caller that waits for it.
 fn release(
     node: &Arc<Node>,
     offered: u64,
     held: Option<Memory>,
     hand_back: Option<HandBack>,
 ) -> Arc<Release> {
-    // In a mutex because a release is shared; it is run once.
+    // In a mutex because a release is shared; the closure is run once.
     let (node, is_awaited, hand_back) = (Arc::clone(node), hand_back.is_some(), Mutex::new(hand_back));
     let hand_back = move |node: &Node, taken| {
         if let Some(hand_back) = hand_back.into_inner() {
@@ -93,7 +94,7 @@ pub(crate) fn describe(node: &Node, peer: NodeId, kinds: &[NocopyKind], nocopy: 
     let describe_one = |(kind, one): (&NocopyKind, Leaving)| describe_one(node, peer, *kind, one);
     match nocopy {
         Nocopy::Leaving(leaving) => kinds.iter().zip(leaving).map(describe_one).collect(),
-        // They came here because the chare was thought to be here.
+        // The arguments came here because the chare was thought to be here.
         Nocopy::Described(descriptors) => descriptors,
         Nocopy::Arrived(arrived) => {
             kinds.iter().zip(arrived.into_iter().map(Leaving::from)).map(describe_one).collect()
@@ -109,7 +110,7 @@ fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -
     lend_or_copy(node, leaving)
 }
 
-/// Lends memory to one receiver; copies it when no more can be registered, and says so once.
+/// Lends memory to one receiver; copies the memory when no more can be registered, and warns of that once.
 pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving) -> Descriptor {
     match node.transfers.lend(node.network.regions(), leaving) {
         Ok((key, token)) => Descriptor::Lent { key, token },
@@ -121,15 +122,15 @@ pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving) -> Descriptor {
                 );
             }
             node.outside.count_copy(memory.len());
-            // The receiver answers, as it does for what it is lent.
+            // The receiver answers, as it does for lent memory.
             let lender = release.map(|release| lender(node, release));
             Descriptor::Inline { bytes: EagerBytes::new(memory, None), lender }
         }
     }
 }
 
-/// The bytes themselves. Whoever waits to hear how much of a posted argument is taken hears from the receiver; anybody else when the
-/// bytes have been packed.
+/// Describes an argument by its bytes. A sender that waits to learn how much of a posted argument is taken learns it from the receiver;
+/// any other sender has its buffer back when the bytes have been packed.
 pub(crate) fn inline(
     node: &Node,
     kind: NocopyKind,

@@ -1,24 +1,24 @@
-//! The collections that one PE knows.
+//! Table of the collections that one PE knows.
 //!
-//! Nearly always somebody asks again for the one that was asked for last: a broadcast and the contributions that answer it, a constructor
-//! that wants its index. That one is found without a hash.
+//! Nearly every look-up is for the same collection as the last one: a broadcast and the contributions that answer it, a constructor that
+//! wants its index. That collection is found without a hash.
 
 use super::members::LocalCollection;
 use crate::model::ids::CollectionId;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 
-/// See the file's head. A collection stays for the length of the job.
+/// The collections that one PE knows. A collection stays for the length of the job.
 #[derive(Default)]
 pub(crate) struct Collections {
     known: Vec<LocalCollection>,
     places: FxHashMap<CollectionId, usize>,
-    /// Where the one stands that was asked for last.
+    /// Position in `known` of the collection that was looked up last.
     last: Cell<usize>,
 }
 
 impl Collections {
-    /// One that was not known.
+    /// Adds a collection that was not known.
     pub(crate) fn insert(&mut self, collection: LocalCollection) {
         self.places.insert(collection.info.id, self.known.len());
         self.known.push(collection);

@@ -1,4 +1,4 @@
-//! What a PE keeps of a collection: its own members, and where those are that have their home here.
+//! Part of a collection on one PE: its members there, and the places of the members that have their home there.
 
 use crate::model::collection::{CollectionInfo, Insertions};
 use crate::model::ids::{Index, PeId};
@@ -9,10 +9,10 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The members of a collection on one PE: found by index, gone through in the order in which they came.
+/// The members of a collection on one PE: found by index, iterated in the order in which they came.
 #[derive(Default)]
 pub(crate) struct Members {
-    /// A member that went leaves a hole.
+    /// The members in the order in which they came; a member that is gone leaves a hole.
     slots: Vec<Option<Rc<dyn AnyChare>>>,
     places: FxHashMap<Index, u32>,
 }
@@ -32,7 +32,7 @@ impl Members {
         self.places.contains_key(&index)
     }
 
-    /// How far [`Members::within`] reaches. What comes meanwhile comes behind.
+    /// End of the positions for [`Members::within`]. Members that come meanwhile stand behind it.
     pub(crate) fn end(&self) -> usize {
         self.slots.len()
     }
@@ -70,23 +70,23 @@ impl Members {
     }
 }
 
-/// See the file's head.
+/// The part of a collection on one PE.
 pub(crate) struct LocalCollection {
     pub(crate) info: Arc<CollectionInfo>,
-    /// Those that live here.
+    /// Members that live here.
     pub(crate) members: Members,
-    /// Where those live that have their home here and live elsewhere.
+    /// PEs of the members that have their home here and live elsewhere.
     pub(crate) away: FxHashMap<Index, PeId>,
     /// The encodings of the indices of members here whose index is a digest.
     pub(crate) names: FxHashMap<Index, Box<[u8]>>,
     pub(crate) contributions: Contributions,
     pub(crate) insertions: Insertions,
-    /// On the first PE of a node.
+    /// Used on the first PE of a node: the news that reductions have begun.
     pub(crate) telling: Telling,
 }
 
 impl LocalCollection {
-    /// A collection on a PE that begins with so many members there.
+    /// A collection on PE `pe`, which begins with `members` members there.
     pub(crate) fn new(info: Arc<CollectionInfo>, pe: PeId, members: usize) -> Self {
         let contributions = Contributions::new(members as u64, info.takes_part(pe));
         let insertions = Insertions::new(info.is_open());
@@ -106,7 +106,7 @@ impl LocalCollection {
         collection
     }
 
-    /// Whether members may still come: inserted, or because somebody calls them.
+    /// Whether members may still come: by insertion, or by a call of a member on demand.
     pub(crate) fn may_come(&self) -> bool {
         self.insertions.are_expected() || self.info.is_on_demand()
     }

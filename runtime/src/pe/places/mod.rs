@@ -1,12 +1,14 @@
-//! Which PE a chare lives on, and the chares of this one. `envelope -> **location** -> outbox`
+//! Places of chares: the chares that live on a PE, and the PEs on which others live, as far as it is known there. Here live tables and
+//! look-ups; creating, removing and forwarding never do.
+//! `api/proxy -> delivery/zerocopy -> model/envelope -> **pe/places** -> delivery/outbox -> node/posting -> lrts`
 //!
-//! 1. Tables hold the chares that live here. Of a member that lives elsewhere its home knows where, or that there is none; the
-//!    home follows from the index (see [`Placement`](crate::Placement)).
-//! 2. Both cost a hash or two, so each PE remembers what it asked last, in a small direct-mapped table: of a chare its PE, and
-//!    the chare itself if it is this one. Sending and dispatching both ask there first.
-//! 3. A call that was queued with its chare runs without asking again, unless that is gone meanwhile.
-//! 4. What is remembered is a copy. Whoever adds a chare to the tables of rule 1 or removes one forgets it. What other PEs remember
-//!    may be stale: then the message goes on to the home, which forwards it and tells the sender.
+//! 1. Tables hold the chares that live here. The home of a member that lives elsewhere knows where the member lives, or that it does not
+//!    exist; the home follows from the index (see [`Placement`](crate::Placement)).
+//! 2. Each of these look-ups costs a hash or two, so each PE remembers the latest answers, in a small direct-mapped table: the PE of a
+//!    chare, and the chare itself if it lives here. Sending and dispatching both ask that table first.
+//! 3. A call that was queued with its chare runs without another look-up, unless the chare is gone meanwhile.
+//! 4. A remembered answer is a copy. Code that adds a chare to the tables of rule 1 or removes one forgets the answer. The answers that
+//!    other PEs remember may be stale: then the message goes on to the home, which forwards it and tells the sender.
 
 mod collections;
 mod members;
@@ -20,47 +22,48 @@ use collections::Collections;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// How many answers a PE remembers: what an entry and those around it talk to, in memory that stays in the nearest cache.
+/// Number of answers that a PE remembers: for the chares that an entry and its neighbours call, in memory that stays in the nearest
+/// cache.
 const REMEMBERED: usize = 256;
 
-/// What this PE knows about a chare's place.
+/// The place of a chare, as far as this PE knows.
 pub(crate) enum Location {
-    /// It lives there.
+    /// The PE that calls go to: the chare lives there, or has its home there.
     At(PeId),
-    /// Its collection has not been heard of here yet.
+    /// The chare's collection is not known here yet.
     Unknown(Missing),
 }
 
-/// What this PE knows of a member that is not here.
+/// The reason why a member is not here, as far as this PE knows.
 pub(crate) enum Absence {
-    /// Its collection has not been heard of here yet.
+    /// The member's collection is not known here yet.
     Unknown,
-    /// This is not its home, which knows more.
+    /// The member's home is that PE, which knows more.
     HomeIs(PeId),
-    /// This is its home: it lives there.
+    /// This PE is the member's home; the member lives on that PE.
     LivesOn(PeId),
-    /// This is its home, and it is nowhere.
+    /// This PE is the member's home; the member does not exist.
     Nowhere,
 }
 
-/// The chares of one PE, and what it remembers of others.
+/// The chares of one PE, and the remembered places of others.
 pub(crate) struct Places {
     singletons: FxHashMap<ChareId, Rc<dyn AnyChare>>,
     collections: Collections,
     remembered: Box<[Remembered; REMEMBERED]>,
 }
 
-/// In a cache line of its own: every call looks at one.
+/// A remembered answer, in a cache line of its own: every call looks at one.
 #[repr(align(64))]
 struct Remembered {
     target: Target,
-    /// Where calls of it go.
+    /// The PE that calls of the target go to.
     pe: Option<PeId>,
-    /// It, if it lives here.
+    /// The chare, if it lives here.
     chare: Option<Rc<dyn AnyChare>>,
 }
 
-/// No chare is called this: PEs are fewer.
+/// A target that no chare has: PEs are fewer.
 const NOBODY: Target =
     Target::Chare(ChareId { home: PeId(u32::MAX), creator: PeId(u32::MAX), serial: u32::MAX });
 
@@ -78,7 +81,7 @@ impl Default for Places {
     }
 }
 
-/// Where a target is remembered; neighbours in an array, in any dimension, hardly meet.
+/// Position of a target in the table of remembered answers; neighbours in an array, in any dimension, hardly share one.
 #[inline]
 fn slot(target: &Target) -> usize {
     let number = match target {
@@ -92,24 +95,24 @@ fn slot(target: &Target) -> usize {
     number as usize % REMEMBERED
 }
 
-/// What a PE remembers of where calls go.
+/// The remembered answer to where calls of a target go.
 pub(crate) enum Recalled {
-    /// It lives here.
+    /// The chare, which lives here.
     Here(Rc<dyn AnyChare>),
-    /// It lives there.
+    /// The PE that calls go to.
     On(PeId),
     Nothing,
 }
 
 impl Places {
-    /// What is remembered of a target, if anything is.
+    /// The remembered answer for a target, if there is one.
     #[inline(always)]
     fn remembered(&self, target: &Target) -> Option<&Remembered> {
         let remembered = &self.remembered[slot(target)];
         (remembered.target == *target).then_some(remembered)
     }
 
-    /// Where calls of a target go, if that is remembered: the quick half of [`Places::find`] and [`Places::locate`].
+    /// The remembered answer to where calls of a target go: the quick half of [`Places::find`] and [`Places::locate`].
     #[inline(always)]
     pub(crate) fn recall(&self, target: &Target) -> Recalled {
         let Some(remembered) = self.remembered(target) else { return Recalled::Nothing };
@@ -137,7 +140,7 @@ impl Places {
         Some(chare)
     }
 
-    /// The same, without a look at what is remembered and without remembering it: for many chares in turn.
+    /// The chare, if it lives here; neither reads nor writes the remembered answers: for many chares in turn.
     pub(crate) fn look_up(&self, target: Target) -> Option<Rc<dyn AnyChare>> {
         match target {
             Target::Chare(id) => self.singletons.get(&id).map(Rc::clone),
@@ -147,22 +150,22 @@ impl Places {
         }
     }
 
-    /// What this PE knows of a collection.
+    /// The part of a collection on this PE.
     pub(crate) fn collection(&self, id: CollectionId) -> Option<&LocalCollection> {
         self.collections.get(id)
     }
 
-    /// The same, to change it; whoever changes where members live forgets them.
+    /// The part of a collection on this PE, to change it; code that changes where members live [forgets](Places::forget) them.
     pub(crate) fn collection_mut(&mut self, id: CollectionId) -> Option<&mut LocalCollection> {
         self.collections.get_mut(id)
     }
 
-    /// A collection is known here from now on.
+    /// Adds a collection, which is known here from now on.
     pub(crate) fn insert_collection(&mut self, collection: LocalCollection) {
         self.collections.insert(collection);
     }
 
-    /// What PE `here` knows of a member that is not there.
+    /// The reason why a member is not on PE `here`, as far as `here` knows.
     pub(crate) fn explain_absence(&self, here: PeId, collection: CollectionId, index: Index) -> Absence {
         let Some(collection) = self.collections.get(collection) else { return Absence::Unknown };
         match (collection.info.home(index), collection.away.get(&index)) {
@@ -172,14 +175,14 @@ impl Places {
         }
     }
 
-    /// A home says where a member lives.
+    /// Remembers where a member lives, as its home says.
     pub(crate) fn learn(&mut self, target: Target, at: PeId) {
         if self.look_up(target).is_none() {
             self.entry(target).pe = Some(at);
         }
     }
 
-    /// What is remembered of a target, to be added to.
+    /// The remembered answer for a target, to be added to. An answer for another target in its place is forgotten.
     fn entry(&mut self, target: Target) -> &mut Remembered {
         let remembered = &mut self.remembered[slot(&target)];
         if remembered.target != target {
@@ -188,7 +191,7 @@ impl Places {
         remembered
     }
 
-    /// Forgets what is remembered of a target. It is only a copy: nothing is dropped here.
+    /// Forgets the answer for a target. The answer is only a copy: nothing is dropped here.
     pub(crate) fn forget(&mut self, target: Target) {
         let remembered = &mut self.remembered[slot(&target)];
         if remembered.target == target {
@@ -196,11 +199,11 @@ impl Places {
         }
     }
 
-    /// A chare lives here from now on.
+    /// Adds a chare, which lives here from now on.
     pub(crate) fn insert(&mut self, target: Target, chare: Rc<dyn AnyChare>) {
         match target {
             Target::Chare(id) => {
-                // Whoever created it calls it next.
+                // The creator of a chare is mostly the first to call it.
                 self.entry(target).chare = Some(Rc::clone(&chare));
                 self.singletons.insert(id, chare);
             }
@@ -212,7 +215,8 @@ impl Places {
         }
     }
 
-    /// A chare lives here no more. The caller drops it when the PE can be used again: its state may run code of the user.
+    /// Removes a chare, which lives here no more. The caller drops it when the PE can be used again: the chare's state may run code of
+    /// the user.
     pub(crate) fn remove(&mut self, target: Target) -> Option<Rc<dyn AnyChare>> {
         self.forget(target);
         match target {
@@ -225,7 +229,7 @@ impl Places {
         }
     }
 
-    /// Where a chare lives, as far as PE `here` knows.
+    /// The place of a chare, as far as PE `here` knows.
     pub(crate) fn locate(&mut self, here: PeId, target: Target) -> Location {
         let remembered = self.remembered(&target).and_then(|remembered| remembered.pe);
         remembered.map_or_else(|| self.locate_unremembered(here, target), Location::At)
@@ -238,7 +242,7 @@ impl Places {
             Target::Member(collection, index) => match self.explain_absence(here, collection, index) {
                 Absence::Unknown => return Location::Unknown(Missing::Collection(collection)),
                 Absence::HomeIs(at) | Absence::LivesOn(at) => at,
-                // It may come: nothing to remember.
+                // The member may come: nothing to remember.
                 Absence::Nowhere => return Location::At(here),
             },
         };
