@@ -1,9 +1,9 @@
-//! Doors for the fuzzers: a job of two nodes on the calling thread, whose node 1 hears what the caller makes of what node 0
-//! said. Exists with the feature `fuzzing` alone and is no part of the interface.
+//! Entry points for the fuzzers: a job of two nodes on the calling thread, whose node 1 receives the frames that a fuzzer makes of those
+//! that node 0 sent. They exist with the feature `fuzzing` alone and are no part of the interface.
 //!
-//! 1. [`Pair::open`] runs `main` on node 0 until nothing moves; the frames that node 1 heard meanwhile are the seeds.
-//! 2. [`Pair::hear`] lets node 1 hear one more frame and do all that follows from it. Hearing must not panic; a panic in what
-//!    follows ends the job, as the scheduler would end it ([`is_guarded`] tells the two apart).
+//! 1. [`Pair::open`] runs `main` on node 0 until both nodes are idle; the frames that node 1 received meanwhile are the seeds.
+//! 2. [`Pair::hear`] lets node 1 receive one more frame and do all the work that follows from it. Receiving must not panic; a panic in
+//!    the work that follows ends the job, as the scheduler would end it ([`is_guarded`] tells the two apart).
 
 use crate::delivery::{dispatch, inbox, polling};
 use crate::job::life::{self, Main};
@@ -23,22 +23,24 @@ use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Looks at an idle pair before it counts as quiet: the kernel takes a moment to pass a frame on.
+/// The looks at an idle pair before the pair counts as quiet: the kernel takes a moment to pass a frame on.
 const QUIET_LOOKS: usize = 300;
 
-/// Pieces of work that may follow from one frame. News that a million reductions have begun lets a PE without members close them all.
+/// The most pieces of work that may follow from one frame: a message that a million reductions have begun lets a PE without members close
+/// them all.
 const WORK_MAX: usize = 2 << 20;
 
-/// A collection may take all memory of a host; a fuzzer must not. So many no host can hold: they are refused anyway.
+/// The numbers of members that are refused here: a collection may take all memory of a host, and a fuzzer must not. The runtime itself
+/// refuses numbers above this range, which no host can hold.
 const MEMBERS: std::ops::Range<u64> = 1 << 12..1 << 48;
 
-/// See the file's head.
+/// Two nodes of one job on the calling thread; see the file's head.
 pub struct Pair {
     speaker: Rc<Pe>,
     listener: Rc<Pe>,
 }
 
-/// Node 1's way in, written down.
+/// A sink that hands frames to node 1 and records them.
 struct Recorder<'a> {
     node: &'a Arc<Node>,
     frames: Vec<Vec<u8>>,
@@ -63,12 +65,12 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic on this thread would end its job in words and do no further harm.
+/// Whether a panic on this thread would end its job with an error message and do no further harm.
 pub fn is_guarded() -> bool {
     GUARDED.get()
 }
 
-/// Does what is left for a PE; returns whether there was anything.
+/// Does the work that waits on a PE; returns whether there was any.
 fn work(pe: &Rc<Pe>) -> bool {
     let mut works = 0;
     let left = || pe.mailbox.pop().map(|work| Box::new(Queued::Work(work)));
@@ -89,14 +91,14 @@ fn work(pe: &Rc<Pe>) -> bool {
 }
 
 impl Pair {
-    /// Opens both nodes and lets `main` run on node 0; returns what node 1 heard, and a frame of credit: what `main` says is hardly
-    /// enough for one.
+    /// Opens both nodes and runs `main` on node 0; returns the frames that node 1 received, and one frame of credit: the messages of
+    /// `main` are hardly enough to cause one.
     pub fn open<Fut>(main: impl FnOnce() -> Fut + Send + 'static) -> (Self, Vec<Vec<u8>>)
     where
         Fut: Future<Output = ()> + 'static,
     {
         let bootstraps = Local::job(2).expect("two sockets");
-        // Without shared memory, whose pages take longer to prepare than all that a frame leads to.
+        // Without shared memory: its pages take longer to prepare than all the work that follows from a frame.
         let options = ReachOptions { nolocal: true, ..ReachOptions::default() };
         let open = |mut bootstrap| Reach::open(&mut bootstrap, &options).expect("a host");
         let networks: Vec<Reach> = std::thread::scope(|scope| {
@@ -122,7 +124,7 @@ impl Pair {
         (pair, frames)
     }
 
-    /// Lets both nodes work until nothing moves; returns what node 1 heard.
+    /// Lets both nodes work until both are idle; returns the frames that node 1 received.
     fn settle(&self) -> Vec<Vec<u8>> {
         let mut recorder = Recorder { node: &self.listener.node, frames: Vec::new() };
         let mut looks = 0;
@@ -136,29 +138,29 @@ impl Pair {
         recorder.frames
     }
 
-    /// Lets node 1 hear `bytes`, as if node 0 had said them.
+    /// Lets node 1 receive `bytes`, as if node 0 had sent them.
     ///
     /// # Errors
-    /// Why node 1 did not take them. Whether the job goes on tells [`Pair::has_ended`].
+    /// The reason why node 1 refused the bytes. [`Pair::has_ended`] tells whether the job goes on.
     pub fn hear(&self, bytes: &[u8]) -> Result<(), String> {
         if let Ok((Header::System { service: array::ID }, said)) = frame::decode(bytes)
             && array::announced_members(said).is_some_and(|members| MEMBERS.contains(&members))
         {
             return Err("too many members for a fuzzer".to_owned());
         }
-        // What waits for node 0, which never answers, would soon use up its credit.
+        // Node 0 never answers: messages to it would soon use up the credit there.
         self.listener.node.departures.account(NodeId(0)).forgive();
         self.listener.enter(|| {
             inbox::accept(&self.listener.node, None, NodeId(0), bytes)?;
             work(&self.listener);
             Ok::<(), String>(())
         })?;
-        // The answers are for a node that asked nothing; they are dropped with it.
+        // The answers go to a node that asked nothing; they are dropped with the recorder.
         self.listener.node.network.progress(&mut Recorder { node: &self.listener.node, frames: Vec::new() });
         Ok(())
     }
 
-    /// Whether node 1 has ended the job: then it hears nothing more.
+    /// Whether node 1 has ended the job: then it receives nothing more.
     pub fn has_ended(&self) -> bool {
         self.listener.node.has_ended()
     }

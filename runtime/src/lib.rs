@@ -38,16 +38,21 @@
 //! # A message's way
 //!
 //! ```text
-//! out   proxy -> zerocopy -> envelope -> location -> outbox -> the network
-//! in    the network -> inbox -> mailbox, queue -> scheduler -> dispatch -> the entry method
+//! out   api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox -> node/posting -> the network
+//! in    the network -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue
+//!       -> delivery/scheduler -> delivery/dispatch -> the entry method
 //! ```
 //!
-//! Inside a process the arguments themselves travel; they are encoded when they leave it. Each
-//! file of the way opens with its place in it.
+//! Inside a process the arguments themselves travel; they are encoded when they leave it. Each file of the way opens with its place in
+//! it.
+//!
+//! The crate stands on eight floors, each importing only downwards: base, model, node, pe, delivery, services, api and job;
+//! `cargo xtask floors` keeps them.
 //!
 //! # Bounds
 //!
-//! What one node may make another one keep is bounded; what is beyond ends the job with an error that names the chare or collection.
+//! The memory that one node can make another node use is bounded; a message beyond a bound ends the job with an error that names the
+//! chare or collection.
 //!
 //! | what | at most |
 //! |---|---|
@@ -55,7 +60,7 @@
 //! | messages for chares and collections that are not created yet | a quarter of that memory for each node, in equal shares for its PEs |
 //! | registered buffers of a node | 64,512 |
 
-// The libraries among these are written as users write theirs: `#[chare]` names `::chare`.
+// The libraries inside this crate are written as users write theirs: `#[chare]` names `::chare`.
 extern crate self as chare;
 
 mod api;
@@ -113,8 +118,8 @@ pub use node::transfers::Status;
 pub use pe::futures::Future;
 pub use services::aggregation::flush_aggregated;
 pub use services::tags::{PostError, cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
-/// Several futures at once, until all are over; tokio's.
+/// Waits for several futures at once, until all are over; tokio's macro.
 pub use tokio::join;
-/// Several futures at once, until the first is over; tokio's. The others are dropped. Among several that are over, chance decides, unless
-/// `biased;` stands first.
+/// Waits for several futures at once, until the first is over, and drops the others; tokio's macro. Among several that are over, chance
+/// decides, unless `biased;` stands first.
 pub use tokio::select;

@@ -1,4 +1,4 @@
-//! What a program of chares names all the time: `use chare::prelude::*;`
+//! The prelude: names that nearly every program of chares uses. `use chare::prelude::*;`
 
 pub use crate::{
     Buffer, BufferMut, Callback, NodeId, PeId, Post, Posted, Received, Reducer, SendBuffer, Sent, This,

@@ -1,4 +1,4 @@
-//! How an array is created: which elements, where, and whether more may come.
+//! Options of an array's creation: its elements, their placement, and whether elements may be inserted later.
 
 use crate::model::callback::{Callback, ErasedCallback};
 use crate::model::collection::{Blueprint, Elements, Placement};
@@ -11,8 +11,9 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How an array is created: its elements, their placement, and whether more may come. Whatever it can be made `from` may stand in
-/// its place: a length, as in `create(10)` or `create((4, 5))`, or a range, as in `create((0, 0)..(4, 5))`.
+/// Options of an array's creation: its elements, their placement, and whether elements may be inserted later. A function that takes
+/// options also takes any value that they can be made `from`: a length, as in `create(10)` or `create((4, 5))`, or a range, as in
+/// `create((0, 0)..(4, 5))`.
 ///
 /// | elements | |
 /// |---|---|
@@ -22,8 +23,8 @@ use std::sync::Arc;
 /// | `ArrayOptions::listed(indices)` | these |
 /// | `ArrayOptions::empty()` | none yet: they are inserted, until `done_inserting` |
 ///
-/// Nobody may insert into an array that is not [`dynamic`](Self::dynamic): a message to an element that is not there ends the job
-/// with an error that names it. In a dynamic one such a message waits until the element is inserted.
+/// Elements can be inserted only into a [`dynamic`](Self::dynamic) array. In any other array, a message to an element that is not there
+/// ends the job with an error that names the element. In a dynamic array such a message waits until the element is inserted.
 #[derive(Clone, Debug)]
 pub struct ArrayOptions<I = u64> {
     elements: Elements,
@@ -40,12 +41,12 @@ impl<I: ArrayIndex> ArrayOptions<I> {
         Self { elements, placement: Placement::Block, is_open, created, after, index: PhantomData }
     }
 
-    /// No elements yet; a [`dynamic`](Self::dynamic) array.
+    /// An array without elements yet; it is [`dynamic`](Self::dynamic).
     pub fn empty() -> Self {
         Self::with_elements(Elements::List(Arc::default())).dynamic()
     }
 
-    /// These elements. Their indices travel to every process, so a range is cheaper where there is one.
+    /// The elements with these indices. The indices travel to every process, so a range is cheaper where there is one.
     ///
     /// # Panics
     /// If an index is given twice.
@@ -60,15 +61,15 @@ impl<I: ArrayIndex> ArrayOptions<I> {
         Self::with_elements(Elements::List(list))
     }
 
-    /// Lets elements be inserted, until `done_inserting` of the array's proxy. A message to an element that is not there waits for it,
-    /// and counts as in flight: a job that waits for quiescence waits for it too. The array's reductions tell every PE that they have
-    /// begun: some more messages each.
+    /// Allows insertions of elements, until `done_inserting` of the array's proxy is called. A message to an element that is not there
+    /// waits for the element and counts as in flight: a job that waits for quiescence waits for it too. A reduction over the array costs
+    /// some more messages, which tell every PE that it has begun.
     pub fn dynamic(mut self) -> Self {
         self.is_open = true;
         self
     }
 
-    /// Places elements otherwise than in blocks.
+    /// Places elements by `placement` instead of in blocks.
     pub fn placement(mut self, placement: Placement) -> Self {
         self.placement = placement;
         self
@@ -91,7 +92,7 @@ impl<I: ArrayIndex> ArrayOptions<I> {
 }
 
 impl<I: Coordinates> ArrayOptions<I> {
-    /// The elements from the origin to before `end`, in every dimension; of an array of one dimension, its length.
+    /// The elements from the origin to before `end`, in every dimension; in one dimension `end` is the array's length.
     pub fn new(end: I) -> Self {
         Self::from(I::ORIGIN..end)
     }
@@ -104,7 +105,7 @@ impl<I: Coordinates> ArrayOptions<I> {
         Self::with_elements(Elements::Range(Arc::new(IndexRange::new(&range.start, &range.end, &step))))
     }
 
-    /// Places elements by any rule. It is asked once for each element of the range, here; its answers travel with the array. See
+    /// Places elements by any rule. The rule is asked once for each element of the range, here; the answers travel with the array. See
     /// [`Placement::by`] for a rule that travels itself.
     ///
     /// ```

@@ -1,12 +1,13 @@
-//! Buffers beside the network: allocated where neighbours can map them, and taken back from it.
+//! Buffers of the runtime: allocated in memory that other nodes of the host can map, and turned back into vectors once no transfer holds
+//! them.
 
 use crate::delivery::zerocopy::deregistration;
 use crate::model::nocopy::{Buffer, BufferMut, Element, Received, Sent};
 use crate::pe::Pe;
 
 impl<T: Element> BufferMut<T> {
-    /// `len` zeros in memory of the runtime: on a PE with neighbours on its host in memory that they can map, so that
-    /// sending it to them copies nothing.
+    /// A buffer of `len` zeros in memory of the runtime. Other nodes of the same host, if there are any, can map this memory, so sending
+    /// the buffer to them copies nothing.
     pub fn zeroed(len: usize) -> Self {
         let bytes = len.checked_mul(size_of::<T>()).expect("a buffer fits the address space");
         let memory = Pe::try_current(|pe| pe.node.network.allocate(bytes));
@@ -19,7 +20,7 @@ impl<T: Element> BufferMut<T> {
         }
     }
 
-    /// `len` elements made by `make` from their position, in memory as by [`BufferMut::zeroed`].
+    /// A buffer of `len` elements that `make` computes from their positions, in memory as by [`BufferMut::zeroed`].
     pub fn from_fn(len: usize, mut make: impl FnMut(usize) -> T) -> Self {
         let mut buffer = Self::zeroed(len);
         buffer.iter_mut().enumerate().for_each(|(position, element)| *element = make(position));
@@ -28,11 +29,11 @@ impl<T: Element> BufferMut<T> {
 }
 
 impl<T: Element> Buffer<T> {
-    /// Writable again, if this is the last handle: no clone is alive and no transfer reads it. A registration that was only
-    /// kept for the next time ends here.
+    /// Makes the buffer writable again, if this is the last handle: no clone is alive and no transfer reads it. A registration that was
+    /// only kept for the next transfer ends here.
     ///
     /// # Errors
-    /// The same buffer, when somebody else still holds it.
+    /// The same buffer, when another handle or a transfer still holds it.
     pub fn try_into_mut(self) -> Result<BufferMut<T>, Self> {
         self.thaw().or_else(|shared| {
             Pe::try_current(|pe| {
@@ -43,7 +44,7 @@ impl<T: Element> Buffer<T> {
         })
     }
 
-    /// The elements as a vector: the very one the buffer was made of if this is the last handle, else a copy.
+    /// The elements as a vector: the very vector that the buffer was made of if this is the last handle, else a copy.
     pub fn into_vec(self) -> Vec<T> {
         match self.try_into_mut() {
             Ok(buffer) => buffer.into_vec(),
@@ -60,7 +61,7 @@ impl<T: Element> Sent<T> {
 }
 
 impl<T: Element> Received<T> {
-    /// The elements as a vector: without a copy if nobody else holds the memory and it was a vector or was fetched, else a copy.
+    /// The elements as a vector: without a copy if nothing else holds the memory and the memory was a vector or was fetched, else a copy.
     pub fn into_vec(self) -> Vec<T> {
         let Self { buffer, release } = self;
         let vector = buffer.into_vec();

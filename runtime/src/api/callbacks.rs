@@ -1,4 +1,4 @@
-//! Callbacks in the hands of a program: closures of this PE made into one, and values sent where one leads.
+//! Callbacks in programs: made of closures of this PE, and sent values.
 
 use crate::delivery::fire::{fire, fire_with};
 use crate::model::arguments::{Arguments, Message};
@@ -7,7 +7,8 @@ use crate::model::callback::{Callback, Goal};
 use crate::pe::Pe;
 
 impl<T: Message> Callback<T> {
-    /// Runs a closure on this PE with the first value that is sent, from anywhere; later ones are dropped. Costs one small allocation.
+    /// A callback that runs a closure on this PE with the first value sent to it, from anywhere; later values are dropped. Costs one
+    /// small allocation.
     ///
     /// ```
     /// let code = chare::Job::in_process(1, 1).run(|| async {
@@ -20,8 +21,8 @@ impl<T: Message> Callback<T> {
         Pe::current(|pe| Self::new(Goal::Resolve(pe.futures.borrow_mut().add_once(pe.id, body))))
     }
 
-    /// Runs a closure on this PE with each value that is sent, from anywhere. The closure stays until the job ends, so make it once
-    /// and not for every call.
+    /// A callback that runs a closure on this PE with each value sent to it, from anywhere. The closure stays until the job ends, so make
+    /// the callback once and not for every call.
     pub fn each(body: impl FnMut(T) + 'static) -> Self {
         Pe::current(|pe| Self::new(Goal::Resolve(pe.futures.borrow_mut().add_each(pe.id, body))))
     }
@@ -31,7 +32,7 @@ impl<T: Message> Callback<T> {
         Pe::current(|pe| fire(pe, self.erase(), Arguments::new(value)));
     }
 
-    /// The same; the message is queued by `options` instead of the entry's own.
+    /// Sends the value as [`Callback::send`] does; the message is queued by `options` instead of the entry's own.
     pub fn send_with(&self, options: CallOptions, value: T) {
         Pe::current(|pe| fire_with(pe, self.erase(), Arguments::new(value), Some(options)));
     }

@@ -1,21 +1,24 @@
-//! Completion detection: when has everything been consumed that some producers made? The rest of the program may go on meanwhile, where
-//! [`quiescence`](crate::quiescence()) would wait for it. A library of one group, in the runtime's own language.
+//! Completion detection: a callback runs once everything that some producers made has been consumed. The rest of the program may go on
+//! meanwhile, where [`quiescence`](crate::quiescence()) would wait for it. A library of one group, in the runtime's own language.
 //!
-//! 1. Members count what is produced and consumed on their PE. That is no message.
-//! 2. A producer that is done is told to the root, the member on PE 0. When as many are done as were announced, nothing more is produced, and the root
-//!    asks all members for their counts. So what was produced is known exactly, and what was consumed at least.
-//! 3. From now on members tell the root what else they consume, many at once. When that is all that was produced, everything is complete.
-//! 4. Then the members forget their counts; only when all have is `finished` called, so the detector can be used again.
+//! 1. Members count what is produced and consumed on their PE, without a message.
+//! 2. A producer that is done reports to the root, the member on PE 0. When as many producers are done as were announced, nothing more is
+//!    produced, and the root asks all members for their counts. From then on the root knows the number produced exactly, and a lower
+//!    bound of the number consumed.
+//! 3. From then on members report to the root what else they consume, many things in one message. When the number consumed is the number
+//!    produced, everything is complete.
+//! 4. Then the members reset their counts; `finished` is called only when all of them have, so the detector can be used again.
 //!
-//! Never early: what was produced is final before it is compared, and what the root has heard of as consumed is never more than was.
+//! Never early: the number produced is final before it is compared, and the number consumed that the root knows is never more than the
+//! true one.
 
 use crate::prelude::*;
 
-/// Detects that everything has been consumed that some producers made: one member on each PE, which counts there.
+/// Detects that everything that some producers made has been consumed. A group: each member counts on its own PE.
 ///
-/// After [`start`](CompletionDetectorProxy::start), each producer says what it makes by `produce`, before anybody can consume it, and `done` when it makes no
-/// more; whoever has used things up says so by `consume`. These are functions of the member on the caller's own PE, and cost a few nanoseconds and no
-/// message. While nothing is produced or consumed, nothing runs.
+/// After [`start`](CompletionDetectorProxy::start), each producer calls `produce` for the things it makes, before anybody can consume
+/// them, and `done` when it makes no more; each consumer calls `consume`. These are functions of the member on the caller's own PE;
+/// `produce` and `consume` cost a few nanoseconds and no message. While nothing is produced or consumed, nothing runs.
 ///
 /// ```
 /// use chare::prelude::*;
@@ -63,28 +66,28 @@ use crate::prelude::*;
 pub struct CompletionDetector {
     produced: u64,
     consumed: u64,
-    /// Of what was consumed, what the root has heard of.
+    /// The part of `consumed` that the root knows.
     told: u64,
-    /// Whether the root has asked, so that it hears of what is consumed.
+    /// Whether the root has asked for the counts, so that further consumption is reported to it.
     is_asked: bool,
     /// Whether a call of `tell` is on its way.
     tells_soon: bool,
     root: Root,
 }
 
-/// What the member on PE 0 knows of all.
+/// State of the root, the member on PE 0, about all members.
 #[derive(Debug, Default)]
 struct Root {
     detection: Option<Detection>,
-    /// Producers that are.
+    /// The number of producers that are done.
     done: u64,
-    /// By all of them together, once that is known.
+    /// The number produced by all members together, once it is known.
     produced: Option<u64>,
-    /// At least.
+    /// A lower bound of the number consumed by all members together.
     consumed: u64,
 }
 
-/// What [`CompletionDetectorProxy::start`] asks for.
+/// A request by [`CompletionDetectorProxy::start`].
 #[derive(Clone, Debug)]
 struct Detection {
     producers: u64,
@@ -96,17 +99,18 @@ const ROOT: PeId = PeId(0);
 
 #[chare(group)]
 impl CompletionDetector {
-    /// With nothing to detect yet.
+    /// A detector with nothing to detect yet.
     #[entry]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Starts to detect, for so many producers: calls `all_produced` when all of them are done, and `finished` when all that they have produced is consumed.
-    /// What is counted before this comes counts. From `finished` on the detector can be started again.
+    /// Starts a detection for so many producers: calls `all_produced` when all of them are done, and `finished` when everything that they
+    /// have produced is consumed. Calls of `produce`, `consume` and `done` before this one count. From `finished` on the detector can be
+    /// started again.
     ///
     /// # Panics
-    /// While a detection is under way: use another detector for another thing to detect.
+    /// While a detection is under way: use another detector for another set of producers.
     #[entry]
     pub fn start(&mut self, producers: u64, all_produced: Callback<()>, finished: Callback<()>) {
         if chare::my_pe() != ROOT {
@@ -121,13 +125,13 @@ impl CompletionDetector {
         self.ask_if_done();
     }
 
-    /// Says that so many more are to be consumed. Before anybody can, and before its producer is done.
+    /// Counts so many things that are to be consumed. Call it before anybody can consume them, and before their producer is done.
     #[entry(local)]
     pub fn produce(&mut self, count: u64) {
         self.produced += count;
     }
 
-    /// Says that so many have been consumed.
+    /// Counts so many things that have been consumed.
     #[entry(local)]
     pub fn consume(&mut self, count: u64) {
         self.consumed += count;
@@ -137,7 +141,7 @@ impl CompletionDetector {
         }
     }
 
-    /// Says that so many producers will produce nothing more. One message.
+    /// Counts so many producers that will produce nothing more. One message.
     #[entry(local)]
     pub fn done(&mut self, producers: u64) {
         self.this_collection().on(ROOT).hear_of_done(producers);
@@ -172,7 +176,8 @@ impl CompletionDetector {
         self.hear_of_consumed(consumed);
     }
 
-    /// Comes after the calls that were queued before it, so that one message tells of all that they consume.
+    /// Reports to the root what this member has consumed. It runs after the calls that were queued before it, so that one message reports
+    /// all that they consume.
     #[entry]
     fn tell(&mut self) {
         self.tells_soon = false;

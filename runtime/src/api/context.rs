@@ -1,4 +1,4 @@
-//! What an entry method can ask of the runtime without naming it: where am I, callbacks, futures, exit.
+//! Functions for entry methods: the PE and node of the caller, callbacks, futures, readonly values, and the end of a chare or of the job.
 
 use crate::model::arguments::Message;
 use crate::model::callback::{Callback, Goal};
@@ -21,17 +21,17 @@ pub fn my_node() -> NodeId {
     Pe::current(|pe| pe.node.id)
 }
 
-/// How many PEs the job has.
+/// The number of PEs of the job.
 pub fn pes() -> u32 {
     Pe::current(|pe| pe.node.topology.pes())
 }
 
-/// How many nodes the job has.
+/// The number of nodes of the job.
 pub fn nodes() -> u32 {
     Pe::current(|pe| pe.node.topology.nodes())
 }
 
-/// The paths from the caller's node to another, in words for humans: what carries messages, what carries memory.
+/// The paths from the caller's node to another, in words for humans: the path of messages, and the path of memory.
 ///
 /// # Panics
 /// If the job has no such node.
@@ -46,12 +46,12 @@ pub fn path_to(node: NodeId) -> String {
     })
 }
 
-/// The reference number of the callback that led to the running entry; 0 if none did.
+/// The reference number of the callback that led to the running entry; 0 if no callback did.
 pub fn reference() -> u64 {
     Pe::current(|pe| pe.running().reference)
 }
 
-/// Ends the job, on all nodes, with an exit code; the current entry runs to its end. The first call counts.
+/// Ends the job, on all nodes, with an exit code; the current entry runs to its end. The first call decides the code.
 pub fn exit(code: i32) {
     Pe::current(|pe| pe.node.exit(code));
 }
@@ -64,8 +64,8 @@ pub fn future<T: Message>() -> (Future<T>, Callback<T>) {
     })
 }
 
-/// Calls back when no message is in flight and no entry runs, anywhere. Zero-copy transfers and
-/// wake-ups of async entries count as messages.
+/// Calls back when no message is in flight and no entry runs, anywhere. Zero-copy transfers and wake-ups of async entries count as
+/// messages.
 pub fn on_quiescence(callback: Callback<()>) {
     Pe::current(|pe| detection::request(pe, callback.erase()));
 }
@@ -88,7 +88,7 @@ pub fn quiescence() -> Future<()> {
 /// ```
 ///
 /// # Panics
-/// Later, or if the type has a value already.
+/// After the first `.await` of `main`, or if the type has a value already.
 pub fn set_readonly<T: Message + Sync>(value: T) {
     Pe::current(|pe| {
         assert!(!pe.node.is_open(), "readonly values are set in `main`, before its first `.await`");
@@ -99,7 +99,7 @@ pub fn set_readonly<T: Message + Sync>(value: T) {
 /// Reads a readonly value.
 ///
 /// # Panics
-/// If none of this type was set.
+/// If no value of this type was set.
 pub fn readonly<T: Message + Sync>() -> Arc<T> {
     let name = std::any::type_name::<T>();
     match Pe::current(|pe| values::values(&pe.node).read::<T>()) {
@@ -109,10 +109,10 @@ pub fn readonly<T: Message + Sync>() -> Arc<T> {
     }
 }
 
-/// Asks for the removal of the running chare when its entry ends, or an `async` one next waits: a singleton or an element of an array.
-/// Its `async` entries that wait are dropped with it, and so are the calls that they would have awaited; who awaits a result of
-/// theirs panics. A later call of it ends the job with an error; of an element of a dynamic array, it waits until the element
-/// is inserted again, or until `done_inserting` says that it will not be: then it ends the job, too.
+/// Asks for the removal of the running chare, a singleton or an element of an array, when its entry ends or, if the entry is `async`,
+/// next waits. `async` entries of the chare that wait are dropped with it, and so are the calls that they would have awaited; awaiting a
+/// result of such an entry panics. A later call of the chare ends the job with an error. A later call of an element of a dynamic array
+/// waits until the element is inserted again, or until `done_inserting` says that it will not be: then the call ends the job, too.
 ///
 /// # Panics
 /// Outside the entries of such a chare: members of groups and nodegroups stay as long as their job.

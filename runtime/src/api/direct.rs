@@ -1,10 +1,10 @@
-//! The Direct API: registered memory of a peer read (`rget`) and written (`rput`) in range, any number of times.
+//! The Direct API: `rget` reads and `rput` writes registered memory of a peer, within its bounds, any number of times.
 //!
 //! 1. Handles come from [`RegisteredSource`](crate::RegisteredSource) and [`RegisteredTarget`](crate::RegisteredTarget) and travel as
 //!    ordinary arguments.
-//! 2. The local side of a transfer moves into it and comes back through its completion, once, whatever becomes of the transfer. The
-//!    peer's side hears of it by its own callback, if it asked for that.
-//! 3. What goes wrong ends the job, or comes back as [`TransferFailed`] to whoever asked for that with `try_`.
+//! 2. A transfer takes the local buffer and hands it back through its completion, once, however the transfer ends. The peer learns of the
+//!    transfer by its own callback, if its handle was made with one.
+//! 3. A failed transfer ends the job, or comes back as [`TransferFailed`] to a caller of one of the `try_` functions.
 //!
 //! The idea is Charm++'s Zero Copy Direct API (`CkNcpyBuffer`, manual section "Zero Copy Messaging API"), with ownership in place
 //! of raw pointers.
@@ -23,15 +23,15 @@ use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// The local buffer does not fit the handle; it comes back.
+/// A local buffer that does not fit the handle; it comes back.
 #[derive(Error)]
 #[error("a local buffer of {have} elements for a transfer of {need}; {cure}")]
 pub struct Misfit<B> {
     /// The buffer given.
     pub buffer: B,
-    /// Its elements.
+    /// The buffer's length in elements.
     pub have: usize,
-    /// The elements of the handle.
+    /// The handle's length in elements.
     pub need: usize,
     cure: &'static str,
 }
@@ -42,7 +42,7 @@ impl<B> fmt::Debug for Misfit<B> {
     }
 }
 
-/// A transfer failed; its local buffer comes back, its contents as far as the transfer got.
+/// A failed transfer; its local buffer comes back, its contents as far as the transfer got.
 #[derive(Clone, Error, Serialize, Deserialize)]
 #[error("{cause}")]
 pub struct TransferFailed<B> {
@@ -59,11 +59,11 @@ impl<B> fmt::Debug for TransferFailed<B> {
     }
 }
 
-/// How a transfer ended: with its buffer either way.
+/// The result of a transfer, with its buffer either way.
 pub type Transferred<B> = Result<B, TransferFailed<B>>;
 
-/// Reads a peer's elements into `into`, from its start on; `into` may be longer, its tail stays untouched. `done` receives
-/// `into` when it is filled. One copy or one network read; no message to the peer's processor where the path is one-sided.
+/// Reads a peer's elements into `into`, from its start on; `into` may be longer than the handle, and its tail stays untouched. `done`
+/// receives `into` when it is filled. One copy or one network read; no message to the peer's processor where the path is one-sided.
 ///
 /// A handle that is stale or out of range when the transfer runs ends the job with an error that says so; see [`try_rget`].
 ///
@@ -78,7 +78,7 @@ pub fn rget<T: Element>(
     get(from, into, |outcome| outcome.map(|buffer| done.finish(buffer)).map_err(|failed| failed.cause))
 }
 
-/// The same as [`rget`] for handles that may have become stale: a failure goes to `done`, and the job goes on.
+/// Reads as [`rget`] does, by handles that may have become stale: a failure goes to `done`, and the job goes on.
 ///
 /// ```
 /// use chare::prelude::*;
@@ -124,7 +124,7 @@ pub fn rput<T: Element>(
     put(from.into(), to, |outcome| outcome.map(|buffer| done.finish(buffer)).map_err(|failed| failed.cause))
 }
 
-/// The same as [`rput`] for handles that may have become stale: a failure goes to `done`, and the job goes on.
+/// Writes as [`rput`] does, by handles that may have become stale: a failure goes to `done`, and the job goes on.
 ///
 /// # Errors
 /// [`Misfit`] when `from` is longer than the handle.
@@ -137,7 +137,7 @@ pub fn try_rput<T: Element>(
     put(from.into(), to, |outcome| Ok(done.finish(outcome)))
 }
 
-/// What the initiator is sent when a transfer is over; the error ends the job.
+/// The callback of the initiator and its value when a transfer is over; an error ends the job.
 type Outcome = Result<(ErasedCallback, Arguments), TransferError>;
 
 fn get<T: Element>(
@@ -209,7 +209,7 @@ fn put<T: Element>(
     Ok(node.transfers.put(&node.network, (range.key, offset), memory, Box::new(then)))
 }
 
-/// Tells both sides that a transfer is over, or ends the job when it failed and nobody wants to know.
+/// Tells both sides that a transfer is over, or ends the job when it failed and the initiator did not ask for the failure.
 fn settle(
     node: &Node,
     what: &str,

@@ -1,6 +1,8 @@
-//! What users hold: proxies, callbacks, futures, buffers, handles of registered memory, and what an entry can ask of the runtime.
+//! The interface for users: proxies, callbacks, futures, buffers, handles of registered memory, and the functions that an entry method
+//! calls.
 //!
-//! Each of these is thin: it says what is wanted to the floor that does it. A message's way and a service's protocol never stand here.
+//! Every file here is thin: it turns a user's request into calls of the floors below. A message's way and a service's protocol never
+//! stand here.
 
 pub(crate) mod array_options;
 mod buffers;

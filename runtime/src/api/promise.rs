@@ -1,7 +1,8 @@
-//! What an `async` entry owes that returns something: a value, or the news that there will be none.
+//! Promises of `async` entries that return something: such an entry owes its caller a value, or the news that none will come.
 //!
-//! A chare that is destroyed takes its waiting entries with it. Whoever awaits what one of them was to return must not wait for ever, so
-//! the promise is broken aloud: the future panics when it is awaited. Where the value was to go anywhere else, the job ends.
+//! A chare that is destroyed takes its waiting entries with it. A caller that awaits the result of such an entry must not wait for ever,
+//! so the promise is broken aloud: the caller's future panics when it is awaited. Where the value was to go anywhere else than to a
+//! future, the job ends.
 
 use crate::delivery::outbox;
 use crate::model::arguments::Message;
@@ -18,12 +19,12 @@ pub(crate) struct Promise<T> {
 }
 
 impl<T> Promise<T> {
-    /// What the running entry owes.
+    /// The promise of the running entry.
     pub(crate) fn of_running(to: Callback<T>) -> Self {
         Self { to, by: Pe::current(|pe| pe.running()) }
     }
 
-    /// Owed no more.
+    /// Keeps the promise: sends the value.
     pub(crate) fn keep(mut self, value: T)
     where
         T: Message,
@@ -34,7 +35,7 @@ impl<T> Promise<T> {
 
 impl<T> Drop for Promise<T> {
     fn drop(&mut self) {
-        // What ends a job, for whatever reason, breaks no promises.
+        // The end of a job, for whatever reason, breaks no promises.
         if !std::thread::panicking() {
             Pe::try_current(|pe| {
                 if !pe.node.has_ended() {

@@ -1,9 +1,9 @@
 #![expect(unsafe_code, reason = "reads a put target in place under a claim")]
-//! Memory that is registered once, for peers to read and write any number of times.
+//! Registered memory: buffers that are registered once, for peers to read and write any number of times.
 //!
 //! 1. A [`RegisteredSource`] is readable by everyone, its owner included; nobody writes it while it is registered.
-//! 2. A [`RegisteredTarget`] belongs to the runtime while it is registered; its owner looks at it through
-//!    [`RegisteredTarget::read`], which a put under way makes fail, and gets it back by closing it.
+//! 2. A [`RegisteredTarget`] belongs to the runtime while it is registered; its owner reads it through [`RegisteredTarget::read`], which
+//!    fails while a put is under way, and gets it back by closing it.
 
 use crate::delivery::zerocopy::deregistration;
 use crate::model::arguments::Arguments;
@@ -33,7 +33,7 @@ impl<B> fmt::Debug for NotRegistered<B> {
     }
 }
 
-/// Ends a registration when dropped.
+/// A registration, which ends when it is dropped.
 struct Region {
     node: Arc<Node>,
     key: RegionKey,
@@ -48,7 +48,7 @@ impl Region {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // Stale means closed before. Memory that a transfer still touches is freed after it.
+        // A stale key means that the region was closed before. Memory that a transfer still touches is freed after the transfer.
         let _ = self.node.network.regions().deregister(&self.key);
     }
 }
@@ -106,10 +106,10 @@ impl<T: Element> RegisteredSource<T> {
         Self::try_register(buffer).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Registers a buffer for reading, if there is room for one more: for 64,512 on each node. Copies nothing.
+    /// Registers a buffer for reading, if the node has room for one more: it has room for 64,512. Copies nothing.
     ///
     /// # Errors
-    /// The buffer itself, when there is not.
+    /// The buffer itself, when there is no room.
     ///
     /// # Panics
     /// Outside a PE.
@@ -148,13 +148,13 @@ impl<T: Element> RegisteredSource<T> {
         self.region = OnceLock::new();
     }
 
-    /// Tells `callback` after every transfer by handles made from here on: the bytes transferred.
+    /// Sends `callback` the number of bytes transferred after every transfer by a handle made from here on.
     pub fn notify(mut self, callback: Callback<u64>) -> Self {
         self.notify = Some(callback.erase());
         self
     }
 
-    /// What peers need.
+    /// The handle that peers need for their transfers.
     ///
     /// # Panics
     /// If the buffer is not registered yet, as [`RegisteredSource::register`] does.
@@ -204,7 +204,7 @@ impl<T: Element> std::ops::Deref for RegisteredSource<T> {
 /// ```
 pub struct RegisteredTarget<T: Element> {
     region: OnceLock<Region>,
-    /// Until it is registered.
+    /// The buffer, until it is registered.
     unregistered: RwLock<Option<BufferMut<T>>>,
     notify: Option<ErasedCallback>,
 }
@@ -218,10 +218,10 @@ impl<T: Element> RegisteredTarget<T> {
         Self::try_register(buffer).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Registers a buffer for writing, if there is room for one more: for 64,512 on each node. Copies nothing.
+    /// Registers a buffer for writing, if the node has room for one more: it has room for 64,512. Copies nothing.
     ///
     /// # Errors
-    /// The buffer itself, when there is not.
+    /// The buffer itself, when there is no room.
     ///
     /// # Panics
     /// Outside a PE.
@@ -237,20 +237,20 @@ impl<T: Element> RegisteredTarget<T> {
         Self { region: OnceLock::new(), unregistered: RwLock::new(Some(buffer.into())), notify: None }
     }
 
-    /// Tells `callback` after every transfer by handles made from here on: the bytes transferred.
+    /// Sends `callback` the number of bytes transferred after every transfer by a handle made from here on.
     pub fn notify(mut self, callback: Callback<u64>) -> Self {
         self.notify = Some(callback.erase());
         self
     }
 
-    /// What peers need.
+    /// The handle that peers need for their transfers.
     ///
     /// # Panics
-    /// If the buffer is not registered yet: as [`RegisteredTarget::register`] does, or if it is being
+    /// If the buffer is not registered yet: as [`RegisteredTarget::register`] does, or if the buffer is being
     /// [read](RegisteredTarget::read). The buffer stays as it is then.
     pub fn handle(&self) -> TargetHandle<T> {
         let region = self.region.get_or_init(|| {
-            // Before the buffer is taken out.
+            // Looked up before the buffer is taken out: it may panic.
             let node = this_node();
             let place = self.unregistered.try_write();
             let mut place = place.expect("a target is registered before or after it is read, not meanwhile");
@@ -266,12 +266,12 @@ impl<T: Element> RegisteredTarget<T> {
         }
     }
 
-    /// Looks at the elements, unless a put is under way.
+    /// Runs `body` on the elements; `None` while a put is under way.
     pub fn read<R>(&self, body: impl FnOnce(&[T]) -> R) -> Option<R> {
         if let Some(buffer) = &*self.unregistered.read_recursive() {
             return Some(body(buffer));
         }
-        // Another thread that has taken the buffer is about to set it.
+        // Another thread that has taken the buffer is about to set the region.
         let Region { node, key } = self.region.wait();
         let claim = node.network.regions().claim(key, 0, key.len, ClaimMode::Read).ok()?;
         // SAFETY: the region was registered from a `BufferMut<T>`, so address and length fit `T`; the read claim keeps the
@@ -285,7 +285,7 @@ impl<T: Element> RegisteredTarget<T> {
     /// stale from here on.
     ///
     /// # Panics
-    /// Outside a PE, if it was never registered.
+    /// Outside a PE, if the target was never registered.
     pub fn close(self, callback: Callback<BufferMut<T>>) {
         let fire = move |node: &Node, buffer: BufferMut<T>| {
             node.fire(callback.erase(), Arguments::new(buffer));

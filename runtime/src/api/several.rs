@@ -1,4 +1,4 @@
-//! Waiting for several values at once. A [`Future`] is one of Rust's, so what the `futures` crate offers works with it, too.
+//! Waits for several values at once. A [`Future`] is one of Rust's, so the `futures` crate works with it, too.
 
 use crate::model::arguments::Message;
 use crate::pe::futures::Future;
@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Waits for all of them; the values stand in the futures' order.
+/// Waits for all futures; the values stand in the futures' order.
 ///
 /// ```
 /// let code = chare::Job::in_process(1, 1).run(|| async {
@@ -19,14 +19,14 @@ use std::task::{Context, Poll};
 pub async fn wait_all<T: Message>(futures: impl IntoIterator<Item = Future<T>>) -> Vec<T> {
     let futures: Vec<_> = futures.into_iter().collect();
     let mut values = Vec::with_capacity(futures.len());
-    // Values come whether or not anybody waits, so waiting in turn takes as long as waiting at once.
+    // Values come whether or not an entry waits, so waiting in turn takes as long as waiting at once.
     for future in futures {
         values.push(future.await);
     }
     values
 }
 
-/// Waits for the first of them that has its value, and takes it out: where it stood, and its value. The others close up.
+/// Waits for the first future that has its value, and takes it out; returns its position and its value. The other futures close up.
 ///
 /// ```
 /// let code = chare::Job::in_process(1, 1).run(|| async {
@@ -39,7 +39,7 @@ pub async fn wait_all<T: Message>(futures: impl IntoIterator<Item = Future<T>>) 
 /// ```
 ///
 /// # Panics
-/// If there is none.
+/// If there is no future.
 pub async fn wait_any<T: Message>(futures: &mut Vec<Future<T>>) -> (usize, T) {
     assert!(!futures.is_empty(), "there is no future to wait for");
     poll_fn(|context| {
@@ -56,10 +56,11 @@ pub async fn wait_any<T: Message>(futures: &mut Vec<Future<T>>) -> (usize, T) {
     .await
 }
 
-/// Waits until at least one of them has its value, and takes out all that have: where they stood, and their values. The others close up.
+/// Waits until at least one future has its value, and takes out all that have; returns their positions and their values. The other
+/// futures close up.
 ///
 /// # Panics
-/// If there is none.
+/// If there is no future.
 pub async fn wait_some<T: Message>(futures: &mut Vec<Future<T>>) -> Vec<(usize, T)> {
     assert!(!futures.is_empty(), "there is no future to wait for");
     poll_fn(|context| {

@@ -1,4 +1,4 @@
-//! `async` entries: started by the code that `#[chare]` generates.
+//! Tasks of `async` entries: started by the code that `#[chare]` generates.
 
 use super::promise::Promise;
 use super::proxy::ElementHandle;
@@ -15,7 +15,7 @@ pub fn spawn(body: impl Future<Output = ()> + 'static) {
     });
 }
 
-/// The same for one that returns something.
+/// Starts an `async` entry that returns something, which `reply` receives.
 pub fn spawn_replying<T: Message>(body: impl Future<Output = T> + 'static, reply: Callback<T>) {
     let promise = Promise::of_running(reply);
     spawn(async move { promise.keep(body.await) });

@@ -1,16 +1,17 @@
-//! Awaiting calls: what an `async` entry writes instead of Charm++'s `when`.
+//! Awaited calls: waits of an `async` entry for calls of other entries, in place of Charm++'s `when`.
 
 use crate::model::registry::{AwaitedEntry, Calls, Chare, Found, This};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-/// A call of an awaited entry, to come or here already; await it. Made by [`This::when`].
+/// A wait for a call of an awaited entry, to come or here already; await it. Made by [`This::when`].
 ///
-/// Without conditions, the first call that came and that nobody has taken. It brings the parameters as the entry declares them: none as
-/// `()`, a single one as itself, several as a tuple; behind them, where the entry returns something, the [`Callback`](crate::Callback) that takes it.
+/// Without conditions, it takes the first call that came and that no other wait has taken. It yields the parameters as the entry declares
+/// them: none as `()`, a single one as itself, several as a tuple; behind them, where the entry returns something, stands the
+/// [`Callback`](crate::Callback) that takes the result.
 ///
-/// Dropping it takes no call.
+/// Dropping the wait takes no call.
 #[must_use = "nothing is waited for unless this is awaited"]
 pub struct When<'a, E: AwaitedEntry> {
     calls: &'a Calls<E>,
@@ -20,7 +21,7 @@ pub struct When<'a, E: AwaitedEntry> {
         reason = "what `matching` was given, and nothing that another name would explain"
     )]
     condition: Option<Box<dyn FnMut(&E::Parameters) -> bool + 'a>>,
-    /// The number of the first call that was not looked at.
+    /// The number of the first call that the condition has not looked at.
     from: u64,
     registered: Option<u64>,
 }
@@ -29,7 +30,7 @@ pub struct When<'a, E: AwaitedEntry> {
 #[must_use = "nothing is waited for unless this is awaited"]
 pub struct Both<A, B>(A, B);
 
-/// Something that waits for calls.
+/// A wait for one call or several.
 pub trait Trigger: private::Take {}
 
 impl<T: private::Take> Trigger for T {}
@@ -37,19 +38,19 @@ impl<T: private::Take> Trigger for T {}
 mod private {
     use std::task::Waker;
 
-    /// How waits are combined.
+    /// The steps of a wait, by which waits are combined.
     pub trait Take {
-        /// What its calls bring.
+        /// The parameters that its calls bring.
         type Parameters;
-        /// The same, so that it can be put back.
+        /// The calls it took, so that they can be put back.
         type Taken;
         /// Takes the calls, if they are there.
         fn take(&mut self) -> Option<Self::Taken>;
-        /// Undoes that.
+        /// Undoes `take`.
         fn put_back(&mut self, taken: Self::Taken);
-        /// Makes use of it.
+        /// Turns the calls it took into their parameters.
         fn keep(taken: Self::Taken) -> Self::Parameters;
-        /// Has somebody woken by calls that come.
+        /// Has the task woken by calls that come.
         fn watch(&mut self, waker: &Waker);
     }
 }
@@ -57,16 +58,16 @@ mod private {
 use private::Take;
 
 impl<'a, E: AwaitedEntry> When<'a, E> {
-    /// Only calls with this reference number: the argument that the entry's declaration marks `#[reference]`, or else the number that
-    /// the callback carries which led to the call ([`Callback::with_reference`](crate::Callback::with_reference); 0 if there is none).
+    /// Only calls with this reference number: the argument that the entry's declaration marks `#[reference]`, or else the number of the
+    /// callback that led to the call ([`Callback::with_reference`](crate::Callback::with_reference); 0 if there is none).
     ///
-    /// Calls are found by it at once, however many others wait.
+    /// A call is found by its number at once, however many others wait.
     pub fn reference(mut self, reference: E::Reference) -> Self {
         self.reference = Some(reference);
         self
     }
 
-    /// Only calls whose parameters pass. Each call is looked at once, in the order in which they came.
+    /// Only calls whose parameters pass the condition. The condition looks at each call once, in the order in which the calls came.
     ///
     /// # Panics
     /// When the condition itself awaits or makes calls of this entry.
@@ -77,7 +78,7 @@ impl<'a, E: AwaitedEntry> When<'a, E> {
 
     /// This call and another: both are taken when both are there, and neither before.
     ///
-    /// With [`join!`](crate::join) each is taken as it comes, which is the same unless something else waits for one of them.
+    /// With [`join!`](crate::join) each call is taken as it comes, which is the same unless something else waits for one of them.
     pub fn and<T: Trigger>(self, other: T) -> Both<Self, T> {
         Both(self, other)
     }
@@ -171,7 +172,7 @@ impl<A: Take + Unpin, B: Take + Unpin> Future for Both<A, B> {
     }
 }
 
-// Nothing in it is pinned.
+// Nothing in a wait is pinned.
 impl<E: AwaitedEntry> Unpin for When<'_, E> {}
 
 impl<E: AwaitedEntry> Drop for When<'_, E> {

@@ -99,7 +99,8 @@ fn read_hosts(file: &PathBuf) -> Result<Vec<String>, String> {
     if hosts.is_empty() { Err(format!("{} names no host", file.display())) } else { Ok(hosts) }
 }
 
-/// A host is handed to a remote shell as an argument: it must not look like one of its options, nor hold blanks.
+/// Whether a text can be the name of a host. A remote shell gets it as an argument, so it must not look like one of the shell's options,
+/// nor hold blanks.
 fn is_host(host: &str) -> bool {
     !host.is_empty() && !host.starts_with('-') && !host.contains(char::is_whitespace)
 }

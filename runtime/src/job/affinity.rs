@@ -1,10 +1,10 @@
-//! Which processor each PE runs on, and what that means for how it waits.
+//! Processor affinity: the processor that each PE is pinned to, and its policy while idle.
 
 use crate::delivery::scheduler::IdlePolicy;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::ops::Range;
 
-/// Where one PE runs.
+/// The processor of one PE, if it is pinned, and its policy while idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seat {
     processor: Option<usize>,
@@ -12,7 +12,7 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    /// Moves the calling thread to its seat; says how to wait there.
+    /// Pins the calling thread to its processor; returns its policy while idle.
     pub(crate) fn take(self) -> IdlePolicy {
         if let Some(processor) = self.processor {
             let mut set = CpuSet::new();

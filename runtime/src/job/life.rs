@@ -1,4 +1,4 @@
-//! A node's life: meet the others, open the network, run the PEs, say goodbye.
+//! The life of a node: it meets the others, opens the network, runs its PEs, and says goodbye.
 
 use super::affinity::{self, Seat};
 use super::program;
@@ -27,13 +27,13 @@ use std::time::{Duration, Instant};
 /// How long a node waits, after the job's end, until its last messages are out and all peers have said goodbye.
 const GOODBYE_PATIENCE: Duration = Duration::from_secs(5);
 
-/// What `main` becomes: made and run on PE 0.
+/// The program's `main` as a job takes it: made and run on PE 0.
 pub(crate) type Main = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()>>> + Send>;
 
-/// How a node runs.
+/// Options of a node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeOptions {
-    /// PEs of this node; the same on all.
+    /// The number of PEs of this node; the same on all nodes.
     pub(crate) pes: u32,
     pub(crate) network: ReachOptions,
     /// Processors to pin PEs to, in order of PEs on this host; `None`: choose.
@@ -44,7 +44,7 @@ pub(crate) struct NodeOptions {
     pub(crate) shuffle: Option<u64>,
 }
 
-/// What nodes tell each other before anything else.
+/// The first message between nodes: the PEs and the program, which must be equal, and the host.
 #[derive(Serialize, Deserialize)]
 struct Greeting {
     pes: u32,
@@ -62,7 +62,7 @@ pub(crate) struct ReadyNode {
 /// Meets the other nodes and opens the network.
 ///
 /// # Errors
-/// When they run another program, cannot be reached, or the options do not fit the machine.
+/// When the other nodes run another program or cannot be reached, or when the options do not fit the machine.
 pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<ReadyNode, JobError> {
     if let Some(name) = program::duplicate() {
         return Err(JobError::Config(format!("two chare types or reducers are called `{name}`; rename one")));
@@ -83,7 +83,7 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
     })
 }
 
-/// Compares what must be equal; returns how many PEs this host has and how many of them come before this node's.
+/// Exchanges greetings with all nodes and compares them; returns how many PEs this host has and how many of them come before this node's.
 fn greet(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<(u32, u32), LrtsError> {
     let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let mine = Greeting { pes: options.pes, digest: program::digest(), host };
@@ -159,7 +159,7 @@ pub(crate) fn run_main(pe: &Rc<Pe>, main: Main) {
     readonly::open_all(pe);
 }
 
-/// Sends what is left to be sent and takes leave of the peers. Bounded: a peer that does not answer is left behind.
+/// Sends the messages that are left and takes leave of the peers. Its time is bounded: a peer that does not answer is left behind.
 pub(crate) fn close(node: &Arc<Node>) {
     let deadline = Instant::now() + GOODBYE_PATIENCE;
     node.withdraw();
@@ -211,7 +211,7 @@ impl Job {
         self
     }
 
-    /// Runs messages of equal priority in an order that the seed decides, as `+shuffle` does: to find what relies on another.
+    /// Runs messages of equal priority in an order that the seed decides, as `+shuffle` does: to find code that relies on another order.
     pub fn shuffled(mut self, seed: u64) -> Self {
         self.options.shuffle = Some(seed);
         self
@@ -220,7 +220,7 @@ impl Job {
     /// Runs `main` on PE 0 until the job ends: by [`exit`](crate::exit()), or when `main` is over and nothing is in flight.
     ///
     /// # Errors
-    /// Why the job failed, as the node that noticed tells it.
+    /// The cause of the job's failure, as the node that noticed it reports it.
     pub fn run<F, Fut>(self, main: F) -> Result<i32, JobError>
     where
         F: FnOnce() -> Fut + Send + 'static,
@@ -244,7 +244,8 @@ impl Job {
         drop(tell);
         let mut outcome = Ok(0);
         for end in ends {
-            // What a node noticed says more than what it was told, and what came first more than its consequences.
+            // An error that a node noticed itself says more than one that it was told, and the first error says more than its
+            // consequences.
             outcome = match (outcome, end) {
                 (Err(JobError::Elsewhere(_)) | Ok(_), Err(error)) => Err(error),
                 (Ok(code), Ok(other)) => Ok(if code == 0 { other } else { code }),
@@ -274,7 +275,7 @@ fn live(options: &NodeOptions, bootstrap: &mut dyn Bootstrap, main: Option<Main>
     result(&node)
 }
 
-/// How the job ended on a node.
+/// The end of the job on a node.
 pub(crate) fn result(node: &Node) -> Result<i32, JobError> {
     match node.take_ending() {
         Some(Ending::Code(code)) => Ok(code),

@@ -1,4 +1,4 @@
-//! Limits of a job, and the variable that says how long its nodes wait for each other.
+//! Limits of a job, and the environment variable that sets how long its nodes wait for each other.
 
 /// The environment variable that sets how many seconds nodes may wait for each other at start-up.
 pub const TIMEOUT_VARIABLE: &str = "CHARE_STARTUP_TIMEOUT";

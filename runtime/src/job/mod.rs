@@ -1,6 +1,6 @@
-//! A program's life: its arguments, how its processes are started and meet, one node from its opening to its close, and the list of services.
+//! A program's life: its arguments, the start of its processes, one node from its opening to its close, and the list of services.
 //!
-//! The floor that knows all others. Nothing below may know it.
+//! The highest floor: it may use all others, and none of them may use it. A message's way, and what a service does, never stands here.
 
 mod affinity;
 pub mod config;

@@ -1,4 +1,4 @@
-//! The program as nodes compare it before they meet: all that is linked in, by names and signatures.
+//! Identity of the program, which nodes compare before they meet: everything that is linked in, by names and signatures.
 
 use crate::model::collection::maps;
 use crate::model::reduction::reducers::reducers;
@@ -6,7 +6,8 @@ use crate::model::registry::name::Digest;
 use crate::model::registry::registry;
 use std::sync::OnceLock;
 
-/// Equal in two processes if they have the same chare types, traits, rules for homes and reducers, with the same entries and signatures.
+/// The digest of the program: equal in two processes if they have the same chare types, traits, placement maps and reducers, with the
+/// same entries and signatures.
 pub(super) fn digest() -> u128 {
     static DIGEST: OnceLock<u128> = OnceLock::new();
     *DIGEST.get_or_init(|| {
@@ -18,7 +19,7 @@ pub(super) fn digest() -> u128 {
     })
 }
 
-/// A name that two of them have, if there is one: the job must not start.
+/// A name that two types, traits, maps or reducers share, if there is one: the job must not start.
 pub(super) fn duplicate() -> Option<&'static str> {
     let map = || maps().duplicate().map(|map| map.name);
     let reducer = || reducers().duplicate().map(|reducer| reducer.name);

@@ -1,12 +1,12 @@
-//! The list of the runtime's services. Whoever adds one adds a line.
+//! The list of the runtime's services: a new service is one more line here.
 
 use crate::model::ids::ServiceId;
 use crate::node::NodeService;
 use crate::pe::{MOST_SERVICES, Service};
 use crate::services::{aggregation, array, broadcast, quiescence, readonly, reduction, section, tags};
 
-/// All services, by their numbers. They hear of elements in this order: whoever puts something into an element's parcel stands before
-/// `array`, which sends it.
+/// All services, by their numbers. They are told of elements in this order: a service that puts something into an element's parcel stands
+/// before `array`, which sends the parcel.
 pub(crate) static SERVICES: [Service; 8] = LIST;
 
 const LIST: [Service; 8] = [
@@ -20,7 +20,7 @@ const LIST: [Service; 8] = [
     array::SERVICE,
 ];
 
-/// What nodes do for them.
+/// The services' functions on nodes, by the services' numbers.
 pub(crate) static NODE_SERVICES: [NodeService; 8] = {
     let mut rows = [NodeService::NONE; LIST.len()];
     let mut number = 0;

@@ -1,4 +1,4 @@
-//! Services of the runtime: what is done with many chares at once, and what keeps watch over all messages. Each is one folder or file with
+//! Services of the runtime: operations on many chares at once, and the watch over all messages. Each service is one folder or file with
 //! its messages, its state, and a row of functions by which the floors below know it.
 //!
 //! A service may use those below it in `runtime/FLOORS`. What users hold of a service never stands here: see `api`.

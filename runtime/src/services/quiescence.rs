@@ -1,4 +1,4 @@
-//! Quiescence: nothing in flight and no entry running, anywhere.
+//! Quiescence detection: callbacks once no message is in flight and no entry runs, anywhere in the job.
 //!
 //! Every message is counted when it is sent and when it has been processed; so are transfers of the Direct API and wake-ups of async
 //! entries. PE 0 asks all nodes for their sums, in waves. Two waves in a row that show the same sums, with as many processed as sent,
@@ -36,7 +36,7 @@ pub(crate) const SERVICE: Service = Service {
     ..Service::named(ID, "quiescence detection")
 };
 
-/// The PE that asks.
+/// The PE that asks all nodes.
 const COORDINATOR: PeId = PeId(0);
 
 /// The first pause between waves, and the longest: between a message's latency and what a user notices.
@@ -46,11 +46,11 @@ const PAUSE_LONGEST: Duration = Duration::from_millis(2);
 /// Messages of the protocol; themselves not counted.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Wave {
-    /// Somebody wants to know: to the coordinator.
+    /// A request to be called back at quiescence: to the coordinator.
     Request { callback: ErasedCallback },
-    /// To the first PE of each node.
+    /// The question for sums: to the first PE of each node.
     Ask,
-    /// Back to the coordinator.
+    /// A node's sums: back to the coordinator.
     Answer(Sums),
 }
 
@@ -74,10 +74,10 @@ struct Quiescence {
 }
 
 impl Quiescence {
-    /// Somebody wants to know. The next wave is due at once.
+    /// Adds a request. The next wave is due at once.
     fn request(&mut self, callback: ErasedCallback, now: Instant) {
         self.waiting.push(callback);
-        // What was seen before the request does not count for it.
+        // A wave before the request does not count for it.
         self.previous = None;
         self.pause = PAUSE_FIRST;
         if !self.wave_is_out {
@@ -85,12 +85,12 @@ impl Quiescence {
         }
     }
 
-    /// When the next wave is due, if one is.
+    /// The time at which the next wave is due, if one is.
     fn next_wave(&self) -> Option<Instant> {
         self.next_wave
     }
 
-    /// Whether to ask all nodes now.
+    /// Begins a wave if one is due; returns whether to ask all nodes now.
     fn start_wave(&mut self, now: Instant) -> bool {
         if self.next_wave.is_none_or(|due| due > now) {
             return false;
@@ -102,7 +102,7 @@ impl Quiescence {
         true
     }
 
-    /// A node answered. Returns the callbacks to fire when this proves quiescence.
+    /// Adds a node's answer. Returns the callbacks to fire when the answer proves quiescence.
     fn answer(&mut self, sums: Sums, nodes: u32, now: Instant) -> Vec<ErasedCallback> {
         self.answers += 1;
         self.sums.sent = self.sums.sent.wrapping_add(sums.sent);
@@ -183,7 +183,7 @@ fn send(pe: &Pe, to: PeId, wave: Wave) {
     outbox::send(pe, to, Envelope::system(CallOptions::new(), wave));
 }
 
-/// Processed before sent: what is sent meanwhile can only make the sums unequal.
+/// The sums of this node. Processed messages are read before sent ones: a message that is sent meanwhile can only make the sums unequal.
 fn sums(pe: &Pe) -> Sums {
     let all = || pe.node.counters.iter().map(|counters| &***counters).chain([&pe.node.outside]);
     let processed = all().fold(0u64, |sum, counters| sum.wrapping_add(counters.processed.read()));

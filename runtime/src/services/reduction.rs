@@ -1,13 +1,13 @@
-//! A reduction's way to its result: from the members of a PE to the first PE of the node, up the tree of nodes, to the callback.
+//! Reductions over collections: partials go from the members of a PE to the first PE of the node, up the tree of nodes, to the callback.
 //!
-//! 1. A PE sends a partial when it closes a reduction (see [`crate::model::reduction::Contributions`]) to the first PE of its node. That PE sends on what
-//!    has come together once all PEs of the node and of the nodes below that take part have closed it. A partial that closes nothing
-//!    is late: it goes up at once, and on its own.
+//! 1. A PE sends a partial when it closes a reduction (see [`crate::model::reduction::Contributions`]) to the first PE of its node. That
+//!    PE sends on the combined partial once all PEs of the node and of the nodes below that take part have closed the reduction. A
+//!    partial that closes nothing is late: it goes up at once, and on its own.
 //! 2. The root calls back when all PEs have closed the reduction and as many members contributed as are expected.
-//! 3. Where PEs may be without members, those must be told that a reduction has begun. The first PE of each node tells its own
-//!    PEs and its neighbours in the tree, once, when it hears of the reduction while others are missing. An array that cannot grow
-//!    begins without this; a PE that loses its last member asks for it.
-//! 4. That all elements of a new collection exist is a reduction as well, over PEs, beside the numbered ones.
+//! 3. Where PEs may be without members, those PEs must be told that a reduction has begun. The first PE of each node tells its own PEs
+//!    and its neighbours in the tree, once, when it learns of the reduction while other PEs are missing. An array that cannot grow begins
+//!    without this; a PE that loses its last member asks for it.
+//! 4. The creation of a collection's elements is a reduction as well, over PEs, beside the numbered ones: it ends when all of them exist.
 
 use crate::base::typed_box::TypedBox;
 use crate::delivery::fire::fire;
@@ -44,14 +44,14 @@ pub(crate) const SERVICE: Service = Service {
     ..Service::named(ID, "reductions")
 };
 
-/// What PEs tell each other of reductions over a collection.
+/// A message between PEs about reductions over a collection.
 #[derive(Serialize, Deserialize)]
 enum ReductionMessage {
     /// To the first PE of a node: contributions of its PEs or of the nodes below.
     Contribution { collection: CollectionId, partial: Partial },
     /// To the first PE of a node: reductions before this one have begun; see rule 3.
     Begin { collection: CollectionId, before: u64 },
-    /// To every PE: the same.
+    /// To every PE of a node: reductions before this one have begun.
     Begun { collection: CollectionId, before: u64 },
 }
 
@@ -76,7 +76,7 @@ impl SystemMessage for ReductionMessage {
     }
 }
 
-/// On a node's first PE: contributions of the node's PEs and of the nodes below.
+/// On a node's first PE: partials of the node's PEs and of the nodes below.
 fn partials(pe: &Pe) -> &RefCell<Partials> {
     pe.state(ID)
 }
@@ -85,7 +85,7 @@ fn receive(pe: &Pe, options: CallOptions, message: ReductionMessage) -> Outcome 
     let (ReductionMessage::Contribution { collection: id, .. }
     | ReductionMessage::Begin { collection: id, .. }
     | ReductionMessage::Begun { collection: id, .. }) = message;
-    // Others may be faster than the news of the collection.
+    // A message of another PE may be faster than the news of the collection.
     if pe.places.borrow().collection(id).is_none() {
         return pe.keep(Missing::Collection(id), options, Body::System(Box::new(message)));
     }
@@ -101,7 +101,7 @@ fn first_pe(pe: &Pe, node: NodeId) -> PeId {
     pe.node.topology.pe(node, 0)
 }
 
-/// Runs `body` with what this PE knows of a collection, which it does.
+/// Runs `body` with this PE's part of a collection, which is known here.
 fn with_collection<R>(pe: &Pe, id: CollectionId, body: impl FnOnce(&mut LocalCollection) -> R) -> R {
     let mut places = pe.places.borrow_mut();
     body(places.collection_mut(id).expect("a member's collection is known on its PE"))
@@ -119,12 +119,13 @@ fn send_partial(pe: &Pe, to: PeId, collection: CollectionId, partial: Partial) {
     send(pe, to, ReductionMessage::Contribution { collection, partial });
 }
 
-/// Adds the contribution of a member here to others of the same reduction, where that is all there is to do. Returns whether it did.
+/// Adds the contribution of a member on this PE to others of the same reduction, where that is all there is to do. Returns whether it was
+/// added.
 pub(crate) fn join(pe: &Pe, id: CollectionId, number: u64, data: &Data, callback: &ErasedCallback) -> bool {
     with_collection(pe, id, |collection| collection.contributions.join(number, data, callback))
 }
 
-/// A member here contributes to a reduction of its collection.
+/// Adds the contribution of a member on this PE to a reduction of its collection.
 pub(crate) fn contribute(pe: &Pe, id: CollectionId, number: u64, share: Share) {
     let added = with_collection(pe, id, |collection| {
         let contributions = &mut collection.contributions;
@@ -148,7 +149,7 @@ fn close_complete(pe: &Pe, id: CollectionId) {
     }
 }
 
-/// A member of this PE is gone, which would have contributed to reduction `next` next.
+/// Takes note that a member of this PE is gone; `next` is the first reduction to which it has not contributed.
 fn remove_member(pe: &Pe, id: CollectionId, next: u64) {
     let was_last = with_collection(pe, id, |collection| collection.contributions.remove_member(next));
     close_complete(pe, id);
@@ -157,7 +158,7 @@ fn remove_member(pe: &Pe, id: CollectionId, next: u64) {
     }
 }
 
-/// All elements that a collection begins with on this PE exist.
+/// Reports that all elements that a collection begins with on this PE exist.
 fn report_creation(pe: &Pe, id: CollectionId) {
     let created = with_collection(pe, id, |collection| collection.info.created());
     if let Some(callback) = created {
@@ -167,7 +168,7 @@ fn report_creation(pe: &Pe, id: CollectionId) {
     }
 }
 
-/// A PE of this node or a node below has sent a partial.
+/// Adds a partial from a PE of this node or from a node below to the others, and sends them on when they are complete.
 fn fold_on_node(pe: &Pe, id: CollectionId, partial: Partial) {
     let info = with_collection(pe, id, |collection| collection.info.clone());
     let (node, number) = (pe.node.id, partial.number);
@@ -203,7 +204,7 @@ fn fold_on_node(pe: &Pe, id: CollectionId, partial: Partial) {
     }
 }
 
-/// Reductions before this one have begun: a PE without members closes them.
+/// Takes note that reductions before this one have begun: a PE without members closes them.
 fn begin(pe: &Pe, id: CollectionId, before: u64) {
     let told = with_collection(pe, id, |collection| {
         collection.contributions.begin(before).map_err(|cause| (collection.info.chare.name, cause))
@@ -214,7 +215,8 @@ fn begin(pe: &Pe, id: CollectionId, before: u64) {
     }
 }
 
-/// On a node's first PE: reductions before this one have begun; tells everyone who is near, if that is wanted or `wanted` from now on.
+/// On a node's first PE: tells the PEs of the node and the neighbours in the tree that reductions before this one have begun, if the
+/// collection wants that or does from now on (`wanted`).
 fn spread_begin(pe: &Pe, id: CollectionId, before: u64, wanted: bool) {
     let waiting = partials(pe).borrow().end(id);
     let spread = with_collection(pe, id, |collection| {

@@ -1,8 +1,8 @@
-//! Tags: where a posted buffer and the call that it is for meet, whichever comes first.
+//! Tags of posted buffers: a posted buffer and the call that it is for meet under a tag, whichever comes first.
 //!
 //! 1. A tag belongs to a PE or to a node, and names at most one buffer or one call that waits for its counterpart.
-//! 2. When the counterpart comes they match and the tag is free again. What does not fit is handed back to whoever would have
-//!    made the match, and what was waiting stays, but for a buffer that is too long for the call that names its tag.
+//! 2. When the counterpart comes, the two match and the tag is free again. A counterpart that does not fit is handed back to its caller,
+//!    and the waiting buffer or call stays; only a waiting buffer that is too long for the call that names its tag is handed back, too.
 //!
 //! The idea is Charm++'s `CkMatchBuffer` and `CkPostBuffer` and their node twins (manual section "Zero Copy Post API"); here a
 //! live tag is an error with the buffer in it, not an abort.
@@ -35,7 +35,7 @@ fn tags(node: &Node) -> &Tags {
     node.state(ID)
 }
 
-/// Whose tag it is.
+/// The owner of a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Scope {
     Pe(PeId),
@@ -55,7 +55,7 @@ impl ElementType {
     }
 }
 
-/// What waits under a tag.
+/// A buffer or a call that waits under a tag.
 enum Outstanding {
     Buffer { given: PostedMemory, elements: ElementType },
     Post { slot: PostSlot, elements: ElementType },
@@ -66,7 +66,7 @@ enum Outstanding {
 struct Tags(Mutex<FxHashMap<(Scope, u64), Outstanding>>);
 
 impl Tags {
-    /// Drops what waits, when the job is over: it holds on to its node.
+    /// Drops the waiting buffers and calls, when the job is over: they hold on to their node.
     fn clear(&self) {
         let outstanding = std::mem::take(&mut *self.0.lock());
         drop(outstanding);
@@ -152,13 +152,13 @@ impl Tags {
     }
 }
 
-/// A buffer was not posted; it comes back.
+/// A buffer that was not posted; it comes back.
 #[derive(Error)]
 #[error("{cause}")]
 pub struct PostError<T: Element> {
     /// The buffer, whole.
     pub buffer: BufferMut<T>,
-    /// Why.
+    /// The cause.
     #[source]
     pub cause: PostRefusal,
 }
@@ -173,13 +173,13 @@ impl<T: Element> Post<T> {
     /// Receives into the buffer that is posted under `tag` on this PE by [`post_buffer`], before, now or later.
     ///
     /// # Errors
-    /// The post itself, when another call waits under this tag, or when the buffer that waits there does not fit. One that is too
-    /// long comes with it, and the tag is free again.
+    /// The post itself, when another call waits under this tag, or when the buffer that waits there does not fit. A buffer that is too
+    /// long comes back with the post, and the tag is free again.
     pub fn match_tag(self, tag: u64) -> Result<(), MatchError<T>> {
         Pe::current(|pe| tags(&pe.node).match_tag(Scope::Pe(pe.id), tag, self))
     }
 
-    /// The same for a tag of the node, under which any of its PEs posts by [`post_node_buffer`].
+    /// Receives into the buffer that is posted under `tag` of the node, by [`post_node_buffer`] on any of its PEs.
     ///
     /// # Errors
     /// As for [`Post::match_tag`].
@@ -191,7 +191,7 @@ impl<T: Element> Post<T> {
 /// Posts a buffer on this PE for the `#[nocopy(post)]` argument whose post method names the same tag: before it, inside it or
 /// after it. One look-up; the transfer starts with the later of the two.
 ///
-/// A tag is outstanding until it is matched, and free again then. What was posted and is not wanted any more comes back by
+/// A tag is outstanding until it is matched, and free again then. A posted buffer that is not wanted any more comes back by
 /// [`cancel_buffer`].
 ///
 /// ```
@@ -228,7 +228,7 @@ impl<T: Element> Post<T> {
 /// ```
 ///
 /// # Errors
-/// The buffer itself, when another one is outstanding under this tag, or when a call waits there that it does not fit.
+/// The buffer itself, when another one is outstanding under this tag, or when a call waits there that the buffer does not fit.
 pub fn post_buffer<T: Element>(tag: u64, landing: impl Into<Landing<T>>) -> Result<(), PostError<T>> {
     Pe::current(|pe| tags(&pe.node).post_buffer(Scope::Pe(pe.id), tag, landing.into()))
 }
@@ -241,7 +241,7 @@ pub fn post_node_buffer<T: Element>(tag: u64, landing: impl Into<Landing<T>>) ->
     Pe::current(|pe| tags(&pe.node).post_buffer(Scope::Node, tag, landing.into()))
 }
 
-/// Takes back a buffer that was posted on this PE and has not been matched. `None` if there is none, or one of other elements.
+/// Takes back a buffer that was posted on this PE and has not been matched. `None` if there is none, or one of another element type.
 ///
 /// ```
 /// use chare::BufferMut;

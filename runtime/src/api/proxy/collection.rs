@@ -1,4 +1,4 @@
-//! What the proxies of collections are made of.
+//! Collection handles: the part of a generated proxy that reaches all members of a collection.
 
 use super::element::ElementHandle;
 use super::handle::{ConstructorArguments, equal_by, registration, take_charge};
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Reaches all members of a collection.
+/// A handle that reaches all members of a collection.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct CollectionHandle<C> {
@@ -90,7 +90,7 @@ impl<C: Chare> CollectionHandle<C> {
         })
     }
 
-    /// An array's element.
+    /// The handle of an array's element.
     #[inline]
     pub fn at(&self, index: &C::Index) -> ElementHandle<C> {
         let name = index.name().map(Vec::into_boxed_slice);
@@ -102,12 +102,12 @@ impl<C: Chare> CollectionHandle<C> {
         ElementHandle { options, ..ElementHandle::new(Target::Member(self.id, index)) }
     }
 
-    /// A group's member on a PE.
+    /// The handle of a group's member on a PE.
     pub fn on(&self, pe: PeId) -> ElementHandle<C> {
         self.member(Index::from(u64::from(pe.0)))
     }
 
-    /// A nodegroup's member on a node.
+    /// The handle of a nodegroup's member on a node.
     pub fn on_node(&self, node: NodeId) -> ElementHandle<C> {
         self.member(Index::from(u64::from(node.0)))
     }
@@ -131,7 +131,7 @@ impl<C: Chare> CollectionHandle<C> {
         SectionHandle::of_targets(members.map(|index| Target::Member(self.id, index)).collect(), None)
     }
 
-    /// Says that nobody will insert elements any more. One message to each node, down a tree.
+    /// Ends insertions: nobody will insert elements any more. One message to each node, down a tree.
     pub fn done_inserting(&self) {
         Pe::current(|pe| array::done_inserting(pe, self.id));
     }
@@ -141,17 +141,17 @@ impl<C: Chare> CollectionHandle<C> {
         call_all(self.id, self.options(), &registration::<C>().destruction, (), Vec::new());
     }
 
-    /// Names the collection, for those that are to be created after it.
+    /// The id of the collection, for collections that are to be created after it.
     pub fn id(&self) -> CollectionId {
         self.id
     }
 
-    /// How its calls are queued, if not as the entries say.
+    /// The options by which its calls are queued, if not the entries' own.
     pub(super) fn options(&self) -> Option<&CallOptions> {
         self.options.as_ref()
     }
 
-    /// A group's member on the caller's PE, a nodegroup's on the caller's node.
+    /// The handle of a group's member on the caller's PE, or of a nodegroup's member on the caller's node.
     pub fn local(&self) -> ElementHandle<C>
     where
         C::Kind: kind::Local,
@@ -169,8 +169,8 @@ impl<C: Chare> CollectionHandle<C> {
         self.send::<E>(arguments, Vec::new());
     }
 
-    /// Calls an entry with nocopy parameters of all members. Large buffers go down the same tree, once into each node that
-    /// cannot read its parent's memory in place, and are shared by the node's members; small ones travel with the message.
+    /// Calls an entry with nocopy parameters of all members. Large buffers go down the same tree, once into each node that cannot read
+    /// its parent's memory in place, and are shared by the node's members; small buffers travel with the message.
     pub fn broadcast_nocopy<E: EntryMethod<Chare = C>>(
         &self,
         arguments: E::Arguments,
@@ -189,7 +189,7 @@ impl<C: Chare> CollectionHandle<C> {
     }
 }
 
-/// Where a callback of all members leads.
+/// The goal of a callback that calls an entry of all members.
 pub(super) fn collection_goal(
     CollectionId { creator, serial }: CollectionId,
     entry: &EntryRegistration,
@@ -226,14 +226,14 @@ impl<C: Chare> std::fmt::Debug for CollectionHandle<C> {
 }
 
 impl<I: ArrayIndex> ArrayOptions<I> {
-    /// Places each element with the one of the same index of another array, for as long as both live: the two have the same
-    /// homes, and an element that is inserted goes where the other array's is, if that is there already.
+    /// Places each element with the element of the same index of another array, for as long as both live: the two arrays have the same
+    /// homes, and an inserted element goes to the PE of the other array's element, if that one is there already.
     pub fn bind_to<D: Chare<Index = I>>(self, other: &impl AsRef<CollectionHandle<D>>) -> Self {
         self.placement(Placement::With(Bond(other.as_ref().id())))
     }
 
-    /// On each PE, constructs the elements after those of another collection: constructors may reach what is there. Collections that one PE
-    /// creates come in the order of their creation without this.
+    /// Constructs the elements on each PE after the members of another collection there, so that constructors may reach those members.
+    /// Collections that one PE creates come in the order of their creation without this.
     pub fn after<D: Chare>(mut self, other: &impl AsRef<CollectionHandle<D>>) -> Self {
         self.after = Some(other.as_ref().id());
         self

@@ -1,4 +1,4 @@
-//! What the proxies of single chares are made of: singletons, and members of collections.
+//! Element handles: the part of a generated proxy that reaches one chare, a singleton or a member of a collection.
 
 use super::handle::{ConstructorArguments, equal_by, registration, take_charge};
 use crate::api::context::my_pe;
@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-/// Reaches one chare.
+/// A handle that reaches one chare.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct ElementHandle<C> {
     pub(super) target: Target,
-    /// The encoding of an index whose bits are a digest: the element can be inserted.
+    /// The encoding of an index whose bits are a digest; with it, the element can be inserted.
     pub(super) name: Option<Box<[u8]>>,
     pub(super) options: Option<CallOptions>,
     pub(super) chare: PhantomData<fn() -> C>,
@@ -39,7 +39,7 @@ impl<C: Chare> ElementHandle<C> {
         Self::create_on(PeId(rand::random_range(0..crate::api::context::pes())), options, arguments)
     }
 
-    /// Creates a singleton on a PE, whose queue it waits in by `options`. One message.
+    /// Creates a singleton on a PE. One message, queued there by `options`.
     ///
     /// # Panics
     /// If there is no such PE.
@@ -59,12 +59,12 @@ impl<C: Chare> ElementHandle<C> {
         self.target
     }
 
-    /// How its calls are queued, if not as the entries say.
+    /// The options by which its calls are queued, if not the entries' own.
     pub(crate) fn options(&self) -> Option<&CallOptions> {
         self.options.as_ref()
     }
 
-    /// The chare that is running.
+    /// The handle of the running chare.
     pub(crate) fn of_running() -> Self {
         Self::new(Pe::current(|pe| pe.with_running(|identity| identity.target)))
     }
@@ -74,7 +74,7 @@ impl<C: Chare> ElementHandle<C> {
         Self { options: Some(options), ..self.clone() }
     }
 
-    /// Calls an entry. One message, unless the entry is an inline one of a chare on this PE.
+    /// Calls an entry. One message, unless it is an inline entry of a chare on this PE.
     #[inline]
     pub fn call<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
         if E::INLINE
@@ -87,8 +87,8 @@ impl<C: Chare> ElementHandle<C> {
         }
     }
 
-    /// Calls an entry whose calls travel together; by a message of its own if it has options of its own. Some tens of instructions, and its part
-    /// of a message.
+    /// Calls an entry marked `#[entry(aggregate)]`, whose calls travel together; a handle with options of its own sends a message of its
+    /// own. Costs some tens of instructions, and a part of a message.
     #[inline]
     pub fn call_aggregated<E: AggregatedEntry<Chare = C>>(&self, arguments: E::Arguments) {
         match (self.target, &self.options) {
@@ -99,7 +99,7 @@ impl<C: Chare> ElementHandle<C> {
         }
     }
 
-    /// Out of line: calls that travel together need not make room for it.
+    /// Calls an entry by a message of its own. Out of line: calls that travel together need not make room for it.
     #[cold]
     fn call_alone<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
         self.send::<E>(arguments, None);
@@ -129,7 +129,8 @@ impl<C: Chare> ElementHandle<C> {
         });
     }
 
-    /// Inserts the element: on a PE, or where its home says. One message to the home, and another if it is to live elsewhere.
+    /// Inserts the element on the given PE, or where its home decides. One message to the home, and another one if the element is to live
+    /// elsewhere.
     pub fn insert(&self, on: Option<PeId>, arguments: ConstructorArguments<C>) {
         let Target::Member(collection, index) = self.target else { unreachable!("a singleton is created") };
         Pe::current(|pe| {

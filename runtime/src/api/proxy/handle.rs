@@ -1,4 +1,4 @@
-//! What all handles share: arguments taken in, registrations looked up, equality.
+//! Parts that all handles share: arguments taken in, registrations looked up, equality.
 
 use crate::delivery::zerocopy::send;
 use crate::model::nocopy::{Few, Leaving, Outgoing};
@@ -25,13 +25,13 @@ macro_rules! equal_by {
 }
 pub(super) use equal_by;
 
-/// What a chare's constructor takes.
+/// The arguments of a chare's constructor.
 pub(super) type ConstructorArguments<C> = <<C as Chare>::Constructor as Constructor>::Arguments;
 
 /// Takes charge of the nocopy arguments that the caller gave.
 pub(super) fn take_charge(nocopy: impl IntoIterator<Item = Outgoing>) -> Few<Leaving> {
     let mut leaving = Few::new();
-    // Pushed one by one: collecting them would reckon with many.
+    // Pushed one by one: `collect` would reckon with many.
     Pe::current(|pe| {
         nocopy.into_iter().for_each(|outgoing| leaving.push(send::take_charge(&pe.node, outgoing)));
     });

@@ -1,6 +1,8 @@
-//! Proxies: what generated ones call, with a target, an entry and arguments. `**proxy** -> zerocopy -> envelope -> location -> outbox`
+//! Proxies: handles that turn a target, an entry and arguments into a message; the proxies that `#[chare]` generates are made of them.
+//! `**api/proxy** -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox`
 //!
-//! A handle is what a proxy is made of: small, serializable, typed by its chare.
+//! A handle is small, serializable, and typed by its chare. How a message travels, and what a PE keeps of a collection or section, never
+//! stands here.
 
 mod collection;
 mod element;

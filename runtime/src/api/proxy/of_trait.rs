@@ -1,4 +1,4 @@
-//! What the proxies of traits are made of: those of one chare, of a whole collection, of a section.
+//! Trait handles: the part of a generated trait proxy that reaches one chare, a whole collection or a section.
 
 use super::collection::{CollectionHandle, call_all, collection_goal};
 use super::element::ElementHandle;
@@ -15,7 +15,7 @@ use crate::pe::Pe;
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
 
-/// Reaches one chare that implements a trait.
+/// A handle that reaches one chare that implements a trait.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TraitHandle {
     target: Target,
@@ -23,7 +23,7 @@ pub struct TraitHandle {
 }
 
 impl TraitHandle {
-    /// Reaches this chare.
+    /// The trait handle of this chare.
     pub fn of<C: Chare>(chare: &ElementHandle<C>) -> Self {
         Self { target: chare.target(), options: chare.options().cloned() }
     }
@@ -64,7 +64,7 @@ impl TraitHandle {
 
 equal_by!(target of TraitHandle);
 
-/// Reaches all members of a collection whose chares implement a trait; `I` names them.
+/// A handle that reaches all members of a collection whose chares implement a trait; `I` is the type of their indices.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct TraitCollectionHandle<I> {
@@ -74,7 +74,7 @@ pub struct TraitCollectionHandle<I> {
 }
 
 impl<I: ArrayIndex> TraitCollectionHandle<I> {
-    /// Reaches the members of this collection.
+    /// The trait handle of this collection.
     pub fn of<C: Chare<Index = I>>(collection: &CollectionHandle<C>) -> Self {
         Self { id: collection.id(), options: collection.options().cloned(), index: PhantomData }
     }
@@ -84,7 +84,7 @@ impl<I: ArrayIndex> TraitCollectionHandle<I> {
         Self { options: Some(options), ..self.clone() }
     }
 
-    /// A member.
+    /// The handle of a member.
     pub fn at(&self, index: &I) -> TraitHandle {
         TraitHandle { target: Target::Member(self.id, index.pack()), options: self.options.clone() }
     }
@@ -124,7 +124,7 @@ impl<I> std::fmt::Debug for TraitCollectionHandle<I> {
     }
 }
 
-/// Reaches the members of a section, whose chares implement a trait.
+/// A handle that reaches the members of a section, whose chares implement a trait.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TraitSectionHandle {
     id: SectionId,
@@ -132,7 +132,7 @@ pub struct TraitSectionHandle {
 }
 
 impl TraitSectionHandle {
-    /// Reaches the members of this section.
+    /// The trait handle of this section.
     pub fn of<C: Chare>(section: &SectionHandle<C>) -> Self {
         Self { id: section.id(), options: section.options().cloned() }
     }

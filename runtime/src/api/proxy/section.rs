@@ -1,4 +1,4 @@
-//! What the proxies of sections are made of.
+//! Section handles: the part of a generated proxy that reaches the members of a section.
 
 use super::element::ElementHandle;
 use super::handle::{equal_by, take_charge};
@@ -14,7 +14,7 @@ use crate::services::section::{self, SectionCall};
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
 
-/// Reaches the members of a section.
+/// A handle that reaches the members of a section.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct SectionHandle<C> {
@@ -62,8 +62,8 @@ impl<C: Chare> SectionHandle<C> {
         self.send::<E>(arguments, Vec::new());
     }
 
-    /// Calls an entry with nocopy parameters of all members. Large buffers go the same way, once into each node that cannot read
-    /// the memory of the node before it in place, and are shared by the node's members; small ones travel with the message.
+    /// Calls an entry with nocopy parameters of all members. Large buffers go the same way, once into each node that cannot read the
+    /// memory of the node before it in place, and are shared by the node's members; small buffers travel with the message.
     pub fn multicast_nocopy<E: EntryMethod<Chare = C>>(
         &self,
         arguments: E::Arguments,
@@ -82,12 +82,12 @@ impl<C: Chare> SectionHandle<C> {
     }
 }
 
-/// Where a callback of all members leads.
+/// The goal of a callback that calls an entry of all members.
 pub(super) fn section_goal(SectionId { creator, serial }: SectionId, entry: &EntryRegistration) -> Goal {
     Goal::Many { service: section::ID, many: (creator, serial), entry: entry.id }
 }
 
-/// Forms a section, of members of another if that is said.
+/// Forms a section; its members must belong to the section `within`, if there is one.
 pub(super) fn form(members: Vec<Target>, within: Option<SectionId>) -> SectionId {
     Pe::current(|pe| section::form(pe, members, within))
 }

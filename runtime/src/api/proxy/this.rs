@@ -1,4 +1,4 @@
-//! What a chare knows about itself, and how it contributes.
+//! A chare's view of itself: its proxy, its collection, its index, and its contributions to reductions.
 
 use super::collection::CollectionHandle;
 use super::element::ElementHandle;
@@ -14,7 +14,7 @@ use crate::services::{broadcast, reduction, section};
 use chare_lrts::codec;
 use std::any::TypeId;
 
-/// What every chare knows about itself, in its entries and its constructor.
+/// A chare's view of itself, in its entries and its constructor.
 pub trait ThisChare: Chare
 where
     Self::Element: From<ElementHandle<Self>>,
@@ -27,7 +27,7 @@ where
 
 impl<C: Chare> ThisChare for C where C::Element: From<ElementHandle<C>> {}
 
-/// What a member of a collection knows about itself, in its entries.
+/// A member's view of itself and its collection, in its entries.
 pub trait ThisMember: Chare
 where
     Self::Kind: kind::Collective,
@@ -50,11 +50,12 @@ where
         contribute_as(with_running(next_contribution), contribution, callback);
     }
 
-    /// Adds this member's share to the next reduction of a section that it belongs to; `callback` receives the result once every member of
-    /// the section has contributed. All members must name equal callbacks. Who does not belong to the section ends the job with an error.
+    /// Adds this member's share to the next reduction of a section that it belongs to; `callback` receives the result once every member
+    /// of the section has contributed. All members must name equal callbacks. A contribution to a section by a chare that does not belong
+    /// to it ends the job with an error.
     ///
-    /// A member is counted for each of its sections and for its collection on its own: reductions over all of them may be under way at
-    /// one time, several over each.
+    /// The contributions of a member are counted for each of its sections and for its collection separately: reductions over all of them
+    /// may be under way at one time, several over each.
     ///
     /// ```
     /// use chare::prelude::*;
@@ -94,7 +95,7 @@ where
         with_running(|identity| contribute_to_as(identity, section.as_ref(), contribution, callback));
     }
 
-    /// The same callback; where it would reach every member of this chare's collection, it reaches this chare alone.
+    /// The same callback, narrowed: where it would reach every member of this chare's collection, it reaches this chare alone.
     fn narrow<T>(&self, callback: Callback<T>) -> Callback<T> {
         let (collection, index) = my_place();
         let CollectionId { creator, serial } = collection;
@@ -166,14 +167,14 @@ fn index_of<I: ArrayIndex>(identity: &Identity) -> I {
     })
 }
 
-/// Whose contribution one is, and to which reduction of what.
+/// The origin of a contribution: the member, its collection, and the number of the reduction.
 struct Contributor {
     collection: CollectionId,
     index: Index,
     number: u64,
 }
 
-/// Counts a contribution of a member.
+/// Counts a contribution of a member; returns its origin.
 #[inline]
 fn next_contribution(identity: &Identity) -> Contributor {
     assert!(!identity.is_gone(), "a {} contributes after it was destroyed", identity.name);

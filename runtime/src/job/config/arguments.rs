@@ -1,10 +1,10 @@
-//! A command line, told apart: the options of ours, and what belongs to the program.
+//! A command line, split: the runtime's options, and the arguments of the program.
 
 use super::error::ConfigError;
 use clap::{ArgAction, Command};
 use std::ffi::OsString;
 
-/// Arguments, told apart: options in the spelling that clap knows, and the rest.
+/// A command line, split: options in the spelling that clap knows, and the program's arguments.
 pub(super) struct Split {
     pub(super) options: Vec<String>,
     pub(super) program_arguments: Vec<String>,
@@ -12,7 +12,7 @@ pub(super) struct Split {
 
 impl Split {
     /// # Errors
-    /// An argument that is no text.
+    /// An argument that is not valid UTF-8.
     pub(super) fn of(
         arguments: impl IntoIterator<Item = OsString>,
         command: &Command,
@@ -42,7 +42,7 @@ impl Split {
     }
 }
 
-/// `p4` is `p=4`: what users of Charm++ type.
+/// Turns `p4`, as users of Charm++ type it, into `p=4`.
 fn unglue(name: &str) -> String {
     let number = name.strip_prefix(['p', 'n']).filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     number.map_or_else(|| name.to_owned(), |number| format!("{}={number}", &name[..1]))

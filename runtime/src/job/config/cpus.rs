@@ -1,9 +1,10 @@
-//! A list of CPUs as users write it: `0-3,8,10-14:2`.
+//! Lists of CPUs as users write them: `0-3,8,10-14:2`.
 
 use std::str::FromStr;
 use thiserror::Error;
 
-/// The highest CPU number that a list may name: above what Linux counts to, below what memory minds.
+/// The highest CPU number that a list may name: above what Linux counts to, and low enough that a list of all of them takes little
+/// memory.
 const CPU_MAX: u32 = 65_535;
 
 /// The most CPUs in one list, repetitions included.
@@ -36,7 +37,7 @@ impl CpuList {
         self.0[position % self.0.len()]
     }
 
-    /// All of them, in order.
+    /// All CPUs, in order.
     pub fn as_slice(&self) -> &[u32] {
         &self.0
     }
@@ -78,7 +79,7 @@ fn range(part: &str) -> Option<(u64, u64, u64)> {
     Some((number(first)?, number(last)?, number(step)?))
 }
 
-/// Digits only: no sign, no blank. More digits than the type holds are a number still, and too high a one.
+/// A number made of digits only: no sign, no blank. More digits than the type holds are still a number, one that is too high.
 fn number(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().unwrap_or(u64::MAX))

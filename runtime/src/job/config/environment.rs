@@ -1,4 +1,4 @@
-//! The options' twins in the environment.
+//! Environment variables: each option has one as its twin.
 
 use super::error::{ConfigError, suggestion};
 use super::spelling::{PREFIX, variable_of};
@@ -7,12 +7,12 @@ use clap::{ArgAction, Command};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
-/// Variables of the family that are no twins: launchers' and nodes' own, and those that tests may use as they like.
+/// Variables of the family that are no twins: those of launchers and nodes. Tests may use those with the prefix below as they like.
 const OTHER_VARIABLES: [&str; 3] =
     [chare_lrts::bootstrap::launched::VARIABLE, chare_lrts::bootstrap::managed::VARIABLE, TIMEOUT_VARIABLE];
 const TEST_PREFIX: &str = "CHARE_TEST_";
 
-/// The variables of our family, as options by name.
+/// The options that the environment sets, by their names.
 pub(super) fn twins(
     environment: impl IntoIterator<Item = (OsString, OsString)>,
     command: &Command,
@@ -50,7 +50,7 @@ fn is_on(variable: &str, value: &str) -> Result<bool, ConfigError> {
     }
 }
 
-/// Suggests by asking clap about an option of that name.
+/// An error for an unknown variable; the suggestion is clap's, for an option of that name.
 fn unknown_variable(variable: &str, command: &Command) -> ConfigError {
     let option = format!("--{}", variable[PREFIX.len()..].to_lowercase());
     let error = command.clone().try_get_matches_from([option]).err();

@@ -1,17 +1,17 @@
-//! What is wrong with options, in one line and in our spelling.
+//! Errors of options and their environment variables, in one line and in the runtime's spelling.
 
 use super::spelling::variable_of;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// A command line or environment that cannot be followed. One line, with the right spelling where there is one.
+/// A command line or environment that cannot be followed. The error is one line, with the right spelling where there is one.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 pub enum ConfigError {
-    /// An argument is no text.
+    /// An argument is not valid UTF-8.
     #[error("argument {position} is not valid UTF-8: {lossy:?}")]
     NotUtf8 {
-        /// Counted from 1.
+        /// The position of the argument, counted from 1.
         position: usize,
         /// The argument as far as it can be shown.
         lossy: String,
@@ -19,7 +19,7 @@ pub enum ConfigError {
     /// There is no such option.
     #[error("unknown option `{option}`{hint}; `+help` lists all, and what follows `--` is the program's own")]
     UnknownOption {
-        /// As it was typed.
+        /// The option as it was typed.
         option: String,
         /// Empty, or the option that was probably meant, as a clause.
         hint: String,
@@ -27,7 +27,7 @@ pub enum ConfigError {
     /// There is no such variable.
     #[error("unknown environment variable `{variable}`{hint}; `+help` lists all")]
     UnknownVariable {
-        /// As it was set.
+        /// The variable as it was set.
         variable: String,
         /// Empty, or the variable that was probably meant, as a clause.
         hint: String,

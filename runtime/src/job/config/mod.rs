@@ -1,9 +1,10 @@
-//! The `+options` of every program: read from its arguments and from the environment, taken out before it sees its own.
+//! Options of every program (`+name`): read from its arguments and from the environment, and taken out before the program sees its own
+//! arguments. How a job is started by them never stands here.
 //!
 //! 1. `+name`, `+name value` and `+name=value` are options, and so is a number glued to its letter (`+p4`). A plus sign
 //!    with anything but a letter behind it (`+5`) belongs to the program, and so does everything from `--` on.
 //! 2. Each option has a twin in the environment: `+pemap` is `CHARE_PEMAP`. The command line wins.
-//! 3. Whatever begins like an option or a twin and is none stops the start, with the right spelling.
+//! 3. An argument or variable that begins like an option or a twin and is none stops the start; the error names the right spelling.
 
 mod arguments;
 mod cpus;
@@ -23,14 +24,14 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// How a program was asked to run.
+/// The options of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// `+p`: PEs of each node; at least 1.
     pub pes_per_node: u32,
     /// `+n`: nodes that the program starts on this host; at least 1.
     pub nodes: u32,
-    /// `+lrts`: the backend to use, if one was named. Whether it exists, the backends know.
+    /// `+lrts`: the backend to use, if one was named. The backends check whether it exists.
     pub lrts: Option<String>,
     /// `+nolocal`: treat nodes of one host as if they were on different hosts.
     pub nolocal: bool,
@@ -44,9 +45,9 @@ pub struct Config {
     pub verbs: Option<String>,
     /// `+mpi`: the shared library of the MPI that `+lrts mpi` uses.
     pub mpi: Option<String>,
-    /// `+trace`: where each node writes what crosses its backends.
+    /// `+trace`: the file to which each node writes the traffic of its backends.
     pub trace: Option<PathBuf>,
-    /// `+fault`: what goes wrong in the backends.
+    /// `+fault`: the faults to inject into the backends.
     pub fault: Option<FaultPlan>,
     /// `+pemap`: the CPUs that PEs are pinned to, in the order of the PEs; repeated when it is too short.
     pub pemap: Option<CpuList>,
@@ -58,7 +59,7 @@ pub struct Config {
     pub program_arguments: Vec<String>,
 }
 
-/// What a command line asks for.
+/// The request of a command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Parsed {
     /// To run.

@@ -1,6 +1,6 @@
 //! Spellings of options as environment variables.
 
-/// What the environment variables of this family begin with.
+/// The prefix of the environment variables of this family.
 pub(super) const PREFIX: &str = "CHARE_";
 
 /// The variable that is an option's twin.

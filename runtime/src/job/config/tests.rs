@@ -1,4 +1,4 @@
-//! Command lines and environments, good and bad.
+//! Tests of options: command lines and environments, good and bad.
 
 use super::*;
 use std::os::unix::ffi::OsStringExt;

@@ -1,8 +1,9 @@
-//! Which address each host of a job is reached by.
+//! Addresses of a job's hosts, by which the hosts reach each other.
 //!
-//! 1. A host's address is what its name resolves to here; the first one that is no loopback address, if there is one.
-//! 2. If all of them are loopback addresses, all hosts are this machine, and nobody needs an address.
-//! 3. If only some are, those are this machine among others, and others reach it by the address that it talks to them from.
+//! 1. A host's address is the first one that its name resolves to here and that is no loopback address, or else the first one at all.
+//! 2. If all addresses are loopback addresses, all hosts are this machine, and no host needs an address.
+//! 3. If only some are, those hosts are this machine among others. The others reach it by the address from which it sends packets to
+//!    them.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs, UdpSocket};
 use thiserror::Error;
@@ -61,7 +62,7 @@ mod tests {
 
     #[test]
     fn other_hosts_have_addresses() {
-        // Reserved for documentation: never somebody's.
+        // Reserved for documentation: never the address of a host.
         assert_eq!(
             of(&["192.0.2.7", "192.0.2.8"]).unwrap(),
             [Some([192, 0, 2, 7].into()), Some([192, 0, 2, 8].into())]

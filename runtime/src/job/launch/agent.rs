@@ -1,8 +1,9 @@
-//! Starts and keeps the nodes of one host: in the launcher's own process, or at the far end of a remote shell.
+//! The agent of a host: it starts the nodes of the host and watches them, in the launcher's own process or at the far end of a remote
+//! shell.
 //!
-//! 1. A node that greets is welcomed and introduced to all nodes of the host that greeted before it.
-//! 2. At the job's end, nodes that joined are told, others get SIGTERM; after [`FORCE_AFTER`] SIGKILL goes to
-//!    whole process groups. A launcher that is gone is a job's end.
+//! 1. A node that greets the agent is welcomed, and introduced to all nodes of the host that greeted before.
+//! 2. At the job's end, the agent tells the nodes that joined and sends SIGTERM to the others; after [`FORCE_AFTER`] it sends SIGKILL to
+//!    whole process groups. The loss of the launcher is the job's end.
 //! 3. The agent itself ends when all nodes are reaped and their output is on its way.
 
 use super::exit::Exit;
@@ -25,7 +26,7 @@ const FORCE_AFTER: Duration = Duration::from_secs(2);
 
 /// Runs the nodes of this host to their end. Must run in a `LocalSet`, on a thread that lives as long as they do.
 pub(super) async fn run(mut orders: UnboundedReceiver<ToAgent>, events: UnboundedSender<FromAgent>) {
-    // Whoever does not listen any more has closed `orders` as well.
+    // A launcher that does not listen any more has closed `orders` as well.
     let _ = events.send(FromAgent::Ready { greeting: GREETING.into() });
     let Some(ToAgent::Start(start)) = orders.recv().await else { return };
     let (from_nodes, mut heard) = unbounded_channel();
@@ -51,7 +52,7 @@ pub(super) async fn run(mut orders: UnboundedReceiver<ToAgent>, events: Unbounde
                         let _ = events.send(FromAgent::Broke { node, message });
                     }
                 }
-                // Every task that could say something has ended.
+                // Every task that could send an event has ended.
                 None => break,
             },
             () = at(force_at) => agent.force(),
@@ -109,7 +110,7 @@ impl Agent {
 
     fn obey(&mut self, order: ToAgent) {
         match order {
-            // One start per agent; a launcher that sends two is not ours, and what it wants is nothing to us.
+            // One start per agent; a launcher that sends two is not ours, and the second is ignored.
             ToAgent::Start(_) => {}
             ToAgent::Gathered { round, first, values } => {
                 for node in self.nodes.iter().flatten() {
@@ -128,7 +129,7 @@ impl Agent {
     fn signal(&self, number: i32) {
         let Some(signal) = Signal::from_named_raw(number) else { return };
         for node in self.nodes.iter().flatten() {
-            // Signals that mean something to the program are for it alone; those that end it are for its children, too.
+            // Signals that mean something to the program are for the program alone; signals that end it are for its children, too.
             match signal {
                 Signal::USR1 | Signal::USR2 => node.target().signal(signal),
                 _ => node.target().signal_group(signal),
@@ -191,7 +192,7 @@ impl Agent {
         for node in self.nodes.iter().flatten() {
             node.target().signal_group(Signal::KILL);
         }
-        // Who waits to print must not keep the job from ending.
+        // Output that waits for credit must not keep the job from ending.
         self.credit.close();
     }
 }

@@ -1,4 +1,4 @@
-//! How a node's process ended, in words and in a number that a shell understands.
+//! Exits of nodes' processes, in words and as a number that a shell understands.
 
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use std::fmt;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Exit {
     /// By itself, with this code.
@@ -28,7 +28,7 @@ impl Exit {
         }
     }
 
-    /// As shells number it.
+    /// The exit code by which shells report it.
     pub(super) fn code(&self) -> u8 {
         match self {
             Self::Code(code) => *code,
@@ -55,7 +55,7 @@ pub(super) fn signal_code(signal: i32) -> u8 {
     u8::try_from(signal).map_or(u8::MAX, |signal| signal.saturating_add(128))
 }
 
-/// `signal 9 (SIGKILL)`.
+/// A signal in words: `signal 9 (SIGKILL)`.
 pub(super) fn name_signal(signal: i32) -> String {
     match NAMES.iter().find(|(named, _)| named.as_raw() == signal) {
         Some((_, name)) => format!("signal {signal} ({name})"),

@@ -1,4 +1,4 @@
-//! Connects the nodes of a host with each other: a socket pair for every two of them.
+//! Connections between the nodes of a host: a socket pair for every two of them.
 //!
 //! 1. A pair is made when both nodes have greeted, and each half leaves for its node at once.
 //! 2. At most [`UNDER_WAY_MAX`] halves are on their way: a descriptor counts against the launcher's limit until its node
@@ -14,20 +14,20 @@ use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, WeakUnboundedSender};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How many sockets wait to be sent; even, since they are made in pairs.
+/// The most sockets that wait to be sent; even, since they are made in pairs.
 pub(super) const UNDER_WAY_MAX: usize = 128;
 
 /// Two nodes that do not know each other yet.
 pub(super) type Strangers = [(NodeId, Orders); 2];
 
-/// Connects whoever comes. Problems go to `events` as long as somebody else sends there, too.
+/// Connects the pairs of nodes that come. Errors go to `events` as long as another sender is alive.
 pub(super) async fn introduce(
     mut pairs: UnboundedReceiver<Strangers>,
     events: WeakUnboundedSender<FromAgent>,
 ) {
     let room = Arc::new(Semaphore::new(UNDER_WAY_MAX));
     while let Some([one, other]) = pairs.recv().await {
-        // Nobody closes it.
+        // Nobody closes the semaphore.
         let Ok(permit) = Arc::clone(&room).acquire_many_owned(2).await else { return };
         if let Err(cause) = connect(&one, &other, permit)
             && let Some(events) = events.upgrade()
@@ -46,7 +46,7 @@ fn connect(
 ) -> io::Result<()> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let (here, there) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
-    // A node that is gone takes no order; its keeper says so.
+    // A node that is gone takes no order; its keeper reports its end.
     let _ =
         other.1.send(Order { message: ToNode::Neighbour(one.0), descriptor: Some((there, permit.split(1))) });
     let _ = one.1.send(Order { message: ToNode::Neighbour(other.0), descriptor: Some((here, Some(permit))) });

@@ -1,8 +1,8 @@
-//! Runs a job from its plan to its exit code: brings together hosts, signals, time and printers, and lets `job` decide.
+//! The launcher: it runs a job from its plan to its exit code, brings together hosts, signals, time and printers, and lets `job` decide.
 //!
 //! 1. One thread does everything here and never waits for a reader or a node: orders and events pass through queues,
 //!    output through threads of its own (whose memory is bounded by credit, see `message`).
-//! 2. It returns when every node is reaped and all output is printed, or when a job that failed has had its time.
+//! 2. The launcher returns when every node is reaped and all output is printed, or when the time of a job that failed is over.
 
 use super::control_thread::block_on;
 use super::exit::signal_code;
@@ -26,12 +26,12 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How many descriptors a node costs its launcher: a socket, two pipes, one to wait for its end, and one to spare.
 const DESCRIPTORS_PER_NODE: u64 = 5;
 
-/// How many the launcher needs for itself: the runtime's, and those of starting a process.
+/// How many descriptors the launcher needs for itself: those of tokio's runtime, and those of starting a process.
 const DESCRIPTORS_OWN: u64 = 64;
 
 /// Launches a job and returns its exit code: zero, or that of the first node which failed.
 ///
-/// Blocks until no process of the job is left. What goes wrong is said in one line on standard error.
+/// Blocks until no process of the job is left. An error is one line on standard error.
 pub fn launch(plan: &Plan) -> ExitCode {
     match block_on(drive(plan)).unwrap_or_else(|cause| Err(cause.into())) {
         Ok(code) => ExitCode::from(code),
@@ -42,7 +42,7 @@ pub fn launch(plan: &Plan) -> ExitCode {
     }
 }
 
-/// What one host says: a message, or why no more come.
+/// A host, and its message or the reason why no more come.
 type FromHost = (usize, Result<FromAgent, String>);
 
 async fn drive(plan: &Plan) -> Result<u8, PlanError> {
@@ -60,7 +60,7 @@ async fn drive(plan: &Plan) -> Result<u8, PlanError> {
     let mut launcher = Launcher { job, hosts, printers, events };
     launcher.run(&mut signals, &mut broken).await;
     let Launcher { mut job, hosts, printers, events } = launcher;
-    // The end of their orders is the end of agents that are still there.
+    // The end of their orders ends the agents that are still there.
     drop(hosts);
     drop(events);
     let shells = async { while tasks.join_next().await.is_some() {} };
@@ -79,7 +79,7 @@ async fn drive(plan: &Plan) -> Result<u8, PlanError> {
     Ok(job.code())
 }
 
-/// Nobody reads what the job prints: it ends, with the code of a program that a closed pipe ends.
+/// Ends the job because nobody reads its output, with the exit code of a program that a closed pipe ends.
 fn lose_reader(job: &mut Job, cause: &io::Error) {
     let (text, code) = match cause.kind() {
         io::ErrorKind::BrokenPipe => {
@@ -109,7 +109,7 @@ impl Launcher {
             }
             for order in self.job.take_orders() {
                 for host in &self.hosts {
-                    // A host that is gone takes no orders; its last event says so.
+                    // A host that is gone takes no orders; its last event reports its end.
                     let _ = host.send(order.clone());
                 }
             }
@@ -159,7 +159,7 @@ impl Printers {
         let output_broke = move |cause| drop(broke.send(cause));
         Ok(Self {
             output: Printer::start(io::stdout(), has_prefix, taken(), output_broke)?,
-            // There is nowhere left to complain about it.
+            // There is nowhere left to report that standard error broke.
             error: Printer::start(io::stderr(), has_prefix, taken(), drop)?,
         })
     }

@@ -1,10 +1,10 @@
-//! What the launcher and the agent of a host say to each other, and how it travels over a remote shell's pipes.
+//! Messages between the launcher and the agent of a host, and their encoding for a remote shell's pipes.
 //!
-//! 1. An agent first says `Ready`, then waits for `Start`, then starts its nodes. It ends after `Done`, which it says
-//!    when all of them have ended and their output is on its way.
-//! 2. Exactly one `Exited` comes for each node that `Start` names, after everything the node itself said.
-//! 3. Output is lent against credit: at most [`CREDIT_BYTES`] of it are under way per host until `Taken` gives it back,
-//!    so that a reader who stops reading stops the nodes that write, and nothing else.
+//! 1. An agent first sends `Ready`, then waits for `Start`, then starts its nodes. It ends after `Done`, which it sends when all nodes
+//!    have ended and their output is on its way.
+//! 2. Exactly one `Exited` comes for each node that `Start` names, after everything that the node itself sent.
+//! 3. Output is sent against credit: at most [`CREDIT_BYTES`] of it are under way per host until `Taken` gives credit back, so that a
+//!    reader who stops reading stops the nodes that write, and nothing else.
 //! 4. Over pipes, each message is its length in four bytes (little endian) and its encoding; no message is longer than
 //!    [`FRAME_BYTES_MAX`]. The launcher's own host needs no pipes: the same messages pass through a channel.
 
@@ -20,13 +20,13 @@ use std::net::IpAddr;
 /// The longest message in bytes: Linux lets no command line with its environment be longer than some 2 MiB.
 pub(super) const FRAME_BYTES_MAX: usize = 4 << 20;
 
-/// How much output of one host waits for the terminal at most, in bytes.
+/// The most output of one host that waits for the terminal, in bytes.
 pub(super) const CREDIT_BYTES: usize = 1 << 20;
 
-/// Says which messages a build understands, and that this is an agent at all.
+/// The greeting of an agent: it says that this is an agent, and which messages its build understands.
 pub(super) const GREETING: &str = concat!("chare agent ", env!("CARGO_PKG_VERSION"), " protocol 2");
 
-/// From the launcher.
+/// A message from the launcher.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum ToAgent {
     /// Start these nodes.
@@ -35,22 +35,22 @@ pub(super) enum ToAgent {
     Gathered { round: u64, first: u32, values: Vec<Vec<u8>> },
     /// Pass a signal on.
     Signal(i32),
-    /// So much output was taken.
+    /// So many bytes of output were printed.
     Taken { bytes: usize },
     /// End all nodes, with force where it must be.
     Abort { message: String },
 }
 
-/// From an agent.
+/// A message from an agent.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum FromAgent {
     /// The agent runs.
     Ready { greeting: String },
     /// A node process runs.
     Started { node: NodeId, pid: u32 },
-    /// A node said something.
+    /// A node sent a message.
     Said { node: NodeId, message: FromNode },
-    /// A node sent what no node sends.
+    /// A node broke the rules of the protocol.
     Broke { node: NodeId, message: String },
     /// A node printed whole lines.
     Output { node: NodeId, stream: Stream, bytes: Vec<u8> },
@@ -62,26 +62,26 @@ pub(super) enum FromAgent {
     Done,
 }
 
-/// Which nodes a host runs, and how.
+/// The nodes that a host is to run, and their program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Start {
     /// The host's first node; the others follow it.
     pub(super) first: u32,
-    /// How many the host runs.
+    /// The number of nodes that the host runs.
     pub(super) count: u32,
-    /// How many the job has.
+    /// The number of nodes that the job has.
     pub(super) nodes: u32,
     /// The job's secret.
     pub(super) key: [u8; 32],
-    /// How other hosts reach this one.
+    /// The address by which other hosts reach this one.
     pub(super) host_address: Option<IpAddr>,
     /// How long nodes may wait for each other at start-up, in milliseconds.
     pub(super) patience_ms: u64,
-    /// What to run.
+    /// The program to run.
     pub(super) program: Program,
 }
 
-/// What a node executes, in bytes: neither paths nor arguments need be text.
+/// The program of a node, in bytes: neither paths nor arguments need be text.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Program {
     /// The file, looked up in `PATH` if it has no slash.
@@ -90,9 +90,9 @@ pub(super) struct Program {
     pub(super) argv: Vec<Vec<u8>>,
     /// Variables to set beyond those that the agent has itself.
     pub(super) environment: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Where to run it; `None`: where the agent is.
+    /// The directory to run it in; `None`: the agent's.
     pub(super) directory: Option<Vec<u8>>,
-    /// Whether node 0 reads what the agent would read.
+    /// Whether node 0 inherits the agent's standard input.
     pub(super) inherits_input: bool,
 }
 
@@ -103,7 +103,7 @@ pub(super) enum Stream {
     Error,
 }
 
-/// Writes one message and sees it off.
+/// Writes one message and flushes it.
 pub(super) fn write_message<T: Serialize>(to: &mut impl Write, message: &T) -> io::Result<()> {
     let mut frame = vec![0; 4];
     codec::encode_into(message, &mut frame).map_err(|cause| invalid(cause.to_string()))?;

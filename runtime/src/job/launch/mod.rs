@@ -1,6 +1,7 @@
-//! Starting the processes of a job and keeping them together: the control plane.
+//! The control plane of a job: its processes are started and kept together. What a node does once it runs never stands here: see
+//! `job/life`.
 //!
-//! A job has one launcher, which runs no PE: the program itself (`./app +n 4`) or `chare-run`. Who does what:
+//! A job has one launcher, which runs no PE: the program itself (`./app +n 4`) or `chare-run`. It reaches each node through an agent:
 //!
 //! ```text
 //! launcher ── channel ─────────────── agent ──┬─ socket, pipes ── node 0     this host
@@ -9,14 +10,14 @@
 //!                                     (chare-run --agent) └─ ...  node 3
 //! ```
 //!
-//! `plan` says what to start and where; `agent`, `node`, `process` and `introduce` start it on a host; `message` and `remote` carry
-//! what the two sides say; `job` decides; `launcher` runs it all; `output` prints.
-//! What a node says to its agent is `chare_lrts::bootstrap::control`.
+//! `plan` says what to start and where; `agent`, `node`, `process` and `introduce` start it on a host; `message` and `remote` carry the
+//! messages between launcher and agents; `job` decides; `launcher` runs it all; `output` prints. The messages between a node and its
+//! agent are `chare_lrts::bootstrap::control`.
 //!
-//! 1. No process of a job outlives its launcher, however that ends: the kernel kills its children, and agents on other
-//!    hosts see their pipe end.
-//! 2. A job that fails says why once, on standard error, and ends with a code that is not zero. Nothing hangs.
-//! 3. Nothing has a name that others could guess or that could be left behind: only inherited descriptors.
+//! 1. No process of a job outlives its launcher, however the launcher ends: the kernel kills its children, and agents on other hosts see
+//!    their pipe end.
+//! 2. A job that fails reports the cause once, on standard error, and ends with a code that is not zero. Nothing hangs.
+//! 3. Processes meet through inherited descriptors only: nothing has a name that others could guess or that could be left behind.
 
 mod address;
 mod agent;
@@ -46,8 +47,8 @@ use std::process::ExitCode;
 /// Starts the nodes that `config` asks for on this host, as further processes of `program`, and returns the job's exit
 /// code: what `./app +n 4` does. `argv` is this process's own, name included: each node reads the same options.
 ///
-/// A process that finds a launcher (`Launched::from_environment`) must not call it. Blocks until no process of the job
-/// is left; what goes wrong is said in one line on standard error. Call it before other threads exist.
+/// A process that finds a launcher (`Launched::from_environment`) must not call this function. It blocks until no process of the job is
+/// left; an error is one line on standard error. Call it before other threads exist.
 pub fn run_here(config: &Config, program: impl Into<OsString>, argv: Vec<OsString>) -> ExitCode {
     let patience = match startup_timeout() {
         Ok(patience) => patience,

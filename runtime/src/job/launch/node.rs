@@ -17,16 +17,16 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender,
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet, spawn_local};
 
-/// How long a node's end waits for its last words: they are in the pipe already unless a descendant holds it open.
+/// How long the report of a node's end waits for the node's last output: it is in the pipe already unless a descendant holds that open.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// How long to wait when nodes have too many unread descriptors for the kernel's taste.
+/// How long to wait when the kernel refuses another descriptor because nodes have too many that they have not read.
 const CROWDED: Duration = Duration::from_millis(10);
 
-/// Between two looks whether a node's process was stopped: what announces it, SIGCHLD, belongs to tokio.
+/// The time between two looks whether a node's process was stopped: SIGCHLD, which announces it, belongs to tokio.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// A message for a node, with a descriptor where it stands for one, and the room that this takes.
+/// A message for a node; one that stands for a descriptor comes with the descriptor, and with the room that it takes.
 pub(super) struct Order {
     pub(super) message: ToNode,
     pub(super) descriptor: Option<(OwnedFd, Option<OwnedSemaphorePermit>)>,
@@ -82,11 +82,11 @@ impl Node {
 
     /// Queues a message to the node.
     pub(super) fn tell(&self, message: ToNode) {
-        // It fails when the node's socket broke: its end is on the way.
+        // Sending fails when the node's socket broke: the node's end is on the way.
         let _ = self.orders.send(Order { message, descriptor: None });
     }
 
-    /// The queue, for whoever else has messages.
+    /// The queue, for others that have messages for the node.
     pub(super) fn orders(&self) -> Orders {
         self.orders.clone()
     }
@@ -97,7 +97,7 @@ impl Node {
     }
 }
 
-/// Sends what is queued, in order, as fast as the node takes it.
+/// Sends the queued messages, in order, as fast as the node takes them.
 async fn speak(
     node: NodeId,
     socket: Rc<AsyncFd<OwnedFd>>,
@@ -116,7 +116,7 @@ async fn speak(
                 Err(cause) if cause.raw_os_error() == Some(Errno::TOOMANYREFS.raw_os_error()) => {
                     tokio::time::sleep(CROWDED).await;
                 }
-                // The node is gone, and its keeper sees it; what it would have been told is moot.
+                // The node is gone, and its keeper sees that; the message is moot.
                 Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => return,
                 Err(cause) => {
                     let message = format!("it cannot be told its orders: {cause}");
@@ -130,7 +130,7 @@ async fn speak(
     }
 }
 
-/// Hears a node until its process has ended, and reports that end last.
+/// The task that receives a node's messages until its process has ended, and reports that end last.
 struct Keeper {
     id: NodeId,
     child: Child,
@@ -177,7 +177,7 @@ impl Keeper {
         }
     }
 
-    /// Returns whether more may come.
+    /// Passes a message on to the launcher; returns whether more may come.
     fn pass_on(&self, heard: io::Result<Option<FromNode>>) -> bool {
         let node = self.id;
         match heard {

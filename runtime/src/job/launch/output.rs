@@ -1,10 +1,10 @@
-//! What nodes print: gathered into whole lines on their host, written by a thread of its own where the user sits.
+//! Output of nodes: gathered into whole lines on their host, written by a thread of its own where the user sits.
 //!
 //! 1. Lines of different nodes never mix. A line longer than [`LINE_BYTES_MAX`] travels in pieces, and a last line
 //!    without an end gets one.
-//! 2. Who writes waits for credit (see `message`), who launches never waits for who reads: the printing thread does.
-//! 3. A node's descendants may keep its output open for as long as they like. They are heard as long as they print:
-//!    [`QUIET`] after the node's end, an output that says nothing is over.
+//! 2. A node that writes waits for credit (see `message`). The launcher never waits for a reader: the printing thread does.
+//! 3. A node's descendants may keep its output open for as long as they like. Their output is forwarded as long as they print: after the
+//!    node's end, an output that is silent for [`QUIET`] is over.
 
 use super::message::{CREDIT_BYTES, FromAgent, Stream};
 use chare_lrts::NodeId;
@@ -33,7 +33,7 @@ pub(super) async fn forward(
     let mut text = Vec::new();
     loop {
         let read = tokio::select! {
-            // An output that breaks is over: there is nobody to complain to but its writer, who is told by the kernel.
+            // An output that breaks is over: only its writer could be told, and the kernel tells it.
             read = output.read_buf(&mut text) => read.unwrap_or(0),
             () = quiet_after(&mut ended) => 0,
         };
@@ -47,7 +47,7 @@ pub(super) async fn forward(
         };
         let rest = text.split_off(whole);
         for bytes in std::mem::replace(&mut text, rest).chunks(CREDIT_BYTES / 4) {
-            // At most a quarter of what there is, so it fits the type. Closed: nobody waits for output any more.
+            // At most a quarter of the credit, so the length fits the type. Closed: nobody waits for output any more.
             let Ok(lent) = credit.acquire_many(bytes.len() as u32).await else { return };
             lent.forget();
             if events.send(FromAgent::Output { node, stream, bytes: bytes.to_vec() }).is_err() {
@@ -61,16 +61,16 @@ pub(super) async fn forward(
 }
 
 async fn quiet_after(ended: &mut watch::Receiver<bool>) {
-    // An error means that nobody will ever say so: the node's keeper is gone, and its end is now.
+    // An error means that the node's keeper is gone and will never report the end: the end is now.
     let _ = ended.wait_for(|ended| *ended).await;
     tokio::time::sleep(QUIET).await;
 }
 
 /// Something to print.
 pub(super) enum Print {
-    /// What a node of a host printed.
+    /// Output of a node of a host.
     Node { host: usize, node: NodeId, bytes: Vec<u8> },
-    /// The launcher's own words.
+    /// A line of the launcher's own.
     Own(String),
 }
 
@@ -81,8 +81,8 @@ pub(super) struct Printer {
 }
 
 impl Printer {
-    /// Starts the thread. `taken` hears how many bytes of which host are off; `broke` hears, once, that the output
-    /// takes no more, after which everything is thrown away.
+    /// Starts the thread. It calls `taken` with a host and the number of the host's bytes that are off; it calls `broke`, once, when the
+    /// output takes no more, and throws everything away from then on.
     pub(super) fn start(
         mut output: impl Write + Send + 'static,
         has_prefix: bool,
@@ -109,7 +109,7 @@ impl Printer {
                     taken(host, bytes.len());
                 }
             }
-            // Nobody waits any more if it fails.
+            // If sending fails, nobody waits any more.
             let _ = finished.send(());
         })?;
         Ok(Self { prints, done })
@@ -143,7 +143,7 @@ fn prefixed(node: NodeId, bytes: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// What arrives of `pieces`, each written after the one before was taken.
+    /// The lines that arrive of `pieces`, each written after the one before was taken.
     fn lines_of(pieces: &[&[u8]]) -> Vec<Vec<u8>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! What to launch: a program, a number of nodes, and the hosts they are spread over.
+//! Plans of jobs: a program, a number of nodes, and the hosts that the nodes are spread over.
 
 use super::address::{self, AddressError};
 use super::message::Program;
@@ -9,27 +9,27 @@ use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
 use thiserror::Error;
 
-/// How many seconds they may if nobody says otherwise.
+/// The seconds that nodes may wait for each other at start-up, if the environment sets no other number.
 const TIMEOUT_S: u64 = 30;
 
-/// A longer time is a mistyped one.
+/// The most seconds that the environment may set: a longer time is a mistyped one.
 const TIMEOUT_S_MAX: u64 = 86_400;
 
 /// The most nodes of a job.
 pub const NODES_MAX: u32 = 65_536;
 
-/// Which variables of the launcher's environment nodes on other hosts get, by their beginning: ours, and those that
-/// decide what a Rust program says when it fails.
+/// The prefixes of the variables that nodes on other hosts get from the launcher's environment: the runtime's own, and those that decide
+/// what a Rust program prints when it fails.
 const PASSED_ON: [&str; 2] = ["CHARE_", "RUST_"];
 
 /// A job to launch.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// How many nodes.
+    /// The number of nodes.
     pub nodes: u32,
     /// The hosts they are spread over in blocks; empty: this host alone, without a remote shell.
     pub hosts: Vec<String>,
-    /// How a command is run on another host: this, the host's name, and the command, as arguments.
+    /// The remote shell that runs a command on another host: these words, the host's name, and the command, as arguments.
     pub remote_shell: Vec<String>,
     /// The program.
     pub program: OsString,
@@ -69,7 +69,7 @@ pub enum PlanError {
 pub(super) struct Share {
     /// Its name if a remote shell leads there.
     pub(super) name: Option<String>,
-    /// How others reach it, if there are others.
+    /// The address by which other hosts reach it, if there are others.
     pub(super) address: Option<IpAddr>,
     /// Its first node.
     pub(super) first: u32,
@@ -99,7 +99,7 @@ impl Plan {
             .collect())
     }
 
-    /// What agents execute; agents behind a remote shell have neither our environment nor our directory.
+    /// The program that agents execute; agents behind a remote shell have neither the launcher's environment nor its directory.
     pub(super) fn program(&self, is_remote: bool) -> Result<Program, PlanError> {
         let mut environment: Vec<(OsString, OsString)> = Vec::new();
         let mut directory = None;
@@ -126,7 +126,7 @@ impl Plan {
 /// How long nodes may wait for each other at start-up, from the environment.
 ///
 /// # Errors
-/// [`PlanError::Timeout`].
+/// [`PlanError::Timeout`] when the variable is no such number.
 pub fn startup_timeout() -> Result<Duration, PlanError> {
     let Some(value) = std::env::var_os(TIMEOUT_VARIABLE).filter(|value| !value.is_empty()) else {
         return Ok(Duration::from_secs(TIMEOUT_S));

@@ -1,11 +1,11 @@
 #![expect(unsafe_code, reason = "runs code between fork and exec, and lets tokio watch a socket")]
-//! One node's process: how it is started so that it never outlives its launcher, and how it is signalled.
+//! The process of a node: started so that it never outlives its launcher, and signalled only while it is not reaped.
 //!
-//! 1. It leads a process group of its own: a terminal's Ctrl-C reaches it through the launcher, once, and force reaches
-//!    whatever it started as well.
-//! 2. The kernel kills it when the thread that started it ends. That thread runs the launcher to its end.
-//! 3. It inherits standard input, output, error and one socket; no other descriptor.
-//! 4. Nobody signals it after it was reaped: its number may be somebody else's then.
+//! 1. The process leads a process group of its own: a terminal's Ctrl-C reaches it through the launcher, once, and force reaches all that
+//!    it started as well.
+//! 2. The kernel kills the process when the thread that started it ends. That thread runs the launcher to its end.
+//! 3. The process inherits standard input, output, error and one socket; no other descriptor.
+//! 4. Nobody signals the process after it was reaped: its number may belong to another process then.
 
 use super::message::Program;
 use chare_lrts::bootstrap::launched::VARIABLE;
@@ -24,8 +24,8 @@ use std::rc::Rc;
 use tokio::io::unix::AsyncFd;
 use tokio::process::Child;
 
-/// Starts a node's process and returns our end of its socket, whose other end it finds through its environment.
-/// `reads` says whether standard input is its.
+/// Starts a node's process and returns the agent's end of its socket; the process finds the other end through its environment. `reads`
+/// says whether standard input is for this process.
 pub(super) fn start(program: &Program, reads: bool) -> io::Result<(Child, AsyncFd<OwnedFd>)> {
     let (ours, theirs) =
         rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
@@ -54,7 +54,7 @@ pub(super) fn start(program: &Program, reads: bool) -> io::Result<(Child, AsyncF
     // SAFETY: between fork and exec, `leave_open` makes one system call; it allocates nothing and takes no lock that a
     // thread of the parent could have held.
     unsafe { command.pre_exec(leave_open) };
-    // Ours alone: the two ends are two open files, and the node's blocks.
+    // The agent's end alone: the two ends are two open files, and the node's end blocks.
     rustix::fs::fcntl_setfl(&ours, OFlags::NONBLOCK)?;
     // SAFETY: the socket stays open and the same as long as `AsyncFd` owns it: nobody takes it out or changes it.
     let ours = unsafe { AsyncFd::register(ours) }?;
@@ -86,24 +86,24 @@ impl Target {
         Self(Rc::new(Cell::new(pid)))
     }
 
-    /// To be called in the step that reaps the process.
+    /// Forgets the process; to be called in the step that reaps it.
     pub(super) fn is_reaped(&self) {
         self.0.set(None);
     }
 
-    /// Whether the process was stopped since the last look, and by which signal, or goes on (`Some(None)`); `None`: no news.
+    /// News of the process since the last look: stopped by a signal (`Some(Some(signal))`), going on (`Some(None)`), or none (`None`).
     pub(super) fn look_for_stop(&self) -> Option<Option<i32>> {
         let pid = self.0.get()?;
-        // Its end is left for whoever reaps it.
+        // The end of the process is left for the task that reaps it.
         let changes = WaitIdOptions::STOPPED | WaitIdOptions::CONTINUED | WaitIdOptions::NOHANG;
         let status = rustix::process::waitid(WaitId::Pid(pid), changes).ok()??;
         Some(status.stopping_signal())
     }
 
-    /// Signals the process and all that it started and did not send away.
+    /// Signals the process and all processes that it started and that are still in its group.
     pub(super) fn signal_group(&self, signal: Signal) {
         if let Some(pid) = self.0.get() {
-            // It fails only when the process ended just now.
+            // Fails only when the process ended just now.
             let _ = rustix::process::kill_process_group(pid, signal);
         }
     }

@@ -25,8 +25,8 @@ use tokio::task::JoinSet;
 /// How long a shell whose pipes are closed has to end, so that its exit code can be told.
 const SHELL_END: Duration = Duration::from_secs(1);
 
-/// Starts `shell`, an argument list, for `host`; the shell lives as long as its task in `tasks`. What the agent there says
-/// goes to `events`, and at last why no more comes; what `orders` brings goes to the agent.
+/// Starts `shell`, an argument list, for `host`; the shell lives as long as its task in `tasks`. The messages of the agent there go to
+/// `events`, and last the reason why no more come; the messages from `orders` go to the agent.
 pub(super) fn start(
     shell: &[String],
     host: &str,
@@ -50,7 +50,7 @@ pub(super) fn start(
     let pass_on = events.clone();
     spawn_thread("chare-orders", move || push(orders, input))?;
     spawn_thread("chare-events", move || {
-        // The task below may be gone: then nobody asks any more.
+        // The task below may be gone: then nobody waits for the result.
         let _ = closed.send(pull(output, |event| pass_on(Ok(event))));
     })?;
     tasks.spawn_local(async move {
@@ -77,12 +77,12 @@ pub fn serve_agent() -> io::Result<ExitCode> {
     let (order, orders) = unbounded_channel();
     let (event, events) = unbounded_channel::<FromAgent>();
     spawn_thread("chare-orders", move || {
-        // However it ends, dropping `order` is the end of the launcher to the agent.
+        // However the stream ends, dropping `order` tells the agent that the launcher is gone.
         let _ = pull(input, |message| drop(order.send(message)));
     })?;
     let pusher = spawn_thread("chare-events", move || push(events, output))?;
     block_on(agent::run(orders, event))?;
-    // The last message must leave before the process does. It does not panic.
+    // The last message must leave before the process ends. The thread does not panic.
     let _ = pusher.join();
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,5 @@
-//! From `main` to a running node: options, who starts whom, and the exit code.
+//! Start-up of a program, from `main` to a running node: its options, its role in the job, and the exit code. How processes are launched
+//! (`launch`) and how a node lives (`life`) never stands here.
 //!
 //! ```text
 //! ./app            one process, a job of its own
@@ -53,8 +54,8 @@ where
     }
 }
 
-/// A program whose `+options` are parsed and which has not started, for those who look at the options or change the paths
-/// between nodes before it does.
+/// A program whose `+options` are parsed and which has not started, for callers that look at the options or change the paths between
+/// nodes before the start.
 #[derive(Debug)]
 pub struct Program {
     config: Config,
@@ -153,7 +154,7 @@ impl Program {
         }
     }
 
-    /// What this process is, by its environment and its options.
+    /// The role of this process, by its environment and its options.
     fn find_role(&self) -> Result<Role, LrtsError> {
         if let Some(launched) = Launched::from_environment()? {
             return Ok(Role::Launched(launched));
@@ -194,23 +195,23 @@ impl Program {
         exit_code(&self.drive(opened, Some(main), say))
     }
 
-    /// A node of a job that a foreign launcher started. Whoever fails says why; the others were told by it.
+    /// Runs a node of a job that a foreign launcher started. The node that fails prints the cause; the others were told by it.
     fn run_managed(&self, mut managed: Managed, main: Main) -> ExitCode {
         let main = (managed.node() == NodeId(0)).then_some(main);
         let opened = life::open(&self.options(), &mut managed);
         let session = managed.into_session();
         let result = self.drive(opened, main, say);
-        // After a failure too: a launcher that believes a process has crashed throws its last words away.
+        // After a failure too: a launcher that believes a process has crashed throws its last output away.
         session.finish();
         exit_code(&result)
     }
 
-    /// A node of a job that our own launcher started: the launcher hears of failures and says them, once.
+    /// Runs a node of a job that our own launcher started: failures are reported to the launcher, which prints them, once.
     fn run_launched(&self, mut launched: Launched, main: Main) -> ExitCode {
         let main = (launched.node() == NodeId(0)).then_some(main);
         let mut opened = life::open(&self.options(), &mut launched);
         let control = Arc::new(launched.into_control());
-        // The launcher has said why, or is gone.
+        // The launcher has printed the cause, or is gone.
         if let Err(error) = control.watch(|_| std::process::exit(1)) {
             opened = opened.and_then(|ready| {
                 let cause = format!("no thread for the launcher's messages: {error}");
@@ -224,14 +225,14 @@ impl Program {
         let result = self.drive(opened, main, herald);
         match &result {
             Ok(code) => control.finished(exit_byte(*code)),
-            // It was told by another node, whose own report may still be on its way.
+            // This node was told by another one, whose own report may still be on its way.
             Err(error @ JobError::Elsewhere(_)) => report(&control, error),
             Err(_) => {}
         }
         exit_code(&result)
     }
 
-    /// Runs a node to its end. If this node is the one that fails, `herald` says why.
+    /// Runs a node to its end. If this node is the one that fails, `herald` reports the cause.
     fn drive(
         &self,
         opened: Result<ReadyNode, JobError>,
@@ -268,13 +269,13 @@ impl Program {
     }
 }
 
-/// What a process is in its job.
+/// The role of a process in its job.
 enum Role {
     /// A node; our own launcher started it.
     Launched(Launched),
     /// A node; a foreign launcher started it.
     Managed(Managed),
-    /// It is to start the nodes.
+    /// The launcher, which is to start the nodes.
     Launcher,
     /// The only node.
     Alone,
@@ -294,7 +295,7 @@ fn say(error: &JobError) {
     let _ = writeln!(std::io::stderr(), "{error}");
 }
 
-/// Tells the launcher why.
+/// Reports an error to the launcher.
 fn report(control: &Control, error: &JobError) {
     match error {
         JobError::Lrts { cause: LrtsError::PeerLost { peer, .. }, .. } => {
@@ -316,7 +317,7 @@ fn join_within(threads: Vec<JoinHandle<()>>, patience: Duration) {
     }
 }
 
-/// What `+stats` prints.
+/// The counters that `+stats` prints.
 fn describe(node: &Node) -> String {
     let lifetime_ns = node.started.elapsed().as_nanos() as u64;
     let mut text = String::new();
@@ -337,7 +338,7 @@ fn exit_code(result: &Result<i32, JobError>) -> ExitCode {
     result.as_ref().map_or(ExitCode::FAILURE, |code| ExitCode::from(exit_byte(*code)))
 }
 
-/// An exit code as the operating system knows them: one byte; what does not fit is a failure.
+/// An exit code as the operating system knows it: one byte; a code that does not fit is a failure.
 fn exit_byte(code: i32) -> u8 {
     u8::try_from(code).unwrap_or(1)
 }

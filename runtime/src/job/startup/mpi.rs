@@ -7,9 +7,9 @@ use chare_lrts::bootstrap::managed::Managed;
 use std::process::ExitCode;
 
 impl Program {
-    /// Runs it among the processes of an MPI communicator, which the program itself made: all of them call this, from the thread
-    /// that initialised MPI unless it was initialised with `MPI_THREAD_SERIALIZED` or more. `communicator` is its number in
-    /// Fortran, which `MPI_Comm_c2f` tells in C. Processes are nodes, in the order of their ranks. MPI goes on afterwards.
+    /// Runs the program among the processes of an MPI communicator, which the program itself made: all of them call this, from the thread
+    /// that initialised MPI unless it was initialised with `MPI_THREAD_SERIALIZED` or more. `communicator` is the communicator's number
+    /// in Fortran, which `MPI_Comm_c2f` tells in C. Processes are nodes, in the order of their ranks. MPI goes on afterwards.
     ///
     /// Messages take the paths that the options choose: `+lrts mpi` is one of them. Options that start processes are refused.
     ///
@@ -42,7 +42,7 @@ impl Program {
         self.network.lrts.as_deref() == Some("mpi")
     }
 
-    /// MPI says who is in the job: nobody else may ask its launcher.
+    /// The role of this process under MPI's launcher. MPI says which processes are in the job: nobody else may ask its launcher.
     pub(super) fn find_role_in_mpi(&self) -> Result<Role, LrtsError> {
         let nodes = self.config.nodes;
         if nodes > 1 {

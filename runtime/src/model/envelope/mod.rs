@@ -1,4 +1,5 @@
-//! Envelopes: messages in flight, as values. `proxy -> zerocopy -> **envelope** -> location -> outbox`
+//! Envelopes: messages in flight, as values.
+//! `api/proxy -> delivery/zerocopy -> **model/envelope** -> pe/places -> delivery/outbox -> node/posting -> lrts`
 //!
 //! Inside a process an [`Envelope`] moves as it is; a [`frame`] exists only between processes. A message that a service sends to
 //! itself is a [`SystemMessage`], whose content the service alone knows.

@@ -1,4 +1,4 @@
-//! Buffers of one PE: calls go in, bundles leave when a buffer is full, when its time has come, or when somebody asks.
+//! Aggregation buffers of one PE: calls go in, and bundles leave when a buffer is full, when its time has come, or when the program asks.
 
 use super::any_stream::AnyStream;
 use super::bundle::{AggregatedEntry, Bundle, ID};
@@ -19,13 +19,13 @@ use std::time::Instant;
 #[derive(Default)]
 pub(super) struct Aggregation {
     streams: Vec<AnyStream>,
-    /// By collection and the marker of the entry.
+    /// Positions of streams, by collection and the marker of the entry.
     positions: FxHashMap<(CollectionId, TypeId), usize>,
-    /// Of the stream that was used last: calls come in runs.
+    /// The position of the stream that was used last: calls come in runs.
     recent: usize,
 }
 
-/// What a PE keeps of calls that travel together.
+/// The buffers of a PE.
 #[inline]
 fn state(pe: &Pe) -> &RefCell<Aggregation> {
     pe.state(ID)
@@ -50,7 +50,7 @@ impl Aggregation {
     }
 }
 
-/// Calls an entry of a member, some time soon.
+/// Puts a call of a member into its buffer; the call leaves some time soon.
 #[inline]
 pub(crate) fn call<E: AggregatedEntry>(
     pe: &Pe,
@@ -61,7 +61,7 @@ pub(crate) fn call<E: AggregatedEntry>(
     let bytes = items::bytes_of(&arguments);
     let mut aggregation = state(pe).borrow_mut();
     let recent = aggregation.recent::<E>();
-    // What follows a call of the same member is all but free.
+    // A call that follows another call of the same member is all but free.
     let Some(buffer) = recent.and_then(|stream| stream.begun_for(collection, index)) else {
         return call_another::<E>(pe, aggregation, (collection, index), arguments, bytes);
     };
@@ -78,7 +78,7 @@ fn send_recent<E: AggregatedEntry>(pe: &Pe) {
     send_if_full(pe, full);
 }
 
-/// Calls another member than the call before, or one whose buffer has to grow.
+/// Puts a call of another member than that of the call before into its buffer; or one whose buffer has to grow.
 #[inline(never)]
 fn call_another<E: AggregatedEntry>(
     pe: &Pe,
@@ -92,7 +92,7 @@ fn call_another<E: AggregatedEntry>(
         Location::At(to) if to.0 < pe.node.topology.pes() => {
             add_to::<E>(pe, aggregation, collection, (index, to), arguments, bytes);
         }
-        // It waits for news, or is refused, as a message of its own.
+        // The call waits for news of the member, or is refused, as a message of its own.
         Location::At(_) | Location::Unknown(_) => {
             drop(aggregation);
             let entry = entry::<E>();
@@ -101,7 +101,7 @@ fn call_another<E: AggregatedEntry>(
     }
 }
 
-/// Puts a call of a member that lives there into the buffer of whoever is next on its way.
+/// Puts a call of a member that lives on PE `to` into the buffer of the next PE on the way there.
 pub(super) fn add<E: AggregatedEntry>(
     pe: &Pe,
     collection: CollectionId,
@@ -133,16 +133,16 @@ fn send_if_full(pe: &Pe, full: Option<(PeId, Bundle)>) {
     }
 }
 
-/// Sends a buffer's content; it was counted when its first call came.
+/// Sends a buffer's content, which was counted as sent when its first call came.
 fn send(pe: &Pe, hop: PeId, bundle: Bundle) {
     let options = bundle.entry.options.clone();
     outbox::forward(pe, hop, Envelope::system(options, bundle));
 }
 
-/// Sends what the caller's PE has collected of calls of entries marked `#[entry(aggregate)]`, instead of waiting for more of them. One message for each
-/// buffer that holds any.
+/// Sends the calls of entries marked `#[entry(aggregate)]` that the caller's PE has collected, instead of waiting for more of them. One
+/// message for each buffer that holds calls.
 ///
-/// A PE does so by itself before it rests; an entry that goes on for long asks for it when others are to see what it has sent.
+/// A PE does so by itself before it rests; an entry that goes on for long calls this when others are to see its calls.
 ///
 /// # Panics
 /// Outside a job's entries.
@@ -150,12 +150,12 @@ pub fn flush_aggregated() {
     Pe::current(|pe| flush(pe));
 }
 
-/// Sends what all buffers hold; returns whether they held anything.
+/// Sends the calls in all buffers; returns whether there were any.
 pub(super) fn flush(pe: &Pe) -> bool {
     flush_if(pe, |_| true)
 }
 
-/// Sends what the buffers hold whose time has come; returns whether they held anything.
+/// Sends the calls in the buffers whose time has come; returns whether there were any.
 pub(super) fn flush_due(pe: &Pe) -> bool {
     let now = Instant::now();
     flush_if(pe, |stream| stream.is_due(now))
@@ -178,7 +178,7 @@ fn flush_if(pe: &Pe, is_chosen: impl Fn(&mut dyn Flush) -> bool) -> bool {
     is_any
 }
 
-/// Drops what the buffers hold, when the job is over.
+/// Drops the calls in all buffers, when the job is over.
 pub(super) fn clear(pe: &Pe) {
     drop(state(pe).take());
 }

@@ -1,4 +1,4 @@
-//! Bundles: the calls of one buffer in one message, and what can be done with them without knowing their entry.
+//! Bundles: the calls of one buffer in one message, and the operations on them that need not know their entry's type.
 
 use crate::model::arguments::Arguments;
 use crate::model::envelope::SystemMessage;
@@ -12,14 +12,15 @@ use std::time::Duration;
 
 pub(crate) const ID: ServiceId = ServiceId(3);
 
-/// An entry whose calls travel together: what `#[entry(aggregate)]` implements.
+/// An entry whose calls travel together: `#[entry(aggregate)]` implements it.
 pub trait AggregatedEntry: EntryMethod {
-    /// What a buffer holds before it leaves. 16 KiB are two thousand numbers: more hardly makes a call cheaper, and a PE has such a buffer for
-    /// each of its neighbours.
+    /// The bytes that a buffer holds before it leaves. 16 KiB are two thousand numbers: more hardly makes a call cheaper, and a PE has
+    /// such a buffer for each of its neighbours.
     const BUFFER_BYTES: usize = 16 << 10;
-    /// Of the grid of PEs: 1, 2 or 3.
+    /// Dimensions of the grid of PEs: 1, 2 or 3.
     const DIMENSIONS: u32 = 1;
-    /// How long a call waits at most on a PE that is busy with short entries: many times what a message takes, and less than a user notices.
+    /// How long a call waits at most on a PE that is busy with short entries: many times what a message takes, and less than a user
+    /// notices.
     const FLUSH_AFTER: Duration = Duration::from_millis(1);
 }
 
@@ -27,7 +28,7 @@ pub trait AggregatedEntry: EntryMethod {
 pub(super) struct Bundle {
     pub(super) collection: CollectionId,
     pub(super) entry: &'static EntryRegistration,
-    /// Whose buffer it was.
+    /// The PE whose buffer it was.
     pub(super) from: PeId,
     /// The `Items` of the entry.
     pub(super) items: Arguments,
@@ -57,20 +58,20 @@ impl SystemMessage for Bundle {
     }
 }
 
-/// What stands before the items between nodes: for whom, from whom, and of which entry of which collection.
+/// The head of a bundle between nodes: the PE that it is for, the PE that it is from, the collection and the entry.
 type Front = (PeId, PeId, CollectionId, EntryId);
 
-/// What can be done to the bundles of an entry without knowing its type.
+/// Operations on the bundles of an entry whose type is not known.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BundleOperations {
     pub(super) decode: fn(&[u8], u32) -> Result<Arguments, String>,
     pub(super) deliver: fn(&Pe, Bundle) -> Result<(), String>,
 }
 
-/// A bundle from another node of a job of so many PEs.
+/// Decodes a bundle from another node of a job of so many PEs.
 ///
 /// # Errors
-/// When the bytes are none, in words.
+/// When the bytes are no bundle, in words.
 pub(super) fn decode(said: &[u8], pes: u32) -> Result<Delivery, String> {
     let ((to, from, collection, entry), rest): (Front, &[u8]) =
         codec::decode_front(said).map_err(|error| error.to_string())?;
@@ -80,10 +81,10 @@ pub(super) fn decode(said: &[u8], pes: u32) -> Result<Delivery, String> {
     Ok(Delivery { to, options: entry.options.clone(), message })
 }
 
-/// What can be done with the bundles of an entry.
+/// The operations on the bundles of an entry.
 ///
 /// # Errors
-/// When its calls do not travel together, in words.
+/// When the entry's calls do not travel together, in words.
 pub(super) fn operations(entry: &EntryRegistration) -> Result<&'static BundleOperations, String> {
     let attached = entry.bundles.and_then(|attached| {
         let attached: &'static dyn Any = attached.0;

@@ -1,4 +1,4 @@
-//! A bundle has come: its calls are run, or go on.
+//! Delivery of bundles: calls of members that live on this PE are run, and the others go on.
 
 use super::buffers::add;
 use super::bundle::{AggregatedEntry, Bundle, operations};
@@ -14,7 +14,7 @@ use crate::pe::Pe;
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 
-/// Does what a bundle says.
+/// Delivers a bundle that has come.
 pub(super) fn deliver(pe: &Pe, options: CallOptions, bundle: Bundle) -> Outcome {
     let collection = bundle.collection;
     if pe.places.borrow().collection(collection).is_none() {
@@ -28,7 +28,7 @@ pub(super) fn deliver(pe: &Pe, options: CallOptions, bundle: Bundle) -> Outcome 
     Outcome::Processed
 }
 
-/// The same for the entry that the bundle is for.
+/// Delivers a bundle for its entry, whose type is known here.
 ///
 /// # Errors
 /// When a call is for a chare that has no such entry, in words.
@@ -49,7 +49,7 @@ pub(super) fn deliver_items<E: AggregatedEntry>(pe: &Pe, bundle: Bundle) -> Resu
     Ok(())
 }
 
-/// Runs the calls of one member; what is left of them when it is not here, or no longer, goes on.
+/// Runs the calls of one member; the calls that are left when the member is not here, or no longer, go on.
 fn run<E: AggregatedEntry>(
     pe: &Pe,
     (collection, index): (CollectionId, Index),
@@ -84,7 +84,7 @@ fn run<E: AggregatedEntry>(
     Ok(())
 }
 
-/// A call of a member that is not here goes on by itself.
+/// Sends on a call of a member that is not here, as a message of its own.
 #[cold]
 fn reroute<E: AggregatedEntry>(
     pe: &Pe,

@@ -1,13 +1,15 @@
-//! The virtual grid of PEs: who is a neighbour of whom, and who is next on the way to a PE.
+//! The virtual grid of PEs: the neighbours of each PE, and the next PE on the way to another one.
 //!
-//! 1. The sides of the grid are equal: the coordinates of a PE are the digits of its number to that base. The last rows may be incomplete or missing.
-//! 2. Each hop corrects one coordinate, so there are as many as coordinates differ.
-//! 3. No way leads through a hole. Take the highest coordinate that differs. If the target's is the smaller one, it is corrected first: the next PE's number is
-//!    smaller than the present one's. Else the lower ones are: the next number is smaller than the target's. Smaller numbers than those of PEs that exist do exist.
+//! 1. The sides of the grid are equal: the coordinates of a PE are the digits of its number to the base of their length. The last rows
+//!    may be incomplete or missing.
+//! 2. Each hop corrects one coordinate, so there are as many hops as coordinates differ.
+//! 3. No way leads through a hole. Take the highest coordinate that differs. If the target's is the smaller one, it is corrected first:
+//!    the next PE's number is smaller than the present one's. Else the lower coordinates are corrected first: the next number is smaller
+//!    than the target's. Every number smaller than that of a PE that exists belongs to a PE that exists.
 
 use crate::model::ids::PeId;
 
-/// See the file's head.
+/// The grid of all PEs of a job; see the file's head.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
     dimensions: u32,
@@ -30,7 +32,7 @@ impl Grid {
         u64::from(self.side).pow(dimension)
     }
 
-    /// Who comes after `from` on the way to `to`, which are different PEs.
+    /// The PE after `from` on the way to `to`, which are different PEs.
     pub(super) fn next(self, from: PeId, to: PeId) -> PeId {
         let differing =
             |dimension: &u32| self.coordinate(from, *dimension) != self.coordinate(to, *dimension);

@@ -1,7 +1,7 @@
-//! What a buffer holds: the arguments of calls, one after the other, and whom they are for.
+//! Items of a buffer: the arguments of calls, one after the other, and the members that they are for.
 //!
-//! Consecutive calls of one member are a run, which names the member once and says where in the row it begins. Names and arguments
-//! stand apart, so that numbers, and names, become bytes by one copy.
+//! Consecutive calls of one member are a run, which names the member once and says at which call it begins. Names and arguments stand
+//! apart, so that names, and arguments that are numbers, become bytes by one copy.
 
 use crate::model::arguments::{Arguments, Message};
 use crate::model::ids::{Index, PeId};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Run {
     pub(super) index: Index,
-    /// Where the member lives, as far as the caller knew.
+    /// The PE where the member lives, as far as the caller knew.
     pub(super) to: PeId,
     pub(super) calls: usize,
 }
@@ -20,7 +20,7 @@ pub(super) struct Run {
 /// A run as the codec copies it whole: both halves of the index, then the PE and the position of the first call.
 type Packed = [u64; 3];
 
-/// What the name of a member takes.
+/// The bytes that the name of a member takes.
 pub(super) const RUN_BYTES: usize = size_of::<Packed>();
 
 fn pe_of([_, _, rest]: Packed) -> PeId {
@@ -31,7 +31,7 @@ fn start_of([_, _, rest]: Packed) -> usize {
     rest as u32 as usize
 }
 
-/// See the file's head.
+/// The items of a buffer; see the file's head.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Items<T> {
     runs: Vec<Packed>,
@@ -45,7 +45,7 @@ impl<T> Default for Items<T> {
 }
 
 impl<T> Items<T> {
-    /// With room for so many calls.
+    /// No items yet, with room for so many calls.
     pub(super) fn with_room(calls: usize) -> Self {
         Self { runs: Vec::new(), arguments: Vec::with_capacity(calls) }
     }
@@ -96,21 +96,21 @@ impl<T> Items<T> {
     }
 }
 
-/// What the arguments of a call take in a buffer: what they own counts by its encoding.
+/// The bytes that the arguments of a call take in a buffer; arguments that own memory count by their encoding.
 #[inline]
 pub(super) fn bytes_of<T: Message>(arguments: &T) -> usize {
     if std::mem::needs_drop::<T>() {
-        // What cannot be encoded is refused where it is encoded.
+        // Arguments that cannot be encoded are refused where they are encoded.
         codec::fill(&mut [], |writer| writer.write(arguments)).unwrap_or(1)
     } else {
         size_of::<T>().max(1)
     }
 }
 
-/// Items from another node.
+/// Decodes items from another node.
 ///
 /// # Errors
-/// When the bytes are none, in words.
+/// When the bytes are no items, in words.
 pub(super) fn decode<T: Message>(bytes: &[u8], pes: u32) -> Result<Arguments, String> {
     let items: Items<T> = codec::decode(bytes).map_err(|error| error.to_string())?;
     if let Some(run) = items.runs.iter().find(|run| pe_of(**run).0 >= pes) {
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(arguments.collect::<Vec<_>>(), [7, 7, 8, 7, 7, 7, 7]);
     }
 
-    /// What is wrong with runs that begin at these positions, for these PEs.
+    /// The refusal of runs that begin at these positions, for these PEs.
     fn refusal(runs: &[(usize, u32)], arguments: &[u16]) -> Option<String> {
         let packed = |(start, to): &(usize, u32)| [1, 0, u64::from(*to) << 32 | *start as u64];
         let items = Items { runs: runs.iter().map(packed).collect(), arguments: arguments.to_vec() };

@@ -1,17 +1,21 @@
-//! Many small calls in one message. `proxy -> **aggregation** -> envelope -> outbox` and `dispatch -> **aggregation** -> the entry method`
+//! Aggregation: many small calls travel in one message. How a message travels, and how a call that is not aggregated is made, never
+//! stands here.
+//! `api/proxy -> **services/aggregation** -> model/envelope -> delivery/outbox`, and
+//! `delivery/dispatch -> **services/aggregation** -> the entry method`
 //!
 //! 1. The PEs stand in a grid of one, two or three dimensions (see `grid`). For each entry marked `#[entry(aggregate)]` and each
-//!    collection, a PE keeps one buffer for each neighbour, which is whoever differs from it in one coordinate, and one for itself.
-//! 2. A call goes into the buffer of the neighbour that is next on its way. A buffer leaves as one message, a [`bundle`], when it is full, some time
-//!    after its first call, when its PE has nothing else to do, and when the program asks ([`flush_aggregated`]).
-//! 3. Who gets a bundle runs the calls of elements that live there, one after the other, and puts the others into buffers of its own. They keep
-//!    the destination that was found when they were made: PEs of different beliefs would send a call to and fro.
-//! 4. A call whose element does not live where it was thought to goes on as a message of its own, like any call, and whoever sent the bundle is
-//!    told where the element lives.
-//! 5. For quiescence a buffer is a message that was sent when its first call came, and is processed when its bundle is. So nothing is
-//!    quiet while a buffer holds calls, and a PE does not rest before it has sent them.
+//!    collection, a PE keeps one buffer for itself and one for each neighbour: a PE that differs from it in one coordinate.
+//! 2. A call goes into the buffer of the neighbour that is next on its way. A buffer leaves as one message, a [`bundle`], when it is
+//!    full, some time after its first call, when its PE has nothing else to do, and when the program asks ([`flush_aggregated`]).
+//! 3. A PE that receives a bundle runs the calls of elements that live there, one after the other, and puts the other calls into buffers
+//!    of its own. A call keeps the destination that was found when it was made: PEs that disagree about it would send the call to and
+//!    fro.
+//! 4. A call whose element does not live where it was thought to goes on as a message of its own, like any call, and the PE that sent the
+//!    bundle is told where the element lives.
+//! 5. For quiescence a buffer is a message that was sent when its first call came, and is processed when its bundle is. So there is no
+//!    quiescence while a buffer holds calls, and a PE does not rest before it has sent them.
 //!
-//! What the buffers of a PE hold is bounded by their number and size; bundles between nodes take credit like any message.
+//! The memory of a PE's buffers is bounded by their number and size; bundles between nodes take credit like any message.
 //!
 //! After Charm++'s TRAM (Wesolowski et al., "TRAM: Optimizing fine-grained communication with topological routing and aggregation
 //! of messages", ICPP 2014).
@@ -57,7 +61,7 @@ pub const fn aggregated_entry<E: AggregatedEntry>() -> EntryRegistration {
     registration
 }
 
-/// What is done with the bundles of entry `E`.
+/// The operations on the bundles of entry `E`.
 struct Operations<E>(E);
 
 impl<E: AggregatedEntry> Operations<E> {

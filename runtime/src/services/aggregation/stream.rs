@@ -1,4 +1,4 @@
-//! The buffers of one entry of one collection on one PE.
+//! Streams: the buffers of one entry of one collection on one PE.
 
 use super::bundle::{AggregatedEntry, Bundle, ID};
 use super::grid::Grid;
@@ -9,26 +9,27 @@ use crate::model::registry;
 use crate::pe::Pe;
 use std::time::Instant;
 
-/// See the file's head.
+/// The buffers of one entry of one collection on one PE.
 pub(super) struct Stream<E: AggregatedEntry> {
     collection: CollectionId,
-    /// Who is next on the way to each PE.
+    /// The next PE on the way to each PE.
     hops: Box<[PeId]>,
-    /// By PE; those of PEs that are no neighbours stay empty.
+    /// The buffers by PE; those of PEs that are no neighbours stay empty.
     buffers: Box<[Buffer<E::Arguments>]>,
-    /// Whose buffers hold calls.
+    /// The PEs whose buffers hold calls.
     begun: Vec<PeId>,
-    /// When a look found that they do, if none found that they are empty since.
+    /// The time of the first look that found calls in the buffers since they were last empty.
     since: Option<Instant>,
-    /// Whom the last run is for that was added to, and in whose buffer it is, while it is there. Forgotten with every bundle: the member may move.
+    /// The member of the run that was added to last, and the PE whose buffer holds that run, while it is there. Forgotten with every
+    /// bundle: the member may move.
     recent: Option<(Index, PeId)>,
 }
 
-/// What waits for one PE.
+/// The calls that wait for one PE.
 pub(super) struct Buffer<T> {
     items: Items<T>,
     bytes: usize,
-    /// How many calls came together the last time.
+    /// The number of calls in the last bundle.
     usual: usize,
 }
 
@@ -37,7 +38,7 @@ impl<T> Buffer<T> {
         Self { items: Items::default(), bytes: 0, usual: 0 }
     }
 
-    /// Adds a call of the member of the call before, whose arguments take so many bytes. Returns how many bytes there are now.
+    /// Adds a call of the member of the call before, whose arguments take so many bytes. Returns how many bytes the buffer holds now.
     #[inline]
     pub(super) fn push_same(&mut self, arguments: T, bytes: usize) -> usize {
         self.items.push_same(arguments);
@@ -52,7 +53,7 @@ impl<T> Buffer<T> {
     }
 }
 
-/// What can be done with a stream without knowing its entry.
+/// Operations on a stream whose entry's type is not known.
 pub(super) trait Flush {
     fn is_empty(&self) -> bool;
 
@@ -82,7 +83,7 @@ impl<E: AggregatedEntry> Stream<E> {
         self.collection
     }
 
-    /// The buffer whose last call is one of this member, if the last call is and another one fits: what grows is out of the way of calls.
+    /// The buffer of the last call, if that call is one of this member and another one fits: growing is out of the way of calls.
     #[inline]
     pub(super) fn begun_for(
         &mut self,
@@ -103,7 +104,8 @@ impl<E: AggregatedEntry> Stream<E> {
         Some((hop, self.take_full(pe, hop)))
     }
 
-    /// Takes a call of a member in that lives on a PE of this job; its arguments take so many bytes. Returns what has to leave for that, and to whom.
+    /// Takes in a call of a member that lives on PE `to` of this job; its arguments take so many bytes. Returns the bundle that has to
+    /// leave now, if one has, and the PE that it goes to.
     pub(super) fn add(
         &mut self,
         pe: &Pe,

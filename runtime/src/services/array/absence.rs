@@ -1,4 +1,5 @@
-//! Members that are not where they are called, and members that go: their home knows, and whoever called is told.
+//! Absent members: calls of a member that lives elsewhere go on by way of its home, its callers are told where it lives, and its home is
+//! told when it is gone.
 
 use super::insertion::provide;
 use super::message::{ArrayMessage, Insert, InsertionOrder, Stage};
@@ -16,7 +17,7 @@ use crate::pe::queued::Outcome;
 use crate::pe::{ElementEvent, Pe};
 use std::sync::Arc;
 
-/// A call has come for a member that is not here.
+/// Takes a call of a member that is not here.
 pub(super) fn reroute(
     pe: &Pe,
     options: CallOptions,
@@ -43,7 +44,7 @@ fn forward_call(pe: &Pe, to: PeId, options: CallOptions, call: Call) -> Outcome 
     Outcome::NotCounted
 }
 
-/// As the home of a member that is nowhere.
+/// At the home of a member that is nowhere: keeps the call, creates the member, or refuses the call.
 fn await_or_create(pe: &Pe, options: CallOptions, call: Call, (id, index): (CollectionId, Index)) -> Outcome {
     let (info, are_expected) = {
         let places = pe.places.borrow();
@@ -56,7 +57,7 @@ fn await_or_create(pe: &Pe, options: CallOptions, call: Call, (id, index): (Coll
         return Outcome::Processed;
     }
     let on = match call.entry.demand {
-        // Whoever called has said what the index is, too.
+        // The caller has sent the index itself, too, in a message of its own.
         Some(_) if info.chare.index.dimensions == 0 && index::is_digest(index) => {
             return pe.keep(Missing::Member(id, index), options, Body::Call(call));
         }
@@ -80,7 +81,7 @@ fn await_or_create(pe: &Pe, options: CallOptions, call: Call, (id, index): (Coll
     Outcome::NotCounted
 }
 
-/// A member that lived here is gone: tells its home, with what services have put into the parcel.
+/// Tells the home of a member that lived here that it is gone, with the parcel that services have filled.
 pub(super) fn tell_home(pe: &Pe, member: (CollectionId, Index), parcel: Parcel) {
     let (id, index) = member;
     let home = pe.places.borrow().collection(id).map(|collection| collection.info.home(index));
@@ -93,7 +94,8 @@ pub(super) fn tell_home(pe: &Pe, member: (CollectionId, Index), parcel: Parcel) 
     }
 }
 
-/// As its home: a member that lived on another PE is gone, unless it has been inserted again elsewhere meanwhile.
+/// At the home of a member that lived on PE `from`: takes note that it is gone there. It may have been inserted again elsewhere
+/// meanwhile.
 pub(super) fn forget(
     pe: &Pe,
     options: CallOptions,

@@ -39,10 +39,10 @@ pub(crate) fn create(
     }
 }
 
-/// Another node has created a collection: passes the frame on, and tells the PEs of this node.
+/// Takes in a collection that another node has created: passes the frame on, and tells the PEs of this node.
 ///
 /// # Errors
-/// What does not fit this program or this job, in words.
+/// The part of the frame that does not fit this program or this job, in words.
 pub(super) fn arrive(
     node: &Node,
     root: NodeId,
@@ -51,7 +51,7 @@ pub(super) fn arrive(
 ) -> Result<(), String> {
     node.post_to_children(&node.outside, root, frame, None);
     let chare = find_chare(blueprint.chare)?;
-    // Whoever creates no elements gives no arguments.
+    // A collection that is created without elements comes without arguments.
     let arguments = if blueprint.elements.len() == 0 {
         Arguments::new(())
     } else {
@@ -67,14 +67,14 @@ pub(super) fn arrive(
     Ok(())
 }
 
-/// A collection comes, with the members that it begins with here.
+/// Creates a collection on this PE, with the members that it begins with here.
 pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Arguments) -> Outcome {
     let (id, chare) = (info.id, info.chare);
     if pe.places.borrow().collection(id).is_some() {
         pe.fail(format!("creating {}", chare.name), "a collection of this number was created before");
         return Outcome::Processed;
     }
-    // What was created before by the same PE, or what this is said to come after, is here first: constructors may rely on it.
+    // Collections that the same PE created before, or that this one is to come after, must be here first: constructors may rely on them.
     let before = id.serial.checked_sub(1).map(|serial| CollectionId { serial, ..id });
     let missing = before
         .into_iter()
@@ -108,7 +108,7 @@ pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Argu
     Outcome::Processed
 }
 
-/// A member comes later than its collection.
+/// Creates a member of a collection that is here already.
 pub(super) fn create_member(
     pe: &Pe,
     (id, index): (CollectionId, Index),

@@ -1,4 +1,4 @@
-//! The end of insertions into an array: said on one PE, told to all homes.
+//! The end of insertions into an array: announced on one PE, told to all homes.
 
 use super::insertion::{options, sweep_if_closed, with_insertions};
 use super::message::{ArrayFrame, ArrayMessage, ID};
@@ -12,12 +12,12 @@ use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 use crate::services::broadcast::tree::{self, TreeMessage};
 
-/// Says that nobody will ask for more members.
+/// Announces that nobody will ask for more members.
 pub(crate) fn done_inserting(pe: &Pe, collection: CollectionId) {
     outbox::send(pe, pe.id, Envelope::system(options(), ArrayMessage::DoneInserting(collection)));
 }
 
-/// On the PE where `done_inserting` was said: tells the homes.
+/// On the PE where `done_inserting` was called: tells the homes.
 pub(super) fn announce_end(pe: &Pe, id: CollectionId) -> Outcome {
     if pe.places.borrow().collection(id).is_none() {
         return pe.keep(Missing::Collection(id), options(), ArrayMessage::DoneInserting(id).into());
@@ -30,7 +30,7 @@ pub(super) fn announce_end(pe: &Pe, id: CollectionId) -> Outcome {
     Outcome::Processed
 }
 
-/// As a home: `from` will ask for no more than these insertions, and nobody else for any.
+/// At a home: takes note that PE `from` will ask for no more insertions than these, and no other PE for any.
 pub(super) fn close(pe: &Pe, id: CollectionId, from: PeId, insertions: u64) -> Outcome {
     if pe.places.borrow().collection(id).is_none() {
         let message = ArrayMessage::Closing { collection: id, from, insertions };
@@ -52,7 +52,7 @@ fn tell_homes(pe: &Pe, collection: CollectionId, insertions: Vec<(PeId, u64)>) {
     }
 }
 
-/// Another node's PE will insert no more: passes the frame on, and tells the PEs of this node.
+/// Takes in that a PE of another node will insert no more: passes the frame on, and tells the PEs of this node.
 pub(super) fn arrive(
     node: &Node,
     root: NodeId,

@@ -1,15 +1,14 @@
-//! Members that come after their collection: asked for anywhere, granted by their home.
+//! Insertion of members into a collection: asked for on any PE, granted by the member's home.
 //!
-//! 1. The PE that asks sends the insertion to the member's home. If the home knows of no such member it decides where the member is
-//!    to live, notes that if it is elsewhere, and has it constructed there.
-//! 2. If the home believes that there is such a member elsewhere, it asks that PE: its last news may still be on the way. If the
-//!    member is there, two are inserted with one index, which ends the job; else the insertion comes back and the home decides.
-//! 3. A message to a member that is not there waits at the home, or creates it if its entry says so. In a collection where nobody may
-//!    insert, it ends the job.
-//!    A call carries no more of an index than a digest, if that is what the index is; then its caller tells the home the index itself, in a
-//!    message of its own, for which the call waits.
-//! 4. `done_inserting` tells every home how many insertions the PE that says it has asked for there; the home is closed once they
-//!    have come. Insertions by other PEs must be over before.
+//! 1. The PE that asks sends the insertion to the member's home. If the home knows of no such member, it decides on which PE the member
+//!    is to live, notes that PE unless it is the home itself, and has the member constructed there.
+//! 2. If the home believes that there is such a member elsewhere, it asks that PE, whose last news may still be on the way. If the member
+//!    is there, two members are inserted with one index, which ends the job; else the insertion comes back and the home decides.
+//! 3. A message to a member that is not there waits at the home, or creates the member if its entry says so. In a collection where nobody
+//!    may insert, such a message ends the job. Where a digest stands for an index, a call carries the digest only; then its caller sends
+//!    the home the index itself, in a message of its own, for which the call waits.
+//! 4. `done_inserting` tells every home how many insertions the PE that called it has asked for there; the home is closed once they have
+//!    come. Insertions by other PEs must be over before.
 
 use super::creation::create_member;
 use super::message::{ArrayMessage, Insert, InsertionOrder, Stage};
@@ -26,15 +25,15 @@ use crate::pe::places::Absence;
 use crate::pe::queued::Outcome;
 use std::sync::Arc;
 
-/// Why an insertion is refused that comes after the end.
+/// The cause of refusal of an insertion that comes after the end.
 const TOO_LATE: &str = "nobody may insert: the array is not dynamic, or `done_inserting` was said before";
 
-/// How insertions are queued: before calls, which may be for the member.
+/// The options of insertions: queued before calls, which may be for the member.
 pub(super) fn options() -> CallOptions {
     CallOptions::new().expedited()
 }
 
-/// Asks for a member, on a PE or where its home says; `name` is the encoding of an index that is a digest.
+/// Asks for a member, on a given PE or where its home decides; `name` is the encoding of an index that is a digest.
 pub(crate) fn insert(
     pe: &Pe,
     (collection, index): (CollectionId, Index),
@@ -50,7 +49,7 @@ fn ask(pe: &Pe, insert: Insert) {
     outbox::send(pe, pe.id, Envelope::system(options(), ArrayMessage::Insert(insert)));
 }
 
-/// A call that creates its member on demand is about to be sent: tells the home what the member's index is a digest of.
+/// Sends the home the index that a digest stands for, before a call that creates its member on demand and carries the digest only.
 pub(crate) fn need(
     pe: &Pe,
     (collection, index): (CollectionId, Index),
@@ -69,7 +68,7 @@ fn forward(pe: &Pe, to: PeId, stage: Stage, mut insert: Insert) -> Outcome {
     Outcome::NotCounted
 }
 
-/// An insertion has come to its next stage here.
+/// Takes an insertion to its next stage, on the PE where it has come.
 pub(super) fn arrive(pe: &Pe, insert: Insert) -> Outcome {
     let InsertionOrder { collection: id, index, from, stage, .. } = insert.order;
     let info = pe.places.borrow().collection(id).map(|collection| Arc::clone(&collection.info));
@@ -121,7 +120,7 @@ pub(super) fn with_insertions<R>(pe: &Pe, id: CollectionId, body: impl FnOnce(&m
     body(&mut places.collection_mut(id).expect("looked at before").insertions)
 }
 
-/// As its home: where the member is to live.
+/// At the home: decides where the member is to live.
 fn decide(pe: &Pe, info: &CollectionInfo, insert: Insert) -> Outcome {
     let InsertionOrder { collection: id, index, on, .. } = insert.order;
     let elsewhere =
@@ -149,7 +148,7 @@ fn decide(pe: &Pe, info: &CollectionInfo, insert: Insert) -> Outcome {
     grant(pe, at, insert)
 }
 
-/// Where the element lives that a new one of a bound array is to live with, if there is one.
+/// The PE of the element of another array with which a new element of a bound array is to live, if there is one.
 fn find_companion(pe: &Pe, other: CollectionId, index: Index) -> Option<PeId> {
     let places = pe.places.borrow();
     let other = places.collection(other)?;
@@ -157,7 +156,7 @@ fn find_companion(pe: &Pe, other: CollectionId, index: Index) -> Option<PeId> {
     is_here.or_else(|| other.away.get(&index).copied())
 }
 
-/// As its home: has the member constructed on a PE, and sends it what has waited.
+/// At the home: has the member constructed on a PE, and sends it the calls that have waited.
 fn grant(pe: &Pe, at: PeId, insert: Insert) -> Outcome {
     let InsertionOrder { collection: id, index, .. } = insert.order;
     let outcome = if at == pe.id {
@@ -179,7 +178,7 @@ fn grant_here(pe: &Pe, insert: Insert) -> Outcome {
     Outcome::Processed
 }
 
-/// As the home of a member that a call needs: has it constructed if it is nowhere.
+/// At the home of a member that a call needs: has the member constructed if it is nowhere.
 pub(super) fn provide(pe: &Pe, info: &CollectionInfo, insert: Insert) -> Outcome {
     let InsertionOrder { collection: id, index, on, .. } = insert.order;
     let is_missing = {

@@ -12,28 +12,28 @@ use std::sync::Arc;
 
 pub(crate) const ID: ServiceId = ServiceId(7);
 
-/// What one PE is told of a collection.
+/// A message about a collection for one PE.
 pub(super) enum ArrayMessage {
-    /// The collection comes, with the members that it begins with there.
+    /// Creates the collection, with the members that it begins with on this PE.
     CreateMembers {
         info: Arc<CollectionInfo>,
         arguments: Arguments,
     },
     Insert(Insert),
-    /// Nobody will insert more into the collection: from the PE that was told so, to all.
+    /// Nobody will insert more into the collection: for the PE where that was announced, which tells the homes.
     DoneInserting(CollectionId),
-    /// The same at the homes, once `insertions` have come from PE `from`.
+    /// Closes the insertions at a home, once `insertions` of them have come from PE `from`.
     Closing {
         collection: CollectionId,
         from: PeId,
         insertions: u64,
     },
-    /// To whoever called a member: it lives there.
+    /// To the PE that called a member: the member lives on PE `at`.
     Located {
         target: Target,
         at: PeId,
     },
-    /// To a member's home: it lived on `from` and is gone.
+    /// To a member's home: the member lived on `from` and is gone.
     Gone {
         member: (CollectionId, Index),
         from: PeId,
@@ -48,21 +48,21 @@ pub(crate) struct Insert {
     pub(crate) arguments: Arguments,
 }
 
-/// What an insertion is about.
+/// The subject of an insertion: the member, the PE where it is to live, and the stage.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct InsertionOrder {
     pub(crate) collection: CollectionId,
     pub(crate) index: Index,
     /// The index's encoding, if its bits are a digest.
     pub(crate) name: Option<Box<[u8]>>,
-    /// Where the member is to live, if not where its home says.
+    /// The PE where the member is to live, if not where its home decides.
     pub(crate) on: Option<PeId>,
     /// The PE that asked.
     pub(crate) from: PeId,
     pub(crate) stage: Stage,
 }
 
-/// How far an insertion has come; see `insertion`.
+/// The stage of an insertion; see `insertion`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Stage {
     /// On the PE that asks.
@@ -71,15 +71,15 @@ pub(crate) enum Stage {
     Asking,
     /// On the PE where such a member lived last, as far as the home knows.
     Contested,
-    /// Back at the home: it lives there no more.
+    /// Back at the home: the member lives there no more.
     Cleared,
-    /// On the PE where it is to live.
+    /// On the PE where the member is to live.
     Granted,
-    /// To the home: a call needs it, which carries no more than a digest of its index.
+    /// To the home: a call needs the member and carries no more than a digest of its index.
     Needed,
 }
 
-/// What nodes tell each other of collections.
+/// A message about a collection between nodes.
 #[derive(Serialize, Deserialize)]
 pub(super) enum ArrayFrame {
     /// For one PE. The constructor's arguments follow.
@@ -90,7 +90,7 @@ pub(super) enum ArrayFrame {
     Gone { to: PeId, member: (CollectionId, Index), from: PeId, parcel: Parcel },
     /// For all nodes, down the tree below `root`. The constructor's arguments follow.
     Members { root: NodeId, blueprint: Box<Blueprint> },
-    /// For all nodes, down the tree below `root`: PE `from` will insert no more, and has asked so many homes for so many insertions.
+    /// For all nodes, down the tree below `root`: PE `from` will insert no more, and has asked these homes for so many insertions each.
     Closing { root: NodeId, collection: CollectionId, from: PeId, insertions: Vec<(PeId, u64)> },
 }
 

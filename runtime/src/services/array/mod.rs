@@ -1,5 +1,7 @@
-//! Arrays, groups and nodegroups: their creation, insertions, and what their homes know of members that are elsewhere or gone.
-//! `proxy -> **array** -> outbox`, and `inbox, dispatch -> **array** -> lifecycle`
+//! Arrays, groups and nodegroups: their creation, insertions, and their homes' knowledge of members that are elsewhere or gone. How a
+//! call reaches a member, and what an entry does, never stands here.
+//! `api/proxy -> **services/array** -> delivery/outbox`, and
+//! `delivery/inbox, delivery/dispatch -> **services/array** -> delivery/lifecycle`
 
 mod absence;
 mod creation;
@@ -52,10 +54,10 @@ fn receive(pe: &Pe, options: CallOptions, message: ArrayMessage) -> Outcome {
     }
 }
 
-/// Takes what another node tells.
+/// Takes in a message about a collection from another node.
 ///
 /// # Errors
-/// What does not fit this program or this job, in words.
+/// The part of the message that does not fit this program or this job, in words.
 fn arrive(node: &Arc<Node>, Arrival { frame, said, .. }: Arrival<'_>) -> Result<Option<Delivery>, String> {
     let (told, rest): (ArrayFrame, &[u8]) = codec::decode_front(said).map_err(|error| error.to_string())?;
     let (to, options, message) = match told {
@@ -86,7 +88,7 @@ fn arrive(node: &Arc<Node>, Arrival { frame, said, .. }: Arrival<'_>) -> Result<
     Ok(Some(Delivery { to, options, message: Box::new(message) }))
 }
 
-/// How many members a frame of another node would create, if it is the creation of a range of them: for fuzzers, which must not take all
+/// The number of members that a frame of another node would create, if it creates a range of them: for fuzzers, which must not take all
 /// memory of a host.
 #[cfg(feature = "fuzzing")]
 pub(crate) fn announced_members(said: &[u8]) -> Option<u64> {

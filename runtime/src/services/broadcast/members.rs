@@ -8,7 +8,7 @@ use crate::pe::Pe;
 use smallvec::SmallVec;
 use std::rc::Rc;
 
-/// Members that are looked up at once.
+/// The number of members that are looked up at once.
 const BATCH: usize = 32;
 
 /// Calls the members of a collection that this PE knows.
@@ -25,12 +25,12 @@ pub(super) fn call_members(pe: &Pe, options: &CallOptions, broadcast: Broadcast)
         if first + BATCH >= end {
             last = batch.pop();
         }
-        // Those before it may have destroyed it.
+        // A call of an earlier member may have destroyed this one.
         let there = batch.drain(..).filter(|member| !member.identity().is_gone());
         there.for_each(|member| call_member(pe, options, member, &shared));
     }
     match last.filter(|member| !member.identity().is_gone()) {
-        // The only one, often: it gets what came.
+        // Often it is the only member: it gets the arguments as they came.
         Some(member) if nocopy.is_empty() => call_last_member(pe, member, entry, arguments, reference),
         Some(member) => call_member(pe, options, member, &shared),
         None => {}

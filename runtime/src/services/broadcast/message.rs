@@ -1,4 +1,4 @@
-//! A broadcast as a message to one PE.
+//! Broadcasts as messages to one PE.
 
 use crate::model::arguments::Arguments;
 use crate::model::envelope::SystemMessage;
@@ -14,7 +14,7 @@ pub(crate) struct Broadcast {
     pub(crate) collection: CollectionId,
     pub(crate) entry: &'static EntryRegistration,
     pub(crate) arguments: Arguments,
-    /// What this process has of each; all members share it.
+    /// This process's memory of each nocopy argument; all members share it.
     pub(crate) nocopy: Vec<Leaving>,
     pub(crate) reference: u64,
 }

@@ -1,10 +1,12 @@
-//! Broadcasts: a call of every member of a collection, down the tree of nodes and to every PE.
-//! `proxy -> **broadcast** -> outbox`, and `inbox -> **broadcast** -> queue`
+//! Broadcasts: a call of every member of a collection, down the tree of nodes and to every PE. A call of one member, or of some of them,
+//! never stands here.
+//! `api/proxy -> **services/broadcast** -> delivery/outbox`, and
+//! `delivery/inbox -> **services/broadcast** -> node/mailbox, pe/run_queue`
 //!
-//! 1. A node that is told first tells its children, then its own PEs.
-//! 2. A frame without nocopy arguments is passed on as it came. One with them waits until this node has them, and tells
+//! 1. A node that receives a broadcast tells its children first, then its own PEs.
+//! 2. A frame without nocopy arguments is passed on as it came. A frame with nocopy arguments waits until this node has them, and tells
 //!    each child where that child finds them: see [`carry`].
-//! 3. A PE that has not heard of the collection keeps the call until it has.
+//! 3. A PE that does not know the collection yet keeps the call until it does.
 
 mod members;
 mod message;
@@ -46,7 +48,7 @@ pub(crate) const SERVICE: Service = Service {
     ..Service::named(ID, "broadcasts")
 };
 
-/// Which entry of which collection a broadcast calls, and how.
+/// The collection and the entry that a broadcast calls, and the call's options.
 #[derive(Clone, Serialize, Deserialize)]
 struct CallOfAll {
     collection: CollectionId,
@@ -55,12 +57,12 @@ struct CallOfAll {
     reference: u64,
 }
 
-/// What nodes tell each other; the encoded arguments follow.
+/// A broadcast between nodes; the encoded arguments follow.
 #[derive(Serialize, Deserialize)]
 struct BroadcastFrame {
     root: NodeId,
     call: CallOfAll,
-    /// Lent by the node that sent the frame, whoever's memory it is.
+    /// Memory lent by the node that sent the frame, whichever node owns it.
     nocopy: Vec<Descriptor>,
 }
 
@@ -84,17 +86,17 @@ pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
     pe.node.topology.children(pe.node.id, pe.node.id).for_each(|child| hold_back(&pe.node, child));
 }
 
-/// A callback leads to all members.
+/// Calls all members, because a callback leads to them.
 fn fire(pe: &Pe, call: CallOfMany) {
     let CallOfMany { many: (creator, serial), options, entry, arguments, reference } = call;
     let collection = CollectionId { creator, serial };
     call_all(pe, options, Broadcast { collection, entry, arguments, nocopy: Vec::new(), reference });
 }
 
-/// Takes what all nodes are told.
+/// Takes in a broadcast from another node.
 ///
 /// # Errors
-/// What does not fit this program or this job, in words.
+/// The part of the frame that does not fit this program or this job, in words.
 fn arrive(node: &Arc<Node>, Arrival { source, frame, said }: Arrival<'_>) -> Result<(), String> {
     let (BroadcastFrame { root, call, nocopy }, rest) =
         codec::decode_front(said).map_err(|error| error.to_string())?;
@@ -122,7 +124,7 @@ struct Arriving {
     cost: Cost,
 }
 
-/// A call of all members with nocopy arguments: told when this node has them.
+/// Brings in the nocopy arguments of a call of all members, and passes the call on when this node has them.
 fn bring_in(
     node: &Arc<Node>,
     root: NodeId,

@@ -1,4 +1,4 @@
-//! TreeMessage all nodes, down the tree over nodes whose root is the sender's.
+//! Messages to all nodes, down the tree of nodes whose root is the sender's.
 
 use crate::delivery::zerocopy::carry::{self, Carried, PassedOn};
 use crate::model::arguments::Arguments;
@@ -11,7 +11,7 @@ use crate::node::Node;
 use crate::pe::Pe;
 use serde::Serialize;
 
-/// Whose message all nodes are told, and what it brings.
+/// The service of a message to all nodes, and the nocopy memory that the message brings.
 pub(crate) struct TreeMessage<'a> {
     pub(crate) service: ServiceId,
     pub(crate) carried: &'a [Carried],
@@ -20,7 +20,7 @@ pub(crate) struct TreeMessage<'a> {
 }
 
 impl TreeMessage<'_> {
-    /// With nothing but its words.
+    /// A message without nocopy memory.
     pub(crate) fn plain(service: ServiceId) -> Self {
         Self { service, carried: &[], is_run: false }
     }
@@ -31,7 +31,7 @@ impl TreeMessage<'_> {
     }
 }
 
-/// Tells all other nodes, from this one: a message made of each child's descriptors, and arguments behind it.
+/// Sends a message from this node to all others: `message` of each child's descriptors, and the arguments behind it.
 pub(crate) fn tell_nodes<M: Serialize>(
     pe: &Pe,
     telling: TreeMessage<'_>,
@@ -53,7 +53,7 @@ pub(crate) fn tell_nodes<M: Serialize>(
     }
 }
 
-/// Tells the nodes below this one what came from the one above.
+/// Passes a message that came from the node above on to the nodes below.
 pub(crate) fn tell_children<M: Serialize>(
     node: &Node,
     root: NodeId,

@@ -1,11 +1,12 @@
-//! Readonly values: set once while the job starts, then readable everywhere without a message.
+//! Readonly values: set once while the job starts, then readable everywhere without a message. A value that changes, or that only some
+//! PEs know, never stands here.
 //!
 //! 1. `main` sets them before its first `.await`; they reach every node before any entry runs there.
-//! 2. They go down the tree of nodes in one message. What is large in them (a vector of numbers, or each `Buffer` wherever it
-//!    is in a value) does not travel with it but is lent, as the nocopy arguments of a broadcast are: once into each process,
-//!    or read in place where it can be mapped. A node runs entries when all has arrived.
-//! 3. A vector lands in the vector that readers see. Of any other value each node keeps bytes and memory, and decodes them when
-//!    they are first read, because only the reader knows the type.
+//! 2. They go down the tree of nodes in one message. Large parts of them (a vector of numbers, or each `Buffer` wherever it is in a
+//!    value) do not travel with it but are lent, as the nocopy arguments of a broadcast are: once into each process, or read in place
+//!    where they can be mapped. A node runs entries when all have arrived.
+//! 3. A vector lands in the vector that readers see. Of any other value each node keeps bytes and memory, and decodes them when the value
+//!    is first read, because only the reader knows the type.
 //!
 //! The idea is Charm++'s readonly variables, and their zero-copy broadcast at start-up.
 
@@ -43,11 +44,11 @@ pub(crate) fn values(node: &Node) -> &ReadonlyValues {
     node.state(ID)
 }
 
-/// What nodes tell each other; the values follow.
+/// The message of readonly values between nodes; the values follow.
 #[derive(Serialize, Deserialize)]
 struct ReadonlyFrame {
     root: NodeId,
-    /// Of what is large in them; lent by the node that sent the frame.
+    /// Descriptors of the large parts, which are lent by the node that sent the frame.
     nocopy: Vec<Descriptor>,
 }
 
@@ -67,7 +68,7 @@ pub(crate) fn open_all(pe: &Pe) {
     node.open();
 }
 
-/// Takes the values from the node above: told, and entries may run, when this node has all of them.
+/// Takes in the values from the node above; when this node has all of them, it passes them on and lets entries run.
 fn arrive(node: &Arc<Node>, Arrival { source, said, .. }: Arrival<'_>) -> Result<(), String> {
     let (ReadonlyFrame { root, nocopy }, rest) =
         codec::decode_front(said).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! Values of one node: set by `main` or told by another node, encoded for the others, decoded when they are first read.
+//! Readonly values of one node: set by `main` or told by another node, encoded for the others, decoded when they are first read.
 
 use super::vectors::{self, Shared};
 use crate::delivery::zerocopy::carry::{Carried, Wanted};
@@ -13,31 +13,31 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// From here on a vector or buffer is lent instead of copied. From the first `set_readonly` until all of four processes have
-/// read a value, over shm and tcp: 4 KiB no difference, 16 KiB 0.5-1.0 ms either way, 64 KiB 0.7-1.1 ms lent against 1.2-1.9 ms,
-/// 4 MiB 2-13 ms against 39-50 ms.
+/// The size from which on a vector or buffer is lent instead of copied. Measured from the first `set_readonly` until all of four
+/// processes have read a value, over shm and tcp: 4 KiB no difference, 16 KiB 0.5-1.0 ms either way, 64 KiB 0.7-1.1 ms lent against
+/// 1.2-1.9 ms, 4 MiB 2-13 ms against 39-50 ms.
 const LENDING_THRESHOLD_BYTES: usize = 16 << 10;
 
 /// The values of one node, by the name of their type.
 #[derive(Default)]
 pub(crate) struct ReadonlyValues {
     values: Mutex<BTreeMap<String, Value>>,
-    /// What this node was lent for them, kept until the job is over.
+    /// The memory that this node was lent for the values, kept until the job is over.
     held: Mutex<Vec<Leaving>>,
     /// Whether another node has begun to tell the values.
     told: AtomicBool,
 }
 
 enum Value {
-    /// By `main`, here.
+    /// Set by `main`, on this node.
     Set { shared: Shared, encode: fn(&Shared) -> Result<Encoded, CodecError> },
     /// From another node: bytes, and the memory that came beside them.
     Encoded { bytes: Vec<u8>, lent: Vec<Memory> },
-    /// From another node.
+    /// Complete, from another node.
     Known(Shared),
 }
 
-/// What travels of a value.
+/// A value as it travels.
 enum Encoded {
     Vector(Memory),
     Value { bytes: Vec<u8>, lent: Vec<Memory> },
@@ -48,11 +48,11 @@ enum Encoded {
 enum Told {
     /// A vector of numbers, which is lent as a whole.
     Vector,
-    /// Its bytes, and how many of the descriptors are its.
+    /// Its bytes, and the number of its descriptors.
     Value { bytes: Vec<u8>, lent: usize },
 }
 
-/// Values that were told and whose memory is on its way.
+/// Values from another node whose memory is on its way.
 pub(crate) struct Arriving(BTreeMap<String, Told>);
 
 fn encode<T: Message + Sync>(shared: &Shared) -> Result<Encoded, CodecError> {
@@ -94,7 +94,7 @@ impl ReadonlyValues {
         }
     }
 
-    /// All values, for the other nodes: the message, and what is lent beside it.
+    /// All values, for the other nodes: the message, and the memory that is lent beside it.
     ///
     /// # Errors
     /// When a value's serialization refuses.
@@ -125,10 +125,10 @@ impl ReadonlyValues {
         Ok((bytes, carried.collect()))
     }
 
-    /// Takes what another node told. Returns what the nodes below are lent.
+    /// Takes in the values that another node told. Returns the memory that the nodes below are lent.
     ///
     /// # Errors
-    /// When a vector's memory is none, in words.
+    /// When the memory of a vector is no such vector, in words.
     pub(crate) fn accept(
         &self,
         arriving: Arriving,
@@ -161,12 +161,12 @@ impl ReadonlyValues {
         Ok(lendable)
     }
 
-    /// Another node tells the values; returns whether it is the first time.
+    /// Takes note that another node tells the values; returns whether it is the first time.
     pub(crate) fn begin(&self) -> bool {
         !self.told.swap(true, Ordering::Relaxed)
     }
 
-    /// Drops everything, when the job is over: what is held speaks to its lender through the node.
+    /// Drops all values, when the job is over: the memory that is held speaks to its lender through the node.
     pub(crate) fn clear(&self) {
         let (values, held) =
             (std::mem::take(&mut *self.values.lock()), std::mem::take(&mut *self.held.lock()));
@@ -186,7 +186,7 @@ fn share_vector(name: &str, one: Carried) -> Option<(Shared, Carried)> {
 }
 
 impl Arriving {
-    /// What another node told, and the memory that has to be brought in for it.
+    /// The values that another node told, and the memory that has to be brought in for them.
     ///
     /// # Errors
     /// When the bytes are no such values or the descriptors are not theirs, in words.

@@ -9,14 +9,14 @@ use std::sync::Arc;
 /// A value, its type known to its setter and its readers.
 pub(super) type Shared = Arc<dyn Any + Send + Sync>;
 
-/// What can be done with a `Vec` of one kind of numbers.
+/// Operations on a `Vec` of one kind of numbers.
 pub(super) struct VectorType {
     name: fn() -> &'static str,
     /// The elements in place, if the value is such a vector.
     pub(super) lend: fn(&Shared) -> Option<Memory>,
     /// A vector of so many bytes, to be filled; fails where it does not fit.
     pub(super) allocate: fn(usize) -> Option<MemoryMut>,
-    /// The vector that was filled; fails for memory that is none.
+    /// The vector that was filled; fails for memory that is no such vector.
     pub(super) share: fn(MemoryMut) -> Option<Shared>,
 }
 
@@ -27,7 +27,7 @@ impl VectorType {
             lend: |shared| Some(lend_vector(Arc::clone(shared).downcast::<Vec<T>>().ok()?)),
             allocate: |bytes| {
                 let len = bytes.is_multiple_of(size_of::<T>()).then_some(bytes / size_of::<T>())?;
-                // The length is a peer's word: more than there is must not end the process.
+                // The length comes from a peer: a length beyond the memory of the host must not end the process.
                 let vector = bytemuck::allocation::try_zeroed_vec::<T>(len).ok()?;
                 Some(BufferMut::from(vector).into_memory())
             },

@@ -1,4 +1,4 @@
-//! Calls of sections on each part of their way: at the root, at the homes of members, between nodes.
+//! Calls of sections, as they stand on each part of their way: at the root, at the homes of members, between nodes.
 
 use crate::delivery::zerocopy::carry::Carried;
 use crate::model::arguments::Arguments;
@@ -17,7 +17,7 @@ pub(crate) struct SectionCall {
     pub(crate) reference: u64,
 }
 
-/// Which entry of which section is called, and how.
+/// The section and the entry that are called, and the call's options.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct CallOfSection {
     pub(crate) section: SectionId,
@@ -26,14 +26,14 @@ pub(super) struct CallOfSection {
     pub(crate) reference: u64,
 }
 
-/// How far a call of a section has come.
+/// The part of its way that a call of a section is on.
 #[derive(Serialize, Deserialize)]
 pub(super) enum Leg {
     /// To the root.
     Up,
-    /// Down the tree, to these PEs: those of the node that hears it, and those of the nodes below.
+    /// Down the tree, to these PEs: those of the node that receives the call, and those of the nodes below.
     Down(Vec<PeId>),
-    /// From members' homes to where those live.
+    /// From members' homes to the PE where the members live.
     Away { to: PeId, members: Vec<Target> },
 }
 
@@ -41,11 +41,11 @@ pub(super) enum Leg {
 #[derive(Clone)]
 pub(super) struct Multicast {
     pub(crate) section: SectionId,
-    /// Those that live there, in the eyes of their home; nothing: all that have their home there.
+    /// The members that live there, as far as their home knows; `None`: all that have their home there.
     pub(crate) members: Option<Vec<Target>>,
     pub(crate) entry: &'static EntryRegistration,
     pub(crate) arguments: Arguments,
-    /// What this process has of each; all members share it.
+    /// This process's memory of each nocopy argument; all members share it.
     pub(crate) nocopy: Vec<Leaving>,
     pub(crate) reference: u64,
 }
@@ -55,6 +55,6 @@ pub(super) struct Multicast {
 pub(super) struct CallFrame {
     pub(super) call: CallOfSection,
     pub(super) leg: Leg,
-    /// Lent by the node that sent the frame, whoever's memory it is.
+    /// Memory lent by the node that sent the frame, whichever node owns it.
     pub(super) nocopy: Vec<Descriptor>,
 }

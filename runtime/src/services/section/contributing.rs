@@ -1,4 +1,4 @@
-//! What members contribute to their sections' reductions: to their homes, up the tree, to the callback.
+//! Contributions of members to their sections' reductions: to the members' homes, up the tree, to the callback.
 
 use super::forming::show;
 use super::members_at_home::state;
@@ -10,7 +10,7 @@ use crate::model::reduction::Share;
 use crate::model::registry::Identity;
 use crate::pe::Pe;
 
-/// A member that lives here contributes to the section's next reduction.
+/// Adds the contribution of a member that lives here to the section's next reduction.
 pub(crate) fn contribute(pe: &Pe, identity: &Identity, section: SectionId, share: Share) {
     let member = identity.target;
     let Target::Member(id, index) = member else { unreachable!("its caller has an index") };
@@ -24,7 +24,7 @@ pub(crate) fn contribute(pe: &Pe, identity: &Identity, section: SectionId, share
     }
 }
 
-/// A contribution has come: of a member with its home here, or from below. The section is known here.
+/// Adds a contribution of a member with its home here, or from below. The section is known here.
 pub(super) fn add(pe: &Pe, section: SectionId, (number, member): (u64, Option<Target>), share: Share) {
     let added = {
         let mut sections = state(pe).borrow_mut();
@@ -48,7 +48,7 @@ fn what(section: SectionId) -> String {
     format!("a reduction over {section}")
 }
 
-/// Nobody below contributes from a reduction on.
+/// Takes note that nobody below contributes to reduction `end` or to later ones.
 pub(super) fn end_below(pe: &Pe, section: SectionId, end: u64) {
     let left = state(pe).borrow_mut().get_mut(section).map(|local| local.reductions.leave(end));
     match left {
@@ -57,7 +57,7 @@ pub(super) fn end_below(pe: &Pe, section: SectionId, end: u64) {
     }
 }
 
-/// At its home: a member is gone, which has contributed to so many reductions of these sections.
+/// At the home of a member that is gone: ends its contributions, of which it has made so many to these sections.
 pub(super) fn member_gone(pe: &Pe, member: Target, contributed: &[(SectionId, u64)]) {
     let sections = state(pe).borrow_mut().leave(member);
     for section in sections {
@@ -69,7 +69,7 @@ pub(super) fn member_gone(pe: &Pe, member: Target, contributed: &[(SectionId, u6
     }
 }
 
-/// Sends on what is complete.
+/// Sends on the reductions that are complete.
 fn advance(pe: &Pe, section: SectionId) {
     loop {
         let mut sections = state(pe).borrow_mut();

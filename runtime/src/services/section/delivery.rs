@@ -1,4 +1,4 @@
-//! A call of a section at its members: on their homes, and from there where they live.
+//! Sections' calls delivered to members: on the members' homes, and from there on the PEs where the members live.
 
 use super::calls::{CallFrame, CallOfSection, Leg, Multicast};
 use super::dissolving;
@@ -19,7 +19,7 @@ use crate::pe::queued::Outcome;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// Calls members that are here, and sends on what is for others.
+/// Calls the members that are here, and sends the call on to those that are elsewhere.
 pub(super) fn deliver(pe: &Pe, options: CallOptions, mut multicast: Multicast) -> Outcome {
     let (section, members) = (multicast.section, multicast.members.take());
     let mut away: FxHashMap<PeId, Vec<Target>> = FxHashMap::default();
@@ -61,7 +61,7 @@ pub(super) fn deliver(pe: &Pe, options: CallOptions, mut multicast: Multicast) -
     Outcome::Processed
 }
 
-/// A call on its way to members that live on another node.
+/// The message of a call for members that live on another node.
 fn describe(node: &Node, to: PeId, options: CallOptions, multicast: Multicast) -> SectionMessage {
     let Multicast { section, members, entry, arguments, nocopy, reference } = multicast;
     let call = CallOfSection { section, entry: entry.id, options, reference };
@@ -71,7 +71,7 @@ fn describe(node: &Node, to: PeId, options: CallOptions, multicast: Multicast) -
     SectionMessage::Frame(CallFrame { call, leg, nocopy }, entry, arguments)
 }
 
-/// A member is not here.
+/// Sends a call on to a member that is not here: with others for the same PE in `away`, or as a call of its own.
 fn send_on(
     pe: &Pe,
     options: &CallOptions,
@@ -83,9 +83,9 @@ fn send_on(
     let absence = pe.places.borrow().explain_absence(pe.id, collection, index);
     match absence {
         Absence::HomeIs(to) | Absence::LivesOn(to) => away.entry(to).or_default().push(target),
-        // It was destroyed meanwhile.
+        // The member was destroyed meanwhile.
         Absence::Nowhere if !state(pe).borrow().has_seat(multicast.section, target) => {}
-        // It may still come.
+        // The member may still come.
         Absence::Nowhere | Absence::Unknown => {
             let Multicast { entry, ref arguments, ref nocopy, reference, .. } = *multicast;
             let leaving = || Box::new(Nocopy::Leaving(nocopy.iter().cloned().collect()));

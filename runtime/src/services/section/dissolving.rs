@@ -1,4 +1,4 @@
-//! Sections go: their members stay, what PEs keep of the section does not.
+//! The end of sections: their members stay, and PEs forget what they keep of the section.
 
 use super::members_at_home::{Seat, state};
 use super::message::tell;
@@ -32,7 +32,7 @@ pub(super) fn announce(pe: &Pe, section: SectionId) {
     }
 }
 
-/// At a home: the section is to be forgotten when so many calls have been heard.
+/// At a home: the section is to be forgotten when so many calls have been received.
 pub(super) fn expect_calls(pe: &Pe, section: SectionId, calls: u64) {
     if let Some(local) = state(pe).borrow_mut().get_mut(section) {
         local.calls_due = Some(calls);
@@ -40,7 +40,7 @@ pub(super) fn expect_calls(pe: &Pe, section: SectionId, calls: u64) {
     forget_if_over(pe, section);
 }
 
-/// At a home: a call has come.
+/// At a home: counts a call that has come.
 pub(super) fn count_call(pe: &Pe, section: SectionId) {
     if let Some(local) = state(pe).borrow_mut().get_mut(section) {
         local.calls_heard += 1;
@@ -71,7 +71,7 @@ fn forget_if_over(pe: &Pe, section: SectionId) {
     }
 }
 
-/// On the PE where these members live, or did: nothing is counted for them any more.
+/// On the PE where these members live, or did: forgets their counts for the section.
 pub(super) fn forget(pe: &Pe, section: SectionId, members: &[Target]) {
     let mut sections = state(pe).borrow_mut();
     members.iter().for_each(|member| sections.forget(*member, section));

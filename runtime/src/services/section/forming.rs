@@ -1,4 +1,4 @@
-//! Sections come: from a list of members to seats at their homes.
+//! Formation of sections: a list of members becomes seats at the members' homes.
 
 use super::members_at_home::{LocalSection, Standing, state};
 use super::message::{SectionMessage, tell};
@@ -17,7 +17,7 @@ use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Forms a section of these members, which belong to section `within`, if one is said.
+/// Forms a section of these members, which must belong to section `within`, if there is one.
 pub(crate) fn form(pe: &Pe, members: Vec<Target>, within: Option<SectionId>) -> SectionId {
     let section = state(pe).borrow_mut().announce(pe.id);
     let event = SectionEvent::Forming { members, within };
@@ -26,7 +26,7 @@ pub(crate) fn form(pe: &Pe, members: Vec<Target>, within: Option<SectionId>) -> 
     section
 }
 
-/// On the PE that forms it: gives the members their seats, once their homes are known.
+/// On the PE that forms the section: gives the members their seats, once their homes are known.
 pub(super) fn assemble(
     pe: &Pe,
     section: SectionId,
@@ -78,7 +78,7 @@ pub(super) fn assemble(
 /// The home of a member.
 ///
 /// # Errors
-/// What is to come before that is known.
+/// The news that has to come before the home is known.
 fn home_of(pe: &Pe, member: Target) -> Result<PeId, Missing> {
     match member {
         Target::Chare(id) => Ok(id.home),
@@ -89,7 +89,7 @@ fn home_of(pe: &Pe, member: Target) -> Result<PeId, Missing> {
     }
 }
 
-/// At a home: these members have their seats here.
+/// At a home: gives these members their seats here.
 pub(super) fn seat(
     pe: &Pe,
     section: SectionId,
@@ -111,7 +111,7 @@ pub(super) fn seat(
     Outcome::Processed
 }
 
-/// Looks whether the members with their home here can be, and lets in what has waited for the section.
+/// Checks that the members with their home here are there or may still come, and releases the messages that have waited for the section.
 fn check_and_open(pe: &Pe, section: SectionId, members: Vec<Target>, within: Option<SectionId>) {
     if let Some(cause) = members.iter().find_map(|member| explain_absence(pe, *member)) {
         pe.fail(format!("forming {section}"), cause);
@@ -122,7 +122,7 @@ fn check_and_open(pe: &Pe, section: SectionId, members: Vec<Target>, within: Opt
     }
 }
 
-/// At a home: these have to belong to the section.
+/// At a home: checks that these members belong to the section.
 pub(super) fn require(pe: &Pe, section: SectionId, members: &[Target]) {
     let sections = state(pe).borrow();
     if let Some(stranger) = members.iter().find(|member| !sections.has_seat(section, **member)) {
@@ -146,7 +146,7 @@ pub(super) fn show(pe: &Pe, member: Target) -> String {
     }
 }
 
-/// Why there cannot be such a member, if there cannot.
+/// The reason why there cannot be such a member, if there is one.
 fn explain_absence(pe: &Pe, member: Target) -> Option<String> {
     let Target::Member(id, index) = member else {
         return Some("a singleton belongs to no section".to_owned());

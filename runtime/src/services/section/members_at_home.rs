@@ -1,9 +1,10 @@
-//! What a PE keeps of sections: which members have their home here, and how many reductions those that live here have contributed to.
+//! Tables of sections on one PE: the members that have their home here, and the number of reductions to which members that live here have
+//! contributed.
 //!
 //! 1. A member has its seat at its home, wherever it lives. It belongs to the section until it is destroyed; an element that is inserted
-//!    with its index later is another one, and does not.
-//! 2. What moves with a member is one number for each section that it has contributed to.
-//! 3. PEs that are neither a section's root nor home to a member keep nothing of it, but for those numbers.
+//!    with the same index later is another one, and does not belong to the section.
+//! 2. A member that moves takes along one number for each section that it has contributed to.
+//! 3. PEs that are neither a section's root nor home to a member keep nothing of the section but those numbers.
 
 use super::calls::SectionCall;
 use super::message::ID;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 /// A member's place in its section.
 pub(super) struct Seat {
     pub(super) target: Target,
-    /// Until the member is destroyed.
+    /// True until the member is destroyed.
     pub(super) is_taken: Cell<bool>,
 }
 
@@ -31,19 +32,19 @@ pub(super) struct LocalSection {
     places: FxHashMap<Target, u32>,
     /// The PE above in the tree; the root has none.
     pub(super) parent: Option<PeId>,
-    /// Of the members with their home here and of the PEs right below.
+    /// Reductions over the members with their home here and the PEs right below.
     pub(super) reductions: Reductions,
     /// Whether the PE above knows that nobody contributes here any more.
     pub(super) has_ended: bool,
-    /// Calls that this PE has heard.
+    /// Calls that this PE has received.
     pub(super) calls_heard: u64,
-    /// How many calls are to be heard before the section is forgotten, once it is dissolved.
+    /// How many calls are to be received before the section is forgotten, once it is dissolved.
     pub(super) calls_due: Option<u64>,
     /// At the root: the homes of all members, in order.
     pub(super) homes: Arc<[PeId]>,
-    /// At the root: calls that it has spread.
+    /// At the root: calls that it has sent to the members' homes.
     pub(super) calls_made: u64,
-    /// At the root.
+    /// At the root: whether the section is dissolved.
     pub(super) is_dissolved: bool,
 }
 
@@ -73,26 +74,26 @@ impl LocalSection {
     }
 }
 
-/// What a PE keeps of sections.
+/// The tables of sections of a PE.
 pub(super) fn state(pe: &Pe) -> &RefCell<Sections> {
     pe.state(ID)
 }
 
-/// See the file's head.
+/// The tables of sections of one PE; see the file's head.
 #[derive(Default)]
 pub(super) struct Sections {
     known: FxHashMap<SectionId, LocalSection>,
-    /// How many were formed on this PE.
+    /// The number of sections formed on this PE.
     formed: u32,
-    /// Those that were formed on this PE and whose members' homes are not known yet; calls of them that were made here.
+    /// Sections formed on this PE whose members' homes are not known yet, with the calls of them that were made here.
     forming: FxHashMap<SectionId, Vec<(CallOptions, SectionCall)>>,
     /// The sections of members that have their home here.
     memberships: FxHashMap<Target, SmallVec<[SectionId; 1]>>,
-    /// The next reductions of members that live here, of the sections that they have contributed to.
+    /// For members that live here: the next reduction of each section that they have contributed to.
     next: FxHashMap<Target, SmallVec<[(SectionId, u64); 1]>>,
 }
 
-/// What the PE that formed a section knows of it.
+/// The state of a section on the PE that formed it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Standing {
     Known,
@@ -176,12 +177,12 @@ impl Sections {
         Some(local)
     }
 
-    /// The sections of which a member was one that is gone now.
+    /// Removes and returns the sections of a member that is gone.
     pub(super) fn leave(&mut self, target: Target) -> SmallVec<[SectionId; 1]> {
         self.memberships.remove(&target).unwrap_or_default()
     }
 
-    /// The number of the next reduction that a member contributes to, which lives here.
+    /// Counts a contribution of a member that lives here; returns the number of its reduction.
     pub(super) fn count(&mut self, target: Target, section: SectionId) -> u64 {
         let numbers = self.next.entry(target).or_default();
         match numbers.iter_mut().find(|(of, _)| *of == section) {
@@ -196,7 +197,7 @@ impl Sections {
         }
     }
 
-    /// Forgets what a member has contributed to a section that is dissolved.
+    /// Forgets the count of a member's contributions to a section that is dissolved.
     pub(super) fn forget(&mut self, target: Target, section: SectionId) {
         if let Some(numbers) = self.next.get_mut(&target) {
             numbers.retain(|(of, _)| *of != section);
@@ -206,7 +207,7 @@ impl Sections {
         }
     }
 
-    /// Takes out what goes with a member that leaves this PE: its next reductions.
+    /// Takes out the numbers that go with a member that leaves this PE: its next reductions.
     pub(super) fn take_numbers(&mut self, target: Target) -> Vec<(SectionId, u64)> {
         self.next.remove(&target).map(SmallVec::into_vec).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Messages of sections to one PE, and how nodes tell each other of them.
+//! Messages of sections to one PE, and their frames between nodes.
 
 use super::calls::{CallFrame, Multicast, SectionCall};
 use super::news::{SectionEvent, SectionNews};
@@ -16,18 +16,18 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) const ID: ServiceId = ServiceId(1);
 
-/// What one PE is told.
+/// A message about a section for one PE.
 pub(super) enum SectionMessage {
-    /// To the root of a section.
+    /// A call, to the root of a section.
     Call(SectionCall),
-    /// To members of a section.
+    /// A call, to members of a section.
     Multicast(Multicast),
     News(SectionNews),
     /// Either kind of call, for another node.
     Frame(CallFrame, &'static EntryRegistration, Arguments),
 }
 
-/// What nodes tell each other; the arguments of a call follow.
+/// A message about a section between nodes; the arguments of a call follow.
 #[derive(Serialize, Deserialize)]
 pub(super) enum SectionFrame<N, C> {
     News { to: PeId, message: N },

@@ -1,16 +1,20 @@
-//! Sections: some members of one or several collections, called and reduced like a whole one.
-//! `proxy -> **section** -> zerocopy, outbox`, and `inbox, dispatch -> **section** -> the members`
+//! Sections: some members of one or several collections, called and reduced like a whole collection. A call of a whole collection, and a
+//! reduction over one, never stands here.
+//! `api/proxy -> **services/section** -> delivery/zerocopy, delivery/outbox`, and
+//! `delivery/inbox, delivery/dispatch -> **services/section** -> the members`
 //!
-//! 1. Whoever forms a section names its members. The PE that formed it is its *root*: all calls of the section go there.
-//! 2. Each member has a *seat* at its home, which knows where it lives (see [`members_at_home`]). So members may come late, move and go, and nobody
-//!    has to be told but the home, which is told anyway.
-//! 3. A call goes from the root down a tree of the nodes with seats (see [`tree`]): it is encoded once and comes to each node once, also with
-//!    nocopy arguments. A home calls the members that are there, and sends on what is for those that live elsewhere: one message for each PE.
-//! 4. A contribution goes to the member's home, and from there up the same tree, folded on its way (see [`reductions`]).
-//! 5. Forming and dissolving cost the root one message for each home. A home forgets a section that is dissolved when it has received all calls that
-//!    the root made before.
-//! 6. News that overtakes the section's waits. So that it does not wait for ever, the root is asked whether the section will come: its
-//!    answer ends the job if somebody speaks to a section that is dissolved, or for one that it is no member of.
+//! 1. A section is formed by naming its members. The PE that forms it is its *root*: all calls of the section go there.
+//! 2. Each member has a *seat* at its home, which knows where the member lives (see [`members_at_home`]). So members may come late, move
+//!    and go, and nobody has to be told but the home, which is told anyway.
+//! 3. A call goes from the root down a tree of the nodes with seats (see [`tree`]): it is encoded once and comes to each node once, also
+//!    with nocopy arguments. A home calls the members that are there, and sends the call on to those that live elsewhere: one message for
+//!    each PE.
+//! 4. A contribution goes to the member's home, and from there up the same tree, combined with others on its way (see [`reductions`]).
+//! 5. Forming and dissolving cost the root one message for each home. A home forgets a section that is dissolved when it has received all
+//!    calls that the root made before.
+//! 6. News that overtakes the news of its section waits. So that it does not wait for ever, the PE asks the root whether the section will
+//!    come: the root's answer ends the job if the section is dissolved, or if the news speaks for a chare that is no member of the
+//!    section.
 
 mod calls;
 mod contributing;
@@ -66,10 +70,10 @@ fn receive(pe: &Pe, options: CallOptions, message: SectionMessage) -> Outcome {
     }
 }
 
-/// Takes what another node tells.
+/// Takes in a message about a section from another node.
 ///
 /// # Errors
-/// What does not fit this program or this job, in words.
+/// The part of the message that does not fit this program or this job, in words.
 fn arrive(node: &Arc<Node>, arrival: Arrival<'_>) -> Result<Option<Delivery>, String> {
     let (told, rest): (SectionFrame<SectionNews, CallFrame>, &[u8]) =
         codec::decode_front(arrival.said).map_err(|error| error.to_string())?;
@@ -82,7 +86,7 @@ fn arrive(node: &Arc<Node>, arrival: Arrival<'_>) -> Result<Option<Delivery>, St
     }
 }
 
-/// Numbers of reductions go with a member that leaves; its home gives up its seats.
+/// Takes in an event of an element: a member that leaves takes along the numbers of its reductions; its home gives up its seats.
 fn hear_of_element(pe: &Pe, event: &mut ElementEvent<'_>) {
     match event {
         ElementEvent::Gone { collection, index, parcel, .. } => {
@@ -101,7 +105,7 @@ fn hear_of_element(pe: &Pe, event: &mut ElementEvent<'_>) {
     }
 }
 
-/// A callback leads to all members.
+/// Calls all members, because a callback leads to them.
 fn fire(pe: &Pe, call: CallOfMany) {
     let CallOfMany { many: (creator, serial), options, entry, arguments, reference } = call;
     let section = SectionId { creator, serial };

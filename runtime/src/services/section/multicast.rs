@@ -1,4 +1,4 @@
-//! A call of a section on its way: to the root, and from there to the homes of its members.
+//! Multicasts: a call of a section goes to the root of the section, and from there to the homes of its members.
 
 use super::calls::{CallFrame, CallOfSection, Leg, Multicast, SectionCall};
 use super::members_at_home::{Standing, state};
@@ -44,7 +44,7 @@ pub(crate) fn call(pe: &Pe, options: CallOptions, call: SectionCall) {
     }
 }
 
-/// A call on its way to a root on another node.
+/// The message of a call for a root on another node.
 fn describe(node: &Node, options: CallOptions, call: SectionCall) -> SectionMessage {
     let SectionCall { section, entry, arguments, nocopy, reference } = call;
     let call = CallOfSection { section, entry: entry.id, options, reference };
@@ -60,7 +60,7 @@ pub(super) fn make_up(pe: &Pe, calls: Vec<(CallOptions, SectionCall)>) {
     }
 }
 
-/// A call has come to the root.
+/// At the root: runs a call that has come.
 pub(super) fn run(pe: &Pe, options: CallOptions, call: SectionCall) -> Outcome {
     let section = call.section;
     let standing = state(pe).borrow().standing(section);
@@ -77,7 +77,7 @@ pub(super) fn run(pe: &Pe, options: CallOptions, call: SectionCall) -> Outcome {
     Outcome::Processed
 }
 
-/// At the root: tells the homes of all members.
+/// At the root: sends a call to the homes of all members.
 fn spread(pe: &Pe, options: &CallOptions, call: SectionCall) {
     let SectionCall { section, entry, arguments, nocopy, reference } = call;
     let homes = {
@@ -119,7 +119,7 @@ fn multicast(
     Multicast { section, members: None, entry, arguments, nocopy, reference }
 }
 
-/// One for each PE; the last takes the original.
+/// Copies of a multicast, one for each PE; the last PE gets the original.
 fn copies(pes: Vec<PeId>, multicast: Multicast) -> impl Iterator<Item = (PeId, Multicast)> {
     let (mut left, mut original) = (pes.len(), Some(multicast));
     pes.into_iter().filter_map(move |pe| {
@@ -129,7 +129,7 @@ fn copies(pes: Vec<PeId>, multicast: Multicast) -> impl Iterator<Item = (PeId, M
     })
 }
 
-/// Tells the nodes right below, each what it is to pass on. Returns which they are.
+/// Sends a call to the nodes right below, with the PEs that each is to pass it on to. Returns these nodes.
 fn pass_on(
     node: &Node,
     counters: &Counters,
@@ -152,7 +152,7 @@ fn pass_on(
 /// Takes a call of a section from another node.
 ///
 /// # Errors
-/// What does not fit this program or this job, in words.
+/// The part of the frame that does not fit this program or this job, in words.
 pub(super) fn arrive(
     node: &Arc<Node>,
     Arrival { source, frame, .. }: Arrival<'_>,
@@ -203,7 +203,7 @@ pub(super) fn arrive(
                 node.fail(JobError::Delivery { what, pe, node: node.id, cause });
             }
             let multicast = multicast(&call, entry, arguments, &carried);
-            // Each gives a part of the cost back.
+            // Each PE gives a part of the cost back.
             let costs = cost.split(near.len() as u32);
             for ((to, multicast), cost) in copies(near, multicast).zip(costs) {
                 let envelope = Envelope::system(call.options.clone(), SectionMessage::Multicast(multicast));

@@ -1,43 +1,43 @@
-//! News of sections: what PEs tell each other beside calls.
+//! News of sections: the messages between PEs beside calls.
 
 use crate::model::ids::{PeId, SectionId, Target};
 use crate::model::reduction::Share;
 use serde::{Deserialize, Serialize};
 
-/// Something about a section, for one PE.
+/// News of a section, for one PE.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SectionNews {
     pub(super) section: SectionId,
     pub(super) event: SectionEvent,
 }
 
-/// See the file's head.
+/// An event in the life of a section.
 #[derive(Serialize, Deserialize)]
 pub(super) enum SectionEvent {
-    /// On the PE that forms it: these are its members, which belong to section `within`, if one is said.
+    /// On the PE that forms the section: these are its members, which must belong to section `within`, if there is one.
     Forming { members: Vec<Target>, within: Option<SectionId> },
-    /// To a home: these members have their seats there; its place in the tree.
+    /// To a home: these members have their seats there; `parent` and `below` are its place in the tree.
     Seated { members: Vec<Target>, within: Option<SectionId>, parent: PeId, below: u64 },
     /// At a home: these members of another section have to belong to this one.
     Required { members: Vec<Target> },
-    /// To a member's home, or from there up the tree.
+    /// A contribution: to a member's home, or from there up the tree.
     Contributed { number: u64, member: Option<Target>, share: Share },
     /// Up the tree: from reduction `end` on, nobody contributes below.
     Ended { end: u64 },
-    /// To the root.
+    /// To the root: the section is to be dissolved.
     Dissolving,
-    /// To a home: to be forgotten after so many calls.
+    /// To a home: the section is to be forgotten after so many calls.
     Dissolved { calls: u64 },
     /// From a home to where these members live.
     Forgotten { members: Vec<Target> },
-    /// To the root: `by` was asked about a section that it has not heard of.
+    /// To the root: PE `by` has received news of a section that it does not know.
     Doubted { by: PeId },
-    /// The root's answer: there is no such section, or nobody has a seat there.
+    /// The root's answer: there is no such section, or no member has a seat on that PE.
     Denied { is_dissolved: bool },
 }
 
 impl SectionNews {
-    /// About how much memory its contents take.
+    /// The memory that its contents take, in bytes, about.
     pub(super) fn bytes(&self) -> usize {
         match &self.event {
             SectionEvent::Forming { members, .. }

@@ -1,4 +1,4 @@
-//! News of sections as they come: done at once, kept until the section is known, or refused because it never will be.
+//! Receipt of news of sections: acted on at once, kept until the section is known, or refused because the section never will be.
 
 use super::members_at_home::{Standing, state};
 use super::message::{SectionMessage, tell};
@@ -11,7 +11,7 @@ use crate::pe::Pe;
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 
-/// Something about a section has come here.
+/// Receives news of a section.
 pub(super) fn receive(pe: &Pe, SectionNews { section, event }: SectionNews) -> Outcome {
     let is_here = state(pe).borrow().get(section).is_some();
     match event {
@@ -35,17 +35,17 @@ pub(super) fn receive(pe: &Pe, SectionNews { section, event }: SectionNews) -> O
     Outcome::Processed
 }
 
-/// Why it is too late.
+/// The cause of refusal of news that comes too late.
 const DISSOLVED: &str = "the section was dissolved before; do that when nobody needs it any more";
 
-/// News of a section that has not been heard of here, or is not any more.
+/// Keeps news of a section that is not known here yet, and refuses news of one that is known no more.
 fn wait_in_doubt(pe: &Pe, section: SectionId, event: SectionEvent) -> Outcome {
     let standing = state(pe).borrow().standing(section);
     if section.creator == pe.id && standing == Standing::Unknown {
         refuse(pe, section, &event, DISSOLVED);
         return Outcome::Processed;
     }
-    // What the root says it says to those that will hear of the section.
+    // News of the root's own goes only to PEs that will know the section.
     if section.creator != pe.id && !matches!(event, SectionEvent::Dissolved { .. }) {
         tell(pe, section.creator, section, SectionEvent::Doubted { by: pe.id });
     }
@@ -53,7 +53,7 @@ fn wait_in_doubt(pe: &Pe, section: SectionId, event: SectionEvent) -> Outcome {
     pe.keep(Missing::Section(section), CallOptions::new(), message.into())
 }
 
-/// At the root: whether a section will be heard of on a PE.
+/// At the root: answers whether a section will come to a PE.
 fn answer(pe: &Pe, section: SectionId, by: PeId) -> Outcome {
     let standing = state(pe).borrow().standing(section);
     let is_home = state(pe).borrow().get(section).is_some_and(|local| local.homes.contains(&by));
@@ -68,7 +68,7 @@ fn answer(pe: &Pe, section: SectionId, by: PeId) -> Outcome {
     Outcome::Processed
 }
 
-/// The root says that a section will not come here.
+/// Takes in the root's answer that a section will not come here, and refuses the news that waited for it.
 fn deny(pe: &Pe, section: SectionId, is_dissolved: bool) {
     let cause = if is_dissolved { DISSOLVED } else { "it names somebody who is no member of the section" };
     let early = pe.early.borrow_mut().release(Missing::Section(section));
@@ -82,7 +82,7 @@ fn deny(pe: &Pe, section: SectionId, is_dissolved: bool) {
     }
 }
 
-/// Ends the job because of news of a section that is not, if they need one.
+/// Ends the job because of news of a section that does not exist, if the news needs one.
 fn refuse(pe: &Pe, section: SectionId, event: &SectionEvent, cause: &str) {
     match event {
         SectionEvent::Contributed { .. } => pe.fail(format!("a contribution to {section}"), cause),

@@ -1,21 +1,22 @@
-//! The reductions of a section at one place of its tree, where members and the places below contribute alike.
+//! Reductions of a section at one place of its tree, where members and the places below contribute alike.
 //!
-//! 1. Whoever contributes does so once to each reduction, until it leaves: a member by its end, a place below when nobody contributes
-//!    there any more. Who leaves says which reduction is the first without it.
-//! 2. A reduction is complete when all have contributed who are there or left behind it. Reductions complete in order.
+//! 1. Contributors are members and places below. Each contributes once to each reduction until it leaves: a member by its end, a place
+//!    below when nobody contributes there any more. A contributor that leaves says which reduction is the first without it.
+//! 2. A reduction is complete when all contributors that are there, or that left behind it, have contributed. Reductions complete in
+//!    order.
 //!
-//! Contributions and the news of an end may overtake each other: they are counted.
+//! Contributions and the news of an end may overtake each other, so contributions are counted.
 
 use crate::model::reduction::Share;
 use std::collections::BTreeMap;
 
-/// See the file's head.
+/// The reductions of a section at one place of its tree; see the file's head.
 pub(super) struct Reductions {
-    /// Who contributes to all that are to come.
+    /// The number of contributors to all reductions that are to come.
     present: u64,
-    /// Of those who left: the first reduction without each, as long as earlier ones are not complete.
+    /// For each contributor that left: the first reduction without it, as long as earlier ones are not complete.
     ends: Vec<u64>,
-    /// The first that is not complete.
+    /// The first reduction that is not complete.
     first: u64,
     open: BTreeMap<u64, Open>,
 }
@@ -33,7 +34,7 @@ impl Reductions {
     /// Adds one contribution.
     ///
     /// # Errors
-    /// When it does not fit what others contributed, in words.
+    /// When the contribution does not fit those of others, in words.
     pub(super) fn add(&mut self, number: u64, share: Share) -> Result<(), String> {
         if number < self.first {
             return Err("a member contributed to it that is none, or is another one by now".to_owned());
@@ -50,10 +51,10 @@ impl Reductions {
         }
     }
 
-    /// One who contributed leaves; `end` is the first reduction without it.
+    /// Removes a contributor that leaves; `end` is the first reduction without it.
     ///
     /// # Errors
-    /// When there is nobody left, in words: other nodes may say anything.
+    /// When no contributor is left, in words: other nodes may send anything.
     pub(super) fn leave(&mut self, end: u64) -> Result<(), String> {
         self.present = self.present.checked_sub(1).ok_or("more leave it than there are")?;
         if end > self.first {
@@ -94,7 +95,7 @@ mod tests {
         state.add(number, Share::new(sum(1u64).of_member(Index::from(0)), callback)).unwrap();
     }
 
-    /// What is complete now, and its sum.
+    /// The reductions that are complete now, and their sums.
     fn complete(state: &mut Reductions) -> Vec<(u64, u64)> {
         std::iter::from_fn(|| state.complete())
             .map(|(number, share)| (number, share.finish().unwrap().take().unwrap()))
@@ -116,7 +117,7 @@ mod tests {
     #[test]
     fn who_leaves_is_awaited_up_to_its_end() {
         let mut state = Reductions::new(3);
-        // Its contributions may come after the news.
+        // The contributions of the one that leaves may come after this news.
         state.leave(2).unwrap();
         for number in [0, 1, 2, 0, 1, 2] {
             add(&mut state, number);

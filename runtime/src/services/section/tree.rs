@@ -1,7 +1,7 @@
-//! The tree of a section: its root, below that the PEs where members have their homes, node by node.
+//! The tree of a section: its root, and below it the PEs where members have their homes, node by node.
 //!
-//! One PE of each node stands for those of its node, and for a part of the other nodes. So each node hears of a call once, and says
-//! once what its PEs contributed. Calls carry the PEs that they still have to reach: nodes on their way keep nothing.
+//! One PE of each node stands for the PEs of its node, and for a part of the other nodes. So each node receives a call once, and sends
+//! the contributions of its PEs once. Calls carry the PEs that they still have to reach: nodes on their way keep nothing.
 
 use crate::model::ids::PeId;
 use crate::model::topology::{BRANCHES, Topology};
@@ -16,8 +16,8 @@ pub(super) struct TreePlace {
     pub(super) below: u64,
 }
 
-/// Splits PEs, those of a node beside each other, into the parts that go to the nodes right below. The first PE of a part is of the node
-/// that passes it on.
+/// Splits PEs, those of a node beside each other, into the parts that go to the nodes right below. The first PE of a part belongs to the
+/// node that passes the call on.
 pub(super) fn branches(topology: Topology, pes: &[PeId]) -> Vec<&[PeId]> {
     let nodes: Vec<&[PeId]> =
         pes.chunk_by(|one, other| topology.node_of(*one) == topology.node_of(*other)).collect();
@@ -32,7 +32,7 @@ pub(super) fn branches(topology: Topology, pes: &[PeId]) -> Vec<&[PeId]> {
         .collect()
 }
 
-/// The PEs of one node, and those of others.
+/// The PEs on the node of `near`, and the others.
 pub(super) fn split(topology: Topology, near: PeId, pes: &[PeId]) -> (Vec<PeId>, Vec<PeId>) {
     pes.iter().partition(|pe| topology.node_of(**pe) == topology.node_of(near))
 }
@@ -76,7 +76,7 @@ mod tests {
                     parent.inspect(|parent| *below.entry(*parent).or_default() += 1);
                 }
                 assert!(places.iter().all(|place| below.get(&place.pe).copied().unwrap_or(0) == place.below));
-                // Whoever is below another node's PE stands for the whole node.
+                // A PE below another node's PE stands for its whole node.
                 let far = |place: &&TreePlace| {
                     place.parent.is_some_and(|parent| topology.node_of(parent) != topology.node_of(place.pe))
                 };

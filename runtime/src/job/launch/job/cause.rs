@@ -1,30 +1,29 @@
-//! Why a job ends before its time, and which of two causes says more.
+//! Causes of a job's end before its time, and their weight: of two causes the heavier one is reported.
 
 use chare_lrts::NodeId;
 
-/// How much a cause is worth: what a node says about another is hearsay, what it says about itself is better,
-/// what the kernel says is best.
+/// The weight of a cause: a node's report about another node is hearsay, its report about itself is better, and the kernel's is best.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Weight {
-    /// A node lost another.
+    /// A node lost another node.
     Hearsay,
     /// A node gave up.
     OwnWords,
-    /// A node left without a word.
+    /// A node's process ended without a report.
     Ending,
-    /// Nothing can say more: a signal, a lost host, the launcher's own decision.
+    /// No other cause can say more: a signal, a lost host, the launcher's own decision.
     Final,
 }
 
-/// Why the job ends.
+/// A cause of the job's end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Cause {
     pub(super) weight: Weight,
     /// A sentence for the user.
     pub(super) text: String,
-    /// What the launcher exits with, unless `node` has a code of its own.
+    /// The launcher's exit code, unless `node` has a code of its own.
     pub(super) code: u8,
-    /// Whose fault it is.
+    /// The node at fault.
     pub(super) node: Option<NodeId>,
 }
 

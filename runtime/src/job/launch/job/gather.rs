@@ -10,7 +10,7 @@ pub(super) struct Rounds {
     number: u64,
     values: Vec<Option<Vec<u8>>>,
     arrived: usize,
-    /// When its first value came; `None` between rounds.
+    /// The time at which its first value came; `None` between rounds.
     since: Option<Instant>,
 }
 
@@ -19,7 +19,7 @@ impl Rounds {
         Self { number: 0, values: vec![None; nodes as usize], arrived: 0, since: None }
     }
 
-    /// Since when somebody waits for the others.
+    /// The time since which a node waits for the others.
     pub(super) fn since(&self) -> Option<Instant> {
         self.since
     }
@@ -29,7 +29,7 @@ impl Rounds {
         self.values[node.index()].is_none()
     }
 
-    /// Takes a node's value; returns what to tell all nodes, which is nothing before the last value.
+    /// Takes a node's value; returns the orders that tell all nodes, none before the last value.
     pub(super) fn accept(
         &mut self,
         node: NodeId,

@@ -1,4 +1,4 @@
-//! What happened to a node, and what follows for the job: nothing, a suspicion, or its end.
+//! Judgement of a node's stop or exit: it means nothing for the job, a suspicion, or the job's end.
 
 use super::cause::{Cause, Weight};
 use super::{BETTER_CAUSE, GIVE_UP, Job, Phase, STOP_PATIENCE, ended_by};
@@ -62,7 +62,7 @@ impl Job {
         self.settle(now);
     }
 
-    /// No better cause comes from nodes that have all ended.
+    /// Ends a suspect job whose nodes have all ended: no better cause can come.
     pub(super) fn settle(&mut self, now: Instant) {
         if let Phase::Suspect { cause, .. } = &self.phase
             && self.nodes.iter().all(|node| node.exit.is_some())

@@ -1,17 +1,17 @@
-//! What a launcher knows of its job and decides about it. No clock, no sockets: events and the time come in, orders
-//! for all hosts and a line for the user come out.
+//! The job as its launcher knows it, and the launcher's decisions about it. No clock, no sockets: events and the time come in, orders for
+//! all hosts and a line for the user come out.
 //!
-//! 1. The first sign of trouble makes the job suspect. A sign that cannot be outdone ends it at once; any other waits
+//! 1. The first sign of trouble makes the job suspect. A sign that no other can outdo ends the job at once; any other waits
 //!    [`BETTER_CAUSE`] for a better one: peers notice a death before its parent has reaped it.
 //! 2. Ending: the cause is printed once, all nodes are told, and nothing that happens afterwards is a cause.
-//! 3. A node that joined ends well only after it said `Finished`. A process that never joined is an ordinary program as
-//!    long as no other one joined: then it is missing.
-//! 4. Start-up has a deadline whenever somebody waits for somebody else: the launcher for a host, or nodes for nodes.
-//! 5. [`GIVE_UP`] after its end, a job is over, even if a host does not say so.
-//! 6. A node that joined and whose process is stopped (SIGSTOP, SIGTSTP) keeps the others waiting: unless it goes on
-//!    within [`STOP_PATIENCE`], the job ends and names it.
-//! 7. A signal that asks for the end is passed on. A second one makes it, and so does the time after SIGTERM, which no keyboard sends
-//!    ([`END_PATIENCE`]).
+//! 3. A node that joined ends well only after it said `Finished`. A process that never joined is an ordinary program as long as no other
+//!    one joined; as soon as one has, the process is missing.
+//! 4. Start-up has a deadline whenever the launcher waits for a host, or nodes for other nodes.
+//! 5. [`GIVE_UP`] after its end, a job is over, even if a host does not report it.
+//! 6. A node that joined and whose process is stopped (SIGSTOP, SIGTSTP) keeps the others waiting: unless it goes on within
+//!    [`STOP_PATIENCE`], the job ends and names the node.
+//! 7. A signal that asks for the job's end is passed on. A second one ends the job, and so does [`END_PATIENCE`] after SIGTERM, which no
+//!    keyboard sends.
 
 mod cause;
 mod gather;
@@ -36,8 +36,8 @@ const GIVE_UP: Duration = Duration::from_secs(5);
 /// How long a node's process may be stopped: long enough for a snapshot, too short for its peers to seem to hang.
 const STOP_PATIENCE: Duration = Duration::from_secs(4);
 
-/// How long nodes may take to end as SIGTERM asked them to: as long as Slurm waits before it kills (`KillWait`). A program may save its
-/// work; a library's own handler may hang.
+/// How long nodes may take to end after SIGTERM: as long as Slurm waits before it kills (`KillWait`). A program may save its work; a
+/// library's own handler may hang.
 const END_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A host of the job.
@@ -62,15 +62,15 @@ struct NodeState {
     pid: Option<u32>,
     has_joined: bool,
     has_finished: bool,
-    /// It told its trouble, or somebody else's; how it ends afterwards is no news.
+    /// The node reported its own failure or the loss of another node; its exit afterwards is no news.
     has_complained: bool,
-    /// By which signal its process is stopped, and since when we know.
+    /// The signal that stopped its process, and the time since which the launcher knows.
     stopped: Option<(i32, Instant)>,
     exit: Option<Exit>,
 }
 
 impl NodeState {
-    /// By which signal it is stopped, and until when the others put up with it.
+    /// The signal that stopped it, and the time until which the others wait for it.
     fn keeps_waiting(&self) -> Option<(i32, Instant)> {
         let (signal, since) = self.stopped.filter(|_| self.has_joined && self.exit.is_none())?;
         Some((signal, since + STOP_PATIENCE))
@@ -94,7 +94,7 @@ pub(super) struct Job {
     first_join: Option<Instant>,
     passed_on: Vec<i32>,
     asked_to_end: bool,
-    /// Until when the nodes may end by themselves after SIGTERM.
+    /// The time until which the nodes may end by themselves after SIGTERM.
     must_end_by: Option<Instant>,
     first_bad_code: Option<u8>,
     phase: Phase,
@@ -130,12 +130,12 @@ impl Job {
         }
     }
 
-    /// What to tell all hosts.
+    /// The orders for all hosts.
     pub(super) fn take_orders(&mut self) -> Vec<ToAgent> {
         std::mem::take(&mut self.orders)
     }
 
-    /// What to tell the user, once per job.
+    /// The line for the user, once per job.
     pub(super) fn take_line(&mut self) -> Option<String> {
         self.line.take()
     }
@@ -163,7 +163,7 @@ impl Job {
         }
     }
 
-    /// Takes in what a host says.
+    /// Takes in an event of a host.
     pub(super) fn hear(&mut self, host: usize, event: FromAgent, now: Instant) {
         let named = match &event {
             FromAgent::Started { node, .. }
@@ -200,12 +200,12 @@ impl Job {
                 self.hosts[host].is_over = true;
                 self.settle(now);
             }
-            // The launcher prints it; it tells nothing.
+            // The launcher prints the output, which tells nothing about the job.
             FromAgent::Output { .. } => {}
         }
     }
 
-    /// A host is gone, and its nodes with it.
+    /// Takes in that a host is gone, and its nodes with it.
     pub(super) fn lose_host(&mut self, host: usize, cause: String, now: Instant) {
         if std::mem::replace(&mut self.hosts[host].is_over, true) {
             return;
@@ -218,7 +218,7 @@ impl Job {
         self.settle(now);
     }
 
-    /// Passes a signal on; the second one that asks for the end makes it.
+    /// Passes a signal on; the second one that asks for the job's end ends it.
     pub(super) fn signal(&mut self, number: i32, now: Instant) {
         let asks_for_end = ![Signal::USR1.as_raw(), Signal::USR2.as_raw()].contains(&number);
         if asks_for_end && std::mem::replace(&mut self.asked_to_end, true) {
@@ -236,7 +236,7 @@ impl Job {
         self.end(Cause::last_word(text, code), now);
     }
 
-    /// When `tick` has something to do, at the latest.
+    /// The time at which `tick` has something to do, at the latest.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         match &self.phase {
             Phase::Running => {
@@ -248,7 +248,7 @@ impl Job {
         }
     }
 
-    /// Does what is due.
+    /// Does the work that is due.
     pub(super) fn tick(&mut self, now: Instant) {
         match &self.phase {
             Phase::Running if self.startup_deadline().is_some_and(|deadline| now >= deadline) => {
@@ -271,7 +271,7 @@ impl Job {
             FromNode::Hello { .. } => {
                 self.nodes[node.index()].has_joined = true;
                 self.first_join.get_or_insert(now);
-                // An ordinary end of an ordinary program was none, it turns out.
+                // A process that ended before any joined was no ordinary program, it turns out, but a node that is missing.
                 let gone = self.nodes.iter().position(|other| !other.has_joined && other.exit.is_some());
                 if let Some(gone) = gone {
                     self.judge_exit(NodeId(gone as u32), now);

@@ -1,8 +1,8 @@
-//! What a job decides, event by event, under a clock of the test's own.
+//! Tests of a job's decisions, event by event, under a clock of the test's own.
 
 use super::*;
 
-/// A job, what it said, and its time.
+/// A job and its time.
 struct Story {
     job: Job,
     now: Instant,

@@ -1,4 +1,4 @@
-//! Start-up's deadline: who keeps whom waiting, and until when.
+//! The deadline of start-up, and the hosts or nodes that keep the others waiting until then.
 
 use super::Job;
 use crate::job::limits::TIMEOUT_VARIABLE;
@@ -22,7 +22,7 @@ impl Job {
         since.and_then(|since| since.checked_add(self.patience))
     }
 
-    /// Who keeps the others waiting.
+    /// A sentence that names the hosts or nodes that keep the others waiting.
     pub(super) fn explain_wait(&self) -> String {
         let seconds = self.patience.as_secs();
         if let Some(host) = self.hosts.iter().find(|host| !host.is_ready) {
