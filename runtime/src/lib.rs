@@ -81,13 +81,14 @@ mod services;
 pub use api::array_options::ArrayOptions;
 pub use api::completion_detection;
 pub use api::context::{
-    destroy, exit, future, my_node, my_pe, nodes, on_quiescence, path_to, pes, quiescence, readonly,
-    reference, set_readonly,
+    destroy, exit, flush_aggregated, future, my_node, my_pe, nodes, on_quiescence, path_to, pes, quiescence,
+    readonly, reference, set_readonly,
 };
 pub use api::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
 pub use api::proxy::{ThisChare, ThisMember, this_index};
 pub use api::registered::{NotRegistered, RegisteredSource, RegisteredTarget};
 pub use api::several::{wait_all, wait_any, wait_some};
+pub use api::tags::{cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
 pub use api::when::{Both, Trigger, When};
 pub use chare_lrts::reach::ReachOptions;
 pub use chare_macros::{chare, entries, entry, post, reducer};
@@ -104,8 +105,8 @@ pub use model::ids::{NodeId, PeId};
 pub use model::index::ArrayIndex;
 pub use model::index_range::indices;
 pub use model::nocopy::{
-    Buffer, BufferMut, Completion, Element, Landing, MatchError, Post, PostRefusal, Posted, Received,
-    Registration, SendBuffer, Sent, SourceHandle, TargetHandle,
+    Buffer, BufferMut, Completion, Element, Landing, MatchError, Post, PostError, PostRefusal, Posted,
+    Received, Registration, SendBuffer, Sent, SourceHandle, TargetHandle,
 };
 pub use model::priority::Priority;
 pub use model::reduction::reducers::{
@@ -116,8 +117,6 @@ pub use model::reduction::reducers::{
 pub use model::registry::{Instantiated, This};
 pub use node::transfers::Status;
 pub use pe::futures::Future;
-pub use services::aggregation::flush_aggregated;
-pub use services::tags::{PostError, cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
 /// Waits for several futures at once, until all are over; tokio's macro.
 pub use tokio::join;
 /// Waits for several futures at once, until the first is over, and drops the others; tokio's macro. Among several that are over, chance

@@ -5,7 +5,7 @@ use crate::model::callback::{Callback, Goal};
 use crate::model::ids::{NodeId, PeId, Target};
 use crate::pe::Pe;
 use crate::pe::futures::Future;
-use crate::services::{quiescence as detection, readonly as values};
+use crate::services::{aggregation, quiescence as detection, readonly as values};
 use std::sync::Arc;
 
 /// The PE that runs the caller.
@@ -133,4 +133,15 @@ pub fn destroy() {
         });
         pe.destroyed.set(true);
     });
+}
+
+/// Sends the calls of entries marked `#[entry(aggregate)]` that the caller's PE has collected, instead of waiting for more of them. One
+/// message for each buffer that holds calls.
+///
+/// A PE does so by itself before it rests; an entry that goes on for long calls this when others are to see its calls.
+///
+/// # Panics
+/// Outside a job's entries.
+pub fn flush_aggregated() {
+    Pe::current(|pe| aggregation::flush(pe));
 }

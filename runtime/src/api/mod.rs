@@ -14,5 +14,6 @@ mod promise;
 pub(crate) mod proxy;
 pub(crate) mod registered;
 pub(crate) mod several;
+pub(crate) mod tags;
 pub(crate) mod tasks;
 pub(crate) mod when;

@@ -9,16 +9,14 @@
 
 use crate::model::ids::{PeId, ServiceId};
 use crate::model::nocopy::{
-    BufferMut, Element, Landing, MatchError, Post, PostRefusal, PostSlot, PostedMemory, fits,
+    BufferMut, Element, Landing, MatchError, Post, PostError, PostRefusal, PostSlot, PostedMemory, fits,
 };
 use crate::node::{Node, NodeService};
-use crate::pe::{Pe, Service};
+use crate::pe::Service;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use std::any::TypeId;
 use std::collections::hash_map::Entry;
-use std::fmt;
-use thiserror::Error;
 
 pub(crate) const ID: ServiceId = ServiceId(6);
 
@@ -31,13 +29,13 @@ pub(crate) const SERVICE: Service = Service {
     ..Service::named(ID, "tags of posted buffers")
 };
 
-fn tags(node: &Node) -> &Tags {
+pub(crate) fn tags(node: &Node) -> &Tags {
     node.state(ID)
 }
 
 /// The owner of a tag.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Scope {
+pub(crate) enum Scope {
     Pe(PeId),
     Node,
 }
@@ -63,7 +61,7 @@ enum Outstanding {
 
 /// The outstanding tags of a node and its PEs.
 #[derive(Default)]
-struct Tags(Mutex<FxHashMap<(Scope, u64), Outstanding>>);
+pub(crate) struct Tags(Mutex<FxHashMap<(Scope, u64), Outstanding>>);
 
 impl Tags {
     /// Drops the waiting buffers and calls, when the job is over: they hold on to their node.
@@ -72,7 +70,7 @@ impl Tags {
         drop(outstanding);
     }
 
-    fn post_buffer<T: Element>(
+    pub(crate) fn post_buffer<T: Element>(
         &self,
         scope: Scope,
         tag: u64,
@@ -106,7 +104,12 @@ impl Tags {
         Ok(())
     }
 
-    fn match_tag<T: Element>(&self, scope: Scope, tag: u64, post: Post<T>) -> Result<(), MatchError<T>> {
+    pub(crate) fn match_tag<T: Element>(
+        &self,
+        scope: Scope,
+        tag: u64,
+        post: Post<T>,
+    ) -> Result<(), MatchError<T>> {
         let elements = ElementType::of::<T>();
         let refuse = |post, buffer, cause| Err(MatchError { post, buffer, cause });
         let mut outstanding = self.0.lock();
@@ -140,7 +143,7 @@ impl Tags {
         }
     }
 
-    fn cancel<T: Element>(&self, scope: Scope, tag: u64) -> Option<BufferMut<T>> {
+    pub(crate) fn cancel<T: Element>(&self, scope: Scope, tag: u64) -> Option<BufferMut<T>> {
         let mut outstanding = self.0.lock();
         let Entry::Occupied(waiting) = outstanding.entry((scope, tag)) else { return None };
         match waiting.get() {
@@ -150,115 +153,4 @@ impl Tags {
         let Outstanding::Buffer { given, .. } = waiting.remove() else { unreachable!("just looked at") };
         BufferMut::from_memory(given.memory).ok()
     }
-}
-
-/// A buffer that was not posted; it comes back.
-#[derive(Error)]
-#[error("{cause}")]
-pub struct PostError<T: Element> {
-    /// The buffer, whole.
-    pub buffer: BufferMut<T>,
-    /// The cause.
-    #[source]
-    pub cause: PostRefusal,
-}
-
-impl<T: Element> fmt::Debug for PostError<T> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, out)
-    }
-}
-
-impl<T: Element> Post<T> {
-    /// Receives into the buffer that is posted under `tag` on this PE by [`post_buffer`], before, now or later.
-    ///
-    /// # Errors
-    /// The post itself, when another call waits under this tag, or when the buffer that waits there does not fit. A buffer that is too
-    /// long comes back with the post, and the tag is free again.
-    pub fn match_tag(self, tag: u64) -> Result<(), MatchError<T>> {
-        Pe::current(|pe| tags(&pe.node).match_tag(Scope::Pe(pe.id), tag, self))
-    }
-
-    /// Receives into the buffer that is posted under `tag` of the node, by [`post_node_buffer`] on any of its PEs.
-    ///
-    /// # Errors
-    /// As for [`Post::match_tag`].
-    pub fn match_node_tag(self, tag: u64) -> Result<(), MatchError<T>> {
-        Pe::current(|pe| tags(&pe.node).match_tag(Scope::Node, tag, self))
-    }
-}
-
-/// Posts a buffer on this PE for the `#[nocopy(post)]` argument whose post method names the same tag: before it, inside it or
-/// after it. One look-up; the transfer starts with the later of the two.
-///
-/// A tag is outstanding until it is matched, and free again then. A posted buffer that is not wanted any more comes back by
-/// [`cancel_buffer`].
-///
-/// ```
-/// use chare::prelude::*;
-///
-/// struct Sink;
-///
-/// #[chare(group)]
-/// impl Sink {
-///     #[entry]
-///     fn new() -> Self {
-///         Self
-///     }
-///
-///     #[entry]
-///     fn land(&mut self, tag: u64, #[nocopy(post)] data: Posted<u32>, done: Callback<Vec<u32>>) {
-///         assert_eq!(tag, 7);
-///         done.send(data.into_vec());
-///     }
-///
-///     #[post(land)]
-///     fn post_land(&mut self, tag: &u64, data: Post<u32>, _done: &Callback<Vec<u32>>) {
-///         data.match_tag(*tag).expect("one call at a time");
-///     }
-/// }
-///
-/// let code = chare::Job::in_process(1, 1).run(|| async {
-///     chare::post_buffer(7, vec![9u32; 5]).expect("the tag is free");
-///     let (landed, done) = chare::future();
-///     SinkProxy::create().on(PeId(0)).land(7, vec![1, 2, 3, 4, 5, 6], done);
-///     assert_eq!(landed.await, [1, 2, 3, 4, 5]);
-/// });
-/// assert_eq!(code.unwrap(), 0);
-/// ```
-///
-/// # Errors
-/// The buffer itself, when another one is outstanding under this tag, or when a call waits there that the buffer does not fit.
-pub fn post_buffer<T: Element>(tag: u64, landing: impl Into<Landing<T>>) -> Result<(), PostError<T>> {
-    Pe::current(|pe| tags(&pe.node).post_buffer(Scope::Pe(pe.id), tag, landing.into()))
-}
-
-/// Posts a buffer for the whole node: a post method on any of its PEs may name the tag, by [`Post::match_node_tag`].
-///
-/// # Errors
-/// As for [`post_buffer`].
-pub fn post_node_buffer<T: Element>(tag: u64, landing: impl Into<Landing<T>>) -> Result<(), PostError<T>> {
-    Pe::current(|pe| tags(&pe.node).post_buffer(Scope::Node, tag, landing.into()))
-}
-
-/// Takes back a buffer that was posted on this PE and has not been matched. `None` if there is none, or one of another element type.
-///
-/// ```
-/// use chare::BufferMut;
-/// let code = chare::Job::in_process(1, 1).run(|| async {
-///     chare::post_buffer(7, vec![1u8, 2]).expect("the tag is free");
-///     let refused = chare::post_buffer(7, vec![3u8]).expect_err("it is not");
-///     assert_eq!(refused.buffer[..], [3]);
-///     let cancelled: BufferMut<u8> = chare::cancel_buffer(7).expect("nobody has matched it");
-///     assert_eq!(cancelled[..], [1, 2]);
-/// });
-/// assert_eq!(code.unwrap(), 0);
-/// ```
-pub fn cancel_buffer<T: Element>(tag: u64) -> Option<BufferMut<T>> {
-    Pe::current(|pe| tags(&pe.node).cancel(Scope::Pe(pe.id), tag))
-}
-
-/// Takes back a buffer that was posted for the node and has not been matched; see [`cancel_buffer`].
-pub fn cancel_node_buffer<T: Element>(tag: u64) -> Option<BufferMut<T>> {
-    Pe::current(|pe| tags(&pe.node).cancel(Scope::Node, tag))
 }

@@ -31,6 +31,6 @@ pub use handle::{SourceHandle, TargetHandle};
 pub use kind::NocopyKind;
 pub(crate) use outgoing::{HandBack, Leaving, Release, is_answered};
 pub use outgoing::{Outgoing, SendBuffer, Sent};
-pub use posts::{Landing, MatchError, Post, PostRefusal, Posts};
+pub use posts::{Landing, MatchError, Post, PostError, PostRefusal, Posts};
 pub(crate) use posts::{PostSink, PostSlot, PostedMemory, fits};
 pub use registration::Registration;

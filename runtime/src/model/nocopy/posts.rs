@@ -115,6 +115,23 @@ impl<T: Element> fmt::Debug for MatchError<T> {
     }
 }
 
+/// A buffer that was not posted; it comes back.
+#[derive(Error)]
+#[error("{cause}")]
+pub struct PostError<T: Element> {
+    /// The buffer, whole.
+    pub buffer: BufferMut<T>,
+    /// The cause.
+    #[source]
+    pub cause: PostRefusal,
+}
+
+impl<T: Element> fmt::Debug for PostError<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
 /// The receive of one `#[nocopy(post)]` argument: give it the buffer in which the argument is to land, or name the tag under which that
 /// buffer comes.
 ///

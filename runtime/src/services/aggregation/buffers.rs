@@ -139,19 +139,8 @@ fn send(pe: &Pe, hop: PeId, bundle: Bundle) {
     outbox::forward(pe, hop, Envelope::system(options, bundle));
 }
 
-/// Sends the calls of entries marked `#[entry(aggregate)]` that the caller's PE has collected, instead of waiting for more of them. One
-/// message for each buffer that holds calls.
-///
-/// A PE does so by itself before it rests; an entry that goes on for long calls this when others are to see its calls.
-///
-/// # Panics
-/// Outside a job's entries.
-pub fn flush_aggregated() {
-    Pe::current(|pe| flush(pe));
-}
-
 /// Sends the calls in all buffers; returns whether there were any.
-pub(super) fn flush(pe: &Pe) -> bool {
+pub(crate) fn flush(pe: &Pe) -> bool {
     flush_if(pe, |_| true)
 }
 

@@ -6,7 +6,7 @@
 //! 1. The PEs stand in a grid of one, two or three dimensions (see `grid`). For each entry marked `#[entry(aggregate)]` and each
 //!    collection, a PE keeps one buffer for itself and one for each neighbour: a PE that differs from it in one coordinate.
 //! 2. A call goes into the buffer of the neighbour that is next on its way. A buffer leaves as one message, a [`bundle`], when it is
-//!    full, some time after its first call, when its PE has nothing else to do, and when the program asks ([`flush_aggregated`]).
+//!    full, some time after its first call, when its PE has nothing else to do, and when the program asks (`flush_aggregated`).
 //! 3. A PE that receives a bundle runs the calls of elements that live there, one after the other, and puts the other calls into buffers
 //!    of its own. A call keeps the destination that was found when it was made: PEs that disagree about it would send the call to and
 //!    fro.
@@ -28,8 +28,7 @@ mod grid;
 mod items;
 mod stream;
 
-pub(crate) use buffers::call;
-pub use buffers::flush_aggregated;
+pub(crate) use buffers::{call, flush};
 pub use bundle::AggregatedEntry;
 
 use crate::base::typed_box::TypedBox;
@@ -49,7 +48,7 @@ pub(crate) const SERVICE: Service = Service {
     state: || TypedBox::new(RefCell::new(Aggregation::default())),
     deliver: |pe, options, message| delivery::deliver(pe, options, opened(message)),
     poll: buffers::flush_due,
-    before_rest: buffers::flush,
+    before_rest: flush,
     clear: buffers::clear,
     ..Service::named(ID, "aggregation")
 };
