@@ -112,7 +112,7 @@ impl Pair {
                 PeId(index),
                 Arc::new(Node::new(NodeId(index), topology, network, polling::look_aside, &NODE_SERVICES)),
                 None,
-                &SERVICES,
+                SERVICES,
             )
         });
         let [speaker, listener] = pes.collect::<Vec<_>>().try_into().unwrap_or_else(|_| unreachable!("two"));

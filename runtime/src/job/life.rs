@@ -130,7 +130,7 @@ impl ReadyNode {
                 let main = main.take();
                 let body = move || {
                     let policy = seat.take();
-                    let pe = Pe::new(id, node, shuffle, &SERVICES);
+                    let pe = Pe::new(id, node, shuffle, SERVICES);
                     scheduler::run(&pe, policy, || {
                         if let Some(main) = main {
                             run_main(&pe, main);

@@ -7,9 +7,9 @@ use crate::services::{aggregation, array, broadcast, quiescence, readonly, reduc
 
 /// All services, by their numbers. They are told of elements in this order: a service that puts something into an element's parcel stands
 /// before `array`, which sends the parcel.
-pub(crate) static SERVICES: [Service; 8] = LIST;
+pub(crate) static SERVICES: &[Service] = LIST;
 
-const LIST: [Service; 8] = [
+const LIST: &[Service] = &[
     broadcast::SERVICE,
     section::SERVICE,
     reduction::SERVICE,
@@ -21,7 +21,7 @@ const LIST: [Service; 8] = [
 ];
 
 /// The services' functions on nodes, by the services' numbers.
-pub(crate) static NODE_SERVICES: [NodeService; 8] = {
+pub(crate) static NODE_SERVICES: [NodeService; LIST.len()] = {
     let mut rows = [NodeService::NONE; LIST.len()];
     let mut number = 0;
     assert!(LIST.len() <= MOST_SERVICES);
