@@ -52,7 +52,7 @@ pub(super) struct Manager {
 }
 
 /// Event of an identifier.
-pub(super) struct Told {
+pub(super) struct ConnectionEvent {
     /// The identifier; a new one with a request, which belongs to the reader of this event.
     pub(super) about: NonNull<rdma_cm_id>,
     /// The node that the identifier was made for; none with a request.
@@ -63,7 +63,7 @@ pub(super) struct Told {
     pub(super) private: [u8; PRIVATE_BYTES],
 }
 
-impl Told {
+impl ConnectionEvent {
     /// Why, in words.
     pub(super) fn describe(&self) -> String {
         // SAFETY: a static text for any number.
@@ -112,7 +112,7 @@ impl Manager {
     }
 
     /// The next event, if there is one.
-    pub(super) fn next(&self) -> Option<Told> {
+    pub(super) fn next(&self) -> Option<ConnectionEvent> {
         let mut event = null_mut();
         // SAFETY: the channel is open and does not block. The event stays until it is acknowledged, its identifier beyond.
         unsafe {
@@ -129,7 +129,7 @@ impl Manager {
             }
             let is_request = (*event).event == rdma_cm_event_type::RDMA_CM_EVENT_CONNECT_REQUEST;
             let tag = if is_request { 0 } else { about.as_ref().context as usize };
-            let told = Told {
+            let told = ConnectionEvent {
                 about,
                 node: tag.checked_sub(1).map(|node| NodeId(node as u32)),
                 event: (*event).event,
@@ -157,7 +157,7 @@ impl Identifier {
     ///
     /// # Safety
     /// It came with a request, and this is called once for it.
-    pub(super) unsafe fn of_request(told: &Told) -> Self {
+    pub(super) unsafe fn of_request(told: &ConnectionEvent) -> Self {
         Self(told.about)
     }
 

@@ -138,12 +138,12 @@ pub fn try_rput<T: Element>(
 }
 
 /// The callback of the initiator and its value when a transfer is over; an error ends the job.
-type Outcome = Result<(ErasedCallback, Arguments), TransferError>;
+type FinishedTransfer = Result<(ErasedCallback, Arguments), TransferError>;
 
 fn get<T: Element>(
     from: &SourceHandle<T>,
     into: BufferMut<T>,
-    finish: impl FnOnce(Transferred<BufferMut<T>>) -> Outcome + Send + 'static,
+    finish: impl FnOnce(Transferred<BufferMut<T>>) -> FinishedTransfer + Send + 'static,
 ) -> Result<Status, Misfit<BufferMut<T>>> {
     let range = from.range;
     if (into.len() as u64) < range.len {
@@ -181,7 +181,7 @@ fn get<T: Element>(
 fn put<T: Element>(
     from: Buffer<T>,
     to: &TargetHandle<T>,
-    finish: impl FnOnce(Transferred<Buffer<T>>) -> Outcome + Send + 'static,
+    finish: impl FnOnce(Transferred<Buffer<T>>) -> FinishedTransfer + Send + 'static,
 ) -> Result<Status, Misfit<Buffer<T>>> {
     let range = to.range;
     if from.len() as u64 > range.len {
@@ -215,7 +215,7 @@ fn settle(
     what: &str,
     range: RemoteRange,
     moved: Result<usize, TransferError>,
-    outcome: Outcome,
+    outcome: FinishedTransfer,
 ) {
     if let Ok(bytes) = moved {
         node.outside.count_copy(bytes);

@@ -1,6 +1,6 @@
 //! Awaited calls: waits of an `async` entry for calls of other entries, in place of Charm++'s `when`.
 
-use crate::model::registry::{AwaitedEntry, Calls, Chare, Found, This};
+use crate::model::registry::{AwaitedEntry, Calls, Chare, TakenCall, This};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -93,7 +93,7 @@ impl<A, B> Both<A, B> {
 
 impl<E: AwaitedEntry> Take for When<'_, E> {
     type Parameters = E::Parameters;
-    type Taken = Found<E::Reference, E::Parameters>;
+    type Taken = TakenCall<E::Reference, E::Parameters>;
 
     fn take(&mut self) -> Option<Self::Taken> {
         let Self { calls, reference, condition, from, .. } = self;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// A process manager that says it started this process.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) enum Found {
+pub(super) enum ManagerFound {
     /// Open MPI's `mpirun`, PRRTE, `srun --mpi=pmix`.
     Pmix { processes: Option<u32> },
     /// MPICH's and Intel's `mpiexec`, `srun --mpi=pmi2`: an open socket that speaks PMI-1.
@@ -30,7 +30,7 @@ fn place(variable: impl Fn(&str) -> Option<String>) -> String {
         .join(" ")
 }
 
-impl Found {
+impl ManagerFound {
     /// What the variables say.
     ///
     /// # Errors
@@ -73,7 +73,7 @@ impl Found {
     /// What the variables of this process say.
     ///
     /// # Errors
-    /// As [`Found::from_environment`].
+    /// As [`ManagerFound::from_environment`].
     pub(super) fn of_this_process() -> Result<Option<Self>, LrtsError> {
         Self::from_environment(|name| std::env::var(name).ok()).map_err(LrtsError::Bootstrap)
     }
@@ -81,7 +81,7 @@ impl Found {
     /// How many processes a foreign launcher says that it started, if one started this process.
     ///
     /// # Errors
-    /// As [`Found::from_environment`].
+    /// As [`ManagerFound::from_environment`].
     pub(super) fn processes_launched() -> Result<Option<u32>, LrtsError> {
         Ok(Self::of_this_process()?.map(|found| found.processes()))
     }
@@ -120,8 +120,8 @@ pub(super) fn host() -> String {
 mod tests {
     use super::*;
 
-    fn found(variables: &[(&str, &str)]) -> Result<Option<Found>, String> {
-        Found::from_environment(|name| {
+    fn found(variables: &[(&str, &str)]) -> Result<Option<ManagerFound>, String> {
+        ManagerFound::from_environment(|name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         })
     }
@@ -130,9 +130,9 @@ mod tests {
     fn each_launcher_is_told_by_its_variables() {
         assert_eq!(found(&[]), Ok(None));
         let open_mpi = [("PMIX_NAMESPACE", "7"), ("PMIX_RANK", "1"), ("OMPI_COMM_WORLD_SIZE", "4")];
-        assert_eq!(found(&open_mpi), Ok(Some(Found::Pmix { processes: Some(4) })));
+        assert_eq!(found(&open_mpi), Ok(Some(ManagerFound::Pmix { processes: Some(4) })));
         let hydra = [("PMI_FD", "6"), ("PMI_RANK", "1"), ("PMI_SIZE", "2")];
-        assert_eq!(found(&hydra), Ok(Some(Found::Pmi1 { descriptor: 6, processes: 2 })));
+        assert_eq!(found(&hydra), Ok(Some(ManagerFound::Pmi1 { descriptor: 6, processes: 2 })));
     }
 
     #[test]
@@ -155,9 +155,9 @@ mod tests {
         let child = [&node[..], &[(TAKEN, &taken[..])]].concat();
         assert_eq!(found(&child), Ok(None));
         let under_hydra = [&child[..], &[("PMI_FD", "5"), ("PMI_SIZE", "3")]].concat();
-        assert_eq!(found(&under_hydra), Ok(Some(Found::Pmi1 { descriptor: 5, processes: 3 })));
+        assert_eq!(found(&under_hydra), Ok(Some(ManagerFound::Pmi1 { descriptor: 5, processes: 3 })));
         let under_pmix = [&[("PMIX_NAMESPACE", "b"), ("PMIX_RANK", "1")], &child[3..]].concat();
-        assert_eq!(found(&under_pmix), Ok(Some(Found::Pmix { processes: Some(2) })));
+        assert_eq!(found(&under_pmix), Ok(Some(ManagerFound::Pmix { processes: Some(2) })));
     }
 
     #[test]

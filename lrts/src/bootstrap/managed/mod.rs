@@ -25,7 +25,7 @@ use crate::error::LrtsError;
 use crate::ids::NodeId;
 #[cfg(feature = "mpi")]
 use chare_mpi_sys::{Communicator, Threads};
-use environment::Found;
+use environment::ManagerFound;
 use hex_chunks::{from_hex_chunks, to_hex_chunks};
 use neighbours::Meeting;
 use process_manager::ProcessManager;
@@ -69,7 +69,7 @@ impl Managed {
     /// # Errors
     /// When a launcher started several processes but left no way to find the others; the message says what to do.
     pub fn processes() -> Result<Option<u32>, LrtsError> {
-        Found::processes_launched()
+        ManagerFound::processes_launched()
     }
 
     /// This process's place, if a foreign launcher started it; blocks until all processes of the job have started, at most
@@ -81,7 +81,7 @@ impl Managed {
     /// # Errors
     /// When the process manager or another process does not answer, or a neighbour cannot be met.
     pub fn from_environment(patience: Duration) -> Result<Option<Self>, LrtsError> {
-        let Some(found) = Found::of_this_process()? else { return Ok(None) };
+        let Some(found) = ManagerFound::of_this_process()? else { return Ok(None) };
         let manager = found.connect(patience).map_err(LrtsError::Bootstrap)?;
         Self::join(manager, patience).map(Some)
     }

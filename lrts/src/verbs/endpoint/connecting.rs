@@ -11,7 +11,7 @@
 //! 5. The end of a connection that nobody ended in order is the end of the peer.
 
 use super::super::link::{Link, State};
-use super::super::manager::{Identifier, PRIVATE_BYTES, Told};
+use super::super::manager::{ConnectionEvent, Identifier, PRIVATE_BYTES};
 use super::Endpoint;
 use crate::fabric::pool::Arrival;
 use crate::ids::NodeId;
@@ -71,7 +71,12 @@ impl Endpoint {
     }
 
     /// Handles an event of a connection that is here already.
-    fn hear_of(&mut self, told: &Told, events: &mut Vec<Event>, ended: &mut Vec<(NodeId, String)>) {
+    fn hear_of(
+        &mut self,
+        told: &ConnectionEvent,
+        events: &mut Vec<Event>,
+        ended: &mut Vec<(NodeId, String)>,
+    ) {
         let own = self.node;
         let Some(node) = told.node else { return };
         let Some(link) = self.link(node) else { return };

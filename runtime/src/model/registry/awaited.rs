@@ -53,7 +53,7 @@ impl<C: Chare> ThisRef<'_, C> {
 }
 
 /// A call that was taken from its table.
-pub struct Found<R, P> {
+pub struct TakenCall<R, P> {
     pub(crate) number: u64,
     pub(crate) reference: R,
     pub(crate) parameters: P,
@@ -105,7 +105,7 @@ impl<R: Clone + Eq + Hash, P> CallTable<R, P> {
         reference: Option<&R>,
         from: &mut u64,
         mut accepts: impl FnMut(&P) -> bool,
-    ) -> Option<Found<R, P>> {
+    ) -> Option<TakenCall<R, P>> {
         let calls = &self.calls;
         let found = match reference {
             None => calls
@@ -121,7 +121,7 @@ impl<R: Clone + Eq + Hash, P> CallTable<R, P> {
         self.remove(found?)
     }
 
-    fn remove(&mut self, number: u64) -> Option<Found<R, P>> {
+    fn remove(&mut self, number: u64) -> Option<TakenCall<R, P>> {
         let (reference, parameters) = self.calls.remove(&number)?;
         if let Some(numbers) = self.by_reference.get_mut(&reference) {
             if let Ok(position) = numbers.binary_search(&number) {
@@ -131,11 +131,11 @@ impl<R: Clone + Eq + Hash, P> CallTable<R, P> {
                 self.by_reference.remove(&reference);
             }
         }
-        Some(Found { number, reference, parameters })
+        Some(TakenCall { number, reference, parameters })
     }
 
     /// Puts a call back where it was.
-    pub(crate) fn put_back(&mut self, Found { number, reference, parameters }: Found<R, P>) {
+    pub(crate) fn put_back(&mut self, TakenCall { number, reference, parameters }: TakenCall<R, P>) {
         let numbers = self.by_reference.entry(reference.clone()).or_default();
         let position = numbers.partition_point(|other| *other < number);
         numbers.insert(position, number);

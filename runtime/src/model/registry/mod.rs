@@ -17,7 +17,7 @@ mod registration;
 mod trait_dispatch;
 mod types;
 
-pub(crate) use awaited::Found;
+pub(crate) use awaited::TakenCall;
 pub use awaited::{AwaitedEntry, Calls};
 pub(crate) use chare::lend;
 pub use chare::{Chare, Constructor, This, ThisRef};

@@ -45,7 +45,7 @@ enum Encoded {
 
 /// A value in the message to the other nodes.
 #[derive(Serialize, Deserialize)]
-enum Told {
+enum ValueFrame {
     /// A vector of numbers, which is lent as a whole.
     Vector,
     /// Its bytes, and the number of its descriptors.
@@ -53,7 +53,7 @@ enum Told {
 }
 
 /// Values from another node whose memory is on its way.
-pub(crate) struct Arriving(BTreeMap<String, Told>);
+pub(crate) struct Arriving(BTreeMap<String, ValueFrame>);
 
 fn encode<T: Message + Sync>(shared: &Shared) -> Result<Encoded, CodecError> {
     let vector = vectors::named(type_name::<T>()).and_then(|vector| (vector.lend)(shared));
@@ -108,12 +108,12 @@ impl ReadonlyValues {
             let value = match encode(shared)? {
                 Encoded::Vector(memory) => {
                     memories.push(memory);
-                    Told::Vector
+                    ValueFrame::Vector
                 }
                 Encoded::Value { bytes, lent } => {
                     let count = lent.len();
                     memories.extend(lent);
-                    Told::Value { bytes, lent: count }
+                    ValueFrame::Value { bytes, lent: count }
                 }
             };
             told.insert(name.clone(), value);
@@ -138,7 +138,7 @@ impl ReadonlyValues {
         let mut lendable = Vec::new();
         for (name, told) in arriving.0 {
             let value = match told {
-                Told::Vector => {
+                ValueFrame::Vector => {
                     let (shared, one) = carried
                         .next()
                         .and_then(|one| share_vector(&name, one))
@@ -146,7 +146,7 @@ impl ReadonlyValues {
                     lendable.push(one);
                     Value::Known(shared)
                 }
-                Told::Value { bytes, lent } => {
+                ValueFrame::Value { bytes, lent } => {
                     let own: Vec<Carried> = carried.by_ref().take(lent).collect();
                     let members = own.iter().map(|one| one.for_member());
                     let held: Vec<Leaving> = members.collect();
@@ -194,13 +194,13 @@ impl Arriving {
         bytes: &[u8],
         descriptors: Vec<Descriptor>,
     ) -> Result<(Self, Vec<Wanted>), String> {
-        let told: BTreeMap<String, Told> = codec::decode(bytes).map_err(|error| error.to_string())?;
+        let told: BTreeMap<String, ValueFrame> = codec::decode(bytes).map_err(|error| error.to_string())?;
         let mut descriptors = descriptors.into_iter();
         let mut wanted = Vec::new();
         for (name, value) in &told {
             let missing = || format!("the readonly value `{name}` came without its memory");
             match value {
-                Told::Vector => {
+                ValueFrame::Vector => {
                     let descriptor = descriptors.next().ok_or_else(missing)?;
                     let bytes = descriptor.bytes();
                     let into = vectors::named(name).and_then(|vector| (vector.allocate)(bytes));
@@ -208,7 +208,7 @@ impl Arriving {
                     let into = Some(into.ok_or_else(none)?);
                     wanted.push(Wanted { descriptor, kind: NocopyKind::Received, into });
                 }
-                Told::Value { lent, .. } => {
+                ValueFrame::Value { lent, .. } => {
                     for _ in 0..*lent {
                         let descriptor = descriptors.next().ok_or_else(missing)?;
                         wanted.push(Wanted { descriptor, kind: NocopyKind::Received, into: None });

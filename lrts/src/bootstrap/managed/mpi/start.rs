@@ -6,7 +6,7 @@
 //! 2. An MPI that finds fewer processes than the launcher started was not meant: that is an error, and never several jobs.
 
 use super::final_error;
-use crate::bootstrap::managed::environment::Found;
+use crate::bootstrap::managed::environment::ManagerFound;
 use crate::error::LrtsError;
 use chare_mpi_sys::{Communicator, Library, MpiError, Threads};
 use std::sync::mpsc;
@@ -42,7 +42,7 @@ pub fn start(library: Option<&str>, threads: Threads) -> Result<(Communicator, b
     }
     // SAFETY: MPI is initialised, and this thread did it, or whoever did it starts a job from here.
     let world = unsafe { Communicator::world(library) }.map_err(|error| failed(library, &error))?;
-    match Found::processes_launched()? {
+    match ManagerFound::processes_launched()? {
         Some(processes) if processes != world.size() => Err(LrtsError::Bootstrap(format!(
             "{} sees {} process where a launcher started {processes}: that launcher belongs to another MPI, whose library `+mpi \
              LIBRARY` names",
