@@ -2,8 +2,9 @@
 //!
 //! A path is followed through imports and re-exports, over any number of hops and through globs, to the file that defines what
 //! it ends in. Past a type (a variant, an associated function) it is not followed. What no file is seen to define comes out of
-//! a macro; the file of the last module of the path stands for it. Modules themselves draw no arrow. A re-export draws one like
-//! any import: a folder's face that hands on what stands within cannot also define what that needs.
+//! a macro; the file of the last module of the path stands for it. An imported module is named itself, unless the importer
+//! stands within it; a module that a path only passes is not. A re-export draws an arrow like any import: a folder's face
+//! that hands on what stands within cannot also define what that needs.
 
 use super::source::{FileId, Import, Mention, ModuleId, ROOT, Source};
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,13 +90,36 @@ impl Source {
     /// The items that an import names. A glob names what is used of it where it is used; one that re-exports names all.
     fn imported(&self, module: ModuleId, import: &Import) -> Vec<(ModuleId, String)> {
         match (&import.name, import.is_reexport) {
-            (Some(_), _) => self.items(module, &import.mention),
+            (Some(_), true) => self.items(module, &import.mention),
+            (Some(_), false) => {
+                let targets = self.resolve(module, &import.mention.path, &mut Seen::new()).into_iter();
+                targets.filter_map(|target| self.named(module, target)).collect()
+            }
             (None, false) => Vec::new(),
             (None, true) => {
                 let targets = self.resolve(module, &import.mention.path, &mut Seen::new());
                 targets.iter().filter_map(as_module).map(|opened| (opened, "*".to_owned())).collect()
             }
         }
+    }
+
+    /// An imported item with the module that defines it; a module by its own name.
+    fn named(&self, importer: ModuleId, target: Target) -> Option<(ModuleId, String)> {
+        match target {
+            Target::Item(module, name) => Some((module, name)),
+            Target::Module(module) if !self.is_within(importer, module) => {
+                let parent = self.modules[module.0].parent?;
+                let mut siblings = self.modules[parent.0].children.iter();
+                siblings.find(|(_, child)| **child == module).map(|(name, _)| (module, name.clone()))
+            }
+            Target::Module(_) | Target::Foreign => None,
+        }
+    }
+
+    /// Whether a module stands in another one, or is it.
+    fn is_within(&self, inner: ModuleId, outer: ModuleId) -> bool {
+        let parent = |module: &ModuleId| self.modules[module.0].parent;
+        std::iter::successors(Some(inner), parent).any(|module| module == outer)
     }
 
     fn resolve(&self, from: ModuleId, path: &[String], seen: &mut Seen) -> BTreeSet<Target> {

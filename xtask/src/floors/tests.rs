@@ -39,6 +39,16 @@ fn an_import_upwards_is_told_with_file_line_and_floor() {
 }
 
 #[test]
+fn the_module_that_holds_the_importer_draws_no_arrow() {
+    let files = [
+        ("lib.rs", "mod low;"),
+        ("low/mod.rs", "mod one;"),
+        ("low/one.rs", "use crate::low; use super::one;"),
+    ];
+    assert!(errors(&files, "low\ndoors: lib").is_empty());
+}
+
+#[test]
 fn every_way_of_naming_draws_the_arrow() {
     for text in [
         "fn low() { crate::high::high() }",
@@ -58,6 +68,8 @@ fn every_way_of_naming_draws_the_arrow() {
         "fn low() { if let crate::high::Kind::Odd = low() {} }",
         "mod inner { fn low() { super::super::high::high() } }",
         "fn low() { use crate::high::high; }",
+        "use crate::high;",
+        "use super::{high as other};",
         "use crate::high; fn low() { high::high() }",
         "use crate::high as up; fn low() { up::high() }",
         "use crate::high::{self}; fn low() { high::High::new() }",
@@ -78,7 +90,7 @@ fn every_way_of_naming_draws_the_arrow() {
 }
 
 #[test]
-fn tests_models_documentation_and_modules_alone_draw_no_arrow() {
+fn tests_models_and_documentation_draw_no_arrow() {
     for text in [
         "#[cfg(test)] use crate::high::High;",
         "#[cfg(all(test, unix))] mod tests { use crate::high::High; }",
@@ -86,7 +98,6 @@ fn tests_models_documentation_and_modules_alone_draw_no_arrow() {
         "struct Low; impl Low { #[cfg(test)] fn low() { crate::high::high() } }",
         "fn low() { #[cfg(test)] crate::high::high(); }",
         "/// See [`crate::high::high`].\nstruct Low;",
-        "use crate::high;",
         "pub(in crate::high) struct Low;",
         "use other::high::High;",
         "fn low(high: u32) -> u32 { high }",
