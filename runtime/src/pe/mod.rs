@@ -156,7 +156,7 @@ pub(crate) struct Pe {
     pub(crate) tasks: Tasks,
     services: &'static [Service],
     /// The state of each service on this PE.
-    states: [TypedBox; MOST_SERVICES],
+    states: Box<[TypedBox; MOST_SERVICES]>,
     /// The services that want to be polled, one bit for each.
     attention: Cell<u32>,
     absent: Absent,
@@ -199,9 +199,9 @@ impl Pe {
             futures: RefCell::default(),
             tasks: Tasks::default(),
             services,
-            states: array::from_fn(|number| {
+            states: Box::new(array::from_fn(|number| {
                 services.get(number).map_or_else(|| TypedBox::new(()), |service| (service.state)())
-            }),
+            })),
             attention: Cell::new(0),
             absent: services.iter().find_map(|service| service.absent).expect("one service finds members"),
             running: Now::default(),

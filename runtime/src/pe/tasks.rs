@@ -20,15 +20,17 @@ use std::task::{Context, Wake, Waker};
 /// No task: ends a list.
 const NONE: u32 = ChareTasks::NONE;
 
-/// Function that leaves a task's key with its PE.
-pub(crate) type Deliver = fn(&Arc<Node>, PeId, TaskKey);
+/// The way of a woken task's key to its PE; found where PEs are known, at no cost of a call.
+pub(super) trait Deliver {
+    /// Leaves the key with the PE.
+    fn deliver(&self);
+}
 
-struct TaskWaker {
-    node: Arc<Node>,
-    pe: PeId,
-    key: TaskKey,
+pub(super) struct TaskWaker {
+    pub(super) node: Arc<Node>,
+    pub(super) pe: PeId,
+    pub(super) key: TaskKey,
     flag: WakeFlag,
-    deliver: Deliver,
 }
 
 impl Wake for TaskWaker {
@@ -38,7 +40,7 @@ impl Wake for TaskWaker {
 
     fn wake_by_ref(self: &Arc<Self>) {
         if self.flag.set() {
-            (self.deliver)(&self.node, self.pe, self.key);
+            self.deliver();
         }
     }
 }
@@ -64,13 +66,12 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// Adds a task of PE `pe` that goes on as `running`; poll it with [`Tasks::poll`]. Waking the task calls `deliver`.
+    /// Adds a task of PE `pe` that goes on as `running`; poll it with [`Tasks::poll`].
     pub(crate) fn add(
         &self,
         (node, pe): (&Arc<Node>, PeId),
         running: Running,
         body: impl Future<Output = ()> + 'static,
-        deliver: Deliver,
     ) -> TaskKey {
         let generation = self.spawned.get().wrapping_add(1);
         self.spawned.set(generation);
@@ -78,7 +79,7 @@ impl Tasks {
         let slot = u32::try_from(tasks.vacant_key()).ok().filter(|slot| *slot != NONE);
         let slot = slot.expect("fewer than 2^32 tasks on one PE");
         let key = TaskKey { slot, generation };
-        let waker = Arc::new(TaskWaker { node: Arc::clone(node), pe, key, flag: WakeFlag::new(), deliver });
+        let waker = Arc::new(TaskWaker { node: Arc::clone(node), pe, key, flag: WakeFlag::new() });
         let after = running.chare.as_ref().map_or(NONE, |chare| chare.identity().tasks.set_first(slot));
         if let Some(after) = tasks.get_mut(after as usize) {
             after.before = slot;
