@@ -123,3 +123,47 @@ fn too_few_descriptors_are_an_error_in_words() {
         outcome.stderr
     );
 }
+
+/// The first bytes of an executable's build id: a note of 20 bytes, of type 3, by `GNU`.
+const BUILD_ID_NOTE: [u8; 16] = *b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0";
+
+/// A copy of the probe that was built another time, as far as its build id tells.
+fn another_build() -> std::path::PathBuf {
+    let mut program = std::fs::read(env!("CARGO_BIN_EXE_probe")).unwrap();
+    let note =
+        program.windows(16).position(|bytes| *bytes == BUILD_ID_NOTE).expect("linkers write build ids");
+    program[note + BUILD_ID_NOTE.len()] ^= 1;
+    let path = std::env::temp_dir().join(format!("chare-another-build-{}", std::process::id()));
+    std::fs::write(&path, program).unwrap();
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn nodes_of_different_builds_do_not_meet_unless_they_may() {
+    let other = another_build();
+    let first = other.with_extension("first");
+    // Whoever makes the directory is the first.
+    let script = r#"if mkdir "$0" 2>/dev/null; then exec "$1" exit 7; else exec "$2" exit 7; fi"#;
+    let job = |program: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_launch-run"));
+        command.args(["-n", "2", "--", "sh", "-c", script]).arg(&first).arg(&other).arg(program);
+        command
+    };
+    let probe = env!("CARGO_BIN_EXE_probe");
+    let mut endings = Vec::new();
+    for (program, allowed) in [(probe, ""), (probe, "1"), (other.to_str().unwrap(), "0")] {
+        endings.push(run({
+            let mut command = job(program);
+            command.env("CHARE_OTHER_BUILDS", allowed);
+            command
+        }));
+        std::fs::remove_dir(&first).unwrap();
+    }
+    std::fs::remove_file(other).unwrap();
+    let codes: Vec<_> = endings.iter().map(|outcome| outcome.code).collect();
+    assert_eq!(codes, [Some(1), Some(7), Some(7)], "{endings:?}");
+    for clue in ["another build", "CHARE_OTHER_BUILDS=1"] {
+        assert!(endings[0].stderr.contains(clue), "mentions `{clue}`: {:?}", endings[0]);
+    }
+}

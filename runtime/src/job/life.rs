@@ -1,6 +1,7 @@
 //! The life of a node: it meets the others, opens the network, runs its PEs, and says goodbye.
 
 use super::affinity::{self, Seat};
+use super::build;
 use super::program;
 use super::services::{NODE_SERVICES, SERVICES};
 use crate::api::context;
@@ -44,11 +45,12 @@ pub(crate) struct NodeOptions {
     pub(crate) shuffle: Option<u64>,
 }
 
-/// The first message between nodes: the PEs and the program, which must be equal, and the host.
+/// The first message between nodes: the PEs, the program and its build, which must be equal, and the host.
 #[derive(Serialize, Deserialize)]
 struct Greeting {
     pes: u32,
     digest: u128,
+    build: Option<u128>,
     host: String,
 }
 
@@ -86,9 +88,11 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
 /// Exchanges greetings with all nodes and compares them; returns how many PEs this host has and how many of them come before this node's.
 fn greet(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<(u32, u32), LrtsError> {
     let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let mine = Greeting { pes: options.pes, digest: program::digest(), host };
-    let mut bytes = Vec::new();
     let failed = |cause: String| LrtsError::Bootstrap(cause);
+    let others_may_join = build::others_may_join().map_err(failed)?;
+    let mine =
+        Greeting { pes: options.pes, digest: program::digest(), build: build::of_this_process(), host };
+    let mut bytes = Vec::new();
     codec::encode_into(&mine, &mut bytes).map_err(|error| failed(error.to_string()))?;
     let own = bootstrap.node();
     let (mut host_pes, mut before) = (0, 0);
@@ -98,6 +102,14 @@ fn greet(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<(u32, u
         if theirs.digest != mine.digest {
             return Err(failed(format!(
                 "{node} has other chare types or entry methods than {own}; run the same build everywhere"
+            )));
+        }
+        let is_other = |(theirs, mine)| theirs != mine;
+        if !others_may_join && theirs.build.zip(mine.build).is_some_and(is_other) {
+            return Err(failed(format!(
+                "{node} runs another build of the program than {own}; run the same build everywhere, or set \
+                 {VARIABLE}=1 for all nodes if messages of both builds are laid out alike",
+                VARIABLE = build::VARIABLE
             )));
         }
         if theirs.pes != mine.pes {

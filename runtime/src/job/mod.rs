@@ -3,6 +3,7 @@
 //! The highest floor: it may use all others, and none of them may use it. A message's way, and what a service does, never stands here.
 
 mod affinity;
+pub(crate) mod build;
 pub mod config;
 pub mod launch;
 pub(crate) mod life;

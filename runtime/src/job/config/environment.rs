@@ -2,14 +2,19 @@
 
 use super::error::{ConfigError, suggestion};
 use super::spelling::{PREFIX, variable_of};
+use crate::job::build;
 use crate::job::limits::TIMEOUT_VARIABLE;
 use clap::{ArgAction, Command};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 /// Variables of the family that are no twins: those of launchers and nodes. Tests may use those with the prefix below as they like.
-const OTHER_VARIABLES: [&str; 3] =
-    [chare_lrts::bootstrap::launched::VARIABLE, chare_lrts::bootstrap::managed::VARIABLE, TIMEOUT_VARIABLE];
+const OTHER_VARIABLES: [&str; 4] = [
+    chare_lrts::bootstrap::launched::VARIABLE,
+    chare_lrts::bootstrap::managed::VARIABLE,
+    TIMEOUT_VARIABLE,
+    build::VARIABLE,
+];
 const TEST_PREFIX: &str = "CHARE_TEST_";
 
 /// The options that the environment sets, by their names.

@@ -184,8 +184,10 @@ fn help(command: Command) -> String {
     let table = command.render_help().to_string().replace("--", "+");
     format!(
         "Options of every chare program; what follows `--` is the program's own.\n\n{table}\n\n\
-         Environment only:\n      {}  Seconds that nodes may wait for each other at start-up [default: 30]\n",
-        crate::job::limits::TIMEOUT_VARIABLE
+         Environment only:\n      {}  Seconds that nodes may wait for each other at start-up [default: 30]\n      \
+         {}     1: nodes may run different builds of the program [default: 0]\n",
+        crate::job::limits::TIMEOUT_VARIABLE,
+        crate::job::build::VARIABLE
     )
 }
 
