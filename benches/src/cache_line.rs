@@ -2,7 +2,7 @@
 
 use crate::sample::Batches;
 use crate::seat::{processor, take_seat};
-use crossbeam::utils::CachePadded;
+use crossbeam_utils::CachePadded;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;

@@ -8,6 +8,7 @@ mod book;
 mod chaos;
 #[cfg(test)]
 mod chapters;
+mod dependencies;
 mod family;
 mod floors;
 mod fuzz;

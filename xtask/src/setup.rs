@@ -107,7 +107,7 @@ fn find_or_install(
 }
 
 /// Whether a program runs and succeeds, silently.
-fn answers(program: &str, arguments: &[&str]) -> bool {
+pub(crate) fn answers(program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     command
         .args(arguments)

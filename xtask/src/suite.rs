@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every check of the project, in the order in which a mistake is found soonest.
 
 use crate::book;
+use crate::dependencies;
 use crate::floors;
 use crate::report::Report;
 use crate::setup::{self, Tools};
@@ -15,6 +16,7 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
     let tools = setup::prepare(report);
     report.add(Tools::run(&tools.rustfmt, Step::cargo("format", "fmt --all --check")));
     report.add(floors::step());
+    dependencies::run(report);
     let lints = "clippy --workspace --all-targets --all-features -- -D warnings";
     report.add(Tools::run(&tools.clippy, Step::cargo("lints", lints)));
     for feature in FEATURES.split(',') {

@@ -1,7 +1,7 @@
 //! The peers: the least work that each path needs, with nothing around it.
 
 use chare_benches::{Batches, processor, take_seat};
-use crossbeam::queue::{ArrayQueue, SegQueue};
+use crossbeam_queue::{ArrayQueue, SegQueue};
 use std::collections::VecDeque;
 use std::hint::{black_box, spin_loop};
 use std::thread;

@@ -1,7 +1,7 @@
 //! The peers: threads that push, and one that takes, over queues of many producers.
 
 use chare_benches::{Batches, processor, take_seat};
-use crossbeam::queue::SegQueue;
+use crossbeam_queue::SegQueue;
 use std::hint::{black_box, spin_loop};
 use std::sync::Barrier;
 use std::thread;

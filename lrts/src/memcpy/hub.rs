@@ -5,7 +5,7 @@ use crate::ids::NodeId;
 use crate::peer_state::PeerState;
 use crate::region::Regions;
 use crate::sync::bell::Bell;
-use crossbeam::queue::ArrayQueue;
+use crossbeam_queue::ArrayQueue;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -11,7 +11,7 @@ use crate::base::spsc;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope, ShortCall};
 use crate::model::ids::TaskKey;
-use crossbeam::queue::SegQueue;
+use crossbeam_queue::SegQueue;
 use std::sync::OnceLock;
 use std::thread::Thread;
 use std::time::Duration;

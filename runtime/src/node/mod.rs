@@ -29,7 +29,7 @@ use crate::model::topology::Topology;
 use chare_lrts::Lrts;
 use chare_lrts::reach::Reach;
 use credit::Cost;
-use crossbeam::utils::CachePadded;
+use crossbeam_utils::CachePadded;
 use departures::Departures;
 use deregistrations::Deregistrations;
 use end::End;

@@ -29,7 +29,7 @@ use crate::node::credit::{Cost, Owed};
 use crate::node::mailbox::{Mailbox, Receiver, Sender, Work};
 use crate::node::{Node, NodeService};
 use created::CreatedChares;
-use crossbeam::utils::CachePadded;
+use crossbeam_utils::CachePadded;
 use early::{Early, Missing};
 use futures::Futures;
 use places::{Location, Places};
