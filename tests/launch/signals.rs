@@ -1,9 +1,10 @@
 //! Launcher signals: each reaches every node, and an interrupted job ends with the signal's code.
 
 use crate::endings::waiting_node;
-use crate::harness::{NODE, await_death, run};
+use crate::harness::{NODE, RUN, await_death, run};
 use chare_tests::Running;
 use rustix::process::Signal;
+use std::process::Command;
 
 /// A program that says which signals it gets and ends well after a SIGTERM. (Shells also say how their children end.)
 const LISTENER: &str = "exec 2>/dev/null; trap 'echo usr1' USR1; trap 'echo usr2' USR2; trap 'echo hup' HUP; \
@@ -56,4 +57,17 @@ fn what_a_program_started_ends_with_it() {
     running.signal(Signal::TERM);
     assert_eq!(running.end().code, Some(143));
     sleepers.into_iter().for_each(await_death);
+}
+
+#[test]
+fn a_job_under_nohup_does_not_hear_a_hang_up() {
+    let mut nohup = Command::new("env");
+    nohup.args(["--ignore-signal=HUP", RUN, "-n", "2", "--", "sh", "-c", LISTENER]);
+    let running = Running::start(&mut nohup);
+    assert_eq!((running.line(), running.line()), ("ready".into(), "ready".into()));
+    running.signal(Signal::HUP);
+    running.signal(Signal::USR1);
+    assert_eq!((running.line(), running.line()), ("usr1".into(), "usr1".into()));
+    running.signal(Signal::TERM);
+    assert_eq!(running.end().code, Some(0));
 }

@@ -2,6 +2,7 @@
 
 pub mod chaos;
 pub mod denial;
+mod dispositions;
 mod family;
 mod launcher;
 mod program;

@@ -1,5 +1,6 @@
 //! A program under test while it runs: what it says as it comes, its end within a bound, nothing left behind.
 
+use crate::dispositions;
 use crate::family::{Family, wait_for_end};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read};
@@ -57,7 +58,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a program in a process group of its own, with nothing to read.
+    /// Starts a program in a process group of its own, with nothing to read, which signals reach as from a terminal.
     ///
     /// # Panics
     /// If it does not start.
@@ -75,6 +76,7 @@ impl Running {
         let family = Family::of(command);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let name = format!("{command:?}");
+        dispositions::reset(command);
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{name} does not start: {error}"));
         let (lines, stdout) = listen(child.stdout.take().expect("it is piped"));
         let (_, stderr) = listen(child.stderr.take().expect("it is piped"));

@@ -2,14 +2,15 @@
 
 use crate::family;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A step that takes longer hangs, and is ended. The longest takes half of it on two cores, building everything.
+/// A step that says nothing for longer hangs, and is ended; how long it takes in all depends on what else the machine does. The longest
+/// silence, that of the user-interface tests, is a tenth of it on two cores.
 const WATCHDOG: Duration = Duration::from_secs(25 * 60);
 
 /// The outcome of a step.
@@ -82,7 +83,7 @@ impl Step {
         self
     }
 
-    /// Lets it take longer than steps usually do.
+    /// Lets it be silent for longer than steps usually are.
     pub(crate) fn within(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
@@ -110,29 +111,70 @@ impl Step {
     }
 }
 
-/// Shows a program's standard output as it comes, and keeps it.
+/// A line that a program wrote.
+enum Line {
+    Output(Vec<u8>),
+    Complaint(Vec<u8>),
+}
+
+/// Shows what a program writes as it comes, and keeps its standard output; each line is progress. At a terminal, progress bars are
+/// shown as they are, and whoever watches them ends what hangs.
 fn stream(command: &mut Command, patience: Duration, output: &mut Vec<String>) -> io::Result<Outcome> {
-    let mut child = command.stdout(Stdio::piped()).spawn()?;
-    let reader = BufReader::new(child.stdout.take().expect("it is piped"));
+    let is_watched = io::stderr().is_terminal();
+    let patience = if is_watched { Duration::MAX } else { patience };
+    let complaints = if is_watched { Stdio::inherit() } else { Stdio::piped() };
+    let mut child = command.stdout(Stdio::piped()).stderr(complaints).spawn()?;
     let (heard, lines) = channel();
-    thread::spawn(move || reader.split(b'\n').map_while(Result::ok).try_for_each(|line| heard.send(line)));
-    let deadline = Instant::now() + patience;
+    if let Some(complaints) = child.stderr.take() {
+        listen(complaints, Line::Complaint, heard.clone());
+    }
+    listen(child.stdout.take().expect("it is piped"), Line::Output, heard);
     loop {
-        match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(line) => {
+        // Nobody may be reading any more; the step and its result still count.
+        match lines.recv_timeout(patience) {
+            Ok(Line::Output(line)) => {
                 let line = String::from_utf8_lossy(&line).into_owned();
-                // Nobody may be reading any more; the step and its result still count.
                 let _ = writeln!(io::stdout(), "{line}");
                 output.push(line);
+            }
+            Ok(Line::Complaint(line)) => {
+                let _ = writeln!(io::stderr(), "{}", String::from_utf8_lossy(&line));
             }
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
                 family::end(child.id());
                 child.wait()?;
-                return Ok(Outcome::Failed(format!("no end after {} s", patience.as_secs())));
+                return Ok(Outcome::Failed(format!("no word for {} s", patience.as_secs())));
             }
         }
     }
     let status = child.wait()?;
     Ok(if status.success() { Outcome::Passed } else { Outcome::Failed(status.to_string()) })
+}
+
+fn listen(stream: impl Read + Send + 'static, line: fn(Vec<u8>) -> Line, heard: Sender<Line>) {
+    let lines = BufReader::new(stream).split(b'\n').map_while(Result::ok);
+    thread::spawn(move || lines.map(line).try_for_each(|line| heard.send(line)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, Step};
+    use std::time::Duration;
+
+    fn script(script: &str, patience: Duration) -> Outcome {
+        Step::program("script", "sh").argument("-c").argument(script).within(patience).run().outcome
+    }
+
+    #[test]
+    fn a_step_that_says_something_may_take_its_time() {
+        let script = script("for i in 1 2 3 4 5 6; do sleep 0.5; echo $i >&2; done", Duration::from_secs(2));
+        assert_eq!(script, Outcome::Passed);
+    }
+
+    #[test]
+    fn a_step_that_says_nothing_is_ended() {
+        let outcome = script("echo begun; sleep 1000", Duration::from_millis(300));
+        assert!(matches!(outcome, Outcome::Failed(_)), "{outcome:?}");
+    }
 }
