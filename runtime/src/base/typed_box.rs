@@ -30,6 +30,14 @@ impl TypedBox {
         // the returned reference.
         unsafe { &*value.cast::<T>() }
     }
+
+    /// The value, if it is of this type.
+    #[inline]
+    pub(crate) fn get_mut<T: Any>(&mut self) -> Option<&mut T> {
+        let value: *mut dyn Any = &mut *self.value;
+        // SAFETY: as in `get`; the box is borrowed mutably for as long as the returned reference.
+        (self.type_id == TypeId::of::<T>()).then(|| unsafe { &mut *value.cast::<T>() })
+    }
 }
 
 #[cfg(test)]
@@ -38,7 +46,10 @@ mod tests {
 
     #[test]
     fn a_box_gives_what_it_was_filled_with() {
-        assert_eq!(TypedBox::new(vec![1u8, 2]).get::<Vec<u8>>(), &[1, 2]);
+        let mut filled = TypedBox::new(vec![1u8, 2]);
+        filled.get_mut::<Vec<u8>>().expect("it was filled with one").push(3);
+        assert_eq!(filled.get::<Vec<u8>>(), &[1, 2, 3]);
+        assert_eq!(filled.get_mut::<Vec<i8>>(), None);
     }
 
     #[test]

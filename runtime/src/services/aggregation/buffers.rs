@@ -160,7 +160,7 @@ fn flush_if(pe: &Pe, is_chosen: impl Fn(&mut dyn Flush) -> bool) -> bool {
                 stream.take_all(pe, &mut bundles);
             }
         }
-        pe.attend_to(ID, !aggregation.streams.iter().all(AnyStream::is_empty));
+        pe.attend_to(ID, aggregation.streams.iter_mut().any(|stream| !stream.flush().is_empty()));
     }
     let is_any = !bundles.is_empty();
     bundles.into_iter().for_each(|(hop, bundle)| send(pe, hop, bundle));
