@@ -148,32 +148,45 @@ fn do_work(pe: &Pe, work: Work) -> Outcome {
             }
             Outcome::Processed
         }
-        Work::Message(Envelope { options, body }, _) => match body {
-            Body::Call(call) => run_call(pe, options, call),
-            Body::Create(create) => create_chare(pe, create),
-            Body::Resolve { future, value } => {
-                let closure = pe.futures.borrow_mut().resolve(future, value);
-                if let Some(closure) = closure {
-                    pe.run_as(Running::named("a callback's closure"), closure);
-                }
-                Outcome::Processed
-            }
-            Body::Broken { future, cause } => {
-                let unheard = pe.futures.borrow_mut().break_promise(future, cause);
-                if let Some(cause) = unheard {
-                    pe.fail("a callback's closure".to_owned(), cause);
-                }
-                Outcome::Processed
-            }
-            Body::Callback(fired) => {
-                fire(pe, fired.callback, fired.value);
-                Outcome::Processed
-            }
-            Body::System(message) => {
-                let service = pe.service(message.service()).expect("whoever sent it is a service");
-                (service.deliver)(pe, options, message)
-            }
+        Work::Message(Envelope { options, body }, _) => match missing_before(pe, &options) {
+            Some(missing) => pe.keep(missing, options, body),
+            None => take_message(pe, options, body),
         },
+    }
+}
+
+/// A collection that a message is to come after and that is not here yet.
+pub(crate) fn missing_before(pe: &Pe, options: &CallOptions) -> Option<Missing> {
+    let mut after = options.after_collections().iter();
+    after.find(|id| pe.places.borrow().collection(**id).is_none()).map(|id| Missing::Collection(*id))
+}
+
+fn take_message(pe: &Pe, options: CallOptions, body: Body) -> Outcome {
+    match body {
+        Body::Call(call) => run_call(pe, options, call),
+        Body::Create(create) => create_chare(pe, create),
+        Body::Resolve { future, value } => {
+            let closure = pe.futures.borrow_mut().resolve(future, value);
+            if let Some(closure) = closure {
+                pe.run_as(Running::named("a callback's closure"), closure);
+            }
+            Outcome::Processed
+        }
+        Body::Broken { future, cause } => {
+            let unheard = pe.futures.borrow_mut().break_promise(future, cause);
+            if let Some(cause) = unheard {
+                pe.fail("a callback's closure".to_owned(), cause);
+            }
+            Outcome::Processed
+        }
+        Body::Callback(fired) => {
+            fire(pe, fired.callback, fired.value);
+            Outcome::Processed
+        }
+        Body::System(message) => {
+            let service = pe.service(message.service()).expect("whoever sent it is a service");
+            (service.deliver)(pe, options, message)
+        }
     }
 }
 

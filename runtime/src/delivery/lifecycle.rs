@@ -11,7 +11,7 @@ use crate::pe::running::Running;
 use crate::pe::{ElementEvent, Pe};
 use std::rc::Rc;
 
-/// Constructs a chare and enters it into the tables of its PE.
+/// Constructs a chare and enters it into the tables of its PE; maybe inside an entry, which wants it at once.
 pub(crate) fn construct(
     pe: &Pe,
     identity: Identity,
@@ -20,7 +20,7 @@ pub(crate) fn construct(
 ) {
     let (target, identity) = (identity.target, Rc::new(identity));
     let running = Running { unborn: Some(Rc::clone(&identity)), ..Running::named("constructor") };
-    match pe.run_as(running, || (chare.construct)(&identity, arguments)) {
+    match pe.run_inside(running, || (chare.construct)(&identity, arguments)) {
         Ok(made) => {
             pe.places.borrow_mut().insert(target, made);
             remove_if_destroyed(pe, target);

@@ -1,7 +1,9 @@
-//! Call options: how a call is queued at its destination.
+//! Call options: how a call is queued at its destination, and what it waits for there.
 
+use crate::model::ids::CollectionId;
 use crate::model::priority::{BitVector, Priority};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The lane of a call in its PE's queue: which queued calls it waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,7 +19,7 @@ pub enum Lane {
     WhenIdle,
 }
 
-/// The options of a call: how it is queued at its destination.
+/// The options of a call: how it is queued at its destination, and what it waits for there.
 ///
 /// ```
 /// use chare::{CallOptions, Priority};
@@ -41,8 +43,16 @@ pub struct CallOptions {
     integer: i32,
     pub(crate) last_in_first_out: bool,
     pub(crate) lane: Lane,
+    rare: Option<Arc<Rare>>,
+}
+
+/// The options that few calls have.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Rare {
     /// The words of the priority, instead of the integer.
     bits: Option<BitVector>,
+    /// The collections whose members the call is to come after.
+    after: Vec<CollectionId>,
 }
 
 impl CallOptions {
@@ -53,13 +63,28 @@ impl CallOptions {
 
     /// The options of an entry's calls when the caller gives none.
     pub(crate) const fn of_entry(priority: i32, lane: Lane) -> Self {
-        Self { integer: priority, last_in_first_out: false, lane, bits: None }
+        Self { integer: priority, last_in_first_out: false, lane, rare: None }
     }
 
     /// Lets the call run before calls of larger priority.
     pub fn priority(mut self, priority: Priority) -> Self {
-        (self.integer, self.bits) = (priority.integer, priority.bits);
+        self.integer = priority.integer;
+        if self.rare.is_some() || priority.bits.is_some() {
+            self.change_rare(|rare| rare.bits = priority.bits);
+        }
         self
+    }
+
+    /// Lets the call wait until a collection is on the PE that it has come to.
+    pub(crate) fn after_collection(mut self, collection: CollectionId) -> Self {
+        self.change_rare(|rare| rare.after.push(collection));
+        self
+    }
+
+    fn change_rare(&mut self, change: impl FnOnce(&mut Rare)) {
+        let mut rare = self.rare.take().map_or_else(Rare::default, Arc::unwrap_or_clone);
+        change(&mut rare);
+        self.rare = (rare != Rare::default()).then(|| Arc::new(rare));
     }
 
     /// Lets the call run before calls of the same priority that are queued already.
@@ -87,16 +112,26 @@ impl CallOptions {
         self.integer == 0
             && !self.last_in_first_out
             && matches!(self.lane, Lane::ByPriority)
-            && self.bits.is_none()
+            && self.rare.is_none()
     }
 
     /// Whether the options name a priority other than the default.
     pub(crate) fn ranks(&self) -> bool {
-        self.integer != 0 || self.bits.is_some()
+        self.integer != 0 || self.bits().is_some()
     }
 
     /// The priority.
     pub(crate) fn rank(&self) -> Priority {
-        Priority { integer: self.integer, bits: self.bits.clone() }
+        Priority { integer: self.integer, bits: self.bits().cloned() }
+    }
+
+    fn bits(&self) -> Option<&BitVector> {
+        self.rare.as_ref()?.bits.as_ref()
+    }
+
+    /// The collections that the call is to come after.
+    #[inline]
+    pub(crate) fn after_collections(&self) -> &[CollectionId] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.after)
     }
 }

@@ -142,8 +142,10 @@ impl<T: Default> RunQueue<T> {
                 None => self.turns,
             };
             self.ranked.push(Ranked { priority: options.rank(), turn, item });
-        } else {
+        } else if options.last_in_first_out {
             self.normal.push_front(item);
+        } else {
+            self.normal.push_back(item);
         }
     }
 
@@ -204,6 +206,7 @@ impl<T: Default> RunQueue<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::ids::{CollectionId, PeId};
 
     fn drain(queue: &mut RunQueue<u32>) -> Vec<u32> {
         std::iter::from_fn(|| queue.pop().map(|item| *item)).collect()
@@ -250,6 +253,15 @@ mod tests {
         queue.push_made(&newest_first.clone().priority(Priority::integer(7)), || 3);
         queue.push_made(&newest_first.priority(Priority::integer(7)), || 2);
         assert_eq!(drain(&mut queue), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn options_that_only_name_a_collection_to_come_after_change_no_order() {
+        let (mut queue, collection) = (RunQueue::new(), CollectionId { creator: PeId(0), serial: 0 });
+        queue.push_made(&CallOptions::new(), || 0);
+        queue.push_made(&CallOptions::new().after_collection(collection), || 1);
+        queue.push_made(&CallOptions::new(), || 2);
+        assert_eq!(drain(&mut queue), [0, 1, 2]);
     }
 
     #[test]

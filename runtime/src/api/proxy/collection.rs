@@ -225,6 +225,56 @@ impl<C: Chare> std::fmt::Debug for CollectionHandle<C> {
     }
 }
 
+impl CallOptions {
+    /// Lets the call, or the creation of a singleton, wait where it has come until the members with which a collection begins are
+    /// constructed on that PE, so that the entry may reach them: Charm++'s `setGroupDepID`. Of several collections it waits for each.
+    /// Costs an allocation, and some bytes in a message to another node.
+    ///
+    /// Without this, what one PE sends after it has created a group may run before the group's member is there: creations pass from node
+    /// to node down a tree, calls go straight.
+    ///
+    /// ```
+    /// use chare::prelude::*;
+    /// use chare::CallOptions;
+    ///
+    /// struct Settings(u64);
+    ///
+    /// #[chare(group)]
+    /// impl Settings {
+    ///     #[entry]
+    ///     fn new(value: u64) -> Self {
+    ///         Self(value)
+    ///     }
+    /// }
+    ///
+    /// struct Worker(u64);
+    ///
+    /// #[chare]
+    /// impl Worker {
+    ///     #[entry]
+    ///     fn new(settings: SettingsProxy) -> Self {
+    ///         Self(settings.local().local(|settings| settings.0).unwrap())
+    ///     }
+    ///
+    ///     #[entry]
+    ///     fn value(&self) -> u64 {
+    ///         self.0
+    ///     }
+    /// }
+    ///
+    /// let code = chare::Job::in_process(2, 2).run(|| async {
+    ///     let settings = SettingsProxy::create(7);
+    ///     let later = CallOptions::new().after(&settings);
+    ///     let worker = WorkerProxy::create_on_with(PeId(3), later, settings);
+    ///     assert_eq!(worker.value().await, 7);
+    /// });
+    /// assert_eq!(code.unwrap(), 0);
+    /// ```
+    pub fn after<D: Chare>(self, collection: &impl AsRef<CollectionHandle<D>>) -> Self {
+        self.after_collection(collection.as_ref().id())
+    }
+}
+
 impl<I: ArrayIndex> ArrayOptions<I> {
     /// Places each element with the element of the same index of another array, for as long as both live: the two arrays have the same
     /// homes, and an inserted element goes to the PE of the other array's element, if that one is there already.

@@ -9,7 +9,7 @@ use crate::model::callback::{Callback, Goal};
 use crate::model::envelope::{Body, Call, Create, Envelope};
 use crate::model::ids::{ChareId, PeId, Target};
 use crate::model::nocopy::{Nocopy, Outgoing};
-use crate::model::registry::{self, Chare, EntryMethod, ThisRef, show};
+use crate::model::registry::{self, AnyChare, Chare, EntryMethod, ThisRef, show};
 use crate::pe::Pe;
 use crate::pe::running::Running;
 use crate::services::aggregation::{self, AggregatedEntry};
@@ -78,13 +78,19 @@ impl<C: Chare> ElementHandle<C> {
     #[inline]
     pub fn call<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
         if E::INLINE
-            && let Some(chare) = Pe::current(|pe| dispatch::find_free(pe, self.target))
+            && let Some(chare) = Pe::current(|pe| self.find_for_inline(pe))
         {
             let entry = registry::entry::<E>();
             Pe::current(|pe| dispatch::call_inline(pe, &chare, entry, Arguments::new(arguments)));
         } else {
             self.send::<E>(arguments, None);
         }
+    }
+
+    /// The chare, if an inline entry of it can run now.
+    fn find_for_inline(&self, pe: &Pe) -> Option<Rc<dyn AnyChare>> {
+        let waits = |options| dispatch::missing_before(pe, options).is_some();
+        if self.options.as_ref().is_some_and(waits) { None } else { dispatch::find_free(pe, self.target) }
     }
 
     /// Calls an entry marked `#[entry(aggregate)]`, whose calls travel together; a handle with options of its own sends a message of its
@@ -155,7 +161,8 @@ impl<C: Chare> ElementHandle<C> {
         });
     }
 
-    /// Reaches the chare without a message, if it lives on this PE.
+    /// Reaches the chare without a message, if it lives on this PE. Members of a collection that this PE has created are constructed
+    /// now if they are not yet.
     ///
     /// # Panics
     /// If the chare's state is borrowed already.
@@ -179,7 +186,7 @@ impl<C: Chare> ElementHandle<C> {
 
     fn call_here<R>(&self, entry: &'static str, body: impl FnOnce(&mut C) -> R) -> Option<R> {
         Pe::current(|pe| {
-            let chare = pe.places.borrow_mut().find(self.target)?;
+            let chare = self.find_or_construct(pe)?;
             let this = ThisRef::<C>::of(&chare)?;
             let running_goes = pe.destroyed.take();
             let running = Running { chare: Some(Rc::clone(&chare)), ..Running::named(entry) };
@@ -188,6 +195,15 @@ impl<C: Chare> ElementHandle<C> {
             pe.destroyed.set(running_goes);
             Some(result)
         })
+    }
+
+    fn find_or_construct(&self, pe: &Pe) -> Option<Rc<dyn AnyChare>> {
+        let found = pe.places.borrow_mut().find(self.target);
+        if let (None, Target::Member(collection, _)) = (&found, self.target) {
+            array::bring_forward(pe, collection);
+            return pe.places.borrow_mut().find(self.target);
+        }
+        found
     }
 
     /// A callback that calls an entry.

@@ -1,4 +1,7 @@
 //! Creation of arrays, groups and nodegroups: every node is told the blueprint, every PE constructs its members.
+//!
+//! On the PE that creates them, collections wait for their turn in [`Own`], in order; [`bring_forward`] constructs the members there
+//! before, for code that wants them at once.
 
 use super::message::{ArrayFrame, ArrayMessage, ID};
 use crate::delivery::lifecycle::construct;
@@ -15,6 +18,8 @@ use crate::pe::places::LocalCollection;
 use crate::pe::queued::Outcome;
 use crate::pe::{ElementEvent, Pe};
 use crate::services::broadcast::tree::{self, TreeMessage};
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Creates a collection on all PEs. One message to each node, down a tree.
@@ -33,10 +38,45 @@ pub(crate) fn create(
         Ok(info) => Arc::new(info),
         Err(cause) => panic!("{} cannot be created: {cause}", chare.name),
     };
+    own(pe).borrow_mut().push_back((Arc::clone(&info), arguments.clone()));
     for to in pe.node.pes() {
-        let message = ArrayMessage::CreateMembers { info: Arc::clone(&info), arguments: arguments.clone() };
+        let message = if to == pe.id {
+            ArrayMessage::CreateNext
+        } else {
+            ArrayMessage::CreateMembers { info: Arc::clone(&info), arguments: arguments.clone() }
+        };
         outbox::send(pe, to, Envelope::system(CallOptions::new().expedited(), message));
     }
+}
+
+/// The collections that a PE has created and whose members there are to be constructed, oldest first.
+pub(super) type Own = RefCell<VecDeque<(Arc<CollectionInfo>, Arguments)>>;
+
+pub(super) fn own(pe: &Pe) -> &Own {
+    pe.state(ID)
+}
+
+/// Creates the next collection of this PE's own here, unless it was brought forward.
+pub(super) fn create_next(pe: &Pe) -> Outcome {
+    let next = own(pe).borrow_mut().pop_front();
+    next.map_or(Outcome::Processed, |(info, arguments)| create_members(pe, info, arguments))
+}
+
+/// Creates a collection that this PE has created, here and now, if it is not here yet; those that this PE has created before come first.
+/// A collection that is to come after another PE's waits for that nevertheless.
+pub(crate) fn bring_forward(pe: &Pe, id: CollectionId) {
+    let waits = |own: &VecDeque<(Arc<CollectionInfo>, _)>| {
+        own.front().is_some_and(|(info, _)| info.id.serial <= id.serial)
+    };
+    // The code that runs may have asked to be removed: that is not for the constructors.
+    let running_goes = pe.destroyed.take();
+    while id.creator == pe.id && waits(&own(pe).borrow()) {
+        pe.counters.sent.add(1);
+        if create_next(pe) == Outcome::Processed {
+            pe.counters.processed.add(1);
+        }
+    }
+    pe.destroyed.set(running_goes);
 }
 
 /// Takes in a collection that another node has created: passes the frame on, and tells the PEs of this node.

@@ -19,6 +19,8 @@ pub(super) enum ArrayMessage {
         info: Arc<CollectionInfo>,
         arguments: Arguments,
     },
+    /// To the PE that creates collections: creates the next of them there, if any waits for that.
+    CreateNext,
     Insert(Insert),
     /// Nobody will insert more into the collection: for the PE where that was announced, which tells the homes.
     DoneInserting(CollectionId),
@@ -108,6 +110,7 @@ impl SystemMessage for ArrayMessage {
     fn describe(&self) -> String {
         match self {
             Self::CreateMembers { info, .. } => format!("creating {}", info.chare.name),
+            Self::CreateNext => "creating a collection".to_owned(),
             Self::Insert(insert) => format!("inserting a member of {}", insert.chare.name),
             Self::DoneInserting(_) | Self::Closing { .. } => "the end of insertions".to_owned(),
             Self::Located { .. } | Self::Gone { .. } => "news of a member".to_owned(),
@@ -135,6 +138,7 @@ impl SystemMessage for ArrayMessage {
             Self::Gone { member, from, parcel } => {
                 out.write(&ArrayFrame::Gone { to, member: *member, from: *from, parcel: parcel.clone() })
             }
+            Self::CreateNext => unreachable!("it stays on its PE"),
             Self::CreateMembers { .. } | Self::DoneInserting(_) | Self::Closing { .. } => {
                 unreachable!("all nodes are told, and tell their PEs")
             }

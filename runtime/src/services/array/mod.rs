@@ -9,11 +9,12 @@ mod ending;
 mod insertion;
 mod message;
 
-pub(crate) use creation::create;
+pub(crate) use creation::{bring_forward, create};
 pub(crate) use ending::done_inserting;
 pub(crate) use insertion::{insert, need};
 pub(crate) use message::ID;
 
+use crate::base::typed_box::TypedBox;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::opened;
 use crate::model::registry::find_chare;
@@ -35,12 +36,15 @@ pub(crate) const SERVICE: Service = Service {
         ElementEvent::Born { .. } | ElementEvent::Forgotten { .. } => {}
     },
     absent: Some(absence::reroute),
+    state: || TypedBox::new(creation::Own::default()),
+    clear: |pe| drop(creation::own(pe).take()),
     ..Service::named(ID, "arrays")
 };
 
 fn receive(pe: &Pe, options: CallOptions, message: ArrayMessage) -> Outcome {
     match message {
         ArrayMessage::CreateMembers { info, arguments } => creation::create_members(pe, info, arguments),
+        ArrayMessage::CreateNext => creation::create_next(pe),
         ArrayMessage::Insert(insert) => insertion::arrive(pe, insert),
         ArrayMessage::DoneInserting(collection) => ending::announce_end(pe, collection),
         ArrayMessage::Closing { collection, from, insertions } => {
