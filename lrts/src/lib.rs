@@ -45,7 +45,7 @@ pub use error::{LrtsError, TransferError};
 pub use frame::{Channel, Frame};
 pub use ids::NodeId;
 pub use lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink, Token};
-pub use memory::{Memory, MemoryMut, Owner, Share};
+pub use memory::{Memory, MemoryId, MemoryMut, Owner, Share};
 pub use path_use::PathUse;
 pub use region::claim;
 pub use region::{Claim, ClaimError, EndListener, Extent, Held, RegionKey, Regions, check_range};

@@ -74,6 +74,15 @@ impl Drop for HeapBlock {
     }
 }
 
+/// What tells shared memory from all other: its block, and where in the block it lies. The same bytes lent by two owners are two blocks.
+/// Unique among the memory that lives.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct MemoryId {
+    block: usize,
+    start: usize,
+    len: usize,
+}
+
 /// Exclusively held memory: writable, movable into a transfer, freezable into [`Memory`].
 pub struct MemoryMut(Block);
 
@@ -200,6 +209,11 @@ impl Memory {
     /// Whether it holds no byte.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    /// What tells it from all other memory, for as long as a handle lives.
+    pub fn id(&self) -> MemoryId {
+        MemoryId { block: Arc::as_ptr(&self.block).addr(), start: self.start, len: self.len }
     }
 
     /// Where it lies in an arena, if a peer can map it.

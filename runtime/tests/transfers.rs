@@ -266,6 +266,20 @@ fn foreign_memory_is_sent_and_let_go_of() {
 }
 
 #[test]
+fn a_vector_that_guards_foreign_elements_is_not_the_elements() {
+    let mut elements = vec![1u32, 2, 3];
+    let guard = vec![9u32, 9];
+    // SAFETY: `elements` outlives the buffer, and nobody uses it meanwhile.
+    let buffer = unsafe { BufferMut::from_raw_parts(elements.as_mut_ptr(), 3, guard) };
+    assert_eq!(buffer.into_vec(), [1, 2, 3]);
+    let address = elements.as_ptr();
+    let same = BufferMut::from(elements).into_vec();
+    assert_eq!((same.as_ptr(), &same[..]), (address, &[1, 2, 3][..]));
+    let roomy = BufferMut::from(Vec::<u32>::with_capacity(100)).into_vec();
+    assert!(roomy.capacity() >= 100, "an empty vector comes back, too");
+}
+
+#[test]
 fn completions_carry_values_and_owners_hear_by_reference() {
     everywhere(|| async {
         let peers = PeerProxy::create();

@@ -48,6 +48,18 @@ fn a_panic_on_any_node_is_told_once_with_its_place() {
 }
 
 #[test]
+fn a_drop_that_panics_at_the_end_is_told_and_fails_the_job() {
+    for (options, node) in [("+p 2", 0), ("+n 2", 1), ("+n 2 +nolocal", 1)] {
+        let outcome = run(probe(&format!("drop 1 {options}")));
+        assert_eq!(outcome.code, Some(1), "{options}: {outcome:?}");
+        let message = outcome.complaint();
+        for clue in ["Member::drop", "PE 1", &format!("node {node}"), "as asked", "probe.rs"] {
+            assert!(message.contains(clue), "{options} mentions `{clue}`: {message}");
+        }
+    }
+}
+
+#[test]
 fn the_exit_code_of_any_pe_is_the_jobs() {
     for options in ["", "+p 3", "+n 2", "+n 3 +p 2"] {
         let outcome = run(probe(&format!("exit 42 {options}")));

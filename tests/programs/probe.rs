@@ -9,6 +9,7 @@
 //! | `idle` | does nothing, for ever |
 //! | `flood` | traffic of every kind between all nodes, until something ends it |
 //! | `panic PE` | panics on that PE |
+//! | `drop PE` | ends well, but for the drop of the member on that PE, which panics |
 //! | `exit CODE` | exits with that code from the last PE |
 //! | `spawn` | each node runs this program once more, as a job of its own |
 //! | `print LINES` | prints so many lines on every PE |
@@ -20,13 +21,27 @@ use std::process::ExitCode;
 /// Large enough to never travel with a message.
 const BULK: usize = 100_000;
 
-struct Member;
+struct Member {
+    is_fragile: bool,
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        assert!(!self.is_fragile, "as asked");
+    }
+}
 
 #[chare(group)]
 impl Member {
     #[entry]
     fn new() -> Self {
-        Self
+        Self { is_fragile: false }
+    }
+
+    /// Panics when it is dropped.
+    #[entry]
+    fn become_fragile(&mut self) {
+        self.is_fragile = true;
     }
 
     /// One line per node, from its first PE.
@@ -254,6 +269,7 @@ fn main() -> ExitCode {
             Some("idle") => idle().await,
             Some("flood") => flood(members).await,
             Some("panic") => members.on(PeId(number(1))).fail(),
+            Some("drop") => members.on(PeId(number(1))).become_fragile(),
             Some("exit") => {
                 members.on(PeId(chare::pes() - 1)).leave(number(1) as i32);
                 chare::future::<()>().0.await;

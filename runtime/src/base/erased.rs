@@ -13,6 +13,8 @@
 
 use chare_lrts::codec::{CodecError, Writer};
 use std::any::TypeId;
+use std::cell::Cell;
+use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, MaybeUninit, needs_drop};
 
 /// Room in place, in words: four numbers, or a `Vec` and one more. A larger value costs an allocation; a larger room
@@ -52,14 +54,15 @@ impl Content for Nothing {
     }
 }
 
+/// The type of a content that is not known: `Send`, as [`Content`] asks, and not `Sync`, which no code asks of it.
+type Unknown = PhantomData<Cell<()>>;
+
 /// A value whose type only its maker and its taker know.
 pub(crate) struct Erased {
     operations: &'static Operations,
     place: Place,
+    content: Unknown,
 }
-
-// SAFETY: the only value inside is a `Content`, which is `Send`; the operations are plain functions.
-unsafe impl Send for Erased {}
 
 /// Whether values of a type stand in place.
 const fn fits<T>() -> bool {
@@ -147,7 +150,7 @@ impl Erased {
             // SAFETY: the place is large enough and aligned for a pointer, and empty.
             unsafe { place.as_mut_ptr().cast::<*mut T>().write(Box::into_raw(Box::new(value))) };
         }
-        Self { operations: OperationsOf::<T>::TABLE, place }
+        Self { operations: OperationsOf::<T>::TABLE, place, content: PhantomData }
     }
 
     #[inline]
@@ -175,8 +178,8 @@ impl Erased {
         if !self.operations.is_short {
             return Err(self);
         }
-        let Self { operations, place: [word, ..] } = *ManuallyDrop::new(self);
-        Ok(Short { operations, word })
+        let Self { operations, place: [word, ..], content } = *ManuallyDrop::new(self);
+        Ok(Short { operations, word, content })
     }
 
     /// Whether the value needs a drop.
@@ -205,10 +208,8 @@ impl Erased {
 pub(crate) struct Short {
     operations: &'static Operations,
     word: Word,
+    content: Unknown,
 }
-
-// SAFETY: as for `Erased`: the only value inside is a `Content`, which is `Send`; the operations are plain functions.
-unsafe impl Send for Short {}
 
 impl Short {
     /// The same value, in storage with room for every type.
@@ -226,7 +227,7 @@ impl Short {
     unsafe fn move_out(&self) -> Erased {
         let mut place = [Word::uninit(); WORDS];
         place[0] = self.word;
-        Erased { operations: self.operations, place }
+        Erased { operations: self.operations, place, content: self.content }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::node::credit::Cost;
 use crate::node::mailbox::Work;
 use crate::pe::Pe;
 use crate::pe::early::Missing;
+use crate::pe::futures::Resolved;
 use crate::pe::queued::{Outcome, Queued};
 use crate::pe::running::Running;
 use std::rc::Rc;
@@ -166,9 +167,13 @@ fn take_message(pe: &Pe, options: CallOptions, body: Body) -> Outcome {
         Body::Call(call) => run_call(pe, options, call),
         Body::Create(create) => create_chare(pe, create),
         Body::Resolve { future, value } => {
-            let closure = pe.futures.borrow_mut().resolve(future, value);
-            if let Some(closure) = closure {
-                pe.run_as(Running::named("a callback's closure"), closure);
+            let resolved = pe.futures.borrow_mut().resolve(future, value);
+            match resolved {
+                Resolved::Future => {}
+                Resolved::Closure(closure) => pe.run_as(Running::named("a callback's closure"), closure),
+                Resolved::Unheard(value) => {
+                    pe.run_as(Running::named("the drop of a value that nobody waits for"), || drop(value));
+                }
             }
             Outcome::Processed
         }

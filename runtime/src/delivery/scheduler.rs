@@ -11,10 +11,7 @@ use crate::base::watcher::Entrance;
 use crate::model::error::JobError;
 use crate::pe::queued::Queued;
 use crate::pe::run_queue::RunQueue;
-use crate::pe::{NETWORK_INTERVAL, Pe};
-use std::any::Any;
-use std::cell::RefCell;
-use std::panic::AssertUnwindSafe;
+use crate::pe::{NETWORK_INTERVAL, Pe, panics};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -37,38 +34,6 @@ const CONGESTED_SLEEP: Duration = Duration::from_micros(100);
 
 /// Time between two checks by a parked PE whether spinning PEs still poll the network: they may be in a long entry.
 const SPINNERS_CHECK: Duration = Duration::from_millis(1);
-
-thread_local! {
-    static PANIC_PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
-}
-
-/// Makes panics on PE threads silent and remembers their place: the scheduler reports each, once. Other panics go to the hook that was
-/// there before.
-pub(crate) fn install_panic_hook() {
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            if Pe::try_current(|_| ()).is_some() {
-                PANIC_PLACE.set(panic.location().map(ToString::to_string));
-            } else {
-                before(panic);
-            }
-        }));
-    });
-}
-
-fn describe_panic(payload: &(dyn Any + Send)) -> String {
-    let message = payload
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a message".to_owned());
-    match PANIC_PLACE.take() {
-        Some(place) => format!("{message} (at {place})"),
-        None => message,
-    }
-}
 
 /// Does one piece of work if there is any; returns whether it did anything. Called with the PE entered.
 pub(crate) fn step(pe: &Rc<Pe>) -> bool {
@@ -159,7 +124,7 @@ pub(crate) enum IdlePolicy {
 pub(crate) fn run(pe: &Rc<Pe>, policy: IdlePolicy, first: impl FnOnce()) {
     pe.mailbox.attach();
     pe.enter(|| {
-        guard(pe, || {
+        let ran = panics::catch(|| {
             first();
             while !pe.node.has_ended() {
                 if !step(pe) {
@@ -167,16 +132,14 @@ pub(crate) fn run(pe: &Rc<Pe>, policy: IdlePolicy, first: impl FnOnce()) {
                 }
             }
         });
-        guard(pe, || pe.clear());
+        if let Err(cause) = ran {
+            let what = pe.running().describe();
+            pe.node.fail(JobError::Panic { what, pe: pe.id, node: pe.node.id, cause });
+        }
+        if let Err(error) = pe.clear() {
+            pe.node.fail_after_end(error);
+        }
     });
-}
-
-fn guard(pe: &Pe, body: impl FnOnce()) {
-    if let Err(payload) = std::panic::catch_unwind(AssertUnwindSafe(body)) {
-        let cause = describe_panic(&*payload);
-        let what = pe.running().describe();
-        pe.node.fail(JobError::Panic { what, pe: pe.id, node: pe.node.id, cause });
-    }
 }
 
 /// Waits until there is something to do.

@@ -11,8 +11,8 @@ use crate::model::error::JobError;
 use crate::model::ids::NodeId;
 use crate::model::topology::Topology;
 use crate::node::{Ending, Node};
-use crate::pe::Pe;
 use crate::pe::running::Running;
+use crate::pe::{Pe, panics};
 use crate::services::readonly;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
@@ -129,7 +129,7 @@ fn greet(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<(u32, u
 impl ReadyNode {
     /// Starts the PEs. `main` is needed on node 0 alone.
     pub(crate) fn start(self, main: Option<Main>) -> Vec<JoinHandle<()>> {
-        scheduler::install_panic_hook();
+        panics::install_hook();
         let Self { node, seats, shuffle } = self;
         if let Some(seed) = shuffle.filter(|_| node.id == NodeId(0)) {
             eprintln!("messages of equal priority run in random order, from the seed {seed}");

@@ -32,6 +32,23 @@ impl Node {
         self.end(Ending::Error(error));
     }
 
+    /// Turns the end of the job, which has come, into a failure, on this node: the other nodes have their own. The first error counts.
+    pub(crate) fn fail_after_end(&self, error: JobError) {
+        if self.has_failed() {
+            return;
+        }
+        let herald = self.end.herald.lock().take();
+        if let Some(herald) = herald {
+            herald(&error);
+        }
+        *self.end.ending.lock() = Some(Ending::Error(error));
+    }
+
+    /// Whether the job has ended with an error, as far as this node knows.
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(*self.end.ending.lock(), Some(Ending::Error(_)))
+    }
+
     fn spread_exit(&self, code: i32, error: Option<String>) {
         let header = Header::Exit { root: self.id, code, error };
         if let Ok(bytes) = frame::encode(&header, None) {

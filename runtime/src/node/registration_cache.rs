@@ -1,7 +1,8 @@
 //! Cache of registrations of lent memory: one registration for each block, shared by all receivers of the block, perhaps kept for the
 //! next time.
 //!
-//! 1. A block is known by address and length. Its entry holds a handle, so that no other memory can lie there meanwhile.
+//! 1. A block is known by its [`MemoryId`], not by its address: two owners may lend the same bytes, and each keeps them until its own
+//!    receivers are done. The block's entry holds a handle, so that no other block has the id meanwhile.
 //! 2. When a block is lent to no receiver any more, its registration ends, unless the registration is to be kept and something besides
 //!    the cache still holds the memory. A registration that the network is still reading is not kept: its end tells when the network
 //!    reads no more.
@@ -10,14 +11,11 @@
 //! 4. At most [`KEPT_MAX`] registrations are kept; the least recently used ones go first. A kept registration whose memory has no other
 //!    holder any more goes when the node has time.
 
-use chare_lrts::{Held, Memory, RegionKey, Regions};
+use chare_lrts::{Held, Memory, MemoryId, RegionKey, Regions};
 use rustc_hash::FxHashMap;
 
 /// Largest number of kept registrations of a node: more than an iteration of most programs sends, few enough for a linear search.
 const KEPT_MAX: usize = 256;
-
-/// A block of memory: address and length.
-type Block = (usize, usize);
 
 struct Entry {
     key: RegionKey,
@@ -45,14 +43,10 @@ pub(crate) struct Ended {
 /// The registrations of one node's lent memory, by block.
 #[derive(Default)]
 pub(super) struct Cache {
-    entries: FxHashMap<Block, Entry>,
+    entries: FxHashMap<MemoryId, Entry>,
     /// Number of entries whose block is lent to no receiver.
     idle: usize,
     now: u64,
-}
-
-pub(super) fn block_of(memory: &Memory) -> Block {
-    (memory.address() as usize, memory.len())
 }
 
 impl Cache {
@@ -66,19 +60,19 @@ impl Cache {
         memory: Memory,
         keep: bool,
     ) -> Result<RegionKey, Memory> {
-        if let Some(entry) = self.entries.get_mut(&block_of(&memory)) {
+        if let Some(entry) = self.entries.get_mut(&memory.id()) {
             self.idle -= usize::from(entry.users == 0);
             entry.users += 1;
             entry.kept |= keep;
             return Ok(entry.key);
         }
         let key = regions.register(Held::Source(memory.clone())).map_err(|_| memory.clone())?;
-        self.entries.insert(block_of(&memory), Entry { key, memory, users: 1, kept: keep, used_at: 0 });
+        self.entries.insert(memory.id(), Entry { key, memory, users: 1, kept: keep, used_at: 0 });
         Ok(key)
     }
 
     /// Notes that one receiver is done with a block. Returns a registration that is to end: the block's, or the least recently used one.
-    pub(super) fn release(&mut self, regions: &Regions, block: Block) -> Option<Ended> {
+    pub(super) fn release(&mut self, regions: &Regions, block: MemoryId) -> Option<Ended> {
         let entry = self.entries.get_mut(&block)?;
         entry.users -= 1;
         if entry.users > 0 {
@@ -100,7 +94,7 @@ impl Cache {
 
     /// Takes out a registration that was kept for the next time, which is to end.
     pub(super) fn forget(&mut self, memory: &Memory) -> Option<Ended> {
-        let block = block_of(memory);
+        let block = memory.id();
         self.entries.get(&block).filter(|entry| entry.users == 0)?;
         self.take(block)
     }
@@ -111,12 +105,12 @@ impl Cache {
             return Vec::new();
         }
         let is_over = |entry: &Entry| entry.users == 0 && entry.is_orphan();
-        let over: Vec<Block> =
+        let over: Vec<MemoryId> =
             self.entries.iter().filter(|(_, entry)| is_over(entry)).map(|(block, _)| *block).collect();
         over.into_iter().filter_map(|block| self.take(block)).collect()
     }
 
-    fn take(&mut self, block: Block) -> Option<Ended> {
+    fn take(&mut self, block: MemoryId) -> Option<Ended> {
         let Entry { key, memory, .. } = self.entries.remove(&block)?;
         self.idle -= 1;
         Some(Ended { key, memory: Some(memory) })
@@ -139,7 +133,7 @@ mod tests {
     }
 
     fn release(cache: &mut Cache, regions: &Regions, block: &Memory) {
-        end(regions, cache.release(regions, block_of(block)));
+        end(regions, cache.release(regions, block.id()));
     }
 
     fn is_live(regions: &Arc<Regions>, key: &RegionKey) -> bool {

@@ -1,9 +1,9 @@
 //! Transfers of one node: memory lent to other nodes, gets and puts under way, and gets and puts that found no room.
 
 use crate::model::nocopy::{Leaving, Release};
-use crate::node::registration_cache::{self, Cache, Ended};
+use crate::node::registration_cache::{Cache, Ended};
 use chare_lrts::{
-    Completion, Get, Held, Lrts, Memory, MemoryMut, Posted, Put, Refused, RegionKey, Regions, Token,
+    Completion, Get, Held, Lrts, Memory, MemoryId, MemoryMut, Posted, Put, Refused, RegionKey, Regions, Token,
 };
 use parking_lot::Mutex;
 use slab::Slab;
@@ -41,7 +41,7 @@ pub(crate) struct TakenBack {
 /// The registration of memory lent to a receiver.
 enum Lending {
     /// A block that may be lent to other receivers too.
-    Shared((usize, usize)),
+    Shared(MemoryId),
     Alone(RegionKey),
 }
 
@@ -69,7 +69,7 @@ impl Transfers {
     /// The memory and its release, when no more can be registered.
     pub(crate) fn lend(&self, regions: &Regions, leaving: Leaving) -> Result<(RegionKey, Token), Leaving> {
         let Leaving { memory, release, terms, is_copy } = leaving;
-        let block = registration_cache::block_of(&memory);
+        let block = memory.id();
         let acquired = self.cache.lock().acquire(regions, memory, terms.keep);
         match acquired {
             Ok(key) => Ok((key, self.give_out(Some(Lending::Shared(block)), release))),
@@ -97,7 +97,7 @@ impl Transfers {
 
     /// Undoes [`Transfers::hold`]. Returns a registration that is to end, if any.
     pub(crate) fn let_go(&self, regions: &Regions, memory: &Memory) -> Option<Ended> {
-        self.cache.lock().release(regions, registration_cache::block_of(memory))
+        self.cache.lock().release(regions, memory.id())
     }
 
     /// Takes out a registration that was kept for the next time, which is to end.

@@ -45,6 +45,16 @@ enum Resolution {
     Each(Rc<RefCell<dyn FnMut(Arguments)>>),
 }
 
+/// What a value has led to. Whatever runs code of the user runs when the table is free again.
+pub(crate) enum Resolved {
+    /// A future has the value.
+    Future,
+    /// A closure is to run.
+    Closure(Box<dyn FnOnce()>),
+    /// Nobody waits for the value: it is to be dropped.
+    Unheard(Arguments),
+}
+
 /// The unresolved futures of one PE, and the closures that callbacks run there.
 #[derive(Default)]
 pub(crate) struct Futures {
@@ -76,26 +86,30 @@ impl Futures {
         FutureId { pe, slot, generation: self.created }
     }
 
-    /// Brings a value to a future or closure; returns the closure to run with it, if the value leads to one. A future or closure that has
-    /// had its only value takes no more.
-    pub(crate) fn resolve(&mut self, id: FutureId, value: Arguments) -> Option<Box<dyn FnOnce()>> {
+    /// Finds out what a value leads to. A future or closure that has had its only value takes no more.
+    pub(crate) fn resolve(&mut self, id: FutureId, value: Arguments) -> Resolved {
         let key = id.slot as usize;
-        let (generation, waiting) = self.waiting.get(key)?;
-        if *generation != id.generation {
-            return None;
-        }
+        let waiting = self.waiting.get(key).filter(|(generation, _)| *generation == id.generation);
+        let Some((_, waiting)) = waiting else { return Resolved::Unheard(value) };
         if let Resolution::Each(body) = waiting {
             let body = Rc::clone(body);
-            return Some(Box::new(move || (body.borrow_mut())(value)));
+            return Resolved::Closure(Box::new(move || (body.borrow_mut())(value)));
         }
         match self.waiting.remove(key).1 {
+            // Nobody else has the future any more.
+            Resolution::Future(slot) if Rc::strong_count(&slot) == 1 => Resolved::Unheard(value),
             Resolution::Future(slot) => {
                 settle(&slot, Ok(value));
-                None
+                Resolved::Future
             }
-            Resolution::Once(body) => Some(Box::new(move || body(value))),
+            Resolution::Once(body) => Resolved::Closure(Box::new(move || body(value))),
             Resolution::Each(_) => unreachable!("it was no such closure"),
         }
+    }
+
+    /// All that still wait, when the job is over.
+    pub(crate) fn into_values(self) -> impl Iterator<Item = impl Sized> {
+        self.waiting.into_iter().map(|(_, (_, waiting))| waiting)
     }
 
     /// Notes that a value will not come. Gives the cause back if a closure waits for the value: then no task awaits the value and could

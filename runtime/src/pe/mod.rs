@@ -2,11 +2,13 @@
 //! by which the PE knows services. Here live the run queue, the places of chares, tasks, futures and messages that came early. The way of
 //! a message between PEs and the work of a particular service never do.
 
+mod clearing;
 pub(crate) mod created;
 mod current;
 pub(crate) mod early;
 mod entering;
 pub(crate) mod futures;
+pub(crate) mod panics;
 pub(crate) mod places;
 pub(crate) mod queued;
 pub(crate) mod releases;
@@ -16,7 +18,6 @@ pub(crate) mod tasks;
 pub(crate) mod waker;
 
 use crate::base::counters::Counters;
-use crate::base::spsc::Received;
 use crate::base::typed_box::TypedBox;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
@@ -315,36 +316,5 @@ impl Pe {
         let serial = *next;
         *next = serial.checked_add(1).expect("a PE creates fewer than 2^32 singletons on another");
         serial
-    }
-
-    /// Drops all values that user code may own, in an order in which their drops can still reach the PE.
-    pub(crate) fn clear(&self) {
-        self.tasks.clear();
-        let places = self.places.take();
-        drop(places);
-        self.services.iter().for_each(|service| (service.clear)(self));
-        let early = self.early.borrow_mut().take_all();
-        drop(early);
-        let futures = self.futures.take();
-        drop(futures);
-        while let Some(work) = self.take_queued() {
-            drop(work);
-        }
-        while let Some(work) = self.mailbox.pop() {
-            drop(work);
-        }
-        for mut way in self.ways_in.take() {
-            while let Some(received) = way.receive() {
-                match received {
-                    Received::Short(call) => drop(call),
-                    Received::Long(work) => drop(work.take()),
-                }
-            }
-        }
-    }
-
-    fn take_queued(&self) -> Option<Box<Queued>> {
-        let mut queue = self.queue.borrow_mut();
-        queue.pop().or_else(|| queue.pop_idle())
     }
 }

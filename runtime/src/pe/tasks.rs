@@ -132,10 +132,9 @@ impl Tasks {
         drop(over);
     }
 
-    /// Drops all tasks, when the job is over.
-    pub(crate) fn clear(&self) {
-        let tasks = std::mem::take(&mut *self.tasks.borrow_mut());
-        drop(tasks);
+    /// Takes out all tasks, when the job is over: each with the record under which it ran.
+    pub(crate) fn take_all(&self) -> impl Iterator<Item = (Running, impl Sized)> {
+        self.tasks.take().into_iter().map(|(_, task)| (task.running.clone(), task))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::job::config::{Config, Parsed};
 use crate::job::launch;
 use crate::job::life::{self, Main, NodeOptions, ReadyNode};
 use crate::model::error::JobError;
-use crate::node::{Ending, Node};
+use crate::node::Node;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::launched::{Control, Launched};
 use chare_lrts::bootstrap::managed::Managed;
@@ -251,8 +251,7 @@ impl Program {
         let threads = ready.start(main);
         node.network.attend(&|| node.has_ended());
         node.wait_for_end();
-        let ending = node.take_ending();
-        if let Some(Ending::Error(_)) = &ending {
+        if node.has_failed() {
             join_within(threads, GRACE_AFTER_FAILURE);
         } else {
             threads.into_iter().for_each(|thread| drop(thread.join()));
@@ -261,11 +260,8 @@ impl Program {
         if self.config.stats {
             print!("{}", describe(&node));
         }
-        match ending {
-            Some(Ending::Error(error)) => Err(error),
-            Some(Ending::Code(code)) => Ok(code),
-            None => unreachable!("it has ended"),
-        }
+        // Not before: drops at the end may have failed.
+        life::result(&node)
     }
 }
 

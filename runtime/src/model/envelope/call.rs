@@ -79,3 +79,29 @@ impl From<ShortCall> for Call {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Arguments, Call, ShortArguments};
+    use crate::base::erased::{Erased, Short};
+
+    /// Ambiguous, so that it does not compile, for a type that is `Sync`.
+    trait NotSync<Is> {
+        fn check() {}
+    }
+    impl<T> NotSync<()> for T {}
+    impl<T: Sync> NotSync<u8> for T {}
+
+    fn is_send<T: Send>() {}
+
+    #[test]
+    fn arguments_are_sent_but_not_shared() {
+        <Erased as NotSync<_>>::check();
+        <Short as NotSync<_>>::check();
+        <Arguments as NotSync<_>>::check();
+        <ShortArguments as NotSync<_>>::check();
+        <Call as NotSync<_>>::check();
+        is_send::<Call>();
+        is_send::<Short>();
+    }
+}

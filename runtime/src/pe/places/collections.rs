@@ -5,8 +5,10 @@
 
 use super::members::LocalCollection;
 use crate::model::ids::CollectionId;
+use crate::model::registry::AnyChare;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
+use std::rc::Rc;
 
 /// The collections that one PE knows. A collection stays for the length of the job.
 #[derive(Default)]
@@ -42,6 +44,11 @@ impl Collections {
     #[inline]
     pub(crate) fn get(&self, id: CollectionId) -> Option<&LocalCollection> {
         self.place(id).and_then(|place| self.known.get(place))
+    }
+
+    /// Takes all members out, when the job is over.
+    pub(crate) fn take_members(&mut self) -> impl Iterator<Item = Rc<dyn AnyChare>> {
+        self.known.iter_mut().flat_map(|collection| std::mem::take(&mut collection.members).into_iter())
     }
 
     #[inline]

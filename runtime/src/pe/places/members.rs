@@ -58,6 +58,11 @@ impl Members {
         self.slots[place as usize].take()
     }
 
+    /// All members, in the order in which they came.
+    pub(crate) fn into_iter(self) -> impl Iterator<Item = Rc<dyn AnyChare>> {
+        self.slots.into_iter().flatten()
+    }
+
     fn close_holes(&mut self) {
         let mut moved = vec![0; self.slots.len()];
         let mut live = 0;

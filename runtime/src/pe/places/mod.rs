@@ -165,6 +165,16 @@ impl Places {
         self.collections.insert(collection);
     }
 
+    /// All chares, when the job is over, and what else the tables hold.
+    pub(crate) fn into_chares(self) -> (Vec<Rc<dyn AnyChare>>, impl Sized) {
+        let Self { singletons, mut collections, remembered } = self;
+        // Copies: the chares are dropped one by one.
+        drop(remembered);
+        let mut chares: Vec<_> = singletons.into_values().collect();
+        chares.extend(collections.take_members());
+        (chares, collections)
+    }
+
     /// The reason why a member is not on PE `here`, as far as `here` knows.
     pub(crate) fn explain_absence(&self, here: PeId, collection: CollectionId, index: Index) -> Absence {
         let Some(collection) = self.collections.get(collection) else { return Absence::Unknown };

@@ -78,7 +78,13 @@ impl<T: Element> BufferMut<T> {
 
     /// The elements as a vector: the very vector that the buffer was made of, else a copy.
     pub fn into_vec(self) -> Vec<T> {
-        if !self.memory.owner().is::<Vec<T>>() {
+        // The guard of foreign memory may be a vector of other elements.
+        let owner = self.memory.owner().downcast_ref::<Vec<T>>();
+        let is_elements = |vector: &Vec<T>| {
+            vector.as_ptr().cast() == self.memory.address().cast_const()
+                && size_of_val(vector.as_slice()) == self.memory.len()
+        };
+        if !owner.is_some_and(is_elements) {
             return self.to_vec();
         }
         *self.memory.into_owner().downcast::<Vec<T>>().expect("the owner was looked at")

@@ -1,0 +1,90 @@
+//! Clearing of a PE at the job's end: every value that user code may own is dropped, each by itself, in an order in which a drop can still
+//! reach the PE. A drop that panics takes no other value along.
+
+use super::{Pe, panics};
+use crate::base::spsc::Received;
+use crate::model::error::JobError;
+use crate::model::registry::show;
+
+/// Panics of drops, on one PE.
+struct Panics<'a> {
+    pe: &'a Pe,
+    first: Option<(String, String)>,
+    others: usize,
+}
+
+impl Panics<'_> {
+    /// Drops a value; `describe` names the value.
+    fn drop_apart(&mut self, describe: impl FnOnce() -> String, value: impl Sized) {
+        self.run_apart(describe, || drop(value));
+    }
+
+    fn run_apart(&mut self, describe: impl FnOnce() -> String, body: impl FnOnce()) {
+        let Err(cause) = panics::catch(body) else { return };
+        match &self.first {
+            None => self.first = Some((describe(), cause)),
+            Some(_) => self.others += 1,
+        }
+    }
+
+    fn into_error(self) -> Option<JobError> {
+        let Self { pe, first, others } = self;
+        let (what, mut cause) = first?;
+        if others > 0 {
+            cause += &format!("; so did {others} more drops on this PE");
+        }
+        Some(JobError::Panic { what, pe: pe.id, node: pe.node.id, cause })
+    }
+}
+
+impl Pe {
+    /// Drops all values that user code may own.
+    ///
+    /// # Errors
+    /// The first drop that panicked, and how many others did.
+    pub(crate) fn clear(&self) -> Result<(), JobError> {
+        let mut panics = Panics { pe: self, first: None, others: 0 };
+        for (running, task) in self.tasks.take_all() {
+            panics.drop_apart(|| format!("the drop of a task, {},", running.describe()), task);
+        }
+        let (chares, rest) = self.places.take().into_chares();
+        for chare in chares {
+            let (name, target) = (chare.identity().name, chare.identity().target);
+            panics.drop_apart(|| format!("{name}::drop of {}", show(name, target)), chare);
+        }
+        panics.drop_apart(|| "the drop of what members contributed".to_owned(), rest);
+        for service in self.services {
+            let describe = || format!("the drop of what waits in the service {}", service.name);
+            panics.run_apart(describe, || (service.clear)(self));
+        }
+        let early = self.early.borrow_mut().take_all();
+        for message in early {
+            panics.drop_apart(|| "the drop of a message that waited".to_owned(), message);
+        }
+        let futures = self.futures.take();
+        for value in futures.into_values() {
+            panics.drop_apart(|| "the drop of a callback's closure or value".to_owned(), value);
+        }
+        let unsent = || "the drop of a message that did not run".to_owned();
+        while let Some(work) = self.take_queued() {
+            panics.drop_apart(unsent, work);
+        }
+        while let Some(work) = self.mailbox.pop() {
+            panics.drop_apart(unsent, work);
+        }
+        for mut way in self.ways_in.take() {
+            while let Some(received) = way.receive() {
+                match received {
+                    Received::Short(call) => panics.drop_apart(unsent, call),
+                    Received::Long(work) => panics.drop_apart(unsent, work.take()),
+                }
+            }
+        }
+        panics.into_error().map_or(Ok(()), Err)
+    }
+
+    fn take_queued(&self) -> Option<Box<super::queued::Queued>> {
+        let mut queue = self.queue.borrow_mut();
+        queue.pop().or_else(|| queue.pop_idle())
+    }
+}
