@@ -190,6 +190,8 @@ pub(crate) struct Chare {
 #[derive(Debug)]
 pub(crate) struct EntryTrait {
     pub(crate) name: Ident,
+    /// The trait of entries that it extends.
+    pub(crate) base: Option<Path>,
     /// The proxy of one chare.
     pub(crate) proxy: Ident,
     /// The proxy of a whole collection.

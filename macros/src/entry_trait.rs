@@ -8,20 +8,43 @@ use crate::expand::expand_trait;
 use crate::parse::read_helpers;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
-use syn::{ItemImpl, ItemTrait, Path, TraitItem, TraitItemFn, Visibility, parse_quote};
+use syn::parse::{ParseStream, Parser};
+use syn::{
+    Ident, ItemImpl, ItemTrait, Path, Token, TraitItem, TraitItemFn, TypeParamBound, Visibility, parse_quote,
+};
 
-pub(crate) fn expand(item: TokenStream) -> TokenStream {
+pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
+    let base = read_base(options, &mut errors);
     let mut tokens = if let Ok(block) = syn::parse2::<ItemImpl>(item.clone()) {
+        base.iter().for_each(|base| errors.report(base, Misuse::EntriesOption));
         expand_implementation(block, &mut errors)
     } else if let Ok(declared) = syn::parse2::<ItemTrait>(item.clone()) {
-        expand_declaration(declared, &mut errors)
+        expand_declaration(declared, base, &mut errors)
     } else {
         errors.report(&item, Misuse::NotEntries);
         item
     };
     tokens.extend(errors.into_tokens());
     tokens
+}
+
+/// The trait that the option `extends` names, if it is there.
+fn read_base(options: TokenStream, errors: &mut Errors) -> Option<Path> {
+    if options.is_empty() {
+        return None;
+    }
+    let read = |input: ParseStream<'_>| {
+        let name: Ident = input.parse()?;
+        input.parse::<Token![=]>()?;
+        let base = input.call(Path::parse_mod_style)?;
+        Ok((name == "extends").then_some(base))
+    };
+    let base = read.parse2(options.clone()).ok().flatten();
+    if base.is_none() {
+        errors.report(&options, Misuse::EntriesOption);
+    }
+    base
 }
 
 /// The implementation, its registration, and the item that the trait asks of registered implementations.
@@ -47,7 +70,7 @@ fn expand_implementation(mut block: ItemImpl, errors: &mut Errors) -> TokenStrea
     }
 }
 
-fn expand_declaration(mut declared: ItemTrait, errors: &mut Errors) -> TokenStream {
+fn expand_declaration(mut declared: ItemTrait, base: Option<Path>, errors: &mut Errors) -> TokenStream {
     if !declared.generics.params.is_empty() {
         errors.report(&declared.generics, Misuse::GenericTrait);
         return declared.into_token_stream();
@@ -58,6 +81,10 @@ fn expand_declaration(mut declared: ItemTrait, errors: &mut Errors) -> TokenStre
     check_trait_names(&mut entries, errors);
     let proxy = format_ident!("{}Proxy", declared.ident);
     declared.supertraits.push(parse_quote!(::chare::macro_support::Chare));
+    let is_base = |bound: &TypeParamBound| matches!(bound, TypeParamBound::Trait(bound) if Some(&bound.path) == base.as_ref());
+    if !declared.supertraits.iter().any(is_base) {
+        declared.supertraits.extend(base.iter().map(|base| -> TypeParamBound { parse_quote!(#base) }));
+    }
     declared.items.push(parse_quote! {
         #[doc(hidden)]
         const __MARK_THE_IMPLEMENTATION_WITH_CHARE_ENTRIES: ();
@@ -69,6 +96,7 @@ fn expand_declaration(mut declared: ItemTrait, errors: &mut Errors) -> TokenStre
     });
     let generated = expand_trait(&EntryTrait {
         name: declared.ident.clone(),
+        base,
         proxy,
         collection: format_ident!("{}CollectionProxy", declared.ident),
         section: format_ident!("{}SectionProxy", declared.ident),

@@ -94,6 +94,7 @@ pub(crate) enum Misuse {
     PostParameters { entry: String, expected: String },
     // Traits.
     NotEntries,
+    EntriesOption,
     GenericTrait,
     TraitEntryForm,
     TraitSelf,
@@ -310,6 +311,9 @@ impl fmt::Display for Misuse {
 
             NotEntries => out.write_str(
                 "#[entries] stands on a trait whose entries chares implement, or on its implementation for a chare: write `#[entries] trait Name { .. }` or `#[entries] impl Name for Chare { .. }`",
+            ),
+            EntriesOption => out.write_str(
+                "#[entries] has one option, for a trait: `extends = Name` names the trait of entries whose methods its proxies have, too",
             ),
             GenericTrait => out.write_str(
                 "every process finds a trait of entries by its name, so it is one trait: use one without generic parameters",

@@ -146,6 +146,10 @@ pub fn entry(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -
 /// something or nothing, and may be `expedited`, `immediate` or have a `priority`. It may have a body, which implementations replace. Methods without
 /// `#[entry]` are ordinary ones.
 ///
+/// `#[entries(extends = Shape)] trait Solid` is a trait whose chares implement `Shape`, too: `SolidProxy` has the methods of `ShapeProxy`
+/// besides its own, and becomes one by `ShapeProxy::from(solid)`; so do the proxies of collections and sections. A trait extends one other,
+/// and what that one extends.
+///
 /// ```
 /// use chare::prelude::*;
 ///
@@ -191,8 +195,8 @@ pub fn entry(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -
 /// # Errors
 /// Every misuse is an error of the compiler's where it stands.
 #[proc_macro_attribute]
-pub fn entries(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
-    entry_trait::expand(item.into()).into()
+pub fn entries(options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    entry_trait::expand(options.into(), item.into()).into()
 }
 
 /// Marks a post method in an impl block marked [`chare`](macro@chare), which documents it.

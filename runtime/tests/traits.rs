@@ -368,3 +368,74 @@ fn a_generic_chare_is_as_many_chares_as_the_program_asks_for() {
         assert_eq!(shape.area().await, 5.0);
     });
 }
+
+/// Shapes that fill space; a trait that extends another.
+#[entries(extends = Shape)]
+trait Solid: Shape {
+    #[entry]
+    fn volume(&self) -> f64;
+
+    #[entry]
+    fn double(&mut self) {
+        self.scale(2.0);
+    }
+}
+
+#[entries(extends = Solid)]
+trait Ball {
+    #[entry]
+    fn surface_at(&self, distance: f64) -> f64 {
+        self.area() * distance
+    }
+}
+
+#[entries]
+impl Solid for Adder<f64> {
+    fn volume(&self) -> f64 {
+        self.total * 10.0
+    }
+}
+
+#[entries]
+impl Ball for Adder<f64> {}
+
+/// Gets a proxy of any of the three.
+struct Viewer;
+
+#[chare]
+impl Viewer {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    async fn view(_this: This<Self>, ball: BallProxy, solid: SolidProxy, shape: ShapeProxy) -> (f64, f64, f64) {
+        (ball.area().await, solid.volume().await, shape.area().await)
+    }
+}
+
+#[test]
+fn a_proxy_has_the_methods_of_the_traits_that_its_own_extends() {
+    on_every_path(&SHAPES, || async {
+        let adders = AdderProxy::create(4, 0.5);
+        let ball = BallProxy::of(&adders.at(3));
+        ball.scale(2.0);
+        ball.double();
+        chare::quiescence().await;
+        assert_eq!((ball.area().await, ball.volume().await, ball.surface_at(3.0).await), (2.0, 20.0, 6.0));
+        let (solid, shape) = (SolidProxy::from(ball.clone()), ShapeProxy::of(&adders.at(3)));
+        assert_eq!(ShapeProxy::from(solid.clone()), shape);
+        assert_eq!(ViewerProxy::create().view(ball, solid, shape).await, (2.0, 20.0, 2.0));
+        let (all, some) = (
+            BallCollectionProxy::of(&adders),
+            BallSectionProxy::form([0, 1].map(|index| BallProxy::of(&adders.at(index)))),
+        );
+        all.double();
+        some.scale(10.0);
+        chare::quiescence().await;
+        let areas: Vec<_> = (0..4).map(|index| all.at(index).area()).collect();
+        assert_eq!(chare::wait_all(areas).await, [10.0, 10.0, 1.0, 4.0]);
+        some.dissolve();
+    });
+}

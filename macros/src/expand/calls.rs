@@ -30,8 +30,13 @@ pub(super) const SOME: Reach = Reach {
     is_one: false,
 };
 
-/// The methods that an entry adds to a proxy.
+/// The methods that an entry adds to the proxy of a chare type.
 pub(super) fn calls(entry: &Entry, reach: &Reach) -> TokenStream {
+    calls_by(&quote!(self.0), entry, reach)
+}
+
+/// The methods that an entry adds to a proxy with this handle.
+pub(super) fn calls_by(handle: &TokenStream, entry: &Entry, reach: &Reach) -> TokenStream {
     let support = quote!(::chare::macro_support);
     let Entry { name, marker, visibility, docs, conditions, parameters, .. } = entry;
     let plain_name = name.unraw();
@@ -43,7 +48,7 @@ pub(super) fn calls(entry: &Entry, reach: &Reach) -> TokenStream {
         let call = format_ident!("{}", reach.call_nocopy);
         let buffers = parameters.beside().map(|Parameter { name, .. }| name);
         quote! {
-            self.0.#call::<#marker>(
+            #handle.#call::<#marker>(
                 #arguments,
                 [#(#support::SendBuffer::erase(::core::convert::Into::into(#buffers))),*]
             );
@@ -51,7 +56,7 @@ pub(super) fn calls(entry: &Entry, reach: &Reach) -> TokenStream {
     } else {
         let is_aggregated = reach.is_one && entry.options.aggregate.is_some();
         let call = format_ident!("{}", if is_aggregated { "call_aggregated" } else { reach.call });
-        quote!(self.0.#call::<#marker>(#arguments);)
+        quote!(#handle.#call::<#marker>(#arguments);)
     };
     let method = match &entry.result {
         None => Some(quote! {
@@ -90,7 +95,7 @@ pub(super) fn calls(entry: &Entry, reach: &Reach) -> TokenStream {
         #[doc = #callback_summary]
         #[must_use = "a callback does nothing until something calls it"]
         #visibility fn #callback(&self) -> ::chare::Callback<#message> {
-            self.0.callback::<#marker>()
+            #handle.callback::<#marker>()
         }
     }
 }

@@ -27,6 +27,31 @@ mod shapes {
     }
 }
 
+/// What extends others, near and far.
+mod solids {
+    /// What solids can do.
+    #[chare::entries(extends = super::shapes::Shape)]
+    pub trait Solid: super::shapes::Shape + Sized {
+        /// Like one of the trait that is extended.
+        #[entry]
+        fn sum(&self, extra: u8) -> String {
+            extra.to_string()
+        }
+
+        /// Its own.
+        #[entry]
+        fn melt(&mut self);
+    }
+
+    #[chare::entries(extends = Solid)]
+    pub(super) trait Metal {
+        #[entry]
+        fn forge(&mut self) {
+            self.melt();
+        }
+    }
+}
+
 /// A chare.
 pub struct Square;
 
@@ -50,9 +75,39 @@ impl shapes::Shape for Square {
     }
 }
 
+#[entries]
+impl solids::Solid for Square {
+    fn melt(&mut self) {}
+}
+
+#[entries]
+impl solids::Metal for Square {}
+
 #[cfg(any())]
 #[entries]
 impl shapes::Shape for NoSuchType {}
+
+async fn use_proxies_that_extend_others(squares: SquareProxy) {
+    use solids::{MetalCollectionProxy, MetalProxy, MetalSectionProxy, SolidProxy};
+    let metal = MetalProxy::of(&squares.local());
+    metal.forge();
+    metal.melt();
+    metal.with(chare::CallOptions::new()).r#move(1, String::new(), 2.0);
+    let _: String = metal.sum(3).await;
+    let _ = (metal.forge_callback(), metal.melt_callback(), metal.move_callback());
+    let all: MetalCollectionProxy<u64> = MetalCollectionProxy::of(&squares);
+    all.forge();
+    all.melt();
+    all.r#move(1, String::new(), 2.0);
+    all.at(0).melt();
+    let some = MetalSectionProxy::form([&metal]);
+    some.melt();
+    some.r#move(1, String::new(), 2.0);
+    some.dissolve();
+    let solid = SolidProxy::from(metal);
+    let shape = shapes::ShapeProxy::from(solid);
+    let _: u64 = shape.sum(3).await;
+}
 
 async fn use_proxies(squares: SquareProxy) {
     let shape = shapes::ShapeProxy::of(&squares.local());
@@ -66,5 +121,5 @@ async fn use_proxies(squares: SquareProxy) {
 }
 
 fn main() {
-    let _ = use_proxies;
+    let _ = (use_proxies, use_proxies_that_extend_others);
 }
