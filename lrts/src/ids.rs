@@ -15,6 +15,13 @@ impl NodeId {
     }
 }
 
+impl From<u64> for NodeId {
+    /// The node with this number. No job has as many nodes as a number takes that does not fit: what is sent there fails and says so.
+    fn from(number: u64) -> Self {
+        Self(u32::try_from(number).unwrap_or(u32::MAX))
+    }
+}
+
 impl fmt::Display for NodeId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "node {}", self.0)

@@ -75,6 +75,25 @@ impl Worker {
 }
 
 #[test]
+fn it_says_when_it_has_started() {
+    on_every_path(&SHAPES, || async {
+        let detector = CompletionDetectorProxy::create();
+        for _ in 0..2 {
+            let (started, has_started) = chare::future();
+            let (produced, all_produced) = chare::future();
+            let (finished, all_finished) = chare::future();
+            detector.start_then(has_started, 1, all_produced, all_finished);
+            started.await;
+            detector.local().produce(1);
+            detector.local().done(1);
+            produced.await;
+            detector.local().consume(1);
+            finished.await;
+        }
+    });
+}
+
+#[test]
 fn it_finishes_when_all_is_consumed_and_others_go_on() {
     const TASKS: u64 = 50;
     on_every_path(&SHAPES, || async {

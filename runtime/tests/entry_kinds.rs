@@ -209,6 +209,52 @@ impl Customer {
     }
 }
 
+/// Passes a call on, by its own index.
+struct Neighbour;
+
+#[chare(group)]
+impl Neighbour {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    fn pass(&mut self, seen: Vec<u64>, to: Callback<Vec<u64>>) {
+        let (all, me) = (self.this_collection(), self.this_index());
+        assert_eq!(PeId::from(me), chare::my_pe());
+        let seen: Vec<_> = seen.into_iter().chain([me]).collect();
+        match seen.len() as u64 == u64::from(chare::pes()) {
+            true => to.send(seen),
+            false => all.on(me + 1).pass(seen, to),
+        }
+    }
+
+    #[entry]
+    fn count(&mut self, done: Callback<u64>, section: NeighbourSectionProxy) {
+        self.contribute_to(&section, sum(1), done);
+    }
+}
+
+#[test]
+fn members_of_groups_are_called_by_their_own_index() {
+    on_every_path(&SHAPES, || async {
+        let neighbours = NeighbourProxy::create();
+        let (seen, to) = chare::future();
+        neighbours.on(0).pass(Vec::new(), to);
+        let seen = seen.await;
+        assert_eq!(seen, (0..u64::from(chare::pes())).collect::<Vec<_>>());
+        let section = neighbours.section(seen);
+        let (counted, done) = chare::future();
+        section.count(done, section.clone());
+        assert_eq!(counted.await, u64::from(chare::pes()));
+        section.dissolve();
+        let accounts = AccountProxy::create();
+        let last = u64::from(chare::nodes()) - 1;
+        assert_eq!(accounts.on(last), accounts.on(NodeId(last as u32)));
+    });
+}
+
 #[test]
 fn entries_of_a_nodegroup_exclude_each_other() {
     on_every_path(&SHAPES, || async {

@@ -410,7 +410,12 @@ impl Viewer {
     }
 
     #[entry]
-    async fn view(_this: This<Self>, ball: BallProxy, solid: SolidProxy, shape: ShapeProxy) -> (f64, f64, f64) {
+    async fn view(
+        _this: This<Self>,
+        ball: BallProxy,
+        solid: SolidProxy,
+        shape: ShapeProxy,
+    ) -> (f64, f64, f64) {
         (ball.area().await, solid.volume().await, shape.area().await)
     }
 }

@@ -46,9 +46,9 @@ pub(super) fn members(chare: &Chare) -> TokenStream {
         Kind::Group => {
             let local = local("PE");
             quote! {
-                /// The element on this PE.
-                #visibility fn on(&self, pe: ::chare::PeId) -> #element_type {
-                    #element(self.0.on(pe))
+                /// The element on this PE: a `PeId`, or the index of an element.
+                #visibility fn on(&self, pe: impl ::core::convert::Into<::chare::PeId>) -> #element_type {
+                    #element(self.0.on(::core::convert::Into::into(pe)))
                 }
                 #local
             }
@@ -56,9 +56,9 @@ pub(super) fn members(chare: &Chare) -> TokenStream {
         Kind::NodeGroup => {
             let local = local("node");
             quote! {
-                /// The element on this node.
-                #visibility fn on(&self, node: ::chare::NodeId) -> #element_type {
-                    #element(self.0.on_node(node))
+                /// The element on this node: a `NodeId`, or the index of an element.
+                #visibility fn on(&self, node: impl ::core::convert::Into<::chare::NodeId>) -> #element_type {
+                    #element(self.0.on_node(::core::convert::Into::into(node)))
                 }
                 #local
             }

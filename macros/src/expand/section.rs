@@ -23,8 +23,14 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
             quote!(#index),
             "elements with these indices: a list, a range, what a filter leaves of one (see [`chare::indices`])",
         ),
-        Kind::Group => ("section_on", quote!(::chare::PeId), "elements on these PEs"),
-        Kind::NodeGroup => ("section_on_nodes", quote!(::chare::NodeId), "elements on these nodes"),
+        Kind::Group => {
+            ("section_on", quote!(impl ::core::convert::Into<::chare::PeId>), "elements on these PEs")
+        }
+        Kind::NodeGroup => (
+            "section_on_nodes",
+            quote!(impl ::core::convert::Into<::chare::NodeId>),
+            "elements on these nodes",
+        ),
     };
     let form = format_ident!("{form}");
     let of_whom = format!(

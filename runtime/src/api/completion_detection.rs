@@ -125,6 +125,25 @@ impl CompletionDetector {
         self.ask_if_done();
     }
 
+    /// Like [`start`](CompletionDetectorProxy::start); calls `started` first, when the detection is under way: for code that is to go on
+    /// from there, as with Charm++'s start callback. Counting need not wait for it.
+    ///
+    /// # Panics
+    /// While a detection is under way.
+    #[entry]
+    pub fn start_then(
+        &mut self,
+        started: Callback<()>,
+        producers: u64,
+        all_produced: Callback<()>,
+        finished: Callback<()>,
+    ) {
+        if chare::my_pe() == ROOT {
+            started.send(());
+            self.start(producers, all_produced, finished);
+        }
+    }
+
     /// Counts so many things that are to be consumed. Call it before anybody can consume them, and before their producer is done.
     #[entry(local)]
     pub fn produce(&mut self, count: u64) {

@@ -12,6 +12,13 @@ use std::hash::{Hash, Hasher};
 #[serde(transparent)]
 pub struct PeId(pub u32);
 
+impl From<u64> for PeId {
+    /// The PE with this number. No job has as many PEs as a number takes that does not fit: what is sent there fails and says so.
+    fn from(number: u64) -> Self {
+        Self(u32::try_from(number).unwrap_or(u32::MAX))
+    }
+}
+
 impl fmt::Display for PeId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "PE {}", self.0)

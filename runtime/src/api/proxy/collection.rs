@@ -118,13 +118,13 @@ impl<C: Chare> CollectionHandle<C> {
     }
 
     /// Forms a section of a group's members on these PEs.
-    pub fn section_on(&self, pes: impl IntoIterator<Item = PeId>) -> SectionHandle<C> {
-        self.section_of(pes.into_iter().map(|pe| Index::from(u64::from(pe.0))))
+    pub fn section_on(&self, pes: impl IntoIterator<Item = impl Into<PeId>>) -> SectionHandle<C> {
+        self.section_of(pes.into_iter().map(|pe| Index::from(u64::from(pe.into().0))))
     }
 
     /// Forms a section of a nodegroup's members on these nodes.
-    pub fn section_on_nodes(&self, nodes: impl IntoIterator<Item = NodeId>) -> SectionHandle<C> {
-        self.section_of(nodes.into_iter().map(|node| Index::from(u64::from(node.0))))
+    pub fn section_on_nodes(&self, nodes: impl IntoIterator<Item = impl Into<NodeId>>) -> SectionHandle<C> {
+        self.section_of(nodes.into_iter().map(|node| Index::from(u64::from(node.into().0))))
     }
 
     fn section_of(&self, members: impl Iterator<Item = Index>) -> SectionHandle<C> {
