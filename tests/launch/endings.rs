@@ -94,15 +94,38 @@ fn a_killed_launcher_takes_its_nodes_along() {
 }
 
 #[test]
-fn a_stopped_node_is_awaited_then_named() {
+fn what_a_killed_node_started_ends_with_it() {
+    let script = "sleep 1000 & echo $$ waits as $!; wait";
+    let running = Running::start(&mut run(2, &[], &["sh", "-c", script]));
+    let lines = [running.line(), running.line()];
+    let shell = lines[0].split(' ').next().and_then(|pid| Pid::from_raw(pid.parse().ok()?)).unwrap();
+    rustix::process::kill_process(shell, Signal::KILL).unwrap();
+    assert_eq!(running.end_within(END).code, Some(137));
+    lines.iter().for_each(|line| await_death(waiting_node(line)));
+}
+
+#[test]
+fn a_stopped_node_is_named_and_awaited() {
     let running = Running::start(&mut run(2, &[], &[NODE, "wait"]));
     let nodes: Vec<Pid> = (0..2).map(|_| waiting_node(&running.line())).collect();
     rustix::process::kill_process(nodes[0], Signal::STOP).unwrap();
+    let told = running.error_line();
+    assert!(told.contains(&format!("(pid {}) was stopped by signal 19 (SIGSTOP)", nodes[0])), "{told}");
+    rustix::process::kill_process(nodes[1], Signal::KILL).unwrap();
     let ended = running.end_within(END);
-    assert_eq!(ended.code, Some(1), "{ended:?}");
-    let words = format!("(pid {}) was stopped by signal 19 (SIGSTOP)", nodes[0]);
-    assert!(ended.complaint().contains(&words), "{ended:?}");
+    assert_eq!((ended.code, ended.stderr.trim().lines().count()), (Some(137), 2), "{ended:?}");
     nodes.into_iter().for_each(await_death);
+}
+
+#[test]
+fn a_limit_of_file_sizes_is_named_with_its_cure() {
+    let script = "ulimit -f 2; exec head -c 100000 /dev/zero >big";
+    let place = tempfile::tempdir().unwrap();
+    let mut command = run(2, &[], &["sh", "-c", script]);
+    let ended = end(command.current_dir(&place));
+    assert_eq!(ended.code, Some(153), "{ended:?}");
+    let complaint = ended.complaint();
+    assert!(complaint.contains("signal 25 (SIGXFSZ)") && complaint.contains("`ulimit -f`"), "{complaint}");
 }
 
 /// The process in a line such as `node 2 waits as 123`.

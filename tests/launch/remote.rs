@@ -75,7 +75,7 @@ fn a_node_killed_on_another_host_is_named_with_it() {
     assert_eq!(ended.code, Some(137));
     let words =
         format!("chare: node 3 (pid {}) on host 127.0.0.2 was killed by signal 9 (SIGKILL)", nodes[3]);
-    assert_eq!(ended.complaint(), words);
+    assert!(ended.complaint().starts_with(&words), "{ended:?}");
     nodes.into_iter().for_each(await_death);
 }
 

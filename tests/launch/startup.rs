@@ -60,6 +60,15 @@ fn children_of_a_node_inherit_nothing() {
 }
 
 #[test]
+fn nodes_inherit_nothing_that_the_launchers_caller_left_open() {
+    let place = tempfile::tempdir().unwrap();
+    let script = format!("exec 9>lock; exec {RUN} -n 1 -- ls -l /proc/self/fd");
+    let ended = end(Command::new("sh").args(["-c", &script]).current_dir(&place));
+    assert!(ended.code == Some(0) && ended.stdout.contains("0 -> "), "{ended:?}");
+    assert!(!ended.stdout.contains("/lock"), "{ended:?}");
+}
+
+#[test]
 fn a_node_that_never_joins_is_named() {
     let flag = std::env::temp_dir().join(format!("chare-launch-absent-{}", std::process::id()));
     let program = [NODE, "absent", flag.to_str().unwrap()];

@@ -53,6 +53,7 @@ pub struct Running {
     family: Family,
     deadline: Instant,
     lines: Receiver<String>,
+    complaints: Receiver<String>,
     stdout: Receiver<String>,
     stderr: Receiver<String>,
 }
@@ -79,8 +80,8 @@ impl Running {
         dispositions::reset(command);
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{name} does not start: {error}"));
         let (lines, stdout) = listen(child.stdout.take().expect("it is piped"));
-        let (_, stderr) = listen(child.stderr.take().expect("it is piped"));
-        Self { name, child, family, deadline: Instant::now() + patience, lines, stdout, stderr }
+        let (complaints, stderr) = listen(child.stderr.take().expect("it is piped"));
+        Self { name, child, family, deadline: Instant::now() + patience, lines, complaints, stdout, stderr }
     }
 
     /// The program's own process.
@@ -121,6 +122,16 @@ impl Running {
     #[track_caller]
     pub fn line(&self) -> String {
         self.next_line().unwrap_or_else(|| self.give_up("says no more"))
+    }
+
+    /// The next line that it writes to standard error, as it comes, where one must.
+    ///
+    /// # Panics
+    /// As [`Running::line`].
+    #[track_caller]
+    pub fn error_line(&self) -> String {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        self.complaints.recv_timeout(left).unwrap_or_else(|_| self.give_up("does not complain"))
     }
 
     /// The result of `select` for the first line in which it finds anything.

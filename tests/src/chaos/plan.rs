@@ -56,8 +56,6 @@ pub enum AfterStop {
     Continue(Duration),
     /// It is killed after this time.
     Kill(Duration),
-    /// Nothing.
-    Nothing,
 }
 
 /// One run of the campaign; a seed means the same run everywhere.
@@ -84,7 +82,7 @@ pub struct Plan {
 /// About as many entries as a node of the program runs, so that some faults come at the very end or never.
 const ENTRIES: u64 = 260;
 
-/// Longer than any wait inside the job, shorter than the launcher waits for a stopped node.
+/// Longer than any wait inside the job, too short for the launcher to tell of a stopped node.
 const STOP_MS_MAX: u64 = 2_000;
 
 impl Plan {
@@ -113,9 +111,7 @@ impl Plan {
         let at = random.random_range(1..=ENTRIES);
         let pause = Duration::from_millis(random.random_range(0..=STOP_MS_MAX));
         let after_stop = match random.random_range(0..8) {
-            // A single process has nobody who would miss it, and MPI's launchers miss nobody.
-            0 if nodes > 1 && path != Path::Mpi => AfterStop::Nothing,
-            1 | 2 => AfterStop::Kill(pause),
+            0..=2 => AfterStop::Kill(pause),
             _ => AfterStop::Continue(pause),
         };
         Self { seed, path, fault, nodes, pes, victims, at, after_stop }

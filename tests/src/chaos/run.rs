@@ -103,7 +103,7 @@ fn watch(job: &mut Child, mark: &std::path::Path, plan: &Plan) -> Result<ExitSta
                     until += due;
                     let signal = match plan.after_stop {
                         AfterStop::Continue(_) => Signal::CONT,
-                        AfterStop::Kill(_) | AfterStop::Nothing => Signal::KILL,
+                        AfterStop::Kill(_) => Signal::KILL,
                     };
                     send(mark.process, signal);
                 }
@@ -174,10 +174,7 @@ fn judge(plan: &Plan, struck: bool, status: ExitStatus, output: &str, error: &st
     if plan.path == Path::Mpi {
         return judge_mpi(plan, status, error);
     }
-    let what = match (plan.fault, plan.after_stop) {
-        (Fault::Stop, AfterStop::Nothing) => "was stopped by signal 19 (SIGSTOP)",
-        _ => "was killed by signal 9 (SIGKILL)",
-    };
+    let what = "was killed by signal 9 (SIGKILL)";
     let names = |node: &u32| error.starts_with(&format!("chare: node {node} (pid ")) && error.contains(what);
     let is_named = error.trim_end().lines().count() == 1 && plan.victims.iter().any(names);
     let is_error = !status.success() && status.code().is_some();

@@ -43,7 +43,10 @@ impl fmt::Display for Exit {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Code(code) => write!(out, "exited with code {code}"),
-            Self::Signal(signal) => write!(out, "was killed by {}", name_signal(*signal)),
+            Self::Signal(signal) => {
+                write!(out, "was killed by {}", name_signal(*signal))?;
+                explain(*signal).map_or(Ok(()), |why| write!(out, ": {why}"))
+            }
             Self::NotStarted(cause) => write!(out, "could not be started: {cause}"),
             Self::WithHost(cause) => write!(out, "was lost: {cause}"),
         }
@@ -63,8 +66,27 @@ pub(super) fn name_signal(signal: i32) -> String {
     }
 }
 
+/// What a signal that the kernel sends says about the process, and what helps.
+fn explain(signal: i32) -> Option<&'static str> {
+    let why = match Signal::from_named_raw(signal)? {
+        Signal::KILL => {
+            "if nobody sent it, memory ran out (`dmesg` and the batch system tell); use fewer nodes or more memory"
+        }
+        Signal::BUS => {
+            "memory that is shared or mapped from a file could not be had; see whether /dev/shm or a disk is full, or run with `+nolocal`"
+        }
+        Signal::XFSZ => {
+            "a file, or memory shared between nodes, was to grow beyond the limit of file sizes; raise it (`ulimit -f`)"
+        }
+        Signal::XCPU => "it has used all the processor time that it may; raise the limit (`ulimit -t`)",
+        Signal::SYS => "a sandbox forbids a system call that it made; allow the call (seccomp)",
+        _ => return None,
+    };
+    Some(why)
+}
+
 /// The signals that end or stop processes, as `kill -l` calls them.
-const NAMES: [(Signal, &str); 21] = [
+const NAMES: [(Signal, &str); 27] = [
     (Signal::HUP, "SIGHUP"),
     (Signal::INT, "SIGINT"),
     (Signal::QUIT, "SIGQUIT"),
@@ -80,7 +102,13 @@ const NAMES: [(Signal, &str); 21] = [
     (Signal::PIPE, "SIGPIPE"),
     (Signal::ALARM, "SIGALRM"),
     (Signal::TERM, "SIGTERM"),
+    (Signal::STKFLT, "SIGSTKFLT"),
     (Signal::XCPU, "SIGXCPU"),
+    (Signal::XFSZ, "SIGXFSZ"),
+    (Signal::VTALARM, "SIGVTALRM"),
+    (Signal::PROF, "SIGPROF"),
+    (Signal::IO, "SIGIO"),
+    (Signal::POWER, "SIGPWR"),
     (Signal::SYS, "SIGSYS"),
     (Signal::STOP, "SIGSTOP"),
     (Signal::TSTP, "SIGTSTP"),
@@ -94,8 +122,12 @@ mod tests {
 
     #[test]
     fn endings_have_words_and_numbers() {
-        let killed = Exit::of(ExitStatus::from_raw(9));
-        assert_eq!((killed.to_string().as_str(), killed.code()), ("was killed by signal 9 (SIGKILL)", 137));
+        let killed = Exit::of(ExitStatus::from_raw(15));
+        assert_eq!((killed.to_string().as_str(), killed.code()), ("was killed by signal 15 (SIGTERM)", 143));
+        for (signal, cure) in [(9, "memory"), (7, "/dev/shm"), (24, "`ulimit -t`"), (25, "`ulimit -f`")] {
+            let killed = Exit::of(ExitStatus::from_raw(signal)).to_string();
+            assert!(killed.contains(&name_signal(signal)) && killed.contains(cure), "{killed}");
+        }
         let exited = Exit::of(ExitStatus::from_raw(3 << 8));
         assert_eq!((exited.to_string().as_str(), exited.code()), ("exited with code 3", 3));
         assert_eq!(name_signal(11), "signal 11 (SIGSEGV)");

@@ -11,7 +11,7 @@ use super::job::{HostState, Job};
 use super::message::{FromAgent, Start, Stream, ToAgent};
 use super::output::{Print, Printer};
 use super::plan::{Plan, PlanError, Share};
-use super::{agent, remote, signals};
+use super::{agent, process, remote, signals};
 use chare_lrts::bootstrap::JobKey;
 use rustix::process::{Resource, Signal};
 use std::io;
@@ -23,15 +23,16 @@ use tokio::task::{JoinSet, spawn_local};
 /// How long a failed job's output and remote shells have to come to an end.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// How many descriptors a node costs its launcher: a socket, two pipes, one to wait for its end, and one to spare.
-const DESCRIPTORS_PER_NODE: u64 = 5;
+/// How many descriptors a node costs its launcher: a socket, two pipes, and one to spare.
+const DESCRIPTORS_PER_NODE: u64 = 4;
 
 /// How many descriptors the launcher needs for itself: those of tokio's runtime, and those of starting a process.
 const DESCRIPTORS_OWN: u64 = 64;
 
 /// Launches a job and returns its exit code: zero, or that of the first node which failed.
 ///
-/// Blocks until no process of the job is left. An error is one line on standard error.
+/// Blocks until no process of the job is left, but for those that a node started and that left its process group. An error is one line on
+/// standard error. What this process has open, beyond standard input, output and error, no process inherits that it starts from now on.
 pub fn launch(plan: &Plan) -> ExitCode {
     match block_on(drive(plan)).unwrap_or_else(|cause| Err(cause.into())) {
         Ok(code) => ExitCode::from(code),
@@ -48,6 +49,7 @@ type FromHost = (usize, Result<FromAgent, String>);
 async fn drive(plan: &Plan) -> Result<u8, PlanError> {
     let shares = plan.shares()?;
     allow_descriptors(&shares);
+    process::keep_inheritance()?;
     let (signalled, mut signals) = unbounded_channel();
     signals::listen(&signalled)?;
     let (event, events) = unbounded_channel();
@@ -72,7 +74,7 @@ async fn drive(plan: &Plan) -> Result<u8, PlanError> {
     if let Ok(cause) = broken.try_recv() {
         lose_reader(&mut job, &cause);
     }
-    if let Some(line) = job.take_line() {
+    while let Some(line) = job.take_line() {
         error.print(Print::Own(line));
     }
     error.finish(patience).await;
@@ -113,7 +115,7 @@ impl Launcher {
                     let _ = host.send(order.clone());
                 }
             }
-            if let Some(line) = self.job.take_line() {
+            while let Some(line) = self.job.take_line() {
                 self.printers.error.print(Print::Own(line));
             }
         }

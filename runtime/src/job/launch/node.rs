@@ -8,11 +8,14 @@ use chare_lrts::NodeId;
 use chare_lrts::bootstrap::control::{self, FromNode, ToNode};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
+use rustix::process::Signal;
 use std::io;
+use std::process::Child;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::io::unix::AsyncFd;
-use tokio::process::Child;
+use tokio::process::{ChildStderr, ChildStdout};
+use tokio::signal::unix::{Signal as Arrivals, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet, spawn_local};
@@ -23,7 +26,7 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 /// How long to wait when the kernel refuses another descriptor because nodes have too many that they have not read.
 const CROWDED: Duration = Duration::from_millis(10);
 
-/// The time between two looks whether a node's process was stopped: SIGCHLD, which announces it, belongs to tokio.
+/// The time between two looks at a node's process if no SIGCHLD calls for one earlier: whoever started the launcher may have blocked it.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// A message for a node; one that stands for a descriptor comes with the descriptor, and with the room that it takes.
@@ -50,10 +53,11 @@ impl Node {
         events: &UnboundedSender<FromAgent>,
         tasks: &mut JoinSet<()>,
     ) -> io::Result<Self> {
+        let changes = signal(SignalKind::child())?;
         let (mut child, socket) = process::start(program, id == NodeId(0))?;
         let socket = Rc::new(socket);
         let target = Target::of(&child);
-        let started = FromAgent::Started { node: id, pid: child.id().unwrap_or_default() };
+        let started = FromAgent::Started { node: id, pid: child.id() };
         // An agent without a listener is ending; its nodes are told so otherwise.
         let _ = events.send(started);
         let (ended, ends) = watch::channel(false);
@@ -61,7 +65,7 @@ impl Node {
         if let Some(pipe) = child.stdout.take() {
             let (credit, events) = (Rc::clone(credit), events.clone());
             outputs.push(spawn_local(output::forward(
-                pipe,
+                ChildStdout::from_std(pipe)?,
                 (id, Stream::Output),
                 ends.clone(),
                 credit,
@@ -70,12 +74,13 @@ impl Node {
         }
         if let Some(pipe) = child.stderr.take() {
             let (credit, events) = (Rc::clone(credit), events.clone());
+            let pipe = ChildStderr::from_std(pipe)?;
             outputs.push(spawn_local(output::forward(pipe, (id, Stream::Error), ends, credit, events)));
         }
         let (orders, to_send) = unbounded_channel();
         spawn_local(speak(id, Rc::clone(&socket), to_send, events.downgrade()));
-        let keeper =
-            Keeper { id, child, socket, target: target.clone(), ended, outputs, events: events.clone() };
+        let events = events.clone();
+        let keeper = Keeper { id, child, changes, socket, target: target.clone(), ended, outputs, events };
         tasks.spawn_local(keeper.attend());
         Ok(Self { orders, target })
     }
@@ -134,6 +139,8 @@ async fn speak(
 struct Keeper {
     id: NodeId,
     child: Child,
+    /// Tells that some child of this process has stopped, gone on or ended.
+    changes: Arrivals,
     socket: Rc<AsyncFd<OwnedFd>>,
     target: Target,
     ended: watch::Sender<bool>,
@@ -145,15 +152,25 @@ impl Keeper {
     async fn attend(mut self) {
         let mut listens = true;
         let mut looks = tokio::time::interval(LOOK_EVERY);
-        let status = loop {
+        loop {
             tokio::select! {
-                heard = hear(&self.socket), if listens => listens = self.pass_on(heard),
-                _ = looks.tick() => if let Some(signal) = self.target.look_for_stop() {
-                    let _ = self.events.send(FromAgent::Stopped { node: self.id, signal });
-                },
-                status = self.child.wait() => break status,
+                heard = hear(&self.socket), if listens => {
+                    listens = self.pass_on(heard);
+                    continue;
+                }
+                _ = looks.tick() => {}
+                _ = self.changes.recv() => {}
             }
-        };
+            if self.target.has_ended() {
+                break;
+            }
+            if let Some(signal) = self.target.look_for_stop() {
+                let _ = self.events.send(FromAgent::Stopped { node: self.id, signal });
+            }
+        }
+        // What it has started must not outlive it. As long as it is not reaped, the number of its group is nobody else's.
+        self.target.signal_group(Signal::KILL);
+        let status = self.child.wait();
         self.target.is_reaped();
         while listens {
             match control::receive(self.socket.get_ref()) {

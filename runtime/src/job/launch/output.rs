@@ -3,8 +3,8 @@
 //! 1. Lines of different nodes never mix. A line longer than [`LINE_BYTES_MAX`] travels in pieces, and a last line
 //!    without an end gets one.
 //! 2. A node that writes waits for credit (see `message`). The launcher never waits for a reader: the printing thread does.
-//! 3. A node's descendants may keep its output open for as long as they like. Their output is forwarded as long as they print: after the
-//!    node's end, an output that is silent for [`QUIET`] is over.
+//! 3. Descendants that have left a node's process group may keep its output open for as long as they like. Their output is forwarded as
+//!    long as they print: after the node's end, an output that is silent for [`QUIET`] is over.
 
 use super::message::{CREDIT_BYTES, FromAgent, Stream};
 use chare_lrts::NodeId;

@@ -4,25 +4,26 @@
 //! 1. The process leads a process group of its own: a terminal's Ctrl-C reaches it through the launcher, once, and force reaches all that
 //!    it started as well.
 //! 2. The kernel kills the process when the thread that started it ends. That thread runs the launcher to its end.
-//! 3. The process inherits standard input, output, error and one socket; no other descriptor.
-//! 4. Nobody signals the process after it was reaped: its number may belong to another process then.
+//! 3. The process inherits standard input, output, error and one socket; no other descriptor, whatever the launcher's own caller left
+//!    open: a lock on a file would be held for as long as any process of the job lives.
+//! 4. The group ends with its process: what is left of it is killed before the process is reaped. Afterwards nobody signals it: its number
+//!    may belong to another process then.
 
 use super::message::Program;
 use chare_lrts::bootstrap::launched::VARIABLE;
-use rustix::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use rustix::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::fs::OFlags;
 use rustix::io::{Errno, FdFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus};
 use std::cell::Cell;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use tokio::io::unix::AsyncFd;
-use tokio::process::Child;
 
 /// Starts a node's process and returns the agent's end of its socket; the process finds the other end through its environment. `reads`
 /// says whether standard input is for this process.
@@ -58,9 +59,25 @@ pub(super) fn start(program: &Program, reads: bool) -> io::Result<(Child, AsyncF
     rustix::fs::fcntl_setfl(&ours, OFlags::NONBLOCK)?;
     // SAFETY: the socket stays open and the same as long as `AsyncFd` owns it: nobody takes it out or changes it.
     let ours = unsafe { AsyncFd::register(ours) }?;
-    let child = tokio::process::Command::from(command).spawn()?;
+    let child = command.spawn()?;
     drop(theirs);
     Ok((child, ours))
+}
+
+/// Keeps what this process's own caller left open from all processes that it starts, but for standard input, output and error. To be called
+/// before the first start.
+///
+/// # Errors
+/// The kernel's, when it does not tell what is open.
+pub(super) fn keep_inheritance() -> io::Result<()> {
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        let number = entry?.file_name().to_str().and_then(|name| name.parse::<RawFd>().ok());
+        let Some(number) = number.filter(|number| *number > 2) else { continue };
+        // SAFETY: only sets a flag of the number, at once; for one that is not open the kernel answers with an error.
+        let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+        let _ = rustix::io::fcntl_setfd(descriptor, FdFlags::CLOEXEC);
+    }
+    Ok(())
 }
 
 /// Lets the kernel kill the process when the thread that starts it ends.
@@ -82,8 +99,7 @@ pub(super) struct Target(Rc<Cell<Option<Pid>>>);
 
 impl Target {
     pub(super) fn of(child: &Child) -> Self {
-        let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
-        Self(Rc::new(Cell::new(pid)))
+        Self(Rc::new(Cell::new(Some(Pid::from_child(child)))))
     }
 
     /// Forgets the process; to be called in the step that reaps it.
@@ -91,13 +107,22 @@ impl Target {
         self.0.set(None);
     }
 
+    /// Whether the process has ended; it is not reaped.
+    pub(super) fn has_ended(&self) -> bool {
+        // An error means that somebody else has reaped it, which waiting for it will tell.
+        self.look(WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).map_or(true, |found| found.is_some())
+    }
+
     /// News of the process since the last look: stopped by a signal (`Some(Some(signal))`), going on (`Some(None)`), or none (`None`).
     pub(super) fn look_for_stop(&self) -> Option<Option<i32>> {
-        let pid = self.0.get()?;
         // The end of the process is left for the task that reaps it.
-        let changes = WaitIdOptions::STOPPED | WaitIdOptions::CONTINUED | WaitIdOptions::NOHANG;
-        let status = rustix::process::waitid(WaitId::Pid(pid), changes).ok()??;
-        Some(status.stopping_signal())
+        let found = self.look(WaitIdOptions::STOPPED | WaitIdOptions::CONTINUED).ok()??;
+        Some(found.stopping_signal())
+    }
+
+    fn look(&self, changes: WaitIdOptions) -> Result<Option<WaitIdStatus>, Errno> {
+        let pid = self.0.get().ok_or(Errno::CHILD)?;
+        rustix::process::waitid(WaitId::Pid(pid), changes | WaitIdOptions::NOHANG)
     }
 
     /// Signals the process and all processes that it started and that are still in its group.

@@ -81,6 +81,7 @@ pub fn serve_agent() -> io::Result<ExitCode> {
         let _ = pull(input, |message| drop(order.send(message)));
     })?;
     let pusher = spawn_thread("chare-events", move || push(events, output))?;
+    process::keep_inheritance()?;
     block_on(agent::run(orders, event))?;
     // The last message must leave before the process ends. The thread does not panic.
     let _ = pusher.join();

@@ -1,23 +1,23 @@
-//! Judgement of a node's stop or exit: it means nothing for the job, a suspicion, or the job's end.
+//! Judgement of a node's stop or exit: it means nothing for the job, news for the user, a suspicion, or the job's end.
 
 use super::cause::{Cause, Weight};
-use super::{BETTER_CAUSE, GIVE_UP, Job, Phase, STOP_PATIENCE, ended_by};
+use super::{BETTER_CAUSE, GIVE_UP, Job, Phase, ended_by};
 use crate::job::launch::exit::{Exit, name_signal, signal_code};
 use crate::job::launch::message::ToAgent;
 use chare_lrts::NodeId;
 use std::time::Instant;
 
 impl Job {
-    /// Ends the job if a node has been stopped for too long.
-    pub(super) fn judge_stops(&mut self, now: Instant) {
-        let stopped = self.nodes.iter().zip((0..).map(NodeId)).find_map(|(node, id)| {
-            let (signal, until) = node.keeps_waiting()?;
-            (now >= until).then_some((id, signal))
-        });
-        if let Some((node, signal)) = stopped {
-            let (name, signal, seconds) = (self.name(node), name_signal(signal), STOP_PATIENCE.as_secs());
-            let text = format!("{name} was stopped by {signal} and did not go on within {seconds} s");
-            self.end(Cause::by(node, Weight::Final, text), now);
+    /// Tells the user of nodes that have been stopped for a while.
+    pub(super) fn tell_of_stops(&mut self, now: Instant) {
+        for node in (0..self.nodes.len() as u32).map(NodeId) {
+            let stopped = self.nodes[node.index()].keeps_waiting().filter(|(_, due)| now >= *due);
+            let Some((signal, _)) = stopped else { continue };
+            self.nodes[node.index()].stopped = None;
+            let (name, signal) = (self.name(node), name_signal(signal));
+            self.lines.push_back(format!(
+                "chare: {name} was stopped by {signal}, and the others wait for it; `kill -CONT` lets it go on"
+            ));
         }
     }
 
@@ -75,7 +75,7 @@ impl Job {
         if self.has_failed() {
             return;
         }
-        self.line = Some(format!("chare: {}", cause.text));
+        self.lines.push_back(format!("chare: {}", cause.text));
         self.orders.push(ToAgent::Abort { message: cause.text.clone() });
         self.phase = Phase::Ending { cause, give_up_at: now + GIVE_UP };
     }

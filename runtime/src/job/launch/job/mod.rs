@@ -8,8 +8,8 @@
 //!    one joined; as soon as one has, the process is missing.
 //! 4. Start-up has a deadline whenever the launcher waits for a host, or nodes for other nodes.
 //! 5. [`GIVE_UP`] after its end, a job is over, even if a host does not report it.
-//! 6. A node that joined and whose process is stopped (SIGSTOP, SIGTSTP) keeps the others waiting: unless it goes on within
-//!    [`STOP_PATIENCE`], the job ends and names the node.
+//! 6. A node that joined and whose process is stopped (SIGSTOP, SIGTSTP) keeps the others waiting, and is not lost, however long that
+//!    takes: whoever stopped it may let it go on. After [`STOP_UNNOTICED`] the user is told, once for each stop.
 //! 7. A signal that asks for the job's end is passed on. A second one ends the job, and so does [`END_PATIENCE`] after SIGTERM, which no
 //!    keyboard sends.
 
@@ -25,6 +25,7 @@ use chare_lrts::NodeId;
 use chare_lrts::bootstrap::control::FromNode;
 use gather::Rounds;
 use rustix::process::Signal;
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// How long a poor cause waits for a better one.
@@ -33,8 +34,8 @@ const BETTER_CAUSE: Duration = Duration::from_millis(200);
 /// How long agents have to end their nodes; they use force after two seconds.
 const GIVE_UP: Duration = Duration::from_secs(5);
 
-/// How long a node's process may be stopped: long enough for a snapshot, too short for its peers to seem to hang.
-const STOP_PATIENCE: Duration = Duration::from_secs(4);
+/// How long a node's process may be stopped before the user is told: long enough for a snapshot, too short for its peers to seem to hang.
+const STOP_UNNOTICED: Duration = Duration::from_secs(4);
 
 /// How long nodes may take to end after SIGTERM: as long as Slurm waits before it kills (`KillWait`). A program may save its work; a
 /// library's own handler may hang.
@@ -64,16 +65,15 @@ struct NodeState {
     has_finished: bool,
     /// The node reported its own failure or the loss of another node; its exit afterwards is no news.
     has_complained: bool,
-    /// The signal that stopped its process, and the time since which the launcher knows.
+    /// The signal that stopped its process, and the time at which the user is to be told; `None`: it runs, or the user was told.
     stopped: Option<(i32, Instant)>,
     exit: Option<Exit>,
 }
 
 impl NodeState {
-    /// The signal that stopped it, and the time until which the others wait for it.
+    /// The signal that stopped it while the others wait for it, and the time at which the user is to be told.
     fn keeps_waiting(&self) -> Option<(i32, Instant)> {
-        let (signal, since) = self.stopped.filter(|_| self.has_joined && self.exit.is_none())?;
-        Some((signal, since + STOP_PATIENCE))
+        self.stopped.filter(|_| self.has_joined && self.exit.is_none())
     }
 }
 
@@ -99,7 +99,7 @@ pub(super) struct Job {
     first_bad_code: Option<u8>,
     phase: Phase,
     orders: Vec<ToAgent>,
-    line: Option<String>,
+    lines: VecDeque<String>,
 }
 
 impl Job {
@@ -126,7 +126,7 @@ impl Job {
             first_bad_code: None,
             phase: Phase::Running,
             orders: Vec::new(),
-            line: None,
+            lines: VecDeque::new(),
         }
     }
 
@@ -135,9 +135,9 @@ impl Job {
         std::mem::take(&mut self.orders)
     }
 
-    /// The line for the user, once per job.
+    /// The next line for the user; the cause of the job's end is one of them, and the last.
     pub(super) fn take_line(&mut self) -> Option<String> {
-        self.line.take()
+        self.lines.pop_front()
     }
 
     /// Whether nothing is left to wait for.
@@ -190,7 +190,7 @@ impl Job {
                 self.end(Cause::by(node, Weight::Final, text), now);
             }
             FromAgent::Stopped { node, signal } => {
-                self.nodes[node.index()].stopped = signal.map(|signal| (signal, now));
+                self.nodes[node.index()].stopped = signal.map(|signal| (signal, now + STOP_UNNOTICED));
             }
             FromAgent::Exited { node, exit } => {
                 self.nodes[node.index()].exit = Some(exit);
@@ -260,7 +260,7 @@ impl Job {
                 let text = format!("{}: its nodes had not ended {seconds} s after it", ended_by(term));
                 self.end(Cause::last_word(text, signal_code(term)), now);
             }
-            Phase::Running => self.judge_stops(now),
+            Phase::Running => self.tell_of_stops(now),
             Phase::Suspect { cause, until } if now >= *until => self.end(cause.clone(), now),
             _ => {}
         }
