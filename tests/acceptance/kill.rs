@@ -1,11 +1,12 @@
 //! Killed, stopped and orphaned nodes: the job ends as it must, soon, with nothing left behind. `cargo xtask chaos` runs
 //! many more.
 
-use crate::run::probe;
+use crate::run::{probe, run};
 use chare_tests::Running;
 use chare_tests::chaos::campaign::Campaign;
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
+use std::process::Command;
 use std::time::Duration;
 
 /// Starts a flood between six processes over `path`, kills one in that round, and checks how the job ends.
@@ -46,4 +47,49 @@ fn a_lost_node_of_a_broadcast_tree_ends_the_job_wherever_it_stands() {
     kill_one("+lrts cma", (5, 3));
     kill_one("+nolocal", (0, 2));
     kill_one("+lrts emulated", (2, 1));
+}
+
+/// Longer than any limit on silence within a job: TCP's keepalive has the longest, 10 s.
+const STOPPED: Duration = Duration::from_secs(12);
+
+/// Stops one of two nodes for a while, and lets it go on.
+fn stop_one(path: &str, victim: u32) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pressed"));
+    command.args(["answer", "10", "+n", "2"]).args(path.split_whitespace());
+    let job = Running::start(&mut command);
+    let start = format!("node {victim} has process ");
+    let process =
+        job.wait_for("introduction", |line| Pid::from_raw(line.strip_prefix(&start)?.parse().ok()?));
+    job.wait_for("question", |line| (line == "asking").then_some(()));
+    kill_process(process, Signal::STOP).unwrap();
+    std::thread::sleep(STOPPED);
+    kill_process(process, Signal::CONT).unwrap();
+    let outcome = job.end();
+    assert_eq!(outcome.code, Some(0), "{path}: {outcome:?}");
+    let told = format!("node {victim} (pid {process}) was stopped by signal 19 (SIGSTOP)");
+    assert!(outcome.complaint().contains(&told), "{path}: {outcome:?}");
+}
+
+#[test]
+fn a_stopped_node_is_awaited_on_every_path() {
+    std::thread::scope(|scope| {
+        for (victim, path) in [(0, ""), (1, "+nocma"), (1, "+nolocal"), (0, "+lrts tcp")] {
+            scope.spawn(move || stop_one(path, victim));
+        }
+    });
+}
+
+/// A library's exit handler takes apart what its threads still use.
+#[test]
+fn exit_handlers_do_not_run_while_pes_are_in_entries() {
+    for options in ["+n 2 +p 2", "+p 2"] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_pressed"));
+        command.arg("stuck").args(options.split_whitespace());
+        let outcome = run(command);
+        assert!(outcome.code == Some(1) && outcome.stderr.contains("as asked"), "{options}: {outcome:?}");
+        assert!(!outcome.stderr.contains("handled"), "{options}: {outcome:?}");
+        for words in ["Rust's last words ", "and C's "] {
+            assert!(outcome.stdout.contains(words), "{options}: what was printed is printed: {outcome:?}");
+        }
+    }
 }

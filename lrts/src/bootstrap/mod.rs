@@ -8,9 +8,12 @@ mod inherited;
 pub mod launched;
 pub mod local;
 pub mod managed;
+mod quit;
 pub mod single;
 mod variables;
 mod wait;
+
+pub use quit::quit;
 
 use crate::error::LrtsError;
 use crate::ids::NodeId;

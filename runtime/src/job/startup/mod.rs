@@ -7,6 +7,7 @@
 //! under a launcher this process finds its place and becomes a node: under our own, `mpirun`, `mpiexec` or `srun`
 //! ```
 
+mod end;
 #[cfg(feature = "mpi")]
 mod mpi;
 
@@ -15,17 +16,16 @@ use crate::job::launch;
 use crate::job::life::{self, Main, NodeOptions, ReadyNode};
 use crate::model::error::JobError;
 use crate::node::Node;
-use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::launched::{Control, Launched};
 use chare_lrts::bootstrap::managed::Managed;
 use chare_lrts::bootstrap::single::Single;
+use chare_lrts::bootstrap::{Bootstrap, quit};
 use chare_lrts::reach::ReachOptions;
 use chare_lrts::{LrtsError, NodeId};
+use end::{End, exit_byte, join_within};
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::mpsc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How long PEs may go on with the entries they are in after a job has failed.
@@ -35,6 +35,10 @@ const GRACE_AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// program's own arguments. Returns the exit code for `fn main`.
 ///
 /// The job ends when any PE calls [`exit`](crate::exit()), or when `main` is over and nothing is in flight.
+///
+/// It does not return where PEs may be in the middle of entries: in a process that its launcher tells to end, and in one whose entries go
+/// on for a second after the job has failed. What was printed is written there, and the process ends without exit handlers (C's `atexit`),
+/// which would take apart what those entries use.
 ///
 /// ```no_run
 /// fn main() -> std::process::ExitCode {
@@ -192,7 +196,7 @@ impl Program {
 
     fn run_alone(&self, main: Main) -> ExitCode {
         let opened = life::open(&self.options(), &mut Single::new());
-        exit_code(&self.drive(opened, Some(main), say))
+        self.drive(opened, Some(main), say).exit()
     }
 
     /// Runs a node of a job that a foreign launcher started. The node that fails prints the cause; the others were told by it.
@@ -200,10 +204,10 @@ impl Program {
         let main = (managed.node() == NodeId(0)).then_some(main);
         let opened = life::open(&self.options(), &mut managed);
         let session = managed.into_session();
-        let result = self.drive(opened, main, say);
+        let end = self.drive(opened, main, say);
         // After a failure too: a launcher that believes a process has crashed throws its last output away.
         session.finish();
-        exit_code(&result)
+        end.exit()
     }
 
     /// Runs a node of a job that our own launcher started: failures are reported to the launcher, which prints them, once.
@@ -212,7 +216,7 @@ impl Program {
         let mut opened = life::open(&self.options(), &mut launched);
         let control = Arc::new(launched.into_control());
         // The launcher has printed the cause, or is gone.
-        if let Err(error) = control.watch(|_| std::process::exit(1)) {
+        if let Err(error) = control.watch(|_| quit(1)) {
             opened = opened.and_then(|ready| {
                 let cause = format!("no thread for the launcher's messages: {error}");
                 Err(JobError::Lrts { node: ready.node.id, cause: LrtsError::Bootstrap(cause) })
@@ -222,14 +226,14 @@ impl Program {
             let control = Arc::clone(&control);
             move |error: &JobError| report(&control, error)
         };
-        let result = self.drive(opened, main, herald);
-        match &result {
+        let end = self.drive(opened, main, herald);
+        match &end.result {
             Ok(code) => control.finished(exit_byte(*code)),
             // This node was told by another one, whose own report may still be on its way.
             Err(error @ JobError::Elsewhere(_)) => report(&control, error),
             Err(_) => {}
         }
-        exit_code(&result)
+        end.exit()
     }
 
     /// Runs a node to its end. If this node is the one that fails, `herald` reports the cause.
@@ -238,12 +242,12 @@ impl Program {
         opened: Result<ReadyNode, JobError>,
         main: Option<Main>,
         herald: impl FnOnce(&JobError) + Send + 'static,
-    ) -> Result<i32, JobError> {
+    ) -> End {
         let ready = match opened {
             Ok(ready) => ready,
             Err(error) => {
                 herald(&error);
-                return Err(error);
+                return End { result: Err(error), is_quiet: true };
             }
         };
         let node = Arc::clone(&ready.node);
@@ -251,17 +255,18 @@ impl Program {
         let threads = ready.start(main);
         node.network.attend(&|| node.has_ended());
         node.wait_for_end();
-        if node.has_failed() {
-            join_within(threads, GRACE_AFTER_FAILURE);
+        let is_quiet = if node.has_failed() {
+            join_within(threads, GRACE_AFTER_FAILURE)
         } else {
             threads.into_iter().for_each(|thread| drop(thread.join()));
-        }
+            true
+        };
         life::close(&node);
         if self.config.stats {
             print!("{}", describe(&node));
         }
         // Not before: drops at the end may have failed.
-        life::result(&node)
+        End { result: life::result(&node), is_quiet }
     }
 }
 
@@ -301,18 +306,6 @@ fn report(control: &Control, error: &JobError) {
     }
 }
 
-/// Waits for threads whose entries may never end; after a failure nobody waits for them.
-fn join_within(threads: Vec<JoinHandle<()>>, patience: Duration) {
-    let (done, all_done) = mpsc::channel();
-    let joiner = move || {
-        threads.into_iter().for_each(|thread| drop(thread.join()));
-        let _ = done.send(());
-    };
-    if std::thread::Builder::new().spawn(joiner).is_ok() {
-        let _ = all_done.recv_timeout(patience);
-    }
-}
-
 /// The counters that `+stats` prints.
 fn describe(node: &Node) -> String {
     let lifetime_ns = node.started.elapsed().as_nanos() as u64;
@@ -328,13 +321,4 @@ fn describe(node: &Node) -> String {
         text += &format!("{} -> {peer}: {path}; used: {used}\n", node.id);
     }
     text
-}
-
-fn exit_code(result: &Result<i32, JobError>) -> ExitCode {
-    result.as_ref().map_or(ExitCode::FAILURE, |code| ExitCode::from(exit_byte(*code)))
-}
-
-/// An exit code as the operating system knows it: one byte; a code that does not fit is a failure.
-fn exit_byte(code: i32) -> u8 {
-    u8::try_from(code).unwrap_or(1)
 }

@@ -7,6 +7,7 @@
 
 use super::final_error;
 use crate::bootstrap::managed::environment::ManagerFound;
+use crate::bootstrap::quit::quit;
 use crate::error::LrtsError;
 use chare_mpi_sys::{Communicator, Library, MpiError, Threads};
 use std::sync::mpsc;
@@ -105,7 +106,8 @@ pub unsafe fn end(library: &Library) {
             eprintln!(
                 "MPI_Finalize has not ended within {END_PATIENCE:?}: another process of the job crashed"
             );
-            std::process::exit(1);
+            // The library's own handlers would wait for the same process.
+            quit(1);
         }
     };
     // Without a watcher it may wait for ever.
