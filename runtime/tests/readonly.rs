@@ -2,7 +2,7 @@
 
 use chare::prelude::*;
 use chare::{Job, ReachOptions};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Well above the size from which values are lent; 100 elements are below.
 const LARGE: usize = 30_000;
@@ -101,4 +101,79 @@ fn values_are_complete_everywhere_before_anything_runs_and_there_once_in_each_pr
             }
         }
     }
+}
+
+/// A number that travels as its distance from another readonly value.
+#[derive(Clone)]
+struct Distant(u64);
+
+/// The value from which distances are counted.
+#[derive(Clone, Serialize, Deserialize)]
+struct Origin(u64);
+
+impl Serialize for Distant {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.0 - chare::readonly::<Origin>().0).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Distant {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        u64::deserialize(deserializer).map(|distance| Self(distance + chare::readonly::<Origin>().0))
+    }
+}
+
+/// A value that reads itself as it comes.
+#[derive(Clone, Serialize)]
+struct Snake(u64);
+
+impl<'de> Deserialize<'de> for Snake {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        u64::deserialize(deserializer).map(|length| Self(length + chare::readonly::<Snake>().0))
+    }
+}
+
+struct Surveyor;
+
+#[chare(group)]
+impl Surveyor {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    fn look(&mut self, to: Callback<u64>) {
+        self.contribute(sum(chare::readonly::<Distant>().0), to);
+    }
+
+    #[entry]
+    fn bite(&mut self) {
+        chare::readonly::<Snake>();
+    }
+}
+
+#[test]
+fn the_serialization_of_a_value_may_read_another() {
+    for (nodes, pes) in [(2, 1), (3, 2)] {
+        let code = Job::in_process(nodes, pes).run(move || async move {
+            chare::set_readonly(Origin(1000));
+            chare::set_readonly(Distant(1007));
+            let (total, to) = chare::future();
+            SurveyorProxy::create().look(to);
+            assert_eq!(total.await, 1007 * u64::from(nodes * pes));
+        });
+        assert_eq!(code.unwrap(), 0);
+    }
+}
+
+#[test]
+fn a_value_that_reads_itself_as_it_comes_ends_the_job_in_words() {
+    let error = Job::in_process(2, 1).run(|| async {
+        chare::set_readonly(Snake(3));
+        SurveyorProxy::create().on(PeId(1)).bite();
+        chare::future::<()>().0.await;
+    });
+    let told = error.unwrap_err().to_string();
+    assert!(told.contains("Snake` reads that value") && told.contains("Surveyor::bite"), "{told}");
 }

@@ -1,4 +1,6 @@
 //! Readonly values of one node: set by `main` or told by another node, encoded for the others, decoded when they are first read.
+//!
+//! A value's serialization is code of the user, which may read other readonly values: it never runs under the lock of the table.
 
 use super::vectors::{self, Shared};
 use crate::delivery::zerocopy::carry::{Carried, Wanted};
@@ -9,6 +11,7 @@ use chare_lrts::codec::{self, CodecError};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::any::type_name;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +35,7 @@ enum Value {
     /// Set by `main`, on this node.
     Set { shared: Shared, encode: fn(&Shared) -> Result<Encoded, CodecError> },
     /// From another node: bytes, and the memory that came beside them.
-    Encoded { bytes: Vec<u8>, lent: Vec<Memory> },
+    Encoded { bytes: Arc<[u8]>, lent: Vec<Memory> },
     /// Complete, from another node.
     Known(Shared),
 }
@@ -77,21 +80,28 @@ impl ReadonlyValues {
         );
     }
 
+    /// # Panics
+    /// If the value's deserialization reads the value itself.
     pub(crate) fn read<T: Message + Sync>(&self) -> Option<Result<Arc<T>, CodecError>> {
+        let (bytes, lent) = match self.values.lock().get(type_name::<T>())? {
+            Value::Set { shared, .. } | Value::Known(shared) => return known(shared).map(Ok),
+            Value::Encoded { bytes, lent } => (Arc::clone(bytes), lent.clone()),
+        };
+        let decoded = match decode_once::<T>(&bytes, lent) {
+            Ok(decoded) => decoded,
+            Err(error) => return Some(Err(error)),
+        };
         let mut values = self.values.lock();
         let value = values.get_mut(type_name::<T>())?;
-        if let Value::Encoded { bytes, lent } = value {
-            match codec::decode_lent::<T>(bytes, std::mem::take(lent)) {
-                Ok(decoded) => *value = Value::Known(Arc::new(decoded)),
-                Err(error) => return Some(Err(error)),
-            }
-        }
-        match value {
-            Value::Set { shared, .. } | Value::Known(shared) => {
-                Arc::clone(shared).downcast::<T>().ok().map(Ok)
-            }
-            Value::Encoded { .. } => unreachable!("decoded above"),
-        }
+        let encoded = match value {
+            Value::Encoded { .. } => std::mem::replace(value, Value::Known(Arc::clone(&decoded) as Shared)),
+            // Another thread was sooner; all are to read the same value.
+            Value::Set { shared, .. } | Value::Known(shared) => return known(shared).map(Ok),
+        };
+        // What is dropped may be the user's, too.
+        drop(values);
+        drop(encoded);
+        Some(Ok(decoded))
     }
 
     /// All values, for the other nodes: the message, and the memory that is lent beside it.
@@ -101,11 +111,13 @@ impl ReadonlyValues {
     pub(crate) fn encode(&self) -> Result<(Vec<u8>, Vec<Carried>), CodecError> {
         let mut told = BTreeMap::new();
         let mut memories = Vec::new();
-        for (name, value) in &*self.values.lock() {
-            let Value::Set { shared, encode } = value else {
-                unreachable!("values are told by the node that set them")
-            };
-            let value = match encode(shared)? {
+        let of_this_node = |(name, value): (&String, &Value)| match value {
+            Value::Set { shared, encode } => (name.clone(), Arc::clone(shared), *encode),
+            _ => unreachable!("values are told by the node that set them"),
+        };
+        let set: Vec<_> = self.values.lock().iter().map(of_this_node).collect();
+        for (name, shared, encode) in set {
+            let value = match encode(&shared)? {
                 Encoded::Vector(memory) => {
                     memories.push(memory);
                     ValueFrame::Vector
@@ -116,7 +128,7 @@ impl ReadonlyValues {
                     ValueFrame::Value { bytes, lent: count }
                 }
             };
-            told.insert(name.clone(), value);
+            told.insert(name, value);
         }
         let mut bytes = Vec::new();
         codec::encode_into(&told, &mut bytes)?;
@@ -153,7 +165,7 @@ impl ReadonlyValues {
                     let lent = held.iter().map(|one| one.memory.clone()).collect();
                     self.held.lock().extend(held);
                     lendable.extend(own);
-                    Value::Encoded { bytes, lent }
+                    Value::Encoded { bytes: bytes.into(), lent }
                 }
             };
             self.values.lock().insert(name, value);
@@ -172,6 +184,35 @@ impl ReadonlyValues {
             (std::mem::take(&mut *self.values.lock()), std::mem::take(&mut *self.held.lock()));
         drop((values, held));
     }
+}
+
+/// A value that is known, as what it is.
+fn known<T: Message + Sync>(shared: &Shared) -> Option<Arc<T>> {
+    Arc::clone(shared).downcast::<T>().ok()
+}
+
+thread_local! {
+    /// The types of the readonly values that this thread is decoding, one inside the other.
+    static DECODING: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Decodes a value, which may read other readonly values.
+///
+/// # Panics
+/// If the value is being decoded already: it would read itself without end.
+fn decode_once<T: Message + Sync>(bytes: &[u8], lent: Vec<Memory>) -> Result<Arc<T>, CodecError> {
+    struct Done;
+    impl Drop for Done {
+        fn drop(&mut self) {
+            DECODING.with_borrow_mut(|decoding| decoding.pop());
+        }
+    }
+    let name = type_name::<T>();
+    let is_inside = DECODING.with_borrow(|decoding| decoding.contains(&name));
+    assert!(!is_inside, "the deserialization of the readonly value `{name}` reads that value");
+    DECODING.with_borrow_mut(|decoding| decoding.push(name));
+    let _done = Done;
+    codec::decode_lent::<T>(bytes, lent).map(Arc::new)
 }
 
 /// The vector that was filled, and its elements to be lent on.
