@@ -67,7 +67,7 @@ struct Node {
 
 impl Node {
     fn open(node: NodeId, socket: OwnedFd) -> Self {
-        cma::permit();
+        cma::permit(cma::Permit::Anybody);
         let regions = Arc::new(Regions::new(node).expect("memory"));
         let mut bootstrap = Pair { node, socket: Some(socket), key: JobKey::random() };
         let host_peers =

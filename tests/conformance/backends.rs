@@ -4,7 +4,7 @@ use crate::group::{Backend, Group, Node, PATIENCE};
 use crate::loopback::Loopback;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
-use chare_lrts::cma::{Cma, permit};
+use chare_lrts::cma::{Cma, Permit, permit};
 use chare_lrts::emulated::Emulated;
 use chare_lrts::host::HostPeers;
 #[cfg(any(feature = "ofi", feature = "verbs"))]
@@ -320,7 +320,7 @@ fn emulated_shm(bootstrap: &mut dyn Bootstrap) -> Result<Node, LrtsError> {
 }
 
 fn cma(bootstrap: &mut dyn Bootstrap) -> Result<Node, LrtsError> {
-    permit();
+    permit(Permit::Anybody);
     let host = meet(bootstrap)?;
     let cma = Cma::open(Arc::clone(&host));
     let other = NodeId(u32::from(bootstrap.node() == NodeId(0)));

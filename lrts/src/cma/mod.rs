@@ -12,10 +12,11 @@ mod copy;
 mod permission;
 mod sys;
 
-pub use permission::permit;
+pub use permission::{Permit, permit};
 
+use crate::bootstrap::Bootstrap;
 use crate::capabilities::Capabilities;
-use crate::error::TransferError;
+use crate::error::{LrtsError, TransferError};
 use crate::frame::Frame;
 use crate::host::{HostPeers, get_by, put_by};
 use crate::ids::NodeId;
@@ -40,9 +41,24 @@ pub struct Cma {
 impl Cma {
     /// Opens the backend and probes each neighbour: two system calls apiece.
     pub fn open(host_peers: Arc<HostPeers>) -> Self {
-        let denials =
-            host_peers.neighbours().iter().map(|neighbour| probe(neighbour.introduction()).err()).collect();
+        let denials = probe_all(&host_peers);
         Self { host_peers, denials, closing: AtomicBool::new(false) }
+    }
+
+    /// The same after all nodes have opened themselves to their neighbours as far as these need it, and no further. Collective: all nodes
+    /// of the job call it. One exchange between all nodes; three or four where yama has to be asked.
+    ///
+    /// # Errors
+    /// The bootstrap's.
+    pub fn agree(host_peers: Arc<HostPeers>, bootstrap: &mut dyn Bootstrap) -> Result<Self, LrtsError> {
+        let neighbours: Vec<NodeId> = host_peers.nodes().collect();
+        let mut denials = Vec::new();
+        let asks = || {
+            denials = probe_all(&host_peers);
+            denials.iter().flatten().any(|denial| denial.is_grantable)
+        };
+        permission::agree(bootstrap, &neighbours, asks, permit)?;
+        Ok(Self { host_peers, denials, closing: AtomicBool::new(false) })
     }
 
     /// Whether a node is a neighbour whose memory can be copied.
@@ -82,6 +98,10 @@ impl Cma {
             None => Ok(()),
         }
     }
+}
+
+fn probe_all(host_peers: &HostPeers) -> Vec<Option<Denial>> {
+    host_peers.neighbours().iter().map(|neighbour| probe(neighbour.introduction()).err()).collect()
 }
 
 impl Lrts for Cma {

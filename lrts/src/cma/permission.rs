@@ -2,12 +2,17 @@
 //! Permission to copy another process's memory: whether the kernel grants it, why not, and what helps.
 //!
 //! 1. The kernel asks the same question as for a debugger (ptrace). With the yama security module at level 1, a process
-//!    answers it beforehand by naming its debuggers: [`permit`], before it tells its neighbours its address.
-//! 2. Otherwise only a try tells: read a pattern that the neighbour chose at random from the address it named,
+//!    answers it beforehand by naming one process as its debugger, which stands for all that this one has started: [`permit`].
+//! 2. A process is opened no further than its neighbours need: not at all where they get in without, then to what its own parent has
+//!    started (the nodes of a host have one launcher), and to every process of its user only if that is not enough: [`agree`].
+//! 3. Only a try tells whether they get in: read a pattern that the neighbour chose at random from the address it named,
 //!    so that another process with the same number is noticed; then write 8 bytes that nobody reads.
 
 use super::sys::{self, Remote};
+use crate::bootstrap::Bootstrap;
+use crate::error::LrtsError;
 use crate::host::Introduction;
+use crate::ids::NodeId;
 use rustix::io::Errno;
 use rustix::process::PTracer;
 use std::fmt;
@@ -16,13 +21,53 @@ use std::os::unix::fs::MetadataExt;
 
 const YAMA: &str = "/proc/sys/kernel/yama/ptrace_scope";
 
-/// Lets the other processes of this user copy this process's memory where yama would forbid it and may be
-/// asked (level 1). Call it once, before [`HostPeers::open`](crate::host::HostPeers::open). Elsewhere it
-/// does nothing. If the kernel refuses, the neighbours will find out and say so.
-pub fn permit() {
-    if yama_level() == Some(1) {
-        let _ = rustix::process::set_ptracer(PTracer::Any);
+/// Who may copy a process's memory where yama forbids it and may be asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Permit {
+    /// This process's parent, and all that the parent has started: the other nodes, if one launcher started them all.
+    Launcher,
+    /// Every process of this user.
+    Anybody,
+}
+
+/// Lets others copy this process's memory where yama would forbid it and may be asked (level 1). Elsewhere it does nothing. If the kernel
+/// refuses, the neighbours will find out and say so.
+pub fn permit(whom: Permit) {
+    if yama_level() != Some(1) {
+        return;
     }
+    let tracer = match whom {
+        Permit::Launcher => rustix::process::getppid().map(PTracer::ProcessID),
+        Permit::Anybody => Some(PTracer::Any),
+    };
+    let _ = tracer.map_or(Ok(()), rustix::process::set_ptracer);
+}
+
+/// Opens this process to its neighbours step by step, until none asks for more. `asks` probes all neighbours and says whether any has to
+/// open itself. Collective: all nodes of the job call it, each with its own neighbours.
+///
+/// # Errors
+/// The bootstrap's.
+pub(super) fn agree(
+    bootstrap: &mut dyn Bootstrap,
+    neighbours: &[NodeId],
+    mut asks: impl FnMut() -> bool,
+    mut permit: impl FnMut(Permit),
+) -> Result<(), LrtsError> {
+    for whom in [Permit::Launcher, Permit::Anybody] {
+        let asking = bootstrap.all_gather(vec![asks().into()])?;
+        let is_asking = |said: &Vec<u8>| *said == [1];
+        if !asking.iter().any(is_asking) {
+            return Ok(());
+        }
+        if neighbours.iter().any(|neighbour| is_asking(&asking[neighbour.index()])) {
+            permit(whom);
+        }
+        // Nobody tries again before all have done so.
+        bootstrap.all_gather(Vec::new())?;
+    }
+    asks();
+    Ok(())
 }
 
 fn yama_level() -> Option<u8> {
@@ -34,6 +79,8 @@ fn yama_level() -> Option<u8> {
 pub(super) struct Denial {
     pub(super) cause: String,
     pub(super) cure: &'static str,
+    /// Whether the neighbour could grant it: see [`permit`].
+    pub(super) is_grantable: bool,
 }
 
 impl fmt::Display for Denial {
@@ -65,6 +112,7 @@ fn another_process(pid: i32) -> Denial {
     Denial {
         cause: format!("process {pid} is another one here"),
         cure: "start the nodes in one pid namespace (containers: share it, e.g. `--pid=host`)",
+        is_grantable: false,
     }
 }
 
@@ -78,7 +126,8 @@ fn explain(what: &'static str, error: Errno, pid: i32) -> Denial {
         Errno::PERM | Errno::ACCESS => cure_of_denial(pid),
         _ => "run with `+nocma` to do without",
     };
-    Denial { cause: format!("{what} process {pid} failed: {error}"), cure }
+    let is_grantable = error == Errno::PERM && yama_level() == Some(1);
+    Denial { cause: format!("{what} process {pid} failed: {error}"), cure, is_grantable }
 }
 
 /// The most likely reason for a denial, in the order in which the kernel asks.
@@ -108,7 +157,8 @@ fn cure_of_denial(pid: i32) -> &'static str {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::ids::NodeId;
+    use crate::bootstrap::local::Local;
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicU64, Ordering};
 
     static PATTERN: [u64; 2] = [0x1234_5678_9abc_def0, 0x0fed_cba9_8765_4321];
@@ -143,5 +193,35 @@ mod tests {
         let gone = Introduction { pid, ..introduction() };
         let denial = probe(&gone).expect_err("denied");
         assert!(denial.to_string().contains(&pid.to_string()), "{denial}");
+    }
+
+    /// What nodes 0 and 1, neighbours of each other, and node 2 on another host have granted in the end, if the first two need `needed`.
+    fn granted(needed: Option<Permit>) -> Vec<Vec<Permit>> {
+        let granted: Vec<Mutex<Vec<Permit>>> = (0..3).map(|_| Mutex::default()).collect();
+        let join = |mut bootstrap: Local| {
+            let me = bootstrap.node().index();
+            let neighbours: &[NodeId] = [&[NodeId(1)][..], &[NodeId(0)], &[]][me];
+            let lacks = |one: &NodeId| {
+                needed.is_some_and(|whom| !granted[one.index()].lock().unwrap().contains(&whom))
+            };
+            let asks = || neighbours.iter().any(lacks);
+            agree(&mut bootstrap, neighbours, asks, |whom| granted[me].lock().unwrap().push(whom))
+                .expect("all are here");
+            assert!(!neighbours.iter().any(lacks), "the last probe succeeds");
+        };
+        std::thread::scope(|scope| {
+            for bootstrap in Local::job(3).expect("descriptors") {
+                scope.spawn(|| join(bootstrap));
+            }
+        });
+        granted.into_iter().map(|one| one.into_inner().unwrap()).collect()
+    }
+
+    #[test]
+    fn nobody_is_opened_further_than_neighbours_need() {
+        use Permit::{Anybody, Launcher};
+        assert_eq!(granted(None), [vec![], vec![], vec![]]);
+        assert_eq!(granted(Some(Launcher)), [vec![Launcher], vec![Launcher], vec![]]);
+        assert_eq!(granted(Some(Anybody)), [vec![Launcher, Anybody], vec![Launcher, Anybody], vec![]]);
     }
 }

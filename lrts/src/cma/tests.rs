@@ -63,7 +63,7 @@ fn bad_keys_and_ranges_are_typed_errors() {
 #[test]
 fn a_denied_neighbour_fails_before_anything_is_claimed() {
     let (mut here, there) = pair();
-    here.denials[0] = Some(Denial { cause: "a test".to_owned(), cure: "end it" });
+    here.denials[0] = Some(Denial { cause: "a test".to_owned(), cure: "end it", is_grantable: false });
     let regions = there.host_peers.regions();
     let key = regions.register(Held::Target(MemoryMut::heap_zeroed(8))).expect("a slot");
     let refused = TransferError::Refused { node: ONE, cause: "a test; end it".to_owned() };

@@ -8,7 +8,7 @@ use super::route::{Carrier, Route};
 use super::{Parts, Reach};
 use crate::backends::{self, Backend, KernelCopy, Messages, Network};
 use crate::bootstrap::Bootstrap;
-use crate::cma::{self, Cma};
+use crate::cma::Cma;
 use crate::emulated::Emulated;
 use crate::error::LrtsError;
 use crate::host::HostPeers;
@@ -112,9 +112,6 @@ impl Reach {
         let (node, nodes) = (bootstrap.node(), bootstrap.nodes());
         let regions = Arc::new(Regions::new(node)?);
         let wrappers = Wrappers::new(node, options.trace.as_deref(), options.fault.as_ref())?;
-        if plan.kernel_copy && nodes > 1 {
-            cma::permit();
-        }
         let host_peers = match plan.needs_host_peers() && nodes > 1 {
             true => Some(HostPeers::open(bootstrap, Arc::clone(&regions), PATIENCE)?),
             false => None,
@@ -132,7 +129,10 @@ impl Reach {
         // Also without peers: other nodes may have some, and opening is collective.
         let tcp = Tcp::open(bootstrap, &tcp_peers, PATIENCE)?;
         let shm = host_peers.as_ref().filter(|_| plan.shm).map(|host| Shm::open(Arc::clone(host)));
-        let cma = host_peers.as_ref().filter(|_| plan.kernel_copy).map(|host| Cma::open(Arc::clone(host)));
+        let cma = match host_peers.as_ref().filter(|_| plan.kernel_copy) {
+            Some(host) => Some(Cma::agree(Arc::clone(host), bootstrap)?),
+            None => None,
+        };
         let warning = cma.as_ref().and_then(Cma::warning);
         if plan.backend.kernel_copy == KernelCopy::Required {
             require_kernel_copy(&carriers, cma.as_ref())?;

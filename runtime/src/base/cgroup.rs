@@ -1,0 +1,150 @@
+//! Control groups: the least limit of memory among a process's own group and all groups around it, in both versions of the kernel's interface.
+//!
+//! A batch system sets the limit of a job on some group above the process's own, and may use version 1, version 2, or both side by side.
+//! `/proc/self/cgroup` names the process's group in each hierarchy, `/proc/self/mountinfo` where the hierarchy is mounted and which of its
+//! groups is the mount's root: in a container, that is the container's own, and what is above it cannot be seen.
+
+use std::path::{Component, Path, PathBuf};
+
+/// The least limit in bytes, if there is any: `read` gives the text of a file.
+pub(super) fn limit_bytes(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
+    let limits = mounts.lines().filter_map(Mount::parse).flat_map(|mount| {
+        let read = &read;
+        let folders = mount.folders(groups);
+        folders.into_iter().filter_map(move |folder| read(&folder.join(mount.file))?.trim().parse().ok())
+    });
+    // A group without a limit says `max`, which is no number, or one beyond any memory.
+    limits.min()
+}
+
+/// A mounted hierarchy in which memory is limited.
+struct Mount {
+    root: PathBuf,
+    point: PathBuf,
+    /// The file of a group that says its limit.
+    file: &'static str,
+    is_version_2: bool,
+}
+
+impl Mount {
+    /// Reads a line such as `32 31 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory`.
+    fn parse(line: &str) -> Option<Self> {
+        let (place, kind) = line.split_once(" - ")?;
+        let mut kind = kind.split(' ');
+        let is_version_2 = match (kind.next()?, kind.nth(1)) {
+            ("cgroup2", _) => true,
+            ("cgroup", Some(options)) if options.split(',').any(|option| option == "memory") => false,
+            _ => return None,
+        };
+        let mut place = place.split(' ').skip(3).map(|path| PathBuf::from(unescape(path)));
+        let file = if is_version_2 { "memory.max" } else { "memory.limit_in_bytes" };
+        Some(Self { root: place.next()?, point: place.next()?, file, is_version_2 })
+    }
+
+    /// The folders of the process's group and of those around it, as far as they are mounted.
+    fn folders(&self, groups: &str) -> Vec<PathBuf> {
+        let group = groups.lines().find_map(|line| {
+            let (_, rest) = line.split_once(':')?;
+            let (controllers, path) = rest.split_once(':')?;
+            let is_it = match self.is_version_2 {
+                true => controllers.is_empty(),
+                false => controllers.split(',').any(|controller| controller == "memory"),
+            };
+            is_it.then(|| Path::new(path))
+        });
+        let Some(group) = group else { return Vec::new() };
+        // Outside of the mount's root, or of this process's namespace (`/..`): only the root can be seen.
+        let below = group.strip_prefix(&self.root).unwrap_or(Path::new(""));
+        let is_plain = below.components().all(|part| matches!(part, Component::Normal(_)));
+        let below = if is_plain { below } else { Path::new("") };
+        below.ancestors().map(|part| self.point.join(part)).collect()
+    }
+}
+
+/// A path as `mountinfo` writes it: blanks and backslashes as three octal digits.
+fn unescape(path: &str) -> String {
+    [(r"\040", " "), (r"\011", "\t"), (r"\012", "\n"), (r"\134", r"\")]
+        .iter()
+        .fold(path.to_owned(), |path, (code, character)| path.replace(code, character))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V1: &str = "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n\
+                      32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu\n\
+                      35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory\n";
+    const V2: &str = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
+    const HYBRID: &str = "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory\n\
+                          41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
+
+    /// The limit where these files exist.
+    fn limit(groups: &str, mounts: &str, files: &[(&str, &str)]) -> Option<u64> {
+        limit_bytes(groups, mounts, |path| {
+            let found = files.iter().find(|(name, _)| Path::new(name) == path);
+            found.map(|(_, text)| format!("{text}\n"))
+        })
+    }
+
+    #[test]
+    fn the_least_limit_on_the_way_to_the_root_counts() {
+        let groups = "0::/slurm/job_7/step_0\n";
+        let job = [
+            ("/sys/fs/cgroup/slurm/job_7/step_0/memory.max", "max"),
+            ("/sys/fs/cgroup/slurm/job_7/memory.max", "1000"),
+            ("/sys/fs/cgroup/slurm/memory.max", "5000"),
+            ("/sys/fs/cgroup/other/memory.max", "1"),
+        ];
+        assert_eq!(limit(groups, V2, &job), Some(1000));
+        assert_eq!(limit(groups, V2, &job[..1]), None);
+        assert_eq!(limit("0::/\n", V2, &job), None);
+        assert_eq!(limit("", V2, &job), None);
+    }
+
+    #[test]
+    fn version_1_names_its_controller() {
+        let groups = "5:cpu,cpuacct:/cpus\n4:memory:/pbs/job\n0::/\n";
+        let files = [
+            ("/sys/fs/cgroup/memory/pbs/job/memory.limit_in_bytes", "9223372036854771712"),
+            ("/sys/fs/cgroup/memory/pbs/memory.limit_in_bytes", "262144000"),
+            ("/sys/fs/cgroup/memory/cpus/memory.limit_in_bytes", "1"),
+            ("/sys/fs/cgroup/cpu/cpus/memory.limit_in_bytes", "1"),
+        ];
+        assert_eq!(limit(groups, V1, &files), Some(262_144_000));
+    }
+
+    #[test]
+    fn side_by_side_both_versions_count() {
+        let groups = "4:memory:/a\n0::/b\n";
+        let files = [
+            ("/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "700"),
+            ("/sys/fs/cgroup/unified/b/memory.max", "900"),
+        ];
+        assert_eq!(limit(groups, HYBRID, &files), Some(700));
+        assert_eq!(limit(groups, HYBRID, &files[1..]), Some(900));
+    }
+
+    #[test]
+    fn a_container_sees_its_own_group_and_what_is_below() {
+        let mount = "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
+        let own = ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "800");
+        let below = ("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "300");
+        assert_eq!(limit("4:memory:/docker/abc\n", mount, &[own, below]), Some(800));
+        assert_eq!(limit("4:memory:/docker/abc/job\n", mount, &[own, below]), Some(300));
+        // Another group's path, or one outside of the namespace: the mount's root is all that can be seen.
+        assert_eq!(limit("4:memory:/elsewhere\n", mount, &[own, below]), Some(800));
+        let outside = ("/sys/fs/cgroup/memory.max", "800");
+        assert_eq!(
+            limit("0::/../job\n", V2, &[outside, ("/sys/fs/cgroup/../job/memory.max", "1")]),
+            Some(800)
+        );
+    }
+
+    #[test]
+    fn strange_paths_are_read_as_they_are_written() {
+        let mount = r"30 23 0:26 / /sys/fs/c\040group rw - cgroup2 none rw";
+        assert_eq!(limit("0::/a:b\n", mount, &[("/sys/fs/c group/a:b/memory.max", "5")]), Some(5));
+        assert_eq!(limit("nonsense\n::\n", "nonsense - cgroup2\n - \n", &[]), None);
+    }
+}
