@@ -87,7 +87,7 @@ pub trait Sink {
     fn completion(&mut self, completion: Completion);
     /// A peer said goodbye and will send nothing more.
     fn peer_closed(&mut self, peer: NodeId);
-    /// A peer is gone without a goodbye, or broke the protocol. Said once per peer.
+    /// A peer is gone without a goodbye, or broke the protocol: said once per peer. Or, if the error names no peer, the backend cannot go on.
     fn peer_lost(&mut self, error: LrtsError);
 }
 

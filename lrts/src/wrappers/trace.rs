@@ -3,7 +3,8 @@
 //! 1. One line per event, and each line at once: a process that is killed leaves all it did. (The format wants no closing
 //!    bracket.) An event costs a system call, about a microsecond.
 //! 2. Times are microseconds of the host's monotonic clock, which its nodes share. `pid` is the node, `tid` the thread.
-//! 3. Frames are instants; a get or put lasts from its posting to its completion, which names it by backend and token.
+//! 3. A line that cannot be written is the file's last: the next look at the network ends the job, and says why.
+//! 4. Frames are instants; a get or put lasts from its posting to its completion, which names it by backend and token.
 
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
@@ -18,14 +19,19 @@ use rustix::time::ClockId;
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where a node's trace goes: the path that the user named, a point and the node's number.
 pub struct TraceFile {
     node: NodeId,
     file: Mutex<File>,
+    /// Why it ends too early; for the first backend that asks.
+    broken: Mutex<Option<io::Error>>,
+    /// Whether it ends too early. Set under the lock of `file`, and read there; others that read it look into `broken` if it is set.
+    is_broken: AtomicBool,
 }
 
 impl TraceFile {
@@ -43,7 +49,7 @@ impl TraceFile {
             source,
             hint: "; `+trace` takes the path of a file that can be written",
         })?;
-        Ok(Self { node, file: Mutex::new(file) })
+        Ok(Self { node, file: Mutex::new(file), broken: Mutex::default(), is_broken: AtomicBool::new(false) })
     }
 
     fn write(&self, name: &str, phase: &str, arguments: impl Display) {
@@ -53,8 +59,25 @@ impl TraceFile {
         let line = format!(
             r#"{{"name":"{name}",{phase},"ts":{us}.{fraction_ns:03},"pid":{node},"tid":{thread},"args":{{{arguments}}}}},"#
         );
-        // A full disk costs the rest of the trace, not the job.
-        let _ = self.file.lock().write_all(format!("{line}\n").as_bytes());
+        let mut file = self.file.lock();
+        if self.is_broken.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Err(cause) = file.write_all(format!("{line}\n").as_bytes()) {
+            *self.broken.lock() = Some(cause);
+            self.is_broken.store(true, Ordering::Release);
+        }
+    }
+
+    /// Why the file ends too early, once.
+    fn take_failure(&self) -> Option<LrtsError> {
+        let source = self.is_broken.load(Ordering::Acquire).then(|| self.broken.lock().take())??;
+        Some(LrtsError::System {
+            operation: "writing the trace's file",
+            backend: "trace",
+            source,
+            hint: "; give `+trace` the path of a file with more room, or leave it out",
+        })
     }
 }
 
@@ -146,7 +169,11 @@ impl Lrts for Trace {
     }
 
     fn progress(&self, sink: &mut dyn Sink) -> bool {
-        self.inner.progress(&mut Scribe { trace: self, sink })
+        let has_moved = self.inner.progress(&mut Scribe { trace: self, sink });
+        if let Some(failure) = self.file.take_failure() {
+            sink.peer_lost(failure);
+        }
+        has_moved
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
