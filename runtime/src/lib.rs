@@ -56,8 +56,8 @@
 //!
 //! | what | at most |
 //! |---|---|
-//! | members of a collection | as many as fit the memory of a node's host (or container), each taken for its own size and some 60 bytes |
-//! | messages for chares and collections that are not created yet | a quarter of that memory for each node, in equal shares for its PEs |
+//! | members of a collection | as many as fit the memory of a node's host (or container, or batch job), each taken for its own size and some 60 bytes |
+//! | messages for chares and collections that are not created yet | a quarter of the node's share of that memory, in equal shares for its PEs |
 //! | registered buffers of a node | 64,512 |
 
 // The libraries inside this crate are written as users write theirs: `#[chare]` names `::chare`.

@@ -5,6 +5,7 @@ mod flood;
 mod forged;
 mod idle;
 mod kill;
+mod limits;
 mod misuse;
 #[cfg(feature = "ofi")]
 mod ofi;

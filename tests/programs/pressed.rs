@@ -4,6 +4,7 @@
 //! | argument | what it does |
 //! |---|---|
 //! | `answer SECONDS` | asks the other nodes until an answer has taken so long |
+//! | `hoard` | PE 0 sends to the last PE, which is in an entry that never ends, as much as it may |
 //! | `stuck` | PE 0 panics when all other PEs are about to be in entries that never end; an exit handler of C says `handled` |
 
 use chare::prelude::*;
@@ -54,6 +55,18 @@ impl Member {
     }
 
     #[entry]
+    fn take(&mut self, _bytes: Vec<u8>) {}
+
+    #[entry]
+    fn hoard(&mut self) {
+        let last = self.this_collection().on(PeId(chare::pes() - 1));
+        last.park();
+        loop {
+            last.take(vec![7; 10_000]);
+        }
+    }
+
+    #[entry]
     fn fail(&mut self) {
         while PARKED.load(Ordering::Acquire) < chare::pes() / chare::nodes() - 1 {
             std::thread::yield_now();
@@ -90,6 +103,10 @@ fn main() -> ExitCode {
         introduced.await;
         match argument(0) {
             "answer" => answer(members, argument(1).parse().expect("seconds")).await,
+            "hoard" => {
+                members.on(PeId(0)).hoard();
+                chare::future::<()>().0.await;
+            }
             "stuck" => {
                 let (ready, done) = chare::future();
                 members.prepare(done);

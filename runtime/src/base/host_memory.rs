@@ -1,25 +1,35 @@
 //! Host memory: how much of it this process can have, which bounds how much other nodes may make it keep.
 
+use super::cgroup;
+use std::fs::read_to_string;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The file in which a container says how many bytes it grants (cgroup v2, seen from inside).
-const CONTAINER: &str = "/sys/fs/cgroup/memory.max";
+/// How many nodes share this host's memory, as far as this process knows. Raised by nodes before their PEs start; a process whose jobs
+/// have different numbers keeps the greatest. No other memory depends on it.
+static SHARERS: AtomicU32 = AtomicU32::new(1);
 
-/// Bytes of memory of this host, or of the container if that has less.
+/// Bytes of memory of this host, or of the control groups that this process is in (a container, a batch job) if these have less.
 pub(crate) fn host_memory_bytes() -> u64 {
     static BYTES: OnceLock<u64> = OnceLock::new();
     *BYTES.get_or_init(|| {
         let system = rustix::system::sysinfo();
         let host = (system.totalram as u64).saturating_mul(system.mem_unit.into());
-        let granted = std::fs::read_to_string(CONTAINER).ok().and_then(|text| text.trim().parse().ok());
-        granted.map_or(host, |granted: u64| granted.min(host))
+        let groups = read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let mounts = read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let granted = cgroup::limit_bytes(&groups, &mounts, |path| read_to_string(path).ok());
+        granted.map_or(host, |granted| granted.min(host))
     })
 }
 
-/// Bytes that other nodes may make this one keep for one purpose, in all: a quarter of its memory.
+/// Notes that so many nodes share this host's memory. To be called before anything asks for [`kept_bytes_max`].
+pub(crate) fn share_between(nodes: u32) {
+    SHARERS.fetch_max(nodes, Ordering::Relaxed);
+}
+
+/// Bytes that other nodes may make this one keep for one purpose, in all: a quarter of its share of the memory.
 pub(crate) fn kept_bytes_max() -> u64 {
-    host_memory_bytes() / 4
+    host_memory_bytes() / 4 / u64::from(SHARERS.load(Ordering::Relaxed))
 }
 
 /// The bytes that are kept for one purpose, up to [`kept_bytes_max`].

@@ -5,7 +5,7 @@ use super::build;
 use super::program;
 use super::services::{NODE_SERVICES, SERVICES};
 use crate::api::context;
-use crate::base::fence;
+use crate::base::{fence, host_memory};
 use crate::delivery::{polling, scheduler};
 use crate::model::error::JobError;
 use crate::model::ids::NodeId;
@@ -95,7 +95,7 @@ fn greet(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<(u32, u
     let mut bytes = Vec::new();
     codec::encode_into(&mine, &mut bytes).map_err(|error| failed(error.to_string()))?;
     let own = bootstrap.node();
-    let (mut host_pes, mut before) = (0, 0);
+    let (mut host_pes, mut before, mut host_nodes) = (0, 0, 0);
     for (node, bytes) in (0..).map(NodeId).zip(bootstrap.all_gather(bytes)?) {
         let theirs: Greeting = codec::decode(&bytes)
             .map_err(|error| failed(format!("{node} runs another program or version: {error}")))?;
@@ -120,9 +120,11 @@ fn greet(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<(u32, u
         }
         if theirs.host == mine.host {
             host_pes += theirs.pes;
+            host_nodes += 1;
             before += if node < own { theirs.pes } else { 0 };
         }
     }
+    host_memory::share_between(host_nodes);
     Ok((host_pes, before))
 }
 

@@ -7,7 +7,7 @@
 //! 3. The thread that takes credit back sends the messages that wait for it, under the lock under which other threads queue messages: no
 //!    message is left behind.
 //!
-//! Messages that wait for credit may take a quarter of the host's memory; a message beyond that ends the job.
+//! Messages that wait for credit may take a quarter of this node's share of the memory; a message beyond that ends the job.
 
 use super::credit::{Account, WINDOW_BYTES};
 use crate::base::host_memory::kept_bytes_max;

@@ -1,6 +1,6 @@
 //! Large messages: messages too long for a frame, which a node fetches from their senders' memory; bounded.
 //!
-//! The messages being fetched take a quarter of this host's memory at most, or are one message. Messages announced beyond that wait for
+//! The messages being fetched take a quarter of this node's share of the memory at most, or are one message. Messages announced beyond that wait for
 //! their turn.
 
 use crate::base::host_memory::kept_bytes_max;

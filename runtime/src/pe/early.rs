@@ -3,7 +3,7 @@
 //! The news of a creation and a call of the created chare may take different ways. A PE keeps the call until the chare, collection,
 //! member or section is created.
 //!
-//! The creation may never come: a proxy may be forged. So the PEs of a node keep a quarter of the host's memory at most, in equal shares;
+//! The creation may never come: a proxy may be forged. So the PEs of a node keep a quarter of the node's share of the memory at most, in equal shares;
 //! a message beyond that ends the job.
 
 use crate::base::host_memory::kept_bytes_max;

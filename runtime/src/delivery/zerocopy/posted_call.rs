@@ -36,7 +36,7 @@ struct State {
 const ABANDONED: &str =
     "its post method left a `Post` without a buffer; call `Post::post` or `Post::match_tag`";
 
-const OVERFULL: &str = "the calls that wait for posted buffers would take more than a quarter of this host's memory; post buffers for them earlier";
+const OVERFULL: &str = "the calls that wait for posted buffers would take more than a quarter of this node's share of the memory; post buffers for them earlier";
 
 impl PostedCall {
     /// Opens a posted call for a call that is about to be handed to its post method on `pe`; returns it with the posts, which wait in it.

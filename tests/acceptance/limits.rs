@@ -1,0 +1,78 @@
+//! Limits of the machine: little memory, a full disk. The job ends in words before the kernel ends it without.
+
+use crate::denial::is_root;
+use crate::run::run;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The memory of a small batch job.
+const MEMORY_BYTES: u64 = 250 << 20;
+
+/// A control group with little memory; it goes with the value.
+struct Group(PathBuf);
+
+impl Group {
+    /// Within the hierarchy that this kernel has: version 1 or version 2.
+    fn new() -> std::io::Result<Self> {
+        let name = format!("chare-test-{}", std::process::id());
+        let is_version_1 = Path::new("/sys/fs/cgroup/memory/memory.limit_in_bytes").exists();
+        let (root, file) = match is_version_1 {
+            true => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
+            false => ("/sys/fs/cgroup", "memory.max"),
+        };
+        let outer = Self(Path::new(root).join(name));
+        std::fs::create_dir(&outer.0)?;
+        if !is_version_1 {
+            std::fs::write(outer.0.join("cgroup.subtree_control"), "+memory")?;
+        }
+        std::fs::write(outer.0.join(file), MEMORY_BYTES.to_string())?;
+        // As a batch system does: the limit is the job's, and the processes are in a step of it.
+        std::fs::create_dir(outer.0.join("step"))?;
+        Ok(outer)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(self.0.join("step"));
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_batch_jobs_memory_is_what_counts() {
+    let group = match Group::new() {
+        Ok(group) => group,
+        Err(cause) => return eprintln!("skipped: no control group can be made here: {cause}"),
+    };
+    let (procs, program) = (group.0.join("step/cgroup.procs"), env!("CARGO_BIN_EXE_pressed"));
+    for options in ["+n 2", "+n 2 +nolocal"] {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("echo $$ >{} && exec {program} hoard {options}", procs.display())]);
+        let outcome = run(command);
+        assert_eq!(outcome.code, Some(1), "{options}: {outcome:?}");
+        // A quarter for the two of them.
+        let words = format!("take all of the {} bytes", MEMORY_BYTES / 4 / 2);
+        assert!(outcome.complaint().contains(&words), "{options}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_trace_that_finds_no_room_ends_the_job_in_words() {
+    if !is_root() {
+        return;
+    }
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let (place, program) = (place.path().display(), env!("CARGO_BIN_EXE_pressed"));
+    let mut command = Command::new("unshare");
+    let disk = format!("mount -t tmpfs -o size=64k none {place}");
+    let job = format!("{program} answer 1000 +n 2 +nolocal +trace {place}/trace");
+    command.args(["-m", "sh", "-c", &format!("{disk} && exec {job}")]);
+    let outcome = run(command);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let complaint = outcome.complaint();
+    assert!(
+        complaint.contains("writing the trace's file") && complaint.contains("No space left"),
+        "{complaint}"
+    );
+}
