@@ -10,6 +10,7 @@ mod misuse;
 #[cfg(feature = "ofi")]
 mod ofi;
 mod run;
+mod standstill;
 mod stats;
 #[cfg(feature = "verbs")]
 mod verbs;

@@ -7,6 +7,7 @@
 //! | `proclaim KIND` | broadcasts ten buffers to all PEs: `shareable`, `plain`, `small`, or `posted` by each |
 //! | `readonly KIND` | sets a large readonly value, `shareable` or `plain`, and reads it on all PEs |
 //! | `idle` | does nothing, for ever |
+//! | `strand` | destroys an element twice and calls one that nobody inserts, so that quiescence never comes |
 //! | `flood` | traffic of every kind between all nodes, until something ends it |
 //! | `panic PE` | panics on that PE |
 //! | `drop PE` | ends well, but for the drop of the member on that PE, which panics |
@@ -245,6 +246,29 @@ async fn flood(members: MemberProxy) {
     chare::future::<()>().0.await;
 }
 
+/// An element that comes and goes.
+struct Guest;
+
+#[chare(array)]
+impl Guest {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    fn greet(&mut self) {}
+}
+
+async fn strand() {
+    let guests = GuestProxy::create(chare::ArrayOptions::from(4).dynamic());
+    chare::quiescence().await;
+    guests.at(2).destroy();
+    guests.at(2).destroy();
+    (0..3).for_each(|_| guests.at(77).greet());
+    chare::quiescence().await;
+}
+
 async fn idle() {
     println!("idle");
     chare::future::<()>().0.await;
@@ -267,6 +291,7 @@ fn main() -> ExitCode {
             Some("proclaim") => proclaim(members, argument(1)).await,
             Some("readonly") => look_up(members, argument(1) == "shareable").await,
             Some("idle") => idle().await,
+            Some("strand") => strand().await,
             Some("flood") => flood(members).await,
             Some("panic") => members.on(PeId(number(1))).fail(),
             Some("drop") => members.on(PeId(number(1))).become_fragile(),

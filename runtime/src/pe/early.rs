@@ -100,6 +100,14 @@ impl Early {
         self.waiting.keys().filter(of_it).copied().collect()
     }
 
+    /// All kept messages, and what they wait for.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (Missing, &Envelope)> {
+        self.waiting.iter().flat_map(|(missing, kept)| {
+            let missing = *missing;
+            kept.envelopes.iter().map(move |envelope| (missing, envelope))
+        })
+    }
+
     /// All kept messages.
     pub(crate) fn take_all(&mut self) -> Vec<Envelope> {
         self.bytes = 0;

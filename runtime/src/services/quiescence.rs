@@ -3,7 +3,10 @@
 //! Every message is counted when it is sent and when it has been processed; so are transfers of the Direct API and wake-ups of async
 //! entries. PE 0 asks all nodes for their sums, in waves. Two waves in a row that show the same sums, with as many processed as sent,
 //! prove quiescence (Mattern's four counters, 1987). Between waves PE 0 pauses, longer each time, so a busy job is hardly
-//! disturbed and an idle one sleeps.
+//! disturbed and an idle one sleeps. A job in which all that is in flight waits for what does not exist is told of: see [`standstill`].
+
+mod standstill;
+mod sums;
 
 use crate::base::typed_box::TypedBox;
 use crate::delivery::fire::fire;
@@ -18,8 +21,10 @@ use crate::pe::queued::Outcome;
 use crate::pe::{Pe, Service};
 use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
+use standstill::{Standstill, Waiting};
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
+use sums::Sums;
 
 pub(crate) const ID: ServiceId = ServiceId(4);
 
@@ -44,7 +49,7 @@ const PAUSE_FIRST: Duration = Duration::from_micros(20);
 const PAUSE_LONGEST: Duration = Duration::from_millis(2);
 
 /// Messages of the protocol; themselves not counted.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Wave {
     /// A request to be called back at quiescence: to the coordinator.
     Request { callback: ErasedCallback },
@@ -52,13 +57,10 @@ enum Wave {
     Ask,
     /// A node's sums: back to the coordinator.
     Answer(Sums),
-}
-
-/// Messages sent and processed, by a node or by all.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-struct Sums {
-    sent: u64,
-    processed: u64,
+    /// The question for messages that wait for what is not created, and its number: to every PE.
+    AskWaiting(u64),
+    /// The messages that wait on a PE: back to the coordinator.
+    Waiting { round: u64, from: PeId, waiting: Waiting },
 }
 
 /// The coordinator's state.
@@ -71,6 +73,16 @@ struct Quiescence {
     pause: Duration,
     next_wave: Option<Instant>,
     wave_is_out: bool,
+    standstill: Standstill,
+}
+
+/// The use of a node's answer.
+#[derive(Default)]
+struct Finding {
+    /// The callbacks to fire, because there is quiescence.
+    quiet: Vec<ErasedCallback>,
+    /// The number of the question for waiting messages, if all PEs are to be asked it.
+    question: Option<u64>,
 }
 
 impl Quiescence {
@@ -102,23 +114,23 @@ impl Quiescence {
         true
     }
 
-    /// Adds a node's answer. Returns the callbacks to fire when the answer proves quiescence.
-    fn answer(&mut self, sums: Sums, nodes: u32, now: Instant) -> Vec<ErasedCallback> {
+    /// Adds a node's answer. Returns what follows from it.
+    fn answer(&mut self, sums: Sums, nodes: u32, now: Instant) -> Finding {
         self.answers += 1;
-        self.sums.sent = self.sums.sent.wrapping_add(sums.sent);
-        self.sums.processed = self.sums.processed.wrapping_add(sums.processed);
+        self.sums.add(sums);
         if self.answers < nodes {
-            return Vec::new();
+            return Finding::default();
         }
         self.wave_is_out = false;
-        if self.sums.sent == self.sums.processed && self.previous == Some(self.sums) {
+        let question = self.standstill.watch(self.sums, now);
+        if self.sums.in_flight() == 0 && self.previous == Some(self.sums) {
             self.previous = None;
-            return std::mem::take(&mut self.waiting);
+            return Finding { quiet: std::mem::take(&mut self.waiting), question };
         }
         self.previous = Some(self.sums);
         self.next_wave = Some(now + self.pause);
         self.pause = (self.pause * 2).min(PAUSE_LONGEST);
-        Vec::new()
+        Finding { quiet: Vec::new(), question }
     }
 }
 
@@ -155,13 +167,25 @@ fn receive(pe: &Pe, wave: Wave) {
             state(pe).borrow_mut().request(callback, Instant::now());
             start_due_wave(pe);
         }
-        Wave::Ask => send(pe, COORDINATOR, Wave::Answer(sums(pe))),
+        Wave::Ask => send(pe, COORDINATOR, Wave::Answer(Sums::of_node(pe))),
         Wave::Answer(sums) => {
             let nodes = pe.node.topology.nodes();
-            let quiet = state(pe).borrow_mut().answer(sums, nodes, Instant::now());
+            let Finding { quiet, question } = state(pe).borrow_mut().answer(sums, nodes, Instant::now());
             for callback in quiet {
                 fire(pe, callback, Arguments::new(()));
             }
+            if let Some(round) = question {
+                (0..pe.node.topology.pes()).for_each(|to| send(pe, PeId(to), Wave::AskWaiting(round)));
+            }
+        }
+        Wave::AskWaiting(round) => {
+            let (from, waiting) = (pe.id, Waiting::on(pe));
+            send(pe, COORDINATOR, Wave::Waiting { round, from, waiting });
+        }
+        Wave::Waiting { round, from, waiting } => {
+            let pes = pe.node.topology.pes();
+            let told = state(pe).borrow_mut().standstill.hear(round, from, waiting, pes);
+            told.iter().for_each(|told| eprintln!("{told}"));
         }
     }
     pe.attend_to(ID, state(pe).borrow().next_wave().is_some());
@@ -183,17 +207,6 @@ fn send(pe: &Pe, to: PeId, wave: Wave) {
     outbox::send(pe, to, Envelope::system(CallOptions::new(), wave));
 }
 
-/// The sums of this node. Processed messages are read before sent ones: a message that is sent meanwhile can only make the sums unequal.
-fn sums(pe: &Pe) -> Sums {
-    let all = || pe.node.counters.iter().map(|counters| &***counters).chain([&pe.node.outside]);
-    let processed = all().fold(0u64, |sum, counters| sum.wrapping_add(counters.processed.read()));
-    let sent = all().fold(0u64, |sum, counters| {
-        let counted = [&counters.sent, &counters.resumed, &counters.woken];
-        counted.into_iter().fold(sum, |sum, counter| sum.wrapping_add(counter.read()))
-    });
-    Sums { sent, processed }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,7 +218,7 @@ mod tests {
         answers
             .into_iter()
             .map(|(sent, processed)| {
-                state.answer(Sums { sent, processed }, 2, now - Duration::from_secs(1)).len()
+                state.answer(Sums { sent, processed }, 2, now - Duration::from_secs(1)).quiet.len()
             })
             .sum()
     }
