@@ -11,13 +11,13 @@ pub(crate) fn run(bytes: &[u8]) {
         // It has the key; what it says then is still checked.
         _ => {
             let node = fuzzing::greet(bytes);
-            assert!(node.is_none() || bytes.len() == 13, "a hello of {} bytes for {node:?}", bytes.len());
+            assert!(node.is_none() || bytes.len() == 15, "a hello of {} bytes for {node:?}", bytes.len());
         }
     }
 }
 
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
-    let hello = [&[2_u32, 1, 0].map(u32::to_le_bytes).concat()[..], &[0]].concat();
+    let hello = [&[3_u32, 1, 0].map(u32::to_le_bytes).concat()[..], &[0, 1, 0]].concat();
     assert_eq!(fuzzing::greet(&hello), Some(NodeId(1)), "the seed is a good hello");
     let message = [&48_u16.to_le_bytes()[..], &[9; 48]].concat();
     vec![[&[0], &message[..]].concat(), [&[1], &message[..]].concat(), [&[2], &hello[..]].concat()]

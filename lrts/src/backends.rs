@@ -30,7 +30,6 @@ pub(crate) enum Network {
     Mpi,
 }
 
-#[cfg(not(all(feature = "ofi", feature = "verbs")))]
 impl Network {
     /// The backend's and the feature's.
     pub(crate) fn name(self) -> &'static str {

@@ -30,6 +30,16 @@ pub enum LrtsError {
         /// Why not.
         cause: String,
     },
+    /// What arrived as a peer's is not what it sent.
+    #[error(
+        "what arrived from {peer} over {backend} was changed on the way or forged: its tag is wrong; look for who is between the two hosts, or for failing hardware"
+    )]
+    Forged {
+        /// The node whose connection it arrived on.
+        peer: NodeId,
+        /// Over which backend.
+        backend: &'static str,
+    },
     /// A system call failed.
     #[error("{operation} failed on {backend}: {source}{hint}")]
     System {
@@ -87,6 +97,7 @@ impl LrtsError {
         match self {
             Self::PeerLost { peer, .. }
             | Self::Protocol { peer, .. }
+            | Self::Forged { peer, .. }
             | Self::Connect { peer, .. }
             | Self::Unreachable { peer, .. } => Some(*peer),
             Self::System { .. }

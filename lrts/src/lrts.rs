@@ -79,7 +79,8 @@ pub trait Sink {
         false
     }
     /// Calls `read` once with the place of what is missing of the frame from `source` that was begun; `read` fills it from its first
-    /// byte on, and returns how many bytes it wrote.
+    /// byte on, and returns how many bytes have arrived. What it wrote beyond those is not to be believed yet: the next call has it
+    /// at the front of its place, as it was left.
     fn rest(&mut self, source: NodeId, _read: &mut dyn FnMut(&mut [u8]) -> usize) {
         unreachable!("this sink has begun no frame from {source}");
     }

@@ -108,3 +108,17 @@ fn a_large_readonly_value_is_there_once_in_each_process_or_mapped() {
         assert_eq!(copies_in_six(&format!("readonly plain {path}")), [0, 1, 1, 1, 1, 1], "{path}");
     }
 }
+
+#[test]
+fn what_protects_a_path_is_told() {
+    for (options, words) in [
+        ("+nolocal", "messages by tcp (authenticated), memory by emulated over tcp"),
+        ("+nolocal +encrypt", "messages by tcp (sealed), memory by emulated over tcp"),
+        ("+nolocal +clear", "messages by tcp (in clear), memory by emulated over tcp"),
+        ("+lrts tcp +nocma +encrypt", "messages by tcp, memory by emulated over tcp"),
+    ] {
+        let outcome = run(probe(&format!("lend +n 2 +stats {options}")));
+        assert_eq!(outcome.code, Some(0), "{options}: {outcome:?}");
+        assert!(outcome.stdout.contains(words), "{options}: {outcome:?}");
+    }
+}

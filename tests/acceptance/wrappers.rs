@@ -117,3 +117,32 @@ fn cut_connections_and_noise_end_the_job_with_one_line_or_not_at_all() {
     }
     assert_eq!(ended.len(), 2, "each of the faults struck somewhere: {ended:?}");
 }
+
+#[test]
+fn a_bit_that_flips_is_always_told() {
+    let mut told = 0;
+    for (protection, seed) in ["", "+encrypt"].into_iter().cycle().zip(1..=6) {
+        let outcome = checked(&format!("+nolocal {protection}"), &format!("flip=200,seed={seed}"));
+        if is_right(&outcome) {
+            continue;
+        }
+        let line = outcome.stderr.trim();
+        assert!(outcome.code.is_some_and(|code| code != 0), "{protection} {seed}: {outcome:?}");
+        assert_eq!(line.lines().count(), 1, "{protection} {seed}: {line}");
+        let clues = ["from node ", "was changed on the way or forged"];
+        assert!(clues.iter().all(|clue| line.contains(clue)), "{protection} {seed}: {line}");
+        told += 1;
+    }
+    assert!(told > 0, "it struck somewhere");
+}
+
+#[test]
+fn no_bit_flips_within_a_host_and_that_is_said() {
+    for path in ["", "+lrts tcp +nocma"] {
+        let outcome = checked(path, "flip=1");
+        assert_eq!((outcome.code, outcome.stdout.trim()), (Some(0), "right"), "{path}: {outcome:?}");
+        let warnings: Vec<_> = outcome.stderr.lines().collect();
+        let says = |line: &&str| line.contains("`+fault flip` changes nothing on the way to 2 nodes");
+        assert!(warnings.len() == 3 && warnings.iter().all(says), "each node says so: {outcome:?}");
+    }
+}

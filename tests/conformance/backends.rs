@@ -14,7 +14,7 @@ use chare_lrts::memcpy::{Hub, Memcpy};
 use chare_lrts::ofi::{self, OfiOptions};
 use chare_lrts::reach::{Reach, ReachOptions};
 use chare_lrts::shm::Shm;
-use chare_lrts::tcp::Tcp;
+use chare_lrts::tcp::{Tcp, TcpOptions};
 #[cfg(feature = "verbs")]
 use chare_lrts::verbs::{self, VerbsOptions};
 use chare_lrts::wrappers::FaultPlan;
@@ -43,6 +43,8 @@ pub(crate) fn all() -> Vec<Rc<dyn Backend>> {
         reach("reach-nocma", ReachOptions { nocma: true, ..ReachOptions::default() }),
         reach("reach-noshm", ReachOptions { noshm: true, ..ReachOptions::default() }),
         reach("reach-nolocal", ReachOptions { nolocal: true, ..ReachOptions::default() }),
+        reach("reach-encrypt", ReachOptions { nolocal: true, encrypt: true, ..ReachOptions::default() }),
+        reach("reach-clear", ReachOptions { nolocal: true, clear: true, ..ReachOptions::default() }),
         reach("reach-trace", ReachOptions { trace: Some(trace_file()), ..ReachOptions::default() }),
         reach("reach-fault", ReachOptions { fault: Some(bad_day()), ..ReachOptions::default() }),
         reach("reach-fault-emulated", ReachOptions { fault: Some(bad_day()), ..named("emulated") }),
@@ -292,7 +294,7 @@ fn regions(bootstrap: &dyn Bootstrap) -> Result<Arc<Regions>, LrtsError> {
 
 fn connect(bootstrap: &mut dyn Bootstrap) -> Result<Tcp, LrtsError> {
     let peers = others(bootstrap);
-    Tcp::open(bootstrap, &peers, PATIENCE)
+    Tcp::open(bootstrap, &peers, &TcpOptions::default(), PATIENCE)
 }
 
 /// A node whose memory neighbours can map.

@@ -4,7 +4,7 @@ use crate::group::{Group, Node, PATIENCE};
 use crate::runner::{Check, Outcome, descriptors, family};
 use crate::strangers::Scripted;
 use chare_lrts::bootstrap::JobKey;
-use chare_lrts::tcp::Tcp;
+use chare_lrts::tcp::{Tcp, TcpOptions};
 use chare_lrts::{LrtsError, NodeId, Regions};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -38,6 +38,11 @@ fn resident_bytes() -> usize {
     kibibytes << 10
 }
 
+/// As between hosts.
+fn protected() -> TcpOptions {
+    TcpOptions { nolocal: true, ..TcpOptions::default() }
+}
+
 type Opening = JoinHandle<Result<Tcp, LrtsError>>;
 
 /// Node 0 of a job, which waits for the others in a thread of its own, and where it listens.
@@ -51,7 +56,7 @@ fn listening(nodes: u32, key: &JobKey, patience: Duration) -> (Opening, SocketAd
         published: Some(published),
     };
     let peers: Vec<NodeId> = (1..nodes).map(NodeId).collect();
-    let opening = std::thread::spawn(move || Tcp::open(&mut bootstrap, &peers, patience));
+    let opening = std::thread::spawn(move || Tcp::open(&mut bootstrap, &peers, &protected(), patience));
     (opening, heard.recv().expect("node 0 listens"))
 }
 
@@ -65,7 +70,7 @@ fn connecting(
 ) -> Result<Tcp, LrtsError> {
     let mut bootstrap =
         Scripted { node: NodeId(node), nodes, key: key.clone(), addresses: vec![address], published: None };
-    Tcp::open(&mut bootstrap, &[NodeId(0)], patience)
+    Tcp::open(&mut bootstrap, &[NodeId(0)], &protected(), patience)
 }
 
 /// Checks that all nodes are connected to node 0, by a frame each way.

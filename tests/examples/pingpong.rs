@@ -19,7 +19,7 @@ fn pingpong_verifies_every_path() {
         ("--path memcpy +p 2", "used: same process"),
         ("--path shm +n 2", "used: messages by shm, memory by shared mapping"),
         ("--path cma +n 2 +p 2", "used: messages by shm, memory by CMA"),
-        ("--path tcp +n 2", "used: messages by tcp, memory by emulated over tcp"),
+        ("--path tcp +n 2", "used: messages by tcp (authenticated), memory by emulated over tcp"),
         ("--path emulated +n 3", "used: messages by shm, memory by emulated over shm"),
         ("+n 2 +nolocal", "path default: PE 0 on node 0 and PE 1 on node 1"),
     ];

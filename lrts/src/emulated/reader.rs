@@ -21,7 +21,13 @@ impl Reader<'_> {
         self.peers.get(node.index()).filter(|peer| !peer.ignored.load(Ordering::Acquire))
     }
 
-    /// Ends the talk with a peer; its operations complete before the runtime hears of the end.
+    /// Tells of a loss, and only then of the operations that fail by it: the cause comes first.
+    fn lose(&mut self, node: NodeId, error: LrtsError) {
+        self.sink.peer_lost(error);
+        self.end(node, PeerState::Lost);
+    }
+
+    /// Ends the talk with a peer: its operations complete.
     fn end(&mut self, node: NodeId, state: PeerState) {
         let Some(peer) = self.peers.get(node.index()) else { return };
         let mut talk = peer.talk.lock();
@@ -49,13 +55,8 @@ impl Sink for Reader<'_> {
             Ok(None) => {}
             Ok(Some(completion)) => self.sink.completion(completion),
             Err(cause) => {
-                self.end(source, PeerState::Lost);
-                self.sink.peer_lost(LrtsError::Protocol {
-                    peer: source,
-                    backend: self.inner.name(),
-                    what: "transfer frame",
-                    cause,
-                });
+                let (backend, what) = (self.inner.name(), "transfer frame");
+                self.lose(source, LrtsError::Protocol { peer: source, backend, what, cause });
             }
         }
     }
@@ -90,10 +91,7 @@ impl Sink for Reader<'_> {
     fn peer_lost(&mut self, error: LrtsError) {
         match error.peer() {
             Some(peer) if self.peer(peer).is_none() => {}
-            Some(peer) => {
-                self.end(peer, PeerState::Lost);
-                self.sink.peer_lost(error);
-            }
+            Some(peer) => self.lose(peer, error),
             None => self.sink.peer_lost(error),
         }
     }

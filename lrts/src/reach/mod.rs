@@ -71,7 +71,7 @@ struct Parts {
     fabric: Option<Box<dyn Fabric>>,
     cma: Option<Wrapped<Cma>>,
     arenas: Option<Arc<Arenas>>,
-    warning: Option<String>,
+    warnings: Vec<String>,
 }
 
 /// One node's paths to all nodes.
@@ -109,7 +109,7 @@ pub struct Reach {
 
 impl Reach {
     fn assemble(parts: Parts) -> Result<Self, LrtsError> {
-        let Parts { regions, routes, shm, tcp, fabric, cma, arenas, warning } = parts;
+        let Parts { regions, routes, shm, tcp, fabric, cma, arenas, warnings } = parts;
         let by_tcp = tcp.as_ref().and_then(|tcp| tcp.event_fd());
         let by_shm = shm.as_ref().and_then(|shm| shm.event_fd());
         let by_fabric = fabric.as_ref().and_then(|fabric| fabric.carrier().event_fd());
@@ -130,7 +130,7 @@ impl Reach {
             under_way: UnderWay::default(),
             arenas,
             told_of_arenas: AtomicBool::new(false),
-            warnings: Mutex::new(warning.into_iter().collect()),
+            warnings: Mutex::new(warnings),
             waker,
             frame_bytes_max,
             closing: AtomicBool::new(false),
@@ -190,7 +190,10 @@ impl Reach {
         let carrier = match messages {
             Carrier::Myself => return "same process: memory by memcpy".to_owned(),
             Carrier::Shm => "shm".to_owned(),
-            Carrier::Tcp => "tcp".to_owned(),
+            Carrier::Tcp => {
+                let guard = self.tcp.as_ref().map_or("", |tcp| tcp.inner().bare().protection(peer));
+                format!("tcp{guard}")
+            }
             Carrier::Fabric => self.fabric.as_ref().map_or_else(String::new, |fabric| fabric.describe()),
         };
         let own_way = self.fabric.as_ref().map_or("", |fabric| fabric.own_way());

@@ -15,7 +15,7 @@ use crate::host::HostPeers;
 use crate::ids::NodeId;
 use crate::region::Regions;
 use crate::shm::Shm;
-use crate::tcp::Tcp;
+use crate::tcp::{Protection, Tcp, TcpOptions};
 use crate::wrappers::Wrappers;
 use std::sync::Arc;
 
@@ -28,6 +28,7 @@ struct Plan {
     kernel_copy: bool,
     /// The network that reaches nodes which shared memory does not, if not TCP.
     network: Option<Network>,
+    tcp: TcpOptions,
     /// The option that keeps neighbours from shared memory, if any.
     forbidden_by: Option<&'static str>,
 }
@@ -38,6 +39,7 @@ impl Plan {
             Some(name) => backends::find(name)?,
             None => backends::NEAREST,
         };
+        let network = network(backend, options)?;
         let forbidden_by = match (options.nolocal, options.noshm) {
             (true, _) => Some("+nolocal"),
             (false, true) => Some("+noshm"),
@@ -48,7 +50,8 @@ impl Plan {
             backend,
             shm,
             mapping: backend.mapping && shm,
-            network: network(backend, options)?,
+            network,
+            tcp: tcp_options(network, options)?,
             kernel_copy: backend.kernel_copy != KernelCopy::Forbidden && !options.nocma && !options.nolocal,
             forbidden_by,
         })
@@ -79,11 +82,47 @@ impl Plan {
     }
 }
 
+fn exclude<T>(one: &str, other: String) -> Result<T, LrtsError> {
+    Err(LrtsError::Bootstrap(format!("`{one}` and `{other}` exclude each other; leave one out")))
+}
+
+/// What the options ask of TCP.
+fn tcp_options(network: Option<Network>, options: &ReachOptions) -> Result<TcpOptions, LrtsError> {
+    let flips = options.fault.as_ref().is_some_and(|plan| plan.flip.is_some());
+    let protection = match (options.encrypt, options.clear, network) {
+        (true, true, _) => return exclude("+encrypt", "+clear".to_owned()),
+        (true, false, Some(network)) => {
+            return Err(LrtsError::Bootstrap(format!(
+                "`+encrypt` seals what goes over TCP, and what goes over {} stays readable; leave one of them out",
+                network.name()
+            )));
+        }
+        (false, true, _) if flips => return exclude("+fault flip", "+clear".to_owned()),
+        (true, false, None) => Protection::Seals,
+        (false, true, _) => Protection::Clear,
+        (false, false, _) => Protection::Tags,
+    };
+    Ok(TcpOptions { protection, nolocal: options.nolocal, fault: options.fault.clone() })
+}
+
+/// The nodes to which no bit flips though the options ask for it, in words.
+fn spared(options: &ReachOptions, carriers: &[Carrier], tcp: &Tcp) -> Option<String> {
+    options.fault.as_ref()?.flip?;
+    let is_spared = |(peer, carrier): (NodeId, &Carrier)| match carrier {
+        Carrier::Myself => false,
+        Carrier::Tcp => tcp.protection(peer).is_empty(),
+        Carrier::Shm | Carrier::Fabric => true,
+    };
+    let spared = (0..).map(NodeId).zip(carriers).filter(|one| is_spared(*one)).count();
+    (spared > 0).then(|| {
+        format!(
+            "`+fault flip` changes nothing on the way to {spared} nodes: only TCP between hosts has tags that tell of it; `+nolocal` makes each node a host of its own"
+        )
+    })
+}
+
 /// The network that the options ask for, if they ask for one.
 fn network(backend: Backend, options: &ReachOptions) -> Result<Option<Network>, LrtsError> {
-    let exclude = |one, other: String| {
-        Err(LrtsError::Bootstrap(format!("`{one}` and `{other}` exclude each other; leave one out")))
-    };
     let asked = match (&options.ofi, &options.verbs) {
         (Some(_), Some(_)) => return exclude("+ofi", "+verbs".to_owned()),
         (Some(_), None) => Some((Network::Ofi, "+ofi")),
@@ -127,13 +166,14 @@ impl Reach {
         let tcp_peers: Vec<NodeId> = by(Carrier::Tcp);
         let fabric_peers: Vec<NodeId> = by(Carrier::Fabric);
         // Also without peers: other nodes may have some, and opening is collective.
-        let tcp = Tcp::open(bootstrap, &tcp_peers, PATIENCE)?;
+        let tcp = Tcp::open(bootstrap, &tcp_peers, &plan.tcp, PATIENCE)?;
         let shm = host_peers.as_ref().filter(|_| plan.shm).map(|host| Shm::open(Arc::clone(host)));
         let cma = match host_peers.as_ref().filter(|_| plan.kernel_copy) {
             Some(host) => Some(Cma::agree(Arc::clone(host), bootstrap)?),
             None => None,
         };
-        let warning = cma.as_ref().and_then(Cma::warning);
+        let warnings =
+            cma.as_ref().and_then(Cma::warning).into_iter().chain(spared(options, &carriers, &tcp)).collect();
         if plan.backend.kernel_copy == KernelCopy::Required {
             require_kernel_copy(&carriers, cma.as_ref())?;
         }
@@ -159,7 +199,7 @@ impl Reach {
         };
         let routes = (0..).map(NodeId).zip(carriers).map(route).collect();
         let cma = cma.map(|cma| wrappers.around(cma)).transpose()?;
-        Self::assemble(Parts { regions, routes, shm, tcp, fabric, cma, arenas, warning })
+        Self::assemble(Parts { regions, routes, shm, tcp, fabric, cma, arenas, warnings })
     }
 }
 

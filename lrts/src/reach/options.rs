@@ -18,6 +18,10 @@ pub struct ReachOptions {
     pub nocma: bool,
     /// `+noshm`: no messages through shared memory and no mappings between nodes.
     pub noshm: bool,
+    /// `+encrypt`: frames of TCP between hosts are sealed, not only tagged.
+    pub encrypt: bool,
+    /// `+clear`: frames of TCP between hosts are neither sealed nor tagged.
+    pub clear: bool,
     /// `+ofi PROVIDER`: nodes of other hosts are reached by this provider of libfabric (all nodes, with `+lrts ofi`).
     pub ofi: Option<String>,
     /// `+trace FILE`: what crosses the backends is written to this path, a point and the node's number.

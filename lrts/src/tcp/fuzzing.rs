@@ -2,6 +2,7 @@
 
 use super::handshake::{Acceptor, Connector, Failure, Hello, Line, noise};
 use super::inbound::{Heard, Inbound};
+use super::protection::{Protection, Terms};
 use crate::bootstrap::JobKey;
 use crate::error::LrtsError;
 use crate::frame::Channel;
@@ -21,8 +22,8 @@ fn sockets() -> (OwnedFd, OwnedFd) {
 #[derive(Default)]
 struct Tally {
     bytes: usize,
-    /// Bytes that are missing of a frame.
-    missing: usize,
+    /// Bytes that are missing of a frame, as they have been written.
+    place: Vec<u8>,
 }
 
 impl Sink for Tally {
@@ -35,14 +36,15 @@ impl Sink for Tally {
             return false;
         }
         self.bytes += begun.len();
-        self.missing = len - begun.len();
+        self.place = vec![0; len - begun.len()];
         true
     }
 
     fn rest(&mut self, _source: NodeId, read: &mut dyn FnMut(&mut [u8]) -> usize) {
-        let count = read(&mut vec![0; self.missing]);
-        self.bytes += count;
-        self.missing -= count;
+        self.bytes += {
+            let count = read(&mut self.place);
+            self.place.drain(..count).len()
+        };
     }
 
     fn completion(&mut self, _completion: Completion) {}
@@ -56,14 +58,14 @@ impl Sink for Tally {
 /// was found out.
 pub fn frames(bytes: &[u8], piece: usize) -> (usize, bool) {
     let (near, far) = sockets();
-    let (mut inbound, mut tally) = (Inbound::new(), Tally::default());
+    let (mut inbound, mut tally) = (Inbound::new(None), Tally::default());
     for mut rest in bytes.chunks(piece.max(1)) {
         while !rest.is_empty() {
             rest = &rest[rustix::io::write(&far, rest).unwrap_or(0)..];
             match inbound.read(&near, NodeId(1), &mut tally) {
                 Heard::Bytes(_) => {}
                 Heard::Goodbye => return (tally.bytes, false),
-                Heard::End(_) | Heard::Breach(_) => return (tally.bytes, true),
+                Heard::End(_) | Heard::Breach(_) | Heard::Forged => return (tally.bytes, true),
             }
         }
     }
@@ -82,11 +84,12 @@ pub fn accept(bytes: &[u8]) -> bool {
 /// A stranger says `bytes` to a node that connects; returns whether it was believed.
 pub fn connect(bytes: &[u8]) -> bool {
     let (near, far) = sockets();
-    let hello = Hello { from: NodeId(1), to: NodeId(0), line: Line::Frames };
+    let terms = Terms { protection: Protection::Tags, is_near: false };
+    let hello = Hello { from: NodeId(1), to: NodeId(0), line: Line::Frames, terms };
     let Ok(mut connector) = Connector::start(&near, &KEY, hello) else { return false };
     let _ = rustix::io::write(&far, bytes);
     drop(far);
-    matches!(connector.advance(&near), Ok(true))
+    matches!(connector.advance(&near), Ok(Some(_)))
 }
 
 /// A stranger who has the key says `hello` instead of a hello; returns the node it was taken for.

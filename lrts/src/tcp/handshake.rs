@@ -8,10 +8,11 @@
 //! 3. connector -> acceptor: its [`Hello`], encrypted. Only now does the acceptor believe it.
 //! 4. acceptor -> connector: its own hello, encrypted, once it takes the connection. Frames follow.
 //!
-//! The key authenticates the connection. Frames travel in clear afterwards, neither encrypted nor
-//! authenticated one by one: an attacker that can change packets between the hosts can change messages, as with other
-//! message-passing systems. A network that is not trusted needs a tunnel.
+//! What protects the frames is part of the hellos ([`Terms`]); the keys for it are those of the handshake ([`Seals`]).
 
+use super::aead::KEY_BYTES;
+use super::protection::{Agreed, Protection, Terms};
+use super::seal::Seals;
 use crate::bootstrap::JobKey;
 use crate::ids::NodeId;
 use rustix::fd::OwnedFd;
@@ -20,7 +21,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use snow::{HandshakeState, TransportState};
 
 /// Counts changes of handshake, header or emulated operations.
-const PROTOCOL_VERSION: u32 = 2;
+const PROTOCOL_VERSION: u32 = 3;
 
 const NOISE: &str = "Noise_NNpsk0_25519_AESGCM_SHA256";
 
@@ -53,10 +54,11 @@ pub(super) struct Hello {
     pub(super) from: NodeId,
     pub(super) to: NodeId,
     pub(super) line: Line,
+    pub(super) terms: Terms,
 }
 
 /// Bytes of an encoded hello.
-const HELLO_BYTES: usize = 13;
+const HELLO_BYTES: usize = 15;
 
 impl Hello {
     fn encode(self) -> [u8; HELLO_BYTES] {
@@ -64,22 +66,30 @@ impl Hello {
         bytes[..4].copy_from_slice(&PROTOCOL_VERSION.to_le_bytes());
         bytes[4..8].copy_from_slice(&self.from.0.to_le_bytes());
         bytes[8..12].copy_from_slice(&self.to.0.to_le_bytes());
-        bytes[12] = self.line as u8;
+        let Terms { protection, is_near } = self.terms;
+        bytes[12..].copy_from_slice(&[self.line as u8, protection as u8, u8::from(is_near)]);
         bytes
     }
 
-    /// What the other side says to this.
-    fn answer(self) -> Self {
-        Self { from: self.to, to: self.from, line: self.line }
+    /// What a side that sees the connection so says to this.
+    fn answer(self, terms: Terms) -> Self {
+        Self { from: self.to, to: self.from, line: self.line, terms }
     }
 
     fn decode(bytes: &[u8]) -> Result<Self, Failure> {
         let (words, rest) = bytes.as_chunks::<4>();
         let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        let line = [Line::Frames, Line::Keepalive].into_iter().find(|line| rest == [*line as u8]);
-        match (words.as_slice(), line) {
-            ([PROTOCOL_VERSION, from, to], Some(line)) => {
-                Ok(Self { from: NodeId(*from), to: NodeId(*to), line })
+        let uses = match rest {
+            [line, protection, near @ (0 | 1)] => {
+                let line = [Line::Frames, Line::Keepalive].into_iter().find(|known| *known as u8 == *line);
+                let terms = |protection| Terms { protection, is_near: *near == 1 };
+                line.zip(Protection::from_byte(*protection).map(terms))
+            }
+            _ => None,
+        };
+        match (words.as_slice(), uses) {
+            ([PROTOCOL_VERSION, from, to], Some((line, terms))) => {
+                Ok(Self { from: NodeId(*from), to: NodeId(*to), line, terms })
             }
             ([version, ..], _) if *version != PROTOCOL_VERSION => Err(Failure::Stranger(format!(
                 "it speaks version {version} of the protocol, this node {PROTOCOL_VERSION}"
@@ -162,9 +172,23 @@ fn read_hello(state: &mut TransportState, message: &[u8]) -> Result<Hello, Failu
     Hello::decode(&payload[..len])
 }
 
+/// A connection whose both sides have proved themselves, and what protects its frames.
+pub(super) struct Secured {
+    pub(super) seals: Seals,
+    pub(super) agreed: Agreed,
+}
+
+/// Keys of a handshake that is over: of what the connector sends, and of what it receives.
+type Keys = ([u8; KEY_BYTES], [u8; KEY_BYTES]);
+
+fn finish(mut state: Box<HandshakeState>) -> Result<(Box<TransportState>, Keys), Failure> {
+    let keys = state.dangerously_get_raw_split();
+    state.into_transport_mode().map(|state| (Box::new(state), keys)).map_err(no_key)
+}
+
 enum ConnectorState {
     ReplyExpected(Box<HandshakeState>),
-    WelcomeExpected(Box<TransportState>),
+    WelcomeExpected(Box<TransportState>, Keys),
 }
 
 /// The side that connects.
@@ -185,33 +209,38 @@ impl Connector {
         Ok(Self { hello, messages: Messages::new(), state })
     }
 
-    /// Reads what has arrived; `true` once the peer is who it should be and has taken the connection.
-    pub(super) fn advance(&mut self, socket: &OwnedFd) -> Result<bool, Failure> {
+    /// Reads what has arrived; a secured connection once the peer is who it should be and has taken it.
+    pub(super) fn advance(&mut self, socket: &OwnedFd) -> Result<Option<Secured>, Failure> {
         while let Some(message) = self.messages.read(socket)? {
             match self.state.take() {
                 Some(ConnectorState::ReplyExpected(mut state)) => {
                     state.read_message(message, &mut [0; MESSAGE_BYTES_MAX]).map_err(no_key)?;
-                    let mut state = state.into_transport_mode().map_err(no_key)?;
+                    let (mut state, keys) = finish(state)?;
                     write_hello(socket, &mut state, self.hello)?;
-                    self.state = Some(ConnectorState::WelcomeExpected(Box::new(state)));
+                    self.state = Some(ConnectorState::WelcomeExpected(state, keys));
                 }
-                Some(ConnectorState::WelcomeExpected(mut state)) => {
+                Some(ConnectorState::WelcomeExpected(mut state, (sent, received))) => {
                     let heard = read_hello(&mut state, message)?;
-                    if heard == self.hello.answer() {
-                        return Ok(true);
+                    if heard != self.hello.answer(heard.terms) {
+                        let Hello { from, to, .. } = heard;
+                        return Err(Failure::Stranger(format!("it is {from} and expects {to}")));
                     }
-                    return Err(Failure::Stranger(format!("it is {} and expects {}", heard.from, heard.to)));
+                    let agreed = self.hello.terms.settle(heard.terms).map_err(Failure::Stranger)?;
+                    return Ok(Some(Secured {
+                        seals: Seals::new(agreed.protection, &sent, &received),
+                        agreed,
+                    }));
                 }
                 None => return Err(Failure::Ended("it went on after a failure".to_owned())),
             }
         }
-        Ok(false)
+        Ok(None)
     }
 }
 
 enum AcceptorState {
     FirstExpected,
-    HelloExpected(Box<TransportState>),
+    HelloExpected(Box<TransportState>, Keys),
 }
 
 /// The side that listens, for one connection.
@@ -225,6 +254,7 @@ pub(super) struct Proved {
     /// What it said.
     pub(super) hello: Hello,
     state: Box<TransportState>,
+    keys: Keys,
 }
 
 impl Acceptor {
@@ -242,12 +272,12 @@ impl Acceptor {
                     let mut reply = [0; MESSAGE_BYTES_MAX];
                     let len = state.write_message(&[], &mut reply).map_err(no_key)?;
                     write(socket, &reply[..len])?;
-                    let state = state.into_transport_mode().map_err(no_key)?;
-                    self.state = Some(AcceptorState::HelloExpected(Box::new(state)));
+                    let (state, keys) = finish(Box::new(state))?;
+                    self.state = Some(AcceptorState::HelloExpected(state, keys));
                 }
-                Some(AcceptorState::HelloExpected(mut state)) => {
+                Some(AcceptorState::HelloExpected(mut state, keys)) => {
                     let hello = read_hello(&mut state, message)?;
-                    return Ok(Some(Proved { hello, state }));
+                    return Ok(Some(Proved { hello, state, keys }));
                 }
                 None => return Err(Failure::Ended("it went on after a failure".to_owned())),
             }
@@ -257,8 +287,12 @@ impl Acceptor {
 }
 
 impl Proved {
-    /// Tells the connector that its connection is taken.
-    pub(super) fn welcome(mut self, socket: &OwnedFd) -> Result<(), Failure> {
-        write_hello(socket, &mut self.state, self.hello.answer())
+    /// Tells the connector that its connection is taken, by a node that sees it so.
+    pub(super) fn welcome(mut self, socket: &OwnedFd, terms: Terms) -> Result<Secured, Failure> {
+        // Before they are compared: the other side says then what is wrong, too.
+        write_hello(socket, &mut self.state, self.hello.answer(terms))?;
+        let agreed = terms.settle(self.hello.terms).map_err(Failure::Stranger)?;
+        let (received, sent) = self.keys;
+        Ok(Secured { seals: Seals::new(agreed.protection, &sent, &received), agreed })
     }
 }

@@ -62,6 +62,11 @@ impl Keepalives {
     /// # Errors
     /// The kernel's.
     pub(super) fn watch(backend: &'static str, connected: Connected) -> Result<Self, LrtsError> {
+        let sockets = connected.into_iter().map(|((_, peer), connection)| (peer, connection.socket));
+        Self::watch_sockets(backend, sockets.collect())
+    }
+
+    fn watch_sockets(backend: &'static str, open: BTreeMap<NodeId, OwnedFd>) -> Result<Self, LrtsError> {
         let system = |errno: Errno| LrtsError::System {
             operation: "watching the connections to peers",
             backend,
@@ -69,8 +74,6 @@ impl Keepalives {
             hint: "; raise the limit of open files (`ulimit -n`)",
         };
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(system)?;
-        let open: BTreeMap<NodeId, OwnedFd> =
-            connected.into_iter().map(|((_, peer), socket)| (peer, socket)).collect();
         for (peer, socket) in &open {
             rustix::net::sockopt::set_tcp_user_timeout(socket, SILENCE_MAX.as_millis() as u32)
                 .map_err(system)?;
@@ -131,7 +134,6 @@ fn read(socket: &OwnedFd) -> Option<Sign> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::tcp::handshake::Line;
     use std::io::Write;
     use std::net::{TcpListener, TcpStream};
 
@@ -140,8 +142,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let mut peer = TcpStream::connect(listener.local_addr().expect("it listens")).expect("it listens");
         let (socket, _) = listener.accept().expect("it has connected");
-        let connected = [((Line::Keepalive, NodeId(1)), socket.into())].into();
-        let mut keepalives = Keepalives::watch("test", connected).expect("a descriptor");
+        let open = [(NodeId(1), socket.into())].into();
+        let mut keepalives = Keepalives::watch_sockets("test", open).expect("a descriptor");
         peer.write_all(&[HEARD; 100]).expect("the connection takes it");
         drop(peer);
         let mut signs = Vec::new();

@@ -7,9 +7,11 @@
 //!    [`HALF_OPEN_MAX`] are kept, the newest; strangers who hold connections open push each other out.
 //! 4. A connector whose connection ends tries again until the deadline, since rule 3 may have hit it.
 //! 5. A second connection of a peer for the same use, or one of a node that is not expected, is dropped.
+//! 6. A peer that was started with other options of protection ends the start, on both sides.
 
-use super::handshake::{Acceptor, Connector, Failure, Hello, Line};
-use super::sockets::{BACKEND, is_ready, listen, start_connecting, system, tune};
+use super::handshake::{Acceptor, Connector, Failure, Hello, Line, Secured};
+use super::protection::{TcpOptions, Terms};
+use super::sockets::{BACKEND, is_ready, listen, start_connecting, stays_on_host, system, tune};
 use crate::bootstrap::{Bootstrap, JobKey};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
@@ -30,8 +32,14 @@ const HALF_OPEN_MAX: usize = 64;
 /// Between two attempts to connect to the same peer.
 const RETRY_AFTER: Duration = Duration::from_millis(20);
 
+/// A connection that is ready for its use.
+pub(super) struct Connection {
+    pub(super) socket: OwnedFd,
+    pub(super) secured: Secured,
+}
+
 /// The connections of a node.
-pub(super) type Connected = BTreeMap<(Line, NodeId), OwnedFd>;
+pub(super) type Connected = BTreeMap<(Line, NodeId), Connection>;
 
 /// A connection to us whose opener has not proved itself yet.
 struct HalfOpen {
@@ -44,7 +52,7 @@ enum Attempt {
     Retry { at: Instant, cause: String },
     Connecting(OwnedFd),
     Proving(OwnedFd, Box<Connector>),
-    Connected(OwnedFd),
+    Connected(Box<Connection>),
 }
 
 struct Outgoing {
@@ -56,6 +64,7 @@ struct Outgoing {
 struct Mesh {
     node: NodeId,
     key: JobKey,
+    options: TcpOptions,
     listener: Option<TcpListener>,
     expected: BTreeSet<(Line, NodeId)>,
     half_open: VecDeque<HalfOpen>,
@@ -76,6 +85,7 @@ pub(super) fn connect_all(
     bootstrap: &mut dyn Bootstrap,
     peers: &[NodeId],
     lines: &[Line],
+    options: &TcpOptions,
     patience: Duration,
 ) -> Result<Connected, LrtsError> {
     let node = bootstrap.node();
@@ -106,6 +116,7 @@ pub(super) fn connect_all(
     let mesh = Mesh {
         node,
         key: bootstrap.key().clone(),
+        options: options.clone(),
         listener,
         expected,
         half_open: VecDeque::new(),
@@ -117,7 +128,7 @@ pub(super) fn connect_all(
     let connected = mesh.complete(Instant::now() + patience)?;
     connected
         .values()
-        .try_for_each(tune)
+        .try_for_each(|connection| tune(&connection.socket))
         .map_err(|errno| system("setting the options of a connection", errno.into(), ""))?;
     Ok(connected)
 }
@@ -130,7 +141,7 @@ impl Mesh {
     fn complete(mut self, deadline: Instant) -> Result<Connected, LrtsError> {
         loop {
             self.accept();
-            self.advance_half_open();
+            self.advance_half_open()?;
             self.advance_outgoing()?;
             if self.expected.is_empty() && self.outgoing.is_empty() {
                 return Ok(self.connected);
@@ -172,33 +183,45 @@ impl Mesh {
         }
     }
 
-    fn advance_half_open(&mut self) {
+    fn advance_half_open(&mut self) -> Result<(), LrtsError> {
         let now = Instant::now();
         for _ in 0..self.half_open.len() {
-            let Some(mut one) = self.half_open.pop_front() else { return };
+            let Some(mut one) = self.half_open.pop_front() else { break };
             match one.acceptor.advance(&one.socket, &self.key) {
                 Ok(None) if now < one.until => self.half_open.push_back(one),
                 Ok(None) | Err(_) => self.strangers += 1,
                 Ok(Some(proved)) => {
-                    let Hello { from, to, line } = proved.hello;
-                    let wanted = to == self.node && self.expected.contains(&(line, from));
-                    if wanted && proved.welcome(&one.socket).is_ok() {
-                        self.expected.remove(&(line, from));
-                        self.connected.insert((line, from), one.socket);
-                    } else {
+                    let Hello { from, to, line, .. } = proved.hello;
+                    if to != self.node || !self.expected.contains(&(line, from)) {
                         self.strangers += 1;
+                        continue;
+                    }
+                    match proved.welcome(&one.socket, self.terms(&one.socket)) {
+                        Ok(secured) => {
+                            self.expected.remove(&(line, from));
+                            self.connected.insert((line, from), Connection { socket: one.socket, secured });
+                        }
+                        Err(Failure::Ended(_)) => self.strangers += 1,
+                        Err(Failure::Stranger(cause)) => return Err(connect_error(from, cause)),
                     }
                 }
             }
         }
+        Ok(())
+    }
+
+    /// This node's view of a connection.
+    fn terms(&self, socket: &OwnedFd) -> Terms {
+        // A socket without addresses has no peer: the handshake finds it out.
+        let is_near = !self.options.nolocal && stays_on_host(socket).unwrap_or(false);
+        Terms { protection: self.options.protection, is_near }
     }
 
     fn advance_outgoing(&mut self) -> Result<(), LrtsError> {
         for ((line, peer), Outgoing { address, attempt }) in std::mem::take(&mut self.outgoing) {
-            let hello = Hello { from: self.node, to: peer, line };
-            let attempt = match self.advance_one(hello, attempt, &address) {
-                Ok(Attempt::Connected(socket)) => {
-                    self.connected.insert((line, peer), socket);
+            let attempt = match self.advance_one((line, peer), attempt, &address) {
+                Ok(Attempt::Connected(connection)) => {
+                    self.connected.insert((line, peer), *connection);
                     continue;
                 }
                 Ok(attempt) => attempt,
@@ -211,7 +234,12 @@ impl Mesh {
     }
 
     /// One step of an attempt, if its socket is ready for one.
-    fn advance_one(&self, hello: Hello, attempt: Attempt, address: &SocketAddr) -> Result<Attempt, Failure> {
+    fn advance_one(
+        &self,
+        (line, to): (Line, NodeId),
+        attempt: Attempt,
+        address: &SocketAddr,
+    ) -> Result<Attempt, Failure> {
         let ended = |errno: Errno| Failure::Ended(errno.to_string());
         match attempt {
             Attempt::Retry { at, .. } if Instant::now() >= at => {
@@ -219,12 +247,13 @@ impl Mesh {
             }
             Attempt::Connecting(socket) if is_ready(&socket, PollFlags::OUT) => {
                 sockopt::socket_error(&socket).and_then(|result| result).map_err(ended)?;
+                let hello = Hello { from: self.node, to, line, terms: self.terms(&socket) };
                 let connector = Connector::start(&socket, &self.key, hello)?;
                 Ok(Attempt::Proving(socket, Box::new(connector)))
             }
             Attempt::Proving(socket, mut connector) => Ok(match connector.advance(&socket)? {
-                true => Attempt::Connected(socket),
-                false => Attempt::Proving(socket, connector),
+                Some(secured) => Attempt::Connected(Box::new(Connection { socket, secured })),
+                None => Attempt::Proving(socket, connector),
             }),
             waiting => Ok(waiting),
         }

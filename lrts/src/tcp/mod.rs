@@ -9,10 +9,12 @@
 //! 3. `progress` reads a bounded amount from each ready connection (`inbound`) and delivers whole frames.
 //! 4. A connection that ends without a goodbye, breaks, or carries nonsense makes its peer lost, once.
 //! 5. After both goodbyes a connection is no longer watched; it is closed with the endpoint.
-//! 6. A host that vanishes is noticed by a second connection to each peer, which carries nothing (`tcp::keepalive`).
+//! 6. Frames between hosts carry tags that nobody on their path can make, or are sealed (`seal`); `protection` says which.
+//! 7. A host that vanishes is noticed by a second connection to each peer, which carries nothing (`tcp::keepalive`).
 //!
 //! Get and put are those of [`Emulated`](crate::emulated::Emulated).
 
+mod aead;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod handshake;
@@ -21,9 +23,13 @@ mod inbound;
 pub(crate) mod keepalive;
 mod mesh;
 mod outbound;
+mod protection;
+mod seal;
 mod sockets;
 #[cfg(test)]
 mod tests;
+
+pub use protection::{Protection, TcpOptions};
 
 use crate::bootstrap::Bootstrap;
 use crate::capabilities::Capabilities;
@@ -35,16 +41,20 @@ use crate::memory::Memory;
 use crate::path_use::PathUse;
 use crate::peer_state::PeerState;
 use crate::region::RegionKey;
-use handshake::Line;
+use crate::wrappers::Flip;
+use handshake::{Line, Secured};
 use header::FRAME_BYTES_MAX;
 use inbound::{Heard, Inbound};
 use keepalive::{Keepalives, Sign};
+use mesh::Connection;
 use outbound::{Outbound, Socket};
 use parking_lot::Mutex;
+use protection::Agreed;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
+use seal::Seals;
 use sockets::BACKEND;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,6 +74,7 @@ struct Reading {
 struct Link {
     peer: NodeId,
     socket: OwnedFd,
+    agreed: Agreed,
     outbound: Mutex<Outbound>,
     /// The peer sends nothing more: it said goodbye or is lost. Written by the thread that makes progress.
     silent: AtomicBool,
@@ -99,6 +110,10 @@ fn breach(peer: NodeId, cause: String) -> LrtsError {
     LrtsError::Protocol { peer, backend: BACKEND, what: "frame", cause }
 }
 
+fn forged(peer: NodeId) -> LrtsError {
+    LrtsError::Forged { peer, backend: BACKEND }
+}
+
 impl Tcp {
     /// Connects this node to `peers`, within `patience` after all nodes have published where they listen.
     /// Collective, with peers that agree with the others': every node of the job calls it, also with no peers.
@@ -108,9 +123,11 @@ impl Tcp {
     pub fn open(
         bootstrap: &mut dyn Bootstrap,
         peers: &[NodeId],
+        options: &TcpOptions,
         patience: Duration,
     ) -> Result<Self, LrtsError> {
-        let mut frames = mesh::connect_all(bootstrap, peers, &[Line::Frames, Line::Keepalive], patience)?;
+        let lines = [Line::Frames, Line::Keepalive];
+        let mut frames = mesh::connect_all(bootstrap, peers, &lines, options, patience)?;
         let lives = frames.split_off(&(Line::Keepalive, NodeId(0)));
         let keepalives = Keepalives::watch(BACKEND, lives)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)
@@ -121,18 +138,24 @@ impl Tcp {
         let nodes = bootstrap.nodes();
         let mut links: Vec<Option<Link>> = (0..nodes).map(|_| None).collect();
         let mut readings: Vec<Option<Reading>> = (0..nodes).map(|_| None).collect();
-        for ((_, peer), socket) in frames {
+        for ((_, peer), Connection { socket, secured }) in frames {
+            let Secured { seals: Seals { outgoing, incoming }, agreed } = secured;
             let data = u64::from(peer.0);
-            let outbound =
-                Outbound::register(&Socket { epoll: &epoll, socket: &socket, data }).map_err(watching)?;
+            // A bit that nobody would miss is left alone.
+            let plan = options.fault.as_ref().filter(|_| outgoing.is_some());
+            let flip = plan.and_then(|plan| Flip::of(plan, [bootstrap.node(), peer]));
+            let socket_of_it = Socket { epoll: &epoll, socket: &socket, data };
+            let outbound = Outbound::register(&socket_of_it, outgoing, flip).map_err(watching)?;
             links[peer.index()] = Some(Link {
                 peer,
                 socket,
+                agreed,
                 outbound: Mutex::new(outbound),
                 silent: AtomicBool::new(false),
                 lost: AtomicBool::new(false),
             });
-            readings[peer.index()] = Some(Reading { state: PeerState::Open, inbound: Inbound::new() });
+            readings[peer.index()] =
+                Some(Reading { state: PeerState::Open, inbound: Inbound::new(incoming) });
         }
         let hearing = Mutex::new(Hearing { readings, keepalives });
         Ok(Self { epoll, links, hearing, closing: AtomicBool::new(false) })
@@ -142,6 +165,11 @@ impl Tcp {
     pub fn sent(&self, target: NodeId) -> PathUse {
         let link = self.links.get(target.index()).and_then(Option::as_ref);
         link.map_or_else(PathUse::default, |link| link.outbound.lock().sent())
+    }
+
+    /// What guards the frames to and from a peer, in words that follow the backend's name; none where nothing has to.
+    pub fn protection(&self, peer: NodeId) -> &'static str {
+        self.links.get(peer.index()).and_then(Option::as_ref).map_or("", |link| link.agreed.words)
     }
 
     fn socket<'a>(&'a self, link: &'a Link) -> Socket<'a> {
@@ -178,6 +206,7 @@ impl Tcp {
                         self.lose(link, reading, sink, gone(link.peer, cause));
                     }
                     Heard::Breach(cause) => self.lose(link, reading, sink, breach(link.peer, cause)),
+                    Heard::Forged => self.lose(link, reading, sink, forged(link.peer)),
                 }
                 true
             }
@@ -210,7 +239,8 @@ impl Tcp {
                 // The other connection has ended, too, behind the last frames.
                 Sign::Ended => continue,
                 Sign::Broken(cause) => gone(peer, cause),
-                Sign::Goodbye | Sign::Heard => breach(peer, "a word beside its frames".to_owned()),
+                // No node says anything there.
+                Sign::Goodbye | Sign::Heard => forged(peer),
             };
             let is_over = match reading.state {
                 PeerState::Open => false,

@@ -5,11 +5,15 @@
 //! 2. While bytes wait, short frames wait behind them, up to a bound; they leave together. A long frame is refused instead:
 //!    copying it would cost as much as sending it.
 //! 3. Epoll tells a refused sender when the kernel has room again.
+//! 4. Where frames are protected, their tags are computed before the first byte leaves, over the body where it lies ([`Seal`]); a body that is
+//!    sealed is copied.
 
-use super::header::{HEADER_BYTES, Header};
+use super::header::Header;
+use super::seal::{Seal, lead_bytes};
 use crate::frame::{Channel, Frame};
 use crate::lrts::NoRoom;
 use crate::path_use::PathUse;
+use crate::wrappers::Flip;
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -28,6 +32,11 @@ const KEPT_BYTES: usize = 64 << 10;
 
 /// One connection's way out. Held by one thread at a time.
 pub(super) struct Outbound {
+    /// What protects it, unless it goes in clear.
+    seal: Option<Seal>,
+    /// How a protected frame begins, while it is handed over; empty between frames.
+    staged: Vec<u8>,
+    flip: Option<Flip>,
     /// Headers and frames, of which the first `written` bytes are gone.
     waiting: Vec<u8>,
     written: usize,
@@ -71,10 +80,17 @@ impl Outbound {
     ///
     /// # Errors
     /// The kernel's.
-    pub(super) fn register(socket: &Socket<'_>) -> Result<Self, Errno> {
+    pub(super) fn register(
+        socket: &Socket<'_>,
+        seal: Option<Seal>,
+        flip: Option<Flip>,
+    ) -> Result<Self, Errno> {
         let watched = Watched { registered: true, reading: true, writing: false };
         epoll::add(socket.epoll, socket.socket, EventData::new_u64(socket.data), watched.flags())?;
         Ok(Self {
+            seal,
+            staged: Vec::new(),
+            flip,
             waiting: Vec::new(),
             written: 0,
             starves: false,
@@ -96,8 +112,7 @@ impl Outbound {
         if self.said_goodbye {
             return Err(NoRoom);
         }
-        let header = Header::Frame { channel: frame.channel, len: frame.len() }.encode();
-        self.push([&header, frame.head, frame.body], socket)?;
+        self.push(Header::Frame { channel: frame.channel, len: frame.len() }, frame, socket)?;
         if frame.channel == Channel::Runtime {
             self.sent.add(frame.len());
         }
@@ -113,13 +128,45 @@ impl Outbound {
     pub(super) fn say_goodbye(&mut self, socket: &Socket<'_>) {
         if !self.said_goodbye && self.broken.is_none() {
             self.said_goodbye = true;
-            if self.push([&Header::Goodbye.encode(), &[], &[]], socket).is_err() {
-                self.waiting.extend_from_slice(&Header::Goodbye.encode());
-            }
+            // All that is short has room then.
+            let _ = self.push(Header::Goodbye, Frame::runtime(&[]), socket);
         }
     }
 
-    fn push(&mut self, parts: [&[u8]; 3], socket: &Socket<'_>) -> Result<(), NoRoom> {
+    /// Hands over or queues a frame, with all that goes before it.
+    fn push(&mut self, header: Header, frame: Frame<'_>, socket: &Socket<'_>) -> Result<(), NoRoom> {
+        let (header, len) = (header.encode(), frame.len());
+        if !self.waiting.is_empty() && !self.may_wait(len) {
+            self.starves = true;
+            return Err(NoRoom);
+        }
+        let Some(seal) = &mut self.seal else {
+            return self.push_parts([&header, frame.head, frame.body], len, socket);
+        };
+        let number = seal.number();
+        let mut staged = std::mem::take(&mut self.staged);
+        let rest = seal.stage(&header, frame, &mut staged);
+        let flipped = self.flip.as_mut().and_then(|flip| flip.strike([&staged, rest]));
+        let parts = flipped.as_ref().map_or([&staged[..], rest, &[]], |flipped| [flipped, &[], &[]]);
+        let pushed = self.push_parts(parts, len, socket);
+        staged.clear();
+        self.staged = staged;
+        if pushed.is_err()
+            && let Some(seal) = &mut self.seal
+        {
+            seal.rewind(number);
+        }
+        pushed
+    }
+
+    /// Whether a frame of `len` bytes may wait behind others.
+    fn may_wait(&self, len: usize) -> bool {
+        let has_room = self.waiting.len() + lead_bytes(len) + len <= WAITING_BYTES_MAX;
+        (len <= SHORT_FRAME_BYTES && has_room) || self.said_goodbye
+    }
+
+    /// Hands over or queues the parts of a frame of `body` bytes.
+    fn push_parts(&mut self, parts: [&[u8]; 3], body: usize, socket: &Socket<'_>) -> Result<(), NoRoom> {
         let len: usize = parts.iter().map(|part| part.len()).sum();
         let mut taken = 0;
         if self.waiting.is_empty() {
@@ -134,8 +181,7 @@ impl Outbound {
                 return Ok(());
             }
         }
-        let has_room = taken > 0
-            || (len <= SHORT_FRAME_BYTES + HEADER_BYTES && self.waiting.len() + len <= WAITING_BYTES_MAX);
+        let has_room = taken > 0 || self.may_wait(body);
         self.starves |= !has_room;
         if has_room {
             for part in parts {

@@ -56,8 +56,8 @@ pub(super) fn tune(socket: &OwnedFd) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Whether both ends have one address.
-fn stays_on_host(socket: &OwnedFd) -> Result<bool, Errno> {
+/// Whether both ends have one address, so that what is said on it never leaves the host.
+pub(super) fn stays_on_host(socket: &OwnedFd) -> Result<bool, Errno> {
     let (here, there) = (rustix::net::getsockname(socket)?, rustix::net::getpeername(socket)?);
     let address = |end: SocketAddrAny| SocketAddr::try_from(end).map(|end| end.ip());
     Ok(

@@ -8,14 +8,16 @@
 //!
 //! They stand directly around a backend, below [`Emulated`](crate::emulated::Emulated): what they see and harm is what
 //! crosses the backend, so a get that is made of messages is frames to them. The trace stands outside, so that it shows what
-//! the faults did.
+//! the faults did. One fault is none of a wrapper: bits flip below a backend's tags, which is the backend's to do ([`Flip`]).
 
 mod fault;
+mod flip;
 mod plan;
 mod trace;
 mod wrapped;
 
 pub use fault::Fault;
+pub(crate) use flip::Flip;
 pub use plan::{FaultPlan, FaultPlanError};
 pub use trace::{Trace, TraceFile};
 pub(crate) use wrapped::{Wrapped, Wrappers};

@@ -19,6 +19,7 @@ const DELAY_US_MAX: u32 = 1_000_000;
 /// | `refuse=N` | one of N sends, gets and puts finds no room, for now | none |
 /// | `delay=US` | whatever arrives is held for up to so many microseconds, in its order | none |
 /// | `corrupt=N` | one of N frames arrives as noise of the same length, before anything has checked it | none |
+/// | `flip=N` | one bit of one of N frames that leave changes on the way, where a backend has tags that tell (TCP between hosts) | none |
 /// | `drop=N` | one of N frames, gets and puts cuts its peer off: from then on nothing passes to or from it | none |
 /// | `seed=S` | where the numbers come from | 0 |
 ///
@@ -37,6 +38,8 @@ pub struct FaultPlan {
     pub delay: Duration,
     /// One of how many arriving frames is noise.
     pub corrupt: Option<NonZeroU32>,
+    /// One of how many leaving frames loses a bit on the way.
+    pub flip: Option<NonZeroU32>,
     /// One of how many frames, gets and puts cuts its peer off.
     pub drop: Option<NonZeroU32>,
     /// Of all chances.
@@ -46,7 +49,7 @@ pub struct FaultPlan {
 /// A list of faults that is none.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
 #[error(
-    "`{0}` is no fault; a list has words such as refuse=10, delay=500 (microseconds, at most {DELAY_US_MAX}), corrupt=1000, drop=1000, seed=7"
+    "`{0}` is no fault; a list has words such as refuse=10, delay=500 (microseconds, at most {DELAY_US_MAX}), corrupt=1000, flip=1000, drop=1000, seed=7"
 )]
 pub struct FaultPlanError(String);
 
@@ -72,6 +75,7 @@ impl FaultPlan {
                 self.delay = Duration::from_micros(us.into());
             }
             "corrupt" => self.corrupt = Some(value.parse().ok()?),
+            "flip" => self.flip = Some(value.parse().ok()?),
             "drop" => self.drop = Some(value.parse().ok()?),
             "seed" => self.seed = value.parse().ok()?,
             _ => return None,
@@ -82,7 +86,9 @@ impl FaultPlan {
 
 impl fmt::Display for FaultPlan {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, chance) in [("refuse", self.refuse), ("corrupt", self.corrupt), ("drop", self.drop)] {
+        let chances =
+            [("refuse", self.refuse), ("corrupt", self.corrupt), ("flip", self.flip), ("drop", self.drop)];
+        for (name, chance) in chances {
             if let Some(one_of) = chance {
                 write!(out, "{name}={one_of},")?;
             }
@@ -100,7 +106,9 @@ mod tests {
 
     #[test]
     fn lists_are_read_and_written_alike() {
-        for list in ["seed=0", "refuse=1,delay=1000000,corrupt=2,drop=4294967295,seed=18446744073709551615"] {
+        for list in
+            ["seed=0", "refuse=1,delay=1000000,corrupt=2,flip=3,drop=4294967295,seed=18446744073709551615"]
+        {
             assert_eq!(list.parse::<FaultPlan>().map(|plan| plan.to_string()), Ok(list.to_owned()));
         }
     }

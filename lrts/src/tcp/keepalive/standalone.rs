@@ -8,6 +8,7 @@ use crate::error::LrtsError;
 use crate::ids::NodeId;
 use crate::tcp::handshake::Line;
 use crate::tcp::mesh;
+use crate::tcp::protection::TcpOptions;
 use rustix::net::SendFlags;
 use std::time::Duration;
 
@@ -23,7 +24,8 @@ impl Keepalives {
         peers: &[NodeId],
         patience: Duration,
     ) -> Result<Self, LrtsError> {
-        Self::watch(backend, mesh::connect_all(bootstrap, peers, &[Line::Keepalive], patience)?)
+        let options = TcpOptions::default();
+        Self::watch(backend, mesh::connect_all(bootstrap, peers, &[Line::Keepalive], &options, patience)?)
     }
 
     /// Tells a peer that its goodbye was heard.

@@ -39,6 +39,10 @@ pub struct Config {
     pub nocma: bool,
     /// `+noshm`: no shared memory between processes.
     pub noshm: bool,
+    /// `+encrypt`: seal what goes over TCP between hosts.
+    pub encrypt: bool,
+    /// `+clear`: leave out the tags of what goes over TCP between hosts.
+    pub clear: bool,
     /// `+ofi`: libfabric's name of the provider that reaches nodes of other hosts.
     pub ofi: Option<String>,
     /// `+verbs`: the RDMA devices that reach nodes of other hosts.
@@ -91,6 +95,12 @@ struct Options {
     /// Do not use shared memory between processes
     #[arg(long)]
     noshm: bool,
+    /// Seal what goes over TCP between hosts, so that nobody on the path can read it
+    #[arg(long)]
+    encrypt: bool,
+    /// Leave out the tags by which what was forged or changed between hosts is found out
+    #[arg(long)]
+    clear: bool,
     /// Provider of libfabric for other hosts
     #[arg(long, value_name = "PROVIDER", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     ofi: Option<String>,
@@ -152,6 +162,8 @@ impl Config {
             nolocal: options.nolocal,
             nocma: options.nocma,
             noshm: options.noshm,
+            encrypt: options.encrypt,
+            clear: options.clear,
             ofi: options.ofi,
             verbs: options.verbs,
             mpi: options.mpi,

@@ -37,12 +37,14 @@ fn nothing_asked_for_is_one_node_with_one_pe() {
 
 #[test]
 fn options_are_taken_out_and_the_rest_is_left_in_order() {
-    let config =
-        run("first +p 3 -v +n=4 +lrts tcp --long +nolocal +nocma +noshm +stats +shuffle 7 +pemap 0-1 last");
+    let config = run(
+        "first +p 3 -v +n=4 +lrts tcp --long +nolocal +nocma +noshm +encrypt +stats +shuffle 7 +pemap 0-1 last",
+    );
     assert_eq!((config.pes_per_node, config.nodes), (3, 4));
     assert_eq!(config.lrts.as_deref(), Some("tcp"));
     assert_eq!(config.pemap.unwrap().as_slice(), [0, 1]);
-    assert!(config.nolocal && config.nocma && config.noshm && config.stats);
+    assert!(config.nolocal && config.nocma && config.noshm && config.encrypt && config.stats);
+    assert!(!config.clear);
     assert_eq!(config.shuffle, Some(7));
     assert_eq!(config.program_arguments, ["first", "-v", "--long", "last"]);
 }
@@ -159,6 +161,8 @@ fn help_is_a_table_in_our_spelling() {
         "+nolocal",
         "+nocma",
         "+noshm",
+        "+encrypt",
+        "+clear",
         "+ofi <PROVIDER>",
         "+verbs <DEVICES>",
         "+mpi <LIBRARY>",

@@ -80,6 +80,8 @@ impl Program {
                     nolocal: config.nolocal,
                     nocma: config.nocma,
                     noshm: config.noshm,
+                    encrypt: config.encrypt,
+                    clear: config.clear,
                     ofi: config.ofi.clone(),
                     trace: config.trace.clone(),
                     fault: config.fault.clone(),

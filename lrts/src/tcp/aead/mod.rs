@@ -1,0 +1,114 @@
+//! AEAD: AES-256-GCM under one key, whose numbers are never used twice by it.
+//!
+//! Two crates compute the same: `aes-gcm`, which is Rust alone, or `aws-lc-rs` with the feature `aws-lc`, which compiles C and is faster
+//! for long data. Nodes built with one talk to nodes built with the other.
+
+#[cfg(feature = "aws-lc")]
+mod aws_lc;
+mod key;
+#[cfg(any(test, not(feature = "aws-lc")))]
+mod rust;
+
+#[cfg(feature = "aws-lc")]
+pub(super) use aws_lc::Aead;
+pub(super) use key::{KEY_BYTES, TAG_BYTES, Tag};
+#[cfg(not(feature = "aws-lc"))]
+pub(super) use rust::Aead;
+
+/// A key that nobody can compute from another without having it: `REKEY` of Noise (section 4.2 of its specification), which spends the last
+/// number of `key` and no other.
+pub(super) fn rekey(key: &[u8; KEY_BYTES]) -> [u8; KEY_BYTES] {
+    let mut next = [0; KEY_BYTES];
+    // The tag is thrown away.
+    Aead::new(key).seal(u64::MAX, &mut next);
+    next
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use snow::Builder;
+
+    /// Test case 16 of the specification of GCM by McGrew and Viega, without its plaintext, and so its GMAC.
+    #[test]
+    fn the_published_answer() {
+        let aead = Aead::new(&[0; KEY_BYTES]);
+        // Test case 13: nothing sealed, nothing associated.
+        let empty =
+            [0x53, 0x0f, 0x8a, 0xfb, 0xc7, 0x45, 0x36, 0xb9, 0xa9, 0x63, 0xb4, 0xf1, 0xc4, 0xcb, 0x73, 0x8b];
+        assert_eq!(aead.tag(0, &[]), empty);
+        // Test case 14: a block of zeros sealed.
+        let sealed =
+            [0xce, 0xa7, 0x40, 0x3d, 0x4d, 0x60, 0x6b, 0x6e, 0x07, 0x4e, 0xc5, 0xd3, 0xba, 0xf3, 0x9d, 0x18];
+        let tag =
+            [0xd0, 0xd1, 0xc8, 0xa7, 0x99, 0x99, 0x6b, 0xf0, 0x26, 0x5b, 0x98, 0xb5, 0xd4, 0x8a, 0xb9, 0x19];
+        let mut data = [0; 16];
+        assert_eq!((aead.seal(0, &mut data), data), (tag, sealed));
+    }
+
+    #[test]
+    fn the_next_key_is_that_of_noise() {
+        let name = "Noise_NN_25519_AESGCM_SHA256";
+        let mut one =
+            Builder::new(name.parse().expect("it is one")).build_initiator().expect("it is complete");
+        let mut two =
+            Builder::new(name.parse().expect("it is one")).build_responder().expect("it is complete");
+        let (mut message, mut payload) = ([0; 128], [0; 128]);
+        let len = one.write_message(&[], &mut message).expect("its turn");
+        two.read_message(&message[..len], &mut payload).expect("right");
+        let len = two.write_message(&[], &mut message).expect("its turn");
+        one.read_message(&message[..len], &mut payload).expect("right");
+        let (key, _) = one.dangerously_get_raw_split();
+        let mut one = one.into_transport_mode().expect("it is over");
+        one.rekey_outgoing();
+        let len = one.write_message(b"hello", &mut message).expect("its turn");
+        let mut data = *b"hello";
+        let tag = Aead::new(&rekey(&key)).seal(0, &mut data);
+        assert_eq!(message[..len], [&data[..], &tag].concat());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_sealed_opens_and_what_is_changed_does_not(
+            data in proptest::collection::vec(any::<u8>(), 0..300),
+            key: [u8; KEY_BYTES],
+            number: u64,
+            bit: u16,
+        ) {
+            let aead = Aead::new(&key);
+            let tag = aead.tag(number, &data);
+            prop_assert!(aead.is_right(number, &data, &tag));
+            prop_assert!(!aead.is_right(number ^ 1, &data, &tag));
+            let mut sealed = data.clone();
+            let proof = aead.seal(number, &mut sealed);
+            let mut opened = sealed.clone();
+            prop_assert!(aead.open(number, &mut opened, &proof) && opened == data);
+            let bit = usize::from(bit) % (8 * (data.len() + TAG_BYTES));
+            let flip = |data: &[u8], tag: &Tag| {
+                let mut both = [data, tag].concat();
+                both[bit / 8] ^= 1 << (bit % 8);
+                let (data, tag) = both.split_last_chunk::<TAG_BYTES>().map(|(data, tag)| (data.to_vec(), *tag)).expect("both");
+                (data, tag)
+            };
+            let (changed, its) = flip(&data, &tag);
+            prop_assert!(!aead.is_right(number, &changed, &its));
+            let (mut changed, its) = flip(&sealed, &proof);
+            prop_assert!(!aead.open(number, &mut changed, &its));
+        }
+
+        #[cfg(feature = "aws-lc")]
+        #[test]
+        fn both_crates_compute_the_same(
+            data in proptest::collection::vec(any::<u8>(), 0..9_000),
+            key: [u8; KEY_BYTES],
+            number: u64,
+        ) {
+            let (one, two) = (rust::Aead::new(&key), aws_lc::Aead::new(&key));
+            prop_assert_eq!(one.tag(number, &data), two.tag(number, &data));
+            let (mut first, mut second) = (data.clone(), data);
+            prop_assert_eq!(one.seal(number, &mut first), two.seal(number, &mut second));
+            prop_assert_eq!(first, second);
+        }
+    }
+}
