@@ -7,6 +7,7 @@
 //!
 //! They share a kernel and its shared memory, and nothing of the network: what goes from one to another crosses the switch.
 
+use crate::middle::PORTS;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -82,6 +83,35 @@ impl Lab {
             .map_err(|error| error.to_string())
     }
 
+    /// Puts a namespace where the switch was between the first two hosts, and gives its ends their addresses, so that what they say to each
+    /// other goes to who listens there ([`crate::middle`]).
+    ///
+    /// # Errors
+    /// Why this machine does not allow it.
+    pub(crate) fn interpose(&self) -> Result<(), String> {
+        let [outer, inner] = self.middle();
+        ip(&format!("netns add {inner}"))?;
+        ip(&format!("-n {outer} link set p1 nomaster"))?;
+        ip(&format!("-n {outer} link set p2 netns {inner}"))?;
+        for (space, port, other) in [(&outer, "p1", 2), (&inner, "p2", 1)] {
+            ip(&format!("-n {space} address add {}/24 dev {port}", address(other)))?;
+            ip(&format!("-n {space} link set {port} up"))?;
+        }
+        let range = format!("{} {}", PORTS.start, PORTS.end - 1);
+        let set = format!("echo {range} > /proc/sys/net/ipv4/ip_local_port_range");
+        let space = self.space(1);
+        let done = Command::new("ip").args(["netns", "exec", &space, "sh", "-c", &set]).status();
+        match done {
+            Ok(status) if status.success() => Ok(()),
+            other => Err(format!("the ports of {space} cannot be chosen: {other:?}")),
+        }
+    }
+
+    /// The namespaces at the ends of host 1 and host 2, where somebody is between them.
+    pub(crate) fn middle(&self) -> [String; 2] {
+        [format!("{}-s", self.name), format!("{}-m", self.name)]
+    }
+
     fn space(&self, host: u32) -> String {
         format!("{}-{host}", self.name)
     }
@@ -121,7 +151,7 @@ impl Lab {
 impl Drop for Lab {
     fn drop(&mut self) {
         // Those that could not be made cannot be deleted.
-        for space in (1..=self.hosts).map(|host| self.space(host)).chain([format!("{}-s", self.name)]) {
+        for space in (1..=self.hosts).map(|host| self.space(host)).chain(self.middle()) {
             let _ = ip(&format!("netns delete {space}"));
         }
     }

@@ -3,9 +3,12 @@
 //! Each host is a network namespace (`lab`), which needs the right to make one; without it every test here is skipped, and says so.
 
 mod lab;
+mod middle;
 
 use chare_tests::{Outcome, Program};
 use lab::Lab;
+use middle::{Attack, Deed};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// A dead host is told after some ten seconds; the program starts before, and ends after.
@@ -106,5 +109,38 @@ fn late_and_lost_packets_change_no_result() {
         let said =
             chare_run().pass(&arguments(&lab, 2, &format!("{checked} --rounds 2 --mark unused {options}")));
         assert_eq!(said.trim(), "right", "{options}");
+    }
+}
+
+/// A job of two hosts with somebody between them; `None` where hosts cannot be made.
+fn talk_past(attack: Attack, options: &str) -> Option<Outcome> {
+    let lab = Lab::new(2)?;
+    if let Err(why) = lab.interpose() {
+        println!("skipped: somebody between two hosts: {why}");
+        return None;
+    }
+    let passed = middle::start(&lab, attack);
+    let program = format!("{} --rounds 3 --mark unused {options}", env!("CARGO_BIN_EXE_checked"));
+    let outcome = chare_run().run(&arguments(&lab, 2, &program));
+    assert!(passed.load(Ordering::Relaxed) > attack.frame, "it goes by the middle: {outcome:?}");
+    Some(outcome)
+}
+
+#[test]
+fn who_is_between_two_hosts_can_end_a_job_and_nothing_else() {
+    for (deed, frame) in Deed::ALL.into_iter().zip((3..).step_by(5)) {
+        for (options, victim) in [("", 1), ("", 2), ("+encrypt", 1)] {
+            let Some(outcome) = talk_past(Attack { deed, frame, victim }, options) else { return };
+            let what = format!("{deed:?} of frame {frame} for host {victim}, `{options}`: {outcome:?}");
+            if deed == Deed::PassOn {
+                assert!(outcome.code == Some(0) && outcome.stdout.trim() == "right", "{what}");
+                continue;
+            }
+            // 3 is what a wrong result ends with.
+            assert!(outcome.code.is_some_and(|code| code != 0 && code != 3), "{what}");
+            assert_eq!(outcome.stderr.trim().lines().count(), 1, "{what}");
+            let cause = if deed == Deed::Cut { "was lost" } else { "was changed on the way or forged" };
+            assert!(outcome.stderr.contains(cause), "{what}");
+        }
     }
 }
