@@ -135,7 +135,7 @@ impl Outbound {
 
     /// Hands over or queues a frame, with all that goes before it.
     fn push(&mut self, header: Header, frame: Frame<'_>, socket: &Socket<'_>) -> Result<(), NoRoom> {
-        let (header, len) = (header.encode(), frame.len());
+        let (is_last, header, len) = (header == Header::Goodbye, header.encode(), frame.len());
         if !self.waiting.is_empty() && !self.may_wait(len) {
             self.starves = true;
             return Err(NoRoom);
@@ -146,7 +146,9 @@ impl Outbound {
         let number = seal.number();
         let mut staged = std::mem::take(&mut self.staged);
         let rest = seal.stage(&header, frame, &mut staged);
-        let flipped = self.flip.as_mut().and_then(|flip| flip.strike([&staged, rest]));
+        // What happens to the last word comes too late to be told.
+        let flip = self.flip.as_mut().filter(|_| !is_last);
+        let flipped = flip.and_then(|flip| flip.strike([&staged, rest]));
         let parts = flipped.as_ref().map_or([&staged[..], rest, &[]], |flipped| [flipped, &[], &[]]);
         let pushed = self.push_parts(parts, len, socket);
         staged.clear();

@@ -8,7 +8,7 @@
 //!
 //! They stand directly around a backend, below [`Emulated`](crate::emulated::Emulated): what they see and harm is what
 //! crosses the backend, so a get that is made of messages is frames to them. The trace stands outside, so that it shows what
-//! the faults did. One fault is none of a wrapper: bits flip below a backend's tags, which is the backend's to do ([`Flip`]).
+//! the faults did. One fault is none of a wrapper: bits flip below a backend's tags, which is the backend's to do.
 
 mod fault;
 mod flip;
