@@ -3,13 +3,13 @@
 mod every_path;
 
 use chare::prelude::*;
-use chare::{Job, JobError, Landing, PostRefusal};
+use chare::{ArrayOptions, Job, JobError, Landing, PostRefusal};
 use every_path::on_every_path;
 use serde::{Deserialize, Serialize};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -373,6 +373,58 @@ fn a_call_that_waits_for_its_buffer_is_in_flight() {
             receivers.on(PeId(1)).give(manner, 100, Callback::ignore());
             assert_eq!(landed.await, 100);
             quiet.await;
+        }
+    });
+}
+
+/// The keepers that have kept a post, one bit for each.
+static KEPT: AtomicUsize = AtomicUsize::new(0);
+
+/// The first keeper of an index keeps the post of its first call until it is destroyed.
+struct Keeper {
+    kept: Option<Post<u32>>,
+}
+
+#[chare(array)]
+impl Keeper {
+    #[entry]
+    fn new() -> Self {
+        Self { kept: None }
+    }
+
+    #[entry(create_home)]
+    fn land(&mut self, kept: Callback<()>, #[nocopy(post)] data: Posted<u32>, landed: Callback<usize>) {
+        let _ = kept;
+        check(&data);
+        landed.send(data.len());
+    }
+
+    #[post(land)]
+    fn post_land(&mut self, kept: &Callback<()>, data: Post<u32>, _landed: &Callback<usize>) {
+        let own = 1 << chare::this_index::<u64>();
+        if KEPT.fetch_or(own, Ordering::Relaxed) & own == 0 {
+            self.kept = Some(data);
+            kept.send(());
+        } else {
+            let len = data.len();
+            data.post(vec![0; len]).expect("it is as long");
+        }
+    }
+}
+
+#[test]
+fn a_call_whose_post_goes_with_its_element_comes_to_the_next_one() {
+    on_every_path(&[(1, 2), (2, 1)], || async {
+        KEPT.store(0, Ordering::Relaxed);
+        let keepers = KeeperProxy::create(ArrayOptions::listed([]).dynamic());
+        for (index, len) in [(0, 5), (1, ROOM), (2, 5), (3, ROOM)] {
+            let ((kept, on_kept), (landed, on_landed)) = (chare::future(), chare::future());
+            let (sent, on_sent) = chare::future::<Sent<u32>>();
+            keepers.at(index).land(on_kept, SendBuffer::from(pattern(len)).on_sent(on_sent), on_landed);
+            kept.await;
+            keepers.at(index).destroy();
+            assert_eq!(landed.await, len);
+            assert_eq!(sent.await.len(), len);
         }
     });
 }

@@ -14,7 +14,7 @@ use crate::node::credit::Cost;
 use crate::node::mailbox::Work;
 use crate::pe::Pe;
 use crate::pe::early::Missing;
-use crate::pe::futures::Resolved;
+use crate::pe::futures::{Broken, Resolved};
 use crate::pe::queued::{Outcome, Queued};
 use crate::pe::running::Running;
 use std::rc::Rc;
@@ -169,7 +169,7 @@ fn take_message(pe: &Pe, options: CallOptions, body: Body) -> Outcome {
         Body::Resolve { future, value } => {
             let resolved = pe.futures.borrow_mut().resolve(future, value);
             match resolved {
-                Resolved::Future => {}
+                Resolved::Future(awaited, value) => awaited.settle(Ok(value)),
                 Resolved::Closure(closure) => pe.run_as(Running::named("a callback's closure"), closure),
                 Resolved::Unheard(value) => {
                     pe.run_as(Running::named("the drop of a value that nobody waits for"), || drop(value));
@@ -178,9 +178,11 @@ fn take_message(pe: &Pe, options: CallOptions, body: Body) -> Outcome {
             Outcome::Processed
         }
         Body::Broken { future, cause } => {
-            let unheard = pe.futures.borrow_mut().break_promise(future, cause);
-            if let Some(cause) = unheard {
-                pe.fail("a callback's closure".to_owned(), cause);
+            let broken = pe.futures.borrow_mut().break_promise(future);
+            match broken {
+                Broken::Future(awaited) => awaited.settle(Err(cause)),
+                Broken::Closure => pe.fail("a callback's closure".to_owned(), cause),
+                Broken::Unheard => {}
             }
             Outcome::Processed
         }

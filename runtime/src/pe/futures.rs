@@ -45,14 +45,25 @@ enum Resolution {
     Each(Rc<RefCell<dyn FnMut(Arguments)>>),
 }
 
-/// What a value has led to. Whatever runs code of the user runs when the table is free again.
+/// A future that somebody holds, taken out of the table.
+pub(crate) struct Awaited(Rc<RefCell<FutureSlot>>);
+
+/// What a value leads to. Wakers, closures and drops may be the user's: they run when the table is free again.
 pub(crate) enum Resolved {
-    /// A future has the value.
-    Future,
+    /// A future is to have the value.
+    Future(Awaited, Arguments),
     /// A closure is to run.
     Closure(Box<dyn FnOnce()>),
     /// Nobody waits for the value: it is to be dropped.
     Unheard(Arguments),
+}
+
+/// Who waits for a value that will not come.
+pub(crate) enum Broken {
+    Future(Awaited),
+    /// No task awaits the value and could report the cause.
+    Closure,
+    Unheard,
 }
 
 /// The unresolved futures of one PE, and the closures that callbacks run there.
@@ -98,10 +109,7 @@ impl Futures {
         match self.waiting.remove(key).1 {
             // Nobody else has the future any more.
             Resolution::Future(slot) if Rc::strong_count(&slot) == 1 => Resolved::Unheard(value),
-            Resolution::Future(slot) => {
-                settle(&slot, Ok(value));
-                Resolved::Future
-            }
+            Resolution::Future(slot) => Resolved::Future(Awaited(slot), value),
             Resolution::Once(body) => Resolved::Closure(Box::new(move || body(value))),
             Resolution::Each(_) => unreachable!("it was no such closure"),
         }
@@ -112,28 +120,31 @@ impl Futures {
         self.waiting.into_iter().map(|(_, (_, waiting))| waiting)
     }
 
-    /// Notes that a value will not come. Gives the cause back if a closure waits for the value: then no task awaits the value and could
-    /// report the cause.
-    pub(crate) fn break_promise(&mut self, id: FutureId, cause: Box<str>) -> Option<Box<str>> {
-        let (generation, waiting) = self.waiting.get(id.slot as usize)?;
-        if *generation != id.generation {
-            return None;
+    /// Finds out who waits for a value that will not come.
+    pub(crate) fn break_promise(&mut self, id: FutureId) -> Broken {
+        let key = id.slot as usize;
+        match self.waiting.get(key) {
+            Some((generation, Resolution::Future(slot))) if *generation == id.generation => {
+                let slot = Rc::clone(slot);
+                self.waiting.remove(key);
+                Broken::Future(Awaited(slot))
+            }
+            Some((generation, _)) if *generation == id.generation => Broken::Closure,
+            _ => Broken::Unheard,
         }
-        let Resolution::Future(slot) = waiting else { return Some(cause) };
-        settle(slot, Err(cause));
-        self.waiting.remove(id.slot as usize);
-        None
     }
 }
 
-/// Gives a future its value, or the reason why none will come, and wakes the task that waits for it.
-fn settle(slot: &RefCell<FutureSlot>, value: Result<Arguments, Box<str>>) {
-    let waker = {
-        let mut slot = slot.borrow_mut();
-        slot.value = Some(value);
-        slot.waker.take()
-    };
-    waker.inspect(Waker::wake_by_ref);
+impl Awaited {
+    /// Gives the future its value, or the reason why none will come, and wakes the task that waits for it.
+    pub(crate) fn settle(self, value: Result<Arguments, Box<str>>) {
+        let waker = {
+            let mut slot = self.0.borrow_mut();
+            slot.value = Some(value);
+            slot.waker.take()
+        };
+        waker.inspect(Waker::wake_by_ref);
+    }
 }
 
 /// Converts a value to the type that the callback was made for.

@@ -4,11 +4,13 @@ use super::destination::Destination;
 use super::receive;
 use crate::model::envelope::Call;
 use crate::model::error::JobError;
-use crate::model::ids::PeId;
+use crate::model::ids::{PeId, Target};
 use crate::model::nocopy::{Descriptor, Nocopy, NocopyKind, PostSink, PostSlot, PostedMemory, Posts};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
+use crate::pe::Pe;
 use parking_lot::Mutex;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A call that waits for the buffers of its posts.
@@ -95,6 +97,14 @@ impl PostedCall {
         state.call.take()
     }
 
+    /// Whether a chare of this PE was destroyed. Only its PE can tell.
+    fn is_gone(&self, target: Target) -> bool {
+        let is_gone = |pe: &Rc<Pe>| {
+            pe.id == self.pe && pe.places.try_borrow().is_ok_and(|places| places.look_up(target).is_none())
+        };
+        Pe::try_current(is_gone).unwrap_or(false)
+    }
+
     fn fail(&self, cause: String) {
         let Self { node, pe, entry, .. } = self;
         let what = format!("{}::{}", entry.chare, entry.name);
@@ -107,14 +117,21 @@ impl PostSink for PostedCall {
         self.offered[position]
     }
 
-    /// Ends the job, because the call cannot run. While the post method still runs, [`PostedCall::enter`] returns the error instead.
+    /// Ends the job, because the call cannot run; unless the chare that kept the post was destroyed: then the call has come too late, as
+    /// one that arrives after that, and finds its way or its end as such. While the post method still runs, [`PostedCall::enter`]
+    /// returns the error instead.
     fn abandon(&self) {
         let mut state = self.state.lock();
         state.abandoned = true;
         let parked = self.take_call(&mut state);
+        let given = std::mem::take(&mut state.given);
         drop(state);
-        if parked.is_some() {
-            self.fail(ABANDONED.to_owned());
+        // Buffers of the user, whose drops may run any code.
+        drop(given);
+        match parked {
+            Some((destination, call)) if self.is_gone(call.target) => destination.deliver(&self.node, call),
+            Some(_) => self.fail(ABANDONED.to_owned()),
+            None => {}
         }
     }
 

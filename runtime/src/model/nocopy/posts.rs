@@ -137,7 +137,8 @@ impl<T: Element> fmt::Debug for PostError<T> {
 ///
 /// A post is a token, used up by either, so nothing lands twice. It may leave the post method and be used later, on any PE of
 /// the node; the entry runs when all posts of its call have been served and their transfers are over. Dropping a post unused ends
-/// the job.
+/// the job; but with a chare that kept it and is destroyed, it goes in peace: the call then counts as one that comes after that, so in a
+/// dynamic array it waits for the next element of that index.
 #[must_use = "a post that is dropped unused ends the job: call `post` or `match_tag`"]
 pub struct Post<T: Element> {
     slot: PostSlot,
