@@ -86,10 +86,35 @@ const FRAMES: &[Comparison] = &[
     Comparison { name: "8 B frame, tcp", ours: TCP, against: "spinning socket", peer: SPINNING_SOCKET },
 ];
 
+/// A side, and the same with tags and sealed.
+macro_rules! protected {
+    ($what:literal, $operations:literal $(, $bytes:literal)?) => {
+        [
+            &["side", $what, $operations, "tcp" $(, $bytes)?, "+n", "2"],
+            &["side", $what, $operations, "tags" $(, $bytes)?, "+n", "2"],
+            &["side", $what, $operations, "seals" $(, $bytes)?, "+n", "2"],
+        ]
+    };
+}
+
+/// What protection costs, row by row beside the same in clear.
+const PROTECTED: [(&str, &str, [Side; 3]); 6] = [
+    ("8 B frame, tcp, tags", "8 B frame, tcp, sealed", protected!("frames", "1000")),
+    ("get 64 KiB, tcp, tags", "get 64 KiB, tcp, sealed", protected!("get", "400", "65536")),
+    ("get 1 MiB, tcp, tags", "get 1 MiB, tcp, sealed", protected!("get", "40", "1048576")),
+    ("get 1 MiB, 4 under way, tags", "get 1 MiB, 4 under way, sealed", protected!("gets", "40", "1048576")),
+    ("get 16 MiB, tcp, tags", "get 16 MiB, tcp, sealed", protected!("get", "4", "16777216")),
+    ("get 16 MiB, 4 under way, tags", "get 16 MiB, 4 under way, sealed", protected!("gets", "4", "16777216")),
+];
+
 fn comparisons() -> Vec<Comparison> {
+    let protected = PROTECTED.into_iter().flat_map(|(tags, seals, [clear, tagged, sealed])| {
+        let row = |name, ours| Comparison { name, ours, against: "in clear", peer: clear };
+        [row(tags, tagged), row(seals, sealed)]
+    });
     let transfers =
         [rows(names!("64 KiB"), KIB_64), rows(names!("1 MiB"), MIB_1), rows(names!("16 MiB"), MIB_16)];
-    FRAMES.iter().copied().chain(transfers.into_iter().flatten()).collect()
+    FRAMES.iter().copied().chain(transfers.into_iter().flatten()).chain(protected).collect()
 }
 
 fn main() -> ExitCode {

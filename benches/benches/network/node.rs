@@ -73,13 +73,22 @@ pub(crate) fn run(
 fn open(backend: &str) -> Result<(Launched, Node), LrtsError> {
     let missing = || LrtsError::Bootstrap("no launcher".to_owned());
     let mut launched = Launched::from_environment()?.ok_or_else(missing)?;
-    // Without CMA, or TCP would not carry the data.
-    let options =
-        ReachOptions { lrts: Some(backend.to_owned()), nocma: backend == "tcp", ..ReachOptions::default() };
-    let reach = Reach::open(&mut launched, &options)?;
+    let reach = Reach::open(&mut launched, &options(backend))?;
     let id = launched.node();
     take_seat(processor(id.index()));
     Ok((launched, Node { id, reach, heard: Heard::default() }))
+}
+
+/// The options that a side's word for a path stands for.
+fn options(backend: &str) -> ReachOptions {
+    let named = |name: &str| ReachOptions { lrts: Some(name.to_owned()), ..ReachOptions::default() };
+    match backend {
+        // Without CMA, or TCP would not carry the data.
+        "tcp" => ReachOptions { nocma: true, ..named("tcp") },
+        "tags" => ReachOptions { nolocal: true, ..named("tcp") },
+        "seals" => ReachOptions { nolocal: true, encrypt: true, ..named("tcp") },
+        other => named(other),
+    }
 }
 
 impl Node {
