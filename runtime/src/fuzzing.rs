@@ -169,7 +169,8 @@ impl Pair {
 impl Drop for Pair {
     fn drop(&mut self) {
         for pe in [&self.speaker, &self.listener] {
-            pe.enter(|| pe.clear());
+            // The drop of an argument that fuzzing made up runs no code of a user, so it cannot panic.
+            pe.enter(|| pe.clear()).expect("no drop panics");
             pe.node.clear();
         }
     }
