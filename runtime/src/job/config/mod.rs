@@ -95,10 +95,10 @@ struct Options {
     /// Do not use shared memory between processes
     #[arg(long)]
     noshm: bool,
-    /// Seal what goes over TCP between hosts, so that nobody on the path can read it
+    /// Seal frames between hosts: nobody on the path can read them
     #[arg(long)]
     encrypt: bool,
-    /// Leave out the tags by which what was forged or changed between hosts is found out
+    /// No tags on frames between hosts: forged ones are believed
     #[arg(long)]
     clear: bool,
     /// Provider of libfabric for other hosts
