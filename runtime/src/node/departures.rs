@@ -8,45 +8,43 @@
 //!    message is left behind.
 //!
 //! Messages that wait for credit may take a quarter of this node's share of the memory; a message beyond that ends the job.
+//!
+//! Nothing here knows the network: whoever posts or flushes gives the function that sends. `tests/model` plays this file in every order.
 
 use super::credit::{Account, WINDOW_BYTES};
-use crate::base::host_memory::kept_bytes_max;
-use crate::model::envelope::frame::Packed;
+use crate::base::sync::{AtomicU64, AtomicUsize, Mutex, Ordering};
 use crate::model::ids::NodeId;
-use parking_lot::Mutex;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Bytes (costs) that may wait for credit of one node before the PE that sends more has to wait itself: as many as are on their way, so
 /// that the network never runs dry.
-pub(super) const ROOM_BYTES: u64 = WINDOW_BYTES;
+const ROOM_BYTES: u64 = WINDOW_BYTES;
 
 /// Messages that wait for one node, oldest first.
-#[derive(Default)]
-pub(super) struct SendQueue {
+struct SendQueue<M> {
     /// Messages that wait for room: paid for, or without a cost.
-    pub(super) refused: VecDeque<Packed>,
+    refused: VecDeque<M>,
     /// Messages that wait for credit, with their costs.
-    pub(super) withheld: VecDeque<(Packed, u32)>,
+    withheld: VecDeque<(M, u32)>,
 }
 
 /// The departure to one other node.
-pub(super) struct Departure {
-    pub(super) account: Account,
-    pub(super) waiting: Mutex<SendQueue>,
+struct Departure<M> {
+    account: Account,
+    waiting: Mutex<SendQueue<M>>,
     /// Sum of the costs of the withheld messages. Written under the lock; senders read it without.
-    pub(super) withheld_bytes: AtomicU64,
-    /// Sum of costs that may be withheld before senders wait. Grows while the other node is silent: see [`crate::node::backpressure`].
-    pub(super) room_bytes: AtomicU64,
+    withheld_bytes: AtomicU64,
+    /// Sum of costs that may be withheld before senders wait. Grows while the other node is silent: see `node/backpressure.rs`.
+    room_bytes: AtomicU64,
     /// Number of times that credit came back, for the PEs that wait for it.
-    pub(super) refunds: AtomicU64,
+    refunds: AtomicU64,
 }
 
-impl Departure {
+impl<M> Departure<M> {
     fn new() -> Self {
         Self {
             account: Account::default(),
-            waiting: Mutex::default(),
+            waiting: Mutex::new(SendQueue { refused: VecDeque::new(), withheld: VecDeque::new() }),
             withheld_bytes: AtomicU64::new(0),
             room_bytes: AtomicU64::new(ROOM_BYTES),
             refunds: AtomicU64::new(0),
@@ -54,24 +52,149 @@ impl Departure {
     }
 }
 
-/// The departures to all nodes.
-pub(crate) struct Departures {
-    pub(super) by_node: Vec<Departure>,
-    /// Number of messages that wait, for the threads that poll.
-    pub(super) waiting_count: AtomicUsize,
-    /// Sum of the costs of all withheld messages, for all nodes.
-    pub(super) withheld_bytes: AtomicU64,
-    pub(super) withheld_bytes_max: u64,
+/// The fate of a posted message.
+pub(crate) enum Posted<R> {
+    /// It was sent, with this result.
+    Sent(R),
+    /// It waits for room in the network.
+    Refused {
+        /// Whether no message waited before, so that nobody tries again yet.
+        is_first: bool,
+    },
+    /// It waits for credit.
+    Withheld {
+        /// Whether too many bytes wait for credit.
+        is_too_much: bool,
+    },
+    /// It was dropped: the job is over, and no credit will come.
+    Dropped,
 }
 
-impl Departures {
-    pub(crate) fn new(nodes: u32) -> Self {
+/// The departures to all nodes, of messages `M`.
+pub(crate) struct Departures<M> {
+    by_node: Vec<Departure<M>>,
+    /// Number of messages that wait, for the threads that poll.
+    waiting_count: AtomicUsize,
+    /// Sum of the costs of all withheld messages, for all nodes.
+    withheld_bytes: AtomicU64,
+    withheld_bytes_max: u64,
+}
+
+impl<M> Departures<M> {
+    /// Departures to so many nodes, which withhold so many bytes (costs) at most.
+    pub(crate) fn new(nodes: u32, withheld_bytes_max: u64) -> Self {
         Self {
             by_node: (0..nodes).map(|_| Departure::new()).collect(),
             waiting_count: AtomicUsize::new(0),
             withheld_bytes: AtomicU64::new(0),
-            withheld_bytes_max: kept_bytes_max(),
+            withheld_bytes_max,
         }
+    }
+
+    /// Sends a message that costs `cost`, or nothing, by `send`, which hands it back when there is no room; or lets it wait. `has_ended`
+    /// says whether the job is over.
+    #[inline]
+    pub(crate) fn post<R>(
+        &self,
+        peer: NodeId,
+        mut message: M,
+        cost: Option<u32>,
+        send: impl Fn(M) -> Result<R, M>,
+        has_ended: impl Fn() -> bool,
+    ) -> Posted<R> {
+        let departure = &self.by_node[peer.index()];
+        let pay = || cost.is_none_or(|cost| departure.account.pay(cost));
+        // This thread sees here every message that it left waiting itself; messages that other threads left need not go first.
+        let mut is_paid = !self.are_waiting() && pay();
+        if is_paid {
+            match send(message) {
+                Ok(sent) => return Posted::Sent(sent),
+                Err(refused) => message = refused,
+            }
+        }
+        let mut waiting = departure.waiting.lock();
+        is_paid = is_paid || ((cost.is_none() || waiting.withheld.is_empty()) && pay());
+        if let Some(cost) = cost
+            && !is_paid
+        {
+            if has_ended() {
+                return Posted::Dropped;
+            }
+            waiting.withheld.push_back((message, cost));
+            departure.withheld_bytes.fetch_add(cost.into(), Ordering::Relaxed);
+            let before = self.withheld_bytes.fetch_add(cost.into(), Ordering::Relaxed);
+            self.waiting_count.fetch_add(1, Ordering::Relaxed);
+            return Posted::Withheld { is_too_much: before > self.withheld_bytes_max };
+        }
+        if waiting.refused.is_empty() {
+            match send(message) {
+                Ok(sent) => return Posted::Sent(sent),
+                Err(refused) => message = refused,
+            }
+        }
+        waiting.refused.push_back(message);
+        let is_first = self.waiting_count.fetch_add(1, Ordering::Relaxed) == 0;
+        Posted::Refused { is_first }
+    }
+
+    /// Sends messages to a node that found no room or no credit before. Returns whether any went.
+    pub(crate) fn flush_to<R>(&self, peer: NodeId, send: impl Fn(M) -> Result<R, M>) -> bool {
+        let departure = &self.by_node[peer.index()];
+        let mut waiting = departure.waiting.lock();
+        let mut sent = 0;
+        loop {
+            let message = match waiting.refused.pop_front() {
+                Some(message) => message,
+                None => match waiting.withheld.front() {
+                    Some((_, cost)) if departure.account.pay(*cost) => {
+                        let (message, cost) = waiting.withheld.pop_front().expect("looked at above");
+                        departure.withheld_bytes.fetch_sub(cost.into(), Ordering::Relaxed);
+                        self.withheld_bytes.fetch_sub(cost.into(), Ordering::Relaxed);
+                        message
+                    }
+                    _ => break,
+                },
+            };
+            if let Err(refused) = send(message) {
+                waiting.refused.push_front(refused);
+                break;
+            }
+            sent += 1;
+        }
+        if waiting.withheld.is_empty() {
+            departure.room_bytes.store(ROOM_BYTES, Ordering::Relaxed);
+        }
+        self.waiting_count.fetch_sub(sent, Ordering::Relaxed);
+        sent > 0
+    }
+
+    /// Takes credit that a node has given back, and sends the messages that waited for it.
+    ///
+    /// # Errors
+    /// When more comes back than was paid, in words.
+    pub(crate) fn refund<R>(
+        &self,
+        peer: NodeId,
+        bytes: u64,
+        send: impl Fn(M) -> Result<R, M>,
+    ) -> Result<(), String> {
+        let departure = &self.by_node[peer.index()];
+        departure.account.refund(bytes)?;
+        departure.refunds.fetch_add(1, Ordering::Relaxed);
+        self.flush_to(peer, send);
+        Ok(())
+    }
+
+    /// Drops the messages that wait for credit, when the job is over: no node gives credit any more.
+    pub(crate) fn withdraw(&self) {
+        for departure in &self.by_node {
+            let withheld = std::mem::take(&mut departure.waiting.lock().withheld);
+            self.waiting_count.fetch_sub(withheld.len(), Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn withheld_bytes_max(&self) -> u64 {
+        self.withheld_bytes_max
     }
 
     pub(crate) fn are_waiting(&self) -> bool {

@@ -21,9 +21,10 @@ pub(crate) use end::Ending;
 pub(crate) use large_messages::Large;
 
 use crate::base::counters::Counters;
-use crate::base::host_memory::Allowance;
+use crate::base::host_memory::{Allowance, kept_bytes_max};
 use crate::base::watcher::Watch;
 use crate::model::envelope::Envelope;
+use crate::model::envelope::frame::Packed;
 use crate::model::ids::{NodeId, PeId, ServiceId};
 use crate::model::topology::Topology;
 use chare_lrts::Lrts;
@@ -88,7 +89,7 @@ pub(crate) struct Node {
     pub(crate) outside: Counters,
     pub(crate) started: Instant,
     mailboxes: Vec<Arc<CachePadded<Mailbox>>>,
-    pub(crate) departures: Departures,
+    pub(crate) departures: Departures<Packed>,
     look: Look,
     pub(crate) frame_bytes_max: usize,
     /// Whether the readonly values are here, so that entries may run.
@@ -122,7 +123,7 @@ impl Node {
             outside: Counters::default(),
             started: Instant::now(),
             mailboxes: (0..pes).map(|_| Arc::new(CachePadded::new(Mailbox::new()))).collect(),
-            departures: Departures::new(topology.nodes()),
+            departures: Departures::new(topology.nodes(), kept_bytes_max()),
             look,
             frame_bytes_max,
             open: AtomicBool::new(false),

@@ -3,7 +3,7 @@
 
 use super::Node;
 use super::credit::Cost;
-use super::departures::ROOM_BYTES;
+use super::departures::Posted;
 use crate::base::counters::Counters;
 use crate::model::envelope::frame::{self, Header, Packed};
 use crate::model::error::JobError;
@@ -11,7 +11,6 @@ use crate::model::ids::NodeId;
 use crate::model::nocopy::Descriptor;
 use chare_lrts::codec::{CodecError, Writer};
 use chare_lrts::{Frame, Lrts, MemoryMut, NoRoom};
-use std::sync::atomic::Ordering;
 
 impl Node {
     /// Sends another node a message of the runtime's own, which costs nothing; counts its bytes in the sender's `counters`.
@@ -69,48 +68,13 @@ impl Node {
     /// Sends a message that costs `cost`, or nothing; the caller counts its bytes. Returns the vector of a frame that is gone, to be used
     /// again, or an empty vector. Two messages of one thread to one node stay in order if both cost something or neither does.
     pub(crate) fn post_packed(&self, peer: NodeId, packed: Packed, cost: Option<u32>) -> Vec<u8> {
-        let departures = &self.departures;
-        let departure = &departures.by_node[peer.index()];
-        let pay = || cost.is_none_or(|cost| departure.account.pay(cost));
-        let mut packed = packed;
-        // This thread sees here every message that it left waiting itself; messages that other threads left need not go first.
-        let mut is_paid = !departures.are_waiting() && pay();
-        if is_paid {
-            match self.send(peer, packed) {
-                Ok(used) => return used,
-                Err(refused) => packed = refused,
-            }
-        }
-        let mut waiting = departure.waiting.lock();
-        is_paid = is_paid || ((cost.is_none() || waiting.withheld.is_empty()) && pay());
-        if let Some(cost) = cost
-            && !is_paid
-        {
-            if self.has_ended() {
-                return Vec::new();
-            }
-            waiting.withheld.push_back((packed, cost));
-            departure.withheld_bytes.fetch_add(cost.into(), Ordering::Relaxed);
-            let before = departures.withheld_bytes.fetch_add(cost.into(), Ordering::Relaxed);
-            departures.waiting_count.fetch_add(1, Ordering::Relaxed);
-            drop(waiting);
-            if before > departures.withheld_bytes_max {
-                self.fail_withholding(peer);
-            }
-            return Vec::new();
-        }
-        if waiting.refused.is_empty() {
-            match self.send(peer, packed) {
-                Ok(used) => return used,
-                Err(refused) => packed = refused,
-            }
-        }
-        waiting.refused.push_back(packed);
-        let is_first = departures.waiting_count.fetch_add(1, Ordering::Relaxed) == 0;
-        drop(waiting);
-        if is_first {
+        let send = |packed| self.send(peer, packed);
+        match self.departures.post(peer, packed, cost, send, || self.has_ended()) {
+            Posted::Sent(used) => return used,
             // A PE has to try again, and this thread need not be a PE's.
-            self.wake(0);
+            Posted::Refused { is_first: true } => self.wake(0),
+            Posted::Withheld { is_too_much: true } => self.fail_withholding(peer),
+            Posted::Refused { .. } | Posted::Withheld { .. } | Posted::Dropped => {}
         }
         Vec::new()
     }
@@ -120,7 +84,7 @@ impl Node {
         let cause = format!(
             "messages that {peer} has no room for take all of the {} bytes that are kept for them here; let entries that send much end \
              between whiles or wait for answers, so that messages for them can run",
-            self.departures.withheld_bytes_max
+            self.departures.withheld_bytes_max()
         );
         let (what, pe) = (format!("sending to {peer}"), self.topology.pe(self.id, 0));
         self.fail(JobError::Delivery { what, pe, node: self.id, cause });
@@ -152,38 +116,8 @@ impl Node {
             return false;
         }
         let peers = (0..self.topology.nodes()).map(NodeId);
-        peers.fold(false, |sent, peer| self.flush_to(peer) | sent)
-    }
-
-    fn flush_to(&self, peer: NodeId) -> bool {
-        let departures = &self.departures;
-        let departure = &departures.by_node[peer.index()];
-        let mut waiting = departure.waiting.lock();
-        let mut sent = 0;
-        loop {
-            let packed = match waiting.refused.pop_front() {
-                Some(packed) => packed,
-                None => match waiting.withheld.front() {
-                    Some((_, cost)) if departure.account.pay(*cost) => {
-                        let (packed, cost) = waiting.withheld.pop_front().expect("looked at above");
-                        departure.withheld_bytes.fetch_sub(cost.into(), Ordering::Relaxed);
-                        departures.withheld_bytes.fetch_sub(cost.into(), Ordering::Relaxed);
-                        packed
-                    }
-                    _ => break,
-                },
-            };
-            if let Err(refused) = self.send(peer, packed) {
-                waiting.refused.push_front(refused);
-                break;
-            }
-            sent += 1;
-        }
-        if waiting.withheld.is_empty() {
-            departure.room_bytes.store(ROOM_BYTES, Ordering::Relaxed);
-        }
-        departures.waiting_count.fetch_sub(sent, Ordering::Relaxed);
-        sent > 0
+        let send = |peer| move |packed| self.send(peer, packed);
+        peers.fold(false, |sent, peer| self.departures.flush_to(peer, send(peer)) | sent)
     }
 
     /// Takes credit that another node has given back, and sends the messages that waited for it.
@@ -191,11 +125,7 @@ impl Node {
     /// # Errors
     /// When more comes back than was paid, in words.
     pub(crate) fn take_credit(&self, peer: NodeId, bytes: u64) -> Result<(), String> {
-        let departure = &self.departures.by_node[peer.index()];
-        departure.account.refund(bytes)?;
-        departure.refunds.fetch_add(1, Ordering::Relaxed);
-        self.flush_to(peer);
-        Ok(())
+        self.departures.refund(peer, bytes, |packed| self.send(peer, packed))
     }
 
     /// Gives credit back to another node.
@@ -215,9 +145,6 @@ impl Node {
 
     /// Drops the messages that wait for credit, when the job is over: no node gives credit any more.
     pub(crate) fn withdraw(&self) {
-        for departure in &self.departures.by_node {
-            let withheld = std::mem::take(&mut departure.waiting.lock().withheld);
-            self.departures.waiting_count.fetch_sub(withheld.len(), Ordering::Relaxed);
-        }
+        self.departures.withdraw();
     }
 }

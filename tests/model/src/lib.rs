@@ -3,13 +3,30 @@
 //! The files are the runtime's own, included by path; only `base::sync` differs.
 #![cfg(test)]
 
+mod departures;
+
 /// The runtime's lowest floor.
 #[path = "../../../runtime/src/base"]
 mod base {
     pub(crate) mod sync {
         pub(crate) use loom::cell::UnsafeCell;
         pub(crate) use loom::sync::Arc;
-        pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering, fence};
+        pub(crate) use loom::sync::atomic::{
+            AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence,
+        };
+
+        /// A lock that nobody poisons, as the runtime's.
+        pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
+
+        impl<T> Mutex<T> {
+            pub(crate) fn new(value: T) -> Self {
+                Self(loom::sync::Mutex::new(value))
+            }
+
+            pub(crate) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
+                self.0.lock().expect("nobody panics under it")
+            }
+        }
 
         // Loom knows no barrier that one thread passes for another; where the kernel has none, both are fences.
         pub(crate) fn light() {
@@ -34,6 +51,32 @@ mod base {
 
     #[path = "wake_flag.rs"]
     pub(crate) mod wake_flag;
+}
+
+/// The words that the protocols of a node use.
+mod model {
+    pub(crate) mod ids {
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) struct NodeId(pub(crate) u32);
+
+        impl NodeId {
+            pub(crate) fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    }
+}
+
+/// What a node owns.
+#[path = "../../../runtime/src/node"]
+mod node {
+    #[path = "credit.rs"]
+    #[expect(dead_code, reason = "each model uses a part of the protocol")]
+    pub(crate) mod credit;
+
+    #[path = "departures.rs"]
+    #[expect(dead_code, reason = "each model uses a part of the protocol")]
+    pub(crate) mod departures;
 }
 
 use base::sleep::{Sleep, Sleeper};
