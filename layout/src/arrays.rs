@@ -1,0 +1,180 @@
+//! Sub-blocks of arrays: MPI's subarray and distributed array, in the order of C and of Fortran.
+
+use crate::canonical::group;
+use crate::constructors::same_lengths;
+use crate::op::{Loop, Loops, Op};
+use crate::{LayoutError, Raw, sums};
+use smallvec::SmallVec;
+
+/// Which index of an array varies fastest in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// The last one.
+    C,
+    /// The first one.
+    Fortran,
+}
+
+/// How one dimension is dealt out to processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Distribution {
+    /// One block each, as even as can be: MPI's default block.
+    Block,
+    /// Blocks of so many elements in turn; `Cyclic(1)` is MPI's default cyclic.
+    Cyclic(u64),
+    /// All of it.
+    None,
+}
+
+/// One dimension of a distributed array, and this process's place in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Distributed {
+    /// Elements of the whole array.
+    pub size: u64,
+    /// How they are dealt out.
+    pub distribution: Distribution,
+    /// Processes along this dimension.
+    pub processes: u64,
+    /// Which of them is meant.
+    pub process: u64,
+}
+
+/// Elements of one dimension: blocks of `len` from `start`, `stride` apart, and a last block of `rest`.
+struct Share {
+    start: u64,
+    blocks: u64,
+    len: u64,
+    stride: u64,
+    rest: u64,
+}
+
+impl Distributed {
+    fn share(&self, dimension: usize) -> Result<Share, LayoutError> {
+        let refused = |why| Err(LayoutError::Distribution { dimension, why });
+        let Self { size, processes, process, .. } = *self;
+        if process >= processes {
+            return refused("the process is none of its processes: count processes from 0");
+        }
+        let block = match self.distribution {
+            Distribution::Block => size.div_ceil(processes),
+            Distribution::Cyclic(0) => return refused("blocks of 0 elements: deal out 1 or more at a time"),
+            Distribution::Cyclic(block) => block,
+            Distribution::None if processes > 1 => {
+                return refused("it is not dealt out, yet has several processes: give it 1");
+            }
+            Distribution::None => size,
+        };
+        let (start, stride) = (process.checked_mul(block), processes.checked_mul(block));
+        let (Some(start), Some(stride)) = (start, stride) else {
+            return Err(LayoutError::TooFar { what: sums::PLACE });
+        };
+        if start >= size {
+            return Ok(Share { start: 0, blocks: 0, len: block, stride, rest: 0 });
+        }
+        let (rounds, left) = ((size - start) / stride, (size - start) % stride);
+        let blocks = rounds + u64::from(left >= block);
+        let rest = if left >= block { 0 } else { left };
+        Ok(Share { start, blocks, len: block, stride, rest })
+    }
+}
+
+/// Dimensions from the one that varies fastest, each with the distance of its neighbours in bytes; and all bytes.
+fn strides(sizes: &[u64], order: Order, extent: i64) -> Result<(Vec<(usize, i64)>, i64), LayoutError> {
+    let mut dimensions: Vec<usize> = (0..sizes.len()).collect();
+    if order == Order::C {
+        dimensions.reverse();
+    }
+    let mut stride = extent;
+    let mut strides = Vec::with_capacity(sizes.len());
+    for dimension in dimensions {
+        strides.push((dimension, stride));
+        stride = sums::mul(stride, sums::signed(sizes[dimension])?)?;
+    }
+    Ok((strides, stride))
+}
+
+impl Raw {
+    /// A block of an array of `sizes`: `MPI_Type_create_subarray`. The extent is that of the whole array.
+    ///
+    /// ```
+    /// use chare_layout::{Order, Raw};
+    /// # fn main() -> Result<(), chare_layout::LayoutError> {
+    /// let inner = Raw::bytes_of(1)?.subarray(&[4, 5], &[2, 3], &[1, 1], Order::C)?;
+    /// assert_eq!(inner.runs().collect::<Vec<_>>(), [(6, 3), (11, 3)]);
+    /// assert_eq!(inner.extent(), 20);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Lists of different lengths, a block that reaches beyond its array, what does not fit 64 bits.
+    pub fn subarray(
+        &self,
+        sizes: &[u64],
+        subsizes: &[u64],
+        starts: &[u64],
+        order: Order,
+    ) -> Result<Self, LayoutError> {
+        same_lengths(("sizes", sizes.len()), ("sizes of the block", subsizes.len()))?;
+        same_lengths(("sizes", sizes.len()), ("starts", starts.len()))?;
+        let shares = sizes.iter().zip(subsizes).zip(starts).enumerate();
+        let shares: Result<Vec<Share>, _> = shares
+            .map(|(dimension, ((size, len), start))| match start.checked_add(*len) {
+                Some(end) if end <= *size => {
+                    Ok(Share { start: *start, blocks: 0, len: 0, stride: 0, rest: *len })
+                }
+                end => Err(LayoutError::Outside {
+                    dimension,
+                    start: *start,
+                    end: end.unwrap_or(u64::MAX),
+                    size: *size,
+                }),
+            })
+            .collect();
+        self.shared(sizes, &shares?, order)
+    }
+
+    /// This process's part of a distributed array: `MPI_Type_create_darray`, with each dimension's process given instead of a
+    /// rank. The extent is that of the whole array.
+    ///
+    /// ```
+    /// use chare_layout::{Distributed, Distribution, Order, Raw};
+    /// # fn main() -> Result<(), chare_layout::LayoutError> {
+    /// let deal = Distributed { size: 10, distribution: Distribution::Cyclic(2), processes: 2, process: 1 };
+    /// let mine = Raw::bytes_of(1)?.darray(&[deal], Order::C)?;
+    /// assert_eq!(mine.runs().collect::<Vec<_>>(), [(2, 2), (6, 2)]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`LayoutError::Distribution`], what does not fit 64 bits.
+    pub fn darray(&self, dimensions: &[Distributed], order: Order) -> Result<Self, LayoutError> {
+        let sizes: Vec<u64> = dimensions.iter().map(|dimension| dimension.size).collect();
+        let shares: Result<Vec<Share>, _> =
+            dimensions.iter().enumerate().map(|(number, dimension)| dimension.share(number)).collect();
+        self.shared(&sizes, &shares?, order)
+    }
+
+    fn shared(&self, sizes: &[u64], shares: &[Share], order: Order) -> Result<Self, LayoutError> {
+        let (strides, whole) = strides(sizes, order, self.extent())?;
+        let mut ops = self.ops.clone();
+        for (dimension, stride) in strides {
+            let share = &shares[dimension];
+            let place = |element: u64| sums::mul(sums::signed(element)?, stride);
+            let row = |count: u64| Loop { count, stride };
+            let mut parts: SmallVec<[Op; 2]> = SmallVec::new();
+            if share.blocks > 0 {
+                let blocks = Loop { count: share.blocks, stride: place(share.stride)? };
+                let loops: Loops = [blocks, row(share.len)].into_iter().collect();
+                parts.push(group(&ops, place(share.start)?, loops)?);
+            }
+            if share.rest > 0 {
+                let behind = sums::add_bytes(share.start, sums::mul_bytes(share.blocks, share.stride)?)?;
+                parts.push(group(&ops, place(behind)?, std::iter::once(row(share.rest)).collect())?);
+            }
+            ops = crate::canonical::canonical(parts)?;
+        }
+        Self::assemble(ops, Some((whole.min(0), whole.max(0))))
+    }
+}

@@ -1,0 +1,288 @@
+//! The canonical form: rules that make layouts of one content one value, each of them one function.
+//!
+//! 1. [`drop_single_counts`]: a loop of one step is none.
+//! 2. [`is_empty`]: pieces without bytes vanish, the first one too.
+//! 3. [`melt_loops`]: a loop whose stride is the length of the one run inside melts into it; of two loops, the outer one
+//!    continues the inner one if it starts where that ends. The *run* counts, never the extent.
+//! 4. [`lift`]: a group of one, or at one place, is what it holds; evenly spaced places are a loop.
+//! 5. [`splice`]: groups without loops splice in order.
+//! 6. [`melt_neighbours`]: pieces melt where *the end of one is the start of the next*.
+//! 7. [`list`]: pieces of one length, evenly spaced, are a loop; otherwise indices; of several lengths, runs.
+//! 8. [`extend`]: what continues the steps of the loop before it is steps of that loop.
+//!
+//! Negative strides and stride 0 stay. The order of the type map never changes. Equal forms select equally; that layouts which
+//! select equally have equal forms holds within these rules, not for every way to write a list of loops.
+
+use crate::op::{Body, Loop, Loops, Op, Piece, lengths};
+use crate::{LayoutError, limits, sums};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// A loop of at most so many blocks beside other pieces becomes one list with them.
+const SHORT_LOOP_STEPS: u64 = 8;
+
+/// The canonical form of operations one after the other.
+pub(crate) fn canonical(ops: impl IntoIterator<Item = Op>) -> Result<SmallVec<[Op; 1]>, LayoutError> {
+    let mut simple = SmallVec::new();
+    for op in ops {
+        splice(op, &mut simple)?;
+    }
+    if simple.len() > 1 {
+        simple = gather(simple)?;
+        simple = extend(simple)?;
+    }
+    limits::check(&simple)?;
+    Ok(simple)
+}
+
+/// Whether an operation selects nothing.
+fn is_empty(op: &Op) -> bool {
+    op.bytes == 0
+}
+
+/// Removes loops of one step.
+fn drop_single_counts(loops: &mut Loops) {
+    loops.retain(|one| one.count != 1);
+}
+
+/// Melts loops into the block inside, and into each other.
+fn melt_loops(op: &mut Op) -> Result<(), LayoutError> {
+    if let Body::Block(len) = &mut op.body {
+        while let Some(inner) = op.loops.last().filter(|inner| u64::try_from(inner.stride) == Ok(*len)) {
+            *len = sums::mul_bytes(*len, inner.count)?;
+            op.loops.pop();
+        }
+    }
+    for outer in (1..op.loops.len()).rev().map(|inner| inner - 1) {
+        let (before, after) = (op.loops[outer], op.loops[outer + 1]);
+        if i128::from(before.stride) == i128::from(after.stride) * i128::from(after.count) {
+            op.loops[outer + 1].count = sums::mul_bytes(before.count, after.count)?;
+            op.loops.remove(outer);
+        }
+    }
+    Ok(())
+}
+
+/// The difference between all neighbours, if it is one and there are two.
+fn even(places: impl IntoIterator<Item = i64>) -> Option<i64> {
+    let mut places = places.into_iter();
+    let (first, mut last) = (places.next()?, places.next()?);
+    let stride = last.checked_sub(first)?;
+    for place in places {
+        if place.checked_sub(last)? != stride {
+            return None;
+        }
+        last = place;
+    }
+    Some(stride)
+}
+
+/// Takes a lone operation out of its group, and makes evenly spaced places a loop.
+fn lift(mut op: Op) -> Result<Op, LayoutError> {
+    loop {
+        op = match &op.body {
+            Body::Each { offsets, of } => {
+                let (mut at, mut loops) = (op.at, op.loops.clone());
+                at = sums::add(at, offsets[0])?;
+                if let Some(stride) = even(offsets.iter().copied()) {
+                    loops.push(Loop { count: offsets.len() as u64, stride });
+                } else if offsets.len() > 1 {
+                    match of.as_ref() {
+                        [Op { at: inner, loops: none, body: Body::Block(len), .. }] if none.is_empty() => {
+                            let runs: Result<Vec<_>, _> = offsets
+                                .iter()
+                                .map(|offset| Ok((sums::add(*offset, *inner)?, *len)))
+                                .collect();
+                            let listed = list(&melt_neighbours(runs?))?;
+                            loops.extend_from_slice(&listed.loops);
+                            return Op::new(sums::add(op.at, listed.at)?, loops, listed.body);
+                        }
+                        _ => return based(op),
+                    }
+                }
+                Op::new(at, loops, Body::Group(Arc::clone(of)))?
+            }
+            Body::Group(ops) => match ops.as_ref() {
+                [lone] => group(std::slice::from_ref(lone), op.at, op.loops.clone())?,
+                _ => return Ok(op),
+            },
+            _ => return Ok(op),
+        };
+    }
+}
+
+/// Places count from the first one.
+fn based(op: Op) -> Result<Op, LayoutError> {
+    let Body::Each { offsets, of } = &op.body else { return Ok(op) };
+    let first = offsets[0];
+    if first == 0 {
+        return Ok(op);
+    }
+    let offsets: Result<Arc<[i64]>, _> = offsets
+        .iter()
+        .map(|one| one.checked_sub(first).ok_or(LayoutError::TooFar { what: sums::PLACE }))
+        .collect();
+    Op::new(sums::add(op.at, first)?, op.loops.clone(), Body::Each { offsets: offsets?, of: Arc::clone(of) })
+}
+
+/// Adds an operation by the rules for one; groups without loops splice in order.
+fn splice(op: Op, into: &mut SmallVec<[Op; 1]>) -> Result<(), LayoutError> {
+    if is_empty(&op) {
+        return Ok(());
+    }
+    let mut op = lift(op)?;
+    drop_single_counts(&mut op.loops);
+    melt_loops(&mut op)?;
+    match &op.body {
+        Body::Group(ops) if op.loops.is_empty() => {
+            ops.iter().try_for_each(|inner| splice(inner.shifted(op.at)?, into))
+        }
+        _ => {
+            into.push(op);
+            Ok(())
+        }
+    }
+}
+
+/// How many pieces an operation adds to a list; none if it stays as it is.
+fn listable(op: &Op) -> bool {
+    match (op.loops.as_slice(), &op.body) {
+        ([], Body::Block(_) | Body::Indexed { .. } | Body::Runs(_)) => true,
+        ([one], Body::Block(_)) => one.count <= SHORT_LOOP_STEPS,
+        _ => false,
+    }
+}
+
+/// The pieces of an operation that [`listable`] names.
+fn pieces(op: &Op, runs: &mut Vec<(i64, u64)>) {
+    match (&op.body, op.loops.first()) {
+        (Body::Block(len), None) => runs.push((op.at, *len)),
+        (Body::Block(len), Some(one)) => {
+            runs.extend((0..one.count as i64).map(|step| (op.at + step * one.stride, *len)));
+        }
+        (Body::Indexed { block, scale, indices }, _) => {
+            let places = indices.iter().map(|index| op.at + (u64::from(*index) * scale) as i64);
+            runs.extend(places.map(|at| (at, *block)));
+        }
+        (Body::Runs(pieces), _) => runs.extend(lengths(pieces).map(|(at, len)| (op.at + at, len))),
+        (Body::Each { .. } | Body::Group(_), _) => unreachable!("groups are no lists"),
+    }
+}
+
+/// Makes neighbouring pieces one list each.
+fn gather(ops: SmallVec<[Op; 1]>) -> Result<SmallVec<[Op; 1]>, LayoutError> {
+    let mut gathered = SmallVec::new();
+    for chunk in ops.chunk_by(|left, right| listable(left) && listable(right)) {
+        match chunk {
+            [lone] => gathered.push(lone.clone()),
+            several => {
+                let mut runs = Vec::new();
+                for op in several {
+                    crate::bounds::facts(std::slice::from_ref(op))?;
+                    pieces(op, &mut runs);
+                }
+                gathered.push(list(&melt_neighbours(runs))?);
+            }
+        }
+    }
+    Ok(gathered)
+}
+
+/// Joins pieces of which one ends where the next starts.
+pub(crate) fn melt_neighbours(runs: Vec<(i64, u64)>) -> Vec<(i64, u64)> {
+    let mut melted: Vec<(i64, u64)> = Vec::with_capacity(runs.len());
+    for (at, len) in runs {
+        let touching =
+            melted.last_mut().filter(|last| i128::from(last.0) + i128::from(last.1) == i128::from(at));
+        match touching.and_then(|last| Some((last.1.checked_add(len)?, last))) {
+            _ if len == 0 => {}
+            Some((joined, last)) => last.1 = joined,
+            None => melted.push((at, len)),
+        }
+    }
+    melted
+}
+
+/// One operation for pieces that do not melt.
+pub(crate) fn list(runs: &[(i64, u64)]) -> Result<Op, LayoutError> {
+    let Some(&(first, len)) = runs.first() else { return Ok(Op::block(0, 0)) };
+    if runs.iter().all(|run| run.1 == len) {
+        if runs.len() == 1 {
+            return Ok(Op::block(first, len));
+        }
+        if let Some(stride) = even(runs.iter().map(|run| run.0)) {
+            let loops = std::iter::once(Loop { count: runs.len() as u64, stride }).collect();
+            return Op::new(first, loops, Body::Block(len));
+        }
+        limits::check_indices(runs.len())?;
+        if let Some(op) = indexed(runs, len)? {
+            return Ok(op);
+        }
+    }
+    limits::check_indices(runs.len())?;
+    let mut end = 0;
+    let pieces: Result<Arc<[Piece]>, LayoutError> = runs
+        .iter()
+        .map(|(at, len)| {
+            end = sums::add_bytes(end, *len)?;
+            let at = at.checked_sub(first).ok_or(LayoutError::TooFar { what: sums::PLACE })?;
+            Ok(Piece { at, end })
+        })
+        .collect();
+    Op::new(first, Loops::new(), Body::Runs(pieces?))
+}
+
+/// Indices for pieces of one length, if 32 bits hold them.
+fn indexed(runs: &[(i64, u64)], block: u64) -> Result<Option<Op>, LayoutError> {
+    let lowest = runs.iter().map(|run| run.0).min().expect("there is one");
+    let above = |at: i64| at.abs_diff(lowest);
+    let scale = runs.iter().fold(0, |scale, run| if scale == 1 { 1 } else { sums::gcd(above(run.0), scale) });
+    let scale = scale.max(1);
+    if runs.iter().any(|run| above(run.0) / scale > u64::from(u32::MAX)) {
+        return Ok(None);
+    }
+    let indices = runs.iter().map(|run| (above(run.0) / scale) as u32).collect();
+    Op::new(lowest, Loops::new(), Body::Indexed { block, scale, indices }).map(Some)
+}
+
+/// Makes steps that continue a loop steps of that loop.
+fn extend(ops: SmallVec<[Op; 1]>) -> Result<SmallVec<[Op; 1]>, LayoutError> {
+    let mut extended: SmallVec<[Op; 1]> = SmallVec::new();
+    for op in ops {
+        match extended.last_mut().and_then(|last| Some((continued(last, &op)?, last))) {
+            Some((count, last)) => {
+                last.loops[0].count = count;
+                last.bytes = sums::add_bytes(last.bytes, op.bytes)?;
+            }
+            None => extended.push(op),
+        }
+    }
+    Ok(extended)
+}
+
+/// How many steps the outermost loop of `last` has together with those of `op`, if they continue it.
+fn continued(last: &Op, op: &Op) -> Option<u64> {
+    let (outer, rest) = last.loops.split_first()?;
+    let (Body::Block(_), true) = (&last.body, last.body == op.body) else { return None };
+    let steps = match op.loops.split_first() {
+        Some((first, inner)) if first.stride == outer.stride && inner == rest => first.count,
+        _ if op.loops.as_slice() == rest => 1,
+        _ => return None,
+    };
+    let next = i128::from(last.at) + i128::from(outer.count) * i128::from(outer.stride);
+    (i128::from(op.at) == next).then(|| outer.count.checked_add(steps))?
+}
+
+/// Operations one after the other, within loops.
+pub(crate) fn group(ops: &[Op], at: i64, mut loops: Loops) -> Result<Op, LayoutError> {
+    match ops {
+        [lone] => {
+            loops.extend_from_slice(&lone.loops);
+            Op::new(sums::add(at, lone.at)?, loops, lone.body.clone())
+        }
+        several => Op::new(at, loops, Body::Group(several.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,97 @@
+//! Each rule of the canonical form by its name.
+
+use crate::op::Body;
+use crate::{LayoutError, Raw};
+
+fn bytes(len: u64) -> Raw {
+    Raw::bytes_of(len).expect("it fits")
+}
+
+type Tested = Result<(), LayoutError>;
+
+#[test]
+fn counts_of_one_drop() -> Tested {
+    assert_eq!(bytes(8).vector(1, 4, 100)?, bytes(8).contiguous(4)?);
+    assert_eq!(bytes(8).hvector(1, 1, 7)?.ops[0].loops.len(), 0);
+    Ok(())
+}
+
+#[test]
+fn empty_pieces_vanish() -> Tested {
+    let with = bytes(4).indexed(&[0, 2, 0, 1, 0], &[90, 0, -50, 8, 7])?;
+    assert_eq!(with, bytes(4).indexed(&[2, 1], &[0, 8])?);
+    assert!(bytes(4).contiguous(0)?.ops.is_empty());
+    Ok(())
+}
+
+#[test]
+fn a_loop_melts_into_the_run_not_into_the_extent() -> Tested {
+    assert_eq!(bytes(8).vector(5, 2, 2)?, bytes(80));
+    let wide = bytes(8).resized(0, 16)?;
+    assert_eq!(wide.contiguous(3)?.run_count(), 3);
+    Ok(())
+}
+
+#[test]
+fn loops_that_go_on_fold() -> Tested {
+    let rows = bytes(4).resized(0, 8)?.contiguous(6)?.resized(0, 48)?.contiguous(5)?;
+    assert_eq!(rows.ops[0].loops.len(), 1);
+    assert_eq!(rows.ops[0].loops[0].count, 30);
+    Ok(())
+}
+
+#[test]
+fn structs_splice_in_order() -> Tested {
+    let inner = Raw::structure(&[(1, 20, &bytes(8)), (1, 0, &bytes(4))])?;
+    let outer = Raw::structure(&[(1, 100, &inner), (1, 0, &bytes(2))])?;
+    assert_eq!(outer.runs().collect::<Vec<_>>(), [(120, 8), (100, 4), (0, 2)]);
+    assert_eq!(outer.ops.len(), 1, "one list");
+    Ok(())
+}
+
+#[test]
+fn neighbours_melt_where_one_ends_and_the_next_starts() -> Tested {
+    let four =
+        Raw::structure(&[(1, 0, &bytes(4)), (1, 4, &bytes(8)), (1, 12, &bytes(1)), (1, 14, &bytes(1))])?;
+    assert_eq!(four.runs().collect::<Vec<_>>(), [(0, 13), (14, 1)]);
+    Ok(())
+}
+
+#[test]
+fn evenly_spaced_indices_are_a_loop() -> Tested {
+    assert_eq!(bytes(8).indexed_block(1, &[1, 4, 7, 10])?, bytes(8).vector(4, 1, 3)?.shifted(8)?);
+    let backwards = bytes(8).indexed_block(1, &[6, 3, 0])?;
+    assert!(matches!(backwards.ops[0].body, Body::Block(8)));
+    Ok(())
+}
+
+#[test]
+fn indices_of_one_length_stay_indices_and_of_several_are_runs() -> Tested {
+    let body = |raw: &Raw| raw.ops[0].body.clone();
+    assert!(matches!(
+        body(&bytes(8).indexed_block(1, &[5, 1, 7])?),
+        Body::Indexed { block: 8, scale: 16, .. }
+    ));
+    assert!(matches!(body(&bytes(8).indexed(&[1, 2], &[5, 1])?), Body::Runs(_)));
+    let far = bytes(1).hindexed_block(1, &[0, 3, 1 << 33])?;
+    assert!(matches!(body(&far), Body::Runs(_)), "32 bits do not hold it");
+    Ok(())
+}
+
+#[test]
+fn negative_strides_and_stride_0_stay() -> Tested {
+    let back = bytes(4).hvector(3, 1, -8)?;
+    assert_eq!(back.runs().collect::<Vec<_>>(), [(0, 4), (-8, 4), (-16, 4)]);
+    let same = bytes(4).hvector(3, 1, 0)?;
+    assert_eq!((same.bytes(), same.span()), (12, 4));
+    assert_eq!(same.check_target(), Err(LayoutError::Overlaps { byte: 4 }));
+    Ok(())
+}
+
+#[test]
+fn steps_that_continue_a_loop_extend_it() -> Tested {
+    let (first, whole) = (bytes(4).vector(20, 1, 3)?, bytes(4).vector(50, 1, 3)?);
+    let second = bytes(4).vector(30, 1, 3)?.shifted(20 * 12)?;
+    assert_eq!(first.then(&second)?.ops, whole.ops);
+    Ok(())
+}

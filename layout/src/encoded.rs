@@ -1,0 +1,269 @@
+//! Encoded layouts: their bytes on the wire, and the decoding that believes none of them.
+//!
+//! Numbers are in base 128, low digits first; signed ones fold their sign into the lowest bit. A layout is a byte for its
+//! version, bounds if they are not those of the bytes selected, and a list of operations; a list is its length and its items,
+//! an operation its kind, place, loops and body.
+//!
+//! Decoding
+//! 1. takes no more memory than a few times the bytes given: each item takes at least one, and the limits hold;
+//! 2. believes no sum: sizes, bounds and the canonical form are made anew, by the code that makes every layout;
+//! 3. refuses what is left over.
+
+use crate::limits::{DEPTH_MAX, INDICES_MAX, LOOPS_MAX, OPS_MAX};
+use crate::op::{Body, Loop, Loops, Op, Piece, lengths};
+use crate::{LayoutError, Raw};
+
+const VERSION: u8 = 1;
+/// Beside the version: bounds follow.
+const BOUNDED: u8 = 0x80;
+
+const BLOCK: u64 = 0;
+const INDEXED: u64 = 1;
+const RUNS: u64 = 2;
+const EACH: u64 = 3;
+const GROUP: u64 = 4;
+
+impl Raw {
+    /// Its bytes: some 4 to 40 for nests of loops, one or two for each index of a list.
+    ///
+    /// ```
+    /// use chare_layout::Raw;
+    /// # fn main() -> Result<(), chare_layout::LayoutError> {
+    /// let layout = Raw::bytes_of(8)?.vector(3, 1, 10)?;
+    /// assert!(layout.encode().len() <= 12);
+    /// assert_eq!(Raw::decode(&layout.encode())?, layout);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn encode(&self) -> Vec<u8> {
+        encode(self)
+    }
+
+    /// The layout that these bytes say.
+    ///
+    /// # Errors
+    /// [`LayoutError::Garbled`] where they are none, [`LayoutError::TooMany`] and [`LayoutError::TooFar`] where they say too much.
+    pub fn decode(bytes: &[u8]) -> Result<Self, LayoutError> {
+        let mut reader = Reader { bytes, place: 0, ops: 0 };
+        let version = reader.byte()?;
+        if version & !BOUNDED != VERSION {
+            return Err(reader.garbled("no version of layouts that is known here"));
+        }
+        let bounds = match version & BOUNDED {
+            0 => None,
+            _ => Some((reader.signed()?, reader.signed()?)),
+        };
+        let ops = reader.ops(0)?;
+        if reader.place != bytes.len() {
+            return Err(reader.garbled("bytes are left over"));
+        }
+        Self::assemble(ops, bounds)
+    }
+}
+
+pub(crate) fn encode(raw: &Raw) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(16);
+    if raw.is_tight() {
+        bytes.push(VERSION);
+    } else {
+        bytes.push(VERSION | BOUNDED);
+        put_signed(&mut bytes, raw.lower_bound());
+        put_signed(&mut bytes, raw.upper_bound());
+    }
+    put_ops(&mut bytes, &raw.ops);
+    bytes
+}
+
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn put_signed(bytes: &mut Vec<u8>, number: i64) {
+    put(bytes, ((number << 1) ^ (number >> 63)) as u64);
+}
+
+fn put_ops(bytes: &mut Vec<u8>, ops: &[Op]) {
+    put(bytes, ops.len() as u64);
+    for op in ops {
+        let kind = match op.body {
+            Body::Block(_) => BLOCK,
+            Body::Indexed { .. } => INDEXED,
+            Body::Runs(_) => RUNS,
+            Body::Each { .. } => EACH,
+            Body::Group(_) => GROUP,
+        };
+        put(bytes, kind | (op.loops.len() as u64) << 3);
+        put_signed(bytes, op.at);
+        for one in &op.loops {
+            put(bytes, one.count);
+            put_signed(bytes, one.stride);
+        }
+        put_body(bytes, &op.body);
+    }
+}
+
+fn put_body(bytes: &mut Vec<u8>, body: &Body) {
+    match body {
+        Body::Block(len) => put(bytes, *len),
+        Body::Indexed { block, scale, indices } => {
+            put(bytes, *block);
+            put(bytes, *scale);
+            put(bytes, indices.len() as u64);
+            let mut before = 0;
+            for index in indices.iter().map(|index| i64::from(*index)) {
+                put_signed(bytes, index - before);
+                before = index;
+            }
+        }
+        Body::Runs(pieces) => {
+            put(bytes, pieces.len() as u64);
+            for (at, len) in lengths(pieces) {
+                put_signed(bytes, at);
+                put(bytes, len);
+            }
+        }
+        Body::Each { offsets, of } => {
+            put(bytes, offsets.len() as u64);
+            offsets.iter().for_each(|offset| put_signed(bytes, *offset));
+            put_ops(bytes, of);
+        }
+        Body::Group(of) => put_ops(bytes, of),
+    }
+}
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    place: usize,
+    /// Operations so far.
+    ops: usize,
+}
+
+impl Reader<'_> {
+    fn garbled(&self, why: &'static str) -> LayoutError {
+        LayoutError::Garbled { place: self.place, len: self.bytes.len(), why }
+    }
+
+    fn byte(&mut self) -> Result<u8, LayoutError> {
+        let byte = *self.bytes.get(self.place).ok_or_else(|| self.garbled("they end too early"))?;
+        self.place += 1;
+        Ok(byte)
+    }
+
+    fn number(&mut self) -> Result<u64, LayoutError> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let digit = u64::from(byte & 0x7f);
+            if digit << shift >> shift != digit {
+                return Err(self.garbled("a number has more than 64 bits"));
+            }
+            number |= digit << shift;
+            if byte & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err(self.garbled("a number has more than 64 bits"))
+    }
+
+    fn signed(&mut self) -> Result<i64, LayoutError> {
+        let folded = self.number()?;
+        Ok((folded >> 1) as i64 ^ -((folded & 1) as i64))
+    }
+
+    /// Length of a list whose items take at least a byte each.
+    fn length(&mut self, what: &'static str, most: usize) -> Result<usize, LayoutError> {
+        let have = self.number()?;
+        if have > most as u64 {
+            return Err(LayoutError::TooMany { what, have, most: most as u64 });
+        }
+        if have > (self.bytes.len() - self.place) as u64 {
+            return Err(self.garbled("a list is longer than what is left"));
+        }
+        Ok(have as usize)
+    }
+
+    fn list(&mut self, what: &'static str) -> Result<usize, LayoutError> {
+        match self.length(what, INDICES_MAX)? {
+            0 => Err(self.garbled("a list is empty")),
+            len => Ok(len),
+        }
+    }
+
+    fn ops(&mut self, depth: usize) -> Result<Vec<Op>, LayoutError> {
+        crate::limits::check_count("groups within each other", depth, DEPTH_MAX)?;
+        let len = self.length("operations", OPS_MAX)?;
+        self.ops += len;
+        crate::limits::check_count("operations", self.ops, OPS_MAX)?;
+        (0..len).map(|_| self.op(depth)).collect()
+    }
+
+    /// Operations in a group: not none.
+    fn some_ops(&mut self, depth: usize) -> Result<std::sync::Arc<[Op]>, LayoutError> {
+        let ops = crate::canonical::canonical(self.ops(depth + 1)?)?;
+        if ops.is_empty() {
+            return Err(self.garbled("a group selects nothing"));
+        }
+        Ok(ops.into_vec().into())
+    }
+
+    fn op(&mut self, depth: usize) -> Result<Op, LayoutError> {
+        let head = self.number()?;
+        let at = self.signed()?;
+        let count = usize::try_from(head >> 3).unwrap_or(usize::MAX);
+        crate::limits::check_count("loops", count, LOOPS_MAX)?;
+        let mut loops = Loops::new();
+        for _ in 0..count {
+            loops.push(Loop { count: self.number()?, stride: self.signed()? });
+        }
+        let body = match head & 7 {
+            BLOCK => Body::Block(self.number()?),
+            INDEXED => return self.indexed(at, loops),
+            RUNS => return self.runs(at, loops),
+            EACH => {
+                let len = self.list("offsets")?;
+                let offsets: Result<Vec<i64>, _> = (0..len).map(|_| self.signed()).collect();
+                Body::Each { offsets: offsets?.into(), of: self.some_ops(depth)? }
+            }
+            GROUP => Body::Group(self.some_ops(depth)?),
+            _ => return Err(self.garbled("no kind of operation that is known here")),
+        };
+        Op::new(at, loops, body)
+    }
+
+    fn indexed(&mut self, at: i64, loops: Loops) -> Result<Op, LayoutError> {
+        let (block, scale) = (self.number()?, self.number()?);
+        let (block, scale) = (crate::sums::signed(block)?, crate::sums::signed(scale)?);
+        let len = self.list("indices")?;
+        let mut index = 0_i64;
+        let mut runs = Vec::with_capacity(len);
+        for _ in 0..len {
+            index = crate::sums::add(index, self.signed()?)?;
+            runs.push((crate::sums::mul(index, scale)?, block as u64));
+        }
+        relisted(at, loops, runs)
+    }
+
+    fn runs(&mut self, at: i64, loops: Loops) -> Result<Op, LayoutError> {
+        let len = self.list("pieces")?;
+        let mut pieces = Vec::with_capacity(len);
+        let mut end = 0;
+        for _ in 0..len {
+            let (at, len) = (self.signed()?, self.number()?);
+            end = crate::sums::add_bytes(end, len)?;
+            pieces.push(Piece { at, end });
+        }
+        relisted(at, loops, lengths(&pieces).collect())
+    }
+}
+
+/// A list as the rules make it, in loops.
+fn relisted(at: i64, mut loops: Loops, runs: Vec<(i64, u64)>) -> Result<Op, LayoutError> {
+    use crate::canonical::{list, melt_neighbours};
+    let listed = list(&melt_neighbours(runs))?;
+    loops.extend_from_slice(&listed.loops);
+    Op::new(crate::sums::add(at, listed.at)?, loops, listed.body)
+}

@@ -1,0 +1,115 @@
+//! Injectivity: whether a layout selects no byte twice, so that it may be written.
+//!
+//! 1. Closed form: loops whose steps, taken from the shortest, are each at least as long as all that is inside; places of a
+//!    list and fields of a group whose spans do not meet. Holds for all that selects from arrays.
+//! 2. More bytes than the span has: some byte is selected twice.
+//! 3. Otherwise the runs decide, sorted, up to [`RUNS_MAX`] of them.
+
+use crate::bounds::facts;
+use crate::op::{Body, Op, lengths};
+use crate::{LayoutError, Raw};
+
+/// Runs that are sorted at most: 24 MiB of memory, for a moment.
+const RUNS_MAX: u64 = 1 << 20;
+
+/// # Errors
+/// Where it selects a byte again, or that nobody knows.
+pub(crate) fn check(raw: &Raw) -> Result<(), LayoutError> {
+    if are_apart(&raw.ops) {
+        return Ok(());
+    }
+    if raw.run_count() <= RUNS_MAX {
+        return check_runs(raw);
+    }
+    if raw.bytes() > raw.span() {
+        // Bytes 0..=span of the stream cannot all land on different ones.
+        return Err(LayoutError::Overlaps { byte: raw.span() });
+    }
+    Err(LayoutError::MayOverlap { runs: raw.run_count() })
+}
+
+fn span(ops: &[Op]) -> Option<(i64, i64)> {
+    facts(ops).ok().flatten().map(|facts| (facts.low, facts.high))
+}
+
+/// Whether closed forms show that nothing is selected twice.
+fn are_apart(ops: &[Op]) -> bool {
+    let spans: Option<Vec<_>> = ops.iter().map(|op| span(std::slice::from_ref(op))).collect();
+    spans.is_some_and(disjoint) && ops.iter().all(is_apart)
+}
+
+fn is_apart(op: &Op) -> bool {
+    let (body, low, high) = match &op.body {
+        Body::Block(len) => (true, 0, *len as i64),
+        Body::Indexed { block, scale, indices } => {
+            let step = block.div_ceil(*scale);
+            let ascends = indices.windows(2).all(|pair| u64::from(pair[1]) >= u64::from(pair[0]) + step);
+            let highest = indices.iter().copied().max().unwrap_or(0);
+            let places = || indices.iter().map(|index| (u64::from(*index) * scale) as i64);
+            let body = ascends || disjoint(places().map(|at| (at, at + *block as i64)).collect());
+            (body, 0, (u64::from(highest) * scale + block) as i64)
+        }
+        Body::Runs(pieces) => {
+            let spans: Vec<_> = lengths(pieces).map(|(at, len)| (at, at + len as i64)).collect();
+            let bounds = hull(&spans);
+            (disjoint(spans), bounds.0, bounds.1)
+        }
+        Body::Each { offsets, of } => {
+            let Some((low, high)) = span(of) else { return false };
+            let spans: Vec<_> = offsets.iter().map(|offset| (offset + low, offset + high)).collect();
+            let bounds = hull(&spans);
+            (are_apart(of) && disjoint(spans), bounds.0, bounds.1)
+        }
+        Body::Group(of) => {
+            let Some((low, high)) = span(of) else { return false };
+            (are_apart(of), low, high)
+        }
+    };
+    let mut steps: Vec<(u64, u64)> =
+        op.loops.iter().map(|one| (one.stride.unsigned_abs(), one.count)).collect();
+    steps.sort_unstable();
+    let mut inside = u128::from(high.abs_diff(low));
+    body && steps.into_iter().all(|(stride, count)| {
+        let apart = u128::from(stride) >= inside;
+        inside += u128::from(stride) * u128::from(count - 1);
+        apart
+    })
+}
+
+fn hull(spans: &[(i64, i64)]) -> (i64, i64) {
+    spans.iter().fold((i64::MAX, i64::MIN), |hull, span| (hull.0.min(span.0), hull.1.max(span.1)))
+}
+
+fn disjoint(mut spans: Vec<(i64, i64)>) -> bool {
+    if !spans.is_sorted() {
+        spans.sort_unstable();
+    }
+    spans.windows(2).all(|pair| pair[0].1 <= pair[1].0)
+}
+
+/// Sorts the runs; of those that meet, the earliest byte of the stream that was found to land on its twin is named.
+fn check_runs(raw: &Raw) -> Result<(), LayoutError> {
+    let mut start = 0;
+    let mut runs: Vec<(i64, i64, u64)> = raw
+        .runs()
+        .map(|(at, len)| {
+            start += len;
+            (at, at + len as i64, start - len)
+        })
+        .collect();
+    runs.sort_unstable();
+    let mut first: Option<u64> = None;
+    // The run that reaches furthest so far: whoever meets any earlier one meets it.
+    let mut furthest: Option<(i64, i64, u64)> = None;
+    for run in runs {
+        if let Some(before) = furthest.filter(|before| before.1 > run.0) {
+            let twin = before.2 + run.0.abs_diff(before.0);
+            let again = twin.max(run.2);
+            first = Some(first.map_or(again, |first| first.min(again)));
+        }
+        if furthest.is_none_or(|before| run.1 > before.1) {
+            furthest = Some(run);
+        }
+    }
+    first.map_or(Ok(()), |byte| Err(LayoutError::Overlaps { byte }))
+}

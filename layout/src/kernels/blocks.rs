@@ -1,0 +1,59 @@
+#![expect(unsafe_code, reason = "copies between memory that others may touch")]
+//! Blocks at even distances: constant sizes in registers, `memcpy` above.
+
+use super::{AHEAD, by_block, prefetch};
+use crate::nest::Pair;
+
+/// From a page on, the hardware does not foresee the next block.
+const FAR: u64 = 4096;
+
+/// Copies `block` bytes at each step of `pair`.
+///
+/// # Safety
+/// All blocks of the source may be read and all of the target written; they share no byte.
+pub(crate) unsafe fn strided(source: *const u8, target: *mut u8, pair: Pair, block: u64) {
+    let is_far = pair.source.unsigned_abs() >= FAR;
+    // SAFETY: the caller's promise is that of each of them.
+    unsafe {
+        if is_far {
+            by_block!(block, far(source, target, pair), general(source, target, pair, block));
+        } else {
+            by_block!(block, near(source, target, pair), general(source, target, pair, block));
+        }
+    }
+}
+
+/// # Safety
+/// As for [`strided`], with blocks of `N` bytes.
+unsafe fn near<const N: usize>(mut source: *const u8, mut target: *mut u8, pair: Pair) {
+    for _ in 0..pair.count {
+        // SAFETY: both pointers are at a step of the loop.
+        unsafe { std::ptr::copy_nonoverlapping(source, target, N) };
+        source = source.wrapping_offset(pair.source as isize);
+        target = target.wrapping_offset(pair.target as isize);
+    }
+}
+
+/// # Safety
+/// As for [`strided`], with blocks of `N` bytes.
+unsafe fn far<const N: usize>(mut source: *const u8, mut target: *mut u8, pair: Pair) {
+    let ahead = (pair.source as isize).wrapping_mul(AHEAD as isize);
+    for _ in 0..pair.count {
+        prefetch(source.wrapping_offset(ahead));
+        // SAFETY: both pointers are at a step of the loop.
+        unsafe { std::ptr::copy_nonoverlapping(source, target, N) };
+        source = source.wrapping_offset(pair.source as isize);
+        target = target.wrapping_offset(pair.target as isize);
+    }
+}
+
+/// # Safety
+/// As for [`strided`].
+unsafe fn general(mut source: *const u8, mut target: *mut u8, pair: Pair, block: u64) {
+    for _ in 0..pair.count {
+        // SAFETY: both pointers are at a step of the loop; a block that lies in memory has a length of `usize`.
+        unsafe { std::ptr::copy_nonoverlapping(source, target, block as usize) };
+        source = source.wrapping_offset(pair.source as isize);
+        target = target.wrapping_offset(pair.target as isize);
+    }
+}

@@ -1,0 +1,189 @@
+#![expect(unsafe_code, reason = "copies between memory that others may touch")]
+//! Plans carried out: steps, nests and walks, each to the kernel that its shape asks for.
+
+use super::{blocks, indexed, lines, streaming, transposed};
+use crate::nest::{Nest, Pair};
+use crate::op::Op;
+use crate::plan::{Listed, Plan, Step};
+use crate::walk::{Strip, Walk};
+
+/// From so many bytes on, what is written would only push out of the caches what is needed there: stores go past them.
+pub(crate) const STREAMED_BYTES_MIN: u64 = 4 << 20;
+
+/// Shorter rows are not worth a stage.
+const STREAMED_ROW_MIN: u64 = 4096;
+
+impl Plan {
+    /// Copies from the buffer at `source` to that at `target`.
+    ///
+    /// It makes no reference to either, so a peer may have them mapped. What it stored is visible to whoever sees a later
+    /// store of this thread that is a release.
+    ///
+    /// # Safety
+    /// From `source` on, all that the source layout selects may be read, and from `target` on, all that the target layout
+    /// selects may be written ([`check_bounds`](Plan::check_bounds) compares with their lengths). They share no byte, and nobody
+    /// else writes what is read or touches what is written meanwhile.
+    pub unsafe fn run(&self, source: *const u8, target: *mut u8) {
+        // SAFETY: the caller's promise; the steps touch what the layouts select.
+        unsafe { self.run_from(source, target, STREAMED_BYTES_MIN) };
+    }
+
+    /// As [`run`](Plan::run), with another border for stores past the caches.
+    ///
+    /// # Safety
+    /// As for [`run`](Plan::run).
+    pub(crate) unsafe fn run_from(&self, source: *const u8, target: *mut u8, streamed_bytes_min: u64) {
+        let is_streamed = self.bytes() >= streamed_bytes_min;
+        // SAFETY: the caller's promise.
+        unsafe { run_steps(&self.steps, source, target, is_streamed) };
+        if is_streamed {
+            lines::fence();
+        }
+    }
+}
+
+/// # Safety
+/// What the steps touch, counted from `source` and `target`, may be read, or written; they share no byte.
+unsafe fn run_steps(steps: &[Step], source: *const u8, target: *mut u8, is_streamed: bool) {
+    for step in steps {
+        // SAFETY: the caller's promise covers each step; bases move to where the step counts from.
+        unsafe { run_step(step, source, target, is_streamed) };
+    }
+}
+
+/// # Safety
+/// As for [`run_steps`].
+unsafe fn run_step(step: &Step, source: *const u8, target: *mut u8, is_streamed: bool) {
+    let moved =
+        |by: (&i64, &i64)| (source.wrapping_offset(*by.0 as isize), target.wrapping_offset(*by.1 as isize));
+    // SAFETY: the caller's promise, in each case for the places that the step names.
+    unsafe {
+        match step {
+            Step::Nest(nest) => {
+                let (source, target) = moved((&nest.source, &nest.target));
+                run_nest(nest, &nest.loops, source, target, is_streamed);
+            }
+            Step::Loop { source, target, loops, steps } => {
+                let (source, target) = moved((source, target));
+                run_loops(loops, steps, source, target, is_streamed);
+            }
+            Step::List { source, target, list, listed } => {
+                let (source, target) = moved((source, target));
+                indexed::listed(source, target, list, *listed);
+            }
+            Step::Each { source, target, offsets, listed, stride, steps } => {
+                let (source, target) = moved((source, target));
+                let mut dense = 0_isize;
+                for offset in offsets.iter().map(|offset| *offset as isize) {
+                    let (from, to) = match listed {
+                        Listed::Source => (offset, dense),
+                        Listed::Target => (dense, offset),
+                    };
+                    run_steps(steps, source.wrapping_offset(from), target.wrapping_offset(to), is_streamed);
+                    dense = dense.wrapping_add(*stride as isize);
+                }
+            }
+            Step::Zip { source: from, target: to, at, bytes } => {
+                zip((from, source), (to, target), *at, *bytes)
+            }
+        }
+    }
+}
+
+/// # Safety
+/// As for [`run_steps`], for the steps at each step of the loops.
+unsafe fn run_loops(
+    loops: &[Pair],
+    steps: &[Step],
+    mut source: *const u8,
+    mut target: *mut u8,
+    is_streamed: bool,
+) {
+    let Some((outer, rest)) = loops.split_first() else {
+        // SAFETY: the caller's promise.
+        unsafe { run_steps(steps, source, target, is_streamed) };
+        return;
+    };
+    for _ in 0..outer.count {
+        // SAFETY: the bases are at a step of the loop.
+        unsafe { run_loops(rest, steps, source, target, is_streamed) };
+        source = source.wrapping_offset(outer.source as isize);
+        target = target.wrapping_offset(outer.target as isize);
+    }
+}
+
+/// # Safety
+/// As for [`run_steps`], for the block at each step of the loops.
+unsafe fn run_nest(
+    nest: &Nest,
+    loops: &[Pair],
+    mut source: *const u8,
+    mut target: *mut u8,
+    is_streamed: bool,
+) {
+    let block = nest.block;
+    // SAFETY: the caller's promise; in the last case the bases are at a step of the outermost loop.
+    unsafe {
+        match loops {
+            [] => std::ptr::copy_nonoverlapping(source, target, block as usize),
+            [row] => {
+                let is_long = row.target == block as i64 && row.count * block >= STREAMED_ROW_MIN;
+                if is_streamed && is_long {
+                    streaming::row(source, target, *row, block);
+                } else {
+                    blocks::strided(source, target, *row, block);
+                }
+            }
+            [rows, columns] if nest.is_transposed => {
+                transposed::tiled(source, target, *rows, *columns, block)
+            }
+            [outer, rest @ ..] => {
+                for _ in 0..outer.count {
+                    run_nest(nest, rest, source, target, is_streamed);
+                    source = source.wrapping_offset(outer.source as isize);
+                    target = target.wrapping_offset(outer.target as isize);
+                }
+            }
+        }
+    }
+}
+
+/// Copies `bytes` bytes of one stream to the other, both from `at` on.
+///
+/// # Safety
+/// From each base, all that the operations select may be read, or written; they share no byte.
+unsafe fn zip(from: (&[Op], *const u8), to: (&[Op], *mut u8), at: u64, bytes: u64) {
+    let (mut source, mut target) = (Walk::new(from.0, at), Walk::new(to.0, at));
+    let mut left = bytes;
+    while left > 0 {
+        let (Some(one), Some(other)) = (source.head(), target.head()) else { return };
+        let block = one.block.min(other.block);
+        // Whole blocks of the finer side, as many as go into one block of the coarser one.
+        let count = if one.block == other.block {
+            one.count.min(other.count)
+        } else if one.block < other.block {
+            one.count.min(other.block / block)
+        } else {
+            other.count.min(one.block / block)
+        };
+        let len = if left < block { left } else { block * count.min(left / block) };
+        let (Some(one), Some(other)) = (source.take(len), target.take(len)) else { return };
+        left -= len;
+        // SAFETY: both strips are of what the operations select.
+        unsafe { strips((one, from.1), (other, to.1)) };
+    }
+}
+
+/// Copies a strip to one with as many bytes, of which one has the blocks of the other or is one block.
+///
+/// # Safety
+/// From each base, the strip may be read, or written; they share no byte.
+pub(crate) unsafe fn strips(from: (Strip, *const u8), to: (Strip, *mut u8)) {
+    let block = from.0.block.min(to.0.block);
+    let stride = |strip: Strip| if strip.count > 1 { strip.stride } else { block as i64 };
+    let pair = Pair { count: from.0.count.max(to.0.count), source: stride(from.0), target: stride(to.0) };
+    let source = from.1.wrapping_offset(from.0.at as isize);
+    let target = to.1.wrapping_offset(to.0.at as isize);
+    // SAFETY: a strip of one block is blocks of the other's size in a row.
+    unsafe { blocks::strided(source, target, pair, block) };
+}

@@ -1,0 +1,113 @@
+#![expect(unsafe_code, reason = "copies between memory that others may touch")]
+//! Lists of pieces on one side, one piece of memory on the other; places ahead are prefetched.
+
+use super::{AHEAD, by_block, prefetch};
+use crate::op::{Body, Piece, lengths};
+use crate::plan::Listed;
+
+/// Copies all pieces of a list in their order.
+///
+/// # Safety
+/// From the base of its side, all pieces of the list may be touched, and from the other's as many bytes in a row; the source
+/// may be read, the target written, and they share no byte.
+pub(crate) unsafe fn listed(source: *const u8, target: *mut u8, list: &Body, side: Listed) {
+    // SAFETY: the caller's promise is that of each of them.
+    unsafe {
+        match (list, side) {
+            (Body::Indexed { block, scale, indices }, Listed::Source) => {
+                by_block!(
+                    *block,
+                    gather(source, target, *scale, indices),
+                    gather_any(source, target, *block, *scale, indices)
+                );
+            }
+            (Body::Indexed { block, scale, indices }, Listed::Target) => {
+                by_block!(
+                    *block,
+                    scatter(source, target, *scale, indices),
+                    scatter_any(source, target, *block, *scale, indices)
+                );
+            }
+            (Body::Runs(pieces), _) => runs(source, target, pieces, side),
+            (Body::Block(_) | Body::Each { .. } | Body::Group(_), _) => unreachable!("plans list lists"),
+        }
+    }
+}
+
+fn offset(index: u32, scale: u64) -> isize {
+    (u64::from(index) * scale) as isize
+}
+
+/// The place to ask for while the piece at `step` is copied: that of a later one, or of the last.
+fn later(indices: &[u32], step: usize, scale: u64) -> isize {
+    offset(indices[(step + AHEAD).min(indices.len() - 1)], scale)
+}
+
+/// # Safety
+/// As for [`listed`], with blocks of `N` bytes in the source.
+unsafe fn gather<const N: usize>(source: *const u8, mut target: *mut u8, scale: u64, indices: &[u32]) {
+    for (step, index) in indices.iter().enumerate() {
+        prefetch(source.wrapping_offset(later(indices, step, scale)));
+        // SAFETY: `source` plus the place is a piece of the list, and `target` is behind those before.
+        unsafe { std::ptr::copy_nonoverlapping(source.wrapping_offset(offset(*index, scale)), target, N) };
+        target = target.wrapping_add(N);
+    }
+}
+
+/// # Safety
+/// As for [`listed`], with blocks of `block` bytes in the source.
+unsafe fn gather_any(source: *const u8, mut target: *mut u8, block: u64, scale: u64, indices: &[u32]) {
+    for (step, index) in indices.iter().enumerate() {
+        prefetch(source.wrapping_offset(later(indices, step, scale)));
+        let from = source.wrapping_offset(offset(*index, scale));
+        // SAFETY: as in `gather`.
+        unsafe { std::ptr::copy_nonoverlapping(from, target, block as usize) };
+        target = target.wrapping_add(block as usize);
+    }
+}
+
+/// # Safety
+/// As for [`listed`], with blocks of `N` bytes in the target.
+unsafe fn scatter<const N: usize>(mut source: *const u8, target: *mut u8, scale: u64, indices: &[u32]) {
+    for (step, index) in indices.iter().enumerate() {
+        prefetch(target.wrapping_offset(later(indices, step, scale)));
+        // SAFETY: `target` plus the place is a piece of the list, and `source` is behind those before.
+        unsafe { std::ptr::copy_nonoverlapping(source, target.wrapping_offset(offset(*index, scale)), N) };
+        source = source.wrapping_add(N);
+    }
+}
+
+/// # Safety
+/// As for [`listed`], with blocks of `block` bytes in the target.
+unsafe fn scatter_any(mut source: *const u8, target: *mut u8, block: u64, scale: u64, indices: &[u32]) {
+    for (step, index) in indices.iter().enumerate() {
+        prefetch(target.wrapping_offset(later(indices, step, scale)));
+        let to = target.wrapping_offset(offset(*index, scale));
+        // SAFETY: as in `scatter`.
+        unsafe { std::ptr::copy_nonoverlapping(source, to, block as usize) };
+        source = source.wrapping_add(block as usize);
+    }
+}
+
+/// # Safety
+/// As for [`listed`].
+unsafe fn runs(mut source: *const u8, mut target: *mut u8, pieces: &[Piece], side: Listed) {
+    for (step, (at, len)) in lengths(pieces).enumerate() {
+        let later = pieces[(step + AHEAD).min(pieces.len() - 1)].at as isize;
+        let len = len as usize;
+        match side {
+            Listed::Source => {
+                prefetch(source.wrapping_offset(later));
+                // SAFETY: `source` plus the place is a piece of the list, and `target` is behind those before.
+                unsafe { std::ptr::copy_nonoverlapping(source.wrapping_offset(at as isize), target, len) };
+                target = target.wrapping_add(len);
+            }
+            Listed::Target => {
+                prefetch(target.wrapping_offset(later));
+                // SAFETY: the same with the sides exchanged.
+                unsafe { std::ptr::copy_nonoverlapping(source, target.wrapping_offset(at as isize), len) };
+                source = source.wrapping_add(len);
+            }
+        }
+    }
+}

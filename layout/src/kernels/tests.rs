@@ -1,0 +1,106 @@
+#![expect(unsafe_code, reason = "streaming from the first byte on is no part of the interface")]
+//! Kernels against the list of runs: all block sizes, misaligned bases, strides of all kinds, stores past the caches.
+
+use crate::{Order, Plan, Raw};
+use proptest::prelude::*;
+
+fn filled(len: usize) -> Vec<u8> {
+    (0..len).map(|place| (place * 167 + place / 256 * 13) as u8).collect()
+}
+
+/// The places of a stream's bytes.
+fn places(raw: &Raw) -> Vec<usize> {
+    raw.runs().flat_map(|(at, len)| (at as usize)..(at as usize + len as usize)).collect()
+}
+
+/// Carries a plan out between buffers with misaligned bases, through the caches and past them.
+fn check(source: &Raw, target: &Raw, misaligned: (usize, usize)) {
+    let plan = Plan::new(source, target).expect("they go together");
+    let (from, to) = (source.end() as usize, target.end() as usize);
+    let buffer = filled(misaligned.0 + from);
+    let mut expected = vec![0xee; misaligned.1 + to];
+    for (from, to) in places(source).into_iter().zip(places(target)) {
+        expected[misaligned.1 + to] = buffer[misaligned.0 + from];
+    }
+    for streamed_bytes_min in [0, u64::MAX] {
+        let mut landed = vec![0xee; misaligned.1 + to];
+        plan.check_bounds(from as u64, to as u64).expect("buffers hold their layouts");
+        // SAFETY: behind what is misaligned, the buffers are as long as was checked; they are two.
+        unsafe {
+            plan.run_from(
+                buffer.as_ptr().add(misaligned.0),
+                landed.as_mut_ptr().add(misaligned.1),
+                streamed_bytes_min,
+            );
+        }
+        assert!(landed == expected, "{source:?} to {target:?}, {misaligned:?}, from {streamed_bytes_min}");
+    }
+}
+
+fn blocks() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        prop::sample::select(vec![1_u64, 2, 4, 8, 12, 16, 24, 32, 48, 64]),
+        1_u64..200,
+        1000_u64..5000
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn blocks_at_even_distances(block in blocks(), count in 1_u64..300, gap in 0_u64..90, by in (0_usize..65, 0_usize..65)) {
+        let laid = Raw::bytes_of(block).unwrap().hvector(count, 1, (block + gap) as i64).unwrap();
+        let dense = Raw::bytes_of(laid.bytes()).unwrap();
+        check(&laid, &dense, by);
+        check(&dense, &laid, by);
+        check(&laid, &laid, by);
+    }
+
+    #[test]
+    fn blocks_a_page_apart(block in blocks(), count in 1_u64..40, by in (0_usize..65, 0_usize..65)) {
+        let laid = Raw::bytes_of(block).unwrap().hvector(count, 1, 8192).unwrap();
+        let dense = Raw::bytes_of(laid.bytes()).unwrap();
+        check(&laid, &dense, by);
+        check(&dense, &laid, by);
+    }
+
+    #[test]
+    fn lists_of_places(block in blocks(), mut at in prop::collection::btree_set(0_i64..500, 1..100), by in (0_usize..65, 0_usize..65), turn in any::<bool>()) {
+        let mut places: Vec<i64> = std::mem::take(&mut at).into_iter().collect();
+        if turn {
+            places.rotate_left(1);
+        }
+        let laid = Raw::bytes_of(block).unwrap().indexed_block(1, &places).unwrap();
+        let dense = Raw::bytes_of(laid.bytes()).unwrap();
+        check(&laid, &dense, by);
+        check(&dense, &laid, by);
+        let rows = laid.resized(0, laid.end()).unwrap().contiguous(3).unwrap();
+        check(&rows, &Raw::bytes_of(rows.bytes()).unwrap(), by);
+        let strided = Raw::bytes_of(block).unwrap().vector(places.len() as u64, 1, 2).unwrap();
+        check(&laid, &strided, by);
+        check(&strided, &laid, by);
+    }
+
+    #[test]
+    fn transpositions(block in prop::sample::select(vec![1_u64, 2, 3, 4, 8, 12, 16, 24, 32, 48, 64, 80]), rows in 1_u64..70, columns in 1_u64..70, by in (0_usize..65, 0_usize..65)) {
+        let element = Raw::bytes_of(block).unwrap();
+        let column = element.vector(rows, 1, columns as i64).unwrap();
+        let turned = column.resized(0, block as i64).unwrap().contiguous(columns).unwrap();
+        let dense = Raw::bytes_of(turned.bytes()).unwrap();
+        check(&dense, &turned, by);
+        check(&turned, &dense, by);
+    }
+
+    #[test]
+    fn faces_of_grids(size in (2_u64..20, 2_u64..20, 2_u64..20), element in blocks(), by in (0_usize..65, 0_usize..65)) {
+        let element = Raw::bytes_of(element.min(100)).unwrap();
+        let sizes = [size.0, size.1, size.2];
+        let lens = [size.0 - 1, size.1, size.2.div_ceil(2)];
+        for (from, to) in [(Order::C, Order::Fortran), (Order::C, Order::C), (Order::Fortran, Order::Fortran)] {
+            let source = element.subarray(&sizes, &lens, &[1, 0, 0], from).unwrap();
+            let target = element.subarray(&sizes, &lens, &[0, 0, size.2 / 2], to).unwrap();
+            check(&source, &target, by);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Derived data layouts as values: which bytes of a buffer are meant, in which order, and copies between two such selections in
+//! one pass.
+//!
+//! ```
+//! use chare_layout::{Dims, Layout, Plan};
+//! # fn main() -> Result<(), chare_layout::LayoutError> {
+//! // The east face of the inside of a grid, and the west frame of a neighbour's.
+//! let grid = Dims::new([6, 6, 6]);
+//! let east: Layout<f64> = grid.select((1..=4, 1..=4, 4));
+//! let west: Layout<f64> = grid.select((1..=4, 1..=4, 0));
+//! let plan = Plan::new(&east, &west)?;
+//!
+//! let source: Vec<u8> = (0..6 * 6 * 6 * 8).map(|byte| byte as u8).collect();
+//! let mut target = vec![0; source.len()];
+//! chare_layout::copy(&plan, &source, &mut target)?;
+//! let (from, to) = ((36 + 6 + 4) * 8, (36 + 6) * 8);
+//! assert_eq!(target[to..to + 8], source[from..from + 8]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A layout is a value: made once, shared by cloning, compared by content, never committed or freed.
+//!
+//! 1. *The type map.* A layout is a list of pieces of memory in an order, as MPI defines it: the packed stream has the pieces
+//!    one after the other. [`Raw`]'s constructors mean what MPI's mean; [`Layout`] counts in elements; [`Dims`] selects from
+//!    arrays.
+//! 2. *The canonical form* keeps that order and forgets how it was written (`canonical.rs` has the rules). Equal forms have
+//!    equal digests, so that a peer knows a layout again without being told.
+//! 3. *The packed stream* can be entered anywhere: a [`Cursor`] is a number.
+//! 4. *A plan* joins two layouts of streams that go together to one nest of copies: no packing between them.
+//! 5. *Bounds are checked once*, before a kernel runs; kernels take raw pointers, for memory that others may touch.
+//!
+//! It knows no chare, no network and no thread.
+
+mod arrays;
+mod bounds;
+mod canonical;
+mod constructors;
+mod cost;
+mod cursor;
+mod dims;
+mod encoded;
+mod error;
+mod injective;
+mod kernels;
+mod layout;
+mod limits;
+#[cfg(feature = "ndarray")]
+mod ndarray;
+mod nest;
+mod op;
+mod plan;
+mod raw;
+mod runs;
+mod sums;
+mod walk;
+
+pub use arrays::{Distributed, Distribution, Order};
+pub use cost::{Rates, Side, lines};
+pub use cursor::Cursor;
+pub use dims::{Along, Dims, Selection};
+pub use error::LayoutError;
+pub use kernels::front::{copy, pack, pack_range, unpack, unpack_range};
+pub use layout::Layout;
+pub use limits::{DEPTH_MAX, INDICES_MAX, LOOPS_MAX, OPS_MAX};
+pub use plan::Plan;
+pub use raw::Raw;
+pub use runs::Runs;

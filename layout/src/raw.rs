@@ -1,0 +1,169 @@
+//! The untyped value: operations in canonical form and what is known of them, in bytes.
+
+use crate::op::Op;
+use crate::{LayoutError, bounds, canonical, encoded, injective, sums};
+use sha2::{Digest, Sha256};
+use smallvec::SmallVec;
+use std::fmt;
+use std::sync::OnceLock;
+
+/// Which bytes of a buffer, in which order: what [`Layout`](crate::Layout) shares, without types.
+///
+/// Its constructors mean what those of MPI mean, with the value they are called on as the inner type; all of them count in
+/// 64 bits and refuse in words what does not fit. A value never changes, so nothing has to be committed or freed.
+///
+/// ```
+/// use chare_layout::Raw;
+/// # fn main() -> Result<(), chare_layout::LayoutError> {
+/// // Three pieces of two doubles each, four doubles apart.
+/// let layout = Raw::bytes_of(8)?.vector(3, 2, 4)?;
+/// assert_eq!(layout.runs().collect::<Vec<_>>(), [(0, 16), (32, 16), (64, 16)]);
+/// assert_eq!((layout.bytes(), layout.extent()), (48, 80));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Raw {
+    pub(crate) ops: SmallVec<[Op; 1]>,
+    bytes: u64,
+    origin: i64,
+    span: u64,
+    low: i64,
+    high: i64,
+    grain: u64,
+    runs: u64,
+    digest: OnceLock<[u8; 16]>,
+    clash: OnceLock<Option<LayoutError>>,
+}
+
+impl Raw {
+    /// The value of operations one after the other, with bounds of its own or those of what they touch.
+    pub(crate) fn assemble(
+        ops: impl IntoIterator<Item = Op>,
+        bounds: Option<(i64, i64)>,
+    ) -> Result<Self, LayoutError> {
+        let ops = canonical::canonical(ops)?;
+        let facts = bounds::facts(&ops)?;
+        let (origin, end) = facts.map_or((0, 0), |facts| (facts.low, facts.high));
+        let (low, high) = bounds.unwrap_or((origin, end));
+        // Whoever asks for the distance of two in a row must get it.
+        high.checked_sub(low).ok_or(LayoutError::TooFar { what: sums::PLACE })?;
+        Ok(Self {
+            ops,
+            bytes: facts.map_or(0, |facts| facts.bytes),
+            origin,
+            span: end.abs_diff(origin),
+            low,
+            high,
+            grain: facts.map_or(0, |facts| facts.grain),
+            runs: facts.map_or(0, |facts| facts.runs),
+            digest: OnceLock::new(),
+            clash: OnceLock::new(),
+        })
+    }
+
+    /// Bytes of the packed stream: MPI's size.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The first byte selected; with [`span`](Self::span), MPI's true lower bound and true extent.
+    pub fn origin(&self) -> i64 {
+        self.origin
+    }
+
+    /// All bytes selected lie in `origin .. origin + span`.
+    pub fn span(&self) -> u64 {
+        self.span
+    }
+
+    /// MPI's lower bound: where a layout of these starts, which [`resized`](Self::resized) may put elsewhere than its bytes.
+    pub fn lower_bound(&self) -> i64 {
+        self.low
+    }
+
+    /// Distance of two of these in a row: MPI's extent. Whatever was said stays; nothing is rounded to an alignment.
+    pub fn extent(&self) -> i64 {
+        self.high - self.low
+    }
+
+    pub(crate) fn upper_bound(&self) -> i64 {
+        self.high
+    }
+
+    /// Whether lower bound and extent are those of the bytes selected.
+    pub(crate) fn is_tight(&self) -> bool {
+        (self.low, self.high) == (self.origin, self.end())
+    }
+
+    pub(crate) fn end(&self) -> i64 {
+        self.origin.wrapping_add_unsigned(self.span)
+    }
+
+    /// The largest number of which all blocks, strides and places are multiples; 0 if nothing is selected.
+    pub fn grain(&self) -> u64 {
+        self.grain
+    }
+
+    /// Pieces of memory after neighbours melted: as many as [`runs`](Self::runs) gives.
+    pub fn run_count(&self) -> u64 {
+        self.runs
+    }
+
+    /// Whether it selects one piece of memory, or nothing.
+    pub fn is_contiguous(&self) -> bool {
+        self.runs <= 1
+    }
+
+    /// Whether no byte is selected twice, so that it may be a target.
+    ///
+    /// Cost: closed forms for nests of loops; lists of pieces are walked once, and sorted if they do not ascend; kept.
+    ///
+    /// # Errors
+    /// [`LayoutError::Overlaps`] with the place in the stream of a byte selected again, and
+    /// [`LayoutError::MayOverlap`] for more than a million interleaved pieces, which are not looked through.
+    pub fn check_target(&self) -> Result<(), LayoutError> {
+        let clash = self.clash.get_or_init(|| injective::check(self).err());
+        clash.clone().map_or(Ok(()), Err)
+    }
+
+    /// Whether a buffer of `len` bytes holds all that it selects.
+    ///
+    /// # Errors
+    /// [`LayoutError::OutOfBounds`].
+    pub fn check_bounds(&self, len: u64) -> Result<(), LayoutError> {
+        let end = self.end();
+        if self.origin < 0 || u64::try_from(end).is_ok_and(|end| end > len) {
+            return Err(LayoutError::OutOfBounds { origin: self.origin, end, len });
+        }
+        Ok(())
+    }
+
+    /// Names its content to those who know it: the first half of the SHA-256 of [`encode`](Self::encode). Taken once.
+    pub fn digest(&self) -> [u8; 16] {
+        *self.digest.get_or_init(|| {
+            let whole = Sha256::digest(encoded::encode(self));
+            std::array::from_fn(|place| whole[place])
+        })
+    }
+}
+
+/// Equal canonical forms and bounds; equal values have equal digests.
+impl PartialEq for Raw {
+    fn eq(&self, other: &Self) -> bool {
+        (self.low, self.high) == (other.low, other.high) && self.ops == other.ops
+    }
+}
+
+impl Eq for Raw {}
+
+impl fmt::Debug for Raw {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Raw")
+            .field("ops", &self.ops)
+            .field("bytes", &self.bytes)
+            .field("lower_bound", &self.low)
+            .field("extent", &self.extent())
+            .finish()
+    }
+}

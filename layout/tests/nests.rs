@@ -1,0 +1,166 @@
+//! Random nests of all constructors against type maps as the standard defines them.
+
+mod oracle;
+
+use chare_layout::{Cursor, LayoutError, Plan, Raw, copy, pack, unpack};
+use oracle::{Map, types};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// Bytes that differ from their neighbours, near and far.
+fn filled(len: usize) -> Vec<u8> {
+    (0..len).map(|place| (place * 167 + place / 256 * 13) as u8).collect()
+}
+
+/// The layout moved so that it starts `before` bytes into a buffer; the buffer's length, and where its bytes are.
+fn placed(raw: &Raw, map: &Map, before: i64) -> (Raw, usize, Vec<usize>) {
+    let by = before - raw.origin();
+    let places: Vec<usize> = map.bytes.iter().map(|byte| (byte + by) as usize).collect();
+    (raw.shifted(by).expect("it fits"), before as usize + raw.span() as usize, places)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+    #[test]
+    fn what_is_known_is_what_the_type_map_says(of in types()) {
+        let Some(map) = of.map() else { return Ok(()) };
+        let raw = of.raw().expect("small types fit");
+        prop_assert_eq!(raw.bytes(), map.bytes.len() as u64);
+        prop_assert_eq!(raw.runs().collect::<Vec<_>>(), map.runs());
+        prop_assert_eq!(raw.run_count(), map.runs().len() as u64);
+        prop_assert_eq!(raw.origin(), map.bytes.iter().copied().min().unwrap_or(0));
+        let end = map.bytes.iter().copied().max().map_or(0, |last| last + 1);
+        prop_assert_eq!(raw.span(), (end - raw.origin()) as u64);
+        prop_assert_eq!((raw.lower_bound(), raw.extent()), (map.lower, map.upper - map.lower));
+        for (at, len) in map.runs() {
+            prop_assert!(len % raw.grain() == 0 && at % raw.grain() as i64 == 0);
+        }
+        match raw.check_target() {
+            Ok(()) => prop_assert!(map.is_injective()),
+            Err(LayoutError::Overlaps { byte }) => {
+                let place = map.bytes[byte as usize];
+                prop_assert!(map.bytes[..byte as usize].contains(&place), "{} lands on no earlier one", byte);
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn encoding_and_digest_keep_the_value(of in types()) {
+        let Ok(raw) = of.raw() else { return Ok(()) };
+        let bytes = raw.encode();
+        let again = Raw::decode(&bytes).expect("what was encoded decodes");
+        prop_assert_eq!(&again, &raw);
+        prop_assert_eq!(again.encode(), bytes);
+        prop_assert_eq!(again.digest(), raw.digest());
+        let facts = |raw: &Raw| (raw.bytes(), raw.origin(), raw.span(), raw.grain(), raw.run_count());
+        prop_assert_eq!(facts(&again), facts(&raw));
+    }
+
+    #[test]
+    fn packing_gathers_the_type_map(of in types(), before in 0_i64..9) {
+        let Some(map) = of.map() else { return Ok(()) };
+        let (raw, len, places) = placed(&of.raw().expect("it fits"), &map, before);
+        let buffer = filled(len);
+        let mut stream = vec![0; places.len()];
+        pack(&raw, &buffer, &mut stream).expect("the buffer holds it");
+        let expected: Vec<u8> = places.iter().map(|place| buffer[*place]).collect();
+        prop_assert_eq!(&stream, &expected);
+        if map.is_injective() {
+            let mut target = vec![0xee; len];
+            unpack(&raw, &stream, &mut target).expect("the buffer holds it");
+            let mut expected = vec![0xee; len];
+            places.iter().zip(&stream).for_each(|(place, byte)| expected[*place] = *byte);
+            prop_assert_eq!(target, expected);
+        }
+    }
+
+    #[test]
+    fn chunks_of_any_length_make_the_same_stream(
+        of in types(),
+        chunks in prop::collection::vec(1_usize..40, 1..40),
+        start in 0_u64..200,
+    ) {
+        let Some(map) = of.map() else { return Ok(()) };
+        let (raw, len, places) = placed(&of.raw().expect("it fits"), &map, 3);
+        let buffer = filled(len);
+        let mut cursor = Cursor::new(Arc::new(raw));
+        let mut into = Cursor::new(Arc::clone(cursor.layout()));
+        cursor.seek(start.min(cursor.left())).expect("within");
+        into.seek(cursor.at()).expect("within");
+        let mut target = vec![0xee; len];
+        let mut expected = target.clone();
+        for chunk_len in chunks {
+            let at = cursor.at() as usize;
+            let mut chunk = vec![0; chunk_len];
+            let packed = cursor.pack(&buffer, &mut chunk).expect("the buffer holds it");
+            prop_assert_eq!(packed, chunk_len.min(places.len() - at));
+            for (place, byte) in places[at..at + packed].iter().zip(&chunk) {
+                prop_assert_eq!(buffer[*place], *byte);
+                expected[*place] = *byte;
+            }
+            let runs: u64 = cursor.layout().runs_within(at as u64, packed as u64).map(|run| run.1).sum();
+            prop_assert_eq!(runs, packed as u64);
+            if map.is_injective() {
+                prop_assert_eq!(into.unpack(&chunk[..packed], &mut target), Ok(packed));
+                prop_assert_eq!(&target, &expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_plan_copies_stream_to_stream(from in types(), to in types(), before in 0_i64..9) {
+        let (Some(source_map), Some(target_map)) = (from.map(), to.map()) else { return Ok(()) };
+        let (source, source_len, froms) = placed(&from.raw().expect("it fits"), &source_map, before);
+        let (target, target_len, tos) = placed(&to.raw().expect("it fits"), &target_map, 8 - before);
+        // As many of the shorter one as fill the other, where that can be said.
+        let plan = Plan::new(&source, &target);
+        if froms.len() > tos.len() {
+            let (have, room) = (froms.len() as u64, tos.len() as u64);
+            prop_assert_eq!(plan.err(), Some(LayoutError::TooLong { have, room }));
+        } else if !target_map.is_injective() {
+            prop_assert!(plan.is_err());
+        } else {
+            let buffer = filled(source_len);
+            let mut landed = vec![0xee; target_len];
+            copy(&plan.expect("they go together"), &buffer, &mut landed).expect("both buffers hold them");
+            let mut expected = vec![0xee; target_len];
+            froms.iter().zip(&tos).for_each(|(from, to)| expected[*to] = buffer[*from]);
+            prop_assert_eq!(landed, expected);
+        }
+    }
+
+    #[test]
+    fn hostile_bytes_neither_panic_nor_pass_unchecked(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+        let mut bytes = bytes;
+        if let Some(version) = bytes.first_mut() {
+            *version = *version & 0x80 | 1;
+        }
+        if let Ok(raw) = Raw::decode(&bytes) {
+            let again = Raw::decode(&raw.encode());
+            prop_assert_eq!(again.as_ref(), Ok(&raw));
+            let _ = raw.check_target();
+            prop_assert!(raw.runs().take(100).all(|(at, _)| at >= raw.origin()));
+        }
+    }
+
+    #[test]
+    fn changed_encodings_neither_panic_nor_pass_unchecked(
+        of in types(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+    ) {
+        let Ok(raw) = of.raw() else { return Ok(()) };
+        let mut bytes = raw.encode();
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        if let Ok(raw) = Raw::decode(&bytes) {
+            let again = Raw::decode(&raw.encode());
+            prop_assert_eq!(again.as_ref(), Ok(&raw));
+            let end = raw.origin().checked_add_unsigned(raw.span());
+            prop_assert!(raw.runs().take(100).all(|(at, len)| at.checked_add_unsigned(len) <= end));
+        }
+    }
+}
