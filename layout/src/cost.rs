@@ -9,8 +9,8 @@ use crate::{Raw, bounds};
 const LINE: f64 = 64.0;
 
 /// Which end of a copy is meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Side {
+#[derive(Clone, Copy)]
+enum Side {
     /// It is read.
     Source,
     /// It is written.

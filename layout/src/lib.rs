@@ -56,7 +56,7 @@ mod sums;
 mod walk;
 
 pub use arrays::{Distributed, Distribution, Order};
-pub use cost::{Rates, Side, lines};
+pub use cost::{Rates, lines};
 pub use cursor::Cursor;
 pub use dims::{Along, Dims, Selection};
 pub use error::LayoutError;

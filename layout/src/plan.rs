@@ -159,9 +159,12 @@ impl<'a> Reading<'a> {
     }
 }
 
+type Shared = Arc<[Op]>;
+
+/// Steps in the making, and both sides as walks share them, once there is one.
 #[derive(Default)]
 struct Builder {
-    whole: Option<(Arc<[Op]>, Arc<[Op]>)>,
+    whole: Option<(Shared, Shared)>,
 }
 
 impl Builder {

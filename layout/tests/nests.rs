@@ -20,7 +20,7 @@ fn placed(raw: &Raw, map: &Map, before: i64) -> (Raw, usize, Vec<usize>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3_000))]
+    #![proptest_config(ProptestConfig::with_cases(10_000))]
 
     #[test]
     fn what_is_known_is_what_the_type_map_says(of in types()) {
@@ -163,4 +163,16 @@ proptest! {
             prop_assert!(raw.runs().take(100).all(|(at, len)| at.checked_add_unsigned(len) <= end));
         }
     }
+}
+
+#[test]
+fn most_random_nests_have_something_to_check() {
+    use proptest::strategy::ValueTree;
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let maps: Vec<Map> =
+        (0..2_000).filter_map(|_| types().new_tree(&mut runner).expect("a type").current().map()).collect();
+    let rich = maps.iter().filter(|map| map.runs().len() > 3).count();
+    let targets = maps.iter().filter(|map| map.runs().len() > 3 && map.is_injective()).count();
+    println!("{} of 2000 short enough, {rich} of more than 3 runs, {targets} of these targets", maps.len());
+    assert!(rich >= 400 && targets >= 150, "{rich} {targets}");
 }

@@ -6,12 +6,12 @@ use std::collections::HashSet;
 
 /// Lines touched, on average over all starts that are multiples of `aligned`.
 fn counted(raw: &Raw, aligned: usize) -> f64 {
-    let starts = (0..64).step_by(aligned);
+    let starts = (0_i64..64).step_by(aligned);
     let of = |start: i64| {
         let touched = raw.runs().flat_map(|(at, len)| (at + start) / 64..=(at + start + len as i64 - 1) / 64);
         touched.collect::<HashSet<_>>().len() as f64
     };
-    starts.clone().map(|start| of(start as i64)).sum::<f64>() / starts.count() as f64
+    starts.clone().map(of).sum::<f64>() / starts.count() as f64
 }
 
 #[test]

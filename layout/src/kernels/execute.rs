@@ -84,7 +84,7 @@ unsafe fn run_step(step: &Step, source: *const u8, target: *mut u8, is_streamed:
                 }
             }
             Step::Zip { source: from, target: to, at, bytes } => {
-                zip((from, source), (to, target), *at, *bytes)
+                zip((from, source), (to, target), *at, *bytes);
             }
         }
     }
@@ -135,7 +135,7 @@ unsafe fn run_nest(
                 }
             }
             [rows, columns] if nest.is_transposed => {
-                transposed::tiled(source, target, *rows, *columns, block)
+                transposed::tiled(source, target, *rows, *columns, block);
             }
             [outer, rest @ ..] => {
                 for _ in 0..outer.count {
