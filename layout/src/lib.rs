@@ -24,7 +24,7 @@
 //! 1. *The type map.* A layout is a list of pieces of memory in an order, as MPI defines it: the packed stream has the pieces
 //!    one after the other. [`Raw`]'s constructors mean what MPI's mean; [`Layout`] counts in elements; [`Dims`] selects from
 //!    arrays.
-//! 2. *The canonical form* keeps that order and forgets how it was written (`canonical.rs` has the rules). Equal forms have
+//! 2. *The canonical form* keeps that order and forgets how it was written (`value/canonical.rs` has the rules). Equal forms have
 //!    equal digests, so that a peer knows a layout again without being told.
 //! 3. *The packed stream* can be entered anywhere: a [`Cursor`] is a number.
 //! 4. *A plan* joins two layouts of streams that go together to one nest of copies: no packing between them.
@@ -32,37 +32,20 @@
 //!
 //! It knows no chare, no network and no thread.
 
-mod arrays;
-mod bounds;
-mod canonical;
-mod constructors;
-mod cost;
 mod cursor;
-mod dims;
-mod encoded;
-mod error;
-mod injective;
 mod kernels;
-mod layout;
-mod limits;
-#[cfg(feature = "ndarray")]
-mod ndarray;
-mod nest;
-mod op;
+mod make;
 mod plan;
-mod raw;
-mod runs;
-mod sums;
-mod walk;
+mod value;
 
-pub use arrays::{Distributed, Distribution, Order};
-pub use cost::{Rates, lines};
 pub use cursor::Cursor;
-pub use dims::{Along, Dims, Selection};
-pub use error::LayoutError;
 pub use kernels::front::{copy, pack, pack_range, unpack, unpack_range};
-pub use layout::Layout;
-pub use limits::{DEPTH_MAX, INDICES_MAX, LOOPS_MAX, OPS_MAX};
+pub use make::arrays::{Distributed, Distribution, Order};
+pub use make::dims::{Along, Dims, Selection};
+pub use make::layout::Layout;
 pub use plan::Plan;
-pub use raw::Raw;
-pub use runs::Runs;
+pub use plan::cost::{Rates, lines};
+pub use value::error::LayoutError;
+pub use value::limits::{DEPTH_MAX, INDICES_MAX, LOOPS_MAX, OPS_MAX};
+pub use value::raw::Raw;
+pub use value::runs::Runs;

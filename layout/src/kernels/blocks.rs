@@ -2,7 +2,7 @@
 //! Blocks at even distances: constant sizes in registers, `memcpy` above.
 
 use super::{AHEAD, by_block, prefetch};
-use crate::nest::Pair;
+use crate::plan::nest::Pair;
 
 /// From a page on, the hardware does not foresee the next block.
 const FAR: u64 = 4096;

@@ -2,10 +2,10 @@
 //! Plans carried out: steps, nests and walks, each to the kernel that its shape asks for.
 
 use super::{blocks, indexed, lines, streaming, transposed};
-use crate::nest::{Nest, Pair};
-use crate::op::Op;
+use crate::plan::nest::{Nest, Pair};
 use crate::plan::{Listed, Plan, Step};
-use crate::walk::{Strip, Walk};
+use crate::value::op::Op;
+use crate::value::walk::{Strip, Walk};
 
 /// From so many bytes on, what is written would only push out of the caches what is needed there: stores go past them.
 pub(crate) const STREAMED_BYTES_MIN: u64 = 4 << 20;

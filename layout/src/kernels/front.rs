@@ -2,7 +2,7 @@
 //! The safe front: copies between slices, whose bounds are checked once, before the first byte moves.
 
 use super::execute::strips;
-use crate::walk::{Strip, Walk};
+use crate::value::walk::{Strip, Walk};
 use crate::{LayoutError, Plan, Raw};
 
 /// Copies what `source` holds where the plan's source layout selects to where its target layout selects in `target`.

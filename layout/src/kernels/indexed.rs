@@ -2,8 +2,8 @@
 //! Lists of pieces on one side, one piece of memory on the other; places ahead are prefetched.
 
 use super::{AHEAD, by_block, prefetch};
-use crate::op::{Body, Piece, lengths};
 use crate::plan::Listed;
+use crate::value::op::{Body, Piece, lengths};
 
 /// Copies all pieces of a list in their order.
 ///

@@ -2,8 +2,8 @@
 //! Rows of blocks that become one long piece of memory: whole lines are assembled in the first cache and stored past the rest.
 
 use super::{blocks, lines};
-use crate::nest::Pair;
-use crate::sums::gcd;
+use crate::plan::nest::Pair;
+use crate::value::sums::gcd;
 
 /// Bytes that are assembled at a time: they stay in the first cache, twice.
 const STAGE: usize = 4096;

@@ -3,7 +3,7 @@
 //! cache, so that each line is read and written once.
 
 use super::by_block;
-use crate::nest::Pair;
+use crate::plan::nest::Pair;
 
 /// Bytes of a line of the cache.
 const LINE: u64 = 64;

@@ -3,7 +3,7 @@
 //! It gives [`Strip`]s: blocks at even distances, so that kernels loop and not the walk. A strip may be taken in parts, within
 //! a block, too.
 
-use crate::op::{Body, Op};
+use crate::value::op::{Body, Op};
 use smallvec::SmallVec;
 
 /// `count` blocks, `stride` apart.
@@ -42,7 +42,7 @@ pub(crate) struct Walk<'a> {
 }
 
 /// The loops around a body that its strips do not cover.
-fn outer(op: &Op) -> &[crate::op::Loop] {
+fn outer(op: &Op) -> &[crate::value::op::Loop] {
     match op.body {
         Body::Block(_) => op.loops.split_last().map_or(&[], |(_, outer)| outer),
         _ => &op.loops,

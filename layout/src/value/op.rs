@@ -3,7 +3,8 @@
 //! An [`Op`] stands for its body at each step of its loops, outermost first. Bodies that hold operations make a tree; its
 //! leaves are blocks and lists of blocks.
 
-use crate::{LayoutError, sums};
+use crate::LayoutError;
+use crate::value::sums;
 use smallvec::SmallVec;
 use std::sync::Arc;
 

@@ -3,9 +3,10 @@
 //! Bounds are those of MPI: the lowest lower bound and the highest upper bound of all copies of the inner type, whether they
 //! were said by `resized` and `subarray` or derived; bounds that were said do not stick to what is built of them.
 
-use crate::canonical::{self, group};
-use crate::op::{Body, Loop, Loops, Op};
-use crate::{LayoutError, Raw, sums};
+use crate::value::canonical::{self, group};
+use crate::value::op::{Body, Loop, Loops, Op};
+use crate::value::sums;
+use crate::{LayoutError, Raw};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -159,13 +160,13 @@ impl Raw {
             (blocks.iter().map(|block| block.1).collect(), row)
         } else {
             let all = blocks.iter().try_fold(0_u64, |all, block| sums::add_bytes(all, block.0))?;
-            crate::limits::check_indices(usize::try_from(all).unwrap_or(usize::MAX))?;
+            crate::value::limits::check_indices(usize::try_from(all).unwrap_or(usize::MAX))?;
             // That the last place of each block fits was checked with the bounds.
             let places =
                 blocks.iter().flat_map(|(len, at)| (0..*len as i64).map(move |one| at + one * extent));
             (places.collect(), Loops::new())
         };
-        crate::limits::check_indices(offsets.len())?;
+        crate::value::limits::check_indices(offsets.len())?;
         // What stands at each place is canonical by itself.
         let of = canonical::canonical([self.within(0, loops)?])?;
         if of.is_empty() {
@@ -260,8 +261,9 @@ fn refined(op: &Op, element: u64, inner: &Raw) -> Result<Op, LayoutError> {
             Body::Each { offsets, of: of.into_vec().into() }
         }
         Body::Runs(pieces) => {
-            let rows: Result<Vec<Op>, LayoutError> =
-                crate::op::lengths(pieces).map(|(at, len)| inner.within(at, row(len / element))).collect();
+            let rows: Result<Vec<Op>, LayoutError> = crate::value::op::lengths(pieces)
+                .map(|(at, len)| inner.within(at, row(len / element)))
+                .collect();
             Body::Group(rows?.into())
         }
         Body::Each { offsets, of } => Body::Each { offsets: Arc::clone(offsets), of: all(of)? },

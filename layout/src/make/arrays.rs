@@ -1,9 +1,10 @@
 //! Sub-blocks of arrays: MPI's subarray and distributed array, in the order of C and of Fortran.
 
-use crate::canonical::group;
-use crate::constructors::same_lengths;
-use crate::op::{Loop, Loops, Op};
-use crate::{LayoutError, Raw, sums};
+use crate::make::constructors::same_lengths;
+use crate::value::canonical::group;
+use crate::value::op::{Loop, Loops, Op};
+use crate::value::sums;
+use crate::{LayoutError, Raw};
 use smallvec::SmallVec;
 
 /// Which index of an array varies fastest in memory.
@@ -173,7 +174,7 @@ impl Raw {
                 let behind = sums::add_bytes(share.start, sums::mul_bytes(share.blocks, share.stride)?)?;
                 parts.push(group(&ops, place(behind)?, std::iter::once(row(share.rest)).collect())?);
             }
-            ops = crate::canonical::canonical(parts)?;
+            ops = crate::value::canonical::canonical(parts)?;
         }
         Self::assemble(ops, Some((whole.min(0), whole.max(0))))
     }

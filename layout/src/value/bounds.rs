@@ -1,7 +1,8 @@
 //! Bounds of operations: bytes, lowest and highest place touched, runs and grain, in closed form for loops.
 
-use crate::op::{Body, Op, lengths};
-use crate::{LayoutError, sums};
+use crate::LayoutError;
+use crate::value::op::{Body, Op, lengths};
+use crate::value::sums;
 
 /// What is known of operations one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

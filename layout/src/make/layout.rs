@@ -1,6 +1,7 @@
 //! The typed value: which elements of a buffer of `T`, in which order.
 
-use crate::{LayoutError, Raw, sums};
+use crate::value::sums;
+use crate::{LayoutError, Raw};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -139,7 +140,7 @@ impl<T> Layout<T> {
     /// # Errors
     /// Lists of different lengths, what does not fit 64 bits.
     pub fn strided(shape: &[usize], strides: &[isize]) -> Result<Self, LayoutError> {
-        crate::constructors::same_lengths(("sizes", shape.len()), ("strides", strides.len()))?;
+        crate::make::constructors::same_lengths(("sizes", shape.len()), ("strides", strides.len()))?;
         let mut raw = Self::element()?;
         for (count, stride) in shape.iter().zip(strides).rev() {
             raw = raw.hvector(*count as u64, 1, bytes::<T>(*stride as i64)?)?;

@@ -1,6 +1,6 @@
 //! Each rule of the canonical form by its name.
 
-use crate::op::Body;
+use crate::value::op::Body;
 use crate::{LayoutError, Raw};
 
 fn bytes(len: u64) -> Raw {

@@ -1,7 +1,8 @@
 //! The untyped value: operations in canonical form and what is known of them, in bytes.
 
-use crate::op::Op;
-use crate::{LayoutError, bounds, canonical, encoded, injective, sums};
+use crate::LayoutError;
+use crate::value::op::Op;
+use crate::value::{bounds, canonical, encoded, injective, sums};
 use sha2::{Digest, Sha256};
 use smallvec::SmallVec;
 use std::fmt;

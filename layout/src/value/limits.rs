@@ -1,7 +1,7 @@
 //! Limits of layouts: what a peer would decode is what can be made, so that every layout can be told.
 
 use crate::LayoutError;
-use crate::op::{Body, Op};
+use crate::value::op::{Body, Op};
 
 /// Indices, pieces or offsets of one list.
 pub const INDICES_MAX: usize = 1 << 22;

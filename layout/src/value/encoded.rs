@@ -9,8 +9,8 @@
 //! 2. believes no sum: sizes, bounds and the canonical form are made anew, by the code that makes every layout;
 //! 3. refuses what is left over.
 
-use crate::limits::{DEPTH_MAX, INDICES_MAX, LOOPS_MAX, OPS_MAX};
-use crate::op::{Body, Loop, Loops, Op, Piece, lengths};
+use crate::value::limits::{DEPTH_MAX, INDICES_MAX, LOOPS_MAX, OPS_MAX};
+use crate::value::op::{Body, Loop, Loops, Op, Piece, lengths};
 use crate::{LayoutError, Raw};
 
 const VERSION: u8 = 1;
@@ -194,16 +194,16 @@ impl Reader<'_> {
     }
 
     fn ops(&mut self, depth: usize) -> Result<Vec<Op>, LayoutError> {
-        crate::limits::check_count("groups within each other", depth, DEPTH_MAX)?;
+        crate::value::limits::check_count("groups within each other", depth, DEPTH_MAX)?;
         let len = self.length("operations", OPS_MAX)?;
         self.ops += len;
-        crate::limits::check_count("operations", self.ops, OPS_MAX)?;
+        crate::value::limits::check_count("operations", self.ops, OPS_MAX)?;
         (0..len).map(|_| self.op(depth)).collect()
     }
 
     /// Operations in a group: not none.
     fn some_ops(&mut self, depth: usize) -> Result<std::sync::Arc<[Op]>, LayoutError> {
-        let ops = crate::canonical::canonical(self.ops(depth + 1)?)?;
+        let ops = crate::value::canonical::canonical(self.ops(depth + 1)?)?;
         if ops.is_empty() {
             return Err(self.garbled("a group selects nothing"));
         }
@@ -214,7 +214,7 @@ impl Reader<'_> {
         let head = self.number()?;
         let at = self.signed()?;
         let count = usize::try_from(head >> 3).unwrap_or(usize::MAX);
-        crate::limits::check_count("loops", count, LOOPS_MAX)?;
+        crate::value::limits::check_count("loops", count, LOOPS_MAX)?;
         let mut loops = Loops::new();
         for _ in 0..count {
             loops.push(Loop { count: self.number()?, stride: self.signed()? });
@@ -236,13 +236,13 @@ impl Reader<'_> {
 
     fn indexed(&mut self, at: i64, loops: Loops) -> Result<Op, LayoutError> {
         let (block, scale) = (self.number()?, self.number()?);
-        let (block, scale) = (crate::sums::signed(block)?, crate::sums::signed(scale)?);
+        let (block, scale) = (crate::value::sums::signed(block)?, crate::value::sums::signed(scale)?);
         let len = self.list("indices")?;
         let mut index = 0_i64;
         let mut runs = Vec::with_capacity(len);
         for _ in 0..len {
-            index = crate::sums::add(index, self.signed()?)?;
-            runs.push((crate::sums::mul(index, scale)?, block as u64));
+            index = crate::value::sums::add(index, self.signed()?)?;
+            runs.push((crate::value::sums::mul(index, scale)?, block as u64));
         }
         relisted(at, loops, runs)
     }
@@ -253,7 +253,7 @@ impl Reader<'_> {
         let mut end = 0;
         for _ in 0..len {
             let (at, len) = (self.signed()?, self.number()?);
-            end = crate::sums::add_bytes(end, len)?;
+            end = crate::value::sums::add_bytes(end, len)?;
             pieces.push(Piece { at, end });
         }
         relisted(at, loops, lengths(&pieces).collect())
@@ -262,8 +262,8 @@ impl Reader<'_> {
 
 /// A list as the rules make it, in loops.
 fn relisted(at: i64, mut loops: Loops, runs: Vec<(i64, u64)>) -> Result<Op, LayoutError> {
-    use crate::canonical::{list, melt_neighbours};
+    use crate::value::canonical::{list, melt_neighbours};
     let listed = list(&melt_neighbours(runs))?;
     loops.extend_from_slice(&listed.loops);
-    Op::new(crate::sums::add(at, listed.at)?, loops, listed.body)
+    Op::new(crate::value::sums::add(at, listed.at)?, loops, listed.body)
 }

@@ -2,8 +2,9 @@
 //!
 //! Lines are counted in closed form. What a line, a run and a vector cost is measured elsewhere and given as [`Rates`].
 
-use crate::op::{Body, Op, lengths};
-use crate::{Raw, bounds};
+use crate::Raw;
+use crate::value::bounds;
+use crate::value::op::{Body, Op, lengths};
 
 /// Bytes of a line.
 const LINE: f64 = 64.0;

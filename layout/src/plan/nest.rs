@@ -2,7 +2,7 @@
 //!
 //! Loops may be interchanged here, on both sides at once: what goes where stays the same, and a target selects no byte twice.
 
-use crate::op::Loop;
+use crate::value::op::Loop;
 use smallvec::SmallVec;
 
 /// One loop over both sides.

@@ -5,8 +5,8 @@
 //! 2. More bytes than the span has: some byte is selected twice.
 //! 3. Otherwise the runs decide, sorted, up to [`RUNS_MAX`] of them.
 
-use crate::bounds::facts;
-use crate::op::{Body, Op, lengths};
+use crate::value::bounds::facts;
+use crate::value::op::{Body, Op, lengths};
 use crate::{LayoutError, Raw};
 
 /// Runs that are sorted at most: 24 MiB of memory, for a moment.

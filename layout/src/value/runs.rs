@@ -2,7 +2,7 @@
 //! transfers by vectors are made of.
 
 use crate::Raw;
-use crate::walk::{Strip, Walk};
+use crate::value::walk::{Strip, Walk};
 
 /// Iterator over the runs of a layout as `(place, length)` in bytes; see [`Raw::runs`].
 #[derive(Debug, Clone)]

@@ -6,8 +6,11 @@
 //!
 //! A plan knows distances, no addresses: it serves every pair of buffers.
 
-use crate::nest::{Nest, Pair, Pairs, common};
-use crate::op::{Body, Op};
+pub(crate) mod cost;
+pub(crate) mod nest;
+
+use crate::plan::nest::{Nest, Pair, Pairs, common};
+use crate::value::op::{Body, Op};
 use crate::{LayoutError, Raw};
 use std::sync::Arc;
 

@@ -13,8 +13,9 @@
 //! Negative strides and stride 0 stay. The order of the type map never changes. Equal forms select equally; that layouts which
 //! select equally have equal forms holds within these rules, not for every way to write a list of loops.
 
-use crate::op::{Body, Loop, Loops, Op, Piece, lengths};
-use crate::{LayoutError, limits, sums};
+use crate::LayoutError;
+use crate::value::op::{Body, Loop, Loops, Op, Piece, lengths};
+use crate::value::{limits, sums};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -178,7 +179,7 @@ fn gather(ops: SmallVec<[Op; 1]>) -> Result<SmallVec<[Op; 1]>, LayoutError> {
             several => {
                 let mut runs = Vec::new();
                 for op in several {
-                    crate::bounds::facts(std::slice::from_ref(op))?;
+                    crate::value::bounds::facts(std::slice::from_ref(op))?;
                     pieces(op, &mut runs);
                 }
                 gathered.push(list(&melt_neighbours(runs))?);

@@ -1,0 +1,8 @@
+//! Construction of layouts: MPI's constructors, distributed arrays, selections of arrays, layouts in elements, and views of `ndarray`.
+
+pub(crate) mod arrays;
+mod constructors;
+pub(crate) mod dims;
+pub(crate) mod layout;
+#[cfg(feature = "ndarray")]
+mod ndarray;
