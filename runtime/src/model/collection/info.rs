@@ -160,6 +160,14 @@ impl CollectionInfo {
         }
     }
 
+    /// Whether the collection begins with this member.
+    pub(crate) fn began_with(&self, index: Index) -> bool {
+        match &self.blueprint.elements {
+            Elements::Range(range) => range.position(index).is_some(),
+            Elements::List(list) => list.iter().any(|(listed, _)| *listed == index),
+        }
+    }
+
     /// The members that the collection begins with whose indices are digests, and the encodings of those indices.
     pub(crate) fn names(&self) -> impl Iterator<Item = (Index, &[u8])> {
         let list = match &self.blueprint.elements {

@@ -1,7 +1,6 @@
 //! Contributions of members to their sections' reductions: to the members' homes, up the tree, to the callback.
 
-use super::forming::show;
-use super::members_at_home::state;
+use super::members_at_home::{show, state};
 use super::message::tell;
 use super::news::SectionEvent;
 use crate::delivery::fire::fire;
@@ -59,7 +58,14 @@ pub(super) fn end_below(pe: &Pe, section: SectionId, end: u64) {
 
 /// At the home of a member that is gone: ends its contributions, of which it has made so many to these sections.
 pub(super) fn member_gone(pe: &Pe, member: Target, contributed: &[(SectionId, u64)]) {
-    let sections = state(pe).borrow_mut().leave(member);
+    let sections = {
+        let mut sections = state(pe).borrow_mut();
+        if is_of_growing(pe, member) {
+            sections.note_gone(member);
+        }
+        contributed.iter().for_each(|(section, end)| sections.note_end(*section, member, *end));
+        sections.leave(member)
+    };
     for section in sections {
         if let Some(seat) = state(pe).borrow().get(section).and_then(|local| local.seat(member)) {
             seat.is_taken.set(false);
@@ -67,6 +73,17 @@ pub(super) fn member_gone(pe: &Pe, member: Target, contributed: &[(SectionId, u6
         let end = contributed.iter().find(|(of, _)| *of == section).map_or(0, |(_, count)| *count);
         end_below(pe, section, end);
     }
+}
+
+fn is_of_growing(pe: &Pe, member: Target) -> bool {
+    let Target::Member(id, _) = member else { return false };
+    pe.places.borrow().collection(id).is_some_and(|collection| collection.info.grows())
+}
+
+/// At the home of a member that was destroyed before the news of a section came: the member has no part in it but what it contributed.
+pub(super) fn give_up_seat(pe: &Pe, section: SectionId, member: Target) {
+    let end = state(pe).borrow_mut().give_up(section, member);
+    end_below(pe, section, end);
 }
 
 /// Sends on the reductions that are complete.

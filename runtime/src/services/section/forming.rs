@@ -1,6 +1,7 @@
 //! Formation of sections: a list of members becomes seats at the members' homes.
 
-use super::members_at_home::{LocalSection, Standing, state};
+use super::contributing::give_up_seat;
+use super::members_at_home::{LocalSection, Standing, show, state};
 use super::message::{SectionMessage, tell};
 use super::multicast::make_up;
 use super::news::{SectionEvent, SectionNews};
@@ -111,49 +112,62 @@ pub(super) fn seat(
     Outcome::Processed
 }
 
-/// Checks that the members with their home here are there or may still come, and releases the messages that have waited for the section.
+/// Checks the members with their home here, lets those that were destroyed give up their seats, and releases the messages that have waited
+/// for the section.
 fn check_and_open(pe: &Pe, section: SectionId, members: Vec<Target>, within: Option<SectionId>) {
-    if let Some(cause) = members.iter().find_map(|member| explain_absence(pe, *member)) {
-        pe.fail(format!("forming {section}"), cause);
+    let (mut seated, mut absent) = (Vec::with_capacity(members.len()), Vec::new());
+    for member in members {
+        match presence_of(pe, member) {
+            Presence::Expected => seated.push(member),
+            Presence::Destroyed => absent.push(member),
+            Presence::Never(cause) => return pe.fail(format!("forming {section}"), cause),
+        }
     }
     pe.release_early(Missing::Section(section));
-    if let Some(whole) = within.filter(|_| !members.is_empty()) {
-        tell(pe, pe.id, whole, SectionEvent::Required { members });
+    absent.into_iter().for_each(|member| give_up_seat(pe, section, member));
+    if let Some(whole) = within.filter(|_| !seated.is_empty()) {
+        tell(pe, pe.id, whole, SectionEvent::Required { members: seated });
     }
 }
 
-/// At a home: checks that these members belong to the section.
+/// At a home: checks that these members belong to the section, or did until they were destroyed.
 pub(super) fn require(pe: &Pe, section: SectionId, members: &[Target]) {
     let sections = state(pe).borrow();
-    if let Some(stranger) = members.iter().find(|member| !sections.has_seat(section, **member)) {
+    let is_stranger = |member: &&Target| {
+        let was_destroyed = || matches!(presence_of(pe, **member), Presence::Destroyed);
+        !sections.has_seat(section, **member) && !was_destroyed()
+    };
+    if let Some(stranger) = members.iter().find(is_stranger) {
         let cause = format!("{} belongs to no {section}", show(pe, *stranger));
         drop(sections);
         pe.fail(format!("forming a section of members of {section}"), cause);
     }
 }
 
-/// A member for humans.
-pub(super) fn show(pe: &Pe, member: Target) -> String {
-    let places = pe.places.borrow();
-    match member {
-        Target::Member(id, index) => match places.collection(id) {
-            Some(known) => {
-                format!("member {} of {}", known.info.chare.index.show(index), known.info.chare.name)
-            }
-            None => format!("member {:#x}", index.bits()),
-        },
-        Target::Chare(_) => "a singleton".to_owned(),
-    }
+/// The presence of a member of a section, as its home knows it.
+enum Presence {
+    /// It is there, or may still come.
+    Expected,
+    /// It was there, and no other has come in its place.
+    Destroyed,
+    /// There cannot be such a member, for this reason.
+    Never(String),
 }
 
-/// The reason why there cannot be such a member, if there is one.
-fn explain_absence(pe: &Pe, member: Target) -> Option<String> {
+fn presence_of(pe: &Pe, member: Target) -> Presence {
     let Target::Member(id, index) = member else {
-        return Some("a singleton belongs to no section".to_owned());
+        return Presence::Never("a singleton belongs to no section".to_owned());
     };
     let places = pe.places.borrow();
-    let collection = places.collection(id)?;
+    let Some(collection) = places.collection(id) else { return Presence::Expected };
     let is_here = collection.members.include(index);
-    let is_missing = !is_here && matches!(places.explain_absence(pe.id, id, index), Absence::Nowhere);
-    (is_missing && !collection.may_come()).then(|| collection.info.explain_absence(index))
+    if is_here || !matches!(places.explain_absence(pe.id, id, index), Absence::Nowhere) {
+        Presence::Expected
+    } else if collection.info.began_with(index) || state(pe).borrow().was_noted(member) {
+        Presence::Destroyed
+    } else if collection.may_come() {
+        Presence::Expected
+    } else {
+        Presence::Never(collection.info.explain_absence(index))
+    }
 }

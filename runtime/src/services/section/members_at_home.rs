@@ -3,6 +3,8 @@
 //!
 //! 1. A member has its seat at its home, wherever it lives. It belongs to the section until it is destroyed; an element that is inserted
 //!    with the same index later is another one, and does not belong to the section.
+//!    A member that was destroyed before the news of its section came gives up its seat at once; homes remember who was destroyed in
+//!    collections into which members may come, where nothing else tells such a member from one that is to come.
 //! 2. A member that moves takes along one number for each section that it has contributed to.
 //! 3. PEs that are neither a section's root nor home to a member keep nothing of the section but those numbers.
 
@@ -12,7 +14,7 @@ use super::reductions::Reductions;
 use crate::model::call_options::CallOptions;
 use crate::model::ids::{PeId, SectionId, Target};
 use crate::pe::Pe;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -91,6 +93,10 @@ pub(super) struct Sections {
     memberships: FxHashMap<Target, SmallVec<[SectionId; 1]>>,
     /// For members that live here: the next reduction of each section that they have contributed to.
     next: FxHashMap<Target, SmallVec<[(SectionId, u64); 1]>>,
+    /// The members of growing collections that have their home here and were destroyed.
+    gone: FxHashSet<Target>,
+    /// For members that were destroyed before the news of a section came: the first reduction of the section without them.
+    ends: FxHashMap<(SectionId, Target), u64>,
 }
 
 /// The state of a section on the PE that formed it.
@@ -166,6 +172,7 @@ impl Sections {
     /// Removes a section with all that is kept for members that have their home here.
     pub(super) fn remove(&mut self, section: SectionId) -> Option<LocalSection> {
         let local = self.known.remove(&section)?;
+        self.ends.retain(|(of, _), _| *of != section);
         for Seat { target, .. } in local.seats.iter() {
             if let Some(sections) = self.memberships.get_mut(target) {
                 sections.retain(|other| *other != section);
@@ -180,6 +187,37 @@ impl Sections {
     /// Removes and returns the sections of a member that is gone.
     pub(super) fn leave(&mut self, target: Target) -> SmallVec<[SectionId; 1]> {
         self.memberships.remove(&target).unwrap_or_default()
+    }
+
+    /// Remembers that a member of a growing collection, with its home here, was destroyed.
+    pub(super) fn note_gone(&mut self, target: Target) {
+        self.gone.insert(target);
+    }
+
+    /// Whether a member that is nowhere is one that was destroyed, in a growing collection.
+    pub(super) fn was_noted(&self, target: Target) -> bool {
+        self.gone.contains(&target)
+    }
+
+    /// Remembers how many reductions a member that is gone has contributed to, of a section that is not known here yet.
+    pub(super) fn note_end(&mut self, section: SectionId, target: Target, end: u64) {
+        if !self.known.contains_key(&section) {
+            self.ends.insert((section, target), end);
+        }
+    }
+
+    /// Gives up the seat of a member that was destroyed before it had one. Returns the first reduction without the member.
+    pub(super) fn give_up(&mut self, section: SectionId, target: Target) -> u64 {
+        if let Some(seat) = self.get(section).and_then(|local| local.seat(target)) {
+            seat.is_taken.set(false);
+        }
+        if let Some(sections) = self.memberships.get_mut(&target) {
+            sections.retain(|other| *other != section);
+            if sections.is_empty() {
+                self.memberships.remove(&target);
+            }
+        }
+        self.ends.remove(&(section, target)).unwrap_or(0)
     }
 
     /// Counts a contribution of a member that lives here; returns the number of its reduction.
@@ -219,6 +257,20 @@ impl Sections {
             && self.forming.is_empty()
             && self.memberships.is_empty()
             && self.next.is_empty()
+    }
+}
+
+/// A member for humans.
+pub(super) fn show(pe: &Pe, member: Target) -> String {
+    let places = pe.places.borrow();
+    match member {
+        Target::Member(id, index) => match places.collection(id) {
+            Some(known) => {
+                format!("member {} of {}", known.info.chare.index.show(index), known.info.chare.name)
+            }
+            None => format!("member {:#x}", index.bits()),
+        },
+        Target::Chare(_) => "a singleton".to_owned(),
     }
 }
 
