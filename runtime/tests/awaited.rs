@@ -43,6 +43,11 @@ impl Waiter {
     #[entry(awaited)]
     fn stop();
 
+    #[entry]
+    async fn take_one(this: This<Self>, wanted: u32) -> u64 {
+        this.when(Self::number).matching(|((_, number), _)| *number == wanted).await.1
+    }
+
     /// In the order of their reference numbers, backwards.
     #[entry]
     async fn collect(this: This<Self>, from: u32, count: u32) -> Vec<u64> {
@@ -141,6 +146,22 @@ fn a_hundred_thousand_calls_wait_without_being_searched() {
         chare::quiescence().await;
         let values = waiter.collect(3, 100_000).await;
         assert!(values.iter().rev().copied().eq(0..100_000));
+    });
+    assert_eq!(code.unwrap(), 0);
+}
+
+/// Each wait has a condition of its own; half of the calls come before, half after.
+#[test]
+fn a_hundred_thousand_conditions_wait_side_by_side() {
+    const WAITS: u32 = 100_000;
+    let code = Job::in_process(1, 1).run(|| async {
+        let waiter = last(&waiters());
+        let call = |number| waiter.number((3, number), u64::from(number));
+        (0..WAITS / 2).for_each(call);
+        let taken: Vec<_> = (0..WAITS).map(|number| waiter.take_one(number)).collect();
+        chare::quiescence().await;
+        (WAITS / 2..WAITS).for_each(call);
+        assert!(chare::wait_all(taken).await.into_iter().eq((0..WAITS).map(u64::from)));
     });
     assert_eq!(code.unwrap(), 0);
 }

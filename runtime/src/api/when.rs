@@ -67,7 +67,8 @@ impl<'a, E: AwaitedEntry> When<'a, E> {
         self
     }
 
-    /// Only calls whose parameters pass the condition. The condition looks at each call once, in the order in which the calls came.
+    /// Only calls whose parameters pass the condition. The condition looks at each call once, in the order in which the calls came: where
+    /// many wait with conditions, each of them looks at each call that none has taken before. A reference number finds its call at once.
     ///
     /// # Panics
     /// When the condition itself awaits or makes calls of this entry.

@@ -48,7 +48,9 @@ impl<E: AwaitedEntry> Calls<E> {
 impl<C: Chare> ThisRef<'_, C> {
     /// Puts a call aside until an `async` entry awaits it, and wakes the entries that do.
     pub fn put_aside<E: AwaitedEntry<Chare = C>>(&self, reference: E::Reference, parameters: E::Parameters) {
-        E::calls(self.awaited()).table().borrow_mut().put(reference, parameters);
+        let woken = E::calls(self.awaited()).table().borrow_mut().put(reference, parameters);
+        // A waker may be the user's, and use the table.
+        woken.into_iter().flat_map(BTreeMap::into_values).for_each(Waker::wake);
     }
 }
 
@@ -64,8 +66,9 @@ pub(crate) struct CallTable<R, P> {
     calls: BTreeMap<u64, (R, P)>,
     /// The numbers of the calls, by reference number and in the same order.
     by_reference: FxHashMap<R, VecDeque<u64>>,
-    /// The waiters for a reference number, or for any: their ids and wakers.
-    waiting: FxHashMap<Option<R>, Vec<(u64, Waker)>>,
+    /// The waiters for a reference number, or for any: wakers by ids, so in the order in which they came. A waiter that was woken is
+    /// registered no more: it looks at all calls when it is polled, and registers again.
+    waiting: FxHashMap<Option<R>, BTreeMap<u64, Waker>>,
     /// How many calls have come.
     arrived: u64,
     /// How many waiters have been registered.
@@ -85,17 +88,15 @@ impl<R, P> Default for CallTable<R, P> {
 }
 
 impl<R: Clone + Eq + Hash, P> CallTable<R, P> {
-    /// Adds a call that comes, and wakes all waiters that may want it.
-    pub(crate) fn put(&mut self, reference: R, parameters: P) {
+    /// Adds a call that comes. Returns the waiters that may want it, which are to be woken.
+    pub(crate) fn put(&mut self, reference: R, parameters: P) -> [BTreeMap<u64, Waker>; 2] {
         let number = self.arrived;
         self.arrived += 1;
-        for asked in [Some(reference.clone()), None] {
-            for (_, waker) in self.waiting.get(&asked).into_iter().flatten() {
-                waker.wake_by_ref();
-            }
-        }
+        let asked = [Some(reference.clone()), None];
+        let woken = asked.map(|asked| self.waiting.remove(&asked).unwrap_or_default());
         self.by_reference.entry(reference.clone()).or_default().push_back(number);
         self.calls.insert(number, (reference, parameters));
+        woken
     }
 
     /// Takes the first call of number `from` or later that has the reference number, if one is asked for, and that is accepted. `from` is
@@ -144,28 +145,65 @@ impl<R: Clone + Eq + Hash, P> CallTable<R, P> {
 
     /// Registers a waiter, and returns its id; a waiter that is registered already keeps its id and gets the waker that it has now.
     pub(crate) fn register(&mut self, asked: &Option<R>, registered: Option<u64>, waker: &Waker) -> u64 {
-        let waiting = self.waiting.entry(asked.clone()).or_default();
-        match registered.and_then(|id| waiting.iter_mut().find(|(other, _)| *other == id)) {
-            Some((id, known)) => {
-                known.clone_from(waker);
-                *id
-            }
-            None => {
-                let id = self.registered;
-                self.registered += 1;
-                waiting.push((id, waker.clone()));
-                id
-            }
-        }
+        let id = registered.unwrap_or_else(|| {
+            self.registered += 1;
+            self.registered
+        });
+        self.waiting.entry(asked.clone()).or_default().insert(id, waker.clone());
+        id
     }
 
     /// Forgets a waiter that does not wait any more.
     pub(crate) fn unregister(&mut self, asked: &Option<R>, id: u64) {
         if let Some(waiting) = self.waiting.get_mut(asked) {
-            waiting.retain(|(other, _)| *other != id);
+            waiting.remove(&id);
             if waiting.is_empty() {
                 self.waiting.remove(asked);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+
+    #[derive(Default)]
+    struct Wakes(AtomicUsize);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Calls come, and whoever is woken is counted.
+    fn put(table: &mut CallTable<u64, u64>, references: impl IntoIterator<Item = u64>) {
+        for reference in references {
+            table.put(reference, reference).into_iter().flat_map(BTreeMap::into_values).for_each(Waker::wake);
+        }
+    }
+
+    #[test]
+    fn a_waiter_is_woken_once_however_many_calls_come() {
+        let (mut table, wakes) = (CallTable::default(), Arc::new(Wakes::default()));
+        let waker = Waker::from(Arc::clone(&wakes));
+        let count = || wakes.0.swap(0, Ordering::Relaxed);
+        let any = table.register(&None, None, &waker);
+        let seven = table.register(&Some(7), None, &waker);
+        put(&mut table, 0..5);
+        assert_eq!(count(), 1, "who waits for any call");
+        put(&mut table, 5..10);
+        assert_eq!(count(), 1, "who waits for the seventh");
+        assert_eq!(table.register(&None, Some(any), &waker), any);
+        put(&mut table, [1, 1, 1]);
+        assert_eq!(count(), 1, "it has looked meanwhile");
+        table.register(&Some(7), Some(seven), &waker);
+        table.unregister(&Some(7), seven);
+        put(&mut table, [7]);
+        assert_eq!((count(), table.waiting.len()), (0, 0));
     }
 }
