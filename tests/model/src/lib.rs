@@ -3,6 +3,8 @@
 //! The files are the runtime's own, included by path; only `base::sync` differs.
 #![cfg(test)]
 
+// Its files have tests of their own, which run in the runtime's package and not among loom's atomics.
+#[cfg(loom)]
 mod departures;
 
 /// The runtime's lowest floor.
@@ -11,13 +13,15 @@ mod base {
     pub(crate) mod sync {
         pub(crate) use loom::cell::UnsafeCell;
         pub(crate) use loom::sync::Arc;
-        pub(crate) use loom::sync::atomic::{
-            AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence,
-        };
+        #[cfg(loom)]
+        pub(crate) use loom::sync::atomic::AtomicU64;
+        pub(crate) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicUsize, Ordering, fence};
 
         /// A lock that nobody poisons, as the runtime's.
+        #[cfg(loom)]
         pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
 
+        #[cfg(loom)]
         impl<T> Mutex<T> {
             pub(crate) fn new(value: T) -> Self {
                 Self(loom::sync::Mutex::new(value))
@@ -54,6 +58,7 @@ mod base {
 }
 
 /// The words that the protocols of a node use.
+#[cfg(loom)]
 mod model {
     pub(crate) mod ids {
         #[derive(Clone, Copy, Debug)]
@@ -68,6 +73,7 @@ mod model {
 }
 
 /// What a node owns.
+#[cfg(loom)]
 #[path = "../../../runtime/src/node"]
 mod node {
     #[path = "credit.rs"]
