@@ -144,7 +144,7 @@ fn do_work(pe: &Pe, work: Work) -> Outcome {
         Work::Task(key) => {
             if let Some(running) = pe.tasks.running(key) {
                 let target = running.identity().map(|identity| identity.target);
-                pe.run_as(running, || pe.tasks.poll(key));
+                pe.run_within(running.within, || pe.run_as(running, || pe.tasks.poll(key)));
                 target.inspect(|target| remove_if_destroyed(pe, *target));
             }
             Outcome::Processed
@@ -212,6 +212,7 @@ pub(super) fn run_call(pe: &Pe, options: CallOptions, mut call: Call) -> Outcome
             Target::Member(collection, index) => pe.reroute(options, call, (collection, index)),
         };
     };
+    let within = options.within();
     if !call.is_ready() {
         let destination = Destination { pe: pe.id, options, cost: Cost::NONE };
         match bring_in(pe, &chare, destination, call) {
@@ -219,7 +220,10 @@ pub(super) fn run_call(pe: &Pe, options: CallOptions, mut call: Call) -> Outcome
             None => return Outcome::NotCounted,
         }
     }
-    invoke(pe, chare, call.entry, (&mut call).into());
+    match within {
+        None => invoke(pe, chare, call.entry, (&mut call).into()),
+        within => pe.run_within(within, || invoke(pe, chare, call.entry, (&mut call).into())),
+    }
     Outcome::Processed
 }
 

@@ -35,11 +35,20 @@ pub(crate) fn call<T: Message>(
         let arguments = Arguments::new(arguments);
         Call { target: *target, from: pe.id, entry, arguments, nocopy, reference: 0 }
     };
-    if is_plain {
-        send_plain_call(pe, target, make);
-    } else {
-        cold_path();
-        send_call(pe, options, target, make);
+    let within = match target {
+        Target::Member(collection, _) => pe.within(*collection),
+        Target::Chare(_) => None,
+    };
+    match within {
+        None if is_plain => send_plain_call(pe, target, make),
+        None => {
+            cold_path();
+            send_call(pe, options, target, make);
+        }
+        Some(broadcast) => {
+            cold_path();
+            send_call(pe, &options.clone().part_of(broadcast), target, make);
+        }
     }
 }
 

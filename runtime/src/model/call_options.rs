@@ -1,6 +1,6 @@
 //! Call options: how a call is queued at its destination, and what it waits for there.
 
-use crate::model::ids::CollectionId;
+use crate::model::ids::{BroadcastId, CollectionId};
 use crate::model::priority::{BitVector, Priority};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -53,6 +53,8 @@ struct Rare {
     bits: Option<BitVector>,
     /// The collections whose members the call is to come after.
     after: Vec<CollectionId>,
+    /// The broadcast that the message carries out, or in whose entries it was sent.
+    within: Option<BroadcastId>,
 }
 
 impl CallOptions {
@@ -79,6 +81,26 @@ impl CallOptions {
     pub(crate) fn after_collection(mut self, collection: CollectionId) -> Self {
         self.change_rare(|rare| rare.after.push(collection));
         self
+    }
+
+    /// Notes that the message carries out a broadcast, or is sent in its entries.
+    pub(crate) fn part_of(mut self, broadcast: BroadcastId) -> Self {
+        self.change_rare(|rare| rare.within = Some(broadcast));
+        self
+    }
+
+    /// Forgets the broadcast, in a collection where it makes no difference.
+    pub(crate) fn apart(mut self) -> Self {
+        if self.within().is_some() {
+            self.change_rare(|rare| rare.within = None);
+        }
+        self
+    }
+
+    /// The broadcast that the message carries out, or in whose entries it was sent.
+    #[inline]
+    pub(crate) fn within(&self) -> Option<BroadcastId> {
+        self.rare.as_ref()?.within
     }
 
     fn change_rare(&mut self, change: impl FnOnce(&mut Rare)) {

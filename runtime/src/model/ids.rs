@@ -45,6 +45,16 @@ pub struct CollectionId {
     pub serial: u32,
 }
 
+/// A broadcast over a collection that may grow: the collection, the PE that called all members, and a number that PE gave the call.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+pub(crate) struct BroadcastId {
+    pub collection: CollectionId,
+    /// The PE that called.
+    pub caller: PeId,
+    /// Counts the calls of all members of `collection` by `caller`.
+    pub serial: u64,
+}
+
 /// A section: the PE that formed it, which is the root of its tree, and a number that PE gave it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) struct SectionId {

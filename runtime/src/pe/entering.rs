@@ -2,6 +2,7 @@
 
 use super::Pe;
 use super::running::Running;
+use crate::model::ids::{BroadcastId, CollectionId};
 use crate::model::registry::{AnyChare, Identity};
 use std::rc::Rc;
 
@@ -39,9 +40,25 @@ impl Pe {
         result
     }
 
+    /// Runs `body` as a part of a broadcast: what members contribute there belongs to it, and so do calls of other members.
+    pub(crate) fn run_within<R>(&self, broadcast: Option<BroadcastId>, body: impl FnOnce() -> R) -> R {
+        let before = self.running.set_within(broadcast);
+        let result = body();
+        self.running.set_within(before);
+        result
+    }
+
+    /// The broadcast over a collection within which code runs.
+    #[inline(always)]
+    pub(crate) fn within(&self, collection: CollectionId) -> Option<BroadcastId> {
+        self.running.within().filter(|broadcast| broadcast.collection == collection)
+    }
+
     /// The innermost entry, task or call that is running.
     pub(crate) fn running(&self) -> Running {
-        self.inside.borrow().last().cloned().unwrap_or_else(|| self.running.get())
+        let inside = self.inside.borrow().last().cloned();
+        inside
+            .map_or_else(|| self.running.get(), |inside| Running { within: self.running.within(), ..inside })
     }
 
     /// Runs `body` with the identity of the chare that is running.

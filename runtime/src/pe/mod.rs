@@ -7,6 +7,7 @@ pub(crate) mod created;
 mod current;
 pub(crate) mod early;
 mod entering;
+mod events;
 pub(crate) mod futures;
 pub(crate) mod panics;
 pub(crate) mod places;
@@ -24,7 +25,6 @@ use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope, SystemMessage};
 use crate::model::error::JobError;
 use crate::model::ids::{CollectionId, Index, PeId, ServiceId, Target};
-use crate::model::parcel::Parcel;
 use crate::model::registry::EntryRegistration;
 use crate::node::credit::{Cost, Owed};
 use crate::node::mailbox::{Mailbox, Receiver, Sender, Work};
@@ -32,6 +32,7 @@ use crate::node::{Node, NodeService};
 use created::CreatedChares;
 use crossbeam_utils::CachePadded;
 use early::{Early, Missing};
+pub(crate) use events::ElementEvent;
 use futures::Futures;
 use places::{Location, Places};
 use queued::{Outcome, Queued};
@@ -105,22 +106,6 @@ impl Service {
 
 /// Function that takes a call of a member that is not on this PE.
 pub(crate) type Absent = fn(&Pe, CallOptions, Call, (CollectionId, Index)) -> Outcome;
-
-/// An event in the life of a collection's elements.
-pub(crate) enum ElementEvent<'a> {
-    /// All initial elements of a collection on this PE have been constructed.
-    Born { collection: CollectionId },
-    /// An element that lived on this PE is gone. Services put their news for the element's home into the parcel.
-    Gone {
-        collection: CollectionId,
-        index: Index,
-        /// The first reduction of the collection to which the element has not contributed.
-        next_reduction: u64,
-        parcel: &'a mut Parcel,
-    },
-    /// At the element's home: the element is gone, wherever it lived.
-    Forgotten { member: Target, parcel: &'a Parcel },
-}
 
 /// A call of all chares that a service knows by one name: a collection or a section.
 pub(crate) struct CallOfMany {

@@ -1,5 +1,6 @@
 //! Record of the entry or task that a PE runs, so that failures can name it.
 
+use crate::model::ids::BroadcastId;
 use crate::model::registry::{self, AnyChare, Identity};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,6 +16,8 @@ pub(crate) struct Running {
     pub(crate) entry: &'static str,
     /// The reference number that came with the call.
     pub(crate) reference: u64,
+    /// The broadcast that called the entry, or in whose entries the entry was called; see [`Now::within`].
+    pub(crate) within: Option<BroadcastId>,
 }
 
 impl Running {
@@ -46,12 +49,15 @@ pub(crate) struct Now {
     unborn: Cell<Option<Rc<Identity>>>,
     entry: Cell<&'static str>,
     reference: Cell<u64>,
+    /// The broadcast over a growing collection that called the entry, or in whose entries another element called it. A change of it
+    /// holds for some code, so entries without one, which nearly all are, write nothing.
+    within: Cell<Option<BroadcastId>>,
 }
 
 impl Now {
     /// Records that `running` begins.
     pub(crate) fn begin(&self, running: Running) {
-        let Running { chare, unborn, entry, reference } = running;
+        let Running { chare, unborn, entry, reference, within: _ } = running;
         self.chare.set(chare);
         self.unborn.set(unborn);
         self.entry.set(entry);
@@ -81,6 +87,17 @@ impl Now {
         self.chare.take()
     }
 
+    /// The broadcast within which code runs.
+    #[inline(always)]
+    pub(crate) fn within(&self) -> Option<BroadcastId> {
+        self.within.get()
+    }
+
+    /// Sets the broadcast within which code runs; returns the one before.
+    pub(crate) fn set_within(&self, broadcast: Option<BroadcastId>) -> Option<BroadcastId> {
+        self.within.replace(broadcast)
+    }
+
     /// A copy of the record: the code that runs, or ran last.
     pub(crate) fn get(&self) -> Running {
         Running {
@@ -88,6 +105,7 @@ impl Now {
             unborn: look_at(&self.unborn),
             entry: self.entry.get(),
             reference: self.reference.get(),
+            within: self.within.get(),
         }
     }
 }

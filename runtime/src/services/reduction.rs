@@ -6,7 +6,8 @@
 //! 2. The root calls back when all PEs have closed the reduction and as many members contributed as are expected.
 //! 3. Where PEs may be without members, those PEs must be told that a reduction has begun. The first PE of each node tells its own PEs
 //!    and its neighbours in the tree, once, when it learns of the reduction while other PEs are missing. An array that cannot grow begins
-//!    without this; a PE that loses its last member asks for it.
+//!    without this; a PE that loses its last member asks for it. In an array that may grow, the news says to which broadcast the reduction
+//!    belongs, so that PEs with newborns know whether to wait for them; who knows that later tells it on once more.
 //! 4. The creation of a collection's elements is a reduction as well, over PEs, beside the numbered ones: it ends when all of them exist.
 
 use crate::base::typed_box::TypedBox;
@@ -15,9 +16,11 @@ use crate::delivery::outbox;
 use crate::model::call_options::CallOptions;
 use crate::model::callback::ErasedCallback;
 use crate::model::envelope::{Body, Envelope, SystemMessage, opened};
-use crate::model::ids::{CollectionId, NodeId, PeId, ServiceId};
+use crate::model::ids::{BroadcastId, CollectionId, NodeId, PeId, ServiceId};
+use crate::model::reduction::on_node::{Folded, Place, fold};
 use crate::model::reduction::reducers::Data;
-use crate::model::reduction::{CREATION, Partial, Partials, Share, Tally};
+use crate::model::reduction::{Begun, CREATION, Partial, Partials, Share, Tally};
+use crate::model::registry::{Identity, show};
 use crate::node::{Delivery, NodeService};
 use crate::pe::early::Missing;
 use crate::pe::places::LocalCollection;
@@ -35,6 +38,7 @@ pub(crate) const SERVICE: Service = Service {
     deliver: |pe, options, message| receive(pe, options, opened(message)),
     element: |pe, event| match event {
         ElementEvent::Born { collection } => report_creation(pe, *collection),
+        ElementEvent::Called { broadcast } => hear(pe, *broadcast),
         ElementEvent::Gone { collection, next_reduction, .. } => {
             remove_member(pe, *collection, *next_reduction);
         }
@@ -49,10 +53,10 @@ pub(crate) const SERVICE: Service = Service {
 enum ReductionMessage {
     /// To the first PE of a node: contributions of its PEs or of the nodes below.
     Contribution { collection: CollectionId, partial: Partial },
-    /// To the first PE of a node: reductions before this one have begun; see rule 3.
-    Begin { collection: CollectionId, before: u64 },
-    /// To every PE of a node: reductions before this one have begun.
-    Begun { collection: CollectionId, before: u64 },
+    /// To the first PE of a node: reductions have begun; see rule 3.
+    Begin { collection: CollectionId, news: Begun },
+    /// To every PE of a node: reductions have begun.
+    Begun { collection: CollectionId, news: Begun },
 }
 
 impl SystemMessage for ReductionMessage {
@@ -91,8 +95,8 @@ fn receive(pe: &Pe, options: CallOptions, message: ReductionMessage) -> Outcome 
     }
     match message {
         ReductionMessage::Contribution { partial, .. } => fold_on_node(pe, id, partial),
-        ReductionMessage::Begin { before, .. } => spread_begin(pe, id, before, true),
-        ReductionMessage::Begun { before, .. } => begin(pe, id, before),
+        ReductionMessage::Begin { news, .. } => spread_begin(pe, id, news, true),
+        ReductionMessage::Begun { news, .. } => begin(pe, id, news),
     }
     Outcome::Processed
 }
@@ -122,14 +126,30 @@ fn send_partial(pe: &Pe, to: PeId, collection: CollectionId, partial: Partial) {
 /// Adds the contribution of a member on this PE to others of the same reduction, where that is all there is to do. Returns whether it was
 /// added.
 pub(crate) fn join(pe: &Pe, id: CollectionId, number: u64, data: &Data, callback: &ErasedCallback) -> bool {
-    with_collection(pe, id, |collection| collection.contributions.join(number, data, callback))
+    let within = pe.within(id);
+    with_collection(pe, id, |collection| collection.contributions.join(number, within, data, callback))
+}
+
+/// Lets a newborn member on this PE begin, which contributes for the first time. Returns the number of the reduction with which it begins,
+/// or `None` if it may not; then the job ends.
+#[cold]
+pub(crate) fn begin_member(pe: &Pe, identity: &Identity, id: CollectionId) -> Option<u64> {
+    let (newborn, within) = (identity.contributions.get(), pe.within(id));
+    let begun = with_collection(pe, id, |collection| collection.contributions.begin_member(newborn, within));
+    let refuse = |cause| {
+        let who = show(identity.name, identity.target);
+        pe.fail(format!("a contribution of {who} of {}", identity.name), cause);
+    };
+    begun.map_err(refuse).ok()
 }
 
 /// Adds the contribution of a member on this PE to a reduction of its collection.
 pub(crate) fn contribute(pe: &Pe, id: CollectionId, number: u64, share: Share) {
+    let within = pe.within(id);
     let added = with_collection(pe, id, |collection| {
         let contributions = &mut collection.contributions;
-        let late = contributions.add(number, share).map_err(|cause| (collection.info.chare.name, cause))?;
+        let late =
+            contributions.add(number, within, share).map_err(|cause| (collection.info.chare.name, cause))?;
         Ok(late.or_else(|| contributions.close()))
     });
     match added {
@@ -140,6 +160,12 @@ pub(crate) fn contribute(pe: &Pe, id: CollectionId, number: u64, share: Share) {
         }
         Err((chare, cause)) => fail_reduction(pe, chare, cause),
     }
+}
+
+/// Takes note that the members of this PE hear a broadcast; the reductions that belong to it may have been waiting for that.
+fn hear(pe: &Pe, broadcast: BroadcastId) {
+    with_collection(pe, broadcast.collection, |collection| collection.contributions.hear(broadcast));
+    close_complete(pe, broadcast.collection);
 }
 
 /// Closes the reductions that can be closed.
@@ -154,7 +180,7 @@ fn remove_member(pe: &Pe, id: CollectionId, next: u64) {
     let was_last = with_collection(pe, id, |collection| collection.contributions.remove_member(next));
     close_complete(pe, id);
     if was_last {
-        send(pe, first_pe(pe, pe.node.id), ReductionMessage::Begin { collection: id, before: 0 });
+        send(pe, first_pe(pe, pe.node.id), ReductionMessage::Begin { collection: id, news: Begun::NOTHING });
     }
 }
 
@@ -163,7 +189,8 @@ fn report_creation(pe: &Pe, id: CollectionId) {
     let created = with_collection(pe, id, |collection| collection.info.created());
     if let Some(callback) = created {
         let tally = Tally { closed: 1, contributed: 0, expected: 0 };
-        let partial = Partial { number: CREATION, tally, share: Some(Share::presence(callback)) };
+        let share = Some(Share::presence(callback));
+        let partial = Partial { number: CREATION, tally, within: None, share };
         send_partial(pe, first_pe(pe, pe.node.id), id, partial);
     }
 }
@@ -171,43 +198,47 @@ fn report_creation(pe: &Pe, id: CollectionId) {
 /// Adds a partial from a PE of this node or from a node below to the others, and sends them on when they are complete.
 fn fold_on_node(pe: &Pe, id: CollectionId, partial: Partial) {
     let info = with_collection(pe, id, |collection| collection.info.clone());
-    let (node, number) = (pe.node.id, partial.number);
+    let node = pe.node.id;
     let parent = pe.node.topology.parent(node, info.root());
-    let closed = match number {
-        CREATION => pe.node.topology.pes_below(node, info.root()),
-        _ => info.parts_below(node),
-    };
-    let is_whole = |tally: Tally| {
-        tally.closed >= closed
-            && (parent.is_some() || i128::from(tally.contributed) == i128::from(tally.expected))
-    };
-    let is_late = partial.tally.closed == 0;
-    let whole = match parent {
-        Some(_) if is_late => Ok(Some(partial)),
-        _ => partials(pe).borrow_mut().add(id, partial, is_whole),
-    };
-    match (whole, parent) {
-        (Ok(None), _) if number != CREATION => spread_begin(pe, id, number.saturating_add(1), false),
-        (Ok(None), _) => {}
-        (Ok(Some(whole)), Some(parent)) => send_partial(pe, first_pe(pe, parent), id, whole),
-        (Ok(Some(Partial { share: Some(share), .. })), None) => {
+    let is_numbered = partial.is_numbered();
+    let parts =
+        if is_numbered { info.parts_below(node) } else { pe.node.topology.pes_below(node, info.root()) };
+    let place = Place { collection: id, parts, is_root: parent.is_none() };
+    let (news, is_late) = (Begun::new(partial.number, partial.within), partial.tally.closed == 0);
+    let folded = fold(&mut partials(pe).borrow_mut(), place, partial);
+    if is_numbered && !is_late {
+        match &folded {
+            Ok(Folded::Waits) => spread_begin(pe, id, news, false),
+            Ok(Folded::Up(whole) | Folded::Over(whole)) => {
+                with_collection(pe, id, |collection| collection.telling.close(whole.number));
+            }
+            Err(_) => {}
+        }
+    }
+    match folded {
+        Ok(Folded::Waits) => {}
+        Ok(Folded::Up(whole)) => {
+            let parent = parent.expect("a node that is not the root has one above");
+            send_partial(pe, first_pe(pe, parent), id, whole);
+        }
+        Ok(Folded::Over(Partial { share: Some(share), .. })) => {
             let callback = share.callback;
             match share.finish() {
                 Ok(result) => fire(pe, callback, result),
                 Err(cause) => fail_reduction(pe, info.chare.name, cause),
             }
         }
-        (Ok(Some(_)), None) => {
+        Ok(Folded::Over(_)) => {
             fail_reduction(pe, info.chare.name, "it is over, and nobody contributed".to_owned());
         }
-        (Err(cause), _) => fail_reduction(pe, info.chare.name, cause),
+        Err(cause) => fail_reduction(pe, info.chare.name, cause),
     }
 }
 
-/// Takes note that reductions before this one have begun: a PE without members closes them.
-fn begin(pe: &Pe, id: CollectionId, before: u64) {
+/// Takes note that reductions have begun: a PE without members closes them, and one with newborns may learn that they are not awaited.
+fn begin(pe: &Pe, id: CollectionId, news: Begun) {
     let told = with_collection(pe, id, |collection| {
-        collection.contributions.begin(before).map_err(|cause| (collection.info.chare.name, cause))
+        collection.contributions.begin(news).map_err(|cause| (collection.info.chare.name, cause))
     });
     match told {
         Ok(()) => close_complete(pe, id),
@@ -215,28 +246,25 @@ fn begin(pe: &Pe, id: CollectionId, before: u64) {
     }
 }
 
-/// On a node's first PE: tells the PEs of the node and the neighbours in the tree that reductions before this one have begun, if the
-/// collection wants that or does from now on (`wanted`).
-fn spread_begin(pe: &Pe, id: CollectionId, before: u64, wanted: bool) {
-    let waiting = partials(pe).borrow().end(id);
-    let spread = with_collection(pe, id, |collection| {
-        let telling = &mut collection.telling;
-        let is_new = wanted && !telling.is_wanted;
-        telling.is_wanted |= wanted;
-        let before = if is_new { before.max(waiting) } else { before };
-        if !telling.is_wanted || !(is_new || before > telling.told) {
-            return None;
-        }
-        telling.told = telling.told.max(before);
-        Some((collection.info.root(), telling.told))
+/// On a node's first PE: tells the PEs of the node and the neighbours in the tree that reductions have begun, if the collection wants that
+/// or does from now on (`wanted`).
+fn spread_begin(pe: &Pe, id: CollectionId, news: Begun, wanted: bool) {
+    let (chare, root, noted) = with_collection(pe, id, |collection| {
+        let waiting = || partials(pe).borrow().end(id);
+        let noted = collection.telling.note(news, waiting, wanted);
+        (collection.info.chare.name, collection.info.root(), noted)
     });
-    let Some((root, before)) = spread else { return };
+    let news = match noted {
+        Ok(Some(news)) => news,
+        Ok(None) => return,
+        Err(cause) => return fail_reduction(pe, chare, cause),
+    };
     for member in pe.node.pes() {
-        send(pe, member, ReductionMessage::Begun { collection: id, before });
+        send(pe, member, ReductionMessage::Begun { collection: id, news });
     }
     let (topology, node) = (pe.node.topology, pe.node.id);
     let neighbours = topology.children(node, root).chain(topology.parent(node, root));
     neighbours.for_each(|node: NodeId| {
-        send(pe, first_pe(pe, node), ReductionMessage::Begin { collection: id, before });
+        send(pe, first_pe(pe, node), ReductionMessage::Begin { collection: id, news });
     });
 }

@@ -1,5 +1,6 @@
 //! Dynamic arrays: elements come and go, whichever PE calls, inserts or destroys them, over every path.
 
+mod audience;
 mod bound;
 mod counting;
 mod creation;

@@ -98,7 +98,9 @@ impl<C: Chare> ElementHandle<C> {
     #[inline]
     pub fn call_aggregated<E: AggregatedEntry<Chare = C>>(&self, arguments: E::Arguments) {
         match (self.target, &self.options) {
-            (Target::Member(collection, index), None) => {
+            (Target::Member(collection, index), None)
+                if Pe::current(|pe| pe.within(collection).is_none()) =>
+            {
                 Pe::current(|pe| aggregation::call::<E>(pe, collection, index, arguments));
             }
             _ => self.call_alone::<E>(arguments),

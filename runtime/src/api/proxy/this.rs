@@ -6,8 +6,8 @@ use super::section::SectionHandle;
 use crate::model::callback::Callback;
 use crate::model::ids::{CollectionId, Index, Target};
 use crate::model::index::ArrayIndex;
-use crate::model::reduction::Share;
 use crate::model::reduction::reducers::Contribution;
+use crate::model::reduction::{NEWBORN, Share};
 use crate::model::registry::{Chare, Identity, This, kind};
 use crate::pe::Pe;
 use crate::services::{broadcast, reduction, section};
@@ -45,9 +45,13 @@ where
 
     /// Adds this member's share to the collection's next reduction; `callback` receives the result once every member has contributed.
     /// All members must name equal callbacks.
+    ///
+    /// In an array to which elements may be added, a contribution in an entry that a call of all elements ran belongs to that call, also
+    /// after an `.await` and in entries of other elements that it calls in turn: those who heard the call are awaited, and nobody else.
+    /// An element that did not hear the call and contributes in its course ends the job with an error.
     #[inline]
     fn contribute<T>(&self, contribution: Contribution<T>, callback: Callback<T>) {
-        contribute_as(with_running(next_contribution), contribution, callback);
+        with_running(|identity| contribute_as(identity, contribution, callback));
     }
 
     /// Adds this member's share to the next reduction of a section that it belongs to; `callback` receives the result once every member
@@ -174,18 +178,22 @@ struct Contributor {
     number: u64,
 }
 
-/// Counts a contribution of a member; returns its origin.
+/// Counts a contribution of a member; returns its origin, or `None` if the member may not contribute and the job ends.
 #[inline]
-fn next_contribution(identity: &Identity) -> Contributor {
+fn next_contribution(identity: &Identity) -> Option<Contributor> {
     assert!(!identity.is_gone(), "a {} contributes after it was destroyed", identity.name);
     let (collection, index) = place_of(identity);
-    let number = identity.contributions.replace(identity.contributions.get() + 1);
-    Contributor { collection, index, number }
+    let mut number = identity.contributions.get();
+    if number >= NEWBORN {
+        number = Pe::current(|pe| reduction::begin_member(pe, identity, collection))?;
+    }
+    identity.contributions.set(number + 1);
+    Some(Contributor { collection, index, number })
 }
 
 #[inline]
-fn contribute_as<T>(from: Contributor, contribution: Contribution<T>, callback: Callback<T>) {
-    let Contributor { collection, index, number } = from;
+fn contribute_as<T>(identity: &Identity, contribution: Contribution<T>, callback: Callback<T>) {
+    let Some(Contributor { collection, index, number }) = next_contribution(identity) else { return };
     let (data, callback) = (contribution.of_member(index), callback.erase());
     Pe::current(|pe| {
         if !reduction::join(pe, collection, number, &data, &callback) {
@@ -234,7 +242,7 @@ where
 
     /// Adds this member's share to the collection's next reduction; see [`ThisMember::contribute`].
     pub fn contribute<T>(&self, contribution: Contribution<T>, callback: Callback<T>) {
-        contribute_as(next_contribution(self.identity()), contribution, callback);
+        contribute_as(self.identity(), contribution, callback);
     }
 
     /// Adds this member's share to the next reduction of a section that it belongs to; see [`ThisMember::contribute_to`].

@@ -1,8 +1,7 @@
 //! Contributions on one PE to a collection's reductions: how they are counted and folded while members come and go.
 //!
 //! 1. A member's n-th contribution, counted from the reduction with which the member began, belongs to the collection's reduction of
-//!    that number. A PE *closes* a reduction once: when all members that are on the PE have contributed to it. A member that is born on
-//!    a PE begins with the first reduction that the PE has not closed.
+//!    that number. A PE *closes* a reduction once: when all members that are on the PE have contributed to it.
 //! 2. The partial with which a PE closes a reduction says what its members contributed, how many contributions that is, and how many
 //!    contributions the PE *expects* of members born on it: births less deaths. A member that dies contributes no more to reductions to
 //!    which it had not contributed.
@@ -10,27 +9,44 @@
 //!    member that comes from another PE and contributes to a reduction that its new PE has closed is expected by the PE on which it was
 //!    born: its contribution follows on its own.
 //! 4. A PE without members closes a reduction when the PE is told that the reduction has begun.
-//! 5. A PE that has no members in the beginning, and on which none can be born, takes no part: no PE waits for it, and contributions
+//! 5. A reduction to which a member contributes within a broadcast belongs to that broadcast. A member that is born on a PE begins with
+//!    the first reduction that the PE has not closed and that belongs to no broadcast which the PE carried out before the birth: who does
+//!    not hear a call is not awaited in what it begins. So that all who hear it are, a PE closes the reduction only after it carried the
+//!    broadcast out. See [`super::newborns`].
+//! 6. A PE that has no members in the beginning, and on which none can be born, takes no part: no PE waits for it, and contributions
 //!    from that PE follow as by rule 3.
 //!
 //! The protocol is that of Charm++'s `CkReductionMgr`, with counts that are summed instead of messages about migrations.
 
+use super::newborns::Newborns;
 use super::reducers::Data;
+use super::telling::Begun;
 use crate::model::callback::ErasedCallback;
+use crate::model::ids::BroadcastId;
 use crate::model::reduction::{Partial, Share, Tally};
 use std::collections::VecDeque;
 
-/// The most reductions of one collection that may be under way at one time.
-const UNDER_WAY_MAX: u64 = 1 << 20;
+/// In place of the number of a member's next reduction: the member is a newborn of the cohort that the other bits name.
+pub(crate) const NEWBORN: u64 = 1 << 63;
+
+/// The cause of refusal of a newborn's contribution.
+const MISSED: &str = "it was inserted after the call of all elements in whose course it contributes, so it takes no part in what that \
+                      call began; call all elements anew, or let none of those who were called call it";
 
 /// A reduction that this PE has not closed.
 #[derive(Default)]
 struct Open {
     share: Option<Share>,
+    /// Whether anybody is known to have contributed, on whatever PE.
+    has_begun: bool,
     /// Contributions in the share.
     contributed: u64,
-    /// Contributions of members that are still on this PE.
+    /// The broadcast to which the reduction belongs, as far as this PE knows.
+    within: Option<BroadcastId>,
+    /// Members that are still on this PE and have contributed, or begin with a later reduction.
     present: u64,
+    /// Members of this PE that begin with this reduction and began when an earlier one was open.
+    joining: u64,
     /// Members that died on this PE and for which this is the first reduction without them.
     leaving: u64,
 }
@@ -41,18 +57,24 @@ pub(crate) struct Contributions {
     /// The first reduction that is not closed.
     first: u64,
     open: VecDeque<Open>,
-    /// Members on this PE, born or being born.
+    /// Members on this PE, born or being born, without newborns.
     present: u64,
+    newborns: Newborns,
     /// Births less deaths on this PE, as far as they count for the first open reduction.
     expected: i64,
-    /// The reduction before which all have begun, on some PE.
-    begun: u64,
 }
 
 impl Contributions {
     pub(crate) fn new(members: u64, takes_part: bool) -> Self {
         let expected = members as i64;
-        Self { takes_part, first: 0, open: VecDeque::new(), present: members, expected, begun: 0 }
+        Self {
+            takes_part,
+            first: 0,
+            open: VecDeque::new(),
+            present: members,
+            newborns: Newborns::default(),
+            expected,
+        }
     }
 
     fn open(&mut self, number: u64) -> &mut Open {
@@ -66,10 +88,20 @@ impl Contributions {
     /// Adds the contribution of one more member on this PE, if it is numbers or nothing, and if other members have contributed and more are
     /// to, so that nothing else follows from it. Returns whether it was added; [`Contributions::add`] takes any contribution.
     #[inline]
-    pub(crate) fn join(&mut self, number: u64, data: &Data, callback: &ErasedCallback) -> bool {
+    pub(crate) fn join(
+        &mut self,
+        number: u64,
+        within: Option<BroadcastId>,
+        data: &Data,
+        callback: &ErasedCallback,
+    ) -> bool {
         // For a closed reduction the difference wraps around, to more than are ever open.
         let open = self.open.get_mut(number.wrapping_sub(self.first) as usize);
-        let Some(open) = open.filter(|open| open.present + 1 < self.present) else { return false };
+        let is_between = |open: &&mut Open| open.present + 1 < self.present;
+        let Some(open) = open.filter(is_between) else { return false };
+        if within.is_some() && open.within.is_none() {
+            return false;
+        }
         let joined = open.share.as_mut().is_some_and(|share| share.join(data, callback));
         open.contributed += u64::from(joined);
         open.present += u64::from(joined);
@@ -80,31 +112,75 @@ impl Contributions {
     ///
     /// # Errors
     /// When the contribution does not fit those of other members, in words.
-    pub(crate) fn add(&mut self, number: u64, share: Share) -> Result<Option<Partial>, String> {
+    pub(crate) fn add(
+        &mut self,
+        number: u64,
+        within: Option<BroadcastId>,
+        share: Share,
+    ) -> Result<Option<Partial>, String> {
         if number < self.first || !self.takes_part {
             let tally = Tally { closed: 0, contributed: 1, expected: 0 };
-            return Ok(Some(Partial { number, tally, share: Some(share) }));
+            return Ok(Some(Partial { number, tally, within, share: Some(share) }));
         }
         let open = self.open(number);
+        open.has_begun = true;
+        open.within = open.within.or(within);
         open.contributed += 1;
         open.present += 1;
         match &mut open.share {
             Some(mine) => mine.absorb(share)?,
             none => *none = Some(share),
         }
-        self.begun = self.begun.max(number + 1);
         Ok(None)
     }
 
-    /// Counts a member that is being born on this PE. Returns the reduction with which the member begins.
+    /// Takes note that this PE carries out a broadcast over the collection.
+    pub(crate) fn hear(&mut self, broadcast: BroadcastId) {
+        self.newborns.hear(broadcast);
+    }
+
+    /// Counts a member that is being born on this PE. Returns the reduction with which the member begins, or [`NEWBORN`] and its cohort
+    /// if that is not known yet.
     pub(crate) fn add_member(&mut self) -> u64 {
+        match self.newborns.add() {
+            Some(cohort) => NEWBORN | cohort,
+            None => {
+                self.present += 1;
+                self.expected += 1;
+                self.first
+            }
+        }
+    }
+
+    /// Lets a newborn begin, which contributes for the first time, maybe within a broadcast. Returns the reduction with which it begins.
+    ///
+    /// # Errors
+    /// When the newborn missed the broadcast, in words.
+    pub(crate) fn begin_member(&mut self, newborn: u64, within: Option<BroadcastId>) -> Result<u64, String> {
+        let cohort = newborn & !NEWBORN;
+        if self.newborns.missed(cohort, within) {
+            return Err(MISSED.to_owned());
+        }
+        let missed = |open: &&Open| self.newborns.missed(cohort, open.within);
+        let before = self.open.iter().take_while(missed).count();
+        self.newborns.remove(cohort);
         self.present += 1;
-        self.expected += 1;
-        self.first
+        let number = self.first + before as u64;
+        if before == 0 {
+            self.expected += 1;
+        } else {
+            self.open(number).joining += 1;
+            self.open.iter_mut().take(before).for_each(|open| open.present += 1);
+        }
+        Ok(number)
     }
 
     /// Removes a member that dies on this PE and would have contributed to reduction `next` next. Returns whether it was the last member.
     pub(crate) fn remove_member(&mut self, next: u64) -> bool {
+        if next >= NEWBORN {
+            self.newborns.remove(next & !NEWBORN);
+            return self.present == 0 && self.newborns.is_empty();
+        }
         self.present -= 1;
         if next > self.first {
             self.open(next).leaving += 1;
@@ -113,18 +189,19 @@ impl Contributions {
         } else {
             self.expected -= 1;
         }
-        self.present == 0
+        self.present == 0 && self.newborns.is_empty()
     }
 
-    /// Notes that all reductions before `before` have begun.
+    /// Takes note that reductions have begun.
     ///
     /// # Errors
     /// When more reductions than can be under way would have begun, in words: other nodes may say anything.
-    pub(crate) fn begin(&mut self, before: u64) -> Result<(), String> {
-        if before.saturating_sub(self.first) > UNDER_WAY_MAX {
-            return Err(format!("reduction {before} is said to have begun, but {} is not over", self.first));
+    pub(crate) fn begin(&mut self, news: Begun) -> Result<(), String> {
+        for number in news.numbers(self.first)? {
+            let open = self.open(number);
+            open.has_begun = true;
+            open.within = open.within.or(news.within);
         }
-        self.begun = self.begun.max(before);
         Ok(())
     }
 
@@ -132,18 +209,19 @@ impl Contributions {
     pub(crate) fn close(&mut self) -> Option<Partial> {
         let front = self.open.front();
         let is_complete = match self.present {
-            0 => self.first < self.begun,
+            0 => front.is_some_and(|open| open.has_begun),
             present => front.is_some_and(|open| open.present == present),
         };
-        if !is_complete || !self.takes_part {
+        let is_decided = || self.newborns.are_out_of(front.and_then(|open| open.within));
+        if !is_complete || !self.takes_part || !is_decided() {
             return None;
         }
-        let Open { share, contributed, .. } = self.open.pop_front().unwrap_or_default();
+        let Open { share, contributed, within, .. } = self.open.pop_front().unwrap_or_default();
         let tally = Tally { closed: 1, contributed, expected: self.expected };
         let number = self.first;
         self.first += 1;
-        self.expected -= self.open.front().map_or(0, |open| open.leaving) as i64;
-        Some(Partial { number, tally, share })
+        self.expected += self.open.front().map_or(0, |open| open.joining as i64 - open.leaving as i64);
+        Some(Partial { number, tally, within, share })
     }
 }
 
@@ -172,12 +250,12 @@ mod tests {
     fn a_reduction_closes_when_all_who_are_here_have_contributed_and_in_order() {
         let mut state = Contributions::new(2, true);
         for number in [0, 1] {
-            assert!(state.add(number, share(1)).unwrap().is_none());
+            assert!(state.add(number, None, share(1)).unwrap().is_none());
         }
         assert_eq!(closed(&mut state), []);
-        assert!(state.add(0, share(1)).unwrap().is_none());
+        assert!(state.add(0, None, share(1)).unwrap().is_none());
         assert_eq!(closed(&mut state), [(0, 1, 2, 2)]);
-        assert!(state.add(1, share(1)).unwrap().is_none());
+        assert!(state.add(1, None, share(1)).unwrap().is_none());
         assert_eq!(closed(&mut state), [(1, 1, 2, 2)]);
     }
 
@@ -185,20 +263,20 @@ mod tests {
     fn who_is_neither_the_first_nor_the_last_joins() {
         let mut state = Contributions::new(4, true);
         let callback = Callback::<u64>::ignore().erase();
-        let join = |state: &mut Contributions, data| state.join(0, &data, &callback);
+        let join = |state: &mut Contributions, data| state.join(0, None, &data, &callback);
         let five = || sum(5_u64).of_member(Index::from(1));
         assert!(!join(&mut state, five()), "it would be the first");
-        assert!(state.add(0, share(1)).unwrap().is_none());
+        assert!(state.add(0, None, share(1)).unwrap().is_none());
         assert!(join(&mut state, five()));
         for misfit in [sum(5_u32).of_member(Index::from(1)), set(5_u64).of_member(Index::from(1))] {
             assert!(!join(&mut state, misfit));
         }
-        assert!(!state.join(0, &five(), &Callback::<u64>::exit().erase()), "it names another callback");
-        assert!(!state.join(1, &five(), &callback), "of the next it would be the first");
-        assert!(state.add(0, share(10)).unwrap().is_none());
+        assert!(!state.join(0, None, &five(), &Callback::<u64>::exit().erase()), "it names another callback");
+        assert!(!state.join(1, None, &five(), &callback), "of the next it would be the first");
+        assert!(state.add(0, None, share(10)).unwrap().is_none());
         assert!(!join(&mut state, five()), "it would be the last");
         assert_eq!(closed(&mut state), []);
-        assert!(state.add(0, share(100)).unwrap().is_none());
+        assert!(state.add(0, None, share(100)).unwrap().is_none());
         let partial = state.close().expect("all have contributed");
         assert_eq!(tally(&partial), (0, 1, 4, 4));
         assert_eq!(partial.share.unwrap().finish().unwrap().take().ok(), Some(116_u64));
@@ -208,16 +286,16 @@ mod tests {
     #[test]
     fn who_is_born_begins_with_the_first_that_is_not_closed() {
         let mut state = Contributions::new(1, true);
-        state.add(0, share(1)).unwrap();
+        state.add(0, None, share(1)).unwrap();
         assert_eq!(closed(&mut state), [(0, 1, 1, 1)]);
-        state.add(1, share(1)).unwrap();
+        state.add(1, None, share(1)).unwrap();
         assert_eq!(state.add_member(), 1);
         assert_eq!(
             closed(&mut state),
             [],
             "it is awaited before it has contributed, even while it is being born"
         );
-        state.add(1, share(1)).unwrap();
+        state.add(1, None, share(1)).unwrap();
         assert_eq!(closed(&mut state), [(1, 1, 2, 2)]);
     }
 
@@ -225,13 +303,13 @@ mod tests {
     fn who_dies_is_awaited_no_more_and_what_it_contributed_counts() {
         let mut state = Contributions::new(2, true);
         for number in [0, 1] {
-            state.add(number, share(1)).unwrap();
+            state.add(number, None, share(1)).unwrap();
         }
         // The member that contributed twice dies; then the other member contributes three times.
         assert!(!state.remove_member(2));
         assert_eq!(closed(&mut state), []);
         for number in [0, 1, 2] {
-            state.add(number, share(1)).unwrap();
+            state.add(number, None, share(1)).unwrap();
         }
         assert_eq!(closed(&mut state), [(0, 1, 2, 2), (1, 1, 2, 2), (2, 1, 1, 1)]);
         assert!(state.remove_member(3));
@@ -242,10 +320,16 @@ mod tests {
     fn a_pe_without_members_closes_what_has_begun() {
         let mut state = Contributions::new(0, true);
         assert_eq!(closed(&mut state), []);
-        state.begin(2).unwrap();
+        state.begin(Begun::new(1, None)).unwrap();
+        assert_eq!(
+            closed(&mut state),
+            [],
+            "it closes in order, and what it was not told of may be a call that it has not heard"
+        );
+        state.begin(Begun::new(0, None)).unwrap();
         assert_eq!(closed(&mut state), [(0, 1, 0, 0), (1, 1, 0, 0)]);
         assert_eq!(state.add_member(), 2);
-        state.begin(3).unwrap();
+        state.begin(Begun::new(2, None)).unwrap();
         assert_eq!(closed(&mut state), [], "there is a member now");
         assert!(state.remove_member(2));
         assert_eq!(closed(&mut state), [(2, 1, 0, 0)]);
@@ -254,12 +338,12 @@ mod tests {
     #[test]
     fn a_late_contribution_and_one_from_a_pe_that_takes_no_part_go_on_their_own() {
         let mut state = Contributions::new(1, true);
-        state.add(0, share(1)).unwrap();
+        state.add(0, None, share(1)).unwrap();
         assert_eq!(closed(&mut state).len(), 1);
-        assert_eq!(tally(&state.add(0, share(1)).unwrap().unwrap()), (0, 0, 1, 0));
+        assert_eq!(tally(&state.add(0, None, share(1)).unwrap().unwrap()), (0, 0, 1, 0));
         let mut none = Contributions::new(0, false);
-        none.begin(1).unwrap();
+        none.begin(Begun::new(0, None)).unwrap();
         assert_eq!(closed(&mut none), []);
-        assert_eq!(tally(&none.add(0, share(1)).unwrap().unwrap()), (0, 0, 1, 0));
+        assert_eq!(tally(&none.add(0, None, share(1)).unwrap().unwrap()), (0, 0, 1, 0));
     }
 }

@@ -9,12 +9,16 @@
 //! The messages that carry partials never stand here: see `services/reduction.rs`.
 
 mod contributions;
+#[cfg(test)]
+mod every_order;
+mod newborns;
+pub(crate) mod on_node;
 mod partial;
 pub(crate) mod reducers;
 mod share;
 mod telling;
 
-pub(crate) use contributions::Contributions;
+pub(crate) use contributions::{Contributions, NEWBORN};
 pub(crate) use partial::{CREATION, Partial, Partials, Tally};
 pub(crate) use share::Share;
-pub(crate) use telling::Telling;
+pub(crate) use telling::{Begun, Telling};

@@ -1,7 +1,7 @@
 //! Partial reductions: combined contributions and how many PEs and members they stand for.
 
 use crate::base::host_memory::kept_bytes_max;
-use crate::model::ids::CollectionId;
+use crate::model::ids::{BroadcastId, CollectionId};
 use crate::model::reduction::Share;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,8 @@ pub(crate) struct Partial {
     /// The number of the reduction in its collection.
     pub(crate) number: u64,
     pub(crate) tally: Tally,
+    /// The broadcast to which the reduction belongs, as far as the contributors know.
+    pub(crate) within: Option<BroadcastId>,
     /// `None` from PEs where no member contributed.
     pub(crate) share: Option<Share>,
 }
@@ -45,6 +47,7 @@ impl Tally {
 impl Partial {
     fn absorb(&mut self, other: Self) -> Result<(), String> {
         self.tally = self.tally.and(other.tally);
+        self.within = self.within.or(other.within);
         match (&mut self.share, other.share) {
             (Some(mine), Some(theirs)) => mine.absorb(theirs)?,
             (none @ None, theirs) => *none = theirs,
@@ -145,7 +148,8 @@ mod tests {
 
     fn partial(number: u64) -> Partial {
         let share = Share::new(sum(7_u64).of_member(Index::from(0)), Callback::<u64>::ignore().erase());
-        Partial { number, tally: Tally { closed: 1, contributed: 1, expected: 1 }, share: Some(share) }
+        let tally = Tally { closed: 1, contributed: 1, expected: 1 };
+        Partial { number, tally, within: None, share: Some(share) }
     }
 
     #[test]

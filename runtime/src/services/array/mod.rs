@@ -33,7 +33,7 @@ pub(crate) const SERVICE: Service = Service {
         ElementEvent::Gone { collection, index, parcel, .. } => {
             absence::tell_home(pe, (*collection, *index), std::mem::take(*parcel));
         }
-        ElementEvent::Born { .. } | ElementEvent::Forgotten { .. } => {}
+        ElementEvent::Born { .. } | ElementEvent::Called { .. } | ElementEvent::Forgotten { .. } => {}
     },
     absent: Some(absence::reroute),
     state: || TypedBox::new(creation::Own::default()),

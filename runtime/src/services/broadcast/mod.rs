@@ -14,12 +14,13 @@ pub(crate) mod tree;
 
 pub(crate) use message::{Broadcast, ID};
 
+use crate::base::typed_box::TypedBox;
 use crate::delivery::outbox;
 use crate::delivery::zerocopy::carry::{self, Carried, Wanted};
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Envelope, opened};
-use crate::model::ids::{CollectionId, EntryId, NodeId};
+use crate::model::ids::{BroadcastId, CollectionId, EntryId, NodeId};
 use crate::model::nocopy::{Descriptor, Leaving, lent_bytes};
 use crate::model::registry::{EntryRegistration, check_count, find_entry};
 use crate::node::backpressure::hold_back;
@@ -28,10 +29,12 @@ use crate::node::mailbox::Work;
 use crate::node::{Arrival, Node, NodeService};
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
-use crate::pe::{CallOfMany, Pe, Service};
+use crate::pe::{CallOfMany, ElementEvent, Pe, Service};
 use chare_lrts::codec;
 use members::call_members;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::sync::Arc;
 use tree::TreeMessage;
 
@@ -45,6 +48,7 @@ pub(crate) const SERVICE: Service = Service {
     },
     deliver: |pe, options, message| run(pe, options, opened(message)),
     fire: Some(fire),
+    state: || TypedBox::new(Calls::default()),
     ..Service::named(ID, "broadcasts")
 };
 
@@ -66,10 +70,27 @@ struct BroadcastFrame {
     nocopy: Vec<Descriptor>,
 }
 
+/// The broadcasts that this PE has called, counted for each collection that may grow.
+type Calls = RefCell<FxHashMap<CollectionId, u64>>;
+
+/// The options of a broadcast, with its id where members may come beside it.
+fn identify(pe: &Pe, collection: CollectionId, options: CallOptions) -> CallOptions {
+    let is_fixed = pe.places.borrow().collection(collection).is_some_and(|local| !local.info.grows());
+    if is_fixed {
+        return options;
+    }
+    let mut calls = pe.state::<Calls>(ID).borrow_mut();
+    let next = calls.entry(collection).or_default();
+    let serial = *next;
+    *next += 1;
+    options.part_of(BroadcastId { collection, caller: pe.id, serial })
+}
+
 /// Calls an entry of every member of a collection. Members here read nocopy arguments where the caller has them.
 pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
     let Broadcast { collection, entry, ref nocopy, reference, .. } = broadcast;
-    let call = CallOfAll { collection, entry: entry.id, options, reference };
+    let call =
+        CallOfAll { collection, entry: entry.id, options: identify(pe, collection, options), reference };
     let kinds = entry.nocopy.iter().copied();
     let carried: Vec<Carried> =
         kinds.zip(nocopy).map(|(kind, leaving)| Carried::sent(kind, leaving.clone())).collect();
@@ -167,9 +188,15 @@ fn tell_members(node: &Node, arriving: &Arriving, carried: &[Carried]) {
 /// On a PE: calls the members that are here.
 fn run(pe: &Pe, options: CallOptions, broadcast: Broadcast) -> Outcome {
     let collection = broadcast.collection;
-    if pe.places.borrow().collection(collection).is_none() {
+    let may_grow = pe.places.borrow().collection(collection).map(|local| local.info.grows());
+    let Some(may_grow) = may_grow else {
         return pe.keep(Missing::Collection(collection), options, Body::System(Box::new(broadcast)));
+    };
+    let options = if may_grow { options } else { options.apart() };
+    let within = options.within();
+    if let Some(broadcast) = within {
+        pe.tell(ElementEvent::Called { broadcast });
     }
-    call_members(pe, &options, broadcast);
+    pe.run_within(within, || call_members(pe, &options, broadcast));
     Outcome::Processed
 }

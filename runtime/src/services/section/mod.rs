@@ -101,7 +101,7 @@ fn hear_of_element(pe: &Pe, event: &mut ElementEvent<'_>) {
             }
             Err(cause) => pe.fail("news of a member".to_owned(), cause),
         },
-        ElementEvent::Born { .. } => {}
+        ElementEvent::Born { .. } | ElementEvent::Called { .. } => {}
     }
 }
 
