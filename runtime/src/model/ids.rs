@@ -26,7 +26,7 @@ impl fmt::Display for PeId {
 }
 
 /// A singleton chare: where it lives, and the number its creator gave it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct ChareId {
     /// The PE it lives on.
     pub home: PeId,
@@ -37,7 +37,7 @@ pub(crate) struct ChareId {
 }
 
 /// An array, a group or a nodegroup: the PE that created it and a number that PE gave it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct CollectionId {
     /// The PE that created it.
     pub creator: PeId,
@@ -147,7 +147,7 @@ impl fmt::Debug for Index {
 }
 
 /// Any one chare, as the destination of a message.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) enum Target {
     /// A singleton.
     Chare(ChareId),

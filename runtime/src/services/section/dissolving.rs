@@ -27,8 +27,12 @@ pub(super) fn announce(pe: &Pe, section: SectionId) {
     if !homes.contains(&pe.id) {
         state(pe).borrow_mut().remove(section);
     }
-    for home in homes.iter() {
-        tell(pe, *home, section, SectionEvent::Dissolved { calls });
+    for home in homes.iter().copied() {
+        if home == pe.id {
+            expect_calls(pe, section, calls);
+        } else {
+            tell(pe, home, section, SectionEvent::Dissolved { calls });
+        }
     }
 }
 
@@ -58,12 +62,13 @@ fn forget_if_over(pe: &Pe, section: SectionId) {
     };
     let Some(over) = over else { return };
     let mut away: FxHashMap<PeId, Vec<Target>> = FxHashMap::default();
-    for Seat { target, .. } in over.seats.iter() {
-        state(pe).borrow_mut().forget(*target, section);
-        let Target::Member(id, index) = *target else { continue };
-        let absence = pe.places.borrow().explain_absence(pe.id, id, index);
-        if let Absence::LivesOn(at) = absence {
-            away.entry(at).or_default().push(*target);
+    {
+        let places = pe.places.borrow();
+        for Seat { target, .. } in over.seats.iter() {
+            let Target::Member(id, index) = *target else { continue };
+            if let Absence::LivesOn(at) = places.explain_absence(pe.id, id, index) {
+                away.entry(at).or_default().push(*target);
+            }
         }
     }
     for (at, members) in away {

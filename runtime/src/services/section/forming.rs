@@ -14,7 +14,6 @@ use crate::pe::Pe;
 use crate::pe::early::Missing;
 use crate::pe::places::Absence;
 use crate::pe::queued::Outcome;
-use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -38,8 +37,8 @@ pub(super) fn assemble(
         pe.fail(format!("forming {section}"), "it was formed before, or elsewhere");
         return Outcome::Processed;
     }
-    let mut listed = FxHashSet::default();
-    members.retain(|member| listed.insert(*member));
+    members.sort_unstable();
+    members.dedup();
     let mut homes: BTreeMap<PeId, Vec<Target>> = BTreeMap::new();
     for member in &members {
         match home_of(pe, *member) {
@@ -94,7 +93,7 @@ fn home_of(pe: &Pe, member: Target) -> Result<PeId, Missing> {
 pub(super) fn seat(
     pe: &Pe,
     section: SectionId,
-    (members, within): (Vec<Target>, Option<SectionId>),
+    (mut members, within): (Vec<Target>, Option<SectionId>),
     (parent, below): (PeId, u64),
 ) -> Outcome {
     if state(pe).borrow().get(section).is_some() {
@@ -106,6 +105,9 @@ pub(super) fn seat(
         let message = SectionMessage::News(SectionNews { section, event });
         return pe.keep(awaited, CallOptions::new(), message.into());
     }
+    // They come in order, as far as their sender is honest.
+    members.sort_unstable();
+    members.dedup();
     let local = LocalSection::new(&members, Some(parent), below, Arc::default());
     state(pe).borrow_mut().insert(section, local);
     check_and_open(pe, section, members, within);

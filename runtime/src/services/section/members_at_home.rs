@@ -5,17 +5,18 @@
 //!    with the same index later is another one, and does not belong to the section.
 //!    A member that was destroyed before the news of its section came gives up its seat at once; homes remember who was destroyed in
 //!    collections into which members may come, where nothing else tells such a member from one that is to come.
-//! 2. A member that moves takes along one number for each section that it has contributed to.
+//! 2. A member has one number for each section that it has contributed to. It stands in the member's seat where that is on the member's own
+//!    PE, else in a table; the number goes along when the member leaves the PE.
 //! 3. PEs that are neither a section's root nor home to a member keep nothing of the section but those numbers.
 
 use super::calls::SectionCall;
+use super::members::ByMember;
 use super::message::ID;
 use super::reductions::Reductions;
 use crate::model::call_options::CallOptions;
 use crate::model::ids::{PeId, SectionId, Target};
 use crate::pe::Pe;
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -25,13 +26,14 @@ pub(super) struct Seat {
     pub(super) target: Target,
     /// True until the member is destroyed.
     pub(super) is_taken: Cell<bool>,
+    /// The next reduction of the member, if it lives here.
+    next: Cell<u64>,
 }
 
 /// A section on one PE.
 pub(super) struct LocalSection {
-    /// Members that have their home here. Shared with calls that are going through them.
+    /// Members that have their home here, in order. Shared with calls that are going through them.
     pub(super) seats: Rc<[Seat]>,
-    places: FxHashMap<Target, u32>,
     /// The PE above in the tree; the root has none.
     pub(super) parent: Option<PeId>,
     /// Reductions over the members with their home here and the PEs right below.
@@ -51,14 +53,13 @@ pub(super) struct LocalSection {
 }
 
 impl LocalSection {
+    /// A section of members that are in order, none of them twice.
     pub(super) fn new(members: &[Target], parent: Option<PeId>, below: u64, homes: Arc<[PeId]>) -> Self {
-        let places: FxHashMap<Target, u32> = members.iter().copied().zip(0..).collect();
-        let seats =
-            members.iter().map(|target| Seat { target: *target, is_taken: Cell::new(true) }).collect();
+        let seat = |target: &Target| Seat { target: *target, is_taken: Cell::new(true), next: Cell::new(0) };
+        let seats = members.iter().map(seat).collect();
         let reductions = Reductions::new(below.saturating_add(members.len() as u64));
         Self {
             seats,
-            places,
             parent,
             reductions,
             has_ended: false,
@@ -72,7 +73,8 @@ impl LocalSection {
 
     /// The seat of a member with its home here, also after its end.
     pub(super) fn seat(&self, target: Target) -> Option<&Seat> {
-        self.places.get(&target).map(|place| &self.seats[*place as usize])
+        let place = self.seats.binary_search_by_key(&target, |seat| seat.target).ok()?;
+        Some(&self.seats[place])
     }
 }
 
@@ -84,19 +86,20 @@ pub(super) fn state(pe: &Pe) -> &RefCell<Sections> {
 /// The tables of sections of one PE; see the file's head.
 #[derive(Default)]
 pub(super) struct Sections {
-    known: FxHashMap<SectionId, LocalSection>,
+    /// In boxes, so that the table's free places are small.
+    known: FxHashMap<SectionId, Box<LocalSection>>,
     /// The number of sections formed on this PE.
     formed: u32,
     /// Sections formed on this PE whose members' homes are not known yet, with the calls of them that were made here.
     forming: FxHashMap<SectionId, Vec<(CallOptions, SectionCall)>>,
     /// The sections of members that have their home here.
-    memberships: FxHashMap<Target, SmallVec<[SectionId; 1]>>,
-    /// For members that live here: the next reduction of each section that they have contributed to.
-    next: FxHashMap<Target, SmallVec<[(SectionId, u64); 1]>>,
+    memberships: ByMember<()>,
+    /// For members that live here and have no seat here, or none yet: the next reduction of each section that they have contributed to.
+    next: ByMember<u64>,
     /// The members of growing collections that have their home here and were destroyed.
     gone: FxHashSet<Target>,
     /// For members that were destroyed before the news of a section came: the first reduction of the section without them.
-    ends: FxHashMap<(SectionId, Target), u64>,
+    ends: FxHashMap<SectionId, FxHashMap<Target, u64>>,
 }
 
 /// The state of a section on the PE that formed it.
@@ -149,14 +152,15 @@ impl Sections {
         local: LocalSection,
     ) -> Vec<(CallOptions, SectionCall)> {
         for seat in local.seats.iter() {
-            self.memberships.entry(seat.target).or_default().push(section);
+            self.memberships.value(seat.target, section);
+            seat.next.set(self.next.remove(seat.target, section).unwrap_or(0));
         }
-        self.known.insert(section, local);
+        self.known.insert(section, Box::new(local));
         self.forming.remove(&section).unwrap_or_default()
     }
 
     pub(super) fn get(&self, section: SectionId) -> Option<&LocalSection> {
-        self.known.get(&section)
+        self.known.get(&section).map(Box::as_ref)
     }
 
     /// Whether a member with its home here belongs to a section.
@@ -166,27 +170,22 @@ impl Sections {
     }
 
     pub(super) fn get_mut(&mut self, section: SectionId) -> Option<&mut LocalSection> {
-        self.known.get_mut(&section)
+        self.known.get_mut(&section).map(Box::as_mut)
     }
 
     /// Removes a section with all that is kept for members that have their home here.
-    pub(super) fn remove(&mut self, section: SectionId) -> Option<LocalSection> {
+    pub(super) fn remove(&mut self, section: SectionId) -> Option<Box<LocalSection>> {
         let local = self.known.remove(&section)?;
-        self.ends.retain(|(of, _), _| *of != section);
-        for Seat { target, .. } in local.seats.iter() {
-            if let Some(sections) = self.memberships.get_mut(target) {
-                sections.retain(|other| *other != section);
-                if sections.is_empty() {
-                    self.memberships.remove(target);
-                }
-            }
+        self.ends.remove(&section);
+        for seat in local.seats.iter() {
+            self.memberships.remove(seat.target, section);
         }
         Some(local)
     }
 
     /// Removes and returns the sections of a member that is gone.
-    pub(super) fn leave(&mut self, target: Target) -> SmallVec<[SectionId; 1]> {
-        self.memberships.remove(&target).unwrap_or_default()
+    pub(super) fn leave(&mut self, target: Target) -> impl Iterator<Item = SectionId> + use<> {
+        self.memberships.take(target).into_iter().map(|(section, ())| section)
     }
 
     /// Remembers that a member of a growing collection, with its home here, was destroyed.
@@ -202,7 +201,7 @@ impl Sections {
     /// Remembers how many reductions a member that is gone has contributed to, of a section that is not known here yet.
     pub(super) fn note_end(&mut self, section: SectionId, target: Target, end: u64) {
         if !self.known.contains_key(&section) {
-            self.ends.insert((section, target), end);
+            self.ends.entry(section).or_default().insert(target, end);
         }
     }
 
@@ -211,43 +210,33 @@ impl Sections {
         if let Some(seat) = self.get(section).and_then(|local| local.seat(target)) {
             seat.is_taken.set(false);
         }
-        if let Some(sections) = self.memberships.get_mut(&target) {
-            sections.retain(|other| *other != section);
-            if sections.is_empty() {
-                self.memberships.remove(&target);
-            }
-        }
-        self.ends.remove(&(section, target)).unwrap_or(0)
+        self.memberships.remove(target, section);
+        self.ends.get_mut(&section).and_then(|ends| ends.remove(&target)).unwrap_or(0)
     }
 
     /// Counts a contribution of a member that lives here; returns the number of its reduction.
     pub(super) fn count(&mut self, target: Target, section: SectionId) -> u64 {
-        let numbers = self.next.entry(target).or_default();
-        match numbers.iter_mut().find(|(of, _)| *of == section) {
-            Some((_, next)) => {
-                *next += 1;
-                *next - 1
-            }
-            None => {
-                numbers.push((section, 1));
-                0
-            }
+        if let Some(seat) = self.get(section).and_then(|local| local.seat(target)) {
+            return seat.next.replace(seat.next.get() + 1);
         }
+        let next = self.next.value(target, section);
+        *next += 1;
+        *next - 1
     }
 
     /// Forgets the count of a member's contributions to a section that is dissolved.
     pub(super) fn forget(&mut self, target: Target, section: SectionId) {
-        if let Some(numbers) = self.next.get_mut(&target) {
-            numbers.retain(|(of, _)| *of != section);
-            if numbers.is_empty() {
-                self.next.remove(&target);
-            }
-        }
+        self.next.remove(target, section);
     }
 
     /// Takes out the numbers that go with a member that leaves this PE: its next reductions.
     pub(super) fn take_numbers(&mut self, target: Target) -> Vec<(SectionId, u64)> {
-        self.next.remove(&target).map(SmallVec::into_vec).unwrap_or_default()
+        let in_seats = self.memberships.sections(target).filter_map(|section| {
+            let next = self.get(section)?.seat(target)?.next.take();
+            (next > 0).then_some((section, next))
+        });
+        let in_seats: Vec<_> = in_seats.collect();
+        self.next.take(target).into_iter().chain(in_seats).collect()
     }
 
     /// Whether nothing is kept.
@@ -301,12 +290,29 @@ mod tests {
         assert_eq!(sections.standing(section(0)), Standing::Known);
         assert_eq!((sections.count(member(2), section(1)), sections.count(member(2), section(1))), (0, 1));
         sections.count(member(2), section(0));
-        sections.forget(member(2), section(0));
         assert!(sections.remove(section(0)).is_some());
         assert_eq!(sections.standing(section(0)), Standing::Unknown);
-        assert_eq!(sections.leave(member(2)).as_slice(), [section(1)]);
         assert_eq!(sections.take_numbers(member(2)), [(section(1), 2)]);
+        assert_eq!(sections.leave(member(2)).collect::<Vec<_>>(), [section(1)]);
         assert!(sections.remove(section(1)).is_some());
+        assert!(sections.is_empty());
+    }
+
+    #[test]
+    fn a_member_that_contributes_before_it_has_a_seat_is_counted_on() {
+        let mut sections = Sections::default();
+        assert_eq!(sections.count(member(1), section(0)), 0);
+        sections.insert(section(0), local(&[member(1)]));
+        assert_eq!(sections.count(member(1), section(0)), 1);
+        assert_eq!(sections.take_numbers(member(1)), [(section(0), 2)]);
+        // Another one in its place is a stranger to the section.
+        assert_eq!(sections.count(member(1), section(0)), 0);
+        // One that has its home elsewhere, and moves on.
+        assert_eq!((sections.count(member(2), section(0)), sections.count(member(2), section(0))), (0, 1));
+        assert_eq!(sections.take_numbers(member(2)), [(section(0), 2)]);
+        sections.count(member(2), section(0));
+        sections.forget(member(2), section(0));
+        assert!(sections.remove(section(0)).is_some());
         assert!(sections.is_empty());
     }
 }

@@ -21,6 +21,7 @@ mod contributing;
 mod delivery;
 mod dissolving;
 mod forming;
+mod members;
 mod members_at_home;
 mod message;
 mod multicast;

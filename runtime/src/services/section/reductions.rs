@@ -8,7 +8,7 @@
 //! Contributions and the news of an end may overtake each other, so contributions are counted.
 
 use crate::model::reduction::Share;
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 /// The reductions of a section at one place of its tree; see the file's head.
 pub(super) struct Reductions {
@@ -18,17 +18,19 @@ pub(super) struct Reductions {
     ends: Vec<u64>,
     /// The first reduction that is not complete.
     first: u64,
-    open: BTreeMap<u64, Open>,
+    /// In the order of their numbers; without memory as long as there are none, as in most sections most of the time.
+    open: VecDeque<Open>,
 }
 
 struct Open {
+    number: u64,
     share: Share,
     contributions: u64,
 }
 
 impl Reductions {
     pub(super) fn new(present: u64) -> Self {
-        Self { present, ends: Vec::new(), first: 0, open: BTreeMap::new() }
+        Self { present, ends: Vec::new(), first: 0, open: VecDeque::new() }
     }
 
     /// Adds one contribution.
@@ -39,13 +41,18 @@ impl Reductions {
         if number < self.first {
             return Err("a member contributed to it that is none, or is another one by now".to_owned());
         }
-        match self.open.get_mut(&number) {
-            Some(open) => {
+        match self.open.binary_search_by_key(&number, |open| open.number) {
+            Ok(place) => {
+                let open = &mut self.open[place];
                 open.contributions += 1;
                 open.share.absorb(share)
             }
-            None => {
-                self.open.insert(number, Open { share, contributions: 1 });
+            Err(place) => {
+                if self.open.is_empty() {
+                    // Nearly always there is one at a time.
+                    self.open.reserve_exact(1);
+                }
+                self.open.insert(place, Open { number, share, contributions: 1 });
                 Ok(())
             }
         }
@@ -67,11 +74,14 @@ impl Reductions {
     pub(super) fn complete(&mut self) -> Option<(u64, Share)> {
         let number = self.first;
         let late = self.ends.iter().filter(|end| **end > number).count() as u64;
-        let open = self.open.first_entry().filter(|open| *open.key() == number)?;
-        if open.get().contributions < self.present.saturating_add(late) {
+        let contributions = self.open.front().filter(|open| open.number == number)?.contributions;
+        if contributions < self.present.saturating_add(late) {
             return None;
         }
-        let Open { share, .. } = open.remove();
+        let Open { share, .. } = self.open.pop_front()?;
+        if self.open.is_empty() {
+            self.open = VecDeque::new();
+        }
         self.first += 1;
         self.ends.retain(|end| *end > self.first);
         Some((number, share))

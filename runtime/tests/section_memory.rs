@@ -1,0 +1,95 @@
+#![expect(unsafe_code, reason = "a global allocator that counts what the process takes")]
+//! Memory of sections: what many small ones take while they stand, and that nothing of it stays.
+
+use chare::Job;
+use chare::prelude::*;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// Bytes that the process holds; written by any thread. A sum, on which no other memory depends.
+static HELD: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is passed on to the system's allocator as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        HELD.fetch_add(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, address: *mut u8, layout: Layout) {
+        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(address, layout) }
+    }
+}
+
+/// Bytes held when nothing is under way.
+async fn held() -> usize {
+    chare::quiescence().await;
+    HELD.load(Ordering::Relaxed)
+}
+
+const ELEMENTS: u64 = 1_000;
+const MEMBERS: u64 = 8;
+
+struct Cell;
+
+#[chare(array)]
+impl Cell {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    fn add(&mut self, section: CellSectionProxy, done: Callback<u64>) {
+        self.contribute_to(&section, sum(1), done);
+    }
+}
+
+/// Sections of eight members each, in another place of the array each.
+fn form(cells: &CellProxy, count: u64) -> Vec<CellSectionProxy> {
+    let members = |first: u64| (0..MEMBERS).map(move |step| (first * 7 + step * 113) % ELEMENTS);
+    (0..count).map(|first| cells.section(members(first))).collect()
+}
+
+async fn add_up(sections: &[CellSectionProxy]) {
+    for section in sections {
+        let (total, done) = chare::future();
+        section.add(section.clone(), done);
+        assert_eq!(total.await, MEMBERS);
+    }
+}
+
+/// The most bytes that a section of eight members takes in all.
+const SECTION_BYTES_MAX: usize = 1_000;
+
+#[test]
+fn a_small_section_takes_less_than_a_kilobyte_and_gives_it_back() {
+    const SECTIONS: u64 = 10_000;
+    for (nodes, pes) in [(1, 1), (1, 2), (2, 1)] {
+        let code = Job::in_process(nodes, pes).run(move || async move {
+            let cells = CellProxy::create(ELEMENTS);
+            // Queues and tables grow to the size that they need, and keep it.
+            form(&cells, SECTIONS).iter().for_each(CellSectionProxy::dissolve);
+            let before = held().await;
+            let each = |now: usize| now.saturating_sub(before) / SECTIONS as usize;
+            let sections = form(&cells, SECTIONS);
+            let formed = each(held().await);
+            add_up(&sections).await;
+            let used = each(held().await);
+            sections.iter().for_each(CellSectionProxy::dissolve);
+            drop(sections);
+            let gone = each(held().await);
+            let figures = format!("{nodes} x {pes}: {formed}, {used}, {gone} bytes");
+            assert!(formed <= SECTION_BYTES_MAX && used <= SECTION_BYTES_MAX && gone <= 50, "{figures}");
+        });
+        assert_eq!(code.unwrap(), 0);
+    }
+}
