@@ -5,9 +5,11 @@
 //! 2. [`Pair::hear`] lets node 1 receive one more frame and do all the work that follows from it. Receiving must not panic; a panic in
 //!    the work that follows ends the job, as the scheduler would end it ([`is_guarded`] tells the two apart).
 
+use crate::base::allowance::Allowance;
+use crate::base::host_memory::kept_bytes_max;
 use crate::delivery::{dispatch, inbox, polling};
 use crate::job::life::{self, Main};
-use crate::job::services::{NODE_SERVICES, SERVICES};
+use crate::job::services::SERVICES;
 use crate::model::envelope::frame::{self, Header};
 use crate::model::ids::PeId;
 use crate::model::topology::Topology;
@@ -107,10 +109,11 @@ impl Pair {
             opening.into_iter().map(|node| node.join().expect("no panic")).collect()
         });
         let topology = Topology::new(2, 1);
+        let allowance = || Allowance::new(kept_bytes_max(2));
         let pes = (0..).zip(networks).map(|(index, network)| {
             Pe::new(
                 PeId(index),
-                Arc::new(Node::new(NodeId(index), topology, network, polling::look_aside, &NODE_SERVICES)),
+                Arc::new(Node::new(NodeId(index), topology, network, allowance(), life::ABOVE)),
                 None,
                 SERVICES,
             )

@@ -57,7 +57,7 @@
 //! | what | at most |
 //! |---|---|
 //! | members of a collection | as many as fit the memory of a node's host (or container, or batch job), each taken for its own size and some 60 bytes |
-//! | messages for chares and collections that are not created yet | a quarter of the node's share of that memory, in equal shares for its PEs |
+//! | what a node keeps because of others, in all: messages for what is not created yet, contributions to reductions that are not over, calls that wait for posted buffers, messages that other nodes have no room for, long messages being fetched | a quarter of the node's share of that memory; the error says who holds how much |
 //! | registered buffers of a node | 64,512 |
 
 // The libraries inside this crate are written as users write theirs: `#[chare]` names `::chare`.

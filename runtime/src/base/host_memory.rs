@@ -1,13 +1,8 @@
-//! Host memory: how much of it this process can have, which bounds how much other nodes may make it keep.
+//! Host memory: how much of it this process can have, and the part of it that other nodes may make a node keep.
 
 use super::cgroup;
 use std::fs::read_to_string;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-
-/// How many nodes share this host's memory, as far as this process knows. Raised by nodes before their PEs start; a process whose jobs
-/// have different numbers keeps the greatest. No other memory depends on it.
-static SHARERS: AtomicU32 = AtomicU32::new(1);
 
 /// Bytes of memory of this host, or of the control groups that this process is in (a container, a batch job) if these have less.
 pub(crate) fn host_memory_bytes() -> u64 {
@@ -22,34 +17,9 @@ pub(crate) fn host_memory_bytes() -> u64 {
     })
 }
 
-/// Notes that so many nodes share this host's memory. To be called before anything asks for [`kept_bytes_max`].
-pub(crate) fn share_between(nodes: u32) {
-    SHARERS.fetch_max(nodes, Ordering::Relaxed);
-}
-
-/// Bytes that other nodes may make this one keep for one purpose, in all: a quarter of its share of the memory.
-pub(crate) fn kept_bytes_max() -> u64 {
-    host_memory_bytes() / 4 / u64::from(SHARERS.load(Ordering::Relaxed))
-}
-
-/// The bytes that are kept for one purpose, up to [`kept_bytes_max`].
-#[derive(Default)]
-pub(crate) struct Allowance {
-    /// Bytes kept; written by any thread. It is a sum, and no other memory depends on it.
-    used: AtomicU64,
-}
-
-impl Allowance {
-    /// Adds `bytes` to those that are kept; returns whether there was room.
-    pub(crate) fn take(&self, bytes: u64) -> bool {
-        let fits = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= kept_bytes_max());
-        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
-    }
-
-    /// Gives back `bytes` that are kept no longer.
-    pub(crate) fn give_back(&self, bytes: u64) {
-        self.used.fetch_sub(bytes, Ordering::Relaxed);
-    }
+/// Bytes that other nodes may make one node keep, where so many nodes share this host's memory: a quarter of the node's share.
+pub(crate) fn kept_bytes_max(host_nodes: u32) -> u64 {
+    host_memory_bytes() / 4 / u64::from(host_nodes)
 }
 
 #[cfg(test)]
@@ -57,14 +27,5 @@ mod tests {
     #[test]
     fn a_host_has_some_memory() {
         assert!(((64 << 20)..(1 << 60)).contains(&super::host_memory_bytes()));
-    }
-
-    #[test]
-    fn an_allowance_ends_and_comes_back() {
-        let (allowance, most) = (super::Allowance::default(), super::kept_bytes_max());
-        assert!(!allowance.take(most + 1) && !allowance.take(u64::MAX));
-        assert!(allowance.take(most) && !allowance.take(1));
-        allowance.give_back(1);
-        assert!(allowance.take(1) && !allowance.take(1));
     }
 }

@@ -3,6 +3,7 @@
 //! The lowest floor. Here lives code that would make sense in a program without chares. Code that knows a chare, a message, a node or a
 //! PE of the job never lives here; where comments say "PE", any thread with work of its own would do.
 
+pub(crate) mod allowance;
 mod cgroup;
 pub(crate) mod counters;
 pub(crate) mod erased;

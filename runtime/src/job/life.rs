@@ -5,12 +5,14 @@ use super::build;
 use super::program;
 use super::services::{NODE_SERVICES, SERVICES};
 use crate::api::context;
-use crate::base::{fence, host_memory};
+use crate::base::allowance::Allowance;
+use crate::base::fence;
+use crate::base::host_memory::kept_bytes_max;
 use crate::delivery::{polling, scheduler};
 use crate::model::error::JobError;
 use crate::model::ids::NodeId;
 use crate::model::topology::Topology;
-use crate::node::{Ending, Node};
+use crate::node::{Above, Ending, Node};
 use crate::pe::running::Running;
 use crate::pe::{Pe, panics};
 use crate::services::readonly;
@@ -72,21 +74,34 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
     fence::prepare();
     let id = bootstrap.node();
     let lrts = |cause| JobError::Lrts { node: id, cause };
-    let (host_pes, first) = greet(options, bootstrap).map_err(lrts)?;
+    let Neighbours { nodes, pes, first_pe } = greet(options, bootstrap).map_err(lrts)?;
     let network = Reach::open(bootstrap, &options.network).map_err(lrts)?;
     let topology = Topology::new(bootstrap.nodes(), options.pes);
     let seats =
-        affinity::seats(options.processors.as_deref(), options.pin, host_pes, first..first + options.pes)
+        affinity::seats(options.processors.as_deref(), options.pin, pes, first_pe..first_pe + options.pes)
             .map_err(JobError::Config)?;
+    let allowance = Allowance::new(kept_bytes_max(nodes));
     Ok(ReadyNode {
-        node: Arc::new(Node::new(id, topology, network, polling::look_aside, &NODE_SERVICES)),
+        node: Arc::new(Node::new(id, topology, network, allowance, ABOVE)),
         seats,
         shuffle: options.shuffle,
     })
 }
 
-/// Exchanges greetings with all nodes and compares them; returns how many PEs this host has and how many of them come before this node's.
-fn greet(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<(u32, u32), LrtsError> {
+/// What the runtime of chares gives a node.
+pub(crate) const ABOVE: Above = Above { look: polling::look_aside, services: &NODE_SERVICES };
+
+/// The nodes of one host, as one of them sees them.
+struct Neighbours {
+    /// How many there are, with this one.
+    nodes: u32,
+    pes: u32,
+    /// How many of the PEs come before this node's.
+    first_pe: u32,
+}
+
+/// Exchanges greetings with all nodes and compares them; returns those of this host.
+fn greet(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<Neighbours, LrtsError> {
     let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let failed = |cause: String| LrtsError::Bootstrap(cause);
     let others_may_join = build::others_may_join().map_err(failed)?;
@@ -95,7 +110,7 @@ fn greet(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<(u32, u
     let mut bytes = Vec::new();
     codec::encode_into(&mine, &mut bytes).map_err(|error| failed(error.to_string()))?;
     let own = bootstrap.node();
-    let (mut host_pes, mut before, mut host_nodes) = (0, 0, 0);
+    let mut neighbours = Neighbours { nodes: 0, pes: 0, first_pe: 0 };
     for (node, bytes) in (0..).map(NodeId).zip(bootstrap.all_gather(bytes)?) {
         let theirs: Greeting = codec::decode(&bytes)
             .map_err(|error| failed(format!("{node} runs another program or version: {error}")))?;
@@ -119,13 +134,12 @@ fn greet(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<(u32, u
             )));
         }
         if theirs.host == mine.host {
-            host_pes += theirs.pes;
-            host_nodes += 1;
-            before += if node < own { theirs.pes } else { 0 };
+            neighbours.nodes += 1;
+            neighbours.pes += theirs.pes;
+            neighbours.first_pe += if node < own { theirs.pes } else { 0 };
         }
     }
-    host_memory::share_between(host_nodes);
-    Ok((host_pes, before))
+    Ok(neighbours)
 }
 
 impl ReadyNode {

@@ -17,7 +17,7 @@ use crate::model::ids::NodeId;
 pub(crate) const WINDOW_BYTES: u64 = 8 << 20;
 
 /// Bytes that a message takes beside its encoding: its place in a queue, and the allocators' overhead.
-const MESSAGE_BYTES: u64 = 128;
+pub(super) const MESSAGE_BYTES: u64 = 128;
 
 /// Lent bytes that count as one byte of a message's cost: lent memory is read in place, or fetched while other messages run. Several
 /// buffers of tens of megabytes fit into a window, so that no sender waits for credit between two of them.
@@ -43,6 +43,15 @@ impl Cost {
         let Self { source, bytes } = self;
         (0..pes).map(move |rank| Self { source, bytes: bytes / pes + u32::from(rank < bytes % pes) })
     }
+}
+
+/// What a message is for its sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fare {
+    /// Credit that it costs, in bytes.
+    pub(crate) cost: u32,
+    /// Memory that it takes while it waits for credit, in bytes.
+    pub(crate) bytes: u64,
 }
 
 /// The cost of a message with so many encoded and lent bytes. A message longer than the window costs the whole window: like every

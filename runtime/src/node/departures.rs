@@ -7,12 +7,13 @@
 //! 3. The thread that takes credit back sends the messages that wait for it, under the lock under which other threads queue messages: no
 //!    message is left behind.
 //!
-//! Messages that wait for credit may take a quarter of this node's share of the memory; a message beyond that ends the job.
+//! Messages that wait for credit take of the node's allowance of memory; a message beyond that ends the job.
 //!
 //! Nothing here knows the network: whoever posts or flushes gives the function that sends. `tests/model` plays this file in every order.
 
-use super::credit::{Account, WINDOW_BYTES};
-use crate::base::sync::{AtomicU64, AtomicUsize, Mutex, Ordering};
+use super::credit::{Account, Fare, WINDOW_BYTES};
+use crate::base::allowance::{Allowance, Purpose};
+use crate::base::sync::{Arc, AtomicU64, AtomicUsize, Mutex, Ordering};
 use crate::model::ids::NodeId;
 use std::collections::VecDeque;
 
@@ -24,8 +25,8 @@ const ROOM_BYTES: u64 = WINDOW_BYTES;
 struct SendQueue<M> {
     /// Messages that wait for room: paid for, or without a cost.
     refused: VecDeque<M>,
-    /// Messages that wait for credit, with their costs.
-    withheld: VecDeque<(M, u32)>,
+    /// Messages that wait for credit, with their fares.
+    withheld: VecDeque<(M, Fare)>,
 }
 
 /// The departure to one other node.
@@ -62,10 +63,9 @@ pub(crate) enum Posted<R> {
         is_first: bool,
     },
     /// It waits for credit.
-    Withheld {
-        /// Whether too many bytes wait for credit.
-        is_too_much: bool,
-    },
+    Withheld,
+    /// It was dropped: there is no credit for it, and no memory to keep it, for this reason.
+    Unaffordable(String),
     /// It was dropped: the job is over, and no credit will come.
     Dropped,
 }
@@ -75,35 +75,32 @@ pub(crate) struct Departures<M> {
     by_node: Vec<Departure<M>>,
     /// Number of messages that wait, for the threads that poll.
     waiting_count: AtomicUsize,
-    /// Sum of the costs of all withheld messages, for all nodes.
-    withheld_bytes: AtomicU64,
-    withheld_bytes_max: u64,
+    allowance: Arc<Allowance>,
 }
 
 impl<M> Departures<M> {
-    /// Departures to so many nodes, which withhold so many bytes (costs) at most.
-    pub(crate) fn new(nodes: u32, withheld_bytes_max: u64) -> Self {
+    /// Departures to so many nodes, of the node that has this allowance.
+    pub(crate) fn new(nodes: u32, allowance: Arc<Allowance>) -> Self {
         Self {
             by_node: (0..nodes).map(|_| Departure::new()).collect(),
             waiting_count: AtomicUsize::new(0),
-            withheld_bytes: AtomicU64::new(0),
-            withheld_bytes_max,
+            allowance,
         }
     }
 
-    /// Sends a message that costs `cost`, or nothing, by `send`, which hands it back when there is no room; or lets it wait. `has_ended`
+    /// Sends a message for this fare, or for nothing, by `send`, which hands it back when there is no room; or lets it wait. `has_ended`
     /// says whether the job is over.
     #[inline]
     pub(crate) fn post<R>(
         &self,
         peer: NodeId,
         mut message: M,
-        cost: Option<u32>,
+        fare: Option<Fare>,
         send: impl Fn(M) -> Result<R, M>,
         has_ended: impl Fn() -> bool,
     ) -> Posted<R> {
         let departure = &self.by_node[peer.index()];
-        let pay = || cost.is_none_or(|cost| departure.account.pay(cost));
+        let pay = || fare.is_none_or(|fare| departure.account.pay(fare.cost));
         // This thread sees here every message that it left waiting itself; messages that other threads left need not go first.
         let mut is_paid = !self.are_waiting() && pay();
         if is_paid {
@@ -113,18 +110,20 @@ impl<M> Departures<M> {
             }
         }
         let mut waiting = departure.waiting.lock();
-        is_paid = is_paid || ((cost.is_none() || waiting.withheld.is_empty()) && pay());
-        if let Some(cost) = cost
+        is_paid = is_paid || ((fare.is_none() || waiting.withheld.is_empty()) && pay());
+        if let Some(fare) = fare
             && !is_paid
         {
             if has_ended() {
                 return Posted::Dropped;
             }
-            waiting.withheld.push_back((message, cost));
-            departure.withheld_bytes.fetch_add(cost.into(), Ordering::Relaxed);
-            let before = self.withheld_bytes.fetch_add(cost.into(), Ordering::Relaxed);
+            if let Err(used_up) = self.allowance.take(Purpose::Withheld, fare.bytes) {
+                return Posted::Unaffordable(used_up);
+            }
+            waiting.withheld.push_back((message, fare));
+            departure.withheld_bytes.fetch_add(fare.cost.into(), Ordering::Relaxed);
             self.waiting_count.fetch_add(1, Ordering::Relaxed);
-            return Posted::Withheld { is_too_much: before > self.withheld_bytes_max };
+            return Posted::Withheld;
         }
         if waiting.refused.is_empty() {
             match send(message) {
@@ -146,10 +145,10 @@ impl<M> Departures<M> {
             let message = match waiting.refused.pop_front() {
                 Some(message) => message,
                 None => match waiting.withheld.front() {
-                    Some((_, cost)) if departure.account.pay(*cost) => {
-                        let (message, cost) = waiting.withheld.pop_front().expect("looked at above");
-                        departure.withheld_bytes.fetch_sub(cost.into(), Ordering::Relaxed);
-                        self.withheld_bytes.fetch_sub(cost.into(), Ordering::Relaxed);
+                    Some((_, fare)) if departure.account.pay(fare.cost) => {
+                        let (message, fare) = waiting.withheld.pop_front().expect("looked at above");
+                        departure.withheld_bytes.fetch_sub(fare.cost.into(), Ordering::Relaxed);
+                        self.allowance.give_back(Purpose::Withheld, fare.bytes);
                         message
                     }
                     _ => break,
@@ -191,10 +190,6 @@ impl<M> Departures<M> {
             let withheld = std::mem::take(&mut departure.waiting.lock().withheld);
             self.waiting_count.fetch_sub(withheld.len(), Ordering::Relaxed);
         }
-    }
-
-    pub(crate) fn withheld_bytes_max(&self) -> u64 {
-        self.withheld_bytes_max
     }
 
     pub(crate) fn are_waiting(&self) -> bool {

@@ -1,13 +1,14 @@
 //! Large messages: messages too long for a frame, which a node fetches from their senders' memory; bounded.
 //!
-//! The messages being fetched take a quarter of this node's share of the memory at most, or are one message. Messages announced beyond that wait for
-//! their turn.
+//! The messages being fetched take of the node's allowance of memory, or are one message. Messages announced beyond that wait for their
+//! turn, which comes when one of those being fetched is here.
 
-use crate::base::host_memory::kept_bytes_max;
+use crate::base::allowance::{Allowance, Purpose};
 use crate::model::nocopy::Lender;
 use chare_lrts::RegionKey;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Largest number of messages that wait in one node: a window of credit, and the runtime's own messages, from some hundred nodes.
 const WAITING_MAX: usize = 1 << 20;
@@ -20,33 +21,35 @@ pub(crate) struct Large {
 }
 
 /// The large messages that one node fetches, and those that wait for their turn.
-#[derive(Default)]
-pub(crate) struct LargeMessages(Mutex<State>);
+pub(crate) struct LargeMessages {
+    allowance: Arc<Allowance>,
+    state: Mutex<State>,
+}
 
 #[derive(Default)]
 struct State {
-    /// Bytes of the messages that are being fetched.
-    bytes: u64,
     waiting: VecDeque<Large>,
     /// Whether a thread starts the fetches whose turn has come, one after another: a fetch may be over as soon as it starts.
     is_turning: bool,
 }
 
-impl State {
-    fn admits(&self, bytes: u64) -> bool {
-        self.bytes == 0 || self.bytes.checked_add(bytes).is_some_and(|sum| sum <= kept_bytes_max())
-    }
-}
-
 impl LargeMessages {
+    /// None yet, on the node that has this allowance.
+    pub(crate) fn new(allowance: Arc<Allowance>) -> Self {
+        Self { allowance, state: Mutex::default() }
+    }
+
+    fn admits(&self, large: &Large) -> bool {
+        self.allowance.take(Purpose::Fetched, large.key.len).is_ok()
+    }
+
     /// Gives the message back if it is to be fetched now; else the message waits for its turn.
     ///
     /// # Errors
     /// When too many messages wait, in words.
     pub(crate) fn announce(&self, large: Large) -> Result<Option<Large>, String> {
-        let mut state = self.0.lock();
-        if state.waiting.is_empty() && state.admits(large.key.len) {
-            state.bytes += large.key.len;
+        let mut state = self.state.lock();
+        if state.waiting.is_empty() && self.admits(&large) {
             return Ok(Some(large));
         }
         if state.waiting.len() == WAITING_MAX {
@@ -61,20 +64,17 @@ impl LargeMessages {
     /// Notes that a message of so many bytes has been fetched. Returns whether the caller is to fetch the messages that
     /// [`LargeMessages::next`] gives, until it gives none.
     pub(crate) fn over(&self, bytes: u64) -> bool {
-        let mut state = self.0.lock();
-        state.bytes -= bytes;
+        let mut state = self.state.lock();
+        self.allowance.give_back(Purpose::Fetched, bytes);
         !std::mem::replace(&mut state.is_turning, true)
     }
 
     /// The next message, if its turn has come.
     pub(crate) fn next(&self) -> Option<Large> {
-        let mut state = self.0.lock();
-        let next = state.waiting.front().copied().filter(|large| state.admits(large.key.len));
+        let mut state = self.state.lock();
+        let next = state.waiting.front().copied().filter(|large| self.admits(large));
         match next {
-            Some(large) => {
-                state.bytes += large.key.len;
-                state.waiting.pop_front();
-            }
+            Some(_) => drop(state.waiting.pop_front()),
             None => state.is_turning = false,
         }
         next
@@ -91,9 +91,14 @@ mod tests {
         Large { key, lender: Lender { node: NodeId(1), token: 0 } }
     }
 
+    /// Four other purposes have ten bytes each for themselves.
+    fn fetching() -> LargeMessages {
+        LargeMessages::new(Arc::new(Allowance::new(160)))
+    }
+
     #[test]
     fn what_has_no_room_waits_for_its_turn() {
-        let (fetching, most) = (LargeMessages::default(), kept_bytes_max());
+        let (fetching, most) = (fetching(), 120);
         assert_eq!(fetching.announce(large(most)), Ok(Some(large(most))));
         assert_eq!(fetching.announce(large(1)), Ok(None));
         assert_eq!(fetching.announce(large(most - 1)), Ok(None));
@@ -109,7 +114,7 @@ mod tests {
 
     #[test]
     fn one_message_is_fetched_however_long_it_is() {
-        let fetching = LargeMessages::default();
+        let fetching = fetching();
         assert_eq!(fetching.announce(large(u64::MAX)), Ok(Some(large(u64::MAX))));
         assert_eq!(fetching.announce(large(1)), Ok(None));
         assert!(fetching.over(u64::MAX));

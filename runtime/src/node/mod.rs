@@ -20,8 +20,8 @@ pub(crate) use arrival::{Arrival, Delivery};
 pub(crate) use end::Ending;
 pub(crate) use large_messages::Large;
 
+use crate::base::allowance::Allowance;
 use crate::base::counters::Counters;
-use crate::base::host_memory::{Allowance, kept_bytes_max};
 use crate::base::watcher::Watch;
 use crate::model::envelope::Envelope;
 use crate::model::envelope::frame::Packed;
@@ -69,6 +69,13 @@ impl NodeService {
     };
 }
 
+/// What the floors above give a node.
+#[derive(Clone, Copy)]
+pub(crate) struct Above {
+    pub(crate) look: Look,
+    pub(crate) services: &'static [NodeService],
+}
+
 /// One process of a job; see the file's head.
 pub(crate) struct Node {
     pub(crate) id: NodeId,
@@ -80,8 +87,8 @@ pub(crate) struct Node {
     services: &'static [NodeService],
     /// The state of each service on this node.
     states: Box<[Box<dyn Any + Send + Sync>]>,
-    /// Memory that calls may take while they wait for posted buffers.
-    pub(crate) awaiting_posts: Allowance,
+    /// Memory that may be kept because of other nodes.
+    pub(crate) allowance: Arc<Allowance>,
     pub(crate) large_messages: LargeMessages,
     /// Counters, one per PE of this node.
     pub(crate) counters: Vec<Arc<CachePadded<Counters>>>,
@@ -103,9 +110,10 @@ impl Node {
         id: NodeId,
         topology: Topology,
         network: Reach,
-        look: Look,
-        services: &'static [NodeService],
+        allowance: Allowance,
+        Above { look, services }: Above,
     ) -> Self {
+        let allowance = Arc::new(allowance);
         let pes = topology.pes_per_node() as usize;
         let frame_bytes_max = network.capabilities().frame_bytes_max;
         Self {
@@ -117,13 +125,13 @@ impl Node {
             deregistrations: Deregistrations::default(),
             services,
             states: services.iter().map(|service| (service.state)()).collect(),
-            awaiting_posts: Allowance::default(),
-            large_messages: LargeMessages::default(),
+            large_messages: LargeMessages::new(Arc::clone(&allowance)),
             counters: (0..pes).map(|_| Arc::default()).collect(),
             outside: Counters::default(),
             started: Instant::now(),
             mailboxes: (0..pes).map(|_| Arc::new(CachePadded::new(Mailbox::new()))).collect(),
-            departures: Departures::new(topology.nodes(), kept_bytes_max()),
+            departures: Departures::new(topology.nodes(), Arc::clone(&allowance)),
+            allowance,
             look,
             frame_bytes_max,
             open: AtomicBool::new(false),

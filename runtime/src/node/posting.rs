@@ -2,7 +2,7 @@
 //! nodes. `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox -> **node/posting** -> lrts`
 
 use super::Node;
-use super::credit::Cost;
+use super::credit::{Cost, Fare, MESSAGE_BYTES};
 use super::departures::Posted;
 use crate::base::counters::Counters;
 use crate::model::envelope::frame::{self, Header, Packed};
@@ -69,22 +69,22 @@ impl Node {
     /// again, or an empty vector. Two messages of one thread to one node stay in order if both cost something or neither does.
     pub(crate) fn post_packed(&self, peer: NodeId, packed: Packed, cost: Option<u32>) -> Vec<u8> {
         let send = |packed| self.send(peer, packed);
-        match self.departures.post(peer, packed, cost, send, || self.has_ended()) {
+        let fare = cost.map(|cost| Fare { cost, bytes: MESSAGE_BYTES + packed.len() as u64 });
+        match self.departures.post(peer, packed, fare, send, || self.has_ended()) {
             Posted::Sent(used) => return used,
             // A PE has to try again, and this thread need not be a PE's.
             Posted::Refused { is_first: true } => self.wake(0),
-            Posted::Withheld { is_too_much: true } => self.fail_withholding(peer),
-            Posted::Refused { .. } | Posted::Withheld { .. } | Posted::Dropped => {}
+            Posted::Unaffordable(used_up) => self.fail_withholding(peer, &used_up),
+            Posted::Refused { .. } | Posted::Withheld | Posted::Dropped => {}
         }
         Vec::new()
     }
 
     #[cold]
-    fn fail_withholding(&self, peer: NodeId) {
+    fn fail_withholding(&self, peer: NodeId, used_up: &str) {
         let cause = format!(
-            "messages that {peer} has no room for take all of the {} bytes that are kept for them here; let entries that send much end \
-             between whiles or wait for answers, so that messages for them can run",
-            self.departures.withheld_bytes_max()
+            "{peer} has no room for more, and {used_up}; let entries that send much end between whiles or wait for answers, so that messages \
+             for them can run"
         );
         let (what, pe) = (format!("sending to {peer}"), self.topology.pe(self.id, 0));
         self.fail(JobError::Delivery { what, pe, node: self.id, cause });

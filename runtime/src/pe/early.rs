@@ -3,15 +3,15 @@
 //! The news of a creation and a call of the created chare may take different ways. A PE keeps the call until the chare, collection,
 //! member or section is created.
 //!
-//! The creation may never come: a proxy may be forged. So the PEs of a node keep a quarter of the node's share of the memory at most, in equal shares;
-//! a message beyond that ends the job.
+//! The creation may never come: a proxy may be forged. So what is kept counts to the node's allowance of memory; a message beyond that
+//! ends the job.
 
-use crate::base::host_memory::kept_bytes_max;
+use crate::base::allowance::{Allowance, Purpose};
 use crate::model::envelope::Envelope;
 use crate::model::ids::{ChareId, CollectionId, Index, SectionId};
-use crate::model::topology::Topology;
 use rustc_hash::FxHashMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// A chare, collection, member or section that is not created yet, and that messages wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -42,9 +42,7 @@ impl fmt::Display for Missing {
 /// The early messages of one PE.
 pub(crate) struct Early {
     waiting: FxHashMap<Missing, Kept>,
-    /// Memory that all kept messages take together.
-    bytes: u64,
-    bytes_max: u64,
+    allowance: Arc<Allowance>,
 }
 
 #[derive(Default)]
@@ -54,13 +52,9 @@ struct Kept {
 }
 
 impl Early {
-    /// No messages yet, on one PE of a job with this topology.
-    pub(crate) fn new(topology: Topology) -> Self {
-        Self::within(kept_bytes_max() / u64::from(topology.pes_per_node()))
-    }
-
-    fn within(bytes_max: u64) -> Self {
-        Self { waiting: FxHashMap::default(), bytes: 0, bytes_max }
+    /// No messages yet, on a PE of the node that has this allowance.
+    pub(crate) fn new(allowance: Arc<Allowance>) -> Self {
+        Self { waiting: FxHashMap::default(), allowance }
     }
 
     /// Keeps a message that takes so many bytes of memory.
@@ -68,15 +62,13 @@ impl Early {
     /// # Errors
     /// When there is no room for the message, in words.
     pub(crate) fn keep(&mut self, missing: Missing, envelope: Envelope, bytes: u64) -> Result<(), String> {
-        if bytes > self.bytes_max - self.bytes {
+        self.allowance.take(Purpose::Early, bytes).map_err(|used_up| {
             let messages: usize = self.waiting.values().map(|kept| kept.envelopes.len()).sum();
-            return Err(format!(
-                "{missing} has not been created here, and the {messages} messages that wait for creations take all of the {} bytes \
-                 that this PE keeps for them; make sure that whatever is called is created, and call it after that",
-                self.bytes_max
-            ));
-        }
-        self.bytes += bytes;
+            format!(
+                "{missing} has not been created here, {messages} messages wait on this PE for creations, and {used_up}; make sure that \
+                 whatever is called is created, and call it after that"
+            )
+        })?;
         let kept = self.waiting.entry(missing).or_default();
         kept.bytes += bytes;
         kept.envelopes.push(envelope);
@@ -90,7 +82,7 @@ impl Early {
             return Vec::new();
         }
         let Kept { envelopes, bytes } = self.waiting.remove(&missing).unwrap_or_default();
-        self.bytes -= bytes;
+        self.allowance.give_back(Purpose::Early, bytes);
         envelopes
     }
 
@@ -110,8 +102,9 @@ impl Early {
 
     /// All kept messages.
     pub(crate) fn take_all(&mut self) -> Vec<Envelope> {
-        self.bytes = 0;
-        self.waiting.drain().flat_map(|(_, kept)| kept.envelopes).collect()
+        let kept = std::mem::take(&mut self.waiting);
+        self.allowance.give_back(Purpose::Early, kept.values().map(|kept| kept.bytes).sum());
+        kept.into_values().flat_map(|kept| kept.envelopes).collect()
     }
 }
 
@@ -134,18 +127,20 @@ mod tests {
     }
 
     #[test]
-    fn the_last_byte_of_room_is_used_and_no_more() {
-        let mut early = Early::within(100);
+    fn what_is_kept_takes_of_the_allowance_until_it_is_released() {
+        let allowance = Arc::new(Allowance::new(160));
+        let [mut early, mut other] = [(); 2].map(|()| Early::new(Arc::clone(&allowance)));
         for serial in [1, 2, 2, 1] {
-            early.keep(missing(serial), envelope(), 25).unwrap();
+            early.keep(missing(serial), envelope(), 30).unwrap();
         }
-        let refusal = early.keep(missing(7), envelope(), 1).unwrap_err();
-        assert!(refusal.contains("collection 3.7") && refusal.contains("the 4 messages"), "{refusal}");
+        let refusal = other.keep(missing(7), envelope(), 1).unwrap_err();
+        assert!(refusal.contains("collection 3.7") && refusal.contains("120 by messages"), "{refusal}");
         assert_eq!(early.release(missing(2)).len(), 2);
-        assert!(early.keep(missing(7), envelope(), 51).is_err());
-        early.keep(missing(7), envelope(), 50).unwrap();
-        assert_eq!((early.release(missing(9)).len(), early.take_all().len()), (0, 3));
-        early.keep(missing(1), envelope(), 100).unwrap();
-        assert!(early.keep(missing(1), envelope(), u64::MAX).is_err());
+        assert!(other.keep(missing(7), envelope(), 61).is_err());
+        other.keep(missing(7), envelope(), 60).unwrap();
+        assert_eq!((other.release(missing(9)).len(), other.take_all().len()), (0, 1));
+        assert_eq!(early.take_all().len(), 2);
+        early.keep(missing(1), envelope(), u64::MAX).unwrap();
+        assert!(other.keep(missing(1), envelope(), 1).is_err());
     }
 }

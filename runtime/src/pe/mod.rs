@@ -181,7 +181,7 @@ impl Pe {
             releases: Releases::default(),
             frame: Cell::default(),
             places: RefCell::default(),
-            early: RefCell::new(Early::new(node.topology)),
+            early: RefCell::new(Early::new(Arc::clone(&node.allowance))),
             futures: RefCell::default(),
             tasks: Tasks::default(),
             services,

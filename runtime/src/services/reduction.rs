@@ -205,7 +205,7 @@ fn fold_on_node(pe: &Pe, id: CollectionId, partial: Partial) {
         if is_numbered { info.parts_below(node) } else { pe.node.topology.pes_below(node, info.root()) };
     let place = Place { collection: id, parts, is_root: parent.is_none() };
     let (news, is_late) = (Begun::new(partial.number, partial.within), partial.tally.closed == 0);
-    let folded = fold(&mut partials(pe).borrow_mut(), place, partial);
+    let folded = fold(&mut partials(pe).borrow_mut(), place, partial, &pe.node.allowance);
     if is_numbered && !is_late {
         match &folded {
             Ok(Folded::Waits) => spread_begin(pe, id, news, false),

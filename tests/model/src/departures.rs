@@ -1,9 +1,10 @@
 //! Credit and departures in every order: what is sent is paid for, what is withheld goes when credit comes back, and none of either is
 //! lost.
 
+use crate::base::allowance::Allowance;
 use crate::base::sync::{Arc, Mutex};
 use crate::model::ids::NodeId;
-use crate::node::credit::{Account, WINDOW_BYTES};
+use crate::node::credit::{Account, Fare, WINDOW_BYTES};
 use crate::node::departures::{Departures, Posted};
 use loom::thread;
 
@@ -31,7 +32,7 @@ struct Pair {
 impl Pair {
     fn new(room: usize) -> Arc<Self> {
         Arc::new(Self {
-            departures: Departures::new(1, u64::MAX),
+            departures: Departures::new(1, Arc::new(Allowance::new(u64::MAX))),
             wire: Mutex::new(Vec::new()),
             room,
             peer: Account::default(),
@@ -49,9 +50,9 @@ impl Pair {
     }
 
     fn post(&self, message: Message) {
-        let cost = message.1.then_some(COST);
-        let posted = self.departures.post(PEER, message, cost, |message| self.send(message), || false);
-        assert!(!matches!(posted, Posted::Dropped | Posted::Withheld { is_too_much: true }));
+        let fare = message.1.then_some(Fare { cost: COST, bytes: 1 });
+        let posted = self.departures.post(PEER, message, fare, |message| self.send(message), || false);
+        assert!(!matches!(posted, Posted::Dropped | Posted::Unaffordable(_)));
     }
 
     /// The peer takes what is on its way, runs it, and gives credit back: once for all. Returns whether anything was there.

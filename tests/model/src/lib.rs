@@ -55,6 +55,10 @@ mod base {
 
     #[path = "wake_flag.rs"]
     pub(crate) mod wake_flag;
+
+    #[cfg(loom)]
+    #[path = "allowance.rs"]
+    pub(crate) mod allowance;
 }
 
 /// The words that the protocols of a node use.

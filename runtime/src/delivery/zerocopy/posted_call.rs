@@ -2,6 +2,7 @@
 
 use super::destination::Destination;
 use super::receive;
+use crate::base::allowance::Purpose;
 use crate::model::envelope::Call;
 use crate::model::error::JobError;
 use crate::model::ids::{PeId, Target};
@@ -38,8 +39,6 @@ struct State {
 const ABANDONED: &str =
     "its post method left a `Post` without a buffer; call `Post::post` or `Post::match_tag`";
 
-const OVERFULL: &str = "the calls that wait for posted buffers would take more than a quarter of this node's share of the memory; post buffers for them earlier";
-
 impl PostedCall {
     /// Opens a posted call for a call that is about to be handed to its post method on `pe`; returns it with the posts, which wait in it.
     pub(crate) fn open(node: &Arc<Node>, pe: PeId, call: &Call) -> (Arc<Self>, Posts) {
@@ -75,9 +74,11 @@ impl PostedCall {
         }
         if state.missing > 0 {
             let bytes = kept_bytes(&call);
-            if !self.node.awaiting_posts.take(bytes) {
-                return Err(OVERFULL.to_owned());
-            }
+            self.node.allowance.take(Purpose::Posts, bytes).map_err(|used_up| {
+                format!(
+                    "it would wait for posted buffers, and {used_up}; post buffers for such calls earlier"
+                )
+            })?;
             state.kept_bytes = bytes;
         }
         state.call = Some((destination, call));
@@ -93,7 +94,7 @@ impl PostedCall {
     }
 
     fn take_call(&self, state: &mut State) -> Option<(Destination, Call)> {
-        self.node.awaiting_posts.give_back(std::mem::take(&mut state.kept_bytes));
+        self.node.allowance.give_back(Purpose::Posts, std::mem::take(&mut state.kept_bytes));
         state.call.take()
     }
 

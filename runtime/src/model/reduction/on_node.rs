@@ -1,5 +1,6 @@
 //! Partials of one reduction on a node's first PE: folded until they are whole, then handed up the tree of nodes, or finished at its root.
 
+use crate::base::allowance::Allowance;
 use crate::model::ids::CollectionId;
 use crate::model::reduction::{CREATION, Partial, Partials, Tally};
 
@@ -22,11 +23,16 @@ pub(crate) enum Folded {
     Over(Partial),
 }
 
-/// Adds a partial from a PE of the node or from a node below to the others.
+/// Adds a partial from a PE of the node or from a node below to the others; what waits takes of the node's allowance.
 ///
 /// # Errors
 /// When contributions do not fit together, or there is no room for them, in words.
-pub(crate) fn fold(partials: &mut Partials, place: Place, partial: Partial) -> Result<Folded, String> {
+pub(crate) fn fold(
+    partials: &mut Partials,
+    place: Place,
+    partial: Partial,
+    allowance: &Allowance,
+) -> Result<Folded, String> {
     let Place { collection, parts, is_root } = place;
     let is_late = partial.tally.closed == 0;
     if is_late && !is_root {
@@ -35,7 +41,7 @@ pub(crate) fn fold(partials: &mut Partials, place: Place, partial: Partial) -> R
     let is_whole = |tally: Tally| {
         tally.closed >= parts && (!is_root || i128::from(tally.contributed) == i128::from(tally.expected))
     };
-    Ok(match partials.add(collection, partial, is_whole)? {
+    Ok(match partials.add(collection, partial, allowance, is_whole)? {
         None => Folded::Waits,
         Some(whole) if is_root => Folded::Over(whole),
         Some(whole) => Folded::Up(whole),

@@ -1,6 +1,6 @@
 //! Partial reductions: combined contributions and how many PEs and members they stand for.
 
-use crate::base::host_memory::kept_bytes_max;
+use crate::base::allowance::{Allowance, Purpose};
 use crate::model::ids::{BroadcastId, CollectionId};
 use crate::model::reduction::Share;
 use rustc_hash::FxHashMap;
@@ -71,26 +71,14 @@ impl Partial {
 const PLACE_BYTES: u64 = 256;
 
 /// The partials that wait for more contributions, at one place of the tree.
+#[derive(Default)]
 pub(crate) struct Partials {
     /// The combined partial of each reduction, and the memory in bytes that the partials combined in it take.
     waiting: FxHashMap<(CollectionId, u64), (Partial, u64)>,
-    /// The memory of all waiting partials together, in bytes.
-    bytes: u64,
-    bytes_max: u64,
-}
-
-impl Default for Partials {
-    fn default() -> Self {
-        Self::within(kept_bytes_max())
-    }
 }
 
 impl Partials {
-    fn within(bytes_max: u64) -> Self {
-        Self { waiting: FxHashMap::default(), bytes: 0, bytes_max }
-    }
-
-    /// Adds a partial; returns the combined partial of its reduction once that is whole.
+    /// Adds a partial; returns the combined partial of its reduction once that is whole. What waits takes of the node's allowance.
     ///
     /// # Errors
     /// When contributions do not fit together, or there is no room for them, in words.
@@ -98,36 +86,38 @@ impl Partials {
         &mut self,
         collection: CollectionId,
         partial: Partial,
+        allowance: &Allowance,
         is_whole: impl Fn(Tally) -> bool,
     ) -> Result<Option<Partial>, String> {
+        let begun = self.waiting.len();
+        let take = |bytes| {
+            allowance.take(Purpose::Partials, bytes).map_err(|used_up| {
+                format!(
+                    "{begun} reductions have begun that are not over, and {used_up}; make sure that no member is so far ahead of the \
+                     others"
+                )
+            })
+        };
         match self.waiting.entry((collection, partial.number)) {
             Entry::Vacant(_) if is_whole(partial.tally) => return Ok(Some(partial)),
             Entry::Occupied(mut entry) if is_whole(entry.get().0.tally.and(partial.tally)) => {
                 entry.get_mut().0.absorb(partial)?;
                 let (whole, bytes) = entry.remove();
-                self.bytes -= bytes;
+                allowance.give_back(Purpose::Partials, bytes);
                 return Ok(Some(whole));
             }
             Entry::Vacant(entry) => {
                 let bytes = partial.memory_bytes();
-                self.bytes += bytes;
+                take(bytes)?;
                 entry.insert((partial, bytes));
             }
             Entry::Occupied(mut entry) => {
                 let (together, bytes) = entry.get_mut();
                 let more = partial.memory_bytes();
+                take(more)?;
                 together.absorb(partial)?;
                 *bytes += more;
-                self.bytes += more;
             }
-        }
-        if self.bytes > self.bytes_max {
-            return Err(format!(
-                "{} reductions have begun that are not over, and what was contributed to them takes more than {} bytes; make sure that \
-                 no member is so far ahead of the others",
-                self.waiting.len(),
-                self.bytes_max
-            ));
         }
         Ok(None)
     }
@@ -156,14 +146,16 @@ mod tests {
     fn the_last_byte_of_room_is_used_and_no_more() {
         let collection = CollectionId { creator: PeId(0), serial: 3 };
         let each = partial(0).memory_bytes();
-        let mut partials = Partials::within(3 * each);
-        let mut add = |number| partials.add(collection, partial(number), |tally| tally.closed == 2);
+        // A sixteenth of the allowance is in reserve for each of the four other purposes.
+        let (mut partials, allowance) = (Partials::default(), Allowance::new(3 * each * 16 / 12));
+        let mut add =
+            |number| partials.add(collection, partial(number), &allowance, |tally| tally.closed == 2);
         for number in [0, 1, 2] {
             assert!(matches!(add(number), Ok(None)));
         }
         assert!(matches!(add(1), Ok(Some(_))), "it is whole, and takes no room any more");
         assert!(matches!(add(3), Ok(None)));
         let refusal = add(4).err().expect("there is no room");
-        assert!(refusal.contains("4 reductions"), "{refusal}");
+        assert!(refusal.contains("3 reductions"), "{refusal}");
     }
 }

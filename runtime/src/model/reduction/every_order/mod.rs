@@ -9,6 +9,7 @@ mod programs;
 use super::on_node::{Folded, Place, fold};
 use super::reducers::sum;
 use super::{Begun, Contributions, NEWBORN, Partial, Partials, Share, Telling};
+use crate::base::allowance::Allowance;
 use crate::model::callback::Callback;
 use crate::model::ids::{BroadcastId, CollectionId, Index, NodeId, PeId};
 use crate::model::topology::Topology;
@@ -262,7 +263,9 @@ impl<'a> Run<'a> {
             is_root: parent.is_none(),
         };
         let (news, from) = (Begun::new(partial.number, partial.within), (topology.pes() + node) as usize);
-        match fold(&mut self.nodes[node as usize].partials, place, partial).unwrap() {
+        match fold(&mut self.nodes[node as usize].partials, place, partial, &Allowance::new(u64::MAX / 2))
+            .unwrap()
+        {
             Folded::Waits => self.spread(node, news, false),
             Folded::Up(whole) => {
                 self.nodes[node as usize].telling.close(whole.number);
