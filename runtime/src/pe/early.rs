@@ -65,7 +65,7 @@ impl Early {
         self.allowance.take(Purpose::Early, bytes).map_err(|used_up| {
             let messages: usize = self.waiting.values().map(|kept| kept.envelopes.len()).sum();
             format!(
-                "{missing} has not been created here, {messages} messages wait on this PE for creations, and {used_up}; make sure that \
+                "{missing} has not been created here, {messages} messages wait for creations on this PE, and {used_up}; make sure that \
                  whatever is called is created, and call it after that"
             )
         })?;
