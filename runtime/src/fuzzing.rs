@@ -7,6 +7,7 @@
 
 use crate::base::allowance::Allowance;
 use crate::base::host_memory::kept_bytes_max;
+use crate::base::numbering::Numbers;
 use crate::delivery::{dispatch, inbox, polling};
 use crate::job::life::{self, Main};
 use crate::job::services::SERVICES;
@@ -113,7 +114,14 @@ impl Pair {
         let pes = (0..).zip(networks).map(|(index, network)| {
             Pe::new(
                 PeId(index),
-                Arc::new(Node::new(NodeId(index), topology, network, allowance(), life::ABOVE)),
+                Arc::new(Node::new(
+                    NodeId(index),
+                    topology,
+                    network,
+                    allowance(),
+                    Numbers::default(),
+                    life::ABOVE,
+                )),
                 None,
                 SERVICES,
             )

@@ -9,6 +9,7 @@ pub(crate) mod counters;
 pub(crate) mod erased;
 pub(crate) mod fence;
 pub(crate) mod host_memory;
+pub(crate) mod numbering;
 pub(crate) mod sleep;
 pub(crate) mod spsc;
 pub(crate) mod sync;

@@ -8,6 +8,7 @@ use crate::api::context;
 use crate::base::allowance::Allowance;
 use crate::base::fence;
 use crate::base::host_memory::kept_bytes_max;
+use crate::base::numbering::Numbers;
 use crate::delivery::{polling, scheduler};
 use crate::model::error::JobError;
 use crate::model::ids::NodeId;
@@ -54,6 +55,8 @@ struct Greeting {
     digest: u128,
     build: Option<u128>,
     host: String,
+    /// The numbers that no job of the process has given.
+    numbers: Numbers,
 }
 
 /// A node whose network is open and whose PEs do not run yet.
@@ -74,7 +77,7 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
     fence::prepare();
     let id = bootstrap.node();
     let lrts = |cause| JobError::Lrts { node: id, cause };
-    let Neighbours { nodes, pes, first_pe } = greet(options, bootstrap).map_err(lrts)?;
+    let Neighbours { nodes, pes, first_pe, first_numbers } = greet(options, bootstrap).map_err(lrts)?;
     let network = Reach::open(bootstrap, &options.network).map_err(lrts)?;
     let topology = Topology::new(bootstrap.nodes(), options.pes);
     let seats =
@@ -82,7 +85,7 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
             .map_err(JobError::Config)?;
     let allowance = Allowance::new(kept_bytes_max(nodes));
     Ok(ReadyNode {
-        node: Arc::new(Node::new(id, topology, network, allowance, ABOVE)),
+        node: Arc::new(Node::new(id, topology, network, allowance, first_numbers, ABOVE)),
         seats,
         shuffle: options.shuffle,
     })
@@ -91,13 +94,15 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
 /// What the runtime of chares gives a node.
 pub(crate) const ABOVE: Above = Above { look: polling::look_aside, services: &NODE_SERVICES };
 
-/// The nodes of one host, as one of them sees them.
+/// The nodes of one host, as one of them sees them, and what all nodes of the job agree on.
 struct Neighbours {
     /// How many there are, with this one.
     nodes: u32,
     pes: u32,
     /// How many of the PEs come before this node's.
     first_pe: u32,
+    /// The numbers that no job of any node's process has given: with these the job begins.
+    first_numbers: Numbers,
 }
 
 /// Exchanges greetings with all nodes and compares them; returns those of this host.
@@ -105,12 +110,17 @@ fn greet(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<Neighbo
     let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let failed = |cause: String| LrtsError::Bootstrap(cause);
     let others_may_join = build::others_may_join().map_err(failed)?;
-    let mine =
-        Greeting { pes: options.pes, digest: program::digest(), build: build::of_this_process(), host };
+    let mine = Greeting {
+        pes: options.pes,
+        digest: program::digest(),
+        build: build::of_this_process(),
+        host,
+        numbers: Numbers::unused(),
+    };
     let mut bytes = Vec::new();
     codec::encode_into(&mine, &mut bytes).map_err(|error| failed(error.to_string()))?;
     let own = bootstrap.node();
-    let mut neighbours = Neighbours { nodes: 0, pes: 0, first_pe: 0 };
+    let mut neighbours = Neighbours { nodes: 0, pes: 0, first_pe: 0, first_numbers: mine.numbers };
     for (node, bytes) in (0..).map(NodeId).zip(bootstrap.all_gather(bytes)?) {
         let theirs: Greeting = codec::decode(&bytes)
             .map_err(|error| failed(format!("{node} runs another program or version: {error}")))?;
@@ -133,6 +143,7 @@ fn greet(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<Neighbo
                 theirs.pes, mine.pes
             )));
         }
+        neighbours.first_numbers = neighbours.first_numbers.or(theirs.numbers);
         if theirs.host == mine.host {
             neighbours.nodes += 1;
             neighbours.pes += theirs.pes;
@@ -207,6 +218,10 @@ pub(crate) fn close(node: &Arc<Node>) {
 /// A job whose nodes are threads of the calling process: for tests, and for programs that embed a job.
 ///
 /// The nodes talk to each other as separate processes of one host would, over whatever path the options choose.
+///
+/// One process may run jobs one after the other. Proxies, callbacks and sections belong to the job that made them: one that was kept from
+/// an earlier job reaches nothing of a later one, and its use ends the later job with an error that says so. A value for a future of an
+/// earlier job is dropped, as any for which nobody waits.
 ///
 /// ```
 /// let code = chare::Job::in_process(2, 2)

@@ -22,6 +22,7 @@ pub(crate) use large_messages::Large;
 
 use crate::base::allowance::Allowance;
 use crate::base::counters::Counters;
+use crate::base::numbering::Numbers;
 use crate::base::watcher::Watch;
 use crate::model::envelope::Envelope;
 use crate::model::envelope::frame::Packed;
@@ -80,6 +81,8 @@ pub(crate) struct Above {
 pub(crate) struct Node {
     pub(crate) id: NodeId,
     pub(crate) topology: Topology,
+    /// The numbers with which the job's PEs begin.
+    pub(crate) first_numbers: Numbers,
     first_pe: PeId,
     pub(crate) network: Reach,
     pub(crate) transfers: Transfers,
@@ -111,6 +114,7 @@ impl Node {
         topology: Topology,
         network: Reach,
         allowance: Allowance,
+        first_numbers: Numbers,
         Above { look, services }: Above,
     ) -> Self {
         let allowance = Arc::new(allowance);
@@ -119,6 +123,7 @@ impl Node {
         Self {
             id,
             topology,
+            first_numbers,
             first_pe: topology.pe(id, 0),
             network,
             transfers: Transfers::default(),

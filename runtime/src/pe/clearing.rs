@@ -2,6 +2,7 @@
 //! reach the PE. A drop that panics takes no other value along.
 
 use super::{Pe, panics};
+use crate::base::numbering::Numbers;
 use crate::base::spsc::Received;
 use crate::model::error::JobError;
 use crate::model::registry::show;
@@ -62,6 +63,7 @@ impl Pe {
             panics.drop_apart(|| "the drop of a message that waited".to_owned(), message);
         }
         let futures = self.futures.take();
+        let futures_end = futures.end();
         for value in futures.into_values() {
             panics.drop_apart(|| "the drop of a callback's closure or value".to_owned(), value);
         }
@@ -80,6 +82,7 @@ impl Pe {
                 }
             }
         }
+        Numbers { creations: self.serials.end(), futures: futures_end }.note();
         panics.into_error().map_or(Ok(()), Err)
     }
 

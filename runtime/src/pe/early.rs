@@ -24,6 +24,18 @@ pub(crate) enum Missing {
     Section(SectionId),
 }
 
+impl Missing {
+    /// The number that the creator gave to the chare, collection or section.
+    pub(super) fn serial(self) -> u32 {
+        match self {
+            Self::Chare(ChareId { serial, .. })
+            | Self::Collection(CollectionId { serial, .. })
+            | Self::Member(CollectionId { serial, .. }, _)
+            | Self::Section(SectionId { serial, .. }) => serial,
+        }
+    }
+}
+
 impl fmt::Display for Missing {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

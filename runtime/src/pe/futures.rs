@@ -74,6 +74,16 @@ pub(crate) struct Futures {
 }
 
 impl Futures {
+    /// No futures yet, in a job that counts them from `first` on.
+    pub(crate) fn new(first: u32) -> Self {
+        Self { waiting: Slab::new(), created: first }
+    }
+
+    /// The number behind all futures so far.
+    pub(crate) fn end(&self) -> u32 {
+        self.created
+    }
+
     pub(crate) fn create<T>(&mut self, pe: PeId) -> (Future<T>, FutureId) {
         let slot = Rc::new(RefCell::new(FutureSlot::default()));
         let id = self.add(pe, Resolution::Future(Rc::clone(&slot)));

@@ -3,7 +3,7 @@
 //! a message between PEs and the work of a particular service never do.
 
 mod clearing;
-pub(crate) mod created;
+pub(crate) mod creations;
 mod current;
 pub(crate) mod early;
 mod entering;
@@ -29,7 +29,7 @@ use crate::model::registry::EntryRegistration;
 use crate::node::credit::{Cost, Owed};
 use crate::node::mailbox::{Mailbox, Receiver, Sender, Work};
 use crate::node::{Node, NodeService};
-use created::CreatedChares;
+use creations::{CreatedChares, Serials};
 use crossbeam_utils::CachePadded;
 use early::{Early, Missing};
 pub(crate) use events::ElementEvent;
@@ -39,7 +39,6 @@ use queued::{Outcome, Queued};
 use releases::Releases;
 use run_queue::RunQueue;
 use running::{Now, Running};
-use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::array;
 use std::cell::{Cell, RefCell};
@@ -154,9 +153,7 @@ pub(crate) struct Pe {
     steps: Cell<u32>,
     /// The singletons that were created here.
     pub(crate) created_chares: RefCell<CreatedChares>,
-    created: Cell<u32>,
-    /// Number of singletons that this PE has created, by home.
-    created_on: RefCell<FxHashMap<PeId, u32>>,
+    pub(crate) serials: Serials,
 }
 
 impl Pe {
@@ -169,6 +166,7 @@ impl Pe {
     ) -> Rc<Self> {
         // Another seed for each PE: PEs that all shuffled alike would hide what their differences show.
         let seed_here = |seed: u64| seed.rotate_left(32).wrapping_add(u64::from(id.0));
+        let first = node.first_numbers;
         let queue = shuffle.map_or_else(RunQueue::new, |seed| RunQueue::shuffled(seed_here(seed)));
         Rc::new(Self {
             id,
@@ -182,7 +180,7 @@ impl Pe {
             frame: Cell::default(),
             places: RefCell::default(),
             early: RefCell::new(Early::new(Arc::clone(&node.allowance))),
-            futures: RefCell::default(),
+            futures: RefCell::new(Futures::new(first.futures)),
             tasks: Tasks::default(),
             services,
             states: Box::new(array::from_fn(|number| {
@@ -194,9 +192,8 @@ impl Pe {
             inside: RefCell::default(),
             destroyed: Cell::new(false),
             steps: Cell::new(0),
-            created_chares: RefCell::default(),
-            created: Cell::new(0),
-            created_on: RefCell::default(),
+            created_chares: RefCell::new(CreatedChares::new(first.creations)),
+            serials: Serials::new(first.creations),
             node,
         })
     }
@@ -251,6 +248,13 @@ impl Pe {
     pub(crate) fn keep(&self, missing: Missing, options: CallOptions, body: Body) -> Outcome {
         let envelope = Envelope { options, body };
         let what = envelope.body.describe();
+        if self.serials.is_earlier(missing.serial()) {
+            self.fail(
+                what,
+                format!("{missing} is of an earlier job of this process: what belongs to a job ends with it"),
+            );
+            return Outcome::NotCounted;
+        }
         // Measured before the borrow: measuring runs the serialization of the user's types.
         let bytes = envelope.bytes();
         let kept = self.early.borrow_mut().keep(missing, envelope, bytes);
@@ -285,21 +289,5 @@ impl Pe {
     /// Makes the next step poll the network.
     pub(crate) fn look_soon(&self) {
         self.steps.update(|step| step | (NETWORK_INTERVAL - 1));
-    }
-
-    /// A serial number for a collection that this PE creates.
-    pub(crate) fn next_serial(&self) -> u32 {
-        let serial = self.created.get();
-        self.created.set(serial.checked_add(1).expect("a PE creates fewer than 2^32 collections"));
-        serial
-    }
-
-    /// A serial number for a singleton that this PE creates; singletons are counted for each home, which [`CreatedChares`] relies on.
-    pub(crate) fn next_serial_on(&self, home: PeId) -> u32 {
-        let mut created = self.created_on.borrow_mut();
-        let next = created.entry(home).or_insert(0);
-        let serial = *next;
-        *next = serial.checked_add(1).expect("a PE creates fewer than 2^32 singletons on another");
-        serial
     }
 }

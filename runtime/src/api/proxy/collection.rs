@@ -84,7 +84,7 @@ impl<C: Chare> CollectionHandle<C> {
 
     fn create(arguments: Arguments, blueprint: impl FnOnce(CollectionId) -> Blueprint) -> Self {
         Pe::current(|pe| {
-            let id = CollectionId { creator: pe.id, serial: pe.next_serial() };
+            let id = CollectionId { creator: pe.id, serial: pe.serials.next_collection() };
             array::create(pe, blueprint(id), registration::<C>(), &arguments);
             Self::new(id)
         })

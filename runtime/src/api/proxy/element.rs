@@ -47,7 +47,7 @@ impl<C: Chare> ElementHandle<C> {
         Pe::current(|pe| {
             let pes = pe.node.topology.pes();
             assert!(home.0 < pes, "{} cannot be created on {home}: the job has {pes} PEs", C::NAME);
-            let id = ChareId { home, creator: pe.id, serial: pe.next_serial_on(home) };
+            let id = ChareId { home, creator: pe.id, serial: pe.serials.next_singleton(home) };
             let create = Create { id, chare: registration::<C>(), arguments: Arguments::new(arguments) };
             let envelope = Envelope { options, body: Body::Create(create) };
             outbox::send(pe, home, envelope);

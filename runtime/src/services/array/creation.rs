@@ -115,7 +115,7 @@ pub(super) fn create_members(pe: &Pe, info: Arc<CollectionInfo>, arguments: Argu
         return Outcome::Processed;
     }
     // Collections that the same PE created before, or that this one is to come after, must be here first: constructors may rely on them.
-    let before = id.serial.checked_sub(1).map(|serial| CollectionId { serial, ..id });
+    let before = (id.serial > pe.serials.first()).then(|| CollectionId { serial: id.serial - 1, ..id });
     let missing = before
         .into_iter()
         .chain(info.after())

@@ -19,7 +19,8 @@ use std::sync::Arc;
 
 /// Forms a section of these members, which must belong to section `within`, if there is one.
 pub(crate) fn form(pe: &Pe, members: Vec<Target>, within: Option<SectionId>) -> SectionId {
-    let section = state(pe).borrow_mut().announce(pe.id);
+    let section = SectionId { creator: pe.id, serial: pe.serials.next_section() };
+    state(pe).borrow_mut().announce(section);
     let event = SectionEvent::Forming { members, within };
     let message = SectionMessage::News(SectionNews { section, event });
     outbox::send(pe, pe.id, Envelope::system(CallOptions::new().expedited(), message));

@@ -88,8 +88,6 @@ pub(super) fn state(pe: &Pe) -> &RefCell<Sections> {
 pub(super) struct Sections {
     /// In boxes, so that the table's free places are small.
     known: FxHashMap<SectionId, Box<LocalSection>>,
-    /// The number of sections formed on this PE.
-    formed: u32,
     /// Sections formed on this PE whose members' homes are not known yet, with the calls of them that were made here.
     forming: FxHashMap<SectionId, Vec<(CallOptions, SectionCall)>>,
     /// The sections of members that have their home here.
@@ -111,12 +109,9 @@ pub(super) enum Standing {
 }
 
 impl Sections {
-    /// The name of a section that PE `creator`, which is this one, forms.
-    pub(super) fn announce(&mut self, creator: PeId) -> SectionId {
-        let section = SectionId { creator, serial: self.formed };
-        self.formed = self.formed.checked_add(1).expect("a PE forms fewer than 2^32 sections");
+    /// Takes note of a section that this PE forms.
+    pub(super) fn announce(&mut self, section: SectionId) {
         self.forming.insert(section, Vec::new());
-        section
     }
 
     /// Keeps a call until the section is formed.
@@ -283,7 +278,7 @@ mod tests {
     #[test]
     fn a_section_that_is_dissolved_leaves_nothing() {
         let mut sections = Sections::default();
-        assert_eq!(sections.announce(PeId(0)), section(0));
+        sections.announce(section(0));
         assert_eq!(sections.standing(section(0)), Standing::Forming);
         assert!(sections.insert(section(0), local(&[member(1), member(2)])).is_empty());
         assert!(sections.insert(section(1), local(&[member(2)])).is_empty());

@@ -66,12 +66,13 @@ pub(super) fn run(pe: &Pe, options: CallOptions, call: SectionCall) -> Outcome {
     let standing = state(pe).borrow().standing(section);
     match standing {
         Standing::Known => spread(pe, &options, call),
-        Standing::Forming => {
-            return pe.keep(Missing::Section(section), options, SectionMessage::Call(call).into());
-        }
-        Standing::Unknown => {
+        Standing::Unknown if !pe.serials.is_earlier(section.serial) => {
             let what = format!("a call of {}::{} of {section}", call.entry.chare, call.entry.name);
             pe.fail(what, "the section was dissolved before; call it no more after that");
+        }
+        // One of an earlier job is refused there.
+        Standing::Forming | Standing::Unknown => {
+            return pe.keep(Missing::Section(section), options, SectionMessage::Call(call).into());
         }
     }
     Outcome::Processed

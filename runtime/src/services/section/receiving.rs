@@ -41,7 +41,8 @@ const DISSOLVED: &str = "the section was dissolved before; do that when nobody n
 /// Keeps news of a section that is not known here yet, and refuses news of one that is known no more.
 fn wait_in_doubt(pe: &Pe, section: SectionId, event: SectionEvent) -> Outcome {
     let standing = state(pe).borrow().standing(section);
-    if section.creator == pe.id && standing == Standing::Unknown {
+    let was_formed_here = section.creator == pe.id && !pe.serials.is_earlier(section.serial);
+    if was_formed_here && standing == Standing::Unknown {
         refuse(pe, section, &event, DISSOLVED);
         return Outcome::Processed;
     }

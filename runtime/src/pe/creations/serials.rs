@@ -1,0 +1,59 @@
+//! Serial numbers that one PE gives to the singletons, collections and sections that it creates.
+
+use crate::model::ids::PeId;
+use rustc_hash::FxHashMap;
+use std::cell::{Cell, RefCell};
+
+/// The serial numbers that a PE gives; each kind is counted by itself, from the job's first number on.
+pub(crate) struct Serials {
+    first: u32,
+    collections: Cell<u32>,
+    sections: Cell<u32>,
+    /// By home, since [`CreatedChares`](super::CreatedChares) counts so.
+    singletons: RefCell<FxHashMap<PeId, u32>>,
+}
+
+impl Serials {
+    pub(crate) fn new(first: u32) -> Self {
+        let from = || Cell::new(first);
+        Self { first, collections: from(), sections: from(), singletons: RefCell::default() }
+    }
+
+    /// The first number of the job.
+    pub(crate) fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// Whether a number was given in an earlier job of this process.
+    pub(crate) fn is_earlier(&self, serial: u32) -> bool {
+        serial < self.first
+    }
+
+    /// A number for a collection.
+    pub(crate) fn next_collection(&self) -> u32 {
+        next(&self.collections)
+    }
+
+    /// A number for a section.
+    pub(crate) fn next_section(&self) -> u32 {
+        next(&self.sections)
+    }
+
+    /// A number for a singleton on PE `home`.
+    pub(crate) fn next_singleton(&self, home: PeId) -> u32 {
+        next(Cell::from_mut(self.singletons.borrow_mut().entry(home).or_insert(self.first)))
+    }
+
+    /// The number behind all that were given.
+    pub(crate) fn end(&self) -> u32 {
+        let singletons = self.singletons.borrow();
+        let ends = singletons.values().copied().chain([self.sections.get()]);
+        ends.fold(self.collections.get(), u32::max)
+    }
+}
+
+fn next(counter: &Cell<u32>) -> u32 {
+    let number = counter.get();
+    counter.set(number.checked_add(1).expect("a PE creates fewer than 2^31 of a kind"));
+    number
+}
