@@ -5,8 +5,6 @@
 //! 2. [`Pair::hear`] lets node 1 receive one more frame and do all the work that follows from it. Receiving must not panic; a panic in
 //!    the work that follows ends the job, as the scheduler would end it ([`is_guarded`] tells the two apart).
 
-use crate::base::allowance::Allowance;
-use crate::base::host_memory::kept_bytes_max;
 use crate::base::numbering::Numbers;
 use crate::delivery::{dispatch, inbox, polling};
 use crate::job::life::{self, Main};
@@ -110,18 +108,10 @@ impl Pair {
             opening.into_iter().map(|node| node.join().expect("no panic")).collect()
         });
         let topology = Topology::new(2, 1);
-        let allowance = || Allowance::new(kept_bytes_max(2));
         let pes = (0..).zip(networks).map(|(index, network)| {
             Pe::new(
                 PeId(index),
-                Arc::new(Node::new(
-                    NodeId(index),
-                    topology,
-                    network,
-                    allowance(),
-                    Numbers::default(),
-                    life::ABOVE,
-                )),
+                Arc::new(Node::new(NodeId(index), topology, network, (2, Numbers::default()), life::ABOVE)),
                 None,
                 SERVICES,
             )

@@ -58,6 +58,7 @@
 //! |---|---|
 //! | members of a collection | as many as fit the memory of a node's host (or container, or batch job), each taken for its own size and some 60 bytes |
 //! | what a node keeps because of others, in all: messages for what is not created yet, contributions to reductions that are not over, calls that wait for posted buffers, messages that other nodes have no room for, long messages being fetched | a quarter of the node's share of that memory; the error says who holds how much |
+//! | buffers that nodes lend to each other and fetch | as many as leave a thirty-second part of that share free |
 //! | registered buffers of a node | 64,512 |
 
 // The libraries inside this crate are written as users write theirs: `#[chare]` names `::chare`.

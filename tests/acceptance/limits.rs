@@ -2,6 +2,7 @@
 
 use crate::denial::is_root;
 use crate::run::run;
+use chare_tests::Outcome;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -39,23 +40,34 @@ impl Drop for Group {
     }
 }
 
+/// Starts `pressed` within a group.
+fn run_within(group: &Group, arguments: &str) -> Outcome {
+    let (procs, program) = (group.0.join("step/cgroup.procs"), env!("CARGO_BIN_EXE_pressed"));
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("echo $$ >{} && exec {program} {arguments}", procs.display())]);
+    run(command)
+}
+
 #[test]
 fn a_batch_jobs_memory_is_what_counts() {
     let group = match Group::new() {
         Ok(group) => group,
         Err(cause) => return eprintln!("skipped: no control group can be made here: {cause}"),
     };
-    let (procs, program) = (group.0.join("step/cgroup.procs"), env!("CARGO_BIN_EXE_pressed"));
     for options in ["+n 2", "+n 2 +nolocal"] {
-        let mut command = Command::new("sh");
-        command.args(["-c", &format!("echo $$ >{} && exec {program} hoard {options}", procs.display())]);
-        let outcome = run(command);
+        let outcome = run_within(&group, &format!("hoard {options}"));
         assert_eq!(outcome.code, Some(1), "{options}: {outcome:?}");
         // A quarter for the two of them.
         let limit = format!("the {} bytes", MEMORY_BYTES / 4 / 2);
         for words in [&limit, "are used up", "by messages that other nodes have no room for"] {
             assert!(outcome.complaint().contains(words), "{options}: {outcome:?}");
         }
+    }
+    // The window of credit has room for as many lent bytes as the job has memory.
+    for options in ["+n 2", "+n 2 +nolocal"] {
+        let outcome = run_within(&group, &format!("lend {options}"));
+        assert_eq!(outcome.code, Some(1), "{options}: {outcome:?}");
+        assert!(outcome.complaint().contains("bytes of memory left"), "{options}: {outcome:?}");
     }
 }
 

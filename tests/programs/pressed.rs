@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `answer SECONDS` | asks the other nodes until an answer has taken so long |
 //! | `hoard` | PE 0 sends to the last PE, which is in an entry that never ends, as much as it may |
+//! | `lend` | as `hoard`, with buffers of its own instead of bytes in messages |
 //! | `stuck` | PE 0 panics when all other PEs are about to be in entries that never end; an exit handler of C says `handled` |
 
 use chare::prelude::*;
@@ -67,6 +68,18 @@ impl Member {
     }
 
     #[entry]
+    fn borrow(&mut self, #[nocopy] _values: Received<u64>) {}
+
+    #[entry]
+    fn lend(&mut self) {
+        let last = self.this_collection().on(PeId(chare::pes() - 1));
+        last.park();
+        loop {
+            last.borrow(vec![7; 100_000]);
+        }
+    }
+
+    #[entry]
     fn fail(&mut self) {
         while PARKED.load(Ordering::Acquire) < chare::pes() / chare::nodes() - 1 {
             std::thread::yield_now();
@@ -105,6 +118,10 @@ fn main() -> ExitCode {
             "answer" => answer(members, argument(1).parse().expect("seconds")).await,
             "hoard" => {
                 members.on(PeId(0)).hoard();
+                chare::future::<()>().0.await;
+            }
+            "lend" => {
+                members.on(PeId(0)).lend();
                 chare::future::<()>().0.await;
             }
             "stuck" => {

@@ -1,4 +1,5 @@
-//! Control groups: the least limit of memory among a process's own group and all groups around it, in both versions of the kernel's interface.
+//! Control groups: the least limit of memory among a process's own group and all groups around it, and the memory that they have left, in
+//! both versions of the kernel's interface.
 //!
 //! A batch system sets the limit of a job on some group above the process's own, and may use version 1, version 2, or both side by side.
 //! `/proc/self/cgroup` names the process's group in each hierarchy, `/proc/self/mountinfo` where the hierarchy is mounted and which of its
@@ -8,21 +9,51 @@ use std::path::{Component, Path, PathBuf};
 
 /// The least limit in bytes, if there is any: `read` gives the text of a file.
 pub(super) fn limit_bytes(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
-    let limits = mounts.lines().filter_map(Mount::parse).flat_map(|mount| {
-        let read = &read;
-        let folders = mount.folders(groups);
-        folders.into_iter().filter_map(move |folder| read(&folder.join(mount.file))?.trim().parse().ok())
-    });
-    // A group without a limit says `max`, which is no number, or one beyond any memory.
-    limits.min()
+    folders(groups, mounts).filter_map(|(files, folder)| number(&read, &folder.join(files.limit))).min()
 }
+
+/// The least memory in bytes that any group has left, if there is a limit. Pages of files that have not been used for long count as left:
+/// the kernel gives them up first.
+pub(super) fn left_bytes(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
+    let left = folders(groups, mounts).filter_map(|(files, folder)| {
+        let limit = number(&read, &folder.join(files.limit))?;
+        let used = number(&read, &folder.join(files.used))?;
+        let stat = read(&folder.join("memory.stat")).unwrap_or_default();
+        let idle = stat.lines().find_map(|line| line.strip_prefix(files.idle)?.trim().parse().ok());
+        Some(limit.saturating_sub(used.saturating_sub(idle.unwrap_or(0))))
+    });
+    left.min()
+}
+
+/// The number in a file. A group without a limit says `max`, which is no number, or one beyond any memory.
+fn number(read: &impl Fn(&Path) -> Option<String>, file: &Path) -> Option<u64> {
+    read(file)?.trim().parse().ok()
+}
+
+/// The folders of the process's groups, with the names of the files there.
+fn folders(groups: &str, mounts: &str) -> impl Iterator<Item = (&'static Files, PathBuf)> {
+    mounts.lines().filter_map(Mount::parse).flat_map(move |mount| {
+        let folders = mount.folders(groups);
+        folders.into_iter().map(move |folder| (mount.files, folder))
+    })
+}
+
+/// The files of a group that say its limit and what it uses, and the line of its `memory.stat` that says how much of that is idle.
+struct Files {
+    limit: &'static str,
+    used: &'static str,
+    idle: &'static str,
+}
+
+const VERSION_1: Files =
+    Files { limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes", idle: "total_inactive_file " };
+const VERSION_2: Files = Files { limit: "memory.max", used: "memory.current", idle: "inactive_file " };
 
 /// A mounted hierarchy in which memory is limited.
 struct Mount {
     root: PathBuf,
     point: PathBuf,
-    /// The file of a group that says its limit.
-    file: &'static str,
+    files: &'static Files,
     is_version_2: bool,
 }
 
@@ -37,8 +68,8 @@ impl Mount {
             _ => return None,
         };
         let mut place = place.split(' ').skip(3).map(|path| PathBuf::from(unescape(path)));
-        let file = if is_version_2 { "memory.max" } else { "memory.limit_in_bytes" };
-        Some(Self { root: place.next()?, point: place.next()?, file, is_version_2 })
+        let files = if is_version_2 { &VERSION_2 } else { &VERSION_1 };
+        Some(Self { root: place.next()?, point: place.next()?, files, is_version_2 })
     }
 
     /// The folders of the process's group and of those around it, as far as they are mounted.
@@ -123,6 +154,26 @@ mod tests {
         ];
         assert_eq!(limit(groups, HYBRID, &files), Some(700));
         assert_eq!(limit(groups, HYBRID, &files[1..]), Some(900));
+    }
+
+    #[test]
+    fn what_the_tightest_group_has_left_counts() {
+        let files = [
+            ("/sys/fs/cgroup/job/memory.max", "1000"),
+            ("/sys/fs/cgroup/job/memory.current", "900"),
+            ("/sys/fs/cgroup/job/memory.stat", "anon 700\ninactive_file 150\nactive_file 50"),
+            ("/sys/fs/cgroup/job/step/memory.max", "max"),
+            ("/sys/fs/cgroup/job/step/memory.current", "600"),
+        ];
+        let left = |files: &[(&str, &str)]| {
+            left_bytes("0::/job/step\n", V2, |path| {
+                let found = files.iter().find(|(name, _)| Path::new(name) == path);
+                found.map(|(_, text)| format!("{text}\n"))
+            })
+        };
+        assert_eq!(left(&files), Some(250));
+        assert_eq!(left(&files[..2]), Some(100));
+        assert_eq!(left(&files[3..]), None);
     }
 
     #[test]

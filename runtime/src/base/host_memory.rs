@@ -1,8 +1,10 @@
-//! Host memory: how much of it this process can have, and the part of it that other nodes may make a node keep.
+//! Host memory: how much of it this process can have, the part of it that other nodes may make a node keep, and whether any is left.
 
 use super::cgroup;
 use std::fs::read_to_string;
+use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of memory of this host, or of the control groups that this process is in (a container, a batch job) if these have less.
 pub(crate) fn host_memory_bytes() -> u64 {
@@ -10,10 +12,7 @@ pub(crate) fn host_memory_bytes() -> u64 {
     *BYTES.get_or_init(|| {
         let system = rustix::system::sysinfo();
         let host = (system.totalram as u64).saturating_mul(system.mem_unit.into());
-        let groups = read_to_string("/proc/self/cgroup").unwrap_or_default();
-        let mounts = read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let granted = cgroup::limit_bytes(&groups, &mounts, |path| read_to_string(path).ok());
-        granted.map_or(host, |granted| granted.min(host))
+        with_groups(cgroup::limit_bytes).map_or(host, |granted| granted.min(host))
     })
 }
 
@@ -22,10 +21,100 @@ pub(crate) fn kept_bytes_max(host_nodes: u32) -> u64 {
     host_memory_bytes() / 4 / u64::from(host_nodes)
 }
 
+/// Part of a node's memory (1 / `RESERVE_PART`) below which the host has too little left: what the program's own queues and stacks may
+/// still need while the job ends.
+const RESERVE_PART: u64 = 32;
+
+/// Part of the memory left (1 / `STEP_PART`) that the nodes of a host may lend and fetch before they look again: the rest is for what the
+/// program allocates meanwhile.
+const STEP_PART: u64 = 4;
+
+/// Headroom of a node: whether this host has memory left for the buffers that the node lends and fetches.
+///
+/// Such buffers are the program's own, so their number alone says nothing: a program may lend all of its memory. But it may also lend
+/// new buffers without end to a node that takes none. So each time that so many bytes were lent and fetched as a part of what was left,
+/// the node looks at what is left now.
+pub(crate) struct Headroom {
+    host_nodes: u32,
+    /// Bytes that may be lent and fetched before the next look. Written by any thread; no other memory depends on it.
+    until_look: AtomicU64,
+}
+
+impl Headroom {
+    /// The headroom of one of so many nodes that share this host's memory.
+    pub(crate) fn new(host_nodes: u32) -> Self {
+        Self { host_nodes, until_look: AtomicU64::new(0) }
+    }
+
+    /// Notes that memory of so many bytes is lent.
+    ///
+    /// # Errors
+    /// When the host has hardly any memory left, in words.
+    pub(crate) fn lend(&self, bytes: u64) -> Result<(), String> {
+        self.note(bytes, 0)
+    }
+
+    /// Notes that memory of so many bytes is about to be made for a buffer that is fetched.
+    ///
+    /// # Errors
+    /// When the host has hardly any memory left beside it, in words.
+    pub(crate) fn fetch(&self, bytes: u64) -> Result<(), String> {
+        self.note(bytes, bytes)
+    }
+
+    fn note(&self, bytes: u64, needed_bytes: u64) -> Result<(), String> {
+        let less = |left: u64| Some(left.saturating_sub(bytes));
+        let before = self.until_look.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        if before.is_ok_and(|before| before > bytes) { Ok(()) } else { self.look(needed_bytes) }
+    }
+
+    #[cold]
+    fn look(&self, needed_bytes: u64) -> Result<(), String> {
+        let (left, nodes) = (left_bytes(), u64::from(self.host_nodes));
+        let rest = left.saturating_sub(needed_bytes);
+        if rest < host_memory_bytes() / nodes / RESERVE_PART {
+            return Err(format!(
+                "this host, or the batch job on it, has {left} bytes of memory left; buffers that are sent keep their memory until their \
+                 receivers are done with them, so let their senders wait for answers between whiles"
+            ));
+        }
+        self.until_look.store(rest / STEP_PART / nodes, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// Bytes of memory that this host has left, or the tightest control group that this process is in.
+fn left_bytes() -> u64 {
+    let available = read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+    });
+    let host = available.map_or(u64::MAX, |kilobytes| kilobytes << 10);
+    with_groups(cgroup::left_bytes).map_or(host, |left| left.min(host))
+}
+
+/// What the control groups of this process say.
+fn with_groups(ask: impl FnOnce(&str, &str, fn(&Path) -> Option<String>) -> Option<u64>) -> Option<u64> {
+    let groups = read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let mounts = read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    ask(&groups, &mounts, |path| read_to_string(path).ok())
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn a_host_has_some_memory() {
-        assert!(((64 << 20)..(1 << 60)).contains(&super::host_memory_bytes()));
+        assert!(((64 << 20)..(1 << 60)).contains(&host_memory_bytes()));
+    }
+    #[test]
+    fn what_the_host_has_is_granted_and_no_more() {
+        assert!(left_bytes() <= host_memory_bytes());
+        let headroom = Headroom::new(1);
+        assert_eq!(headroom.lend(1 << 50), Ok(()), "the program has it already");
+        assert_eq!(headroom.fetch(1), Ok(()));
+        let refusal = headroom.fetch(host_memory_bytes()).unwrap_err();
+        assert!(refusal.contains("bytes of memory left"), "{refusal}");
     }
 }

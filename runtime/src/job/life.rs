@@ -5,9 +5,7 @@ use super::build;
 use super::program;
 use super::services::{NODE_SERVICES, SERVICES};
 use crate::api::context;
-use crate::base::allowance::Allowance;
 use crate::base::fence;
-use crate::base::host_memory::kept_bytes_max;
 use crate::base::numbering::Numbers;
 use crate::delivery::{polling, scheduler};
 use crate::model::error::JobError;
@@ -83,9 +81,8 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
     let seats =
         affinity::seats(options.processors.as_deref(), options.pin, pes, first_pe..first_pe + options.pes)
             .map_err(JobError::Config)?;
-    let allowance = Allowance::new(kept_bytes_max(nodes));
     Ok(ReadyNode {
-        node: Arc::new(Node::new(id, topology, network, allowance, first_numbers, ABOVE)),
+        node: Arc::new(Node::new(id, topology, network, (nodes, first_numbers), ABOVE)),
         seats,
         shuffle: options.shuffle,
     })

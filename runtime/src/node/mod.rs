@@ -22,6 +22,7 @@ pub(crate) use large_messages::Large;
 
 use crate::base::allowance::Allowance;
 use crate::base::counters::Counters;
+use crate::base::host_memory::{Headroom, kept_bytes_max};
 use crate::base::numbering::Numbers;
 use crate::base::watcher::Watch;
 use crate::model::envelope::Envelope;
@@ -92,6 +93,7 @@ pub(crate) struct Node {
     states: Box<[Box<dyn Any + Send + Sync>]>,
     /// Memory that may be kept because of other nodes.
     pub(crate) allowance: Arc<Allowance>,
+    pub(crate) headroom: Headroom,
     pub(crate) large_messages: LargeMessages,
     /// Counters, one per PE of this node.
     pub(crate) counters: Vec<Arc<CachePadded<Counters>>>,
@@ -109,15 +111,15 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// A node, one of `host_nodes` that share the memory of their host, in a job that begins with these numbers.
     pub(crate) fn new(
         id: NodeId,
         topology: Topology,
         network: Reach,
-        allowance: Allowance,
-        first_numbers: Numbers,
+        (host_nodes, first_numbers): (u32, Numbers),
         Above { look, services }: Above,
     ) -> Self {
-        let allowance = Arc::new(allowance);
+        let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
         let pes = topology.pes_per_node() as usize;
         let frame_bytes_max = network.capabilities().frame_bytes_max;
         Self {
@@ -137,6 +139,7 @@ impl Node {
             mailboxes: (0..pes).map(|_| Arc::new(CachePadded::new(Mailbox::new()))).collect(),
             departures: Departures::new(topology.nodes(), Arc::clone(&allowance)),
             allowance,
+            headroom: Headroom::new(host_nodes),
             look,
             frame_bytes_max,
             open: AtomicBool::new(false),

@@ -33,7 +33,10 @@ pub(crate) fn landing(node: &Node, key: &RegionKey, into: Option<MemoryMut>) -> 
             Err(format!("{} bytes for a value of {}", key.len, into.len()))
         }
         Some(into) => Ok(into),
-        None => node.network.allocate_announced(key.len).ok_or_else(none),
+        None => {
+            node.headroom.fetch(key.len).map_err(|cause| format!("{}: {cause}", none()))?;
+            node.network.allocate_announced(key.len).ok_or_else(none)
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! back.
 
 use super::deregistration;
+use crate::model::error::JobError;
 use crate::model::nocopy::{
     Descriptor, EagerBytes, HandBack, Leaving, Lender, Nocopy, NocopyKind, Outgoing, Registration, Release,
     is_answered,
@@ -112,6 +113,11 @@ fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -
 
 /// Lends memory to one receiver; copies the memory when no more can be registered, and warns of that once.
 pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving) -> Descriptor {
+    let bytes = leaving.memory.len() as u64;
+    if let Err(cause) = node.headroom.lend(bytes) {
+        let (what, pe) = (format!("sending a buffer of {bytes} bytes"), node.topology.pe(node.id, 0));
+        node.fail(JobError::Delivery { what, pe, node: node.id, cause });
+    }
     match node.transfers.lend(node.network.regions(), leaving) {
         Ok((key, token)) => Descriptor::Lent { key, token },
         Err(Leaving { memory, release, .. }) => {
