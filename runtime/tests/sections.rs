@@ -437,6 +437,41 @@ fn who_was_destroyed_before_the_section_was_formed_is_absent() {
 }
 
 #[test]
+fn a_section_says_when_it_is_formed() {
+    on_every_path(&SHAPES, || async {
+        let cells = CellProxy::create(ArrayOptions::new((4, 5)).dynamic());
+        let absent = cells.at((1, 0));
+        absent.destroy();
+        chare::quiescence().await;
+        // All are there; one is gone; one is still to come; nobody is left; there never was anybody.
+        let some = [
+            row(0).collect(),
+            row(1).collect(),
+            row(9).take(1).chain(row(2)).collect(),
+            vec![(1, 0)],
+            vec![],
+        ];
+        for members in some {
+            let section = cells.section(members);
+            for _ in 0..2 {
+                let (formed, done) = chare::future();
+                section.formed(done);
+                formed.await;
+            }
+            section.dissolve();
+        }
+        let (formed, done) = chare::future();
+        let row = cells.section(row(0));
+        let part = row.section([cells.at((0, 1))]);
+        part.formed(done);
+        formed.await;
+        assert_eq!(add_up(&part).await, 1);
+        part.dissolve();
+        row.dissolve();
+    });
+}
+
+#[test]
 fn who_is_destroyed_while_the_section_is_formed_is_not_waited_for() {
     on_every_path(&SHAPES, || async {
         let cells = CellProxy::create(ArrayOptions::new((4, 5)).dynamic());

@@ -21,12 +21,13 @@ fn reserved(kind: Kind) -> &'static [&'static str] {
             "local",
             "section",
             "of",
+            "formed",
             "dissolve",
             "with",
             "clone",
         ],
         Kind::Group | Kind::NodeGroup => {
-            &["create", "create_after", "on", "local", "section", "of", "dissolve", "with", "clone"]
+            &["create", "create_after", "on", "local", "section", "of", "formed", "dissolve", "with", "clone"]
         }
     }
 }

@@ -136,6 +136,11 @@ pub(crate) fn expand_trait(declared: &EntryTrait) -> TokenStream {
                     )))
                 }
 
+                /// Calls back when the section is formed: when every PE that is home to a chare of it has given the chare its place.
+                #visibility fn formed(&self, callback: ::chare::Callback<()>) {
+                    #of_some.formed(callback);
+                }
+
                 /// Ends the section; its chares stay.
                 #visibility fn dissolve(&self) {
                     #of_some.dissolve();

@@ -76,6 +76,13 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
                 Self(self.0.section(#handles))
             }
 
+            /// Calls back when the section is formed: when every PE that is home to an element has given the element its place.
+            /// Nothing else has to wait for that; elements that are still to be inserted are not awaited. Two messages for each
+            /// such PE.
+            #visibility fn formed(&self, callback: ::chare::Callback<()>) {
+                self.0.formed(callback);
+            }
+
             /// Ends the section; its elements stay. Calls that were made here before are heard; contributions must be over. One
             /// message to each PE that is home to an element.
             #visibility fn dissolve(&self) {

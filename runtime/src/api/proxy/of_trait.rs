@@ -3,7 +3,7 @@
 use super::collection::{CollectionHandle, call_all, collection_goal};
 use super::element::ElementHandle;
 use super::handle::{equal_by, take_charge};
-use super::section::{SectionHandle, call_some, dissolve, form, section_goal};
+use super::section::{SectionHandle, call_some, dissolve, form, section_goal, tell_when_formed};
 use crate::delivery::outbox;
 use crate::model::call_options::CallOptions;
 use crate::model::callback::{Callback, Goal};
@@ -141,6 +141,11 @@ impl TraitSectionHandle {
     pub fn form(members: impl IntoIterator<Item = TraitHandle>) -> Self {
         let members = members.into_iter().map(|member| member.target).collect();
         Self { id: form(members, None), options: None }
+    }
+
+    /// Calls back when the section is formed, as by [`SectionHandle::formed`].
+    pub fn formed(&self, callback: Callback<()>) {
+        tell_when_formed(self.id, callback);
     }
 
     /// Ends the section, as [`SectionHandle::dissolve`] does.

@@ -38,6 +38,12 @@ impl<C: Chare> SectionHandle<C> {
         Self::of_targets(members.into_iter().map(|member| member.target).collect(), Some(self.id))
     }
 
+    /// Calls back when the section is formed: when every PE that is home to a member has given the member its place. Members that are
+    /// still to be inserted are not awaited, nor are those that were destroyed. Two messages for each such PE.
+    pub fn formed(&self, callback: Callback<()>) {
+        tell_when_formed(self.id, callback);
+    }
+
     /// Ends the section; its members stay. One message to each PE that is home to a member.
     pub fn dissolve(&self) {
         dissolve(self.id);
@@ -90,6 +96,11 @@ pub(super) fn section_goal(SectionId { creator, serial }: SectionId, entry: &Ent
 /// Forms a section; its members must belong to the section `within`, if there is one.
 pub(super) fn form(members: Vec<Target>, within: Option<SectionId>) -> SectionId {
     Pe::current(|pe| section::form(pe, members, within))
+}
+
+/// Lets a callback have the news that a section is formed.
+pub(super) fn tell_when_formed(id: SectionId, callback: Callback<()>) {
+    Pe::current(|pe| section::tell_when_formed(pe, id, callback.erase()));
 }
 
 /// Ends a section.

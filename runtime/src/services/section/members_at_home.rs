@@ -12,6 +12,7 @@
 use super::calls::SectionCall;
 use super::members::ByMember;
 use super::message::ID;
+use super::questions::Questions;
 use super::reductions::Reductions;
 use crate::model::call_options::CallOptions;
 use crate::model::ids::{PeId, SectionId, Target};
@@ -98,6 +99,8 @@ pub(super) struct Sections {
     gone: FxHashSet<Target>,
     /// For members that were destroyed before the news of a section came: the first reduction of the section without them.
     ends: FxHashMap<SectionId, FxHashMap<Target, u64>>,
+    /// On roots: who waits until a section is formed.
+    pub(super) questions: Questions,
 }
 
 /// The state of a section on the PE that formed it.

@@ -1,5 +1,6 @@
 //! News of sections: the messages between PEs beside calls.
 
+use crate::model::callback::ErasedCallback;
 use crate::model::ids::{PeId, SectionId, Target};
 use crate::model::reduction::Share;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,12 @@ pub(super) enum SectionEvent {
     Seated { members: Vec<Target>, within: Option<SectionId>, parent: PeId, below: u64 },
     /// At a home: these members of another section have to belong to this one.
     Required { members: Vec<Target> },
+    /// To the root: the callback waits until the section is formed.
+    Awaited { callback: ErasedCallback },
+    /// To a home: it is to answer when the members have their seats there.
+    Asked { question: u64 },
+    /// To the root: a home's answer.
+    Answered { question: u64 },
     /// A contribution: to a member's home, or from there up the tree.
     Contributed { number: u64, member: Option<Target>, share: Share },
     /// Up the tree: from reduction `end` on, nobody contributes below.

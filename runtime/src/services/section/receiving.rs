@@ -3,7 +3,7 @@
 use super::members_at_home::{Standing, state};
 use super::message::{SectionMessage, tell};
 use super::news::{SectionEvent, SectionNews};
-use super::{contributing, dissolving, forming};
+use super::{contributing, dissolving, formed, forming};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, opened};
 use crate::model::ids::{PeId, SectionId};
@@ -23,7 +23,12 @@ pub(super) fn receive(pe: &Pe, SectionNews { section, event }: SectionNews) -> O
         SectionEvent::Doubted { by } => return answer(pe, section, by),
         SectionEvent::Denied { is_dissolved } if !is_here => deny(pe, section, is_dissolved),
         SectionEvent::Denied { .. } => {}
+        SectionEvent::Answered { question } => formed::take_answer(pe, question),
         event if !is_here => return wait_in_doubt(pe, section, event),
+        SectionEvent::Awaited { callback } => formed::ask(pe, section, callback),
+        SectionEvent::Asked { question } => {
+            tell(pe, section.creator, section, SectionEvent::Answered { question });
+        }
         SectionEvent::Required { members } => forming::require(pe, section, &members),
         SectionEvent::Contributed { number, member, share } => {
             contributing::add(pe, section, (number, member), share);
@@ -88,6 +93,9 @@ fn refuse(pe: &Pe, section: SectionId, event: &SectionEvent, cause: &str) {
     match event {
         SectionEvent::Contributed { .. } => pe.fail(format!("a contribution to {section}"), cause),
         SectionEvent::Required { .. } => pe.fail(format!("forming a section of members of {section}"), cause),
+        SectionEvent::Awaited { .. } | SectionEvent::Asked { .. } => {
+            pe.fail(format!("the wait for {section} to be formed"), cause);
+        }
         SectionEvent::Dissolving => pe.fail(format!("dissolving {section}"), cause),
         _ => {}
     }
