@@ -13,6 +13,7 @@ mod check;
 mod entry_trait;
 mod errors;
 mod expand;
+mod misuse;
 mod parse;
 mod reducer;
 

@@ -1,119 +1,13 @@
-//! Parsing of a block: its shape, its items, and its helper attributes, which it takes off.
+//! Helper attributes of a block's methods, taken off and read.
 //!
 //! 1. A misuse of a helper attribute is reported and otherwise ignored: the method keeps the role that it asked for.
-//! 2. Method bodies stay unread.
-//! 3. The meaning of an attribute for its method is `check`'s question.
+//! 2. The meaning of an attribute for its method is `check`'s question.
 
-use crate::ast::{
-    Aggregate, Block, ChareOption, Demand, EntryOptions, Item, Method, NocopyMark, Passing, ReferenceMark,
-    Role,
-};
+use crate::ast::{Aggregate, Demand, EntryOptions, Method, NocopyMark, Passing, ReferenceMark, Role};
 use crate::errors::{Errors, Misuse};
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
-use syn::parse::discouraged::Speculative;
-use syn::parse::{Parse, ParseStream, Parser};
+use quote::ToTokens;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, FnArg, Ident, ImplItem, ItemImpl, Lit, Meta, Signature, Token, UnOp};
-
-/// Reads the attribute's options and the item that it stands on; `None` if that is no impl block.
-pub(crate) fn parse(options: TokenStream, item: TokenStream, errors: &mut Errors) -> Option<Block> {
-    let options = match Punctuated::<ChareOption, Token![,]>::parse_terminated.parse2(options.clone()) {
-        Ok(options) => options.into_iter().collect(),
-        Err(_) => {
-            errors.report(&options, Misuse::UnknownKind { found: options.to_string() });
-            Vec::new()
-        }
-    };
-    let Some((mut header, body)) = parse_header(item.clone()) else {
-        errors.report(item, Misuse::NotAnImplBlock);
-        return None;
-    };
-    match parse_body.parse2(body.stream()) {
-        Ok((inner_attributes, raw)) => {
-            header.attrs.extend(inner_attributes);
-            let items = raw.into_iter().map(|item| item.read(errors)).collect();
-            Some(Block { options, header, items })
-        }
-        Err(error) => {
-            errors.add(error);
-            None
-        }
-    }
-}
-
-impl Parse for ChareOption {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let ahead = input.fork();
-        if ahead.parse::<Ident>().is_ok_and(|name| name == "index") && ahead.peek(Token![=]) {
-            let name = input.parse()?;
-            input.parse::<Token![=]>()?;
-            return Ok(Self::Index { name, ty: input.parse()? });
-        }
-        input.parse().map(Self::Kind)
-    }
-}
-
-/// An impl block without its items, and the braces that hold them.
-fn parse_header(item: TokenStream) -> Option<(ItemImpl, Group)> {
-    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
-    let Some(TokenTree::Group(body)) = tokens.pop() else { return None };
-    if body.delimiter() != Delimiter::Brace {
-        return None;
-    }
-    let mut empty = Group::new(Delimiter::Brace, TokenStream::new());
-    empty.set_span(body.span());
-    let header = syn::parse2(quote!(#(#tokens)* #empty)).ok()?;
-    Some((header, body))
-}
-
-fn parse_body(input: ParseStream<'_>) -> syn::Result<(Vec<Attribute>, Vec<RawItem>)> {
-    let inner_attributes = input.call(Attribute::parse_inner)?;
-    let mut items = Vec::new();
-    while !input.is_empty() {
-        items.push(input.parse()?);
-    }
-    Ok((inner_attributes, items))
-}
-
-/// An item whose helper attributes are not read yet.
-enum RawItem {
-    Method(Method),
-    Other(ImplItem),
-}
-
-impl Parse for RawItem {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let ahead = input.fork();
-        let attributes = ahead.call(Attribute::parse_outer)?;
-        let visibility = ahead.parse()?;
-        let Ok(signature) = ahead.parse::<Signature>() else {
-            return input.parse().map(Self::Other);
-        };
-        input.advance_to(&ahead);
-        let body = match input.parse::<Option<Token![;]>>()? {
-            Some(_) => None,
-            None => Some(input.parse()?),
-        };
-        let (role, nocopy, references) = (Role::Helper, Vec::new(), Vec::new());
-        Ok(Self::Method(Method { attributes, visibility, signature, body, role, nocopy, references }))
-    }
-}
-
-impl RawItem {
-    fn read(self, errors: &mut Errors) -> Item {
-        match self {
-            Self::Method(mut method) => {
-                read_helpers(&mut method, errors);
-                Item::Method(method)
-            }
-            Self::Other(mut item) => {
-                refuse_helpers(&mut item, errors);
-                Item::Other(item)
-            }
-        }
-    }
-}
+use syn::{Attribute, Expr, ExprLit, FnArg, Ident, ImplItem, Lit, Meta, Signature, Token, UnOp};
 
 /// Takes the helper attributes off a method and its parameters.
 pub(crate) fn read_helpers(method: &mut Method, errors: &mut Errors) {
@@ -340,7 +234,7 @@ fn read_passing(attribute: &Attribute, errors: &mut Errors) -> Option<Passing> {
 }
 
 /// Takes helper attributes off an item that is no method.
-fn refuse_helpers(item: &mut ImplItem, errors: &mut Errors) {
+pub(super) fn refuse_helpers(item: &mut ImplItem, errors: &mut Errors) {
     let attributes = match item {
         ImplItem::Const(item) => &mut item.attrs,
         ImplItem::Type(item) => &mut item.attrs,
