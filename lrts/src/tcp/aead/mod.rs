@@ -1,19 +1,68 @@
 //! AEAD: AES-256-GCM under one key, whose numbers are never used twice by it.
 //!
-//! Two crates compute the same: `aes-gcm`, which is Rust alone, or `aws-lc-rs` with the feature `aws-lc`, which compiles C and is faster
-//! for long data. Nodes built with one talk to nodes built with the other.
+//! Two crates compute the same: `graviola` where the processor has what it needs, which is found out at run time, and `aes-gcm` elsewhere.
+//! Nodes that use one talk to nodes that use the other.
 
-#[cfg(feature = "aws-lc")]
-mod aws_lc;
 mod key;
-#[cfg(any(test, not(feature = "aws-lc")))]
-mod rust;
+mod portable;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod wide;
 
-#[cfg(feature = "aws-lc")]
-pub(super) use aws_lc::Aead;
 pub(super) use key::{KEY_BYTES, TAG_BYTES, Tag};
-#[cfg(not(feature = "aws-lc"))]
-pub(super) use rust::Aead;
+
+/// One key.
+#[allow(clippy::large_enum_variant, reason = "a connection has two, which both live as long as it")]
+pub(super) enum Aead {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    Wide(wide::Aead),
+    Portable(portable::Aead),
+}
+
+impl Aead {
+    pub(super) fn new(key: &[u8; KEY_BYTES]) -> Self {
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        if let Some(wide) = wide::Aead::new(key) {
+            return Self::Wide(wide);
+        }
+        Self::Portable(portable::Aead::new(key))
+    }
+
+    /// The tag of data that travel as they are.
+    pub(super) fn tag(&self, number: u64, data: &[u8]) -> Tag {
+        self.make(number, data, &mut [])
+    }
+
+    /// Whether data are those that the tag was made for.
+    pub(super) fn is_right(&self, number: u64, data: &[u8], tag: &Tag) -> bool {
+        self.check(number, data, &mut [], tag)
+    }
+
+    /// Encrypts data where they are.
+    pub(super) fn seal(&self, number: u64, data: &mut [u8]) -> Tag {
+        self.make(number, &[], data)
+    }
+
+    /// Decrypts data where they are, if they are those that the tag was made for.
+    pub(super) fn open(&self, number: u64, data: &mut [u8], tag: &Tag) -> bool {
+        self.check(number, &[], data, tag)
+    }
+
+    fn make(&self, number: u64, associated: &[u8], data: &mut [u8]) -> Tag {
+        match self {
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            Self::Wide(aead) => aead.make(number, associated, data),
+            Self::Portable(aead) => aead.make(number, associated, data),
+        }
+    }
+
+    fn check(&self, number: u64, associated: &[u8], data: &mut [u8], tag: &Tag) -> bool {
+        match self {
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            Self::Wide(aead) => aead.check(number, associated, data, tag),
+            Self::Portable(aead) => aead.check(number, associated, data, tag),
+        }
+    }
+}
 
 /// A key that nobody can compute from another without having it: `REKEY` of Noise (section 4.2 of its specification), which spends the last
 /// number of `key` and no other.
@@ -33,7 +82,11 @@ mod tests {
     /// Of the specification of GCM by McGrew and Viega.
     #[test]
     fn the_published_answer() {
-        let aead = Aead::new(&[0; KEY_BYTES]);
+        the_published_answer_of(&Aead::new(&[0; KEY_BYTES]));
+        the_published_answer_of(&Aead::Portable(portable::Aead::new(&[0; KEY_BYTES])));
+    }
+
+    fn the_published_answer_of(aead: &Aead) {
         // Test case 13: nothing sealed, nothing associated.
         let empty =
             [0x53, 0x0f, 0x8a, 0xfb, 0xc7, 0x45, 0x36, 0xb9, 0xa9, 0x63, 0xb4, 0xf1, 0xc4, 0xcb, 0x73, 0x8b];
@@ -97,14 +150,13 @@ mod tests {
             prop_assert!(!aead.open(number, &mut changed, &its));
         }
 
-        #[cfg(feature = "aws-lc")]
         #[test]
         fn both_crates_compute_the_same(
             data in proptest::collection::vec(any::<u8>(), 0..9_000),
             key: [u8; KEY_BYTES],
             number: u64,
         ) {
-            let (one, two) = (rust::Aead::new(&key), aws_lc::Aead::new(&key));
+            let (one, two) = (Aead::Portable(portable::Aead::new(&key)), Aead::new(&key));
             let tag = two.tag(number, &data);
             prop_assert_eq!(one.tag(number, &data), tag);
             prop_assert!(one.is_right(number, &data, &tag));
