@@ -52,6 +52,13 @@ pub(super) const fn lead_bytes(len: usize) -> usize {
     HEADER_BYTES + TAG_BYTES + tags_bytes(len)
 }
 
+/// What the tag of a header is made of: a whole word, which takes two thirds of the time.
+fn word(header: &[u8; HEADER_BYTES]) -> [u8; 8] {
+    let mut word = [0; 8];
+    word[..HEADER_BYTES].copy_from_slice(header);
+    word
+}
+
 /// A tag that is wrong: what it stands for was changed on the way or forged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Forged;
@@ -126,7 +133,7 @@ impl Seal {
             if frame.body.is_empty() { (&[][..], frame.head) } else { (frame.head, frame.body) };
         let len = frame.len();
         staged.extend_from_slice(header);
-        let tag = self.make(header);
+        let tag = self.make(&word(header));
         staged.extend_from_slice(&tag);
         let tags = staged.len();
         let begin = tags + tags_bytes(len);
@@ -161,7 +168,7 @@ impl Seal {
     /// Its tag is wrong.
     pub(super) fn check(&mut self, header: &[u8; HEADER_BYTES], tag: &Tag) -> Result<(), Forged> {
         let number = self.next();
-        if self.aead.is_right(number, header, tag) { Ok(()) } else { Err(Forged) }
+        if self.aead.is_right(number, &word(header), tag) { Ok(()) } else { Err(Forged) }
     }
 
     /// Checks the segments that are whole in `arrived`, the bytes of a body of `len` bytes from `start` on, where a segment starts; those that are
