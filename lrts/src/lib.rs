@@ -1,5 +1,7 @@
 //! Low-level runtime system of `chare`: bytes, nodes and memory. It knows no chare.
 
+#[cfg_attr(loom, allow(dead_code, reason = "the models need none"))]
+mod aead;
 mod capabilities;
 pub mod codec;
 mod error;

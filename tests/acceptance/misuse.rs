@@ -25,6 +25,11 @@ fn wrong_options_are_answered_with_the_right_ones() {
     refused("handover +n 2 +lrts memcpy", &["memcpy"]);
     refused("handover +n 2 +lrts shm +nolocal", &["+nolocal"]);
     refused("handover +n 2 +encrypt +clear", &["`+encrypt` and `+clear` exclude each other"]);
+    refused("handover +n 2 +tags +clear", &["`+tags` and `+clear` exclude each other"]);
+    refused(
+        "handover +n 2 +tags",
+        &["`+tags` puts tags on what goes over ofi, verbs or mpi", "leave it out"],
+    );
     refused("handover +n 2 +clear +fault flip=9", &["`+fault flip` and `+clear` exclude each other"]);
 }
 

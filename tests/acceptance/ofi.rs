@@ -21,6 +21,19 @@ fn long_buffers_go_one_sided_and_the_provider_is_named() {
 }
 
 #[test]
+fn tags_tell_of_what_was_changed_on_the_way() {
+    for provider in here(&["tcp;ofi_rxm", "shm"]) {
+        let with = |fault: &str| run(probe(&format!("lend +n 2 +lrts ofi +ofi {provider} +tags {fault}")));
+        let whole = with("+stats");
+        assert_eq!(whole.code, Some(0), "{provider}: {whole:?}");
+        assert!(whole.stdout.contains(&format!("messages by ofi ({provider}) (authenticated)")), "{whole:?}");
+        let broken = with("+fault corrupt=20");
+        assert_ne!(broken.code, Some(0), "{provider}: {broken:?}");
+        assert!(broken.stderr.contains("over ofi was changed on the way or forged"), "{}", broken.stderr);
+    }
+}
+
+#[test]
 fn the_best_provider_is_chosen_when_none_is_named() {
     if !here(&["tcp;ofi_rxm"]).is_empty() {
         let outcome = run(probe("lend +n 3 +p 2 +lrts ofi"));

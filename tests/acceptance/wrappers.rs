@@ -17,7 +17,7 @@ fn paths() -> Vec<&'static str> {
     let paths =
         paths.chain(crate::ofi::here(&["tcp;ofi_rxm", "shm"]).into_iter().map(|provider| match provider {
             "shm" => "+lrts ofi +ofi shm",
-            _ => "+lrts ofi +ofi tcp;ofi_rxm",
+            _ => "+lrts ofi +ofi tcp;ofi_rxm +tags",
         }));
     paths.collect()
 }
@@ -108,7 +108,7 @@ fn cut_connections_and_noise_end_the_job_with_one_line_or_not_at_all() {
                 continue;
             }
             let line = outcome.stderr.trim();
-            let says = ["was lost", "invalid", "cannot decode", "stale"];
+            let says = ["was lost", "invalid", "cannot decode", "stale", "changed on the way or forged"];
             assert!(outcome.code != Some(0), "{path} {faults}: {outcome:?}");
             assert_eq!(line.lines().count(), 1, "{path} {faults}: {line}");
             assert!(line.contains("node ") && says.iter().any(|word| line.contains(word)), "{path}: {line}");

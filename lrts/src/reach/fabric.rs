@@ -51,7 +51,8 @@ impl Fabric for Emulated<Wrapped<Leased>> {
     }
 
     fn describe(&self) -> String {
-        format!("{} ({})", self.inner().name(), self.inner().bare().label())
+        let inner = self.inner();
+        format!("{} ({}){}", inner.name(), inner.bare().label(), inner.guard())
     }
 
     fn own_way(&self) -> &'static str {
@@ -78,7 +79,7 @@ impl Fabric for Emulated<Wrapped<Mpi>> {
     }
 
     fn describe(&self) -> String {
-        format!("mpi ({})", self.inner().bare().description())
+        format!("mpi ({}){}", self.inner().bare().description(), self.inner().guard())
     }
 
     fn own_way(&self) -> &'static str {

@@ -34,13 +34,17 @@ pub(super) fn open_network(
         Network::Ofi => {
             let options = crate::ofi::OfiOptions { provider: options.ofi.clone(), ..Default::default() };
             let ofi = crate::ofi::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
-            Ok(Box::new(Emulated::new(wrappers.around(ofi)?, Arc::clone(regions), bootstrap.nodes())))
+            Ok(Box::new(Emulated::new(wrappers.around_network(ofi)?, Arc::clone(regions), bootstrap.nodes())))
         }
         #[cfg(feature = "verbs")]
         Network::Verbs => {
             let options = crate::verbs::VerbsOptions { device: options.verbs.clone(), ..Default::default() };
             let verbs = crate::verbs::open(bootstrap, peers, Arc::clone(regions), &options, PATIENCE)?;
-            Ok(Box::new(Emulated::new(wrappers.around(verbs)?, Arc::clone(regions), bootstrap.nodes())))
+            Ok(Box::new(Emulated::new(
+                wrappers.around_network(verbs)?,
+                Arc::clone(regions),
+                bootstrap.nodes(),
+            )))
         }
         #[cfg(feature = "mpi")]
         Network::Mpi => {
@@ -53,7 +57,7 @@ pub(super) fn open_network(
             let process = |rank| crate::mpi::Process { communicator: Arc::clone(&communicator), rank };
             let processes: Vec<_> = (0..nodes).map(process).collect();
             let mpi = crate::mpi::Mpi::open(bootstrap, peers, Arc::clone(regions), &processes, PATIENCE)?;
-            Ok(Box::new(Emulated::new(wrappers.around(mpi)?, Arc::clone(regions), nodes)))
+            Ok(Box::new(Emulated::new(wrappers.around_network(mpi)?, Arc::clone(regions), nodes)))
         }
         #[cfg(not(all(feature = "ofi", feature = "verbs")))]
         missing => {

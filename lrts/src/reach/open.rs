@@ -105,6 +105,35 @@ fn tcp_options(network: Option<Network>, options: &ReachOptions) -> Result<TcpOp
     Ok(TcpOptions { protection, nolocal: options.nolocal, fault: options.fault.clone() })
 }
 
+/// Checks that the options about tags fit each other, and that all nodes have them. Collective where there is a network.
+///
+/// # Errors
+/// What does not fit, in words.
+fn agree_on_tags(
+    bootstrap: &mut dyn Bootstrap,
+    network: Option<Network>,
+    options: &ReachOptions,
+) -> Result<(), LrtsError> {
+    match (options.tags, options.clear, network) {
+        (true, true, _) => return exclude("+tags", "+clear".to_owned()),
+        (true, false, None) => {
+            return Err(LrtsError::Bootstrap(
+                "`+tags` puts tags on what goes over ofi, verbs or mpi, and the job uses none of them; TCP's frames between hosts have tags without it: leave it out".to_owned(),
+            ));
+        }
+        (false, _, None) => return Ok(()),
+        (_, _, Some(_)) => {}
+    }
+    let all = bootstrap.all_gather(vec![u8::from(options.tags)])?;
+    let unlike = (0..).map(NodeId).zip(all).find(|(_, theirs)| *theirs != [u8::from(options.tags)]);
+    unlike.map_or(Ok(()), |(peer, _)| {
+        let [its, ours] = if options.tags { ["without", "with"] } else { ["with", "without"] };
+        Err(LrtsError::Bootstrap(format!(
+            "{peer} was started {its} `+tags`, and this node {ours}; start all nodes with the same options"
+        )))
+    })
+}
+
 /// The nodes to which no bit flips though the options ask for it, in words.
 fn spared(options: &ReachOptions, carriers: &[Carrier], tcp: &Tcp) -> Option<String> {
     options.fault.as_ref()?.flip?;
@@ -150,7 +179,9 @@ impl Reach {
         let plan = Plan::new(options)?;
         let (node, nodes) = (bootstrap.node(), bootstrap.nodes());
         let regions = Arc::new(Regions::new(node)?);
-        let wrappers = Wrappers::new(node, options.trace.as_deref(), options.fault.as_ref())?;
+        agree_on_tags(bootstrap, plan.network, options)?;
+        let tags = options.tags.then(|| (bootstrap.key().clone(), nodes));
+        let wrappers = Wrappers::new(node, options.trace.as_deref(), options.fault.as_ref(), tags)?;
         let host_peers = match plan.needs_host_peers() && nodes > 1 {
             true => Some(HostPeers::open(bootstrap, Arc::clone(&regions), PATIENCE)?),
             false => None,

@@ -22,6 +22,8 @@ pub struct ReachOptions {
     pub encrypt: bool,
     /// `+clear`: frames of TCP between hosts are neither sealed nor tagged.
     pub clear: bool,
+    /// `+tags`: frames of ofi, verbs and mpi carry tags, as TCP's between hosts always do.
+    pub tags: bool,
     /// `+ofi PROVIDER`: nodes of other hosts are reached by this provider of libfabric (all nodes, with `+lrts ofi`).
     pub ofi: Option<String>,
     /// `+trace FILE`: what crosses the backends is written to this path, a point and the node's number.

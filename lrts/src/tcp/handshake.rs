@@ -10,9 +10,9 @@
 //!
 //! What protects the frames is part of the hellos ([`Terms`]); the keys for it are those of the handshake ([`Seals`]).
 
-use super::aead::KEY_BYTES;
 use super::protection::{Agreed, Protection, Terms};
 use super::seal::Seals;
+use crate::aead::KEY_BYTES;
 use crate::bootstrap::JobKey;
 use crate::ids::NodeId;
 use rustix::fd::OwnedFd;

@@ -14,7 +14,6 @@
 //!
 //! Get and put are those of [`Emulated`](crate::emulated::Emulated).
 
-mod aead;
 #[cfg(feature = "fuzzing")]
 pub(crate) mod fuzzing;
 mod handshake;

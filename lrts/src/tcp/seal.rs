@@ -11,9 +11,9 @@
 //!    brought into another order therefore has a wrong tag, as has what was changed.
 //! 4. Tags stand before the body, so that it lies in one piece on both sides and what is read of it is checked at once.
 
-use super::aead::{Aead, KEY_BYTES, TAG_BYTES, Tag, rekey};
 use super::header::{FRAME_BYTES_MAX, HEADER_BYTES};
 use super::protection::Protection;
+use crate::aead::{Aead, KEY_BYTES, TAG_BYTES, Tag, rekey};
 use crate::frame::Frame;
 
 /// Bytes of the first segment: more than the headers of what travels in bodies.

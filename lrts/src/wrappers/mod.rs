@@ -5,19 +5,22 @@
 //! |---|---|---|
 //! | [`Trace`] | `+trace FILE` | writes a line for every frame, get, put and completion |
 //! | [`Fault`] | `+fault LIST` | refuses, delays, corrupts, and cuts peers off, as its seed says |
+//! | `Tags` | `+tags` | puts a tag on each frame of a network that has none, and checks it |
 //!
 //! They stand directly around a backend, below [`Emulated`](crate::emulated::Emulated): what they see and harm is what
 //! crosses the backend, so a get that is made of messages is frames to them. The trace stands outside, so that it shows what
-//! the faults did. One fault is none of a wrapper: bits flip below a backend's tags, which is the backend's to do.
+//! the faults did, and the tags outside of the faults, so that they tell of them. One fault is none of a wrapper: bits flip below a backend's tags, which is the backend's to do.
 
 mod fault;
 mod flip;
 mod plan;
+mod tags;
 mod trace;
 mod wrapped;
 
 pub use fault::Fault;
 pub(crate) use flip::Flip;
 pub use plan::{FaultPlan, FaultPlanError};
+pub(crate) use tags::Tags;
 pub use trace::{Trace, TraceFile};
 pub(crate) use wrapped::{Wrapped, Wrappers};

@@ -1,6 +1,7 @@
 //! Wrapped backend: one as a job uses it, bare or within the wrappers that its options ask for.
 
-use super::{Fault, FaultPlan, Trace, TraceFile};
+use super::{Fault, FaultPlan, Tags, Trace, TraceFile};
+use crate::bootstrap::JobKey;
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
 use crate::frame::Frame;
@@ -17,6 +18,8 @@ pub(crate) struct Wrappers {
     node: NodeId,
     trace: Option<Arc<TraceFile>>,
     fault: Option<FaultPlan>,
+    /// The key of tags on the frames of a network, and the number of nodes.
+    tags: Option<(JobKey, u32)>,
 }
 
 impl Wrappers {
@@ -26,9 +29,10 @@ impl Wrappers {
         node: NodeId,
         trace: Option<&Path>,
         fault: Option<&FaultPlan>,
+        tags: Option<(JobKey, u32)>,
     ) -> Result<Self, LrtsError> {
         let trace = trace.map(|path| TraceFile::create(path, node)).transpose()?.map(Arc::new);
-        Ok(Self { node, trace, fault: fault.cloned() })
+        Ok(Self { node, trace, fault: fault.cloned(), tags })
     }
 
     /// Puts them around a backend.
@@ -36,7 +40,27 @@ impl Wrappers {
     /// # Errors
     /// The kernel's, when it grants no descriptors.
     pub(crate) fn around<L: Lrts + 'static>(&self, bare: L) -> Result<Wrapped<L>, LrtsError> {
-        if self.trace.is_none() && self.fault.is_none() {
+        self.wrap(bare, None)
+    }
+
+    /// Puts them around a network whose frames carry no tags of its own.
+    ///
+    /// # Errors
+    /// As of [`Wrappers::around`].
+    #[cfg_attr(
+        not(any(feature = "ofi", feature = "verbs", feature = "mpi")),
+        expect(dead_code, reason = "this build has no such network")
+    )]
+    pub(crate) fn around_network<L: Lrts + 'static>(&self, bare: L) -> Result<Wrapped<L>, LrtsError> {
+        self.wrap(bare, self.tags.as_ref())
+    }
+
+    fn wrap<L: Lrts + 'static>(
+        &self,
+        bare: L,
+        tags: Option<&(JobKey, u32)>,
+    ) -> Result<Wrapped<L>, LrtsError> {
+        if self.trace.is_none() && self.fault.is_none() && tags.is_none() {
             return Ok(Wrapped::Bare(bare));
         }
         let bare = Arc::new(bare);
@@ -44,20 +68,32 @@ impl Wrappers {
         if let Some(plan) = &self.fault {
             outer = Arc::new(Fault::around(outer, self.node, plan)?);
         }
+        if let Some((key, nodes)) = tags {
+            outer = Arc::new(Tags::around(outer, key, self.node, *nodes));
+        }
         if let Some(file) = &self.trace {
             outer = Arc::new(Trace::around(outer, Arc::clone(file)));
         }
-        Ok(Wrapped::Within { bare, outer })
+        Ok(Wrapped::Within { bare, outer, has_tags: tags.is_some() })
     }
 }
 
 /// A backend, bare or within wrappers.
 pub(crate) enum Wrapped<L> {
     Bare(L),
-    Within { bare: Arc<L>, outer: Arc<dyn Lrts> },
+    Within { bare: Arc<L>, outer: Arc<dyn Lrts>, has_tags: bool },
 }
 
 impl<L: Lrts> Wrapped<L> {
+    /// What guards the frames of a network, in words that follow its name; none where nothing does.
+    #[cfg_attr(
+        not(any(feature = "ofi", feature = "verbs", feature = "mpi")),
+        expect(dead_code, reason = "this build has no such network")
+    )]
+    pub(crate) fn guard(&self) -> &'static str {
+        if matches!(self, Self::Within { has_tags: true, .. }) { " (authenticated)" } else { "" }
+    }
+
     /// The backend itself, for what is its own.
     pub(crate) fn bare(&self) -> &L {
         match self {

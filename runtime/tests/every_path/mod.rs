@@ -12,10 +12,11 @@ pub(crate) fn paths() -> Vec<(&'static str, ReachOptions)> {
         ("tcp", ReachOptions { nolocal: true, ..ReachOptions::default() }),
         ("emulated", named("emulated")),
     ];
+    // One of them with tags, which change nothing else.
     #[cfg(feature = "ofi")]
     let paths = paths.into_iter().chain(providers().into_iter().map(|provider| {
         let ofi = Some(provider.to_owned());
-        (provider, ReachOptions { ofi, ..named("ofi") })
+        (provider, ReachOptions { ofi, tags: provider == "shm", ..named("ofi") })
     }));
     #[cfg(feature = "ofi")]
     let paths = paths.collect();

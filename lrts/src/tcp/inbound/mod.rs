@@ -7,9 +7,9 @@
 //! 3. The sink hears of no byte before its tag was checked ([`Seal`]). What was read to where it belongs and is not yet checked lies there
 //!    unannounced.
 
-use super::aead::{TAG_BYTES, Tag};
 use super::header::{HEADER_BYTES, Header};
 use super::seal::{FIRST_SEGMENT_BYTES, Forged, Seal, TAGS_MAX, tags_bytes};
+use crate::aead::{TAG_BYTES, Tag};
 use crate::frame::Channel;
 use crate::ids::NodeId;
 use crate::lrts::Sink;

@@ -41,6 +41,8 @@ pub struct Config {
     pub noshm: bool,
     /// `+encrypt`: seal what goes over TCP between hosts.
     pub encrypt: bool,
+    /// `+tags`: put tags on what goes over ofi, verbs and mpi.
+    pub tags: bool,
     /// `+clear`: leave out the tags of what goes over TCP between hosts.
     pub clear: bool,
     /// `+ofi`: libfabric's name of the provider that reaches nodes of other hosts.
@@ -101,6 +103,9 @@ struct Options {
     /// No tags on frames between hosts: forged ones are believed
     #[arg(long)]
     clear: bool,
+    /// Tags on frames of ofi, verbs and mpi, too: forged ones end the job
+    #[arg(long)]
+    tags: bool,
     /// Provider of libfabric for other hosts
     #[arg(long, value_name = "PROVIDER", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     ofi: Option<String>,
@@ -164,6 +169,7 @@ impl Config {
             noshm: options.noshm,
             encrypt: options.encrypt,
             clear: options.clear,
+            tags: options.tags,
             ofi: options.ofi,
             verbs: options.verbs,
             mpi: options.mpi,

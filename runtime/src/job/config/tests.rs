@@ -163,6 +163,7 @@ fn help_is_a_table_in_our_spelling() {
         "+noshm",
         "+encrypt",
         "+clear",
+        "+tags",
         "+ofi <PROVIDER>",
         "+verbs <DEVICES>",
         "+mpi <LIBRARY>",

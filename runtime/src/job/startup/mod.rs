@@ -82,6 +82,7 @@ impl Program {
                     noshm: config.noshm,
                     encrypt: config.encrypt,
                     clear: config.clear,
+                    tags: config.tags,
                     ofi: config.ofi.clone(),
                     trace: config.trace.clone(),
                     fault: config.fault.clone(),

@@ -1,13 +1,13 @@
 //! Keys, tags and nonces: the words that every implementation of the AEAD shares.
 
 /// Bytes of a key.
-pub(in crate::tcp) const KEY_BYTES: usize = 32;
+pub(crate) const KEY_BYTES: usize = 32;
 
 /// Bytes of a tag.
-pub(in crate::tcp) const TAG_BYTES: usize = 16;
+pub(crate) const TAG_BYTES: usize = 16;
 
 /// The proof that data are what the holder of the key had.
-pub(in crate::tcp) type Tag = [u8; TAG_BYTES];
+pub(crate) type Tag = [u8; TAG_BYTES];
 
 /// The nonce of a number: as Noise makes them for AES-GCM.
 pub(super) fn nonce(number: u64) -> [u8; 12] {

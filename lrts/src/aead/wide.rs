@@ -4,7 +4,7 @@ use super::key::{KEY_BYTES, TAG_BYTES, Tag, nonce};
 use graviola::aead::AesGcm;
 
 /// One key.
-pub(in crate::tcp) struct Aead(AesGcm);
+pub(crate) struct Aead(AesGcm);
 
 impl Aead {
     /// `None` where the processor lacks the instructions.

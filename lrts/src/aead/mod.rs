@@ -8,18 +8,18 @@ mod portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod wide;
 
-pub(super) use key::{KEY_BYTES, TAG_BYTES, Tag};
+pub(crate) use key::{KEY_BYTES, TAG_BYTES, Tag};
 
 /// One key.
 #[allow(clippy::large_enum_variant, reason = "a connection has two, which both live as long as it")]
-pub(super) enum Aead {
+pub(crate) enum Aead {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     Wide(wide::Aead),
     Portable(portable::Aead),
 }
 
 impl Aead {
-    pub(super) fn new(key: &[u8; KEY_BYTES]) -> Self {
+    pub(crate) fn new(key: &[u8; KEY_BYTES]) -> Self {
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if let Some(wide) = wide::Aead::new(key) {
             return Self::Wide(wide);
@@ -28,22 +28,22 @@ impl Aead {
     }
 
     /// The tag of data that travel as they are.
-    pub(super) fn tag(&self, number: u64, data: &[u8]) -> Tag {
+    pub(crate) fn tag(&self, number: u64, data: &[u8]) -> Tag {
         self.make(number, data, &mut [])
     }
 
     /// Whether data are those that the tag was made for.
-    pub(super) fn is_right(&self, number: u64, data: &[u8], tag: &Tag) -> bool {
+    pub(crate) fn is_right(&self, number: u64, data: &[u8], tag: &Tag) -> bool {
         self.check(number, data, &mut [], tag)
     }
 
     /// Encrypts data where they are.
-    pub(super) fn seal(&self, number: u64, data: &mut [u8]) -> Tag {
+    pub(crate) fn seal(&self, number: u64, data: &mut [u8]) -> Tag {
         self.make(number, &[], data)
     }
 
     /// Decrypts data where they are, if they are those that the tag was made for.
-    pub(super) fn open(&self, number: u64, data: &mut [u8], tag: &Tag) -> bool {
+    pub(crate) fn open(&self, number: u64, data: &mut [u8], tag: &Tag) -> bool {
         self.check(number, &[], data, tag)
     }
 
@@ -66,10 +66,15 @@ impl Aead {
 
 /// A key that nobody can compute from another without having it: `REKEY` of Noise (section 4.2 of its specification), which spends the last
 /// number of `key` and no other.
-pub(super) fn rekey(key: &[u8; KEY_BYTES]) -> [u8; KEY_BYTES] {
+pub(crate) fn rekey(key: &[u8; KEY_BYTES]) -> [u8; KEY_BYTES] {
+    branch(key, u64::MAX)
+}
+
+/// One of many keys that nobody can compute from `key`, or from each other, without having `key`: spends this number of `key`.
+pub(crate) fn branch(key: &[u8; KEY_BYTES], number: u64) -> [u8; KEY_BYTES] {
     let mut next = [0; KEY_BYTES];
     // The tag is thrown away.
-    Aead::new(key).seal(u64::MAX, &mut next);
+    Aead::new(key).seal(number, &mut next);
     next
 }
 

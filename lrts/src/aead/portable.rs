@@ -5,7 +5,7 @@ use aes_gcm::aead::AeadInOut;
 use aes_gcm::{Aes256Gcm, KeyInit};
 
 /// One key.
-pub(in crate::tcp) struct Aead(Aes256Gcm);
+pub(crate) struct Aead(Aes256Gcm);
 
 impl Aead {
     pub(super) fn new(key: &[u8; KEY_BYTES]) -> Self {
