@@ -7,7 +7,7 @@
 //! | `proclaim KIND` | broadcasts ten buffers to all PEs: `shareable`, `plain`, `small`, or `posted` by each |
 //! | `readonly KIND` | sets a large readonly value, `shareable` or `plain`, and reads it on all PEs |
 //! | `idle` | does nothing, for ever |
-//! | `strand` | destroys an element twice and calls one that nobody inserts, so that quiescence never comes |
+//! | `strand` | destroys an element twice, calls one that nobody inserts and sends to buffers that nobody posts, so that quiescence never comes |
 //! | `flood` | traffic of every kind between all nodes, until something ends it |
 //! | `panic PE` | panics on that PE |
 //! | `drop PE` | ends well, but for the drop of the member on that PE, which panics |
@@ -258,6 +258,14 @@ impl Guest {
 
     #[entry]
     fn greet(&mut self) {}
+
+    #[entry]
+    fn keep(&mut self, #[nocopy(post)] _data: Posted<u8>) {}
+
+    #[post(keep)]
+    fn post_keep(&mut self, data: Post<u8>) {
+        data.match_tag(self.this_index()).expect("no other element uses the tag");
+    }
 }
 
 async fn strand() {
@@ -266,6 +274,7 @@ async fn strand() {
     guests.at(2).destroy();
     guests.at(2).destroy();
     (0..3).for_each(|_| guests.at(77).greet());
+    (0..2).for_each(|index| guests.at(index).keep(vec![1; 100]));
     chare::quiescence().await;
 }
 

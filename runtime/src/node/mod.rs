@@ -12,6 +12,7 @@ mod ending;
 mod firing;
 mod large_messages;
 pub(crate) mod mailbox;
+mod posted_calls;
 mod posting;
 pub(crate) mod registration_cache;
 pub(crate) mod transfers;
@@ -38,6 +39,7 @@ use deregistrations::Deregistrations;
 use end::End;
 use large_messages::LargeMessages;
 use mailbox::{Mailbox, Wake, Work};
+use posted_calls::PostedCalls;
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -95,6 +97,7 @@ pub(crate) struct Node {
     pub(crate) allowance: Arc<Allowance>,
     pub(crate) headroom: Headroom,
     pub(crate) large_messages: LargeMessages,
+    pub(crate) posted_calls: PostedCalls,
     /// Counters, one per PE of this node.
     pub(crate) counters: Vec<Arc<CachePadded<Counters>>>,
     /// Counters of events outside entries, written by any thread.
@@ -133,6 +136,7 @@ impl Node {
             services,
             states: services.iter().map(|service| (service.state)()).collect(),
             large_messages: LargeMessages::new(Arc::clone(&allowance)),
+            posted_calls: PostedCalls::default(),
             counters: (0..pes).map(|_| Arc::default()).collect(),
             outside: Counters::default(),
             started: Instant::now(),

@@ -32,7 +32,7 @@ struct State {
     abandoned: bool,
     /// The call and its destination; set when the post method has returned.
     call: Option<(Destination, Call)>,
-    /// Bytes that the call takes of its node's allowance while it waits.
+    /// Bytes that the call takes of its node's allowance while it waits; 0 if it does not.
     kept_bytes: u64,
 }
 
@@ -80,6 +80,7 @@ impl PostedCall {
                 )
             })?;
             state.kept_bytes = bytes;
+            self.node.posted_calls.enter(self.pe, self.entry);
         }
         state.call = Some((destination, call));
         Ok(self.take_complete(&mut state))
@@ -94,7 +95,11 @@ impl PostedCall {
     }
 
     fn take_call(&self, state: &mut State) -> Option<(Destination, Call)> {
-        self.node.allowance.give_back(Purpose::Posts, std::mem::take(&mut state.kept_bytes));
+        let kept_bytes = std::mem::take(&mut state.kept_bytes);
+        if kept_bytes > 0 {
+            self.node.allowance.give_back(Purpose::Posts, kept_bytes);
+            self.node.posted_calls.leave(self.pe, self.entry);
+        }
         state.call.take()
     }
 

@@ -1,7 +1,7 @@
-//! Standstill of a job that waits for quiescence: all that is in flight waits for chares that do not exist, which is said once.
+//! Standstill of a job that waits for quiescence: all that is in flight waits for chares or buffers that do not exist, which is said once.
 //!
 //! 1. When every wave for [`PATIENCE`] has shown the same sums, with messages in flight, the coordinator asks all PEs which messages wait
-//!    there for a chare, collection, member or section that is not created.
+//!    there for a chare, collection, member or section that is not created, or for a buffer that is not posted.
 //! 2. If these are all the messages in flight, the coordinator names them on standard error. If not, something runs or travels, and
 //!    nothing is said.
 //! 3. The waves go on: what is waited for may still be created. Other sums begin a new standstill.
@@ -37,6 +37,7 @@ impl Waiting {
         for (missing, Envelope { body, .. }) in pe.early.borrow().waiting() {
             *kinds.entry(describe(pe, missing, body)).or_default() += 1;
         }
+        kinds.extend(pe.node.posted_calls.waiting_on(pe.id));
         let messages = kinds.values().sum();
         let mut kinds: Vec<_> = kinds.into_iter().collect();
         kinds.sort_by(|(one, ones), (other, others)| others.cmp(ones).then_with(|| one.cmp(other)));
@@ -122,7 +123,7 @@ impl Standstill {
         if shown < in_flight {
             let _ = writeln!(text, "  and {} more", in_flight - shown);
         }
-        text + "the job goes on when it is created; what was destroyed, or nobody creates, must not be called"
+        text + "the job goes on when it is created or posted; what was destroyed, or nobody creates, must not be called"
     }
 }
 
