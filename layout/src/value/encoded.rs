@@ -9,9 +9,9 @@
 //! 2. believes no sum: sizes, bounds and the canonical form are made anew, by the code that makes every layout;
 //! 3. refuses what is left over.
 
+use crate::LayoutError;
 use crate::value::limits::{DEPTH_MAX, INDICES_MAX, LOOPS_MAX, OPS_MAX};
 use crate::value::op::{Body, Loop, Loops, Op, Piece, lengths};
-use crate::{LayoutError, Raw};
 
 const VERSION: u8 = 1;
 /// Beside the version: bounds follow.
@@ -23,55 +23,43 @@ const RUNS: u64 = 2;
 const EACH: u64 = 3;
 const GROUP: u64 = 4;
 
-impl Raw {
-    /// Its bytes: some 4 to 40 for nests of loops, one or two for each index of a list.
-    ///
-    /// ```
-    /// use chare_layout::Raw;
-    /// # fn main() -> Result<(), chare_layout::LayoutError> {
-    /// let layout = Raw::bytes_of(8)?.vector(3, 1, 10)?;
-    /// assert!(layout.encode().len() <= 12);
-    /// assert_eq!(Raw::decode(&layout.encode())?, layout);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn encode(&self) -> Vec<u8> {
-        encode(self)
-    }
+/// The bounds of a layout that are not those of the bytes selected.
+type Bounds = Option<(i64, i64)>;
 
-    /// The layout that these bytes say.
-    ///
-    /// # Errors
-    /// [`LayoutError::Garbled`] where they are none, [`LayoutError::TooMany`] and [`LayoutError::TooFar`] where they say too much.
-    pub fn decode(bytes: &[u8]) -> Result<Self, LayoutError> {
-        let mut reader = Reader { bytes, place: 0, ops: 0 };
-        let version = reader.byte()?;
-        if version & !BOUNDED != VERSION {
-            return Err(reader.garbled("no version of layouts that is known here"));
+/// The bytes of operations in canonical form, and of bounds.
+pub(crate) fn encode(ops: &[Op], bounds: Bounds) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(16);
+    match bounds {
+        None => bytes.push(VERSION),
+        Some((low, high)) => {
+            bytes.push(VERSION | BOUNDED);
+            put_signed(&mut bytes, low);
+            put_signed(&mut bytes, high);
         }
-        let bounds = match version & BOUNDED {
-            0 => None,
-            _ => Some((reader.signed()?, reader.signed()?)),
-        };
-        let ops = reader.ops(0)?;
-        if reader.place != bytes.len() {
-            return Err(reader.garbled("bytes are left over"));
-        }
-        Self::assemble(ops, bounds)
     }
+    put_ops(&mut bytes, ops);
+    bytes
 }
 
-pub(crate) fn encode(raw: &Raw) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(16);
-    if raw.is_tight() {
-        bytes.push(VERSION);
-    } else {
-        bytes.push(VERSION | BOUNDED);
-        put_signed(&mut bytes, raw.lower_bound());
-        put_signed(&mut bytes, raw.upper_bound());
+/// The operations and bounds that these bytes say.
+///
+/// # Errors
+/// Where they are none, or say too much.
+pub(crate) fn decode(bytes: &[u8]) -> Result<(Vec<Op>, Bounds), LayoutError> {
+    let mut reader = Reader { bytes, place: 0, ops: 0 };
+    let version = reader.byte()?;
+    if version & !BOUNDED != VERSION {
+        return Err(reader.garbled("no version of layouts that is known here"));
     }
-    put_ops(&mut bytes, &raw.ops);
-    bytes
+    let bounds = match version & BOUNDED {
+        0 => None,
+        _ => Some((reader.signed()?, reader.signed()?)),
+    };
+    let ops = reader.ops(0)?;
+    if reader.place != bytes.len() {
+        return Err(reader.garbled("bytes are left over"));
+    }
+    Ok((ops, bounds))
 }
 
 fn put(bytes: &mut Vec<u8>, mut number: u64) {

@@ -5,27 +5,30 @@
 //! 2. More bytes than the span has: some byte is selected twice.
 //! 3. Otherwise the runs decide, sorted, up to [`RUNS_MAX`] of them.
 
-use crate::value::bounds::facts;
+use crate::LayoutError;
+use crate::value::bounds::{Facts, facts};
 use crate::value::op::{Body, Op, lengths};
-use crate::{LayoutError, Raw};
+use crate::value::runs::Runs;
 
 /// Runs that are sorted at most: 24 MiB of memory, for a moment.
 const RUNS_MAX: u64 = 1 << 20;
 
 /// # Errors
 /// Where it selects a byte again, or that nobody knows.
-pub(crate) fn check(raw: &Raw) -> Result<(), LayoutError> {
-    if are_apart(&raw.ops) {
+pub(crate) fn check(ops: &[Op]) -> Result<(), LayoutError> {
+    if are_apart(ops) {
         return Ok(());
     }
-    if raw.run_count() <= RUNS_MAX {
-        return check_runs(raw);
+    let Some(Facts { bytes, low, high, runs, .. }) = facts(ops)? else { return Ok(()) };
+    if runs <= RUNS_MAX {
+        return check_runs(Runs::new(ops, 0, bytes));
     }
-    if raw.bytes() > raw.span() {
+    let span = high.abs_diff(low);
+    if bytes > span {
         // Bytes 0..=span of the stream cannot all land on different ones.
-        return Err(LayoutError::Overlaps { byte: raw.span() });
+        return Err(LayoutError::Overlaps { byte: span });
     }
-    Err(LayoutError::MayOverlap { runs: raw.run_count() })
+    Err(LayoutError::MayOverlap { runs })
 }
 
 fn span(ops: &[Op]) -> Option<(i64, i64)> {
@@ -88,10 +91,9 @@ fn disjoint(mut spans: Vec<(i64, i64)>) -> bool {
 }
 
 /// Sorts the runs; of those that meet, the earliest byte of the stream that was found to land on its twin is named.
-fn check_runs(raw: &Raw) -> Result<(), LayoutError> {
+fn check_runs(runs: Runs<'_>) -> Result<(), LayoutError> {
     let mut start = 0;
-    let mut runs: Vec<(i64, i64, u64)> = raw
-        .runs()
+    let mut runs: Vec<(i64, i64, u64)> = runs
         .map(|(at, len)| {
             start += len;
             (at, at + len as i64, start - len)

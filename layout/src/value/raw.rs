@@ -2,6 +2,7 @@
 
 use crate::LayoutError;
 use crate::value::op::Op;
+use crate::value::runs::Runs;
 use crate::value::{bounds, canonical, encoded, injective, sums};
 use sha2::{Digest, Sha256};
 use smallvec::SmallVec;
@@ -123,7 +124,7 @@ impl Raw {
     /// [`LayoutError::Overlaps`] with the place in the stream of a byte selected again, and
     /// [`LayoutError::MayOverlap`] for more than a million interleaved pieces, which are not looked through.
     pub fn check_target(&self) -> Result<(), LayoutError> {
-        let clash = self.clash.get_or_init(|| injective::check(self).err());
+        let clash = self.clash.get_or_init(|| injective::check(&self.ops).err());
         clash.clone().map_or(Ok(()), Err)
     }
 
@@ -139,10 +140,57 @@ impl Raw {
         Ok(())
     }
 
+    /// The pieces of memory in the order of the stream, as `(place, length)` in bytes. Pieces that touch are one, within loops
+    /// and across them.
+    ///
+    /// ```
+    /// use chare_layout::Raw;
+    /// # fn main() -> Result<(), chare_layout::LayoutError> {
+    /// let pair = Raw::bytes_of(4)?.hindexed(&[1, 1], &[8, 0])?;
+    /// assert_eq!(pair.runs().collect::<Vec<_>>(), [(8, 4), (0, 4)]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn runs(&self) -> Runs<'_> {
+        self.runs_within(0, self.bytes())
+    }
+
+    /// The runs of `len` bytes of the stream from place `at` on; fewer where the stream ends.
+    ///
+    /// Cost: the way to the place is as long as the layout is deep, plus a bisection of a list.
+    pub fn runs_within(&self, at: u64, len: u64) -> Runs<'_> {
+        let left = len.min(self.bytes().saturating_sub(at));
+        Runs::new(&self.ops, at, left)
+    }
+
+    /// Its bytes: some 4 to 40 for nests of loops, one or two for each index of a list.
+    ///
+    /// ```
+    /// use chare_layout::Raw;
+    /// # fn main() -> Result<(), chare_layout::LayoutError> {
+    /// let layout = Raw::bytes_of(8)?.vector(3, 1, 10)?;
+    /// assert!(layout.encode().len() <= 12);
+    /// assert_eq!(Raw::decode(&layout.encode())?, layout);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn encode(&self) -> Vec<u8> {
+        encoded::encode(&self.ops, (!self.is_tight()).then_some((self.low, self.high)))
+    }
+
+    /// The layout that these bytes say.
+    ///
+    /// # Errors
+    /// [`LayoutError::Garbled`] where they are none, [`LayoutError::TooMany`] and [`LayoutError::TooFar`] where they say too much.
+    pub fn decode(bytes: &[u8]) -> Result<Self, LayoutError> {
+        let (ops, bounds) = encoded::decode(bytes)?;
+        Self::assemble(ops, bounds)
+    }
+
     /// Names its content to those who know it: the first half of the SHA-256 of [`encode`](Self::encode). Taken once.
     pub fn digest(&self) -> [u8; 16] {
         *self.digest.get_or_init(|| {
-            let whole = Sha256::digest(encoded::encode(self));
+            let whole = Sha256::digest(self.encode());
             std::array::from_fn(|place| whole[place])
         })
     }

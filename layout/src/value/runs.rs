@@ -1,10 +1,10 @@
 //! Runs: the pieces of memory that a layout selects, in order, neighbours melted. What every kernel is tested against, and what
 //! transfers by vectors are made of.
 
-use crate::Raw;
+use crate::value::op::Op;
 use crate::value::walk::{Strip, Walk};
 
-/// Iterator over the runs of a layout as `(place, length)` in bytes; see [`Raw::runs`].
+/// Iterator over the runs of a layout as `(place, length)` in bytes; see [`Raw::runs`](crate::Raw::runs).
 #[derive(Debug, Clone)]
 pub struct Runs<'a> {
     walk: Walk<'a>,
@@ -16,28 +16,10 @@ pub struct Runs<'a> {
 
 const NONE: Strip = Strip { at: 0, block: 0, stride: 0, count: 0 };
 
-impl Raw {
-    /// The pieces of memory in the order of the stream, as `(place, length)` in bytes. Pieces that touch are one, within loops
-    /// and across them.
-    ///
-    /// ```
-    /// use chare_layout::Raw;
-    /// # fn main() -> Result<(), chare_layout::LayoutError> {
-    /// let pair = Raw::bytes_of(4)?.hindexed(&[1, 1], &[8, 0])?;
-    /// assert_eq!(pair.runs().collect::<Vec<_>>(), [(8, 4), (0, 4)]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn runs(&self) -> Runs<'_> {
-        self.runs_within(0, self.bytes())
-    }
-
-    /// The runs of `len` bytes of the stream from place `at` on; fewer where the stream ends.
-    ///
-    /// Cost: the way to the place is as long as the layout is deep, plus a bisection of a list.
-    pub fn runs_within(&self, at: u64, len: u64) -> Runs<'_> {
-        let left = len.min(self.bytes().saturating_sub(at));
-        Runs { walk: Walk::new(&self.ops, at), strip: NONE, left, open: None }
+impl<'a> Runs<'a> {
+    /// The runs of operations: those of `left` bytes of the stream from place `at` on.
+    pub(crate) fn new(ops: &'a [Op], at: u64, left: u64) -> Self {
+        Self { walk: Walk::new(ops, at), strip: NONE, left, open: None }
     }
 }
 
