@@ -13,6 +13,7 @@ mod envelope;
 mod frame;
 mod handle;
 mod handshake;
+mod layout;
 mod options;
 
 pub use chare::fuzzing::is_guarded;
@@ -29,12 +30,13 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     Target { name: "envelope", run: envelope::run, seeds: envelope::seeds },
     Target { name: "frame", run: frame::run, seeds: frame::seeds },
     Target { name: "emulated", run: emulated::run, seeds: emulated::seeds },
     Target { name: "handshake", run: handshake::run, seeds: handshake::seeds },
     Target { name: "handle", run: handle::run, seeds: handle::seeds },
+    Target { name: "layout", run: layout::run, seeds: layout::seeds },
     Target { name: "options", run: options::run, seeds: options::seeds },
 ];
 

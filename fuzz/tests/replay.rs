@@ -72,6 +72,11 @@ fn handle() {
 }
 
 #[test]
+fn layout() {
+    replay("layout");
+}
+
+#[test]
 fn options() {
     replay("options");
 }

@@ -9,7 +9,7 @@ use crate::step::{Step, flags_with, root, target_directory};
 use std::fs;
 use std::time::Duration;
 
-const TARGETS: [&str; 6] = ["envelope", "frame", "emulated", "handshake", "handle", "options"];
+const TARGETS: [&str; 7] = ["envelope", "frame", "emulated", "handshake", "handle", "layout", "options"];
 
 const FLAGS: &str = "-Zsanitizer=address -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
                      -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \

@@ -1,0 +1,4 @@
+#![no_main]
+//! libFuzzer on the target `layout`.
+
+libfuzzer_sys::fuzz_target!(init: chare_libfuzzer::prepare("layout"), |bytes: &[u8]| chare_libfuzzer::run(bytes));
