@@ -93,8 +93,9 @@ extern "C" fn handle() {
 }
 
 async fn answer(members: MemberProxy, seconds: u64) {
-    println!("asking");
+    // Taken before: whoever reads the line may stop this node at once.
     let mut last = Instant::now();
+    println!("asking");
     loop {
         let (answered, done) = chare::future();
         members.answer(vec![7; 100_000], done);
