@@ -108,6 +108,7 @@ mod tests {
     fn a_host_has_some_memory() {
         assert!(((64 << 20)..(1 << 60)).contains(&host_memory_bytes()));
     }
+
     #[test]
     fn what_the_host_has_is_granted_and_no_more() {
         assert!(left_bytes() <= host_memory_bytes());

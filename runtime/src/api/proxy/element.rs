@@ -98,11 +98,11 @@ impl<C: Chare> ElementHandle<C> {
     #[inline]
     pub fn call_aggregated<E: AggregatedEntry<Chare = C>>(&self, arguments: E::Arguments) {
         match (self.target, &self.options) {
-            (Target::Member(collection, index), None)
-                if Pe::current(|pe| pe.within(collection).is_none()) =>
-            {
-                Pe::current(|pe| aggregation::call::<E>(pe, collection, index, arguments));
-            }
+            (Target::Member(collection, index), None) => Pe::current(|pe| match pe.within(collection) {
+                None => aggregation::call::<E>(pe, collection, index, arguments),
+                // What travels with others cannot say that it is part of a broadcast.
+                Some(_) => self.call_alone::<E>(arguments),
+            }),
             _ => self.call_alone::<E>(arguments),
         }
     }

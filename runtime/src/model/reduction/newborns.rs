@@ -5,37 +5,23 @@
 //! contributed, its PE does not know with which reduction it begins; with its first contribution it begins with the first open reduction
 //! that belongs to no broadcast it missed, and is a member like any other from then on.
 
+use crate::base::seen_numbers::SeenNumbers;
 use crate::model::ids::{BroadcastId, PeId};
 use rustc_hash::FxHashMap;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// The broadcasts over one collection that a PE has carried out.
+/// The broadcasts over one collection that a PE has carried out, by caller.
 #[derive(Clone, Default)]
-pub(super) struct Heard {
-    by_caller: FxHashMap<PeId, Run>,
-}
-
-/// The broadcasts of one caller: all before a number, and some behind it, since broadcasts may overtake each other.
-#[derive(Clone, Default)]
-struct Run {
-    before: u64,
-    beyond: BTreeSet<u64>,
-}
+struct Heard(FxHashMap<PeId, SeenNumbers>);
 
 impl Heard {
     fn add(&mut self, broadcast: BroadcastId) {
-        let run = self.by_caller.entry(broadcast.caller).or_default();
-        run.beyond.insert(broadcast.serial);
-        while run.beyond.remove(&run.before) {
-            run.before += 1;
-        }
+        self.0.entry(broadcast.caller).or_default().insert(broadcast.serial);
     }
 
     fn includes(&self, broadcast: BroadcastId) -> bool {
-        self.by_caller
-            .get(&broadcast.caller)
-            .is_some_and(|run| broadcast.serial < run.before || run.beyond.contains(&broadcast.serial))
+        self.0.get(&broadcast.caller).is_some_and(|seen| seen.includes(broadcast.serial))
     }
 }
 
@@ -64,7 +50,7 @@ impl Newborns {
 
     /// Adds a newborn; returns its cohort, or `None` if the PE has carried out no broadcast that it could have missed.
     pub(super) fn add(&mut self) -> Option<u64> {
-        if self.heard.by_caller.is_empty() {
+        if self.heard.0.is_empty() {
             return None;
         }
         let begin = || Cohort { missed: Rc::clone(&self.heard), members: 0 };

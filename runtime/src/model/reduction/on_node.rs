@@ -2,7 +2,7 @@
 
 use crate::base::allowance::Allowance;
 use crate::model::ids::CollectionId;
-use crate::model::reduction::{CREATION, Partial, Partials, Tally};
+use crate::model::reduction::{Partial, Partials, Tally};
 
 /// The place of a node in the tree of a reduction.
 #[derive(Clone, Copy)]
@@ -46,11 +46,4 @@ pub(crate) fn fold(
         Some(whole) if is_root => Folded::Over(whole),
         Some(whole) => Folded::Up(whole),
     })
-}
-
-impl Partial {
-    /// Whether the partial is of a numbered reduction, not of the creation of members.
-    pub(crate) fn is_numbered(&self) -> bool {
-        self.number != CREATION
-    }
 }

@@ -45,6 +45,11 @@ impl Tally {
 }
 
 impl Partial {
+    /// Whether the partial is of a numbered reduction, not of the creation of members.
+    pub(crate) fn is_numbered(&self) -> bool {
+        self.number != CREATION
+    }
+
     fn absorb(&mut self, other: Self) -> Result<(), String> {
         self.tally = self.tally.and(other.tally);
         self.within = self.within.or(other.within);
