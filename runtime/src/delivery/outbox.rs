@@ -71,6 +71,9 @@ fn send_plain_call(pe: &Pe, target: &Target, make: impl FnOnce() -> Call) {
 /// [`send_plain_call`].
 #[inline]
 pub(crate) fn send_call(pe: &Pe, options: &CallOptions, target: &Target, make: impl FnOnce() -> Call) {
+    if let Err(cause) = options.check_not_counted() {
+        return pe.fail("a call of one chare".to_owned(), cause);
+    }
     let recalled = pe.places.borrow().recall(target);
     send_recalled(pe, options, recalled, make);
 }

@@ -3,7 +3,9 @@
 use crate::model::ids::ServiceId;
 use crate::node::NodeService;
 use crate::pe::{MOST_SERVICES, Service};
-use crate::services::{aggregation, array, broadcast, quiescence, readonly, reduction, section, tags};
+use crate::services::{
+    aggregation, array, audience, broadcast, quiescence, readonly, reduction, section, tags,
+};
 
 /// All services, by their numbers. They are told of elements in this order: a service that puts something into an element's parcel stands
 /// before `array`, which sends the parcel.
@@ -18,6 +20,7 @@ const LIST: &[Service] = &[
     readonly::SERVICE,
     tags::SERVICE,
     array::SERVICE,
+    audience::SERVICE,
 ];
 
 /// The services' functions on nodes, by the services' numbers.

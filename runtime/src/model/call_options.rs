@@ -1,6 +1,7 @@
 //! Call options: how a call is queued at its destination, and what it waits for there.
 
-use crate::model::ids::{BroadcastId, CollectionId};
+use crate::model::callback::{Callback, ErasedCallback};
+use crate::model::ids::{AudienceId, BroadcastId, CollectionId};
 use crate::model::priority::{BitVector, Priority};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -55,6 +56,16 @@ struct Rare {
     after: Vec<CollectionId>,
     /// The broadcast that the message carries out, or in whose entries it was sent.
     within: Option<BroadcastId>,
+    heard: Option<Heard>,
+}
+
+/// The question how many members hear a broadcast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Heard {
+    /// As the caller asks it.
+    Asked(ErasedCallback),
+    /// As the PEs that the broadcast comes to are asked it.
+    Counted(AudienceId),
 }
 
 impl CallOptions {
@@ -101,6 +112,82 @@ impl CallOptions {
     #[inline]
     pub(crate) fn within(&self) -> Option<BroadcastId> {
         self.rare.as_ref()?.within
+    }
+
+    /// Lets a callback have the number of members that a call of all members of a collection has come to: 0 where the collection has no
+    /// members, so that nobody will contribute to a reduction which the call is to begin. Costs a message from each PE to the caller.
+    ///
+    /// The number is complete when the call has run on every PE, or waits there in the members' queue. A call of one chare, of a section
+    /// or a creation with this option ends the job with an error.
+    ///
+    /// ```
+    /// use chare::prelude::*;
+    /// use chare::{ArrayOptions, CallOptions};
+    ///
+    /// struct Worker;
+    ///
+    /// #[chare(array)]
+    /// impl Worker {
+    ///     #[entry]
+    ///     fn new() -> Self {
+    ///         Self
+    ///     }
+    ///
+    ///     #[entry]
+    ///     fn work(&mut self, done: Callback<u64>) {
+    ///         self.contribute(sum(self.this_index()), done);
+    ///     }
+    /// }
+    ///
+    /// let code = chare::Job::in_process(1, 2).run(|| async {
+    ///     let nobody = WorkerProxy::create(ArrayOptions::empty());
+    ///     let (total, done) = chare::future();
+    ///     let heard = Callback::once(move |members: u64| {
+    ///         if members == 0 {
+    ///             done.send(0); // the sum over nobody
+    ///         }
+    ///     });
+    ///     nobody.with(CallOptions::new().heard(heard)).work(done);
+    ///     assert_eq!(total.await, 0);
+    /// });
+    /// assert_eq!(code.unwrap(), 0);
+    /// ```
+    pub fn heard(mut self, callback: Callback<u64>) -> Self {
+        self.change_rare(|rare| rare.heard = Some(Heard::Asked(callback.erase())));
+        self
+    }
+
+    /// Asks the PEs that the broadcast comes to, instead of what the caller asked.
+    pub(crate) fn counted(mut self, audience: AudienceId) -> Self {
+        self.change_rare(|rare| rare.heard = Some(Heard::Counted(audience)));
+        self
+    }
+
+    /// The question how many members hear the call, if it is one.
+    #[inline]
+    pub(crate) fn question(&self) -> Option<Heard> {
+        self.rare.as_ref()?.heard
+    }
+
+    /// Takes the audience that the message is to be counted for, if there is one.
+    pub(crate) fn take_audience(&mut self) -> Option<AudienceId> {
+        match self.question() {
+            Some(Heard::Counted(audience)) => {
+                self.change_rare(|rare| rare.heard = None);
+                Some(audience)
+            }
+            _ => None,
+        }
+    }
+
+    /// # Errors
+    /// When somebody asks how many members hear a call that is not one of all members of a collection, in words.
+    #[inline]
+    pub(crate) fn check_not_counted(&self) -> Result<(), String> {
+        match self.question() {
+            None => Ok(()),
+            Some(_) => Err("`CallOptions::heard` counts whom a call of all members of a collection comes to; this is none: leave it out".to_owned()),
+        }
     }
 
     fn change_rare(&mut self, change: impl FnOnce(&mut Rare)) {

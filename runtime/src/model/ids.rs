@@ -55,6 +55,15 @@ pub(crate) struct BroadcastId {
     pub serial: u64,
 }
 
+/// An audience: the members that hear a broadcast, counted for the PE that called them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct AudienceId {
+    /// The PE that called.
+    pub caller: PeId,
+    /// Counts the audiences of `caller`.
+    pub serial: u64,
+}
+
 /// A section: the PE that formed it, which is the root of its tree, and a number that PE gave it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub(crate) struct SectionId {

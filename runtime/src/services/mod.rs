@@ -5,6 +5,7 @@
 
 pub(crate) mod aggregation;
 pub(crate) mod array;
+pub(crate) mod audience;
 pub(crate) mod broadcast;
 pub(crate) mod quiescence;
 pub(crate) mod readonly;

@@ -4,7 +4,7 @@
 use super::SHAPES;
 use super::every_path::on_every_path;
 use chare::prelude::*;
-use chare::{ArrayOptions, Job};
+use chare::{ArrayOptions, CallOptions, Job};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use std::cell::Cell;
@@ -219,5 +219,65 @@ fn who_did_not_hear_a_call_and_contributes_in_its_course_is_told() {
         let text = result.unwrap_err().to_string();
         let parts = ["a contribution of", "5", "Listener", "inserted after the call of all elements"];
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    }
+}
+
+/// Asks who hears a call, and answers for nobody.
+fn for_nobody(done: Callback<u64>) -> (chare::Future<u64>, CallOptions) {
+    let (members, heard) = chare::future();
+    let answer = Callback::once(move |members: u64| {
+        if members == 0 {
+            done.send(0);
+        }
+        heard.send(members);
+    });
+    (members, CallOptions::new().heard(answer))
+}
+
+#[test]
+fn a_reduction_over_nobody_is_answered_by_the_caller() {
+    on_every_path(&SHAPES, || async {
+        let fixed = ListenerProxy::create(ArrayOptions::empty(), ignore());
+        let growing = ListenerProxy::create(ArrayOptions::listed([0]).dynamic(), ignore());
+        for elements in [&fixed, &growing] {
+            for present in [false, true] {
+                if elements == &growing {
+                    match present {
+                        false => elements.at(0).destroy(),
+                        true => (0..5).for_each(|index| elements.at(index).insert_on(last(), ignore())),
+                    }
+                    chare::quiescence().await;
+                }
+                let (total, done) = chare::future();
+                let (members, options) = for_nobody(done);
+                elements.with(options).step(done);
+                let is_there = present && elements == &growing;
+                assert_eq!(members.await, if is_there { 5 } else { 0 });
+                assert_eq!(total.await, if is_there { 0b11111 } else { 0 });
+            }
+        }
+        let (members, options) = for_nobody(ignore());
+        fixed.with(options).step(ignore());
+        // The next question is counted apart.
+        let (others, options) = for_nobody(ignore());
+        growing.with(options).step(ignore());
+        assert_eq!((members.await, others.await), (0, 5));
+    });
+}
+
+#[test]
+fn only_calls_of_all_are_counted() {
+    for way in 0..2 {
+        let result = Job::in_process(1, 2).run(move || async move {
+            let elements = ListenerProxy::create(ArrayOptions::listed([0]), ignore());
+            let asked = CallOptions::new().heard(ignore());
+            match way {
+                0 => elements.at(0).with(asked).step(ignore()),
+                _ => elements.section([0]).with(asked).step(ignore()),
+            }
+            chare::future::<()>().0.await;
+        });
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains("counts whom a call of all members of a collection comes to"), "{text}");
     }
 }

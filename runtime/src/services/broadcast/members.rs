@@ -11,12 +11,13 @@ use std::rc::Rc;
 /// The number of members that are looked up at once.
 const BATCH: usize = 32;
 
-/// Calls the members of a collection that this PE knows.
-pub(super) fn call_members(pe: &Pe, options: &CallOptions, broadcast: Broadcast) {
+/// Calls the members of a collection that this PE knows, and returns their number.
+pub(super) fn call_members(pe: &Pe, options: &CallOptions, broadcast: Broadcast) -> u64 {
     let Broadcast { collection, entry, arguments, nocopy, reference } = broadcast;
     let end = pe.places.borrow().collection(collection).map_or(0, |local| local.members.end());
     let shared = SharedCall { entry, arguments: &arguments, nocopy: &nocopy, reference };
     let (mut batch, mut last) = (SmallVec::<[Rc<dyn AnyChare>; BATCH]>::new(), None);
+    let mut called = 0;
     // Members come by messages of their own, so none comes while this one is processed.
     for first in (0..end).step_by(BATCH) {
         if let Some(local) = pe.places.borrow().collection(collection) {
@@ -26,13 +27,18 @@ pub(super) fn call_members(pe: &Pe, options: &CallOptions, broadcast: Broadcast)
             last = batch.pop();
         }
         // A call of an earlier member may have destroyed this one.
-        let there = batch.drain(..).filter(|member| !member.identity().is_gone());
-        there.for_each(|member| call_member(pe, options, member, &shared));
+        for member in batch.drain(..).filter(|member| !member.identity().is_gone()) {
+            call_member(pe, options, member, &shared);
+            called += 1;
+        }
     }
-    match last.filter(|member| !member.identity().is_gone()) {
+    let last = last.filter(|member| !member.identity().is_gone());
+    called += u64::from(last.is_some());
+    match last {
         // Often it is the only member: it gets the arguments as they came.
         Some(member) if nocopy.is_empty() => call_last_member(pe, member, entry, arguments, reference),
         Some(member) => call_member(pe, options, member, &shared),
         None => {}
     }
+    called
 }

@@ -30,6 +30,7 @@ use crate::node::{Arrival, Node, NodeService};
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 use crate::pe::{CallOfMany, ElementEvent, Pe, Service};
+use crate::services::audience;
 use chare_lrts::codec;
 use members::call_members;
 use rustc_hash::FxHashMap;
@@ -89,8 +90,8 @@ fn identify(pe: &Pe, collection: CollectionId, options: CallOptions) -> CallOpti
 /// Calls an entry of every member of a collection. Members here read nocopy arguments where the caller has them.
 pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
     let Broadcast { collection, entry, ref nocopy, reference, .. } = broadcast;
-    let call =
-        CallOfAll { collection, entry: entry.id, options: identify(pe, collection, options), reference };
+    let options = audience::count(pe, identify(pe, collection, options));
+    let call = CallOfAll { collection, entry: entry.id, options, reference };
     let kinds = entry.nocopy.iter().copied();
     let carried: Vec<Carried> =
         kinds.zip(nocopy).map(|(kind, leaving)| Carried::sent(kind, leaving.clone())).collect();
@@ -192,11 +193,15 @@ fn run(pe: &Pe, options: CallOptions, broadcast: Broadcast) -> Outcome {
     let Some(may_grow) = may_grow else {
         return pe.keep(Missing::Collection(collection), options, Body::System(Box::new(broadcast)));
     };
-    let options = if may_grow { options } else { options.apart() };
+    let mut options = if may_grow { options } else { options.apart() };
+    let audience = options.take_audience();
     let within = options.within();
     if let Some(broadcast) = within {
         pe.tell(ElementEvent::Called { broadcast });
     }
-    pe.run_within(within, || call_members(pe, &options, broadcast));
+    let called = pe.run_within(within, || call_members(pe, &options, broadcast));
+    if let Some(audience) = audience {
+        audience::tell(pe, audience, called);
+    }
     Outcome::Processed
 }

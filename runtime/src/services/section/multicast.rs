@@ -26,6 +26,10 @@ use std::sync::Arc;
 
 /// Calls an entry of every member. Members on this node read nocopy arguments where the caller has them.
 pub(crate) fn call(pe: &Pe, options: CallOptions, call: SectionCall) {
+    if let Err(cause) = options.check_not_counted() {
+        return pe
+            .fail(format!("a call of {}::{} of {}", call.entry.chare, call.entry.name, call.section), cause);
+    }
     let root = call.section.creator;
     if root == pe.id && state(pe).borrow().standing(call.section) == Standing::Known {
         return spread(pe, &options, call);
