@@ -78,9 +78,9 @@ impl Ping {
         let ((got_integers, first), (got_doubles, second), (got_characters, third)) =
             (chare::future(), chare::future(), chare::future());
         let statuses = [
-            rget(&integers, vec![0; size].into(), first).expect("it is as long"),
-            rget(&doubles, vec![0.0; size].into(), second).expect("it is as long"),
-            rget(&characters, vec![0; size].into(), third).expect("it is as long"),
+            rget(&integers, vec![0; size], first).expect("it is as long"),
+            rget(&doubles, vec![0.0; size], second).expect("it is as long"),
+            rget(&characters, vec![0; size], third).expect("it is as long"),
         ];
         println!("gets are {statuses:?}");
         let (integers, doubles, characters) = (got_integers.await, got_doubles.await, got_characters.await);

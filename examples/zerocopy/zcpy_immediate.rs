@@ -56,7 +56,7 @@ impl Element {
     #[entry]
     fn transfer(&mut self, source: SourceHandle<u8>, target: TargetHandle<u8>) {
         let watcher = self.watchers.local();
-        rget(&source, vec![0; SIZE].into(), watcher.receiver_done_callback()).expect("it is as long");
+        rget(&source, vec![0; SIZE], watcher.receiver_done_callback()).expect("it is as long");
         rput(ports::characters(SIZE), &target, watcher.sender_done_callback()).expect("it is as long");
     }
 }

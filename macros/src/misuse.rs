@@ -269,7 +269,7 @@ impl fmt::Display for Misuse {
                 out.write_str("#[nocopy] stands on an argument of a method that is marked #[entry]")
             }
             NocopyType => out.write_str(
-                "a #[nocopy] parameter is a `Received<T>`; to receive into a buffer of your own, write #[nocopy(post)] and `Posted<T>`",
+                "a #[nocopy] parameter is a `Received<T>` or a `ReceivedView<T>`; to receive into a buffer of your own, write #[nocopy(post)] and `Posted<T>`",
             ),
             NocopyPostType => out.write_str(
                 "a #[nocopy(post)] parameter is a `Posted<T>`; to receive in place, write #[nocopy] and `Received<T>`",

@@ -91,6 +91,7 @@ pub use api::registered::{NotRegistered, RegisteredSource, RegisteredTarget};
 pub use api::several::{wait_all, wait_any, wait_some};
 pub use api::tags::{cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
 pub use api::when::{Both, Trigger, When};
+pub use chare_layout as layout;
 pub use chare_lrts::reach::ReachOptions;
 pub use chare_macros::{chare, entries, entry, post, reducer};
 pub use job::life::Job;
@@ -106,8 +107,8 @@ pub use model::ids::{NodeId, PeId};
 pub use model::index::ArrayIndex;
 pub use model::index_range::indices;
 pub use model::nocopy::{
-    Buffer, BufferMut, Completion, Element, Landing, MatchError, Post, PostError, PostRefusal, Posted,
-    Received, Registration, SendBuffer, Sent, SourceHandle, TargetHandle,
+    Buffer, BufferMut, Completion, Element, Landing, MatchError, NocopyArgument, Post, PostError,
+    PostRefusal, Posted, Received, ReceivedView, Registration, SendBuffer, Sent, SourceHandle, TargetHandle,
 };
 pub use model::priority::Priority;
 pub use model::reduction::reducers::{

@@ -8,7 +8,7 @@ pub use crate::model::call_options::Lane;
 pub use crate::model::collection::MapRegistration;
 pub use crate::model::index::ArrayIndex;
 pub use crate::model::nocopy::{
-    NocopyArguments, NocopyKind, NocopyParameter, Outgoing, Post, Posts, SendBuffer,
+    NocopyArgument, NocopyArguments, NocopyKind, NocopyParameter, Outgoing, Post, Posts,
 };
 pub use crate::model::reduction::reducers::ReducerRegistration;
 pub use crate::model::registry::{

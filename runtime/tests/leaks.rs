@@ -46,7 +46,7 @@ fn run_one() {
         keepers.keep(vec![0; 100_000], Callback::ignore());
         let (handle, to_handle) = chare::future();
         keepers.on(PeId(2)).lend(to_handle);
-        rget(&handle.await, vec![0; 100_000].into(), Callback::ignore()).expect("it is as long");
+        rget(&handle.await, vec![0; 100_000], Callback::ignore()).expect("it is as long");
         chare::exit(0);
         back.await;
     });

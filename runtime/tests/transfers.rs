@@ -288,7 +288,7 @@ fn completions_carry_values_and_owners_hear_by_reference() {
             peers.on(far()).register(len, to);
             let (source, target, ..) = handles.await;
             let (filled, done) = chare::future::<(BufferMut<u32>, u64)>();
-            rget(&source, vec![0; len].into(), done.carrying(11)).expect("it is as long");
+            rget(&source, vec![0; len], done.carrying(11)).expect("it is as long");
             let (buffer, value) = filled.await;
             check(&buffer);
             assert_eq!(value, 11);
@@ -314,14 +314,14 @@ fn parts_of_sources_and_targets_are_where_they_belong() {
         for (first, len) in [(0, 1), (3, 5), (LONG / 2, LONG / 2), (LONG - 1, 1)] {
             let part = first..first + len;
             let (filled, done) = chare::future::<BufferMut<u32>>();
-            rget(&source.slice(part.clone()), vec![7; len + 2].into(), done).expect("it is longer");
+            rget(&source.slice(part.clone()), vec![7; len + 2], done).expect("it is longer");
             let filled = filled.await;
             assert!(filled[..len] == pattern(LONG)[part.clone()] && filled[len..] == [7; 2], "{part:?}");
             let (written, done) = chare::future::<Buffer<u32>>();
             rput(vec![9; len], &target.slice(part.clone()), done).expect("it is as long");
             written.await;
             let (back, done) = chare::future::<BufferMut<u32>>();
-            rget(&target.as_source(), vec![0; LONG].into(), done).expect("it is as long");
+            rget(&target.as_source(), vec![0; LONG], done).expect("it is as long");
             let mut expected = vec![0; LONG];
             expected[part.clone()].fill(9);
             assert!(back.await[..] == expected, "{part:?}");
@@ -392,7 +392,7 @@ fn transfers_that_are_copies_are_over_at_once() {
         peers.on(far()).register(LONG, to);
         let (source, target, ..) = handles.await;
         let (filled, done) = chare::future::<BufferMut<u32>>();
-        assert_eq!(rget(&source, vec![0; LONG].into(), done).expect("it is as long"), Status::Complete);
+        assert_eq!(rget(&source, vec![0; LONG], done).expect("it is as long"), Status::Complete);
         let (written, done) = chare::future::<Buffer<u32>>();
         assert_eq!(rput(filled.await, &target, done).expect("it is as long"), Status::Complete);
         check(&written.await);
@@ -406,7 +406,7 @@ fn transfers_that_are_copies_are_over_at_once() {
         let (handles, to) = chare::future();
         peers.on(far()).register(LONG, to);
         let (filled, done) = chare::future::<BufferMut<u32>>();
-        let status = rget(&handles.await.0, vec![0; LONG].into(), done).expect("it is as long");
+        let status = rget(&handles.await.0, vec![0; LONG], done).expect("it is as long");
         assert_eq!(status, Status::Pending);
         check(&filled.await);
     };
@@ -423,7 +423,7 @@ fn a_requester_survives_bad_handles() {
             let (source, target, stale_source, stale_target) = handles.await;
             for _ in 0..3 {
                 let (read, done) = chare::future();
-                try_rget(&stale_source, vec![7; len + 1].into(), done).expect("it is long enough");
+                try_rget(&stale_source, vec![7; len + 1], done).expect("it is long enough");
                 let failed = read.await.expect_err("it is stale");
                 assert!(failed.to_string().contains("stale"), "{failed}");
                 assert_eq!(failed.buffer[..], vec![7; len + 1], "untouched");
@@ -436,7 +436,7 @@ fn a_requester_survives_bad_handles() {
 
                 // Good ones work all the while.
                 let (read, done) = chare::future();
-                try_rget(&source, vec![0; len].into(), done).expect("it is as long");
+                try_rget(&source, vec![0; len], done).expect("it is as long");
                 check(&read.await.expect("it is live"));
                 let (written, done) = chare::future();
                 try_rput(pattern(len), &target, done).expect("it is as long");

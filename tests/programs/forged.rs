@@ -191,7 +191,7 @@ impl Outcome {
         let is_misfit = match how {
             Use::Read(from) => {
                 let (outcome, done) = chare::future();
-                match try_rget(&from, vec![UNTOUCHED; local].into(), done) {
+                match try_rget(&from, vec![UNTOUCHED; local], done) {
                     Ok(_) => return Self::Read(outcome, from.len(), expected),
                     Err(misfit) => is_all(&misfit.buffer, &[UNTOUCHED]) && misfit.have == local,
                 }

@@ -53,7 +53,7 @@ impl Element {
 
     #[entry]
     fn transfer(&mut self, source: SourceHandle<i32>, target: TargetHandle<i32>) {
-        rget(&source, indices(LARGE).into(), self.this_chare().get_done_callback()).expect("it is larger");
+        rget(&source, indices(LARGE), self.this_chare().get_done_callback()).expect("it is larger");
         rput(vec![CONSTANT; SMALL], &target, Callback::ignore()).expect("it is smaller");
     }
 

@@ -50,7 +50,7 @@ impl Ping {
     /// On element 1.
     #[entry]
     fn get(&mut self, source: SourceHandle<u8>) {
-        rget(&source, vec![0; self.bytes].into(), self.this_chare().got_callback()).expect("it is as long");
+        rget(&source, vec![0; self.bytes], self.this_chare().got_callback()).expect("it is as long");
     }
 
     /// On element 1: its buffer is full.

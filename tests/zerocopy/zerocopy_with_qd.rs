@@ -82,7 +82,7 @@ impl Element {
     fn get(&mut self, sources: Vec<SourceHandle<u8>>) {
         let filled = self.this_chare().filled_callback();
         for source in sources {
-            rget(&source, vec![0; source.len()].into(), filled).expect("it is as long");
+            rget(&source, vec![0; source.len()], filled).expect("it is as long");
         }
     }
 

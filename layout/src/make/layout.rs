@@ -27,16 +27,17 @@ pub struct Layout<T, P = T> {
 }
 
 impl<T, P> Layout<T, P> {
-    /// The layout of this value, whose stream must be whole packed elements.
+    /// The layout of this value, shared or not, whose stream must be whole packed elements.
     ///
     /// # Errors
     /// [`LayoutError::NotWhole`].
-    pub fn from_raw(raw: Raw) -> Result<Self, LayoutError> {
+    pub fn from_raw(raw: impl Into<Arc<Raw>>) -> Result<Self, LayoutError> {
+        let raw = raw.into();
         let element = size_of::<P>() as u64;
         if element == 0 || !raw.bytes().is_multiple_of(element) {
             return Err(LayoutError::NotWhole { grain: raw.bytes(), element });
         }
-        Ok(Self { raw: Arc::new(raw), types: PhantomData })
+        Ok(Self { raw, types: PhantomData })
     }
 
     /// The shared value without types.

@@ -89,10 +89,32 @@ impl Plan {
         if source.bytes() > target.bytes() {
             return Err(LayoutError::TooLong { have: source.bytes(), room: target.bytes() });
         }
+        Self::beginning(source, target)
+    }
+
+    /// Copies the stream of `source` to that of `target`, as far as the shorter of the two goes.
+    ///
+    /// ```
+    /// use chare_layout::{Layout, Plan, copy};
+    /// # fn main() -> Result<(), chare_layout::LayoutError> {
+    /// let (every_other, pair) = (Layout::<u8>::vector(4, 1, 2)?, Layout::<u8>::vector(2, 1, 3)?);
+    /// let mut target = [0; 4];
+    /// copy(&Plan::beginning(&every_other, &pair)?, &[1, 2, 3, 4, 5, 6, 7], &mut target)?;
+    /// assert_eq!(target, [1, 0, 0, 3]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Cost: as [`Plan::new`].
+    ///
+    /// # Errors
+    /// Those of [`Raw::check_target`].
+    pub fn beginning(source: &Raw, target: &Raw) -> Result<Self, LayoutError> {
         target.check_target()?;
+        let bytes = source.bytes().min(target.bytes());
         Ok(Self {
-            steps: Builder::default().build(&source.ops, &target.ops, source.bytes()),
-            bytes: source.bytes(),
+            steps: Builder::default().build(&source.ops, &target.ops, bytes),
+            bytes,
             source: (source.origin(), source.end()),
             target: (target.origin(), target.end()),
         })

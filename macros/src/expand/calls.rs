@@ -50,7 +50,7 @@ pub(super) fn calls_by(handle: &TokenStream, entry: &Entry, reach: &Reach) -> To
         quote! {
             #handle.#call::<#marker>(
                 #arguments,
-                [#(#support::SendBuffer::erase(::core::convert::Into::into(#buffers))),*]
+                [#(#support::NocopyArgument::erase(#buffers)),*]
             );
         }
     } else {

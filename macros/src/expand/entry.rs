@@ -84,10 +84,8 @@ pub(super) fn options(entry: &Entry) -> TokenStream {
         }
     });
     let nocopy = entry.takes_nocopy().then(|| {
-        let kinds = parameters.beside().map(|parameter| match parameter.passing {
-            Passing::Posted => quote!(#support::NocopyKind::Posted),
-            Passing::Regular | Passing::Reply | Passing::Received => quote!(#support::NocopyKind::Received),
-        });
+        let kinds =
+            parameters.beside().map(|Parameter { ty, .. }| quote!(<#ty as #support::NocopyParameter>::KIND));
         quote!(const NOCOPY: &'static [#support::NocopyKind] = &[#(#kinds),*];)
     });
     let inline = options.inline.then(|| quote! { const INLINE: bool = true; });

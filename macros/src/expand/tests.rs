@@ -93,7 +93,7 @@ fn arguments_arrive_in_the_order_of_the_parameters() {
     );
     assert_contains(&text, quote!(::chare::macro_support::spawn(<Cell>::run(this.keep(), arguments))));
     assert!(text.contains(
-        "[::chare::macro_support::NocopyKind::Received,::chare::macro_support::NocopyKind::Posted]"
+        "[<Received<u8>as::chare::macro_support::NocopyParameter>::KIND,<Posted<u32>as::chare::macro_support::NocopyParameter>::KIND]"
     ));
 }
 

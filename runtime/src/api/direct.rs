@@ -9,15 +9,18 @@
 //! The idea is Charm++'s Zero Copy Direct API (`CkNcpyBuffer`, manual section "Zero Copy Messaging API"), with ownership in place
 //! of raw pointers.
 
+use crate::delivery::zerocopy::laid_out;
 use crate::model::arguments::Arguments;
 use crate::model::callback::ErasedCallback;
 use crate::model::envelope::frame::{self, Header};
 use crate::model::error::JobError;
-use crate::model::nocopy::{Buffer, BufferMut, Completion, Element, RemoteRange, SourceHandle, TargetHandle};
+use crate::model::nocopy::{
+    Buffer, BufferMut, Completion, Element, Landing, PostedMemory, RemoteRange, SourceHandle, TargetHandle,
+};
 use crate::node::Node;
 use crate::node::transfers::Status;
 use crate::pe::Pe;
-use chare_lrts::TransferError;
+use chare_lrts::{MemoryMut, TransferError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -62,8 +65,24 @@ impl<B> fmt::Debug for TransferFailed<B> {
 /// The result of a transfer, with its buffer either way.
 pub type Transferred<B> = Result<B, TransferFailed<B>>;
 
-/// Reads a peer's elements into `into`, from its start on; `into` may be longer than the handle, and its tail stays untouched. `done`
-/// receives `into` when it is filled. One copy or one network read; no message to the peer's processor where the path is one-sided.
+/// Reads a peer's elements into `into`: a buffer from its start on, or a [`Landing`] where its layout says. `into` may be longer than the
+/// handle, and its tail stays untouched. `done` receives the buffer when it is filled. One copy or one network read; no message to the
+/// peer's processor where the path is one-sided. A landing by a layout takes a copy more where the peer's memory cannot be mapped.
+///
+/// ```
+/// use chare::layout::Dims;
+/// use chare::prelude::*;
+/// use chare::{Landing, RegisteredSource, rget};
+///
+/// let code = chare::Job::in_process(1, 1).run(|| async {
+///     let source = RegisteredSource::register(vec![1u8, 2, 3]);
+///     let column = Dims::new([3, 2]).select((.., 1));
+///     let (filled, done) = chare::future();
+///     rget(&source.handle(), Landing::at(&column, vec![0; 6]), done).expect("it is as long");
+///     assert_eq!(filled.await[..], [0, 1, 0, 2, 0, 3]);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
 ///
 /// A handle that is stale or out of range when the transfer runs ends the job with an error that says so; see [`try_rget`].
 ///
@@ -71,11 +90,11 @@ pub type Transferred<B> = Result<B, TransferFailed<B>>;
 /// [`Misfit`] when `into` is shorter than the handle.
 pub fn rget<T: Element>(
     from: &SourceHandle<T>,
-    into: BufferMut<T>,
+    into: impl Into<Landing<T>>,
     done: impl Into<Completion<BufferMut<T>>>,
 ) -> Result<Status, Misfit<BufferMut<T>>> {
     let done = done.into();
-    get(from, into, |outcome| outcome.map(|buffer| done.finish(buffer)).map_err(|failed| failed.cause))
+    get(from, into.into(), |outcome| outcome.map(|buffer| done.finish(buffer)).map_err(|failed| failed.cause))
 }
 
 /// Reads as [`rget`] does, by handles that may have become stale: a failure goes to `done`, and the job goes on.
@@ -101,11 +120,11 @@ pub fn rget<T: Element>(
 /// [`Misfit`] when `into` is shorter than the handle.
 pub fn try_rget<T: Element>(
     from: &SourceHandle<T>,
-    into: BufferMut<T>,
+    into: impl Into<Landing<T>>,
     done: impl Into<Completion<Transferred<BufferMut<T>>>>,
 ) -> Result<Status, Misfit<BufferMut<T>>> {
     let done = done.into();
-    get(from, into, |outcome| Ok(done.finish(outcome)))
+    get(from, into.into(), |outcome| Ok(done.finish(outcome)))
 }
 
 /// Writes `from` into a peer's elements, from the handle's start on. `done` receives `from` when its bytes are in the
@@ -142,14 +161,14 @@ type FinishedTransfer = Result<(ErasedCallback, Arguments), TransferError>;
 
 fn get<T: Element>(
     from: &SourceHandle<T>,
-    into: BufferMut<T>,
+    into: Landing<T>,
     finish: impl FnOnce(Transferred<BufferMut<T>>) -> FinishedTransfer + Send + 'static,
 ) -> Result<Status, Misfit<BufferMut<T>>> {
     let range = from.range;
     if (into.len() as u64) < range.len {
         let (have, need) = (into.len(), range.len as usize);
         return Err(Misfit {
-            buffer: into,
+            buffer: into.into_buffer(),
             have,
             need,
             cure: "use a longer buffer or a slice of the handle",
@@ -158,16 +177,7 @@ fn get<T: Element>(
     let node = Pe::current(|pe| Arc::clone(&pe.node));
     let (offset, bytes) = range.bytes::<T>();
     let then_node = Arc::clone(&node);
-    let then = move |completion: chare_lrts::Completion| {
-        let moved = completion.result;
-        let buffer = match (completion.memory.map(BufferMut::<T>::from_memory), &moved) {
-            (Some(Ok(buffer)), _) => buffer,
-            (None, Err(cause)) => {
-                let what = "rget".to_owned();
-                return then_node.fail(JobError::Transfer { what, node: then_node.id, cause: cause.clone() });
-            }
-            _ => unreachable!("a get that is over hands its memory back"),
-        };
+    let finish = move |moved: Result<usize, TransferError>, buffer: BufferMut<T>| {
         let outcome = match moved.clone() {
             Ok(_) => Ok(buffer),
             Err(cause) => Err(TransferFailed { buffer, cause }),
@@ -175,7 +185,26 @@ fn get<T: Element>(
         settle(&then_node, "rget", range, moved, finish(outcome));
     };
     node.outside.sent.add_shared(1);
-    Ok(node.transfers.get(&node.network, (range.key, offset), (into.into_memory(), bytes), Box::new(then)))
+    let PostedMemory { memory, layout, .. } = into.erase();
+    if layout.is_some() {
+        let landing = PostedMemory { memory, bytes, layout };
+        let finish = move |moved, memory| finish(moved, typed(memory));
+        return Ok(laid_out::get(&node, (range.key, offset), landing, finish));
+    }
+    let then_node = Arc::clone(&node);
+    let then = move |completion: chare_lrts::Completion| match (completion.memory, completion.result) {
+        (Some(memory), moved) => finish(moved, typed(memory)),
+        (None, Err(cause)) => {
+            then_node.fail(JobError::Transfer { what: "rget".to_owned(), node: then_node.id, cause });
+        }
+        (None, Ok(_)) => unreachable!("a get that is over hands its memory back"),
+    };
+    Ok(node.transfers.get(&node.network, (range.key, offset), (memory, bytes), Box::new(then)))
+}
+
+/// The buffer that a landing was made of.
+fn typed<T: Element>(memory: MemoryMut) -> BufferMut<T> {
+    BufferMut::from_memory(memory).unwrap_or_else(|_| unreachable!("it was such a buffer"))
 }
 
 fn put<T: Element>(

@@ -136,10 +136,10 @@ impl<T: Element> RegisteredSource<T> {
     ///     let before = source.handle();
     ///     source.unregister();
     ///     let (outcome, done) = chare::future();
-    ///     try_rget(&before, vec![0; 10].into(), done).expect("it is as long");
+    ///     try_rget(&before, vec![0; 10], done).expect("it is as long");
     ///     assert!(outcome.await.is_err());
     ///     let (filled, done) = chare::future();
-    ///     rget(&source.handle(), vec![0; 10].into(), done).expect("it is as long");
+    ///     rget(&source.handle(), vec![0; 10], done).expect("it is as long");
     ///     assert_eq!(filled.await[..], [7; 10]);
     /// });
     /// assert_eq!(code.unwrap(), 0);

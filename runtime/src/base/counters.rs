@@ -44,6 +44,12 @@ pub(crate) struct Counters {
     pub(crate) copies: Counter,
     /// Bytes of those copies.
     pub(crate) copied_bytes: Counter,
+    /// Copies from layout to layout in one pass, where both sides are reached.
+    pub(crate) stepped: Counter,
+    /// Layouts packed by the sender, for receivers that do not reach its memory, or for many.
+    pub(crate) packed: Counter,
+    /// Spans of layouts that were fetched whole, to be copied from here.
+    pub(crate) sieved: Counter,
     /// Time without work, in nanoseconds.
     pub(crate) idle_ns: Counter,
 }
@@ -57,8 +63,13 @@ impl Counters {
 
     /// The counters as one line for humans.
     pub(crate) fn describe(&self, name: &str, lifetime_ns: u64) -> String {
+        let [stepped, packed, sieved] = [&self.stepped, &self.packed, &self.sieved].map(Counter::read);
+        let layouts = match (stepped, packed, sieved) {
+            (0, 0, 0) => String::new(),
+            _ => format!("  layouts stepped {stepped:>6} packed {packed:>6} sieved {sieved:>6}"),
+        };
         format!(
-            "{name:<8} sent {:>9}  entries {:>9}  network bytes {:>12}  encodes {:>7}  copies {:>6} ({} bytes)  idle {:>3} %",
+            "{name:<8} sent {:>9}  entries {:>9}  network bytes {:>12}  encodes {:>7}  copies {:>6} ({} bytes)  idle {:>3} %{layouts}",
             self.sent.read(),
             self.entries.read(),
             self.bytes.read(),

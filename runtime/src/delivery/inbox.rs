@@ -233,7 +233,7 @@ fn call_arrived(
 
 /// Takes a message that was too long for a frame: reads it in place or fetches it, then takes it like any other message.
 fn take_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Result<(), String> {
-    let Descriptor::Lent { key, token } = descriptor else {
+    let Descriptor::Lent { key, layout: None, token } = descriptor else {
         return Err("a large message that is not lent".to_owned());
     };
     if key.node != source {
@@ -252,7 +252,7 @@ fn take_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Resul
 fn fetch_large(node: &Arc<Node>, Large { key, lender }: Large) -> Result<(), String> {
     let into = remote_memory::landing(node, &key, None)?;
     let (what, bytes) = (|| "fetching a large message".to_owned(), into.len());
-    remote_memory::fetch(node, what, key, (into, bytes), move |node, memory| {
+    remote_memory::fetch(node, what, (key, 0), (into, bytes), move |node, memory| {
         remote_memory::send_release(node, lender, key.len);
         receive_large(node, lender.node, memory.as_slice());
         drop(memory);

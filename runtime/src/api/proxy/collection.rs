@@ -1,7 +1,7 @@
 //! Collection handles: the part of a generated proxy that reaches all members of a collection.
 
 use super::element::ElementHandle;
-use super::handle::{ConstructorArguments, equal_by, registration, take_charge};
+use super::handle::{ConstructorArguments, equal_by, registration, take_charge_for_many};
 use super::section::SectionHandle;
 use crate::api::array_options::ArrayOptions;
 use crate::api::context::{my_node, my_pe};
@@ -176,7 +176,7 @@ impl<C: Chare> CollectionHandle<C> {
         arguments: E::Arguments,
         nocopy: impl IntoIterator<Item = Outgoing>,
     ) {
-        self.send::<E>(arguments, take_charge(nocopy).into_vec());
+        self.send::<E>(arguments, take_charge_for_many(nocopy));
     }
 
     fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {

@@ -1,6 +1,6 @@
 //! Parts that all handles share: arguments taken in, registrations looked up, equality.
 
-use crate::delivery::zerocopy::send;
+use crate::delivery::zerocopy::{laid_out, send};
 use crate::model::nocopy::{Few, Leaving, Outgoing};
 use crate::model::registry::{self, Chare, Constructor, registry};
 use crate::pe::Pe;
@@ -36,6 +36,12 @@ pub(super) fn take_charge(nocopy: impl IntoIterator<Item = Outgoing>) -> Few<Lea
         nocopy.into_iter().for_each(|outgoing| leaving.push(send::take_charge(&pe.node, outgoing)));
     });
     leaving
+}
+
+/// Takes charge of the nocopy arguments that go to many: what layouts select is packed here, once for all.
+pub(super) fn take_charge_for_many(nocopy: impl IntoIterator<Item = Outgoing>) -> Vec<Leaving> {
+    let leaving = take_charge(nocopy);
+    Pe::current(|pe| leaving.into_iter().map(|one| laid_out::packed(&pe.node, one)).collect())
 }
 
 /// The linked-in registration of a chare type.

@@ -2,7 +2,7 @@
 
 use super::collection::{CollectionHandle, call_all, collection_goal};
 use super::element::ElementHandle;
-use super::handle::{equal_by, take_charge};
+use super::handle::{equal_by, take_charge, take_charge_for_many};
 use super::section::{SectionHandle, call_some, dissolve, form, section_goal, tell_when_formed};
 use crate::delivery::outbox;
 use crate::model::call_options::CallOptions;
@@ -100,7 +100,7 @@ impl<I: ArrayIndex> TraitCollectionHandle<I> {
         arguments: E::Arguments,
         nocopy: impl IntoIterator<Item = Outgoing>,
     ) {
-        let nocopy = take_charge(nocopy).into_vec();
+        let nocopy = take_charge_for_many(nocopy);
         call_all(self.id, self.options.as_ref(), trait_entry::<E>(), arguments, nocopy);
     }
 
@@ -169,7 +169,7 @@ impl TraitSectionHandle {
         arguments: E::Arguments,
         nocopy: impl IntoIterator<Item = Outgoing>,
     ) {
-        let nocopy = take_charge(nocopy).into_vec();
+        let nocopy = take_charge_for_many(nocopy);
         call_some(self.id, self.options.as_ref(), trait_entry::<E>(), arguments, nocopy);
     }
 

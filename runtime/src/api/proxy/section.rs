@@ -1,7 +1,7 @@
 //! Section handles: the part of a generated proxy that reaches the members of a section.
 
 use super::element::ElementHandle;
-use super::handle::{equal_by, take_charge};
+use super::handle::{equal_by, take_charge_for_many};
 use crate::delivery::zerocopy::carry::Carried;
 use crate::model::arguments::{Arguments, Message};
 use crate::model::call_options::CallOptions;
@@ -75,7 +75,7 @@ impl<C: Chare> SectionHandle<C> {
         arguments: E::Arguments,
         nocopy: impl IntoIterator<Item = Outgoing>,
     ) {
-        self.send::<E>(arguments, take_charge(nocopy).into_vec());
+        self.send::<E>(arguments, take_charge_for_many(nocopy));
     }
 
     fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {

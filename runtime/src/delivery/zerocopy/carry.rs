@@ -55,8 +55,9 @@ enum Whose {
 }
 
 impl Carried {
-    /// An argument as the sender gave it.
-    pub(crate) fn sent(kind: NocopyKind, Leaving { memory, release, terms, .. }: Leaving) -> Self {
+    /// An argument as the sender gave it, packed.
+    pub(crate) fn sent(kind: NocopyKind, Leaving { memory, layout, release, terms, .. }: Leaving) -> Self {
+        debug_assert!(layout.is_none(), "what many receive is packed once");
         Self { memory, kind, whose: Whose::Sent, registration: terms.registration, release }
     }
 
@@ -75,14 +76,15 @@ impl Carried {
 
     /// The argument for one member. A member that reads this process's copy keeps nobody else waiting.
     pub(crate) fn for_member(&self) -> Leaving {
-        let own_copy = matches!(self.whose, Whose::Copied) && self.kind == NocopyKind::Received;
+        let own_copy = matches!(self.whose, Whose::Copied) && self.kind != NocopyKind::Posted;
         let release = if own_copy { None } else { self.release.clone() };
         let is_copy = matches!(self.whose, Whose::Copied);
         Leaving { is_copy, ..Leaving::plain(self.memory.clone(), release) }
     }
 
     fn is_eager(&self, node: &Node, children: &[NodeId]) -> bool {
-        children.iter().all(|child| is_eager(node, &self.memory, self.registration, *child))
+        let what = (&self.memory, self.memory.len());
+        children.iter().all(|child| is_eager(node, what, self.registration, *child))
     }
 
     fn describe(&self, node: &Node, child: NodeId, is_eager: bool) -> Descriptor {
@@ -92,7 +94,7 @@ impl Carried {
         let release = self.release.clone();
         match self.whose {
             Whose::Mapped(key) if node.network.maps(child) => {
-                Descriptor::Lent { key, token: node.transfers.relay(release) }
+                Descriptor::Lent { key, layout: None, token: node.transfers.relay(release) }
             }
             _ => lend_or_copy(node, Leaving::plain(self.memory.clone(), release)),
         }
@@ -229,7 +231,13 @@ fn plan(
             let registration = Registration::None;
             return Ok(Plan::Ready(Carried { memory, kind, whose: Whose::Copied, registration, release }));
         }
-        Descriptor::Lent { key, token } => (key, token),
+        Descriptor::Lent { key, layout: None, token } => (key, token),
+        Descriptor::Lent { key, .. } => {
+            return Err(format!(
+                "{} sends many a buffer by a layout, which goes to one receiver only",
+                key.node
+            ));
+        }
     };
     let registration = Registration::Lazily;
     let in_place = if into.is_none() { view(node, &key)? } else { None };
@@ -241,7 +249,7 @@ fn plan(
     let release = Some(release(token, key.len));
     let arrive = Box::new(move |node: &Arc<Node>, memory: MemoryMut| {
         node.outside.count_copy(memory.len());
-        Carried { memory: memory.freeze(), kind, whose: Whose::Copied, registration, release }
+        Ok(Carried { memory: memory.freeze(), kind, whose: Whose::Copied, registration, release })
     });
-    Ok(Plan::Fetch(Fetch { key, bytes: into.len(), into, arrive }))
+    Ok(Plan::Fetch(Fetch { key, offset: 0, bytes: into.len(), into, arrive }))
 }

@@ -54,7 +54,7 @@ pub(crate) fn end(node: &Node, ended: Ended, then: impl FnOnce(&Node) + Send + '
 mod tests {
     use crate::delivery::zerocopy::{remote_memory, send};
     use crate::job::life::Job;
-    use crate::model::nocopy::{Registration, SendBuffer, Sent};
+    use crate::model::nocopy::{NocopyArgument, Registration, SendBuffer, Sent};
     use crate::pe::Pe;
     use chare_lrts::claim::ClaimMode;
     use std::sync::Arc;

@@ -5,6 +5,7 @@
 //!    fails ends the job, so no closure runs then.
 
 use super::remote_memory::fetch;
+use crate::model::error::JobError;
 use crate::model::nocopy::Few;
 use crate::node::Node;
 use chare_lrts::{MemoryMut, RegionKey};
@@ -17,14 +18,16 @@ pub(super) enum Plan<T> {
     Fetch(Fetch<T>),
 }
 
-/// Closure that makes an argument of the memory that was filled for it.
-type Arrive<T> = Box<dyn FnOnce(&Arc<Node>, MemoryMut) -> T + Send>;
+/// Closure that makes an argument of the memory that was filled for it, or says in words why it cannot.
+type Arrive<T> = Box<dyn FnOnce(&Arc<Node>, MemoryMut) -> Result<T, String> + Send>;
 
 /// A transfer that is to be started.
 pub(super) struct Fetch<T> {
     pub(super) key: RegionKey,
+    /// The first byte to fetch.
+    pub(super) offset: u64,
     pub(super) into: MemoryMut,
-    /// Number of bytes to fetch, from the region's start.
+    /// Number of bytes to fetch.
     pub(super) bytes: usize,
     pub(super) arrive: Arrive<T>,
 }
@@ -79,10 +82,16 @@ impl<T: Send + 'static> Gathering<T> {
         let mut slots: Few<Option<T>> = here.into_iter().map(Some).collect();
         fetches.iter().for_each(|(position, _)| slots.insert(*position, None));
         let waiting = Arc::new(Mutex::new(Some(Unfinished { slots, missing: fetches.len(), then })));
-        for (position, Fetch { key, into, bytes, arrive }) in fetches {
-            let waiting = Arc::clone(&waiting);
-            fetch(node, what.clone(), key, (into, bytes), move |node, memory| {
-                let argument = arrive(node, memory);
+        for (position, Fetch { key, offset, into, bytes, arrive }) in fetches {
+            let (waiting, failed) = (Arc::clone(&waiting), what.clone());
+            fetch(node, what.clone(), (key, offset), (into, bytes), move |node, memory| {
+                let argument = match arrive(node, memory) {
+                    Ok(argument) => argument,
+                    Err(cause) => {
+                        let (what, pe) = (failed(), node.topology.pe(node.id, 0));
+                        return node.fail(JobError::Delivery { what, pe, node: node.id, cause });
+                    }
+                };
                 let complete = {
                     let mut waiting = waiting.lock();
                     waiting.take_if(|waiting| waiting.fill(position, argument))

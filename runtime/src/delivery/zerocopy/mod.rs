@@ -10,11 +10,13 @@
 //!    descriptor. This message follows all messages of the entry that dropped the argument. The sender ends the registration, and hands
 //!    the buffer back when its own network has let go of the memory, too (see [`deregistration`]).
 //! 4. The arguments of a broadcast go down a tree of nodes, see [`carry`].
+//! 5. An argument of which a layout selects a part is copied from there to where it is to be, in one pass; see [`laid_out`].
 
 pub(crate) mod carry;
 pub(crate) mod deregistration;
 mod destination;
 mod gathering;
+pub(crate) mod laid_out;
 mod posted_call;
 pub(crate) mod receive;
 pub(crate) mod remote_memory;

@@ -6,7 +6,9 @@ use crate::base::allowance::Purpose;
 use crate::model::envelope::Call;
 use crate::model::error::JobError;
 use crate::model::ids::{PeId, Target};
-use crate::model::nocopy::{Descriptor, Nocopy, NocopyKind, PostSink, PostSlot, PostedMemory, Posts};
+use crate::model::nocopy::{
+    Descriptor, Leaving, Nocopy, NocopyKind, PostSink, PostSlot, PostedMemory, Posts,
+};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
 use crate::pe::Pe;
@@ -43,7 +45,7 @@ impl PostedCall {
     /// Opens a posted call for a call that is about to be handed to its post method on `pe`; returns it with the posts, which wait in it.
     pub(crate) fn open(node: &Arc<Node>, pe: PeId, call: &Call) -> (Arc<Self>, Posts) {
         let bytes: Vec<usize> = match call.nocopy.as_deref() {
-            Some(Nocopy::Leaving(leaving)) => leaving.iter().map(|one| one.memory.len()).collect(),
+            Some(Nocopy::Leaving(leaving)) => leaving.iter().map(Leaving::bytes).collect(),
             Some(Nocopy::Described(descriptors)) => descriptors.iter().map(Descriptor::bytes).collect(),
             Some(Nocopy::Arrived(_)) | None => Vec::new(),
         };

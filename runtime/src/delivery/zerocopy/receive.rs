@@ -4,11 +4,15 @@
 
 use super::destination::Destination;
 use super::gathering::{Fetch, Gathering, Plan};
+use super::laid_out::{Source, room};
 use super::remote_memory::{landing, release_to, send_release, view};
 use crate::model::envelope::Call;
-use crate::model::nocopy::{Arrived, Descriptor, Leaving, Lender, Nocopy, NocopyKind, PostedMemory};
+use crate::model::nocopy::{
+    Arrived, Descriptor, Leaving, Lender, Nocopy, NocopyKind, PostedMemory, ToldLayout,
+};
 use crate::node::Node;
-use chare_lrts::MemoryMut;
+use chare_layout::Raw;
+use chare_lrts::{MemoryMut, RegionKey};
 use std::sync::Arc;
 
 /// Brings a call's nocopy arguments in, posted ones into the buffers that were `given`, in declaration order. Returns the call when it is
@@ -26,15 +30,15 @@ pub(crate) fn land(
     let kinds = call.entry.nocopy.iter().copied();
     let mut given = |kind| match kind {
         NocopyKind::Posted => posted.next(),
-        NocopyKind::Received => None,
+        NocopyKind::Received | NocopyKind::Viewed => None,
     };
     let gathering = match call.nocopy.as_deref_mut() {
         None | Some(Nocopy::Arrived(_)) => return Ok(Some(call)),
         Some(nocopy @ Nocopy::Leaving(_)) => {
             let Nocopy::Leaving(leaving) = nocopy else { unreachable!("matched above") };
             let landed = kinds.zip(std::mem::take(leaving));
-            let arrived = landed.map(|(kind, leaving)| land_here(node, leaving, given(kind))).collect();
-            *nocopy = Nocopy::Arrived(arrived);
+            let arrived = landed.map(|(kind, leaving)| land_here(node, kind, leaving, given(kind)));
+            *nocopy = Nocopy::Arrived(arrived.collect::<Result<_, _>>()?);
             return Ok(Some(call));
         }
         Some(Nocopy::Described(descriptors)) => {
@@ -59,27 +63,26 @@ pub(crate) fn land(
     }
 }
 
-/// Lands an argument from the same process: hands it over, or copies it once into the posted buffer.
-fn land_here(node: &Node, leaving: Leaving, given: Option<PostedMemory>) -> Arrived {
-    match given {
-        None => leaving.into(),
-        Some(given) => {
-            let Leaving { memory, release, .. } = leaving;
-            if let Some(release) = &release {
-                release.take(given.bytes as u64);
-            }
-            let arrived = fill(node, memory.as_slice(), given);
-            drop(memory);
-            drop(release);
-            arrived
-        }
+/// Lands an argument from the same process: hands it over, or copies it once to where it is to be.
+fn land_here(
+    node: &Node,
+    kind: NocopyKind,
+    leaving: Leaving,
+    given: Option<PostedMemory>,
+) -> Result<Arrived, String> {
+    if kind == NocopyKind::Viewed || given.is_none() && leaving.layout.is_none() {
+        return Ok(leaving.into());
     }
-}
-
-fn fill(node: &Node, source: &[u8], PostedMemory { mut memory, bytes }: PostedMemory) -> Arrived {
-    memory.as_mut_slice()[..bytes].copy_from_slice(&source[..bytes]);
-    node.outside.count_copy(bytes);
-    Arrived::Posted { memory, len: bytes }
+    let Leaving { memory, layout, release, .. } = leaving;
+    if let (Some(release), Some(given)) = (&release, &given) {
+        release.take(given.bytes as u64);
+    }
+    let source = Source { memory, layout };
+    let arrived = source.land(node, given);
+    // The memory goes before the release that tells of it.
+    drop(source);
+    drop(release);
+    arrived
 }
 
 fn plan(
@@ -88,38 +91,97 @@ fn plan(
     descriptor: Descriptor,
     given: Option<PostedMemory>,
 ) -> Result<Plan<Arrived>, String> {
-    let (key, token) = match descriptor {
+    match descriptor {
         Descriptor::Inline { bytes, lender } => {
-            let (taken, arrived) = match given {
-                Some(given) => (given.bytes, fill(node, bytes.memory.as_slice(), given)),
-                None => (bytes.memory.len(), Arrived::Received { memory: bytes.memory, release: None }),
-            };
+            let taken = given.as_ref().map_or(bytes.memory.len(), |given| given.bytes);
+            let arrived = Source { memory: bytes.memory, layout: None }.land(node, given)?;
             if let Some(lender) = lender {
                 send_release(node, lender, taken as u64);
             }
-            return Ok(Plan::Ready(arrived));
+            Ok(Plan::Ready(arrived))
         }
-        Descriptor::Lent { key, token } => (key, token),
-    };
-    let lender = Lender { node: key.node, token };
-    let PostedMemory { memory: into, bytes } = match given {
-        Some(given) => given,
+        Descriptor::Lent { key, layout, token } => {
+            let lender = Lender { node: key.node, token };
+            let is_laid_out = layout.is_some() || given.as_ref().is_some_and(|given| given.layout.is_some());
+            if is_laid_out {
+                let layout = layout.map(|ToldLayout(layout)| layout);
+                return plan_laid_out(node, (key, layout), lender, kind, given);
+            }
+            plan_whole(node, key, lender, kind, given)
+        }
+    }
+}
+
+/// Plans the way of a whole region, or of its first bytes, into memory as it is.
+fn plan_whole(
+    node: &Arc<Node>,
+    key: RegionKey,
+    lender: Lender,
+    kind: NocopyKind,
+    given: Option<PostedMemory>,
+) -> Result<Plan<Arrived>, String> {
+    let (into, bytes) = match given {
+        Some(PostedMemory { memory, bytes, .. }) => (memory, bytes),
         None => {
             if let Some(memory) = view(node, &key)? {
                 let release = Some(release_to(node, lender, key.len));
-                return Ok(Plan::Ready(Arrived::Received { memory, release }));
+                return Ok(Plan::Ready(Arrived::Received { memory, layout: None, release }));
             }
             let memory = landing(node, &key, None)?;
-            PostedMemory { bytes: memory.len(), memory }
+            (memory, key.len as usize)
         }
     };
     let arrive = Box::new(move |node: &Arc<Node>, memory: MemoryMut| {
         node.outside.count_copy(bytes);
         send_release(node, lender, bytes as u64);
+        Ok(match kind {
+            NocopyKind::Posted => Arrived::Posted { memory, layout: None, len: bytes },
+            NocopyKind::Received | NocopyKind::Viewed => {
+                Arrived::Received { memory: memory.freeze(), layout: None, release: None }
+            }
+        })
+    });
+    Ok(Plan::Fetch(Fetch { key, offset: 0, into, bytes, arrive }))
+}
+
+/// Plans the way of what layouts select, on either side: one copy from the region where it can be mapped, else from what is fetched of it.
+fn plan_laid_out(
+    node: &Arc<Node>,
+    (key, layout): (RegionKey, Option<Arc<Raw>>),
+    lender: Lender,
+    kind: NocopyKind,
+    given: Option<PostedMemory>,
+) -> Result<Plan<Arrived>, String> {
+    if let Some(layout) = &layout {
+        layout.check_bounds(key.len).map_err(|error| error.to_string())?;
+    }
+    let offered = layout.as_ref().map_or(key.len, |layout| layout.bytes());
+    let taken = given.as_ref().map_or(offered, |given| given.bytes as u64);
+    if let Some(memory) = view(node, &key)? {
+        if kind == NocopyKind::Viewed {
+            let release = Some(release_to(node, lender, offered));
+            return Ok(Plan::Ready(Arrived::Received { memory, layout, release }));
+        }
+        let arrived = Source { memory, layout }.land(node, given)?;
+        send_release(node, lender, taken);
+        return Ok(Plan::Ready(arrived));
+    }
+    let (offset, span, layout) = match layout {
+        None => (0, taken, None),
+        Some(layout) => {
+            let within = layout.shifted(-layout.origin()).map_err(|error| error.to_string())?;
+            (layout.origin() as u64, layout.span(), Some(Arc::new(within)))
+        }
+    };
+    let arrive = Box::new(move |node: &Arc<Node>, memory: MemoryMut| {
+        node.outside.count_copy(memory.len());
+        node.outside.sieved.add_shared(1);
+        send_release(node, lender, taken);
+        let memory = memory.freeze();
         match kind {
-            NocopyKind::Posted => Arrived::Posted { memory, len: bytes },
-            NocopyKind::Received => Arrived::Received { memory: memory.freeze(), release: None },
+            NocopyKind::Viewed => Ok(Arrived::Received { memory, layout, release: None }),
+            NocopyKind::Received | NocopyKind::Posted => Source { memory, layout }.land(node, given),
         }
     });
-    Ok(Plan::Fetch(Fetch { key, into, bytes, arrive }))
+    Ok(Plan::Fetch(Fetch { key, offset, into: room(node, span)?, bytes: span as usize, arrive }))
 }

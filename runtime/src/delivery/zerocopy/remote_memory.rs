@@ -40,12 +40,12 @@ pub(crate) fn landing(node: &Node, key: &RegionKey, into: Option<MemoryMut>) -> 
     }
 }
 
-/// Fills the first bytes of memory from a region, then runs `then` with the memory; a transfer that fails ends the job, with an error in
+/// Fills the first bytes of memory from a region, from `offset` on, then runs `then` with the memory; a transfer that fails ends the job, with an error in
 /// which `what` names the transfer.
 pub(crate) fn fetch(
     node: &Arc<Node>,
     what: impl FnOnce() -> String + Send + 'static,
-    key: RegionKey,
+    (key, offset): (RegionKey, u64),
     (into, bytes): (MemoryMut, usize),
     then: impl FnOnce(&Arc<Node>, MemoryMut) + Send + 'static,
 ) {
@@ -55,7 +55,7 @@ pub(crate) fn fetch(
         (Err(cause), _) => then_node.fail(JobError::Transfer { what: what(), node: then_node.id, cause }),
         (Ok(_), None) => unreachable!("a get hands its memory back"),
     };
-    node.transfers.get(&node.network, (key, 0), (into, bytes), Box::new(then));
+    node.transfers.get(&node.network, (key, offset), (into, bytes), Box::new(then));
 }
 
 /// Tells a lender that its memory is free again, and how many bytes of the memory were taken.

@@ -1,11 +1,11 @@
 //! The sender's side of nocopy arguments that leave their process: decides between eager and rendezvous, lends memory, and hands buffers
 //! back.
 
-use super::deregistration;
+use super::{deregistration, laid_out};
 use crate::model::error::JobError;
 use crate::model::nocopy::{
     Descriptor, EagerBytes, HandBack, Leaving, Lender, Nocopy, NocopyKind, Outgoing, Registration, Release,
-    is_answered,
+    ToldLayout, is_answered,
 };
 use crate::node::Node;
 use chare_lrts::{Lrts, Memory, NodeId};
@@ -25,11 +25,16 @@ const EAGER_CARRIED_BYTES: usize = 256 << 10;
 
 /// Whether the bytes of an argument travel with its message: because the sender wishes so, or because fetching them from `peer` would
 /// cost more than copying them.
-pub(crate) fn is_eager(node: &Node, memory: &Memory, registration: Registration, peer: NodeId) -> bool {
+pub(crate) fn is_eager(
+    node: &Node,
+    (memory, bytes): (&Memory, usize),
+    registration: Registration,
+    peer: NodeId,
+) -> bool {
     if registration == Registration::None {
         return true;
     }
-    let limit_bytes = if memory.share().is_some() && node.network.maps(peer) {
+    let limit_bytes = if is_mapped(node, memory, peer) {
         EAGER_MAPPED_BYTES
     } else if node.network.copies(peer) {
         EAGER_COPIED_BYTES
@@ -39,19 +44,25 @@ pub(crate) fn is_eager(node: &Node, memory: &Memory, registration: Registration,
         // Several arguments are to fit into a frame: an argument that does not is fetched after all.
         EAGER_CARRIED_BYTES.min(node.frame_bytes_max / 2)
     };
-    memory.len() <= limit_bytes
+    bytes <= limit_bytes
+}
+
+/// Whether a peer reads this memory in place.
+fn is_mapped(node: &Node, memory: &Memory, peer: NodeId) -> bool {
+    memory.share().is_some() && node.network.maps(peer)
 }
 
 /// Takes charge of the buffer that the caller gave.
-pub(crate) fn take_charge(node: &Arc<Node>, Outgoing { memory, terms, hand_back }: Outgoing) -> Leaving {
+pub(crate) fn take_charge(node: &Arc<Node>, outgoing: Outgoing) -> Leaving {
+    let Outgoing { memory, layout, terms, hand_back } = outgoing;
     // Empty memory is lent to no receiver; and all empty blocks may have one address.
     let is_held = terms.registration == Registration::Now && !memory.is_empty();
     let held = is_held && node.transfers.hold(node.network.regions(), &memory);
     let held = held.then(|| memory.clone());
-    let offered = memory.len() as u64;
+    let offered = layout.as_ref().map_or(memory.len() as u64, |layout| layout.bytes());
     let release = (hand_back.is_some() || held.is_some()).then(|| release(node, offered, held, hand_back));
-    let memory = if terms.registration == Registration::Pooled { pool(node, memory) } else { memory };
-    Leaving { memory, release, terms, is_copy: false }
+    let leaving = Leaving { memory, layout, release, terms, is_copy: false };
+    if terms.registration == Registration::Pooled { pool(node, leaving) } else { leaving }
 }
 
 /// A release that ends the registration of the memory `held`, then hands the buffer back to a caller that waits for it.
@@ -79,14 +90,17 @@ fn release(
 }
 
 /// The same bytes in the runtime's pool, if there is one.
-fn pool(node: &Node, memory: Memory) -> Memory {
-    if memory.share().is_some() || !node.network.capabilities().view {
-        return memory;
+fn pool(node: &Node, leaving: Leaving) -> Leaving {
+    if leaving.memory.share().is_some() || !node.network.capabilities().view {
+        return leaving;
     }
-    let mut pooled = node.network.allocate(memory.len());
-    pooled.as_mut_slice().copy_from_slice(memory.as_slice());
-    node.outside.count_copy(memory.len());
-    pooled.freeze()
+    if leaving.layout.is_some() {
+        return laid_out::packed(node, leaving);
+    }
+    let mut pooled = node.network.allocate(leaving.memory.len());
+    pooled.as_mut_slice().copy_from_slice(leaving.memory.as_slice());
+    node.outside.count_copy(pooled.len());
+    Leaving { memory: pooled.freeze(), ..leaving }
 }
 
 /// Describes the nocopy arguments of a call to another node, as far as they have come. Bytes that travel along are complete at once,
@@ -104,29 +118,34 @@ pub(crate) fn describe(node: &Node, peer: NodeId, kinds: &[NocopyKind], nocopy: 
 }
 
 fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -> Descriptor {
-    if is_eager(node, &leaving.memory, leaving.terms.registration, peer) {
+    let what = (&leaving.memory, leaving.bytes());
+    if is_eager(node, what, leaving.terms.registration, peer) {
+        let leaving = laid_out::packed(node, leaving);
         node.outside.count_copy(leaving.memory.len());
         return inline(node, kind, leaving.memory, leaving.release);
     }
-    lend_or_copy(node, leaving)
+    let goes_packed = leaving.layout.is_some() && !is_mapped(node, &leaving.memory, peer);
+    lend_or_copy(node, if goes_packed { laid_out::packed(node, leaving) } else { leaving })
 }
 
 /// Lends memory to one receiver; copies the memory when no more can be registered, and warns of that once.
 pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving) -> Descriptor {
-    let bytes = leaving.memory.len() as u64;
+    let bytes = leaving.bytes() as u64;
+    let layout = leaving.layout.clone().map(ToldLayout);
     if let Err(cause) = node.headroom.lend(bytes) {
         let (what, pe) = (format!("sending a buffer of {bytes} bytes"), node.topology.pe(node.id, 0));
         node.fail(JobError::Delivery { what, pe, node: node.id, cause });
     }
     match node.transfers.lend(node.network.regions(), leaving) {
-        Ok((key, token)) => Descriptor::Lent { key, token },
-        Err(Leaving { memory, release, .. }) => {
+        Ok((key, token)) => Descriptor::Lent { key, layout, token },
+        Err(leaving) => {
             if node.transfers.is_first_copy() {
                 node.network.warn(
                     "no more memory can be registered, so buffers are copied into messages, which is slower; drop registered buffers that are no longer used"
                         .to_owned(),
                 );
             }
+            let Leaving { memory, release, .. } = laid_out::packed(node, leaving);
             node.outside.count_copy(memory.len());
             // The receiver answers, as it does for lent memory.
             let lender = release.map(|release| lender(node, release));

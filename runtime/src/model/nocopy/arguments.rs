@@ -2,7 +2,9 @@
 
 use super::buffer::{Buffer, BufferMut, Element};
 use super::descriptor::{Descriptor, Few};
+use super::kind::NocopyKind;
 use super::outgoing::{Leaving, Release, awaited};
+use chare_layout::Raw;
 use chare_lrts::{Memory, MemoryMut};
 use std::fmt;
 use std::ops::Deref;
@@ -24,7 +26,7 @@ impl Nocopy {
     pub(crate) fn is_ready(&self, has_posts: bool) -> bool {
         match self {
             Self::Arrived(_) => true,
-            Self::Leaving(_) => !has_posts,
+            Self::Leaving(leaving) => !has_posts && leaving.iter().all(|one| one.layout.is_none()),
             Self::Described(_) => false,
         }
     }
@@ -42,17 +44,17 @@ impl Nocopy {
 
 /// A nocopy argument that the entry may use.
 pub(crate) enum Arrived {
-    /// To be read in place; the sender is told when the release is dropped.
-    Received { memory: Memory, release: Option<Arc<Release>> },
-    /// The buffer that the post method gave, filled up to `len` bytes.
-    Posted { memory: MemoryMut, len: usize },
+    /// To be read in place, as far as the layout selects it; the sender is told when the release is dropped.
+    Received { memory: Memory, layout: Option<Arc<Raw>>, release: Option<Arc<Release>> },
+    /// The buffer that the post method gave, filled where the layout selects, or up to `len` bytes.
+    Posted { memory: MemoryMut, layout: Option<Arc<Raw>>, len: usize },
 }
 
 impl Arrived {
     /// Bytes that this node keeps for the argument, without bytes that others lend.
     fn kept_bytes(&self) -> usize {
         match self {
-            Self::Received { memory, release: None } => memory.len(),
+            Self::Received { memory, release: None, .. } => memory.len(),
             Self::Received { release: Some(_), .. } => 0,
             Self::Posted { memory, .. } => memory.len(),
         }
@@ -61,8 +63,8 @@ impl Arrived {
 
 impl From<Leaving> for Arrived {
     /// An argument from the same process has arrived already.
-    fn from(Leaving { memory, release, .. }: Leaving) -> Self {
-        Self::Received { memory, release: awaited(release.as_ref()).cloned() }
+    fn from(Leaving { memory, layout, release, .. }: Leaving) -> Self {
+        Self::Received { memory, layout, release: awaited(release.as_ref()).cloned() }
     }
 }
 
@@ -70,8 +72,9 @@ impl From<Arrived> for Leaving {
     /// An argument that arrived for a chare that lives elsewhere travels on from here.
     fn from(arrived: Arrived) -> Self {
         match arrived {
-            Arrived::Received { memory, release } => Self::plain(memory, release),
-            Arrived::Posted { memory, len } => Self::plain(memory.freeze().slice(0, len), None),
+            Arrived::Received { memory, layout, release } => Self { layout, ..Self::plain(memory, release) },
+            Arrived::Posted { memory, layout: None, len } => Self::plain(memory.freeze().slice(0, len), None),
+            Arrived::Posted { memory, layout, .. } => Self { layout, ..Self::plain(memory.freeze(), None) },
         }
     }
 }
@@ -84,13 +87,17 @@ pub trait NocopyParameter: Sized {
     /// The type of the buffer's elements.
     type Element: Element;
 
+    /// What brings the elements to the parameter.
+    #[doc(hidden)]
+    const KIND: NocopyKind;
+
     #[doc(hidden)]
     fn from_arrived(arrived: ArrivedArgument) -> Result<Self, String>;
 }
 
 /// Keeps [`Arrived`] out of the public interface.
 #[doc(hidden)]
-pub struct ArrivedArgument(Arrived);
+pub struct ArrivedArgument(pub(super) Arrived);
 
 impl<'a> NocopyArguments<'a> {
     /// The nocopy arguments of a call: all arrived, or none if its entry has none. Arguments that are not taken stay with the call.
@@ -119,7 +126,7 @@ impl<'a> NocopyArguments<'a> {
     }
 }
 
-fn misfit<T>(address: *const u8, len: usize) -> String {
+pub(super) fn misfit<T>(address: *const u8, len: usize) -> String {
     format!(
         "{len} bytes at an address aligned to {} are no whole number of `{}` ({} bytes each, aligned to {})",
         1usize << (address as usize).trailing_zeros().min(12),
@@ -161,10 +168,13 @@ impl<T: Element> fmt::Debug for Received<T> {
 
 impl<T: Element> NocopyParameter for Received<T> {
     type Element = T;
+    const KIND: NocopyKind = NocopyKind::Received;
 
     fn from_arrived(arrived: ArrivedArgument) -> Result<Self, String> {
-        let Arrived::Received { memory, release } = arrived.0 else {
-            return Err("the runtime delivered a posted buffer to a plain nocopy parameter".to_owned());
+        let Arrived::Received { memory, layout: None, release } = arrived.0 else {
+            return Err(
+                "the runtime delivered a posted or unpacked buffer to a plain nocopy parameter".to_owned()
+            );
         };
         match Buffer::from_memory(memory) {
             Ok(buffer) => Ok(Self { buffer, release }),
@@ -173,10 +183,14 @@ impl<T: Element> NocopyParameter for Received<T> {
     }
 }
 
-/// A `#[nocopy(post)]` argument as the entry sees it: the buffer that the post method gave, filled from its start.
+/// A `#[nocopy(post)]` argument as the entry sees it: the buffer that the post method gave, filled from its start, or where the layout of
+/// [`Landing::at`](crate::Landing::at) says.
+///
+/// It dereferences to the elements that the transfer wrote; one that landed by a layout, to the whole buffer.
 pub struct Posted<T: Element> {
     buffer: BufferMut<T>,
     transferred: usize,
+    is_scattered: bool,
 }
 
 impl<T: Element> Posted<T> {
@@ -200,7 +214,7 @@ impl<T: Element> Deref for Posted<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        &self.buffer[..self.transferred]
+        if self.is_scattered { &self.buffer } else { &self.buffer[..self.transferred] }
     }
 }
 
@@ -212,13 +226,16 @@ impl<T: Element> fmt::Debug for Posted<T> {
 
 impl<T: Element> NocopyParameter for Posted<T> {
     type Element = T;
+    const KIND: NocopyKind = NocopyKind::Posted;
 
     fn from_arrived(arrived: ArrivedArgument) -> Result<Self, String> {
-        let Arrived::Posted { memory, len } = arrived.0 else {
+        let Arrived::Posted { memory, layout, len } = arrived.0 else {
             return Err("the runtime delivered an unposted buffer to a posted parameter".to_owned());
         };
         match BufferMut::from_memory(memory) {
-            Ok(buffer) => Ok(Self { buffer, transferred: len / size_of::<T>() }),
+            Ok(buffer) => {
+                Ok(Self { buffer, transferred: len / size_of::<T>(), is_scattered: layout.is_some() })
+            }
             Err(memory) => Err(misfit::<T>(memory.address(), memory.len())),
         }
     }

@@ -50,7 +50,7 @@ impl<V: Message, D: Message> Callback<(V, D)> {
     /// let code = chare::Job::in_process(1, 1).run(|| async {
     ///     let source = RegisteredSource::register(vec![1u8, 2, 3]);
     ///     let (filled, done) = chare::future::<(BufferMut<u8>, String)>();
-    ///     rget(&source.handle(), vec![0; 3].into(), done.carrying("the first".to_owned())).expect("it fits");
+    ///     rget(&source.handle(), vec![0; 3], done.carrying("the first".to_owned())).expect("it fits");
     ///     let (buffer, which) = filled.await;
     ///     assert_eq!((&buffer[..], &*which), (&[1, 2, 3][..], "the first"));
     /// });

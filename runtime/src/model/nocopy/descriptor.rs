@@ -1,17 +1,21 @@
 //! Descriptors of nocopy arguments: they travel between processes instead of the memory.
 
 use super::eager::EagerBytes;
+use chare_layout::Raw;
 use chare_lrts::{NodeId, RegionKey, Token};
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// A nocopy argument between processes.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Descriptor {
     /// The bytes themselves.
     Inline { bytes: EagerBytes, lender: Option<Lender> },
-    /// The region from which to fetch the bytes, and the token with which to answer afterwards.
-    Lent { key: RegionKey, token: Token },
+    /// The region from which to fetch the bytes, the selection of the region that is meant if not all of it, and the token with which to
+    /// answer afterwards.
+    Lent { key: RegionKey, layout: Option<ToldLayout>, token: Token },
 }
 
 impl Descriptor {
@@ -23,10 +27,11 @@ impl Descriptor {
         }
     }
 
+    /// Bytes of the argument, packed.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Inline { bytes, .. } => bytes.memory.len(),
-            Self::Lent { key, .. } => key.len as usize,
+            Self::Lent { key, layout, .. } => selected_bytes(key, layout.as_ref()) as usize,
         }
     }
 }
@@ -34,10 +39,31 @@ impl Descriptor {
 /// The bytes of nocopy arguments that have to be fetched, or read where they are lent.
 pub(crate) fn lent_bytes(descriptors: &[Descriptor]) -> u64 {
     let lent = descriptors.iter().filter_map(|descriptor| match descriptor {
-        Descriptor::Lent { key, .. } => Some(key.len),
+        Descriptor::Lent { key, layout, .. } => Some(selected_bytes(key, layout.as_ref())),
         Descriptor::Inline { .. } => None,
     });
     lent.fold(0, u64::saturating_add)
+}
+
+fn selected_bytes(key: &RegionKey, layout: Option<&ToldLayout>) -> u64 {
+    layout.map_or(key.len, |ToldLayout(layout)| layout.bytes())
+}
+
+/// A layout between processes, by its bytes: an allegation whose bounds are checked where it is used.
+#[derive(Clone)]
+pub(crate) struct ToldLayout(pub(crate) Arc<Raw>);
+
+impl Serialize for ToldLayout {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0.encode())
+    }
+}
+
+impl<'de> Deserialize<'de> for ToldLayout {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = Vec::<u8>::deserialize(deserializer)?;
+        Raw::decode(&bytes).map(|layout| Self(Arc::new(layout))).map_err(D::Error::custom)
+    }
 }
 
 /// The node that is told how much of an argument was taken, and its token for the argument.

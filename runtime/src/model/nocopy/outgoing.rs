@@ -4,6 +4,7 @@ use super::registration::Registration;
 use crate::model::arguments::Arguments;
 use crate::model::callback::ErasedCallback;
 use crate::model::nocopy::{Buffer, Completion, Element, NocopyKind};
+use chare_layout::{Layout, Raw};
 use chare_lrts::Memory;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,7 +12,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The argument for a `#[nocopy]` parameter at the caller: a vector (moved in) or a shared [`Buffer`].
+/// The argument for a `#[nocopy]` parameter at the caller: a vector (moved in) or a shared [`Buffer`] of `T`, whole or by a layout whose
+/// packed elements are `P`.
 ///
 /// Each argument has its own completion: with [`SendBuffer::on_sent`] the buffer comes back when the receivers have
 /// released it; without, it is dropped then.
@@ -54,8 +56,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// });
 /// assert_eq!(code.unwrap(), 0);
 /// ```
-pub struct SendBuffer<T: Element> {
+pub struct SendBuffer<T: Element, P: Element = T> {
     buffer: Buffer<T>,
+    layout: Option<Layout<T, P>>,
     on_sent: Option<Completion<Sent<T>>>,
     terms: Terms,
 }
@@ -69,6 +72,56 @@ pub(crate) struct Terms {
 }
 
 impl<T: Element> SendBuffer<T> {
+    /// Sends only what a layout selects, in the layout's order; of several layouts the last one. The buffer is shared as it is, and not
+    /// packed before: the receiver's side copies from where the layout says to where the elements are to be, once, wherever it reaches the
+    /// memory; elsewhere the elements are packed for the way.
+    ///
+    /// The receiver sees as many elements as the layout selects. A call of many members packs once, for all.
+    ///
+    /// ```
+    /// use chare::layout::{Dims, Layout};
+    /// use chare::prelude::*;
+    ///
+    /// struct Neighbour;
+    ///
+    /// #[chare]
+    /// impl Neighbour {
+    ///     #[entry]
+    ///     fn new() -> Self {
+    ///         Self
+    ///     }
+    ///
+    ///     #[entry]
+    ///     fn halo(&mut self, #[nocopy] column: Received<f64>, done: Callback<Vec<f64>>) {
+    ///         done.send(column.to_vec());
+    ///     }
+    /// }
+    ///
+    /// let code = chare::Job::in_process(2, 1).run(|| async {
+    ///     let grid = Dims::new([3, 4]);
+    ///     let east: Layout<f64> = grid.select((.., 3));
+    ///     let values: Buffer<f64> = (0..12).map(f64::from).collect::<Vec<_>>().into();
+    ///     let (column, done) = chare::future();
+    ///     NeighbourProxy::create_on(PeId(1)).halo(SendBuffer::from(values.clone()).only(&east), done);
+    ///     assert_eq!(column.await, [3.0, 7.0, 11.0]);
+    /// });
+    /// assert_eq!(code.unwrap(), 0);
+    /// ```
+    ///
+    /// The layouts are MPI's derived datatypes as values (MPI standard, chapter "Datatypes"); that they travel instead of lists of pieces is
+    /// FALCON-X's idea.
+    ///
+    /// # Panics
+    /// If the layout selects what lies outside the buffer.
+    pub fn only<P: Element>(self, layout: &Layout<T, P>) -> SendBuffer<T, P> {
+        let bytes = size_of_val::<[T]>(&self.buffer) as u64;
+        layout.check_bounds(bytes).unwrap_or_else(|error| panic!("a layout of what is sent: {error}"));
+        let Self { buffer, layout: _, on_sent, terms } = self;
+        SendBuffer { buffer, layout: Some(layout.clone()), on_sent, terms }
+    }
+}
+
+impl<T: Element, P: Element> SendBuffer<T, P> {
     /// Hands the buffer to a callback when the transfer is over, once, with the length that was transferred. Then the buffer may be
     /// written again, if the caller kept no clone. [`Callback::carrying`](crate::Callback::carrying) lets a value of the caller's come
     /// back with the buffer.
@@ -97,26 +150,46 @@ impl<T: Element> SendBuffer<T> {
         self
     }
 
-    /// Forgets the element type.
-    pub fn erase(self) -> Outgoing {
-        let Some(completion) = self.on_sent else {
-            return Outgoing { memory: self.buffer.into_memory(), terms: self.terms, hand_back: None };
+    fn into_outgoing(self) -> Outgoing {
+        let Self { buffer, layout, on_sent, terms } = self;
+        let Some(completion) = on_sent else {
+            return Outgoing::new(buffer.into_memory(), layout.as_ref(), terms, None);
         };
-        let memory = self.buffer.memory().clone();
-        let hand_back = Some({
-            let buffer = self.buffer;
-            Box::new(move |bytes: u64| {
-                let transferred = bytes as usize / size_of::<T>();
-                completion.finish(Sent { buffer, transferred })
-            }) as HandBack
-        });
-        Outgoing { memory, terms: self.terms, hand_back }
+        let memory = buffer.memory().clone();
+        let hand_back = move |bytes: u64| {
+            let transferred = bytes as usize / size_of::<P>();
+            completion.finish(Sent { buffer, transferred })
+        };
+        Outgoing::new(memory, layout.as_ref(), terms, Some(Box::new(hand_back)))
     }
 }
 
 impl<T: Element, B: Into<Buffer<T>>> From<B> for SendBuffer<T> {
     fn from(buffer: B) -> Self {
-        Self { buffer: buffer.into(), on_sent: None, terms: Terms::default() }
+        Self { buffer: buffer.into(), layout: None, on_sent: None, terms: Terms::default() }
+    }
+}
+
+/// A value that a call takes for a `#[nocopy]` parameter of elements `P`: what becomes a [`Buffer`] of them, or a [`SendBuffer`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be sent for a nocopy parameter of `{P}` elements",
+    note = "give a `Vec<{P}>`, a `Buffer<{P}>`, or a `SendBuffer` of one; a `SendBuffer` by a layout has the layout's packed elements"
+)]
+pub trait NocopyArgument<P: Element> {
+    /// Forgets the element types.
+    #[doc(hidden)]
+    fn erase(self) -> Outgoing;
+}
+
+impl<P: Element, B: Into<Buffer<P>>> NocopyArgument<P> for B {
+    fn erase(self) -> Outgoing {
+        SendBuffer::from(self).into_outgoing()
+    }
+}
+
+impl<T: Element, P: Element> NocopyArgument<P> for SendBuffer<T, P> {
+    fn erase(self) -> Outgoing {
+        self.into_outgoing()
     }
 }
 
@@ -137,7 +210,7 @@ pub struct Sent<T: Element> {
 }
 
 impl<T: Element> Sent<T> {
-    /// How many elements went out. A receiver may have posted a shorter buffer than was offered; of several receivers, the
+    /// How many elements went out, packed ones where a layout selected them. A receiver may have posted a shorter buffer than was offered; of several receivers, the
     /// one that took the fewest counts.
     pub fn transferred(&self) -> usize {
         self.transferred
@@ -164,8 +237,27 @@ pub(crate) type HandBack = Box<dyn FnOnce(u64) -> (ErasedCallback, Arguments) + 
 /// A nocopy argument as the caller gave it, its element type forgotten.
 pub struct Outgoing {
     pub(crate) memory: Memory,
+    pub(crate) layout: Option<Arc<Raw>>,
     pub(crate) terms: Terms,
     pub(crate) hand_back: Option<HandBack>,
+}
+
+impl Outgoing {
+    fn new<T, P>(
+        memory: Memory,
+        layout: Option<&Layout<T, P>>,
+        terms: Terms,
+        hand_back: Option<HandBack>,
+    ) -> Self {
+        let Some(layout) = layout else { return Self { memory, layout: None, terms, hand_back } };
+        let start = layout.origin() as usize;
+        let is_aligned = memory.address().wrapping_add(start).addr().is_multiple_of(align_of::<P>());
+        if layout.is_contiguous() && is_aligned {
+            let memory = memory.slice(start, layout.bytes() as usize);
+            return Self { memory, layout: None, terms, hand_back };
+        }
+        Self { memory, layout: Some(Arc::clone(layout.raw())), terms, hand_back }
+    }
 }
 
 impl fmt::Debug for Outgoing {
@@ -178,6 +270,8 @@ impl fmt::Debug for Outgoing {
 #[derive(Clone)]
 pub(crate) struct Leaving {
     pub(crate) memory: Memory,
+    /// The selection that is meant, if not the whole memory.
+    pub(crate) layout: Option<Arc<Raw>>,
     pub(crate) release: Option<Arc<Release>>,
     pub(crate) terms: Terms,
     /// Whether the argument came from another node, so that the memory is this node's own.
@@ -190,9 +284,14 @@ impl Leaving {
         if self.is_copy { self.memory.len() } else { 0 }
     }
 
-    /// An argument with the default terms.
+    /// An argument that is the whole of its memory, with the default terms.
     pub(crate) fn plain(memory: Memory, release: Option<Arc<Release>>) -> Self {
-        Self { memory, release, terms: Terms::default(), is_copy: false }
+        Self { memory, layout: None, release, terms: Terms::default(), is_copy: false }
+    }
+
+    /// Bytes of the argument, packed.
+    pub(crate) fn bytes(&self) -> usize {
+        self.layout.as_ref().map_or(self.memory.len(), |layout| layout.bytes() as usize)
     }
 }
 

@@ -51,6 +51,12 @@ pub(super) fn assemble(
             }
         }
     }
+    if let (Some(whole), Some(own)) = (within, homes.get(&pe.id))
+        && !is_known(pe, whole)
+    {
+        let event = SectionEvent::Forming { members, within };
+        return require_later(pe, whole, own.clone(), SectionNews { section, event });
+    }
     let pes: Arc<[PeId]> = homes.keys().copied().collect();
     let own = homes.remove(&pe.id).unwrap_or_default();
     let mut waiting = Vec::new();
@@ -106,6 +112,11 @@ pub(super) fn seat(
         let message = SectionMessage::News(SectionNews { section, event });
         return pe.keep(awaited, CallOptions::new(), message.into());
     }
+    if let Some(whole) = within.filter(|whole| !is_known(pe, *whole)) {
+        let required = members.clone();
+        let event = SectionEvent::Seated { members, within, parent, below };
+        return require_later(pe, whole, required, SectionNews { section, event });
+    }
     // They come in order, as far as their sender is honest.
     members.sort_unstable();
     members.dedup();
@@ -129,8 +140,19 @@ fn check_and_open(pe: &Pe, section: SectionId, members: Vec<Target>, within: Opt
     pe.release_early(Missing::Section(section));
     absent.into_iter().for_each(|member| give_up_seat(pe, section, member));
     if let Some(whole) = within.filter(|_| !seated.is_empty()) {
-        tell(pe, pe.id, whole, SectionEvent::Required { members: seated });
+        require(pe, whole, &seated);
     }
+}
+
+fn is_known(pe: &Pe, section: SectionId) -> bool {
+    state(pe).borrow().get(section).is_some()
+}
+
+/// At a home: forms a section of members of `whole` when `whole` is known here. Whoever hears that the section is formed may dissolve `whole`.
+fn require_later(pe: &Pe, whole: SectionId, members: Vec<Target>, then: SectionNews) -> Outcome {
+    let event = SectionEvent::Required { members, then: Box::new(then) };
+    tell(pe, pe.id, whole, event);
+    Outcome::Processed
 }
 
 /// At a home: checks that these members belong to the section, or did until they were destroyed.

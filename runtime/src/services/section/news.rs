@@ -19,8 +19,8 @@ pub(super) enum SectionEvent {
     Forming { members: Vec<Target>, within: Option<SectionId> },
     /// To a home: these members have their seats there; `parent` and `below` are its place in the tree.
     Seated { members: Vec<Target>, within: Option<SectionId>, parent: PeId, below: u64 },
-    /// At a home: these members of another section have to belong to this one.
-    Required { members: Vec<Target> },
+    /// At a home: these members have to belong to this section before a section of them is formed by the news `then`.
+    Required { members: Vec<Target>, then: Box<SectionNews> },
     /// To the root: the callback waits until the section is formed.
     Awaited { callback: ErasedCallback },
     /// To a home: it is to answer when the members have their seats there.
@@ -49,8 +49,8 @@ impl SectionNews {
         match &self.event {
             SectionEvent::Forming { members, .. }
             | SectionEvent::Seated { members, .. }
-            | SectionEvent::Required { members }
             | SectionEvent::Forgotten { members } => size_of_val(&**members),
+            SectionEvent::Required { members, then } => size_of_val(&**members) + then.bytes(),
             SectionEvent::Contributed { share, .. } => share.bytes(),
             _ => 0,
         }

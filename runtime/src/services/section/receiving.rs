@@ -29,7 +29,10 @@ pub(super) fn receive(pe: &Pe, SectionNews { section, event }: SectionNews) -> O
         SectionEvent::Asked { question } => {
             tell(pe, section.creator, section, SectionEvent::Answered { question });
         }
-        SectionEvent::Required { members } => forming::require(pe, section, &members),
+        SectionEvent::Required { members, then } => {
+            forming::require(pe, section, &members);
+            return receive(pe, *then);
+        }
         SectionEvent::Contributed { number, member, share } => {
             contributing::add(pe, section, (number, member), share);
         }

@@ -1,0 +1,142 @@
+//! Laid-out memory: nocopy arguments of which a layout selects a part, copied in one pass to where they are to be.
+//!
+//! 1. An argument keeps its layout on its way wherever its receiver reaches the memory in place: in the same process, or by a mapping. The
+//!    receiver copies once, from the sender's layout to its own.
+//! 2. Elsewhere the sender packs the argument into memory of the runtime, which is lent like any other; and whoever calls many members
+//!    packs once for all of them.
+//! 3. A receiver that cannot map what the sender thought it could fetches the whole span of the selection, and copies from there.
+//!
+//! A layout from another node is an allegation: its decoding bounds its size, and here its bounds are checked against the memory.
+
+use crate::model::nocopy::{Arrived, Leaving, PostedMemory};
+use crate::node::Node;
+use crate::node::transfers::Status;
+use chare_layout::{LayoutError, Plan, Raw};
+use chare_lrts::{Completion, Lrts, Memory, MemoryMut, RegionKey, TransferError};
+use std::sync::Arc;
+
+/// The same argument as the whole of its memory: packed into memory of the runtime, if a layout selected a part.
+pub(crate) fn packed(node: &Node, leaving: Leaving) -> Leaving {
+    let Leaving { memory, layout: Some(layout), release, terms, is_copy } = leaving else { return leaving };
+    let mut packed = node.network.allocate(layout.bytes() as usize);
+    chare_layout::pack(&layout, memory.as_slice(), packed.as_mut_slice())
+        .unwrap_or_else(|error| unreachable!("the layout was checked against its buffer: {error}"));
+    node.outside.count_copy(packed.len());
+    node.outside.packed.add_shared(1);
+    Leaving { memory: packed.freeze(), layout: None, release, terms, is_copy }
+}
+
+/// Memory that can be read here, and the selection of it that is meant.
+pub(super) struct Source {
+    pub(super) memory: Memory,
+    pub(super) layout: Option<Arc<Raw>>,
+}
+
+impl Source {
+    /// The elements where a nocopy parameter is to see them: in memory of the runtime, or in the buffer that was given.
+    ///
+    /// # Errors
+    /// A layout that selects what is not there, and lengths that there is no memory for, in words.
+    pub(super) fn land(&self, node: &Node, given: Option<PostedMemory>) -> Result<Arrived, String> {
+        match given {
+            None => {
+                let memory = self.pack(node)?;
+                Ok(Arrived::Received { memory, layout: None, release: None })
+            }
+            Some(given) => self.fill(node, given),
+        }
+    }
+
+    fn pack(&self, node: &Node) -> Result<Memory, String> {
+        let Some(layout) = &self.layout else { return Ok(self.memory.clone()) };
+        let mut into = room(node, layout.bytes())?;
+        self.check(layout)?;
+        let plan = Plan::pack(layout).map_err(in_words)?;
+        self.step(node, &plan, &mut into)?;
+        Ok(into.freeze())
+    }
+
+    fn fill(&self, node: &Node, given: PostedMemory) -> Result<Arrived, String> {
+        let PostedMemory { mut memory, bytes, layout } = given;
+        match (&self.layout, &layout) {
+            (None, None) => {
+                memory.as_mut_slice()[..bytes].copy_from_slice(&self.memory.as_slice()[..bytes]);
+                node.outside.count_copy(bytes);
+            }
+            (from, to) => {
+                let whole = |len: usize| Raw::bytes_of(len as u64).map(Arc::new);
+                let from = from.clone().map_or_else(|| whole(self.memory.len()), Ok).map_err(in_words)?;
+                let to = to.clone().map_or_else(|| whole(bytes), Ok).map_err(in_words)?;
+                self.check(&from)?;
+                let plan = Plan::beginning(&from, &to).map_err(in_words)?;
+                self.step(node, &plan, &mut memory)?;
+            }
+        }
+        Ok(Arrived::Posted { memory, layout, len: bytes })
+    }
+
+    fn check(&self, layout: &Raw) -> Result<(), String> {
+        layout.check_bounds(self.memory.len() as u64).map_err(in_words)
+    }
+
+    fn step(&self, node: &Node, plan: &Plan, into: &mut MemoryMut) -> Result<(), String> {
+        chare_layout::copy(plan, self.memory.as_slice(), into.as_mut_slice()).map_err(in_words)?;
+        node.outside.count_copy(plan.bytes() as usize);
+        node.outside.stepped.add_shared(1);
+        Ok(())
+    }
+}
+
+/// Reads a region, from `offset` on, to where a landing's layout says: in place where it can be mapped, else by way of what is fetched.
+/// `finish` gets the landing's memory, however the transfer ends.
+pub(crate) fn get(
+    node: &Arc<Node>,
+    (key, offset): (RegionKey, u64),
+    landing: PostedMemory,
+    finish: impl FnOnce(Result<usize, TransferError>, MemoryMut) + Send + 'static,
+) -> Status {
+    let PostedMemory { mut memory, bytes, layout } = landing;
+    let layout = layout.expect("only landings by a layout come here");
+    match node.network.view(&key, offset, bytes) {
+        Err(cause) => finish(Err(cause), memory),
+        Ok(Some(source)) => {
+            scatter(&layout, &source, &mut memory);
+            node.outside.stepped.add_shared(1);
+            finish(Ok(bytes), memory);
+        }
+        Ok(None) => {
+            let then_node = Arc::clone(node);
+            let then = move |completion: Completion| {
+                if let (Ok(_), Some(fetched)) = (&completion.result, completion.memory) {
+                    scatter(&layout, &fetched.freeze(), &mut memory);
+                    then_node.outside.count_copy(bytes);
+                    then_node.outside.sieved.add_shared(1);
+                }
+                finish(completion.result, memory);
+            };
+            let into = (node.network.allocate(bytes), bytes);
+            return node.transfers.get(&node.network, (key, offset), into, Box::new(then));
+        }
+    }
+    Status::Complete
+}
+
+/// Copies a stream to where a layout selects; the layout may be longer.
+fn scatter(layout: &Raw, stream: &Memory, into: &mut MemoryMut) {
+    chare_layout::unpack(layout, stream.as_slice(), into.as_mut_slice())
+        .unwrap_or_else(|error| unreachable!("the layout was checked against its buffer: {error}"));
+}
+
+/// Memory of the runtime for a length that a peer says.
+///
+/// # Errors
+/// When there is no such memory, in words.
+pub(super) fn room(node: &Node, bytes: u64) -> Result<MemoryMut, String> {
+    node.headroom.fetch(bytes)?;
+    let none = || format!("a layout selects {bytes} bytes, which {} has no memory for", node.id);
+    node.network.allocate_announced(bytes).ok_or_else(none)
+}
+
+fn in_words(error: LayoutError) -> String {
+    format!("a layout: {error}")
+}

@@ -1,0 +1,145 @@
+//! Views of nocopy arguments: what a layout selected, read where it lies.
+
+use super::arguments::{Arrived, ArrivedArgument, NocopyParameter, misfit};
+use super::buffer::{Buffer, Element};
+use super::kind::NocopyKind;
+use super::outgoing::Release;
+use chare_layout::{Layout, LayoutError, Plan, Raw};
+use chare_lrts::{Memory, MemoryMut};
+use std::fmt;
+use std::sync::Arc;
+
+/// A `#[nocopy]` argument that is read where it lies: in the sender's memory inside a process, in a mapping of that memory on one host
+/// where it is shareable, whatever layout selected it. Elsewhere the elements have been packed for the way, and stand side by side. The
+/// results are the same.
+///
+/// It costs no copy where a [`Received`](crate::Received) by a layout costs one, and each look at it costs what the layout's strides do:
+/// read it once, or take a `Received`.
+///
+/// Keep it as long as you like. Dropping it tells the sender that its buffer is free, as for `Received`.
+///
+/// ```
+/// use chare::layout::{Dims, Layout};
+/// use chare::prelude::*;
+///
+/// struct Neighbour;
+///
+/// #[chare]
+/// impl Neighbour {
+///     #[entry]
+///     fn new() -> Self {
+///         Self
+///     }
+///
+///     #[entry]
+///     fn halo(&mut self, #[nocopy] block: ReceivedView<f64>, done: Callback<f64>) {
+///         assert_eq!(block.len(), 4);
+///         done.send(block.rows().map(|row| row.iter().sum::<f64>()).sum());
+///     }
+/// }
+///
+/// let code = chare::Job::in_process(2, 1).run(|| async {
+///     let block: Layout<f64> = Dims::new([4, 4]).select((1..3, 1..3));
+///     let (total, done) = chare::future();
+///     let values = vec![0.5; 16];
+///     NeighbourProxy::create_on(PeId(1)).halo(SendBuffer::from(values).only(&block), done);
+///     assert_eq!(total.await, 2.0);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+pub struct ReceivedView<T: Element> {
+    bytes: Buffer<u8>,
+    layout: Layout<u8, T>,
+    release: Option<Arc<Release>>,
+}
+
+impl<T: Element> ReceivedView<T> {
+    /// How many elements were selected.
+    pub fn len(&self) -> usize {
+        self.layout.len()
+    }
+
+    /// Whether none were.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The elements, in the order of the sender's layout, piece by piece: each piece is what stands side by side in memory.
+    pub fn rows(&self) -> impl Iterator<Item = &[T]> {
+        let piece = |(at, len): (i64, u64)| bytemuck::cast_slice(&self.bytes[at as usize..][..len as usize]);
+        self.layout.runs().map(piece)
+    }
+
+    /// The elements, in the order of the sender's layout.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.rows().flatten()
+    }
+
+    /// The elements side by side. One copy.
+    pub fn to_vec(&self) -> Vec<T> {
+        let mut elements = vec![T::zeroed(); self.len()];
+        chare_layout::pack(&self.layout, &self.bytes, bytemuck::cast_slice_mut(&mut elements))
+            .unwrap_or_else(|error| unreachable!("a view lies within its memory: {error}"));
+        elements
+    }
+
+    /// Copies the elements to where `layout` selects in `target`, in one pass; a shorter layout takes the first ones.
+    ///
+    /// # Errors
+    /// A layout that selects what lies outside `target`, an element twice, or more than there are elements.
+    pub fn copy_to(&self, layout: &Layout<T>, target: &mut [T]) -> Result<(), LayoutError> {
+        if layout.bytes() > self.layout.bytes() {
+            return Err(LayoutError::TooLong { have: layout.bytes(), room: self.layout.bytes() });
+        }
+        let plan = Plan::beginning(&self.layout, layout)?;
+        chare_layout::copy(&plan, &self.bytes, bytemuck::cast_slice_mut(target))
+    }
+
+    /// A view of memory in which every selected piece is whole elements, each aligned; of a packed copy where it is not.
+    fn new(memory: Memory, layout: Option<Arc<Raw>>, release: Option<Arc<Release>>) -> Result<Self, String> {
+        let (address, len) = (memory.address(), memory.len());
+        let is_aligned = address.cast::<T>().is_aligned();
+        let whole = |len: usize| Raw::bytes_of(len as u64).map(Arc::new).map_err(|error| error.to_string());
+        let (memory, layout, release) = match layout {
+            None if is_aligned => (memory, whole(len)?, release),
+            None => return Err(misfit::<T>(address, len)),
+            Some(layout) if is_aligned && layout.grain().is_multiple_of(size_of::<T>() as u64) => {
+                (memory, layout, release)
+            }
+            Some(layout) => {
+                let mut packed = MemoryMut::heap_zeroed(layout.bytes() as usize);
+                chare_layout::pack(&layout, memory.as_slice(), packed.as_mut_slice())
+                    .map_err(|error| error.to_string())?;
+                let layout = whole(packed.len())?;
+                (packed.freeze(), layout, None)
+            }
+        };
+        let layout = Layout::from_raw(layout).map_err(|_| misfit::<T>(address, len))?;
+        let bytes = Buffer::from_memory(memory).unwrap_or_else(|_| unreachable!("bytes stand anywhere"));
+        Ok(Self { bytes, layout, release })
+    }
+}
+
+impl<T: Element> Clone for ReceivedView<T> {
+    fn clone(&self) -> Self {
+        Self { bytes: self.bytes.clone(), layout: self.layout.clone(), release: self.release.clone() }
+    }
+}
+
+impl<T: Element> fmt::Debug for ReceivedView<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "ReceivedView({} elements)", self.len())
+    }
+}
+
+impl<T: Element> NocopyParameter for ReceivedView<T> {
+    type Element = T;
+    const KIND: NocopyKind = NocopyKind::Viewed;
+
+    fn from_arrived(arrived: ArrivedArgument) -> Result<Self, String> {
+        match arrived.0 {
+            Arrived::Received { memory, layout, release } => Self::new(memory, layout, release),
+            Arrived::Posted { .. } => Err("the runtime delivered a posted buffer to a view".to_owned()),
+        }
+    }
+}

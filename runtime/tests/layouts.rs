@@ -1,0 +1,283 @@
+//! Layouts of nocopy arguments: what is selected on either side lands where it belongs, over every path, and the rest stays as it was.
+
+mod every_path;
+
+use chare::layout::{Dims, Layout, Raw};
+use chare::prelude::*;
+use chare::{Job, Landing, RegisteredSource, SourceHandle, rget, try_rget};
+use every_path::on_every_path;
+
+const SHAPES: [(u32, u32); 3] = [(1, 1), (1, 2), (2, 2)];
+
+/// The edge of a grid: with the last its faces are as long as no path sends along with a message.
+const EDGES: [usize; 3] = [4, 40, 300];
+
+struct Sink {
+    /// What buffers to be posted look like before.
+    landing: Option<(Layout<u32>, usize)>,
+}
+
+#[chare(array)]
+impl Sink {
+    #[entry]
+    fn new() -> Self {
+        Self { landing: None }
+    }
+
+    #[entry]
+    fn take(&mut self, #[nocopy] data: Received<u32>, done: Callback<Vec<u32>>) {
+        done.send(data.to_vec());
+    }
+
+    #[entry]
+    fn look(&mut self, #[nocopy] data: ReceivedView<u32>, done: Callback<Vec<u32>>) {
+        let rows: Vec<u32> = data.rows().flatten().copied().collect();
+        assert_eq!((data.to_vec(), data.len()), (rows.clone(), rows.len()));
+        let mut backwards = vec![0; data.len()];
+        let reversed = Layout::strided(&[data.len()], &[-1]).expect("it fits");
+        let reversed = reversed.shifted(data.len() as i64 - 1).expect("it fits");
+        data.copy_to(&reversed, &mut backwards).expect("as long");
+        assert!(backwards.iter().rev().eq(&rows));
+        done.send(rows);
+    }
+
+    #[entry]
+    fn look_at_pairs(&mut self, #[nocopy] data: ReceivedView<[u32; 2]>, done: Callback<Vec<[u32; 2]>>) {
+        done.send(data.iter().copied().collect());
+    }
+
+    #[entry]
+    fn take_pairs(&mut self, #[nocopy] data: Received<[u32; 2]>, done: Callback<Vec<[u32; 2]>>) {
+        done.send(data.to_vec());
+    }
+
+    #[entry]
+    fn prepare(&mut self, edge: usize, landing: u64) -> usize {
+        self.landing = Some((face(edge, landing), edge * edge));
+        edge
+    }
+
+    #[entry]
+    fn land(&mut self, #[nocopy(post)] data: Posted<u32>, done: Callback<(u64, Vec<u32>)>) {
+        assert_eq!(data.len(), data.iter().len());
+        done.send((data.transferred() as u64, data.into_vec()));
+    }
+
+    #[entry]
+    fn read(&mut self, from: SourceHandle<u32>, edge: usize, which: u64, done: Callback<BufferMut<u32>>) {
+        let landing = Landing::at(&face(edge, which), vec![u32::MAX; edge * edge]);
+        rget(&from, landing, done).expect("as long");
+    }
+
+    #[post(land)]
+    fn post_land(&mut self, data: Post<u32>, _done: &Callback<(u64, Vec<u32>)>) {
+        let (layout, len) = self.landing.clone().expect("it was prepared");
+        data.post(Landing::at(&layout, vec![u32::MAX; len])).expect("as long as what is sent");
+    }
+}
+
+/// Values that say where they stand.
+fn values(edge: usize) -> Vec<u32> {
+    (0..(edge * edge) as u32).collect()
+}
+
+/// A selection of a square: a column, a row, a block inside, every other element of every other row.
+fn face(edge: usize, which: u64) -> Layout<u32> {
+    let grid = Dims::new([edge, edge]);
+    match which {
+        0 => grid.select((.., edge - 1)),
+        1 => grid.select((1, ..)),
+        2 => grid.select((1..edge - 1, 1..edge - 1)),
+        _ => Layout::vector(edge as u64 / 2, edge as u64 / 2, 2 * edge as i64).expect("it fits"),
+    }
+}
+
+/// The places that a layout selects, in its order.
+fn places(layout: &Layout<u32>) -> Vec<usize> {
+    layout.runs().flat_map(|(at, len)| (at as usize / 4)..(at as usize + len as usize) / 4).collect()
+}
+
+fn last() -> PeId {
+    PeId(chare::pes() - 1)
+}
+
+/// Buffers of both kinds: one that neighbours map, one that they do not.
+fn buffers(edge: usize) -> [Buffer<u32>; 2] {
+    let mut shareable = BufferMut::zeroed(edge * edge);
+    shareable.copy_from_slice(&values(edge));
+    [shareable.freeze(), values(edge).into()]
+}
+
+#[test]
+fn what_a_layout_selects_arrives_packed() {
+    on_every_path(&SHAPES, || async {
+        let sinks = SinkProxy::create_empty(chare::ArrayOptions::empty());
+        for pe in [PeId(0), last()] {
+            let sink = sinks.at(u64::from(pe.0));
+            sink.insert_on(pe);
+            for edge in EDGES {
+                for buffer in buffers(edge) {
+                    for which in 0..4 {
+                        let layout = face(edge, which);
+                        let (data, done) = chare::future();
+                        let (sent, on_sent) = chare::future();
+                        sink.take(SendBuffer::from(buffer.clone()).on_sent(on_sent).only(&layout), done);
+                        let expected: Vec<u32> = places(&layout).iter().map(|place| *place as u32).collect();
+                        assert_eq!(data.await, expected, "edge {edge}, selection {which}");
+                        let sent: Sent<u32> = sent.await;
+                        assert_eq!((sent.transferred(), sent.len()), (layout.len(), edge * edge));
+                        let (data, done) = chare::future();
+                        let (sent, on_sent) = chare::future::<Sent<u32>>();
+                        sink.look(SendBuffer::from(buffer.clone()).on_sent(on_sent).only(&layout), done);
+                        assert_eq!(data.await, expected, "edge {edge}, view of selection {which}");
+                        assert_eq!(sent.await.transferred(), layout.len());
+                    }
+                    buffer.try_into_mut().expect("nobody holds it any more");
+                }
+            }
+            if pe == last() {
+                break;
+            }
+            sink.destroy();
+            chare::quiescence().await;
+        }
+    });
+}
+
+#[test]
+fn what_is_selected_lands_where_a_layout_says() {
+    on_every_path(&SHAPES, || async {
+        let sinks = SinkProxy::create(1);
+        let far = SinkProxy::create_empty(chare::ArrayOptions::empty());
+        far.at(0).insert_on(last());
+        for sink in [sinks.at(0), far.at(0)] {
+            for edge in EDGES {
+                for buffer in buffers(edge) {
+                    for (from, to) in [(0, 1), (1, 0), (0, 0), (2, 2), (3, 3), (2, 0), (9, 2), (9, 3)] {
+                        assert_eq!(sink.prepare(edge, to).await, edge);
+                        let target = face(edge, to);
+                        let sent = SendBuffer::from(buffer.clone());
+                        let (landed, done) = chare::future();
+                        let source =
+                            if from == 9 { (0..edge * edge).collect() } else { places(&face(edge, from)) };
+                        match from {
+                            9 => sink.land(sent, done),
+                            _ => sink.land(sent.only(&face(edge, from)), done),
+                        }
+                        let mut expected = vec![u32::MAX; edge * edge];
+                        places(&target)
+                            .iter()
+                            .zip(&source)
+                            .for_each(|(to, from)| expected[*to] = *from as u32);
+                        let (transferred, landed): (u64, Vec<u32>) = landed.await;
+                        assert_eq!(transferred as usize, target.len());
+                        assert!(landed == expected, "edge {edge}, {from} to {to}");
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_call_of_many_packs_once() {
+    on_every_path(&SHAPES, || async {
+        let sinks = SinkProxy::create(4);
+        let layout = face(40, 0);
+        let expected: Vec<u32> = places(&layout).iter().map(|place| *place as u32).collect();
+        for buffer in buffers(40) {
+            let heard = std::rc::Rc::new(std::cell::Cell::new(0));
+            let hear = std::rc::Rc::clone(&heard);
+            let wanted = expected.clone();
+            let done = Callback::each(move |data: Vec<u32>| {
+                assert_eq!(data, wanted);
+                hear.set(hear.get() + 1);
+            });
+            sinks.take(SendBuffer::from(buffer.clone()).only(&layout), done);
+            sinks.look(buffer.clone(), Callback::ignore());
+            sinks.section(0..3).take(SendBuffer::from(buffer.clone()).only(&layout), done);
+            chare::quiescence().await;
+            assert_eq!(heard.get(), 7);
+        }
+    });
+}
+
+#[test]
+fn packed_elements_may_be_parts_of_the_buffers_elements() {
+    on_every_path(&SHAPES, || async {
+        let sinks = SinkProxy::create_empty(chare::ArrayOptions::empty());
+        sinks.at(0).insert_on(last());
+        // Of three numbers each the first two.
+        let first_two = Raw::bytes_of(8).and_then(Layout::<[u32; 3], [u32; 2]>::from_raw).expect("pairs");
+        let layout =
+            Layout::<[u32; 3]>::contiguous(1000).and_then(|all| all.of(&first_two)).expect("it fits");
+        let triples: Vec<[u32; 3]> = (0..1000).map(|number| [number, number + 1, number + 2]).collect();
+        let (data, done) = chare::future();
+        let (sent, on_sent) = chare::future();
+        let send = SendBuffer::from(triples.clone()).only(&layout).on_sent(on_sent);
+        sinks.at(0).take_pairs(send, done);
+        let pairs: Vec<[u32; 2]> = triples.iter().map(|[first, second, _]| [*first, *second]).collect();
+        assert_eq!(data.await, pairs);
+        let sent: Sent<[u32; 3]> = sent.await;
+        assert_eq!((sent.transferred(), sent.into_vec()), (1000, triples.clone()));
+        // Pieces of which the view can be a view of pairs, and others.
+        let (data, done) = chare::future();
+        sinks.at(0).look_at_pairs(SendBuffer::from(triples).only(&layout), done);
+        assert_eq!(data.await, pairs);
+    });
+}
+
+#[test]
+fn layouts_that_do_not_fit_are_refused_where_they_are_given() {
+    type Misuse = fn();
+    let outside: Misuse = || {
+        let column = Dims::new([10, 10]).select::<u32>((.., 9));
+        drop(SendBuffer::from(vec![0u32; 99]).only(&column));
+    };
+    let landing_outside: Misuse = || {
+        let column = Dims::new([10, 10]).select::<u32>((.., 9));
+        drop(Landing::at(&column, vec![0u32; 99]));
+    };
+    let twice: Misuse = || {
+        let overlapping = Layout::<u32>::vector(3, 2, 1).expect("a source may");
+        drop(Landing::at(&overlapping, vec![0u32; 10]));
+    };
+    for (misuse, words) in [
+        (outside, "a layout of what is sent"),
+        (landing_outside, "a layout of a landing"),
+        (twice, "a layout of a landing"),
+    ] {
+        let result = Job::in_process(1, 1).run(move || async move { misuse() });
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains(words), "{text}");
+    }
+}
+
+#[test]
+fn a_get_lands_where_a_layout_says() {
+    on_every_path(&SHAPES, || async {
+        let sinks = SinkProxy::create_empty(chare::ArrayOptions::empty());
+        sinks.at(0).insert_on(last());
+        for edge in EDGES {
+            for buffer in buffers(edge) {
+                let source = RegisteredSource::register(buffer);
+                for which in 0..4 {
+                    let target = face(edge, which);
+                    let handle = source.handle().slice(3..3 + target.len());
+                    let (filled, done) = chare::future();
+                    sinks.at(0).read(handle, edge, which, done);
+                    let mut expected = vec![u32::MAX; edge * edge];
+                    (3..).zip(places(&target)).for_each(|(value, place)| expected[place] = value);
+                    assert!(filled.await[..] == expected, "edge {edge}, selection {which}");
+                }
+                let handle = source.handle();
+                drop(source);
+                let whole = Layout::contiguous((edge * edge) as u64).expect("it fits");
+                let (failed, done) = chare::future();
+                try_rget(&handle, Landing::at(&whole, vec![7; edge * edge]), done).expect("as long");
+                let failed = failed.await.expect_err("the handle is stale");
+                assert_eq!(failed.buffer[..], vec![7; edge * edge]);
+            }
+        }
+    });
+}
