@@ -50,7 +50,7 @@ pub(super) fn declared(parameters: &Parameters) -> TokenStream {
         Passing::Reply => None,
         // An element type that is no plain data is an error there.
         Passing::Received | Passing::Posted => Some(quote_spanned! {ty.span()=>
-            #name: impl #support::NocopyArgument<<#ty as #support::NocopyParameter>::Element>
+            #name: impl ::chare::macro_support::NocopyArgument<<#ty as ::chare::macro_support::NocopyParameter>::Element>
         }),
     });
     quote!(#(#declared),*)
