@@ -4,7 +4,7 @@ use crate::value::sums;
 use crate::{LayoutError, Raw};
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// Which elements of a buffer of `T`, in which order; `P` is what one packed element is.
@@ -38,6 +38,34 @@ impl<T, P> Layout<T, P> {
             return Err(LayoutError::NotWhole { grain: raw.bytes(), element });
         }
         Ok(Self { raw, types: PhantomData })
+    }
+
+    /// These bytes of one `T`, in this order: fields of a struct. Its extent is a `T`, so that repeating it goes on in the next one.
+    ///
+    /// ```
+    /// use chare_layout::Layout;
+    /// use std::mem::offset_of;
+    /// # fn main() -> Result<(), chare_layout::LayoutError> {
+    /// #[repr(C)]
+    /// struct Particle { id: u64, place: [f64; 3], charge: f64 }
+    /// let (id, place) = (offset_of!(Particle, id), offset_of!(Particle, place));
+    /// let fields = Layout::<Particle, [f64; 4]>::fields(&[place..place + 24, id..id + 8])?;
+    /// let two = fields.repeat(2)?;
+    /// assert_eq!(two.runs().collect::<Vec<_>>(), [(8, 24), (0, 8), (48, 24), (40, 8)]);
+    /// assert!(Layout::<Particle, u64>::fields(&[36..44]).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`LayoutError::OutOfBounds`] for what is no part of a `T`, [`LayoutError::NotWhole`] for bytes that are no packed elements.
+    pub fn fields(fields: &[Range<usize>]) -> Result<Self, LayoutError> {
+        let byte = Raw::bytes_of(1)?;
+        // A place beyond `i64` becomes one before the start, which is out of bounds, too.
+        let fields = fields.iter().map(|field| (field.len() as u64, field.start as i64, &byte));
+        let raw = Raw::structure(&fields.collect::<Vec<_>>())?.resized(0, size_of::<T>() as i64)?;
+        raw.check_bounds(size_of::<T>() as u64)?;
+        Self::from_raw(raw)
     }
 
     /// The shared value without types.
@@ -152,13 +180,12 @@ impl<T> Layout<T> {
     /// Each selected element laid out as `inner`: which elements, then what of each.
     ///
     /// ```
-    /// use chare_layout::{Layout, Raw};
+    /// use chare_layout::Layout;
     /// # fn main() -> Result<(), chare_layout::LayoutError> {
     /// #[repr(C)]
     /// struct Particle { id: u64, place: [f64; 3], charge: f64 }
     /// // Place and identity of particles 3, 1 and 8.
-    /// let fields = Raw::bytes_of(8)?.hindexed(&[3, 1], &[8, 0])?;
-    /// let fields = Layout::<Particle, [f64; 4]>::from_raw(fields)?;
+    /// let fields = Layout::<Particle, [f64; 4]>::fields(&[8..32, 0..8])?;
     /// let some = Layout::<Particle>::indexed_block(1, &[3, 1, 8])?.of(&fields)?;
     /// assert_eq!(some.len(), 3);
     /// assert_eq!(some.runs().take(2).collect::<Vec<_>>(), [(128, 24), (120, 8)]);
