@@ -19,11 +19,12 @@ use std::sync::Arc;
 
 /// An element of a nocopy buffer: plain old data that any thread may hold.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an element of a nocopy buffer",
-    note = "elements are moved as bytes: use numbers, arrays of numbers, or a `#[repr(C)]` struct that derives `bytemuck::Pod`"
+    message = "`{Self}` is not plain data, which elements of nocopy buffers and fields in layouts are",
+    note = "they are moved as bytes: use numbers, arrays of numbers, or a `#[repr(C)]` struct that derives `bytemuck::Pod`"
 )]
 pub trait Element: Pod + Send + Sync {}
 
+#[diagnostic::do_not_recommend]
 impl<T: Pod + Send + Sync> Element for T {}
 
 /// A contiguous run of elements that one owner writes.
