@@ -4,6 +4,7 @@ pub(crate) use crate::misuse::Misuse;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
+use std::fmt::Display;
 
 /// The misuses found so far.
 #[derive(Debug, Default)]
@@ -11,7 +12,7 @@ pub(crate) struct Errors(Option<syn::Error>);
 
 impl Errors {
     /// Reports a misuse at the given tokens.
-    pub(crate) fn report(&mut self, at: impl ToTokens, misuse: Misuse) {
+    pub(crate) fn report(&mut self, at: impl ToTokens, misuse: impl Display) {
         self.add(syn::Error::new_spanned(at, misuse));
     }
 

@@ -1,4 +1,4 @@
-//! Attribute macros of `chare`. [`chare`](macro@chare) takes an impl block and returns the same block, its proxies and its registration.
+//! Macros of `chare`. [`chare`](macro@chare) takes an impl block and returns the same block, its proxies and its registration.
 //!
 //! ```text
 //! tokens -- parse --> Block -- check --> Chare -- expand --> tokens
@@ -13,6 +13,7 @@ mod check;
 mod entry_trait;
 mod errors;
 mod expand;
+mod layout;
 mod misuse;
 mod parse;
 mod reducer;
@@ -216,6 +217,63 @@ pub fn post(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) ->
 #[proc_macro_attribute]
 pub fn reducer(_options: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     reducer::expand(item.into()).into()
+}
+
+/// Makes layouts of fields of a struct: what of each element of a buffer is meant, and the type of what is packed.
+///
+/// `#[layout(place(x, id))]` on a struct `Particle` adds
+///
+/// | | |
+/// |---|---|
+/// | `Particle::place()` | the `chare::layout::Layout<Particle, ParticlePlace>` of one particle; its extent is a particle, so `repeat` and `of` make it one of many |
+/// | `ParticlePlace` | the struct of a packed element: the fields `x` and `id` in this order, `#[repr(C)]`, plain data that may be the element of a nocopy buffer |
+///
+/// Both are as visible as the struct; the fields keep their visibility and documentation. A struct may have several such names, each with
+/// fields of its own, and a field may have several names. Fields are found by `offset_of!`, so the struct may have any representation.
+///
+/// The packed stream has the named fields one behind the other, in the order of the names and without gaps, so the packed struct may
+/// have none either. An order of fields that asks for one does not compile, and the error names the field. Nobody reorders them instead:
+/// who reads a stream by another layout counts on the order that was written.
+///
+/// Cost: the layout is made once; each call shares it. It is packed in one pass by the kernels of `chare::layout`, as any other one.
+///
+/// ```
+/// use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
+/// use chare::layout::{LayoutError, pack};
+///
+/// #[derive(Clone, Copy, Pod, Zeroable, chare::Layout)]
+/// #[repr(C)]
+/// #[layout(place(x, id), motion(v))]
+/// struct Particle {
+///     id: u64,
+///     x: [f64; 3],
+///     v: [f64; 3],
+/// }
+///
+/// # fn main() -> Result<(), LayoutError> {
+/// let particles: Vec<Particle> =
+///     (0..4).map(|id| Particle { id, x: [id as f64; 3], v: [0.5; 3] }).collect();
+///
+/// // All of them.
+/// let layout = Particle::place().repeat(4)?;
+/// let mut places = vec![ParticlePlace::zeroed(); layout.len()];
+/// pack(&layout, cast_slice(&particles), cast_slice_mut(&mut places))?;
+/// assert!(places.iter().all(|place| place.x == [place.id as f64; 3]));
+///
+/// // Those that leave to the east.
+/// let leaving = chare::Layout::indexed_block(1, &[3, 1])?.of(&Particle::place())?;
+/// pack(&leaving, cast_slice(&particles), cast_slice_mut(&mut places[..2]))?;
+/// assert_eq!((places[0].id, places[1].id), (3, 1));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// A name without fields, an unknown field, one that is named twice, a struct without named fields or with generic parameters, a field
+/// that is no plain data, and gaps are errors of the compiler's where they stand, all of a struct at once.
+#[proc_macro_derive(Layout, attributes(layout))]
+pub fn layout(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    layout::expand(item.into()).into()
 }
 
 /// Gives the item back with an error: an attribute that the compiler sees stood where `#[chare]` did not see it.

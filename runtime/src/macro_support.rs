@@ -17,5 +17,6 @@ pub use crate::model::registry::{
     TraitRegistration, kind,
 };
 pub use crate::services::aggregation::{AggregatedEntry, aggregated_entry};
+pub use bytemuck;
 pub use inventory;
 pub use serde;

@@ -42,6 +42,8 @@ impl<T, P> Layout<T, P> {
 
     /// These bytes of one `T`, in this order: fields of a struct. Its extent is a `T`, so that repeating it goes on in the next one.
     ///
+    /// In programs, `#[derive(chare::Layout)]` writes such ranges, and the struct of a packed element.
+    ///
     /// ```
     /// use chare_layout::Layout;
     /// use std::mem::offset_of;

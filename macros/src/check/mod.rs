@@ -21,7 +21,7 @@ pub(crate) use method::{check_entry, conditions};
 pub(crate) use names::check_trait_names;
 use quote::ToTokens;
 use syn::{ItemImpl, Meta, Path, PathSegment, Type};
-pub(crate) use types::names_self;
+pub(crate) use types::{names_self, plain_name, without_self};
 
 /// The chare that the block means, if its type and constructor are sound.
 pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {

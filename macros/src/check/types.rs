@@ -78,7 +78,7 @@ pub(super) fn obstacle(ty: &Type) -> Option<(Obstacle, proc_macro2::TokenStream)
 }
 
 /// The type with the chare's path for `Self`, so that it can stand in the `impl` block of a proxy.
-pub(super) fn without_self(ty: &Type, chare: &Path) -> Type {
+pub(crate) fn without_self(ty: &Type, chare: &Path) -> Type {
     struct Replace<'a>(&'a Path);
 
     impl Replace<'_> {
@@ -151,7 +151,7 @@ pub(super) fn plain_text(tokens: &impl ToTokens) -> String {
 }
 
 /// A name without the `r#` that lets it be a keyword.
-pub(super) fn plain_name(name: &Ident) -> String {
+pub(crate) fn plain_name(name: &Ident) -> String {
     use syn::ext::IdentExt;
     name.unraw().to_string()
 }
