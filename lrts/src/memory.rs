@@ -190,9 +190,10 @@ impl Memory {
     ///
     /// # Safety
     /// Until `owner` is dropped, `address..address + len` must stay allocated, be initialised and valid for
-    /// reads from any thread, and be written by nobody.
-    pub unsafe fn lent(address: *const u8, len: usize, owner: Owner) -> Self {
-        let block = Block { address: address.cast_mut(), len, share: None, lent: true, owner };
+    /// reads from any thread, and be written by nobody, except for what its holders know by other means not to read.
+    /// `share`, if given, must name the same bytes inside an arena of this node.
+    pub unsafe fn lent(address: *const u8, len: usize, share: Option<Share>, owner: Owner) -> Self {
+        let block = Block { address: address.cast_mut(), len, share, lent: true, owner };
         Self { block: Arc::new(block), start: 0, len }
     }
 

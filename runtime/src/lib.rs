@@ -108,8 +108,9 @@ pub use model::ids::{NodeId, PeId};
 pub use model::index::ArrayIndex;
 pub use model::index_range::indices;
 pub use model::nocopy::{
-    Buffer, BufferMut, Completion, Element, Landing, MatchError, NocopyArgument, Post, PostError,
-    PostRefusal, Posted, Received, ReceivedView, Registration, SendBuffer, Sent, SourceHandle, TargetHandle,
+    Buffer, BufferMut, Completion, Element, Landing, MatchError, NocopyArgument, NotJoined, NotSplit, Part,
+    PartError, PartMut, Post, PostError, PostRefusal, Posted, Received, ReceivedView, Registration, Rest,
+    SendBuffer, SendPart, Sent, Shown, SourceHandle, Split, TargetHandle,
 };
 pub use model::priority::Priority;
 pub use model::reduction::reducers::{

@@ -83,7 +83,7 @@ pub(crate) fn view(
             let address = claim.address().cast_const();
             // SAFETY: the claim is the owner: while it lives the bytes stay allocated and nobody
             // writes them.
-            Ok(Some(unsafe { Memory::lent(address, len, Box::new(claim)) }))
+            Ok(Some(unsafe { Memory::lent(address, len, None, Box::new(claim)) }))
         }
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn lend(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<M
     let Some(range) = locate(&claim, offset, len)? else { return Ok(None) };
     // SAFETY: the owner holds the mapping and the read claim: while it lives, the bytes stay mapped and
     // no node of this job writes them. They are initialised: shared memory starts as zero.
-    Ok(Some(unsafe { Memory::lent(range.address, len, Box::new((range.mapping, claim))) }))
+    Ok(Some(unsafe { Memory::lent(range.address, len, None, Box::new((range.mapping, claim))) }))
 }
 
 struct MappedRange {

@@ -44,7 +44,6 @@ pub(super) fn arguments_pattern(parameters: &Parameters) -> TokenStream {
 
 /// The parameters of a proxy's method.
 pub(super) fn declared(parameters: &Parameters) -> TokenStream {
-    let support = quote!(::chare::macro_support);
     let declared = parameters.list.iter().filter_map(|Parameter { name, ty, passing, .. }| match passing {
         Passing::Regular => Some(quote!(#name: #ty)),
         Passing::Reply => None,

@@ -8,7 +8,7 @@
 //!
 //! A layout from another node is an allegation: its decoding bounds its size, and here its bounds are checked against the memory.
 
-use crate::model::nocopy::{Arrived, Leaving, PostedMemory};
+use crate::model::nocopy::{Arrived, Leaving, PostedMemory, selected};
 use crate::node::Node;
 use crate::node::transfers::Status;
 use chare_layout::{LayoutError, Plan, Raw};
@@ -19,7 +19,8 @@ use std::sync::Arc;
 pub(crate) fn packed(node: &Node, leaving: Leaving) -> Leaving {
     let Leaving { memory, layout: Some(layout), release, terms, is_copy } = leaving else { return leaving };
     let mut packed = node.network.allocate(layout.bytes() as usize);
-    chare_layout::pack(&layout, memory.as_slice(), packed.as_mut_slice())
+    let plan = Plan::pack(&layout);
+    plan.and_then(|plan| selected::copy(&plan, &memory, &mut packed))
         .unwrap_or_else(|error| unreachable!("the layout was checked against its buffer: {error}"));
     node.outside.count_copy(packed.len());
     node.outside.packed.add_shared(1);
@@ -80,7 +81,7 @@ impl Source {
     }
 
     fn step(&self, node: &Node, plan: &Plan, into: &mut MemoryMut) -> Result<(), String> {
-        chare_layout::copy(plan, self.memory.as_slice(), into.as_mut_slice()).map_err(in_words)?;
+        selected::copy(plan, &self.memory, into).map_err(in_words)?;
         node.outside.count_copy(plan.bytes() as usize);
         node.outside.stepped.add_shared(1);
         Ok(())
@@ -123,7 +124,8 @@ pub(crate) fn get(
 
 /// Copies a stream to where a layout selects; the layout may be longer.
 fn scatter(layout: &Raw, stream: &Memory, into: &mut MemoryMut) {
-    chare_layout::unpack(layout, stream.as_slice(), into.as_mut_slice())
+    let plan = Raw::bytes_of(stream.len() as u64).and_then(|stream| Plan::beginning(&stream, layout));
+    plan.and_then(|plan| selected::copy(&plan, stream, into))
         .unwrap_or_else(|error| unreachable!("the layout was checked against its buffer: {error}"));
 }
 

@@ -4,6 +4,7 @@ use super::buffer::{Buffer, BufferMut, Element};
 use super::descriptor::{Descriptor, Few};
 use super::kind::NocopyKind;
 use super::outgoing::{Leaving, Release, awaited};
+use super::parts::PartMut;
 use chare_layout::Raw;
 use chare_lrts::{Memory, MemoryMut};
 use std::fmt;
@@ -184,14 +185,23 @@ impl<T: Element> NocopyParameter for Received<T> {
 }
 
 /// A `#[nocopy(post)]` argument as the entry sees it: the buffer that the post method gave, filled from its start, or where the layout of
-/// [`Landing::at`](crate::Landing::at) says.
+/// [`Landing::at`](crate::Landing::at) says; or the part of a buffer.
 ///
-/// It dereferences to the elements that the transfer wrote; one that landed by a layout, to the whole buffer.
+/// It dereferences to the elements that the transfer wrote; a buffer in which they landed by a layout, to all of it. A part does not
+/// dereference: take it by [`Posted::into_part`].
 pub struct Posted<T: Element> {
-    buffer: BufferMut<T>,
+    landed: Landed<T>,
     transferred: usize,
-    is_scattered: bool,
 }
+
+/// What the post method gave.
+enum Landed<T: Element> {
+    /// A buffer, and how many elements of it are shown.
+    Buffer(BufferMut<T>, usize),
+    Part(PartMut<T>),
+}
+
+const IS_PART: &str = "an argument that landed in a part of a buffer is taken by `Posted::into_part`";
 
 impl<T: Element> Posted<T> {
     /// How many elements the transfer wrote; the rest of the buffer is untouched.
@@ -200,13 +210,35 @@ impl<T: Element> Posted<T> {
     }
 
     /// The whole posted buffer, to be used and posted again.
+    ///
+    /// # Panics
+    /// If the post method gave a part of a buffer.
     pub fn into_buffer(self) -> BufferMut<T> {
-        self.buffer
+        match self.landed {
+            Landed::Buffer(buffer, _) => buffer,
+            Landed::Part(_) => panic!("{IS_PART}"),
+        }
     }
 
     /// The whole posted buffer as a vector; without a copy if it was posted as one.
+    ///
+    /// # Panics
+    /// As [`Posted::into_buffer`] does.
     pub fn into_vec(self) -> Vec<T> {
-        self.buffer.into_vec()
+        self.into_buffer().into_vec()
+    }
+
+    /// The posted part of a buffer, filled.
+    ///
+    /// # Panics
+    /// If the post method gave a buffer, and no part of one.
+    pub fn into_part(self) -> PartMut<T> {
+        match self.landed {
+            Landed::Part(part) => part,
+            Landed::Buffer(..) => {
+                panic!("an argument that landed in a buffer is taken by `Posted::into_buffer`")
+            }
+        }
     }
 }
 
@@ -214,13 +246,21 @@ impl<T: Element> Deref for Posted<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        if self.is_scattered { &self.buffer } else { &self.buffer[..self.transferred] }
+        match &self.landed {
+            Landed::Buffer(buffer, shown) => &buffer[..*shown],
+            Landed::Part(_) => panic!("{IS_PART}"),
+        }
     }
 }
 
 impl<T: Element> fmt::Debug for Posted<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Posted({} of {} elements)", self.transferred, self.buffer.len())
+        match &self.landed {
+            Landed::Buffer(buffer, _) => {
+                write!(out, "Posted({} of {} elements)", self.transferred, buffer.len())
+            }
+            Landed::Part(part) => write!(out, "Posted({part:?})"),
+        }
     }
 }
 
@@ -232,11 +272,16 @@ impl<T: Element> NocopyParameter for Posted<T> {
         let Arrived::Posted { memory, layout, len } = arrived.0 else {
             return Err("the runtime delivered an unposted buffer to a posted parameter".to_owned());
         };
-        match BufferMut::from_memory(memory) {
-            Ok(buffer) => {
-                Ok(Self { buffer, transferred: len / size_of::<T>(), is_scattered: layout.is_some() })
+        let transferred = len / size_of::<T>();
+        let landed = match PartMut::from_memory(memory) {
+            Ok(part) => Landed::Part(part),
+            Err(memory) => {
+                let buffer = BufferMut::<T>::from_memory(memory)
+                    .map_err(|memory| misfit::<T>(memory.address(), memory.len()))?;
+                let shown = if layout.is_some() { buffer.len() } else { transferred };
+                Landed::Buffer(buffer, shown)
             }
-            Err(memory) => Err(misfit::<T>(memory.address(), memory.len())),
-        }
+        };
+        Ok(Self { landed, transferred })
     }
 }

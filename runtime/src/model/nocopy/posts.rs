@@ -8,83 +8,12 @@
 
 use super::arguments::NocopyParameter;
 use super::buffer::{BufferMut, Element};
-use chare_layout::{Layout, Raw};
-use chare_lrts::MemoryMut;
+use super::landing::{Landing, PostedMemory};
+use super::parts::PartMut;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use thiserror::Error;
-
-/// A buffer to receive into, and how much of it is to be filled: the whole, its first elements, or what a layout selects.
-///
-/// ```
-/// # use chare::Landing;
-/// # use chare::layout::Layout;
-/// # fn main() -> Result<(), chare::layout::LayoutError> {
-/// let whole: Landing<f64> = vec![0.0; 100].into();
-/// let part = Landing::first(10, vec![0.0; 100]);
-/// let column = Landing::at(&Layout::vector(10, 1, 10)?, vec![0.0; 100]);
-/// assert_eq!((whole.len(), part.len(), column.len()), (100, 10, 10));
-/// # Ok(())
-/// # }
-/// ```
-pub struct Landing<T: Element> {
-    buffer: BufferMut<T>,
-    len: usize,
-    layout: Option<Arc<Raw>>,
-}
-
-impl<T: Element> Landing<T> {
-    /// The first `len` elements of a buffer; its tail stays untouched.
-    ///
-    /// # Panics
-    /// If the buffer is shorter than that.
-    pub fn first(len: usize, buffer: impl Into<BufferMut<T>>) -> Self {
-        let buffer = buffer.into();
-        assert!(len <= buffer.len(), "the first {len} elements of a buffer of {}", buffer.len());
-        Self { buffer, len, layout: None }
-    }
-
-    /// The elements of a buffer that a layout selects, in the layout's order; the others stay untouched.
-    ///
-    /// # Panics
-    /// If the layout selects what lies outside the buffer, or an element twice.
-    pub fn at(layout: &Layout<T>, buffer: impl Into<BufferMut<T>>) -> Self {
-        let buffer = buffer.into();
-        let checked = layout.check_bounds(size_of_val::<[T]>(&buffer) as u64);
-        checked
-            .and_then(|()| layout.check_target())
-            .unwrap_or_else(|error| panic!("a layout of a landing: {error}"));
-        Self { buffer, len: layout.len(), layout: Some(Arc::clone(layout.raw())) }
-    }
-
-    /// How many elements are to be filled.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether none are.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The whole buffer.
-    pub fn into_buffer(self) -> BufferMut<T> {
-        self.buffer
-    }
-
-    pub(crate) fn erase(self) -> PostedMemory {
-        let Self { buffer, len, layout } = self;
-        PostedMemory { bytes: len * size_of::<T>(), memory: buffer.into_memory(), layout }
-    }
-}
-
-impl<T: Element, B: Into<BufferMut<T>>> From<B> for Landing<T> {
-    fn from(buffer: B) -> Self {
-        let buffer = buffer.into();
-        Self { len: buffer.len(), buffer, layout: None }
-    }
-}
 
 /// The reason that a buffer and a post did not meet.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -131,6 +60,25 @@ pub struct MatchError<T: Element> {
 }
 
 impl<T: Element> fmt::Debug for MatchError<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// A part that was not posted; it comes back, and the post unused, with which to go on as for [`MatchError`].
+#[derive(Error)]
+#[error("{cause}")]
+pub struct PartError<T: Element> {
+    /// The post, unused.
+    pub post: Post<T>,
+    /// The part.
+    pub part: PartMut<T>,
+    /// The reason.
+    #[source]
+    pub cause: PostRefusal,
+}
+
+impl<T: Element> fmt::Debug for PartError<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
     }
@@ -192,10 +140,23 @@ impl<T: Element> Post<T> {
     /// A buffer that is longer than the sender's comes back, with the post.
     pub fn post(self, landing: impl Into<Landing<T>>) -> Result<(), MatchError<T>> {
         let landing = landing.into();
-        if let Err(cause) = fits(landing.len, self.len()) {
-            return Err(MatchError { post: self, buffer: Some(landing.buffer), cause });
+        if let Err(cause) = fits(landing.len(), self.len()) {
+            return Err(MatchError { post: self, buffer: Some(landing.into_buffer()), cause });
         }
         self.slot.fill(landing.erase());
+        Ok(())
+    }
+
+    /// Gives a part of a buffer, which is filled in place as a whole, while other parts of the buffer are sent, filled or read. The entry
+    /// takes it by [`Posted::into_part`](crate::Posted::into_part).
+    ///
+    /// # Errors
+    /// A part that is longer than the sender's argument comes back, with the post.
+    pub fn post_part(self, part: PartMut<T>) -> Result<(), PartError<T>> {
+        if let Err(cause) = fits(part.len(), self.len()) {
+            return Err(PartError { post: self, part, cause });
+        }
+        self.slot.fill(part.into_posted());
         Ok(())
     }
 }
@@ -231,14 +192,6 @@ impl fmt::Debug for Posts {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Posts({} left)", self.0.len())
     }
-}
-
-/// A posted buffer and how many bytes of it are to be filled, no more than the sender offers: its first ones, or those that a layout of as
-/// many bytes selects.
-pub(crate) struct PostedMemory {
-    pub(crate) memory: MemoryMut,
-    pub(crate) bytes: usize,
-    pub(crate) layout: Option<Arc<Raw>>,
 }
 
 /// A call with posts: it waits until all of them have their buffers.

@@ -1,9 +1,10 @@
 //! Views of nocopy arguments: what a layout selected, read where it lies.
 
 use super::arguments::{Arrived, ArrivedArgument, NocopyParameter, misfit};
-use super::buffer::{Buffer, Element};
+use super::buffer::Element;
 use super::kind::NocopyKind;
 use super::outgoing::Release;
+use super::selected;
 use chare_layout::{Layout, LayoutError, Plan, Raw};
 use chare_lrts::{Memory, MemoryMut};
 use std::fmt;
@@ -48,7 +49,7 @@ use std::sync::Arc;
 /// assert_eq!(code.unwrap(), 0);
 /// ```
 pub struct ReceivedView<T: Element> {
-    bytes: Buffer<u8>,
+    memory: Memory,
     layout: Layout<u8, T>,
     release: Option<Arc<Release>>,
 }
@@ -66,8 +67,7 @@ impl<T: Element> ReceivedView<T> {
 
     /// The elements, in the order of the sender's layout, piece by piece: each piece is what stands side by side in memory.
     pub fn rows(&self) -> impl Iterator<Item = &[T]> {
-        let piece = |(at, len): (i64, u64)| bytemuck::cast_slice(&self.bytes[at as usize..][..len as usize]);
-        self.layout.runs().map(piece)
+        selected::rows(&self.memory, &self.layout)
     }
 
     /// The elements, in the order of the sender's layout.
@@ -78,7 +78,9 @@ impl<T: Element> ReceivedView<T> {
     /// The elements side by side. One copy.
     pub fn to_vec(&self) -> Vec<T> {
         let mut elements = vec![T::zeroed(); self.len()];
-        chare_layout::pack(&self.layout, &self.bytes, bytemuck::cast_slice_mut(&mut elements))
+        let packed = Plan::pack(&self.layout);
+        packed
+            .and_then(|plan| selected::copy_to(&plan, &self.memory, &mut elements))
             .unwrap_or_else(|error| unreachable!("a view lies within its memory: {error}"));
         elements
     }
@@ -92,7 +94,7 @@ impl<T: Element> ReceivedView<T> {
             return Err(LayoutError::TooLong { have: layout.bytes(), room: self.layout.bytes() });
         }
         let plan = Plan::beginning(&self.layout, layout)?;
-        chare_layout::copy(&plan, &self.bytes, bytemuck::cast_slice_mut(target))
+        selected::copy_to(&plan, &self.memory, target)
     }
 
     /// A view of memory in which every selected piece is whole elements, each aligned; of a packed copy where it is not.
@@ -103,26 +105,23 @@ impl<T: Element> ReceivedView<T> {
         let (memory, layout, release) = match layout {
             None if is_aligned => (memory, whole(len)?, release),
             None => return Err(misfit::<T>(address, len)),
-            Some(layout) if is_aligned && layout.grain().is_multiple_of(size_of::<T>() as u64) => {
-                (memory, layout, release)
-            }
+            Some(layout) if selected::fits::<T>(&memory, &layout) => (memory, layout, release),
             Some(layout) => {
                 let mut packed = MemoryMut::heap_zeroed(layout.bytes() as usize);
-                chare_layout::pack(&layout, memory.as_slice(), packed.as_mut_slice())
-                    .map_err(|error| error.to_string())?;
+                let plan = Plan::pack(&layout).map_err(|error| error.to_string())?;
+                selected::copy(&plan, &memory, &mut packed).map_err(|error| error.to_string())?;
                 let layout = whole(packed.len())?;
                 (packed.freeze(), layout, None)
             }
         };
         let layout = Layout::from_raw(layout).map_err(|_| misfit::<T>(address, len))?;
-        let bytes = Buffer::from_memory(memory).unwrap_or_else(|_| unreachable!("bytes stand anywhere"));
-        Ok(Self { bytes, layout, release })
+        Ok(Self { memory, layout, release })
     }
 }
 
 impl<T: Element> Clone for ReceivedView<T> {
     fn clone(&self) -> Self {
-        Self { bytes: self.bytes.clone(), layout: self.layout.clone(), release: self.release.clone() }
+        Self { memory: self.memory.clone(), layout: self.layout.clone(), release: self.release.clone() }
     }
 }
 

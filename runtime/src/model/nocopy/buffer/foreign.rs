@@ -92,7 +92,7 @@ impl<T: Element> Buffer<T> {
     pub unsafe fn from_raw_parts(address: *const T, len: usize, guard: impl Send + Sync + 'static) -> Self {
         let bytes = checked_bytes::<T>(address, len);
         // SAFETY: the caller's promise is that of `Memory::lent`.
-        let memory = unsafe { Memory::lent(address.cast(), bytes, Box::new(guard)) };
+        let memory = unsafe { Memory::lent(address.cast(), bytes, None, Box::new(guard)) };
         Self { memory, elements: PhantomData }
     }
 }

@@ -147,7 +147,7 @@ pub(crate) fn lend_vector<T: Element>(vector: Arc<Vec<T>>) -> Memory {
     let (address, len) = (vector.as_ptr().cast(), size_of_val(vector.as_slice()));
     // SAFETY: the owner is a handle of the vector. While it lives, no other handle is the only one, so no code writes, grows
     // or drops the vector; plain old data have no interior that is written behind a shared reference.
-    unsafe { Memory::lent(address, len, Box::new(vector)) }
+    unsafe { Memory::lent(address, len, None, Box::new(vector)) }
 }
 
 impl<T: Element> From<Vec<T>> for Buffer<T> {

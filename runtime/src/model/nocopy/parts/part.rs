@@ -1,0 +1,197 @@
+#![expect(unsafe_code, reason = "reads and writes the elements of one part of a buffer")]
+//! Part of a buffer: exclusive or shared, held by a program or by a transfer.
+
+use super::whole::Whole;
+use crate::model::nocopy::buffer::Element;
+use crate::model::nocopy::completion::Completion;
+use crate::model::nocopy::landing::PostedMemory;
+use crate::model::nocopy::outgoing::{NocopyArgument, Outgoing, Terms};
+use chare_layout::Raw;
+use chare_lrts::{Memory, MemoryMut, Share};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A part of a buffer that one owner fills: its elements, or a transfer into them.
+///
+/// Given to [`Post::post_part`](crate::Post::post_part) it is where an argument lands, in place; it comes back by
+/// [`Posted::into_part`](crate::Posted::into_part).
+pub struct PartMut<T: Element> {
+    pub(super) whole: Arc<Whole>,
+    pub(super) number: usize,
+    pub(super) elements: PhantomData<T>,
+}
+
+/// A part of a buffer that anyone may read and nobody may write. Cloning shares.
+///
+/// It is an argument for a `#[nocopy]` parameter: it leaves as it lies, as a buffer by a layout does.
+pub struct Part<T: Element>(pub(super) Arc<PartMut<T>>);
+
+impl<T: Element> PartMut<T> {
+    fn layout(&self) -> &Arc<Raw> {
+        &self.whole.parts[self.number]
+    }
+
+    /// How many elements it has.
+    pub fn len(&self) -> usize {
+        self.layout().bytes() as usize / size_of::<T>()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Gives up writing for sharing. Copies nothing.
+    pub fn share(self) -> Part<T> {
+        Part(Arc::new(self))
+    }
+
+    /// The elements in the layout's order, piece by piece: each piece is what stands side by side.
+    pub fn rows(&self) -> impl Iterator<Item = &[T]> {
+        self.layout().runs().map(|(at, len)| {
+            let first = self.whole.memory.address().wrapping_offset(at as isize).cast::<T>();
+            // SAFETY: a piece of this part: within the memory, whole elements, each aligned. It is written through this value alone,
+            // which is borrowed.
+            unsafe { std::slice::from_raw_parts(first, len as usize / size_of::<T>()) }
+        })
+    }
+
+    /// The elements in the layout's order, piece by piece, to be written.
+    pub fn rows_mut(&mut self) -> impl Iterator<Item = &mut [T]> {
+        let address = self.whole.memory.address();
+        self.layout().runs().map(move |(at, len)| {
+            let first = address.wrapping_offset(at as isize).cast::<T>();
+            // SAFETY: as in `rows`; the value is borrowed exclusively, and pieces share no element, as `split` has checked.
+            unsafe { std::slice::from_raw_parts_mut(first, len as usize / size_of::<T>()) }
+        })
+    }
+
+    /// Where it lies: itself where it stands in one piece, else the whole memory and the layout.
+    fn place(&self) -> Place {
+        let (memory, layout) = (&self.whole.memory, self.layout());
+        let (address, len, share) = (memory.address(), memory.len(), memory.share());
+        if !layout.is_contiguous() {
+            return Place { address, len, share, layout: Some(Arc::clone(layout)) };
+        }
+        let at = layout.origin() as usize;
+        Place {
+            address: address.wrapping_add(at),
+            len: layout.bytes() as usize,
+            share: share.map(|share| Share { offset: share.offset + at as u64, ..share }),
+            layout: None,
+        }
+    }
+
+    /// The part as memory that a transfer fills; [`PartMut::from_memory`] gives it back.
+    pub(crate) fn into_posted(self) -> PostedMemory {
+        let Place { address, len, share, layout } = self.place();
+        let bytes = self.layout().bytes() as usize;
+        // SAFETY: the owner keeps the memory allocated and is the only one to reach the part's elements. Where the memory is more than the
+        // part, it travels with the part's layout, beside which nobody touches it.
+        let memory = unsafe { MemoryMut::from_raw_parts(address, len, share, Box::new(self)) };
+        PostedMemory { memory, bytes, layout }
+    }
+
+    /// The part that this memory was made of.
+    ///
+    /// # Errors
+    /// The memory itself, if it was not made of a part.
+    pub(crate) fn from_memory(memory: MemoryMut) -> Result<Self, MemoryMut> {
+        if !memory.owner().is::<Self>() {
+            return Err(memory);
+        }
+        Ok(*memory.into_owner().downcast().expect("the owner was looked at"))
+    }
+}
+
+/// A part's place in memory.
+struct Place {
+    address: *mut u8,
+    len: usize,
+    share: Option<Share>,
+    layout: Option<Arc<Raw>>,
+}
+
+impl<T: Element> Part<T> {
+    /// How many elements it has.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The elements in the layout's order, piece by piece: each piece is what stands side by side.
+    pub fn rows(&self) -> impl Iterator<Item = &[T]> {
+        self.0.rows()
+    }
+
+    /// The part, exclusive again, if this is the last handle: no clone is alive, and no transfer reads it.
+    ///
+    /// # Errors
+    /// The same part, when another handle or a transfer still holds it.
+    pub fn try_into_mut(self) -> Result<PartMut<T>, Self> {
+        Arc::try_unwrap(self.0).map_err(Self)
+    }
+
+    /// Sends the part, and calls back with the number of elements that went out when the receivers have released it. If the caller kept a
+    /// clone, that is then the last handle.
+    pub fn on_sent(self, completion: impl Into<Completion<u64>>) -> SendPart<T> {
+        SendPart { part: self, on_sent: completion.into() }
+    }
+
+    fn outgoing(self) -> Outgoing {
+        let Place { address, len, share, layout } = self.0.place();
+        // SAFETY: the owner keeps the memory allocated, and, being shared, the part's elements unwritten. Where the memory is more than
+        // the part, it travels with the part's layout, beside which nobody reads it.
+        let memory = unsafe { Memory::lent(address, len, share, Box::new(self)) };
+        Outgoing { memory, layout, terms: Terms::default(), hand_back: None }
+    }
+}
+
+/// A part to be sent, whose sender is told when its receivers have released it.
+pub struct SendPart<T: Element> {
+    part: Part<T>,
+    on_sent: Completion<u64>,
+}
+
+impl<T: Element> NocopyArgument<T> for Part<T> {
+    fn erase(self) -> Outgoing {
+        self.outgoing()
+    }
+}
+
+impl<T: Element> NocopyArgument<T> for SendPart<T> {
+    fn erase(self) -> Outgoing {
+        let Self { part, on_sent } = self;
+        let hand_back = move |bytes: u64| on_sent.finish(bytes / size_of::<T>() as u64);
+        Outgoing { hand_back: Some(Box::new(hand_back)), ..part.outgoing() }
+    }
+}
+
+impl<T: Element> Clone for Part<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T: Element> fmt::Debug for PartMut<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "PartMut({} elements)", self.len())
+    }
+}
+
+impl<T: Element> fmt::Debug for Part<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Part({} elements)", self.len())
+    }
+}
+
+impl<T: Element> fmt::Debug for SendPart<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "SendPart({} elements)", self.part.len())
+    }
+}

@@ -1,0 +1,111 @@
+//! Splitting of buffers into parts that share no element.
+
+use super::part::PartMut;
+use super::rest::Rest;
+use super::whole::{Whole, typed};
+use crate::model::nocopy::buffer::{BufferMut, Element};
+use chare_layout::{Layout, LayoutError, Raw};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// A buffer that was not split; it comes back.
+#[derive(Error)]
+#[error("a buffer cannot be split into these parts: {cause}")]
+pub struct NotSplit<T: Element> {
+    /// The buffer, whole.
+    pub buffer: BufferMut<T>,
+    /// The cause: parts that share an element, lie outside the buffer, or select pieces of elements.
+    #[source]
+    pub cause: LayoutError,
+}
+
+impl<T: Element> fmt::Debug for NotSplit<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// A split buffer: what no part selects, and the parts.
+pub type Split<T, const N: usize> = (Rest<T>, [PartMut<T>; N]);
+
+impl<T: Element> BufferMut<T> {
+    /// Splits the buffer into parts, one for each layout, that are sent and filled independently of each other, and the rest. Copies
+    /// nothing; costs a walk over the layouts, once.
+    ///
+    /// A halo exchange in one array, in both directions at once: the outermost elements leave while the frame around them is filled.
+    ///
+    /// ```
+    /// use chare::Layout;
+    /// use chare::prelude::*;
+    ///
+    /// struct Row {
+    ///     rest: chare::Rest<f64>,
+    ///     inner: chare::Part<f64>,
+    ///     frame: Option<chare::PartMut<f64>>,
+    /// }
+    ///
+    /// #[chare(array)]
+    /// impl Row {
+    ///     #[entry]
+    ///     fn new() -> Self {
+    ///         let row = BufferMut::from(vec![chare::this_index::<u64>() as f64; 4]);
+    ///         let inner = Layout::contiguous(3).expect("three elements");
+    ///         let frame = Layout::contiguous(1).and_then(|one| one.shifted(3)).expect("the fourth");
+    ///         let (rest, [inner, frame]) = row.split([&inner, &frame]).expect("they share no element");
+    ///         Self { rest, inner: inner.share(), frame: Some(frame) }
+    ///     }
+    ///
+    ///     #[entry]
+    ///     fn send(&mut self) {
+    ///         self.this_collection().at(1 - self.this_index()).land(self.inner.clone());
+    ///     }
+    ///
+    ///     #[entry]
+    ///     fn land(&mut self, #[nocopy(post)] edge: Posted<f64>) {
+    ///         let frame = edge.into_part();
+    ///         let whole = self.rest.whole([&self.inner as &dyn chare::Shown, &frame]).expect("all parts are here");
+    ///         assert_eq!(whole[2..], [self.this_index() as f64, 1.0 - self.this_index() as f64]);
+    ///         self.contribute(barrier(), Callback::exit());
+    ///     }
+    ///
+    ///     #[post(land)]
+    ///     fn post_land(&mut self, edge: Post<f64>) {
+    ///         edge.post_part(self.frame.take().expect("one edge comes")).expect("it offers three elements");
+    ///     }
+    /// }
+    ///
+    /// let code = chare::Job::in_process(2, 1).run(|| async {
+    ///     RowProxy::create(2).send();
+    ///     chare::future::<()>().0.await;
+    /// });
+    /// assert_eq!(code.unwrap(), 0);
+    /// ```
+    ///
+    /// # Errors
+    /// The buffer itself, when parts share an element, lie outside the buffer, or select pieces of elements.
+    pub fn split<const N: usize>(self, layouts: [&Layout<T>; N]) -> Result<Split<T, N>, NotSplit<T>> {
+        let memory = self.into_memory();
+        if let Err(cause) = check(memory.len() as u64, size_of::<T>() as u64, layouts.map(Layout::raw)) {
+            return Err(NotSplit { buffer: typed(memory), cause });
+        }
+        let parts = layouts.map(|layout| Arc::clone(layout.raw())).into();
+        let whole = Arc::new(Whole { memory, parts });
+        let part = |number| PartMut { whole: Arc::clone(&whole), number, elements: PhantomData };
+        let parts = std::array::from_fn(part);
+        Ok((Rest { whole, elements: PhantomData }, parts))
+    }
+}
+
+fn check<const N: usize>(len: u64, element: u64, layouts: [&Arc<Raw>; N]) -> Result<(), LayoutError> {
+    let mut all = Raw::bytes_of(0)?;
+    for layout in layouts {
+        layout.check_bounds(len)?;
+        if !layout.grain().is_multiple_of(element) {
+            return Err(LayoutError::NotWhole { grain: layout.grain(), element });
+        }
+        all = all.then(layout)?;
+    }
+    all.check_target()
+}

@@ -1,0 +1,50 @@
+#![expect(unsafe_code, reason = "reads and writes what layouts select, and makes no reference to the rest")]
+//! Selected elements: what a layout selects of memory, read and copied without a look at the rest, which somebody else may write.
+//!
+//! Memory comes here with the layout that it was given out with: a whole buffer with any layout that lies within it, a part of a buffer
+//! (see `buffer/parts.rs`) with the part's own.
+
+use super::buffer::Element;
+use chare_layout::{LayoutError, Plan, Raw};
+use chare_lrts::{Memory, MemoryMut};
+
+/// The selected elements in the layout's order, piece by piece; none where a piece is not whole elements, each aligned.
+pub(super) fn rows<'a, T: Element>(memory: &'a Memory, layout: &'a Raw) -> impl Iterator<Item = &'a [T]> {
+    let is_whole = fits::<T>(memory, layout) && layout.check_bounds(memory.len() as u64).is_ok();
+    let runs = is_whole.then(|| layout.runs()).into_iter().flatten();
+    runs.map(|(at, len)| {
+        let first = memory.address().wrapping_offset(at as isize).cast::<T>();
+        // SAFETY: the piece lies within the memory, whose handle keeps it allocated and what is selected unwritten; it is whole
+        // elements, each aligned, and any bytes are values of `T: Pod`.
+        unsafe { std::slice::from_raw_parts(first, len as usize / size_of::<T>()) }
+    })
+}
+
+/// Whether each selected piece is whole elements, each aligned.
+pub(super) fn fits<T: Element>(memory: &Memory, layout: &Raw) -> bool {
+    memory.address().cast::<T>().is_aligned() && layout.grain().is_multiple_of(size_of::<T>() as u64)
+}
+
+/// Copies by a plan made of the memories' layouts.
+///
+/// # Errors
+/// A layout that selects what lies outside its memory; nothing was copied.
+pub(crate) fn copy(plan: &Plan, source: &Memory, target: &mut MemoryMut) -> Result<(), LayoutError> {
+    plan.check_bounds(source.len() as u64, target.len() as u64)?;
+    // SAFETY: both memories hold what their layouts select. The source's handle keeps others from writing what is selected there, the
+    // target's, which is exclusive, from touching what is selected there; so the two share no byte.
+    unsafe { plan.run(source.address(), target.address()) };
+    Ok(())
+}
+
+/// Copies by a plan into elements side by side.
+///
+/// # Errors
+/// A layout that selects what lies outside its memory; nothing was copied.
+pub(super) fn copy_to<T: Element>(plan: &Plan, source: &Memory, target: &mut [T]) -> Result<(), LayoutError> {
+    let target = bytemuck::cast_slice_mut::<T, u8>(target);
+    plan.check_bounds(source.len() as u64, target.len() as u64)?;
+    // SAFETY: as in `copy`; the target is borrowed exclusively.
+    unsafe { plan.run(source.address(), target.as_mut_ptr()) };
+    Ok(())
+}
