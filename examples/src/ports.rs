@@ -21,13 +21,18 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// A nocopy argument.
-    pub fn send<T: Element>(self, buffer: impl Into<Buffer<T>>) -> SendBuffer<T> {
-        SendBuffer::from(buffer.into()).registration(match self {
+    /// When the memory of nocopy arguments is registered.
+    pub fn registration(self) -> Registration {
+        match self {
             Self::Unreg => Registration::Lazily,
             Self::Reg => Registration::Now,
             Self::Prereg => Registration::Pooled,
-        })
+        }
+    }
+
+    /// A nocopy argument.
+    pub fn send<T: Element>(self, buffer: impl Into<Buffer<T>>) -> SendBuffer<T> {
+        SendBuffer::from(buffer.into()).registration(self.registration())
     }
 
     /// Elements that others get.

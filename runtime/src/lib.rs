@@ -109,8 +109,8 @@ pub use model::index::ArrayIndex;
 pub use model::index_range::indices;
 pub use model::nocopy::{
     Buffer, BufferMut, Completion, Element, Landing, MatchError, NocopyArgument, NotJoined, NotSplit, Part,
-    PartError, PartMut, Post, PostError, PostRefusal, Posted, Received, ReceivedView, Registration, Rest,
-    SendBuffer, SendPart, Sent, Shown, SourceHandle, Split, TargetHandle,
+    PartError, PartLayout, PartMut, Post, PostError, PostRefusal, Posted, Received, ReceivedView,
+    Registration, Rest, SendBuffer, SendPart, Sent, Shown, SourceHandle, Split, TargetHandle,
 };
 pub use model::priority::Priority;
 pub use model::reduction::reducers::{

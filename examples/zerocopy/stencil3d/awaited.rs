@@ -3,7 +3,7 @@
 //! Faces that come early, also those of an iteration ahead, wait with the block until it asks for them by their iteration.
 
 use crate::grid::{Grid, Side};
-use crate::problem::{Place, Problem, face_of};
+use crate::problem::{Place, Problem};
 use chare::prelude::*;
 
 pub(crate) struct Block {
@@ -20,21 +20,31 @@ impl Block {
 
     /// A neighbour's face of an iteration.
     #[entry(awaited)]
-    fn receive(#[reference] iteration: u32, side: Side, #[nocopy] face: Received<f64>);
+    fn receive(#[reference] iteration: u32, side: Side, #[nocopy] face: ReceivedView<f64>);
 
     #[entry]
     pub(crate) async fn run(this: This<Self>, done: Callback<()>) {
         let problem = this.with(|block| block.problem);
+        let mut before: Vec<chare::Future<u64>> = Vec::new();
         for iteration in 0..problem.iterations {
+            let mut backs = Vec::new();
             for side in Side::ALL {
+                let (back, on_back) = chare::future();
                 let neighbour = this.collection().at(problem.neighbour(this.index(), side));
-                neighbour.receive(iteration, side.opposite(), this.with(|block| face_of(&block.grid, side)));
+                let face = this.with(|block| block.grid.face(side));
+                neighbour.receive(iteration, side.opposite(), face.on_sent(on_back));
+                backs.push(back);
             }
             for _ in Side::ALL {
                 let (_, side, face) = this.when(Self::receive).reference(iteration).await;
-                this.with(|block| block.grid.set_frame(side, &face));
+                this.with(|block| block.grid.set_frame(side, face.iter()));
             }
-            this.with(|block| block.grid.sweep());
+            // The sweep writes the array that the faces of the iteration before have left from.
+            chare::wait_all(std::mem::replace(&mut before, backs)).await;
+            this.with(|block| {
+                assert!(block.grid.is_ready(), "all faces are here, and those of before are back");
+                block.grid.sweep();
+            });
         }
         this.with(|block| problem.check(this.index(), &block.grid));
         this.contribute(barrier(), done);

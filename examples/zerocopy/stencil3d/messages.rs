@@ -12,8 +12,6 @@ pub(crate) struct Block {
     grid: Grid,
     /// The iteration whose faces it has sent.
     iteration: u32,
-    /// Faces of that iteration which have arrived.
-    faces_arrived: usize,
     /// Faces of the next iteration.
     early: Vec<(Side, Vec<f64>)>,
     done: Callback<()>,
@@ -25,7 +23,7 @@ impl Block {
     #[entry]
     pub(crate) fn new(problem: Problem, done: Callback<()>) -> Self {
         let grid = problem.grid();
-        let block = Self { problem, grid, iteration: 0, faces_arrived: 0, early: Vec::new(), done };
+        let block = Self { problem, grid, iteration: 0, early: Vec::new(), done };
         block.send_faces();
         block
     }
@@ -34,7 +32,7 @@ impl Block {
     #[entry]
     fn receive(&mut self, side: Side, iteration: u32, face: Vec<f64>) {
         if iteration == self.iteration {
-            self.take_face(side, &face);
+            self.grid.set_frame(side, &face);
             self.advance();
         } else {
             self.early.push((side, face));
@@ -44,28 +42,22 @@ impl Block {
     fn send_faces(&self) {
         for side in Side::ALL {
             let neighbour = self.this_collection().at(self.problem.neighbour(chare::this_index(), side));
-            neighbour.receive(side.opposite(), self.iteration, self.grid.face(side).collect());
+            neighbour.receive(side.opposite(), self.iteration, self.grid.face_values(side));
         }
-    }
-
-    fn take_face(&mut self, side: Side, face: &[f64]) {
-        self.grid.set_frame(side, face);
-        self.faces_arrived += 1;
     }
 
     /// Sweeps as often as faces allow.
     fn advance(&mut self) {
-        while self.faces_arrived == Side::ALL.len() {
+        while self.grid.is_ready() {
             self.grid.sweep();
             self.iteration += 1;
-            self.faces_arrived = 0;
             if self.iteration == self.problem.iterations {
                 self.problem.check(self.this_index(), &self.grid);
                 return self.contribute(barrier(), self.done);
             }
             self.send_faces();
             for (side, face) in std::mem::take(&mut self.early) {
-                self.take_face(side, &face);
+                self.grid.set_frame(side, &face);
             }
         }
     }

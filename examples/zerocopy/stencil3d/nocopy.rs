@@ -2,7 +2,7 @@
 //! its own are back, and waits for all others.
 
 use crate::grid::{Grid, Side};
-use crate::problem::{Place, Problem, face_of};
+use crate::problem::{Place, Problem};
 use chare::prelude::*;
 
 pub(crate) struct Block {
@@ -27,15 +27,15 @@ impl Block {
         let back = self.this_chare().face_back_callback();
         for side in Side::ALL {
             let neighbour = self.this_collection().at(self.problem.neighbour(self.this_index(), side));
-            neighbour
-                .receive(side.opposite(), self.problem.mode.send(face_of(&self.grid, side)).on_sent(back));
+            let face = self.grid.face(side).registration(self.problem.mode.registration());
+            neighbour.receive(side.opposite(), face.on_sent(back));
         }
     }
 
     /// A neighbour's face, at this side.
     #[entry]
-    fn receive(&mut self, side: Side, #[nocopy] face: Received<f64>) {
-        self.grid.set_frame(side, &face);
+    fn receive(&mut self, side: Side, #[nocopy] face: ReceivedView<f64>) {
+        self.grid.set_frame(side, face.iter());
         self.faces_arrived += 1;
         drop(face);
         self.go_on();
@@ -43,7 +43,7 @@ impl Block {
 
     /// A neighbour has let go of a face of this block.
     #[entry]
-    fn face_back(&mut self, _face: Sent<f64>) {
+    fn face_back(&mut self, _points: u64) {
         self.faces_back += 1;
         self.go_on();
     }
@@ -53,6 +53,7 @@ impl Block {
             return;
         }
         (self.faces_arrived, self.faces_back) = (0, 0);
+        assert!(self.grid.is_ready(), "all faces are here and back");
         self.grid.sweep();
         self.iteration += 1;
         if self.iteration < self.problem.iterations {

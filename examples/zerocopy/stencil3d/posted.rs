@@ -1,32 +1,18 @@
-//! A block of the box as a chare that gives the buffers which its neighbours' faces land in.
+//! A block of the box as a chare in whose frame its neighbours' faces land.
 //!
-//! A neighbour is ahead by one iteration and never by two (see [`crate::messages`]). So each side has two landing buffers, one for even iterations and
-//! one for odd, and a landing buffer is free again when its iteration has been swept.
+//! A neighbour is ahead by one iteration and never by two (see [`crate::messages`]), so the frames of two arrays suffice: of the one that is
+//! swept, and of the one that the sweep writes. It is written when the faces that left from it have come back.
 
 use crate::grid::{Grid, Side};
-use crate::problem::{Place, Problem, face_of};
+use crate::problem::{Place, Problem};
 use chare::prelude::*;
-
-/// A side's two buffers, for even and for odd iterations.
-#[derive(Default)]
-struct Landings {
-    /// Out while filled or being filled.
-    free: [Option<BufferMut<f64>>; 2],
-    arrived: [Option<BufferMut<f64>>; 2],
-}
 
 pub(crate) struct Block {
     problem: Problem,
     grid: Grid,
     /// The iteration whose faces it has sent.
     iteration: u32,
-    /// By side.
-    landings: [Landings; 6],
     done: Callback<()>,
-}
-
-fn parity(iteration: u32) -> usize {
-    (iteration % 2) as usize
 }
 
 #[chare(array, index = Place)]
@@ -34,12 +20,7 @@ impl Block {
     /// Sends the first faces; those for blocks that do not exist yet wait for them.
     #[entry]
     pub(crate) fn new(problem: Problem, done: Callback<()>) -> Self {
-        let grid = problem.grid();
-        let landings = Side::ALL.map(|side| Landings {
-            free: [(); 2].map(|()| Some(BufferMut::zeroed(grid.face_len(side)))),
-            ..Landings::default()
-        });
-        let block = Self { problem, grid, iteration: 0, landings, done };
+        let block = Self { problem, grid: problem.grid(), iteration: 0, done };
         block.send_faces();
         block
     }
@@ -47,28 +28,34 @@ impl Block {
     /// A neighbour's face of an iteration has landed.
     #[entry]
     fn receive(&mut self, side: Side, iteration: u32, #[nocopy(post)] face: Posted<f64>) {
-        self.landings[side as usize].arrived[parity(iteration)] = Some(face.into_buffer());
+        self.grid.put_frame(side, iteration != self.iteration, face.into_part());
+        self.advance();
+    }
+
+    /// A neighbour has let go of a face of this block.
+    #[entry]
+    fn face_back(&mut self, _points: u64) {
         self.advance();
     }
 
     #[post(receive)]
     fn post_receive(&mut self, side: &Side, iteration: &u32, face: Post<f64>) {
-        let landing = self.landings[*side as usize].free[parity(*iteration)].take();
-        let landing = landing.expect("a neighbour is at most one iteration ahead");
-        face.post(landing).expect("all faces of a side are as long");
+        let frame = self.grid.take_frame(*side, *iteration != self.iteration);
+        face.post_part(frame).expect("all faces of a side are as long");
     }
 
     fn send_faces(&self) {
+        let back = self.this_chare().face_back_callback();
         for side in Side::ALL {
             let neighbour = self.this_collection().at(self.problem.neighbour(chare::this_index(), side));
-            let face = self.problem.mode.send(face_of(&self.grid, side));
-            neighbour.receive(side.opposite(), self.iteration, face);
+            let face = self.grid.face(side).registration(self.problem.mode.registration());
+            neighbour.receive(side.opposite(), self.iteration, face.on_sent(back));
         }
     }
 
     /// Sweeps as often as faces allow.
     fn advance(&mut self) {
-        while self.take_faces() {
+        while self.iteration < self.problem.iterations && self.grid.is_ready() {
             self.grid.sweep();
             self.iteration += 1;
             if self.iteration == self.problem.iterations {
@@ -77,20 +64,5 @@ impl Block {
             }
             self.send_faces();
         }
-    }
-
-    /// Takes the faces of the current iteration over, if all have arrived, and frees their landing buffers.
-    fn take_faces(&mut self) -> bool {
-        let parity = parity(self.iteration);
-        let are_here = self.landings.iter().all(|landings| landings.arrived[parity].is_some());
-        if are_here {
-            for (side, landings) in Side::ALL.into_iter().zip(&mut self.landings) {
-                if let Some(face) = landings.arrived[parity].take() {
-                    self.grid.set_frame(side, &face);
-                    landings.free[parity] = Some(face);
-                }
-            }
-        }
-        are_here
     }
 }

@@ -1,7 +1,7 @@
 //! Problem: the box, its division into blocks, and the right answer. It knows no chare types.
 
 use crate::grid::{Extent, Grid, Side};
-use chare::{Buffer, BufferMut};
+use chare::Buffer;
 use chare_examples::ports::Mode;
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ impl Problem {
 
     /// The whole box after all iterations, as one process alone computes it: a readonly value, for [`Problem::check`].
     pub(crate) fn solve(&self) -> Buffer<f64> {
-        Grid::solve(self.points, self.block, self.iterations).inner().collect::<Vec<f64>>().into()
+        Grid::solve(self.points, self.block, self.iterations).rows().collect::<Vec<_>>().concat().into()
     }
 
     /// Compares a block with its part of the whole.
@@ -54,22 +54,11 @@ impl Problem {
         let Self { points, block, .. } = self;
         let extent = Extent::from(place);
         let [first_x, first_y, first_z] = [0, 1, 2].map(|axis| extent[axis] * block[axis]);
-        for z in 0..block[2] {
-            for y in 0..block[1] {
-                let start = ((first_z + z) * points[1] + first_y + y) * points[0] + first_x;
-                let row = &whole[start..start + block[0]];
-                assert!(
-                    row.iter().enumerate().all(|(x, expected)| grid.value([x, y, z]) == *expected),
-                    "block {place:?} differs in row {y} of layer {z}"
-                );
-            }
+        for (number, row) in grid.rows().enumerate() {
+            let (y, z) = (number % block[1], number / block[1]);
+            let start = ((first_z + z) * points[1] + first_y + y) * points[0] + first_x;
+            let expected = &whole[start..start + block[0]];
+            assert!(row == expected, "block {place:?} differs in row {y} of layer {z}");
         }
     }
-}
-
-/// A face in memory of the runtime, which other processes of the host read in place.
-pub(crate) fn face_of(grid: &Grid, side: Side) -> BufferMut<f64> {
-    let mut face = BufferMut::zeroed(grid.face_len(side));
-    face.iter_mut().zip(grid.face(side)).for_each(|(to, value)| *to = value);
-    face
 }

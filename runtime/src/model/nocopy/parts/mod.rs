@@ -11,6 +11,6 @@ mod rest;
 mod split;
 mod whole;
 
-pub use part::{Part, PartMut, SendPart};
+pub use part::{Part, PartLayout, PartMut, SendPart};
 pub use rest::{NotJoined, Rest, Shown};
 pub use split::{NotSplit, Split};

@@ -2,11 +2,12 @@
 //! Part of a buffer: exclusive or shared, held by a program or by a transfer.
 
 use super::whole::Whole;
+use crate::model::nocopy::Registration;
 use crate::model::nocopy::buffer::Element;
 use crate::model::nocopy::completion::Completion;
 use crate::model::nocopy::landing::PostedMemory;
-use crate::model::nocopy::outgoing::{NocopyArgument, Outgoing, Terms};
-use chare_layout::Raw;
+use crate::model::nocopy::outgoing::{HandBack, NocopyArgument, Outgoing, Terms};
+use chare_layout::{Layout, LayoutError, Raw};
 use chare_lrts::{Memory, MemoryMut, Share};
 use std::fmt;
 use std::marker::PhantomData;
@@ -20,6 +21,13 @@ pub struct PartMut<T: Element> {
     pub(super) whole: Arc<Whole>,
     pub(super) number: usize,
     pub(super) elements: PhantomData<T>,
+}
+
+/// A selection within a part, checked once: see [`PartMut::within`]. It serves the parts of all buffers that are split by the same layouts.
+pub struct PartLayout<T> {
+    parts: Box<[Arc<Raw>]>,
+    number: usize,
+    layout: Layout<T>,
 }
 
 /// A part of a buffer that anyone may read and nobody may write. Cloning shares.
@@ -40,6 +48,17 @@ impl<T: Element> PartMut<T> {
     /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// A selection within this part, which [`Part::only`] sends: one of the faces of the inside of a grid, each of which has edges in common
+    /// with others. Costs a walk over the layout and the other parts, once.
+    ///
+    /// # Errors
+    /// A layout that selects what lies outside the buffer, what belongs to another part, or an element twice.
+    pub fn within(&self, layout: &Layout<T>) -> Result<PartLayout<T>, LayoutError> {
+        let Self { whole, number, .. } = self;
+        whole.check_within(*number, layout)?;
+        Ok(PartLayout { parts: whole.parts.clone(), number: *number, layout: layout.clone() })
     }
 
     /// Gives up writing for sharing. Copies nothing.
@@ -67,9 +86,9 @@ impl<T: Element> PartMut<T> {
         })
     }
 
-    /// Where it lies: itself where it stands in one piece, else the whole memory and the layout.
-    fn place(&self) -> Place {
-        let (memory, layout) = (&self.whole.memory, self.layout());
+    /// Where it lies, or what of it a layout selects: itself where it stands in one piece, else the whole memory and the layout.
+    fn place(&self, layout: &Arc<Raw>) -> Place {
+        let memory = &self.whole.memory;
         let (address, len, share) = (memory.address(), memory.len(), memory.share());
         if !layout.is_contiguous() {
             return Place { address, len, share, layout: Some(Arc::clone(layout)) };
@@ -85,7 +104,7 @@ impl<T: Element> PartMut<T> {
 
     /// The part as memory that a transfer fills; [`PartMut::from_memory`] gives it back.
     pub(crate) fn into_posted(self) -> PostedMemory {
-        let Place { address, len, share, layout } = self.place();
+        let Place { address, len, share, layout } = self.place(self.layout());
         let bytes = self.layout().bytes() as usize;
         // SAFETY: the owner keeps the memory allocated and is the only one to reach the part's elements. Where the memory is more than the
         // part, it travels with the part's layout, beside which nobody touches it.
@@ -129,6 +148,21 @@ impl<T: Element> Part<T> {
         self.0.rows()
     }
 
+    /// What a layout selects of the part, in the layout's order, piece by piece.
+    ///
+    /// # Panics
+    /// As [`Part::only`] does.
+    pub fn rows_in<'a>(&'a self, selection: &'a PartLayout<T>) -> impl Iterator<Item = &'a [T]> {
+        self.check(selection);
+        let address = self.0.whole.memory.address();
+        selection.layout.runs().map(move |(at, len)| {
+            let first = address.wrapping_offset(at as isize).cast::<T>();
+            // SAFETY: `check` has compared the bounds; a selection within a part is whole elements of it, or of no part. Nobody writes
+            // either while the part is shared.
+            unsafe { std::slice::from_raw_parts(first, len as usize / size_of::<T>()) }
+        })
+    }
+
     /// The part, exclusive again, if this is the last handle: no clone is alive, and no transfer reads it.
     ///
     /// # Errors
@@ -140,11 +174,31 @@ impl<T: Element> Part<T> {
     /// Sends the part, and calls back with the number of elements that went out when the receivers have released it. If the caller kept a
     /// clone, that is then the last handle.
     pub fn on_sent(self, completion: impl Into<Completion<u64>>) -> SendPart<T> {
-        SendPart { part: self, on_sent: completion.into() }
+        SendPart { on_sent: Some(completion.into()), ..self.into() }
     }
 
-    fn outgoing(self) -> Outgoing {
-        let Place { address, len, share, layout } = self.0.place();
+    /// Sends only what a layout selects of the part, in the layout's order.
+    ///
+    /// # Panics
+    /// If the layout was not made for a part like this one: the same part of a buffer that was split by the same layouts.
+    pub fn only(self, selection: &PartLayout<T>) -> SendPart<T> {
+        self.check(selection);
+        SendPart { layout: Arc::clone(selection.layout.raw()), ..self.into() }
+    }
+
+    fn check(&self, selection: &PartLayout<T>) {
+        let Whole { memory, parts } = &*self.0.whole;
+        let is_same = |(one, other): (&Arc<Raw>, &Arc<Raw>)| Arc::ptr_eq(one, other) || one == other;
+        let is_alike = selection.number == self.0.number
+            && selection.parts.len() == parts.len()
+            && selection.parts.iter().zip(parts).all(is_same);
+        assert!(is_alike, "a selection within a part is for that part of buffers split by the same layouts");
+        let bounds = selection.layout.check_bounds(memory.len() as u64);
+        bounds.unwrap_or_else(|error| panic!("a selection within a part: {error}"));
+    }
+
+    fn outgoing(self, layout: &Arc<Raw>) -> Outgoing {
+        let Place { address, len, share, layout } = self.0.place(layout);
         // SAFETY: the owner keeps the memory allocated, and, being shared, the part's elements unwritten. Where the memory is more than
         // the part, it travels with the part's layout, beside which nobody reads it.
         let memory = unsafe { Memory::lent(address, len, share, Box::new(self)) };
@@ -152,23 +206,47 @@ impl<T: Element> Part<T> {
     }
 }
 
-/// A part to be sent, whose sender is told when its receivers have released it.
+/// A part to be sent, or what a layout selects of it, whose sender may be told when its receivers have released it.
 pub struct SendPart<T: Element> {
     part: Part<T>,
-    on_sent: Completion<u64>,
+    layout: Arc<Raw>,
+    on_sent: Option<Completion<u64>>,
+    registration: Registration,
+}
+
+impl<T: Element> From<Part<T>> for SendPart<T> {
+    fn from(part: Part<T>) -> Self {
+        let (layout, registration) = (Arc::clone(part.0.layout()), Registration::default());
+        Self { part, layout, on_sent: None, registration }
+    }
+}
+
+impl<T: Element> SendPart<T> {
+    /// Calls back as [`Part::on_sent`] does.
+    pub fn on_sent(self, completion: impl Into<Completion<u64>>) -> Self {
+        Self { on_sent: Some(completion.into()), ..self }
+    }
+
+    /// Sets when the memory is made reachable for other nodes, as [`SendBuffer::registration`](crate::SendBuffer::registration) does.
+    pub fn registration(self, registration: Registration) -> Self {
+        Self { registration, ..self }
+    }
 }
 
 impl<T: Element> NocopyArgument<T> for Part<T> {
     fn erase(self) -> Outgoing {
-        self.outgoing()
+        SendPart::from(self).erase()
     }
 }
 
 impl<T: Element> NocopyArgument<T> for SendPart<T> {
     fn erase(self) -> Outgoing {
-        let Self { part, on_sent } = self;
-        let hand_back = move |bytes: u64| on_sent.finish(bytes / size_of::<T>() as u64);
-        Outgoing { hand_back: Some(Box::new(hand_back)), ..part.outgoing() }
+        let Self { part, layout, on_sent, registration } = self;
+        let hand_back = on_sent.map(|on_sent| {
+            Box::new(move |bytes: u64| on_sent.finish(bytes / size_of::<T>() as u64)) as HandBack
+        });
+        let terms = Terms { registration, ..Terms::default() };
+        Outgoing { hand_back, terms, ..part.outgoing(&layout) }
     }
 }
 
@@ -192,6 +270,18 @@ impl<T: Element> fmt::Debug for Part<T> {
 
 impl<T: Element> fmt::Debug for SendPart<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "SendPart({} elements)", self.part.len())
+        write!(out, "SendPart({} elements)", self.layout.bytes() as usize / size_of::<T>())
+    }
+}
+
+impl<T> Clone for PartLayout<T> {
+    fn clone(&self) -> Self {
+        Self { parts: self.parts.clone(), number: self.number, layout: self.layout.clone() }
+    }
+}
+
+impl<T> fmt::Debug for PartLayout<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "PartLayout({} bytes of part {})", self.layout.bytes(), self.number)
     }
 }

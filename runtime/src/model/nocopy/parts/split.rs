@@ -2,7 +2,7 @@
 
 use super::part::PartMut;
 use super::rest::Rest;
-use super::whole::{Whole, typed};
+use super::whole::{Whole, check_whole, typed};
 use crate::model::nocopy::buffer::{BufferMut, Element};
 use chare_layout::{Layout, LayoutError, Raw};
 use std::fmt;
@@ -87,7 +87,7 @@ impl<T: Element> BufferMut<T> {
     /// The buffer itself, when parts share an element, lie outside the buffer, or select pieces of elements.
     pub fn split<const N: usize>(self, layouts: [&Layout<T>; N]) -> Result<Split<T, N>, NotSplit<T>> {
         let memory = self.into_memory();
-        if let Err(cause) = check(memory.len() as u64, size_of::<T>() as u64, layouts.map(Layout::raw)) {
+        if let Err(cause) = check(memory.len() as u64, layouts) {
             return Err(NotSplit { buffer: typed(memory), cause });
         }
         let parts = layouts.map(|layout| Arc::clone(layout.raw())).into();
@@ -98,13 +98,11 @@ impl<T: Element> BufferMut<T> {
     }
 }
 
-fn check<const N: usize>(len: u64, element: u64, layouts: [&Arc<Raw>; N]) -> Result<(), LayoutError> {
+fn check<T, const N: usize>(len: u64, layouts: [&Layout<T>; N]) -> Result<(), LayoutError> {
     let mut all = Raw::bytes_of(0)?;
     for layout in layouts {
         layout.check_bounds(len)?;
-        if !layout.grain().is_multiple_of(element) {
-            return Err(LayoutError::NotWhole { grain: layout.grain(), element });
-        }
+        check_whole(layout)?;
         all = all.then(layout)?;
     }
     all.check_target()
