@@ -20,6 +20,7 @@ chapters! {
     collections: "src/collections.md";
     control_flow: "src/control-flow.md";
     zero_copy: "src/zero-copy.md";
+    layouts: "src/layouts.md";
     reductions: "src/reductions.md";
     performance: "src/performance.md";
     porting: "src/porting.md";
