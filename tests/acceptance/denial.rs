@@ -103,6 +103,22 @@ fn descriptors_that_run_out_in_the_middle_lose_nothing() {
 }
 
 #[test]
+fn what_a_layout_selects_arrives_where_its_memory_cannot_be_mapped_any_more() {
+    let program = env!("CARGO_BIN_EXE_denied");
+    for (options, is_mapped) in [("", true), ("+lrts shm", true), ("+nolocal", false)] {
+        let arguments =
+            format!("--deny descriptors --on 1 --shareable --laid-out --rounds 5 +n 2 +stats {options}");
+        let outcome = run(denied(program, &arguments));
+        is_right(&outcome);
+        // Of the second half, whose memory the other node shares and this one cannot map.
+        let line =
+            outcome.stdout.lines().find(|line| line.starts_with("node 1 ") && line.contains("layouts"));
+        let sieved = line.and_then(|line| line.split_whitespace().last()).expect("`+stats` tells of layouts");
+        assert_eq!(sieved, if is_mapped { "10" } else { "0" }, "{options}: {outcome:?}");
+    }
+}
+
+#[test]
 fn a_process_that_hides_after_a_thousand_copies_is_reached_by_messages() {
     if !is_root() {
         return;

@@ -4,7 +4,7 @@
 //! Everything read is compared with what it must be. The program prints `right` and ends with 0, or panics.
 
 use chare::prelude::*;
-use chare::{Program, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
+use chare::{Layout, Program, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
 use chare_lrts::bootstrap::launched;
 use chare_tests::denial::{Denial, pin_within_limits};
 use clap::Parser;
@@ -36,6 +36,9 @@ struct Options {
     /// Neighbours can map the memory, of which more is needed in the second half
     #[arg(long)]
     shareable: bool,
+    /// Sends every other element as an argument, too
+    #[arg(long)]
+    laid_out: bool,
     /// No process has the right to pin more than its limit says, and at first there is none
     #[arg(long)]
     pin_within_limits: bool,
@@ -53,6 +56,7 @@ struct Peer {
 struct Memory {
     len: usize,
     is_shareable: bool,
+    is_laid_out: bool,
 }
 
 impl Memory {
@@ -79,6 +83,16 @@ impl Peer {
     }
 
     #[entry]
+    fn take(&mut self, #[nocopy] values: Received<u64>, to: Callback<u64>) {
+        to.send(values.iter().sum());
+    }
+
+    #[entry]
+    fn look(&mut self, #[nocopy] values: ReceivedView<u64>, to: Callback<u64>) {
+        to.send(values.iter().sum());
+    }
+
+    #[entry]
     fn deny(&mut self, denial: Denial, done: Callback<()>) {
         denial.impose();
         done.send(());
@@ -96,6 +110,17 @@ impl Peer {
             assert!(read.await.iter().all(|value| *value == 7), "round {round}");
             rput(memory.full_of(round), &target, on_written).expect("it is as long");
             let _: Buffer<u64> = written.await;
+            if memory.is_laid_out {
+                let count = memory.len as u64 / 2;
+                let every_other = Layout::vector(count, 1, 2).expect("it fits");
+                let values: Buffer<u64> = memory.full_of(round).into();
+                let ((taken, on_taken), (seen, on_seen)) = (chare::future(), chare::future());
+                this.collection()
+                    .on(next)
+                    .take(SendBuffer::from(values.clone()).only(&every_other), on_taken);
+                this.collection().on(next).look(SendBuffer::from(values).only(&every_other), on_seen);
+                assert_eq!((taken.await, seen.await), (count * round, count * round), "round {round}");
+            }
         }
         let (back, on_back) = chare::future();
         rget(&target.as_source(), memory.full_of(0), on_back).expect("it is as long");
@@ -109,7 +134,7 @@ async fn run(options: Options) {
     for half in 0..2 {
         let (over, done) = chare::future();
         let len = if options.shareable && half == 1 { LONG } else { LEN };
-        let memory = Memory { len, is_shareable: options.shareable };
+        let memory = Memory { len, is_shareable: options.shareable, is_laid_out: options.laid_out };
         peers.exchange(memory, options.rounds, done);
         over.await;
         if let (0, Some(denial), Some(pe)) = (half, options.deny, options.on) {

@@ -154,6 +154,8 @@ fn plan_laid_out(
 ) -> Result<Plan<Arrived>, String> {
     if let Some(layout) = &layout {
         layout.check_bounds(key.len).map_err(|error| error.to_string())?;
+        // It may select the same bytes again and again.
+        node.headroom.fetch(layout.bytes())?;
     }
     let offered = layout.as_ref().map_or(key.len, |layout| layout.bytes());
     let taken = given.as_ref().map_or(offered, |given| given.bytes as u64);
@@ -184,4 +186,37 @@ fn plan_laid_out(
         }
     });
     Ok(Plan::Fetch(Fetch { key, offset, into: room(node, span)?, bytes: span as usize, arrive }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::life::Job;
+    use crate::pe::Pe;
+    use chare_lrts::Lrts;
+
+    #[test]
+    fn layouts_that_another_node_invents_are_refused_in_words() {
+        let code = Job::in_process(1, 1).run(|| async {
+            let node = Pe::current(|pe| Arc::clone(&pe.node));
+            let memory = MemoryMut::heap_zeroed(100).freeze();
+            let lent = node.transfers.lend(node.network.regions(), Leaving::plain(memory, None));
+            let (key, token) = lent.unwrap_or_else(|_| unreachable!("there is room"));
+            let byte = Raw::bytes_of(1).expect("a byte");
+            let lie = |layout: Result<Raw, _>| ToldLayout(Arc::new(layout.expect("a layout")));
+            for (layout, words) in [
+                (lie(Raw::bytes_of(101)), "101"),
+                (lie(byte.shifted(-1)), "-1"),
+                (lie(byte.hvector(1 << 50, 1, 0)), "memory"),
+                (lie(byte.hvector(u64::MAX >> 1, 1, 0)), "memory"),
+            ] {
+                for kind in [NocopyKind::Received, NocopyKind::Viewed] {
+                    let descriptor = Descriptor::Lent { key, layout: Some(layout.clone()), token };
+                    let refused = plan(&node, kind, descriptor, None).err().expect("it is a lie");
+                    assert!(refused.contains(words), "{refused}");
+                }
+            }
+        });
+        assert_eq!(code.expect("the job runs"), 0);
+    }
 }
