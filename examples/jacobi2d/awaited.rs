@@ -26,7 +26,7 @@ impl Block {
 
     /// A neighbour's edge of an iteration.
     #[entry(awaited)]
-    fn edge(#[reference] iteration: u64, from: Side, #[nocopy] edge: Received<f64>);
+    fn edge(#[reference] iteration: u64, from: Side, #[nocopy] edge: ReceivedView<f64>);
 
     /// Every block has swept; the largest change is known.
     #[entry(awaited)]
@@ -37,14 +37,17 @@ impl Block {
         let tolerance = this.with(|block| block.problem.tolerance);
         let mut iteration = 0;
         let mut change = f64::INFINITY;
+        let mut before: Vec<chare::Future<u64>> = Vec::new();
         while change > tolerance {
             for _ in 0..SWEEPS_PER_VERDICT {
-                let edges = this.with(|block| block.send_edges(iteration));
-                for _ in 0..edges {
+                let backs = this.with(|block| block.send_edges(iteration));
+                for _ in &backs {
                     let (_, side, edge) = this.when(Self::edge).reference(iteration).await;
-                    this.with(|block| block.grid.set_frame(side, &edge));
+                    this.with(|block| block.grid.set_frame(side, edge.iter()));
                 }
-                change = this.with(|block| block.grid.sweep());
+                // The sweep writes the array that the edges of the iteration before have left from.
+                chare::wait_all(std::mem::replace(&mut before, backs)).await;
+                change = this.with(Self::sweep);
                 iteration += 1;
             }
             this.contribute(max(change), this.collection().judge_callback());
@@ -55,14 +58,21 @@ impl Block {
         this.contribute(max(error), problem.error);
     }
 
-    /// Sends the edges of an iteration; returns how many come back.
-    fn send_edges(&self, iteration: u64) -> usize {
-        for (side, block) in &self.neighbours {
-            // In memory of the runtime, which other processes of the host read in place.
-            let edge =
-                BufferMut::from_fn(self.grid.edge_len(*side), |position| self.grid.edge(*side, position));
-            block.edge(iteration, side.opposite(), edge);
-        }
-        self.neighbours.len()
+    fn sweep(&mut self) -> f64 {
+        assert!(
+            self.grid.is_ready(self.neighbours.len()),
+            "all edges are here, and those of before are back"
+        );
+        self.grid.sweep()
+    }
+
+    /// Sends the edges of an iteration; returns when each of them is back.
+    fn send_edges(&self, iteration: u64) -> Vec<chare::Future<u64>> {
+        let send = |(side, block): &(Side, BlockElementProxy)| {
+            let (back, on_back) = chare::future();
+            block.edge(iteration, side.opposite(), self.grid.edge(*side).on_sent(on_back));
+            back
+        };
+        self.neighbours.iter().map(send).collect()
     }
 }

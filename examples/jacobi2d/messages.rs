@@ -12,8 +12,6 @@ pub(crate) struct Block {
     neighbours: Vec<(Side, BlockElementProxy)>,
     /// The iteration whose edges it has sent.
     iteration: u64,
-    /// Edges of that iteration which have arrived.
-    edges_arrived: usize,
     /// Edges of the next iteration.
     early: Vec<(Side, Vec<f64>)>,
     awaits_verdict: bool,
@@ -29,7 +27,6 @@ impl Block {
             problem,
             neighbours: Vec::new(),
             iteration: 0,
-            edges_arrived: 0,
             early: Vec::new(),
             // Before the first verdict comes the start.
             awaits_verdict: true,
@@ -50,7 +47,7 @@ impl Block {
     #[entry]
     fn edge(&mut self, from: Side, iteration: u64, edge: Vec<f64>) {
         if iteration == self.iteration {
-            self.take_edge(from, &edge);
+            self.grid.set_frame(from, &edge);
             self.advance();
         } else {
             self.early.push((from, edge));
@@ -77,24 +74,17 @@ impl Block {
     /// Sends the edges of the current iteration.
     fn send_edges(&self) {
         for (side, block) in &self.neighbours {
-            let edge = (0..self.grid.edge_len(*side)).map(|position| self.grid.edge(*side, position));
-            block.edge(side.opposite(), self.iteration, edge.collect());
+            block.edge(side.opposite(), self.iteration, self.grid.edge_values(*side));
         }
-    }
-
-    fn take_edge(&mut self, side: Side, edge: &[f64]) {
-        self.grid.set_frame(side, edge);
-        self.edges_arrived += 1;
     }
 
     /// Sweeps as often as edges and verdicts allow.
     fn advance(&mut self) {
-        while !self.awaits_verdict && self.edges_arrived == self.neighbours.len() {
+        while !self.awaits_verdict && self.grid.is_ready(self.neighbours.len()) {
             let change = self.grid.sweep();
             self.iteration += 1;
-            self.edges_arrived = 0;
             for (side, edge) in std::mem::take(&mut self.early) {
-                self.take_edge(side, &edge);
+                self.grid.set_frame(side, &edge);
             }
             if self.iteration.is_multiple_of(SWEEPS_PER_VERDICT) {
                 self.awaits_verdict = true;

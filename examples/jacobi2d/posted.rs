@@ -3,35 +3,22 @@
 //!
 //! 1. A block sends its edges of iteration `i`, waits for those of its neighbours, sweeps, and goes on with `i + 1`.
 //! 2. A neighbour sends its edge of `i + 1` only after it has this block's edge of `i`, but perhaps before this block has
-//!    all of its own: a neighbour is ahead by one iteration and never by two. So each side has two landing buffers, one
-//!    for even iterations and one for odd, and a landing buffer is free again when its iteration has been swept.
+//!    all of its own: a neighbour is ahead by one iteration and never by two. So the frames of two arrays suffice: of the one that is swept,
+//!    and of the one that the sweep writes. It is written when the edges that left from it have come back.
 //! 3. After every [`SWEEPS_PER_VERDICT`] sweeps the blocks reduce their largest change and wait for the verdict. Edges of the
-//!    next iteration may arrive before it, by rule 2 into free buffers.
+//!    next iteration may arrive before it, by rule 2 into a free frame.
 
 use crate::grid::Grid;
 use crate::problem::{Problem, SWEEPS_PER_VERDICT, Side};
 use chare::prelude::*;
 
-/// A neighbour's edges: where they land, and what has landed.
-struct Neighbour {
-    side: Side,
-    block: BlockElementProxy,
-    /// For even and for odd iterations; out while filled or being filled.
-    landing: [Option<BufferMut<f64>>; 2],
-    arrived: [Option<BufferMut<f64>>; 2],
-}
-
 pub(crate) struct Block {
     problem: Problem,
     grid: Grid,
-    neighbours: Vec<Neighbour>,
+    neighbours: Vec<(Side, BlockElementProxy)>,
     /// The iteration whose edges it has sent.
     iteration: u64,
     awaits_verdict: bool,
-}
-
-fn parity(iteration: u64) -> usize {
-    (iteration % 2) as usize
 }
 
 #[chare(array, index = (u64, u64))]
@@ -42,7 +29,9 @@ impl Block {
         let grid = problem.grid(here);
         // Before the first verdict comes the start.
         let mut block = Self { problem, grid, neighbours: Vec::new(), iteration: 0, awaits_verdict: true };
-        block.meet_neighbours(here);
+        let blocks = block.this_collection();
+        let neighbours = block.problem.neighbours(here);
+        block.neighbours = neighbours.map(|(side, index)| (side, blocks.at(index))).collect();
         block
     }
 
@@ -55,16 +44,20 @@ impl Block {
     /// A neighbour's edge of an iteration has landed.
     #[entry]
     fn edge(&mut self, from: Side, iteration: u64, #[nocopy(post)] edge: Posted<f64>) {
-        let neighbour = self.neighbour(from);
-        neighbour.arrived[parity(iteration)] = Some(edge.into_buffer());
+        self.grid.put_frame(from, iteration != self.iteration, edge.into_part());
         self.advance();
     }
 
     #[post(edge)]
     fn post_edge(&mut self, from: &Side, iteration: &u64, edge: Post<f64>) {
-        let landing = self.neighbour(*from).landing[parity(*iteration)].take();
-        let landing = landing.expect("a neighbour is at most one iteration ahead");
-        edge.post(landing).expect("all edges of a side are as long");
+        let frame = self.grid.take_frame(*from, *iteration != self.iteration);
+        edge.post_part(frame).expect("all edges of a side are as long");
+    }
+
+    /// A neighbour has let go of an edge of this block.
+    #[entry]
+    fn edge_back(&mut self, _points: u64) {
+        self.advance();
     }
 
     /// Every block has swept; the largest change is known.
@@ -84,32 +77,17 @@ impl Block {
         self.advance();
     }
 
-    fn meet_neighbours(&mut self, here: (u64, u64)) {
-        for (side, index) in self.problem.neighbours(here) {
-            let landing = [(); 2].map(|()| Some(BufferMut::zeroed(self.grid.edge_len(side))));
-            let block = self.this_collection().at(index);
-            self.neighbours.push(Neighbour { side, block, landing, arrived: [None, None] });
-        }
-    }
-
-    fn neighbour(&mut self, side: Side) -> &mut Neighbour {
-        let found = self.neighbours.iter_mut().find(|neighbour| neighbour.side == side);
-        found.expect("edges come from neighbours")
-    }
-
     /// Sends the edges of the current iteration.
     fn send_edges(&self) {
-        for Neighbour { side, block, .. } in &self.neighbours {
-            // In memory of the runtime, which other processes of the host read in place.
-            let edge =
-                BufferMut::from_fn(self.grid.edge_len(*side), |position| self.grid.edge(*side, position));
-            block.edge(side.opposite(), self.iteration, edge);
+        let back = self.this_chare().edge_back_callback();
+        for (side, block) in &self.neighbours {
+            block.edge(side.opposite(), self.iteration, self.grid.edge(*side).on_sent(back));
         }
     }
 
     /// Sweeps as often as edges and verdicts allow.
     fn advance(&mut self) {
-        while !self.awaits_verdict && self.take_edges() {
+        while !self.awaits_verdict && self.grid.is_ready(self.neighbours.len()) {
             let change = self.grid.sweep();
             self.iteration += 1;
             if self.iteration.is_multiple_of(SWEEPS_PER_VERDICT) {
@@ -119,20 +97,5 @@ impl Block {
                 self.send_edges();
             }
         }
-    }
-
-    /// Takes the edges of the current iteration over, if all have arrived, and frees their landing buffers.
-    fn take_edges(&mut self) -> bool {
-        let parity = parity(self.iteration);
-        let complete = self.neighbours.iter().all(|neighbour| neighbour.arrived[parity].is_some());
-        if complete {
-            for Neighbour { side, landing, arrived, .. } in &mut self.neighbours {
-                if let Some(edge) = arrived[parity].take() {
-                    self.grid.set_frame(*side, &edge);
-                    landing[parity] = Some(edge);
-                }
-            }
-        }
-        complete
     }
 }

@@ -17,7 +17,7 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    const ALL: [Self; 4] = [Self::Left, Self::Right, Self::Below, Self::Above];
+    pub(crate) const ALL: [Self; 4] = [Self::Left, Self::Right, Self::Below, Self::Above];
 
     pub(crate) fn opposite(self) -> Self {
         match self {

@@ -63,3 +63,30 @@ fn stencil3d_finds_what_a_sequential_sweep_finds_in_every_style() {
         }
     }
 }
+
+/// The copies by layouts of all nodes, as `+stats` tells: from layout to layout, packed, sieved.
+fn copies_by_layouts(said: &str) -> [u64; 3] {
+    let mut sums = [0; 3];
+    for line in said.lines().filter_map(|line| line.split_once("  layouts stepped")) {
+        let words = line.1.split_whitespace();
+        let counts = words.filter_map(|word| word.parse::<u64>().ok());
+        sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+    }
+    sums
+}
+
+#[test]
+fn stencil3d_copies_a_posted_face_once_and_a_viewed_one_not_at_all() {
+    // Faces of 8 KiB, which no path between processes sends along with a message.
+    let faces = 8 * 6 * 10;
+    for shape in ["+p 2", "+n 4"] {
+        for (style, stepped) in [("posted", faces), ("nocopy", 0), ("awaited", 0)] {
+            let said = pass("stencil3d", &format!("64 32 --iterations 10 --style {style} +stats {shape}"));
+            assert_eq!(copies_by_layouts(&said), [stepped, 0, 0], "{style} {shape}: {said}");
+        }
+    }
+    let said = pass("stencil3d", "64 32 --iterations 10 --style posted +stats +n 4 +nolocal");
+    let [stepped, packed, sieved] = copies_by_layouts(&said);
+    assert_eq!((stepped, sieved), (faces, 0), "from what came, into the frame: {said}");
+    assert!(packed > 0, "faces that leave the process are packed for the way: {said}");
+}
