@@ -110,7 +110,8 @@ pub use model::index_range::indices;
 pub use model::nocopy::{
     Buffer, BufferMut, Completion, Element, Landing, MatchError, NocopyArgument, NotJoined, NotSplit, Part,
     PartError, PartLayout, PartMut, Post, PostError, PostRefusal, Posted, Received, ReceivedView,
-    Registration, Rest, SendBuffer, SendPart, Sent, Shown, SourceHandle, Split, TargetHandle,
+    Registration, Rest, SendBuffer, SendPart, Sent, Shown, SourceHandle, SourceSelection, Split,
+    TargetHandle, TargetSelection,
 };
 pub use model::priority::Priority;
 pub use model::reduction::reducers::{

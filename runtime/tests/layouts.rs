@@ -4,7 +4,10 @@ mod every_path;
 
 use chare::layout::{Dims, Layout, Raw};
 use chare::prelude::*;
-use chare::{Job, Landing, Part, PartMut, RegisteredSource, Rest, Shown, SourceHandle, rget, try_rget};
+use chare::{
+    Job, Landing, Part, PartMut, RegisteredSource, RegisteredTarget, Rest, Shown, SourceHandle,
+    SourceSelection, TargetSelection, rget, rput, try_rget, try_rput,
+};
 use every_path::on_every_path;
 
 const SHAPES: [(u32, u32); 3] = [(1, 1), (1, 2), (2, 2)];
@@ -67,6 +70,30 @@ impl Sink {
     fn read(&mut self, from: SourceHandle<u32>, edge: usize, which: u64, done: Callback<BufferMut<u32>>) {
         let landing = Landing::at(&face(edge, which), vec![u32::MAX; edge * edge]);
         rget(&from, landing, done).expect("as long");
+    }
+
+    /// Reads a selection into a selection.
+    #[entry]
+    fn read_by(
+        &mut self,
+        from: SourceSelection<u32>,
+        edge: usize,
+        which: Option<u64>,
+        done: Callback<BufferMut<u32>>,
+    ) {
+        let values = vec![u32::MAX; edge * edge];
+        let landing: Landing<u32> = match which {
+            Some(which) => Landing::at(&face(edge, which), values),
+            None => values.into(),
+        };
+        rget(&from, landing, done).expect("as long");
+    }
+
+    /// Writes its own numbers to a selection.
+    #[entry]
+    fn write_by(&mut self, to: TargetSelection<u32>, len: usize, done: Callback<Buffer<u32>>) {
+        let values: Vec<u32> = (1000..).take(len).collect();
+        rput(values, &to, done).expect("as long");
     }
 
     #[post(land)]
@@ -408,4 +435,72 @@ fn parts_that_share_elements_or_lie_outside_are_refused() {
     let other = other.try_into_mut().expect("the last handle");
     let (rest, parts) = (lacks.rest, lacks.parts);
     assert_eq!(rest.join(parts.into_iter().chain([other])).expect("both are here").into_vec()[3..5], [1, 2]);
+}
+
+#[test]
+fn a_get_reads_what_a_layout_selects_of_the_peers_memory() {
+    on_every_path(&SHAPES, || async {
+        let sinks = SinkProxy::create_empty(chare::ArrayOptions::empty());
+        sinks.at(0).insert_on(last());
+        for edge in EDGES {
+            for buffer in buffers(edge) {
+                let source = RegisteredSource::register(buffer);
+                for (from, to) in
+                    [(0, None), (1, Some(0)), (2, Some(2)), (3, Some(3)), (0, Some(1)), (2, None)]
+                {
+                    let selection = face(edge, from);
+                    let (filled, done) = chare::future();
+                    sinks.at(0).read_by(source.handle().only(&selection), edge, to, done);
+                    let targets =
+                        to.map_or_else(|| (0..selection.len()).collect(), |to| places(&face(edge, to)));
+                    let mut expected = vec![u32::MAX; edge * edge];
+                    places(&selection).iter().zip(targets).for_each(|(from, to)| expected[to] = *from as u32);
+                    assert!(filled.await[..] == expected, "edge {edge}, {from} to {to:?}");
+                }
+                let stale = source.handle().only(&face(edge, 0));
+                drop(source);
+                let (failed, done) = chare::future();
+                try_rget(&stale, vec![7; edge], done).expect("as long");
+                assert_eq!(failed.await.expect_err("the handle is stale").buffer[..], vec![7; edge]);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_put_writes_what_a_layout_selects_of_the_peers_memory_and_nothing_else() {
+    on_every_path(&SHAPES, || async {
+        let sinks = SinkProxy::create_empty(chare::ArrayOptions::empty());
+        sinks.at(0).insert_on(last());
+        for edge in [4, 40] {
+            for is_shareable in [false, true] {
+                let values = vec![7u32; edge * edge];
+                let buffer =
+                    if is_shareable { BufferMut::from_fn(values.len(), |_| 7) } else { values.into() };
+                let target = RegisteredTarget::register(buffer);
+                let mut expected = vec![7; edge * edge];
+                for (which, less) in [(0, 0), (1, 0), (2, 1), (3, 0)] {
+                    let selection = face(edge, which);
+                    let len = selection.len() - less;
+                    let (written, done) = chare::future::<Buffer<u32>>();
+                    sinks.at(0).write_by(target.handle().only(&selection), len, done);
+                    assert_eq!(written.await.len(), len);
+                    (1000..)
+                        .zip(&places(&selection)[..len])
+                        .for_each(|(value, place)| expected[*place] = value);
+                    assert!(target.read(|values| values == expected).expect("no put is under way"));
+                }
+                let stale = target.handle().only(&face(edge, 0));
+                let (closed, on_closed) = chare::future::<BufferMut<u32>>();
+                target.close(on_closed);
+                drop(closed.await);
+                let (failed, done) = chare::future();
+                try_rput(vec![1; edge], &stale, done).expect("as long");
+                assert_eq!(failed.await.expect_err("the handle is stale").buffer.len(), edge);
+                let (nothing, done) = chare::future();
+                try_rput(Vec::new(), &stale, done).expect("nothing fits");
+                assert!(nothing.await.expect("no element, no put").is_empty());
+            }
+        }
+    });
 }

@@ -9,13 +9,15 @@
 //! The idea is Charm++'s Zero Copy Direct API (`CkNcpyBuffer`, manual section "Zero Copy Messaging API"), with ownership in place
 //! of raw pointers.
 
-use crate::delivery::zerocopy::laid_out;
+use crate::delivery::zerocopy::laid_out::{self, Remote};
+use crate::delivery::zerocopy::scattered_put::put_runs;
 use crate::model::arguments::Arguments;
 use crate::model::callback::ErasedCallback;
 use crate::model::envelope::frame::{self, Header};
 use crate::model::error::JobError;
 use crate::model::nocopy::{
-    Buffer, BufferMut, Completion, Element, Landing, PostedMemory, RemoteRange, SourceHandle, TargetHandle,
+    Buffer, BufferMut, Completion, Element, Landing, RemoteRange, SourceSelection, TargetSelection,
+    ToldLayout,
 };
 use crate::node::Node;
 use crate::node::transfers::Status;
@@ -84,17 +86,22 @@ pub type Transferred<B> = Result<B, TransferFailed<B>>;
 /// assert_eq!(code.unwrap(), 0);
 /// ```
 ///
+/// Of a handle, [`SourceHandle::only`](crate::SourceHandle::only) selects what a layout says; where the memory cannot be mapped, the span of
+/// the selection is read.
+///
 /// A handle that is stale or out of range when the transfer runs ends the job with an error that says so; see [`try_rget`].
 ///
 /// # Errors
 /// [`Misfit`] when `into` is shorter than the handle.
 pub fn rget<T: Element>(
-    from: &SourceHandle<T>,
+    from: impl Into<SourceSelection<T>>,
     into: impl Into<Landing<T>>,
     done: impl Into<Completion<BufferMut<T>>>,
 ) -> Result<Status, Misfit<BufferMut<T>>> {
     let done = done.into();
-    get(from, into.into(), |outcome| outcome.map(|buffer| done.finish(buffer)).map_err(|failed| failed.cause))
+    get(from.into(), into.into(), |outcome| {
+        outcome.map(|buffer| done.finish(buffer)).map_err(|failed| failed.cause)
+    })
 }
 
 /// Reads as [`rget`] does, by handles that may have become stale: a failure goes to `done`, and the job goes on.
@@ -119,16 +126,17 @@ pub fn rget<T: Element>(
 /// # Errors
 /// [`Misfit`] when `into` is shorter than the handle.
 pub fn try_rget<T: Element>(
-    from: &SourceHandle<T>,
+    from: impl Into<SourceSelection<T>>,
     into: impl Into<Landing<T>>,
     done: impl Into<Completion<Transferred<BufferMut<T>>>>,
 ) -> Result<Status, Misfit<BufferMut<T>>> {
     let done = done.into();
-    get(from, into.into(), |outcome| Ok(done.finish(outcome)))
+    get(from.into(), into.into(), |outcome| Ok(done.finish(outcome)))
 }
 
 /// Writes `from` into a peer's elements, from the handle's start on. `done` receives `from` when its bytes are in the
-/// peer's memory. One copy or one network write.
+/// peer's memory. One copy or one network write; one for each piece of memory where [`TargetHandle::only`](crate::TargetHandle::only)
+/// selects some.
 ///
 /// A handle that is stale or out of range when the transfer runs ends the job with an error that says so; see [`try_rput`].
 ///
@@ -136,11 +144,13 @@ pub fn try_rget<T: Element>(
 /// [`Misfit`] when `from` is longer than the handle.
 pub fn rput<T: Element>(
     from: impl Into<Buffer<T>>,
-    to: &TargetHandle<T>,
+    to: impl Into<TargetSelection<T>>,
     done: impl Into<Completion<Buffer<T>>>,
 ) -> Result<Status, Misfit<Buffer<T>>> {
     let done = done.into();
-    put(from.into(), to, |outcome| outcome.map(|buffer| done.finish(buffer)).map_err(|failed| failed.cause))
+    put(from.into(), to.into(), |outcome| {
+        outcome.map(|buffer| done.finish(buffer)).map_err(|failed| failed.cause)
+    })
 }
 
 /// Writes as [`rput`] does, by handles that may have become stale: a failure goes to `done`, and the job goes on.
@@ -149,24 +159,24 @@ pub fn rput<T: Element>(
 /// [`Misfit`] when `from` is longer than the handle.
 pub fn try_rput<T: Element>(
     from: impl Into<Buffer<T>>,
-    to: &TargetHandle<T>,
+    to: impl Into<TargetSelection<T>>,
     done: impl Into<Completion<Transferred<Buffer<T>>>>,
 ) -> Result<Status, Misfit<Buffer<T>>> {
     let done = done.into();
-    put(from.into(), to, |outcome| Ok(done.finish(outcome)))
+    put(from.into(), to.into(), |outcome| Ok(done.finish(outcome)))
 }
 
 /// The callback of the initiator and its value when a transfer is over; an error ends the job.
 type FinishedTransfer = Result<(ErasedCallback, Arguments), TransferError>;
 
 fn get<T: Element>(
-    from: &SourceHandle<T>,
+    from: SourceSelection<T>,
     into: Landing<T>,
     finish: impl FnOnce(Transferred<BufferMut<T>>) -> FinishedTransfer + Send + 'static,
 ) -> Result<Status, Misfit<BufferMut<T>>> {
-    let range = from.range;
-    if (into.len() as u64) < range.len {
-        let (have, need) = (into.len(), range.len as usize);
+    let (range, need) = (from.range, from.len());
+    if into.len() < need {
+        let have = into.len();
         return Err(Misfit {
             buffer: into.into_buffer(),
             have,
@@ -185,12 +195,23 @@ fn get<T: Element>(
         settle(&then_node, "rget", range, moved, finish(outcome));
     };
     node.outside.sent.add_shared(1);
-    let PostedMemory { memory, layout, .. } = into.erase();
-    if layout.is_some() {
-        let landing = PostedMemory { memory, bytes, layout };
+    let landing = into.erase();
+    let layout = match from.layout.map(|ToldLayout(layout)| layout) {
+        // A handle from a peer is an allegation, and so is its layout.
+        Some(layout) if layout.check_bounds(bytes as u64).is_err() => {
+            let (node, offset, len) = (range.key.node, layout.origin().max(0) as u64, layout.span());
+            let cause = TransferError::OutOfRange { node, offset, len, region_len: bytes as u64 };
+            finish(Err(cause), typed(landing.memory));
+            return Ok(Status::Complete);
+        }
+        layout => layout,
+    };
+    if layout.is_some() || landing.layout.is_some() {
         let finish = move |moved, memory| finish(moved, typed(memory));
-        return Ok(laid_out::get(&node, (range.key, offset), landing, finish));
+        let remote = Remote { key: range.key, offset, bytes, layout };
+        return Ok(laid_out::get(&node, remote, landing, finish));
     }
+    let memory = landing.memory;
     let then_node = Arc::clone(&node);
     let then = move |completion: chare_lrts::Completion| match (completion.memory, completion.result) {
         (Some(memory), moved) => finish(moved, typed(memory)),
@@ -209,12 +230,12 @@ fn typed<T: Element>(memory: MemoryMut) -> BufferMut<T> {
 
 fn put<T: Element>(
     from: Buffer<T>,
-    to: &TargetHandle<T>,
+    to: TargetSelection<T>,
     finish: impl FnOnce(Transferred<Buffer<T>>) -> FinishedTransfer + Send + 'static,
 ) -> Result<Status, Misfit<Buffer<T>>> {
-    let range = to.range;
-    if from.len() as u64 > range.len {
-        let (have, need) = (from.len(), range.len as usize);
+    let (range, need) = (to.range, to.len());
+    if from.len() > need {
+        let have = from.len();
         return Err(Misfit {
             buffer: from,
             have,
@@ -226,8 +247,7 @@ fn put<T: Element>(
     let (offset, _) = range.bytes::<T>();
     let memory = from.memory().clone();
     let then_node = Arc::clone(&node);
-    let then = move |completion: chare_lrts::Completion| {
-        let moved = completion.result;
+    let finish = move |moved: Result<usize, TransferError>| {
         let outcome = match moved.clone() {
             Ok(_) => Ok(from),
             Err(cause) => Err(TransferFailed { buffer: from, cause }),
@@ -235,7 +255,13 @@ fn put<T: Element>(
         settle(&then_node, "rput", range, moved, finish(outcome));
     };
     node.outside.sent.add_shared(1);
-    Ok(node.transfers.put(&node.network, (range.key, offset), memory, Box::new(then)))
+    Ok(match to.layout {
+        Some(ToldLayout(layout)) => put_runs(&node, (range.key, offset), &layout, &memory, finish),
+        None => {
+            let then = move |completion: chare_lrts::Completion| finish(completion.result);
+            node.transfers.put(&node.network, (range.key, offset), memory, Box::new(then))
+        }
+    })
 }
 
 /// Tells both sides that a transfer is over, or ends the job when it failed and the initiator did not ask for the failure.

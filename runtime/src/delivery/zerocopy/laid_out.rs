@@ -88,45 +88,67 @@ impl Source {
     }
 }
 
-/// Reads a region, from `offset` on, to where a landing's layout says: in place where it can be mapped, else by way of what is fetched.
-/// `finish` gets the landing's memory, however the transfer ends.
+/// A range of a peer's region, and the selection of the range that is meant, if not all of it.
+pub(crate) struct Remote {
+    pub(crate) key: RegionKey,
+    pub(crate) offset: u64,
+    pub(crate) bytes: usize,
+    pub(crate) layout: Option<Arc<Raw>>,
+}
+
+/// Reads what is selected of a region to where a landing wants it: in place where the region can be mapped, else by way of the span that is
+/// fetched. `finish` gets the landing's memory, however the transfer ends.
 pub(crate) fn get(
     node: &Arc<Node>,
-    (key, offset): (RegionKey, u64),
+    Remote { key, offset, bytes, layout }: Remote,
     landing: PostedMemory,
     finish: impl FnOnce(Result<usize, TransferError>, MemoryMut) + Send + 'static,
 ) -> Status {
-    let PostedMemory { mut memory, bytes, layout } = landing;
-    let layout = layout.expect("only landings by a layout come here");
+    let PostedMemory { mut memory, layout: to, .. } = landing;
     match node.network.view(&key, offset, bytes) {
         Err(cause) => finish(Err(cause), memory),
         Ok(Some(source)) => {
-            scatter(&layout, &source, &mut memory);
+            let moved = scatter(&source, layout.as_deref(), &mut memory, to.as_deref());
             node.outside.stepped.add_shared(1);
-            finish(Ok(bytes), memory);
+            finish(Ok(moved), memory);
         }
         Ok(None) => {
+            let origin = layout.as_ref().map_or(0, |layout| layout.origin());
+            let span = layout.as_ref().map_or(bytes, |layout| layout.span() as usize);
+            let Ok(within) = layout.map(|layout| layout.shifted(-origin)).transpose() else {
+                // Only a peer invents such bounds.
+                let (offset, len) = (origin as u64, span as u64);
+                let cause =
+                    TransferError::OutOfRange { node: key.node, offset, len, region_len: bytes as u64 };
+                finish(Err(cause), memory);
+                return Status::Complete;
+            };
             let then_node = Arc::clone(node);
             let then = move |completion: Completion| {
-                if let (Ok(_), Some(fetched)) = (&completion.result, completion.memory) {
-                    scatter(&layout, &fetched.freeze(), &mut memory);
-                    then_node.outside.count_copy(bytes);
+                let moved = completion.result.map(|fetched| {
+                    let source = completion.memory.expect("a get hands its memory back").freeze();
+                    then_node.outside.count_copy(fetched);
                     then_node.outside.sieved.add_shared(1);
-                }
-                finish(completion.result, memory);
+                    scatter(&source, within.as_ref(), &mut memory, to.as_deref())
+                });
+                finish(moved, memory);
             };
-            let into = (node.network.allocate(bytes), bytes);
-            return node.transfers.get(&node.network, (key, offset), into, Box::new(then));
+            let (place, into) = ((key, offset + origin as u64), (node.network.allocate(span), span));
+            return node.transfers.get(&node.network, place, into, Box::new(then));
         }
     }
     Status::Complete
 }
 
-/// Copies a stream to where a layout selects; the layout may be longer.
-fn scatter(layout: &Raw, stream: &Memory, into: &mut MemoryMut) {
-    let plan = Raw::bytes_of(stream.len() as u64).and_then(|stream| Plan::beginning(&stream, layout));
-    plan.and_then(|plan| selected::copy(&plan, stream, into))
-        .unwrap_or_else(|error| unreachable!("the layout was checked against its buffer: {error}"));
+/// Copies what is selected of a source to where a layout selects, or side by side; either may be longer. Returns how many bytes that were.
+fn scatter(source: &Memory, from: Option<&Raw>, into: &mut MemoryMut, to: Option<&Raw>) -> usize {
+    let whole = |len: usize| Raw::bytes_of(len as u64);
+    let copied = whole(source.len()).and_then(|all| {
+        let room = whole(into.len())?;
+        let plan = Plan::beginning(from.unwrap_or(&all), to.unwrap_or(&room))?;
+        selected::copy(&plan, source, into).map(|()| plan.bytes() as usize)
+    });
+    copied.unwrap_or_else(|error| unreachable!("the layouts were checked: {error}"))
 }
 
 /// Memory of the runtime for a length that a peer says.

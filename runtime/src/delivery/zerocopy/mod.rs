@@ -20,6 +20,7 @@ pub(crate) mod laid_out;
 mod posted_call;
 pub(crate) mod receive;
 pub(crate) mod remote_memory;
+pub(crate) mod scattered_put;
 pub(crate) mod send;
 
 pub(crate) use destination::Destination;

@@ -31,7 +31,7 @@ pub use completion::Completion;
 pub(crate) use descriptor::{Descriptor, Few, Lender, ToldLayout, lent_bytes};
 pub(crate) use eager::EagerBytes;
 pub(crate) use handle::RemoteRange;
-pub use handle::{SourceHandle, TargetHandle};
+pub use handle::{SourceHandle, SourceSelection, TargetHandle, TargetSelection};
 pub use kind::NocopyKind;
 pub use landing::Landing;
 pub(crate) use landing::PostedMemory;
