@@ -2,7 +2,7 @@
 
 mod oracle;
 
-use chare_layout::{Cursor, LayoutError, Plan, Raw, copy, pack, unpack};
+use chare_layout::{Cursor, LayoutError, Order, Plan, Raw, copy, pack, unpack};
 use oracle::{Map, types};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -163,6 +163,16 @@ proptest! {
             prop_assert!(raw.runs().take(100).all(|(at, len)| at.checked_add_unsigned(len) <= end));
         }
     }
+}
+
+/// What MPI says of arrays, and both Open MPI and MPICH do: from 0 to sizes times extent, whatever the sign.
+#[test]
+fn an_array_of_elements_that_go_backwards_ends_before_it_starts() -> Result<(), LayoutError> {
+    let backwards = Raw::bytes_of(1)?.resized(0, -1)?;
+    let block = backwards.subarray(&[4], &[2], &[1], Order::C)?;
+    assert_eq!((block.lower_bound(), block.extent(), block.origin(), block.span()), (0, -4, -2, 2));
+    assert_eq!(block.contiguous(2)?.runs().collect::<Vec<_>>(), [-1, -2, -5, -6].map(|at| (at, 1)));
+    Ok(())
 }
 
 #[test]

@@ -95,7 +95,8 @@ fn strides(sizes: &[u64], order: Order, extent: i64) -> Result<(Vec<(usize, i64)
 }
 
 impl Raw {
-    /// A block of an array of `sizes`: `MPI_Type_create_subarray`. The extent is that of the whole array.
+    /// A block of an array of `sizes`: `MPI_Type_create_subarray`. The bounds are those of the whole array: 0, and so many extents
+    /// further on as it has elements, which is below 0 if the extent is.
     ///
     /// ```
     /// use chare_layout::{Order, Raw};
@@ -136,7 +137,7 @@ impl Raw {
     }
 
     /// This process's part of a distributed array: `MPI_Type_create_darray`, with each dimension's process given instead of a
-    /// rank. The extent is that of the whole array.
+    /// rank. The bounds are those of [`subarray`](Self::subarray).
     ///
     /// ```
     /// use chare_layout::{Distributed, Distribution, Order, Raw};
@@ -176,6 +177,6 @@ impl Raw {
             }
             ops = crate::value::canonical::canonical(parts)?;
         }
-        Self::assemble(ops, Some((whole.min(0), whole.max(0))))
+        Self::assemble(ops, Some((0, whole)))
     }
 }

@@ -1,7 +1,8 @@
 //! Constructors with the meaning of MPI's, on the value as the inner type: `inner.vector(..)` is `MPI_Type_vector(.., inner)`.
 //!
 //! Bounds are those of MPI: the lowest lower bound and the highest upper bound of all copies of the inner type, whether they
-//! were said by `resized` and `subarray` or derived; bounds that were said do not stick to what is built of them.
+//! were said by `resized` and `subarray` or derived; bounds that were said do not stick to what is built of them. So it is in
+//! MPICH; where only some fields of a struct have said bounds, Open MPI lets those alone count, as the standard's markers would.
 
 use crate::value::canonical::{self, group};
 use crate::value::op::{Body, Loop, Loops, Op};

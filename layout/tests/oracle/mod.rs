@@ -219,8 +219,7 @@ fn array(dims: &[(u64, Vec<u64>)], order: Order, inner: &Map) -> Option<Map> {
     }
     let extent = inner.extent();
     let map = Map::copies(places.iter().map(|place| (place * extent, inner)))?;
-    let upper = whole * extent;
-    Some(Map { bytes: map.bytes, lower: upper.min(0), upper: upper.max(0) })
+    Some(Map { bytes: map.bytes, lower: 0, upper: whole * extent })
 }
 
 /// Seldom none: all around it would vanish.
