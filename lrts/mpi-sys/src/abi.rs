@@ -70,6 +70,17 @@ pub(crate) struct Handles {
     pub(crate) errors_return: Handle,
 }
 
+/// The numbers by which `MPI_Type_create_subarray` and `MPI_Type_create_darray` are told what to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arrays {
+    pub(crate) order_c: c_int,
+    pub(crate) order_fortran: c_int,
+    pub(crate) block: c_int,
+    pub(crate) cyclic: c_int,
+    pub(crate) none: c_int,
+    pub(crate) default_argument: c_int,
+}
+
 /// A status of any ABI: the longest has 32 bytes.
 #[repr(C, align(8))]
 pub(crate) struct Status([c_int; 16]);
@@ -106,6 +117,26 @@ impl Abi {
                 errors_return: Handle(0x143),
             },
         })
+    }
+
+    pub(crate) fn arrays(self) -> Arrays {
+        let [order_c, order_fortran, block, cyclic, none, default_argument] = match self {
+            Self::Mpich => [56, 57, 121, 122, 123, -49767],
+            Self::OpenMpi => [0, 1, 0, 1, 2, -1],
+            Self::Standard => [0xc, 0xf, 17, 18, 16, 19],
+        };
+        Arrays { order_c, order_fortran, block, cyclic, none, default_argument }
+    }
+
+    /// Handles as a C array of them, in words as [`Handle`] has them in registers.
+    pub(crate) fn array_of(self, handles: &[Handle]) -> Vec<usize> {
+        match self {
+            Self::Mpich => {
+                let pair = |pair: &[Handle]| pair.iter().rev().fold(0, |word, handle| word << 32 | handle.0);
+                handles.chunks(2).map(pair).collect()
+            }
+            Self::OpenMpi | Self::Standard => handles.iter().map(|handle| handle.0).collect(),
+        }
     }
 
     /// Stands for every sender.
@@ -150,5 +181,12 @@ mod tests {
             }
         }
         assert_eq!(Abi::Standard.threads_of(3), Threads::Single);
+    }
+
+    #[test]
+    fn handles_lie_as_in_a_c_array() {
+        let handles = [1, 2, 3].map(Handle);
+        assert_eq!(Abi::OpenMpi.array_of(&handles), [1, 2, 3]);
+        assert_eq!(Abi::Mpich.array_of(&handles), [2 << 32 | 1, 3]);
     }
 }

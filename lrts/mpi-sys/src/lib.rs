@@ -5,6 +5,7 @@
 //! * [`Abi`]: MPI fixes names and meanings, not how handles, constants and statuses look in memory. There are three ways, told
 //!   apart when the library is loaded: that of MPICH (and Intel, MVAPICH), that of Open MPI, and the standard one of MPI 5.
 //! * [`Communicator`], [`Request`]: what all calls after the start are about.
+//! * [`Datatype`], [`Committed`]: which bytes of a buffer are meant, and MPI's own packing of them: what layouts are compared with.
 //!
 //! ```
 //! use chare_mpi_sys::Library;
@@ -19,11 +20,15 @@
 compile_error!("handles of four bytes are passed as the low half of a word of eight: see `abi`");
 
 mod abi;
+mod committed;
 mod communicator;
+mod datatype;
 mod error;
 mod library;
 
 pub use abi::{Abi, Threads};
+pub use committed::Committed;
 pub use communicator::{Communicator, Ended, Request};
+pub use datatype::{Bounds, Datatype, Dimension, Distribution, Order};
 pub use error::{LoadError, MpiError};
 pub use library::Library;

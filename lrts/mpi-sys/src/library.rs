@@ -55,6 +55,24 @@ functions! {
     cancel = b"MPI_Cancel\0": fn(*mut Handle);
     test_cancelled = b"MPI_Test_cancelled\0": fn(*const Status, *mut c_int);
     get_count = b"MPI_Get_count\0": fn(*const Status, Handle, *mut c_int);
+    type_contiguous = b"MPI_Type_contiguous\0": fn(c_int, Handle, *mut Handle);
+    type_vector = b"MPI_Type_vector\0": fn(c_int, c_int, c_int, Handle, *mut Handle);
+    type_hvector = b"MPI_Type_create_hvector\0": fn(c_int, c_int, isize, Handle, *mut Handle);
+    type_indexed = b"MPI_Type_indexed\0": fn(c_int, *const c_int, *const c_int, Handle, *mut Handle);
+    type_hindexed = b"MPI_Type_create_hindexed\0": fn(c_int, *const c_int, *const isize, Handle, *mut Handle);
+    type_indexed_block = b"MPI_Type_create_indexed_block\0": fn(c_int, c_int, *const c_int, Handle, *mut Handle);
+    type_hindexed_block = b"MPI_Type_create_hindexed_block\0": fn(c_int, c_int, *const isize, Handle, *mut Handle);
+    type_struct = b"MPI_Type_create_struct\0": fn(c_int, *const c_int, *const isize, *const c_void, *mut Handle);
+    type_subarray = b"MPI_Type_create_subarray\0": fn(c_int, *const c_int, *const c_int, *const c_int, c_int, Handle, *mut Handle);
+    type_darray = b"MPI_Type_create_darray\0": fn(c_int, c_int, c_int, *const c_int, *const c_int, *const c_int, *const c_int, c_int, Handle, *mut Handle);
+    type_resized = b"MPI_Type_create_resized\0": fn(Handle, isize, isize, *mut Handle);
+    type_commit = b"MPI_Type_commit\0": fn(*mut Handle);
+    type_free = b"MPI_Type_free\0": fn(*mut Handle);
+    type_size = b"MPI_Type_size\0": fn(Handle, *mut c_int);
+    type_extent = b"MPI_Type_get_extent\0": fn(Handle, *mut isize, *mut isize);
+    type_true_extent = b"MPI_Type_get_true_extent\0": fn(Handle, *mut isize, *mut isize);
+    pack = b"MPI_Pack\0": fn(*const c_void, c_int, Handle, *mut c_void, c_int, *mut c_int, Handle);
+    unpack = b"MPI_Unpack\0": fn(*const c_void, c_int, *mut c_int, *mut c_void, c_int, Handle, Handle);
     iallgather = b"MPI_Iallgather\0": fn(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, Handle, *mut Handle);
 }
 
