@@ -193,7 +193,6 @@ mod tests {
     use super::*;
     use crate::job::life::Job;
     use crate::pe::Pe;
-    use chare_lrts::Lrts;
 
     #[test]
     fn layouts_that_another_node_invents_are_refused_in_words() {
