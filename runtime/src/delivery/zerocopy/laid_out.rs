@@ -8,7 +8,7 @@
 //!
 //! A layout from another node is an allegation: its decoding bounds its size, and here its bounds are checked against the memory.
 
-use crate::model::nocopy::{Arrived, Leaving, PostedMemory, selected};
+use crate::model::nocopy::{Arrived, Filled, Leaving, PostedMemory, selected};
 use crate::node::Node;
 use crate::node::transfers::Status;
 use chare_layout::{LayoutError, Plan, Raw};
@@ -73,7 +73,7 @@ impl Source {
                 self.step(node, &plan, &mut memory)?;
             }
         }
-        Ok(Arrived::Posted { memory, layout, len: bytes })
+        Ok(Arrived::Posted(Filled { memory, layout, len: bytes }.into()))
     }
 
     fn check(&self, layout: &Raw) -> Result<(), String> {

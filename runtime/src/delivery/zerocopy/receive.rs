@@ -8,7 +8,7 @@ use super::laid_out::{Source, room};
 use super::remote_memory::{landing, release_to, send_release, view};
 use crate::model::envelope::Call;
 use crate::model::nocopy::{
-    Arrived, Descriptor, Leaving, Lender, Nocopy, NocopyKind, PostedMemory, ToldLayout,
+    Arrived, Descriptor, Filled, Leaving, Lender, Nocopy, NocopyKind, PostedMemory, ToldLayout,
 };
 use crate::node::Node;
 use chare_layout::Raw;
@@ -135,7 +135,7 @@ fn plan_whole(
         node.outside.count_copy(bytes);
         send_release(node, lender, bytes as u64);
         Ok(match kind {
-            NocopyKind::Posted => Arrived::Posted { memory, layout: None, len: bytes },
+            NocopyKind::Posted => Arrived::Posted(Filled { memory, layout: None, len: bytes }.into()),
             NocopyKind::Received | NocopyKind::Viewed => {
                 Arrived::Received { memory: memory.freeze(), layout: None, release: None }
             }

@@ -47,8 +47,15 @@ impl Nocopy {
 pub(crate) enum Arrived {
     /// To be read in place, as far as the layout selects it; the sender is told when the release is dropped.
     Received { memory: Memory, layout: Option<Arc<Raw>>, release: Option<Arc<Release>> },
-    /// The buffer that the post method gave, filled where the layout selects, or up to `len` bytes.
-    Posted { memory: MemoryMut, layout: Option<Arc<Raw>>, len: usize },
+    /// In the buffer that the post method gave. In a box, because every call with nocopy arguments has room for one.
+    Posted(Box<Filled>),
+}
+
+/// Posted memory, filled where the layout selects, or up to `len` bytes.
+pub(crate) struct Filled {
+    pub(crate) memory: MemoryMut,
+    pub(crate) layout: Option<Arc<Raw>>,
+    pub(crate) len: usize,
 }
 
 impl Arrived {
@@ -57,7 +64,7 @@ impl Arrived {
         match self {
             Self::Received { memory, release: None, .. } => memory.len(),
             Self::Received { release: Some(_), .. } => 0,
-            Self::Posted { memory, .. } => memory.len(),
+            Self::Posted(filled) => filled.memory.len(),
         }
     }
 }
@@ -74,8 +81,12 @@ impl From<Arrived> for Leaving {
     fn from(arrived: Arrived) -> Self {
         match arrived {
             Arrived::Received { memory, layout, release } => Self { layout, ..Self::plain(memory, release) },
-            Arrived::Posted { memory, layout: None, len } => Self::plain(memory.freeze().slice(0, len), None),
-            Arrived::Posted { memory, layout, .. } => Self { layout, ..Self::plain(memory.freeze(), None) },
+            Arrived::Posted(filled) => {
+                let Filled { memory, layout, len } = *filled;
+                let memory = memory.freeze();
+                let memory = if layout.is_none() { memory.slice(0, len) } else { memory };
+                Self { layout, ..Self::plain(memory, None) }
+            }
         }
     }
 }
@@ -269,9 +280,10 @@ impl<T: Element> NocopyParameter for Posted<T> {
     const KIND: NocopyKind = NocopyKind::Posted;
 
     fn from_arrived(arrived: ArrivedArgument) -> Result<Self, String> {
-        let Arrived::Posted { memory, layout, len } = arrived.0 else {
+        let Arrived::Posted(filled) = arrived.0 else {
             return Err("the runtime delivered an unposted buffer to a posted parameter".to_owned());
         };
+        let Filled { memory, layout, len } = *filled;
         let transferred = len / size_of::<T>();
         let landed = match PartMut::from_memory(memory) {
             Ok(part) => Landed::Part(part),

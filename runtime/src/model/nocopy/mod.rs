@@ -23,7 +23,7 @@ mod registration;
 pub(crate) mod selected;
 mod view;
 
-pub(crate) use arguments::{Arrived, Nocopy};
+pub(crate) use arguments::{Arrived, Filled, Nocopy};
 pub use arguments::{NocopyArguments, NocopyParameter, Posted, Received};
 pub(crate) use buffer::lend_vector;
 pub use buffer::{Buffer, BufferMut, Element};
