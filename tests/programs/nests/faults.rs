@@ -1,6 +1,7 @@
 //! Faults of MPIs: where an MPI is known to see a datatype otherwise than the standard or than other MPIs do.
 //!
-//! Each covers one constructor, applied to parts on which both agree: parts are compared before what is built of them.
+//! Those of sizes and bounds cover one constructor, applied to parts on which both agree: parts are compared before what is built
+//! of them.
 
 use crate::oracle::Type;
 use crate::parts::{parts, raw};
@@ -51,6 +52,13 @@ const DIFFERENCES: &[Fault] = &[
     },
 ];
 
+/// What packs other bytes; each covers a whole nest.
+const STREAMS: &[Fault] = &[Fault {
+    of: Some(Abi::Mpich),
+    what: "MPICH repeats a row of elements of negative extent as if the row had no bounds of its own",
+    covers: has_elements_of_negative_extent,
+}];
+
 /// The known reason why an MPI of this ABI would crash of this type, if there is one.
 pub(crate) fn crash(abi: Abi, of: &Type) -> Option<&'static str> {
     find(CRASHES, abi, of)
@@ -59,6 +67,11 @@ pub(crate) fn crash(abi: Abi, of: &Type) -> Option<&'static str> {
 /// The known reason why an MPI of this ABI sees this type otherwise, if there is one.
 pub(crate) fn difference(abi: Abi, of: &Type) -> Option<&'static str> {
     find(DIFFERENCES, abi, of)
+}
+
+/// The known reason why an MPI of this ABI packs other bytes of this type, if there is one.
+pub(crate) fn stream(abi: Abi, of: &Type) -> Option<&'static str> {
+    find(STREAMS, abi, of)
 }
 
 fn find(faults: &[Fault], abi: Abi, of: &Type) -> Option<&'static str> {
@@ -76,6 +89,10 @@ fn has_empty_blocks_of_gaps(of: &Type) -> bool {
     }
 }
 
+fn has_elements_of_negative_extent(of: &Type) -> bool {
+    parts(of).into_iter().any(|part| raw(part).extent() < 0 || has_elements_of_negative_extent(part))
+}
+
 fn is_array_of_nothing(of: &Type) -> bool {
     match of {
         Type::Subarray(dims, ..) => dims.iter().any(|dim| dim.1 == 0),
@@ -90,16 +107,27 @@ fn has_parts_without_bytes(of: &Type) -> bool {
 
 fn has_fields_with_said_bounds_and_without(of: &Type) -> bool {
     let fields = parts(of);
-    fields.iter().any(|field| are_bounds_said(field)) && fields.iter().any(|field| !are_bounds_said(field))
+    matches!(of, Type::Structure(..) | Type::Then(..))
+        && fields.iter().any(|field| may_say_bounds(field))
+        && !fields.iter().all(|field| says_bounds(field))
 }
 
-fn are_bounds_said(of: &Type) -> bool {
-    match of {
-        Type::Resized(..) | Type::Of(..) | Type::Subarray(..) | Type::Darray(..) => true,
-        // Fields that are not there say nothing.
-        Type::Structure(fields) => fields.iter().any(|field| field.0 > 0 && are_bounds_said(&field.2)),
-        _ => parts(of).into_iter().any(are_bounds_said),
-    }
+/// Whether somebody said bounds within it, be it of nothing.
+fn may_say_bounds(of: &Type) -> bool {
+    is_saying_bounds(of) || parts(of).into_iter().any(may_say_bounds)
+}
+
+/// Whether bounds are said of bytes that are there.
+fn says_bounds(of: &Type) -> bool {
+    raw(of).bytes() > 0
+        && match of {
+            Type::Structure(fields) => fields.iter().any(|field| field.0 > 0 && says_bounds(&field.2)),
+            _ => is_saying_bounds(of) || parts(of).into_iter().any(says_bounds),
+        }
+}
+
+fn is_saying_bounds(of: &Type) -> bool {
+    matches!(of, Type::Resized(..) | Type::Of(..) | Type::Subarray(..) | Type::Darray(..))
 }
 
 fn has_stride_of_minus_one(of: &Type) -> bool {

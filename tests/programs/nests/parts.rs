@@ -11,6 +11,13 @@ pub(crate) enum Stop {
     Differs(String),
 }
 
+impl Stop {
+    /// A difference, which a known fault may excuse.
+    pub(crate) fn at(fault: Option<&'static str>, how: String) -> Self {
+        fault.map_or(Self::Differs(how), Self::Excused)
+    }
+}
+
 /// The inner types of one type.
 pub(crate) fn parts(of: &Type) -> Vec<&Type> {
     match of {

@@ -20,7 +20,7 @@ pub(crate) fn translate(abi: Abi, byte: &Datatype, of: &Type) -> Result<Datatype
         Ok((Some(how), _)) => how,
         Err(cause) => cause.to_string(),
     };
-    Err(faults::difference(abi, of).map_or_else(|| Stop::Differs(format!("{how}, of {of:?}")), Stop::Excused))
+    Err(Stop::at(faults::difference(abi, of), format!("{how}, of {of:?}")))
 }
 
 /// What MPI says otherwise about a datatype, if anything.
