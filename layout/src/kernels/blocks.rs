@@ -4,15 +4,15 @@
 use super::{AHEAD, by_block, prefetch};
 use crate::plan::nest::Pair;
 
-/// From a page on, the hardware does not foresee the next block.
-const FAR: u64 = 4096;
+/// From so many bytes on, the hardware does not foresee the next block of one side, or not those of both.
+const FAR: u64 = 1024;
 
 /// Copies `block` bytes at each step of `pair`.
 ///
 /// # Safety
 /// All blocks of the source may be read and all of the target written; they share no byte.
 pub(crate) unsafe fn strided(source: *const u8, target: *mut u8, pair: Pair, block: u64) {
-    let is_far = pair.source.unsigned_abs() >= FAR;
+    let is_far = pair.source.unsigned_abs().max(pair.target.unsigned_abs()) >= FAR;
     // SAFETY: the caller's promise is that of each of them.
     unsafe {
         if is_far {
@@ -37,9 +37,10 @@ unsafe fn near<const N: usize>(mut source: *const u8, mut target: *mut u8, pair:
 /// # Safety
 /// As for [`strided`], with blocks of `N` bytes.
 unsafe fn far<const N: usize>(mut source: *const u8, mut target: *mut u8, pair: Pair) {
-    let ahead = (pair.source as isize).wrapping_mul(AHEAD as isize);
+    let ahead = |stride: i64| (stride as isize).wrapping_mul(AHEAD as isize);
     for _ in 0..pair.count {
-        prefetch(source.wrapping_offset(ahead));
+        prefetch(source.wrapping_offset(ahead(pair.source)));
+        prefetch(target.wrapping_offset(ahead(pair.target)));
         // SAFETY: both pointers are at a step of the loop.
         unsafe { std::ptr::copy_nonoverlapping(source, target, N) };
         source = source.wrapping_offset(pair.source as isize);

@@ -1,7 +1,7 @@
 #![expect(unsafe_code, reason = "copies between memory that others may touch")]
 //! Plans carried out: steps, nests and walks, each to the kernel that its shape asks for.
 
-use super::{blocks, indexed, lines, streaming, transposed};
+use super::{blocks, fields, indexed, lines, streaming, transposed};
 use crate::plan::nest::{Nest, Pair};
 use crate::plan::{Listed, Plan, Step};
 use crate::value::op::Op;
@@ -104,6 +104,13 @@ unsafe fn run_loops(
         unsafe { run_steps(steps, source, target, is_streamed) };
         return;
     };
+    if rest.is_empty()
+        && let Some(blocks) = fields::lone_blocks(steps)
+    {
+        // SAFETY: the caller's promise is that of the fields at each step of the loop.
+        unsafe { fields::by_strips(source, target, *outer, blocks) };
+        return;
+    }
     for _ in 0..outer.count {
         // SAFETY: the bases are at a step of the loop.
         unsafe { run_loops(rest, steps, source, target, is_streamed) };

@@ -11,6 +11,7 @@ pub(crate) mod front;
 
 mod blocks;
 mod execute;
+mod fields;
 mod indexed;
 mod lines;
 mod streaming;

@@ -1,6 +1,7 @@
 #![expect(unsafe_code, reason = "streaming from the first byte on is no part of the interface")]
 //! Kernels against the list of runs: all block sizes, misaligned bases, strides of all kinds, stores past the caches.
 
+use crate::plan::Step;
 use crate::{Order, Plan, Raw};
 use proptest::prelude::*;
 
@@ -103,4 +104,39 @@ proptest! {
             check(&source, &target, by);
         }
     }
+}
+
+#[test]
+fn fields_are_blocks_within_loops() {
+    for (lens, places, extent) in [
+        (vec![24_u64, 8], vec![8_i64, 0], 64_i64),
+        (vec![1, 2, 13], vec![40, 3, 11], 56),
+        (vec![8, 8, 8], vec![0, 24, 40], 48),
+        (vec![8, 24], vec![24, 4096], 5000),
+    ] {
+        let fields = Raw::bytes_of(1).unwrap().hindexed(&lens, &places).unwrap().resized(0, extent).unwrap();
+        // More than two strips, and one step into the next.
+        let laid = fields.contiguous(257).unwrap();
+        let dense = Raw::bytes_of(laid.bytes()).unwrap();
+        let spaced = Raw::bytes_of(8).unwrap().hvector(laid.bytes() / 8, 1, 24).unwrap();
+        let mut pairs = vec![(&laid, &dense), (&dense, &laid), (&laid, &laid)];
+        if spaced.bytes() == laid.bytes() {
+            pairs.extend([(&laid, &spaced), (&spaced, &laid)]);
+        }
+        for (source, target) in pairs {
+            check(source, target, (3, 5));
+            let plan = Plan::new(source, target).unwrap();
+            assert!(matches!(&plan.steps[..], [Step::Loop { .. }]), "{source:?} to {target:?}: {plan:?}");
+        }
+    }
+}
+
+#[test]
+fn pieces_of_all_short_lengths() {
+    let lens: Vec<u64> = (0..70).map(|step| step * 29 % 67).collect();
+    let places: Vec<i64> = (0..70).map(|step| (step * 41 % 70) * 67).collect();
+    let laid = Raw::bytes_of(1).unwrap().hindexed(&lens, &places).unwrap();
+    let dense = Raw::bytes_of(laid.bytes()).unwrap();
+    check(&laid, &dense, (0, 1));
+    check(&dense, &laid, (1, 0));
 }

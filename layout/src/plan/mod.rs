@@ -2,11 +2,13 @@
 //!
 //! 1. Operations of both sides that have as many bytes, and whose loops cut each other evenly, become one nest.
 //! 2. Where one side is one piece of memory, the other side's operation is the nest, whatever it is.
-//! 3. What is left, from one place where operations of both sides end to the next, is walked on both sides at once.
+//! 3. Few pieces at each step of loops, on either side, are blocks within loops.
+//! 4. What is left, from one place where operations of both sides end to the next, is walked on both sides at once.
 //!
 //! A plan knows distances, no addresses: it serves every pair of buffers.
 
 pub(crate) mod cost;
+mod fields;
 pub(crate) mod nest;
 
 use crate::plan::nest::{Nest, Pair, Pairs, common};
@@ -272,9 +274,11 @@ fn against(op: &Op, dense: i64, listed: Listed) -> Step {
     let (source, target) = sides(listed, op.at, dense);
     let inner = |(source, target)| match &op.body {
         Body::Block(_) => unreachable!("blocks are nests"),
-        Body::Indexed { .. } | Body::Runs(_) => {
-            vec![Step::List { source, target, list: op.body.clone(), listed }]
-        }
+        Body::Indexed { .. } | Body::Runs(_) => match (fields::against_one_piece(op), listed) {
+            (Some(fields), Listed::Source) => nests(fields::joined(&fields, &[(0, body)])),
+            (Some(fields), Listed::Target) => nests(fields::joined(&[(0, body)], &fields)),
+            (None, _) => vec![Step::List { source, target, list: op.body.clone(), listed }],
+        },
         Body::Each { offsets, of } => {
             let stride = (body / offsets.len() as u64) as i64;
             let (offsets, steps) = (Arc::clone(offsets), all_against(of, listed));
@@ -320,6 +324,13 @@ fn matched(source: &Op, target: &Op) -> Option<Step> {
             let (source, target) = (source.at, target.at);
             Some(Step::Loop { source, target, loops: loops.collect(), steps: steps.collect::<Option<_>>()? })
         }
-        _ => None,
+        _ => {
+            let (loops, blocks) = fields::matched(source, target)?;
+            Some(Step::Loop { source: source.at, target: target.at, loops, steps: nests(blocks) })
+        }
     }
+}
+
+fn nests(blocks: Vec<Nest>) -> Vec<Step> {
+    blocks.into_iter().map(Step::Nest).collect()
 }
