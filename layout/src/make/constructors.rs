@@ -149,11 +149,12 @@ impl Raw {
         let extent = self.extent();
         let is_dense = self.is_contiguous() && i64::try_from(self.bytes()) == Ok(extent);
         if is_dense {
-            let runs: Result<Vec<_>, LayoutError> = blocks
-                .iter()
-                .map(|(len, at)| Ok((sums::add(*at, self.origin())?, sums::mul_bytes(*len, self.bytes())?)))
-                .collect();
-            return canonical::list(&canonical::melt_neighbours(runs?));
+            let mut runs = Vec::with_capacity(blocks.len());
+            for (len, at) in blocks {
+                let len = sums::mul_bytes(*len, self.bytes())?;
+                canonical::melt_into(&mut runs, sums::add(*at, self.origin())?, len);
+            }
+            return canonical::list(&runs);
         }
         let len = blocks[0].0;
         let (offsets, loops): (Vec<i64>, Loops) = if blocks.iter().all(|block| block.0 == len) {

@@ -191,17 +191,21 @@ fn gather(ops: SmallVec<[Op; 1]>) -> Result<SmallVec<[Op; 1]>, LayoutError> {
 
 /// Joins pieces of which one ends where the next starts.
 pub(crate) fn melt_neighbours(runs: Vec<(i64, u64)>) -> Vec<(i64, u64)> {
-    let mut melted: Vec<(i64, u64)> = Vec::with_capacity(runs.len());
+    let mut melted = Vec::with_capacity(runs.len());
     for (at, len) in runs {
-        let touching =
-            melted.last_mut().filter(|last| i128::from(last.0) + i128::from(last.1) == i128::from(at));
-        match touching.and_then(|last| Some((last.1.checked_add(len)?, last))) {
-            _ if len == 0 => {}
-            Some((joined, last)) => last.1 = joined,
-            None => melted.push((at, len)),
-        }
+        melt_into(&mut melted, at, len);
     }
     melted
+}
+
+/// Adds a piece behind others, of which none touches the next.
+pub(crate) fn melt_into(melted: &mut Vec<(i64, u64)>, at: i64, len: u64) {
+    let touching = melted.last_mut().filter(|last| last.0.checked_add_unsigned(last.1) == Some(at));
+    match touching.and_then(|last| Some((last.1.checked_add(len)?, last))) {
+        _ if len == 0 => {}
+        Some((joined, last)) => last.1 = joined,
+        None => melted.push((at, len)),
+    }
 }
 
 /// One operation for pieces that do not melt.
@@ -235,14 +239,25 @@ pub(crate) fn list(runs: &[(i64, u64)]) -> Result<Op, LayoutError> {
 
 /// Indices for pieces of one length, if 32 bits hold them.
 fn indexed(runs: &[(i64, u64)], block: u64) -> Result<Option<Op>, LayoutError> {
-    let lowest = runs.iter().map(|run| run.0).min().expect("there is one");
+    let places = || runs.iter().map(|run| run.0);
+    let (lowest, highest) =
+        places().fold((i64::MAX, i64::MIN), |(low, high), at| (low.min(at), high.max(at)));
     let above = |at: i64| at.abs_diff(lowest);
-    let scale = runs.iter().fold(0, |scale, run| if scale == 1 { 1 } else { sums::gcd(above(run.0), scale) });
+    let scale = places().fold(0_u64, |scale, at| match above(at) {
+        // A division is most of what an index takes, and seldom needed.
+        above if scale.is_power_of_two() && above & (scale - 1) == 0 => scale,
+        above => sums::gcd(above, scale),
+    });
     let scale = scale.max(1);
-    if runs.iter().any(|run| above(run.0) / scale > u64::from(u32::MAX)) {
+    if above(highest) / scale > u64::from(u32::MAX) {
         return Ok(None);
     }
-    let indices = runs.iter().map(|run| (above(run.0) / scale) as u32).collect();
+    let indices = if scale.is_power_of_two() {
+        let shift = scale.trailing_zeros();
+        places().map(|at| (above(at) >> shift) as u32).collect()
+    } else {
+        places().map(|at| (above(at) / scale) as u32).collect()
+    };
     Op::new(lowest, Loops::new(), Body::Indexed { block, scale, indices }).map(Some)
 }
 
