@@ -1,0 +1,45 @@
+//! Layouts: what it costs to pack, to copy from layout to layout, and to make a layout.
+//!
+//! | rows | ours | against |
+//! |---|---|---|
+//! | `pack`, `unpack` | a buffer of some shape to its packed stream, and back | a hand-written loop; `memcpy` of as many bytes |
+//! | `pass` | one planned pass from shape to shape | `pack` and `unpack` through a stream; two hand-written loops |
+//! | `make`, `compare`, `digest` | values of layouts | the least that the same takes without them |
+//!
+//! Vectors are every second block of so many bytes, 2 MiB in all. Faces are of the inside (128 x 128 x 128) of a grid of 130 x 130 x 130
+//! doubles, the sub-block is of 64 x 64 x 64 of them. Indices are a quarter of those of 8 MiB of doubles. Fields are place and
+//! identity of particles of 64 bytes.
+//!
+//! `cargo bench -p chare-benches --bench layouts -- --rounds 5 "pack vector"`
+
+mod by_hand;
+mod construction;
+mod passes;
+mod rows;
+mod shape;
+
+use chare_benches::{Benchmark, code_of};
+use shape::Shape;
+use std::process::ExitCode;
+
+/// Samples of one run of a side. A batch takes some milliseconds.
+const BATCHES: u32 = 16;
+
+fn main() -> ExitCode {
+    Benchmark::new("Layouts beside loops and copies", &rows::all())
+        .concluding(|_, _| println!("a strided layout takes {} bytes", construction::value_bytes()))
+        .run(|side, _, rest| play(side, rest))
+}
+
+/// Measures as one side.
+fn play(side: &str, rest: &[String]) -> Option<ExitCode> {
+    let words: Vec<&str> = rest.iter().map(String::as_str).collect();
+    let result = match (side, &words[..]) {
+        ("pack", [way, shape]) => passes::play_pack(way, Shape::parse(shape)?)?,
+        ("unpack", [way, shape]) => passes::play_unpack(way, Shape::parse(shape)?)?,
+        ("pass", [way, from, to]) => passes::play_pass(way, Shape::parse(from)?, Shape::parse(to)?)?,
+        ("make", [what]) => construction::play(what)?,
+        _ => return None,
+    };
+    Some(code_of(result))
+}
