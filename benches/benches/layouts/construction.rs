@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Values made in one batch.
-const STRIDED: u64 = 20_000;
+pub(crate) const STRIDED: u64 = 20_000;
 
 /// Lists walked in one batch: each is of a quarter of a million indices.
 const LISTS: u64 = 4;
@@ -87,7 +87,7 @@ fn list(places: &[i64]) -> Result<Layout<f64>, LayoutError> {
 }
 
 /// Tells the time of `walk` for each index.
-fn for_lists(mut walk: impl FnMut() -> Result<(), LayoutError>) -> Result<(), LayoutError> {
+pub(crate) fn for_lists<E>(mut walk: impl FnMut() -> Result<(), E>) -> Result<(), E> {
     let indices = places().len() as u64;
     let mut result = Ok(());
     Batches { operations: LISTS * indices, count: BATCHES }.run(|_| {

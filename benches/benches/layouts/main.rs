@@ -5,6 +5,7 @@
 //! | `pack`, `unpack` | a buffer of some shape to its packed stream, and back | a hand-written loop; `memcpy` of as many bytes |
 //! | `pass` | one planned pass from shape to shape | `pack` and `unpack` through a stream; two hand-written loops |
 //! | `make`, `compare`, `digest` | values of layouts | the least that the same takes without them |
+//! | `pack`, `unpack`, `make`, with the feature `mpi` | the same | `MPI_Pack`, `MPI_Unpack`, datatypes that are made, committed and freed |
 //!
 //! Vectors are every second block of so many bytes, 2 MiB in all. Faces are of the inside (128 x 128 x 128) of a grid of 130 x 130 x 130
 //! doubles, the sub-block is of 64 x 64 x 64 of them. Indices are a quarter of those of 8 MiB of doubles. Fields are place and
@@ -14,6 +15,8 @@
 
 mod by_hand;
 mod construction;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod passes;
 mod rows;
 mod shape;
@@ -26,7 +29,11 @@ use std::process::ExitCode;
 const BATCHES: u32 = 16;
 
 fn main() -> ExitCode {
-    Benchmark::new("Layouts beside loops and copies", &rows::all())
+    let rows = rows::all();
+    let benchmark = Benchmark::new("Layouts beside loops and copies", &rows);
+    #[cfg(feature = "mpi")]
+    let benchmark = benchmark.where_possible(mpi::is_possible);
+    benchmark
         .concluding(|_, _| println!("a strided layout takes {} bytes", construction::value_bytes()))
         .run(|side, _, rest| play(side, rest))
 }
@@ -35,6 +42,8 @@ fn main() -> ExitCode {
 fn play(side: &str, rest: &[String]) -> Option<ExitCode> {
     let words: Vec<&str> = rest.iter().map(String::as_str).collect();
     let result = match (side, &words[..]) {
+        #[cfg(feature = "mpi")]
+        (what, [file, shape]) if file.starts_with("lib") => mpi::play(file, what, Shape::parse(shape)?),
         ("pack", [way, shape]) => passes::play_pack(way, Shape::parse(shape)?)?,
         ("unpack", [way, shape]) => passes::play_unpack(way, Shape::parse(shape)?)?,
         ("pass", [way, from, to]) => passes::play_pass(way, Shape::parse(from)?, Shape::parse(to)?)?,

@@ -31,14 +31,14 @@ pub(crate) fn measure<E>(operations: u64, mut pass: impl FnMut() -> Result<(), E
 }
 
 /// As often as takes some milliseconds.
-fn operations(bytes: usize) -> u64 {
-    (16 << 20) / bytes as u64
+pub(crate) fn for_shape(shape: Shape) -> u64 {
+    (16 << 20) / shape.payload() as u64
 }
 
 /// A buffer of the shape to its packed stream.
 pub(crate) fn play_pack(way: &str, shape: Shape) -> Option<io::Result<()>> {
     let (buffer, mut stream) = (written(shape.buffer_bytes()), written(shape.payload()));
-    let operations = operations(shape.payload());
+    let operations = for_shape(shape);
     Some(match way {
         "layout" => told(shape.layout().and_then(|layout| {
             measure(operations, || pack(black_box(&layout), black_box(&buffer), black_box(&mut stream)))
@@ -61,7 +61,7 @@ pub(crate) fn play_pack(way: &str, shape: Shape) -> Option<io::Result<()>> {
 /// The packed stream to a buffer of the shape.
 pub(crate) fn play_unpack(way: &str, shape: Shape) -> Option<io::Result<()>> {
     let (mut buffer, stream) = (written(shape.buffer_bytes()), written(shape.payload()));
-    let operations = operations(shape.payload());
+    let operations = for_shape(shape);
     Some(match way {
         "layout" => told(shape.layout().and_then(|layout| {
             measure(operations, || unpack(black_box(&layout), black_box(&stream), black_box(&mut buffer)))
@@ -85,7 +85,7 @@ pub(crate) fn play_unpack(way: &str, shape: Shape) -> Option<io::Result<()>> {
 pub(crate) fn play_pass(way: &str, from: Shape, to: Shape) -> Option<io::Result<()>> {
     let (source, mut target) = (written(from.buffer_bytes()), written(to.buffer_bytes()));
     let mut stream = written(from.payload());
-    let operations = operations(from.payload());
+    let operations = for_shape(from);
     Some(match way {
         "plan" => told(from.layout().and_then(|from| {
             let plan = Plan::new(&from, &*to.layout()?)?;

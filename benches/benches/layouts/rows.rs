@@ -52,6 +52,10 @@ const CONSTRUCTION: [(&str, &str, &str, &str); 5] = [
     ("digest of a list, an index", "digest", "SHA-256 of its indices", "sha256"),
 ];
 
+/// What MPI makes, too, and of which shape.
+#[cfg(feature = "mpi")]
+const MPI_MAKES: [(&str, &str); 3] = [("vector", "vector-8"), ("face", "face-x"), ("list", "shuffled")];
+
 /// All rows.
 pub(crate) fn all() -> Vec<Comparison> {
     let vectors = BLOCKS.map(|(block, name)| (format!("vector {name}"), format!("vector-{block}")));
@@ -62,6 +66,10 @@ pub(crate) fn all() -> Vec<Comparison> {
             let (name, ours) = (word(format!("{direction} {name}")), side(direction, "layout", shape));
             for (against, way) in [("loop", "loop"), ("memcpy of as much", "memcpy")] {
                 rows.push(Comparison { name, ours, against, peer: side(direction, way, shape) });
+            }
+            #[cfg(feature = "mpi")]
+            for (mpi, file) in crate::mpi::MPIS {
+                rows.push(Comparison { name, ours, against: mpi, peer: side(direction, file, shape) });
             }
         }
     }
@@ -74,6 +82,12 @@ pub(crate) fn all() -> Vec<Comparison> {
     for (name, what, against, peer) in CONSTRUCTION {
         let (ours, peer) = (side("make", what, ""), side("make", peer, ""));
         rows.push(Comparison { name, ours, against, peer });
+        #[cfg(feature = "mpi")]
+        if let Some((_, shape)) = MPI_MAKES.iter().find(|(known, _)| *known == what) {
+            for (mpi, file) in crate::mpi::MPIS {
+                rows.push(Comparison { name, ours, against: mpi, peer: side("make", file, shape) });
+            }
+        }
     }
     rows
 }

@@ -67,6 +67,8 @@ pub(crate) struct Handles {
     pub(crate) own: Handle,
     pub(crate) no_communicator: Handle,
     pub(crate) byte: Handle,
+    pub(crate) float: Handle,
+    pub(crate) double: Handle,
     pub(crate) errors_return: Handle,
 }
 
@@ -100,6 +102,8 @@ impl Abi {
                 own: Handle(0x4400_0001),
                 no_communicator: Handle(0x0400_0000),
                 byte: Handle(0x4c00_010d),
+                float: Handle(0x4c00_040a),
+                double: Handle(0x4c00_080b),
                 errors_return: Handle(0x5400_0001),
             },
             Self::OpenMpi => Handles {
@@ -107,6 +111,8 @@ impl Abi {
                 own: Handle(address("ompi_mpi_comm_self")?),
                 no_communicator: Handle(address("ompi_mpi_comm_null")?),
                 byte: Handle(address("ompi_mpi_byte")?),
+                float: Handle(address("ompi_mpi_float")?),
+                double: Handle(address("ompi_mpi_double")?),
                 errors_return: Handle(address("ompi_mpi_errors_return")?),
             },
             Self::Standard => Handles {
@@ -114,6 +120,8 @@ impl Abi {
                 own: Handle(0x102),
                 no_communicator: Handle(0x100),
                 byte: Handle(0x247),
+                float: Handle(0x210),
+                double: Handle(0x214),
                 errors_return: Handle(0x143),
             },
         })

@@ -18,17 +18,28 @@ impl Committed {
     /// # Panics
     /// If some of it lies outside the buffer, by MPI's own account.
     pub fn pack(&self, buffer: &[u8], at: usize) -> Result<Vec<u8>, MpiError> {
+        let mut packed = vec![0; self.0.size()?.max(0) as usize];
+        let len = self.pack_into(buffer, at, &mut packed)?;
+        packed.truncate(len);
+        Ok(packed)
+    }
+
+    /// As [`Committed::pack`], to the start of a stream; returns how many bytes that took.
+    ///
+    /// # Errors
+    /// MPI's, also when the stream is too short.
+    ///
+    /// # Panics
+    /// As [`Committed::pack`].
+    pub fn pack_into(&self, buffer: &[u8], at: usize, packed: &mut [u8]) -> Result<usize, MpiError> {
         self.check_bounds(buffer.len(), at)?;
         let Library { functions, handles, .. } = self.0.library;
-        let mut packed = vec![0; self.0.size()?.max(0) as usize];
         let (from, to) = (buffer.as_ptr().wrapping_add(at).cast(), packed.as_mut_ptr().cast());
-        let (room, mut end) = (count_of(&packed), 0);
+        let (room, mut end) = (count_of(packed), 0);
         // SAFETY: on the thread that may call MPI (`Datatype::bytes`); what is packed lies in the buffer, and `packed` has the
         // room that MPI is told of.
         let code = unsafe { (functions.pack)(from, 1, self.0.handle, to, room, &raw mut end, handles.own) };
-        self.0.library.check("MPI_Pack", code)?;
-        packed.truncate(end.max(0) as usize);
-        Ok(packed)
+        self.0.library.check("MPI_Pack", code).map(|()| end.max(0) as usize)
     }
 
     /// `MPI_Unpack` of one of these that starts at byte `at` of the buffer.

@@ -43,6 +43,17 @@ pub struct Bounds {
     pub extent: isize,
 }
 
+/// A type that MPI knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Basic {
+    /// One byte.
+    Byte,
+    /// Four.
+    Float,
+    /// Eight.
+    Double,
+}
+
 /// Which index of an array varies fastest in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
@@ -100,9 +111,26 @@ impl Datatype {
     /// MPI is initialised, lets the calling thread call it, and is not ended as long as this or anything built of it lives. No
     /// other thread calls it meanwhile, unless any thread may ([`Threads::Multiple`](crate::Threads)).
     pub unsafe fn bytes(library: &'static Library, count: c_int) -> Result<Self, MpiError> {
+        // SAFETY: the caller's.
+        unsafe { Self::of(library, Basic::Byte, count) }
+    }
+
+    /// `count` of a basic type in a row.
+    ///
+    /// # Errors
+    /// MPI's.
+    ///
+    /// # Safety
+    /// As for [`Datatype::bytes`].
+    pub unsafe fn of(library: &'static Library, basic: Basic, count: c_int) -> Result<Self, MpiError> {
+        let handle = match basic {
+            Basic::Byte => library.handles.byte,
+            Basic::Float => library.handles.float,
+            Basic::Double => library.handles.double,
+        };
         Self::make(library, "MPI_Type_contiguous", |new| {
             // SAFETY: a predefined type; the rest is the caller's.
-            unsafe { (library.functions.type_contiguous)(count, library.handles.byte, new) }
+            unsafe { (library.functions.type_contiguous)(count, handle, new) }
         })
     }
 

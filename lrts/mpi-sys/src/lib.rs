@@ -29,6 +29,6 @@ mod library;
 pub use abi::{Abi, Threads};
 pub use committed::Committed;
 pub use communicator::{Communicator, Ended, Request};
-pub use datatype::{Bounds, Datatype, Dimension, Distribution, Order};
+pub use datatype::{Basic, Bounds, Datatype, Dimension, Distribution, Order};
 pub use error::{LoadError, MpiError};
 pub use library::Library;
