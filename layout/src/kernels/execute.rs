@@ -1,11 +1,9 @@
 #![expect(unsafe_code, reason = "copies between memory that others may touch")]
 //! Plans carried out: steps, nests and walks, each to the kernel that its shape asks for.
 
-use super::{blocks, fields, indexed, lines, streaming, transposed};
+use super::{blocks, fields, indexed, lines, streaming, transposed, walked};
 use crate::plan::nest::{Nest, Pair};
 use crate::plan::{Listed, Plan, Step};
-use crate::value::op::Op;
-use crate::value::walk::{Strip, Walk};
 
 /// From so many bytes on, what is written would only push out of the caches what is needed there: stores go past them.
 pub(crate) const STREAMED_BYTES_MIN: u64 = 4 << 20;
@@ -69,6 +67,7 @@ unsafe fn run_step(step: &Step, source: *const u8, target: *mut u8, is_streamed:
             }
             Step::List { source, target, list, listed } => {
                 let (source, target) = moved((source, target));
+                let list = list.list().expect("plans list lists");
                 indexed::listed(source, target, list, *listed);
             }
             Step::Each { source, target, offsets, listed, stride, steps } => {
@@ -84,7 +83,7 @@ unsafe fn run_step(step: &Step, source: *const u8, target: *mut u8, is_streamed:
                 }
             }
             Step::Zip { source: from, target: to, at, bytes } => {
-                zip((from, source), (to, target), *at, *bytes);
+                walked::zip((from, source), (to, target), *at, *bytes);
             }
         }
     }
@@ -153,44 +152,4 @@ unsafe fn run_nest(
             }
         }
     }
-}
-
-/// Copies `bytes` bytes of one stream to the other, both from `at` on.
-///
-/// # Safety
-/// From each base, all that the operations select may be read, or written; they share no byte.
-unsafe fn zip(from: (&[Op], *const u8), to: (&[Op], *mut u8), at: u64, bytes: u64) {
-    let (mut source, mut target) = (Walk::new(from.0, at), Walk::new(to.0, at));
-    let mut left = bytes;
-    while left > 0 {
-        let (Some(one), Some(other)) = (source.head(), target.head()) else { return };
-        let block = one.block.min(other.block);
-        // Whole blocks of the finer side, as many as go into one block of the coarser one.
-        let count = if one.block == other.block {
-            one.count.min(other.count)
-        } else if one.block < other.block {
-            one.count.min(other.block / block)
-        } else {
-            other.count.min(one.block / block)
-        };
-        let len = if left < block { left } else { block * count.min(left / block) };
-        let (Some(one), Some(other)) = (source.take(len), target.take(len)) else { return };
-        left -= len;
-        // SAFETY: both strips are of what the operations select.
-        unsafe { strips((one, from.1), (other, to.1)) };
-    }
-}
-
-/// Copies a strip to one with as many bytes, of which one has the blocks of the other or is one block.
-///
-/// # Safety
-/// From each base, the strip may be read, or written; they share no byte.
-pub(crate) unsafe fn strips(from: (Strip, *const u8), to: (Strip, *mut u8)) {
-    let block = from.0.block.min(to.0.block);
-    let stride = |strip: Strip| if strip.count > 1 { strip.stride } else { block as i64 };
-    let pair = Pair { count: from.0.count.max(to.0.count), source: stride(from.0), target: stride(to.0) };
-    let source = from.1.wrapping_offset(from.0.at as isize);
-    let target = to.1.wrapping_offset(to.0.at as isize);
-    // SAFETY: a strip of one block is blocks of the other's size in a row.
-    unsafe { blocks::strided(source, target, pair, block) };
 }

@@ -1,8 +1,8 @@
 #![expect(unsafe_code, reason = "bounds are checked here, once, for kernels that check none")]
 //! The safe front: copies between slices, whose bounds are checked once, before the first byte moves.
 
-use super::execute::strips;
-use crate::value::walk::{Strip, Walk};
+use super::walked::{gather, scatter};
+use crate::value::walk::Walk;
 use crate::{LayoutError, Plan, Raw};
 
 /// Copies what `source` holds where the plan's source layout selects to where its target layout selects in `target`.
@@ -82,11 +82,6 @@ fn check_range(layout: &Raw, at: u64, len: usize) -> Result<(), LayoutError> {
     Ok(())
 }
 
-/// `len` bytes in a row, `done` bytes on.
-fn row(done: u64, len: u64) -> Strip {
-    Strip { at: done as i64, block: len, stride: 0, count: 1 }
-}
-
 impl Raw {
     /// Packs `len` bytes of the stream from place `at` on into memory at `chunk`; fewer where the stream ends.
     ///
@@ -94,12 +89,8 @@ impl Raw {
     /// From `buffer` on, all that this layout selects may be read, and `len` bytes from `chunk` on written; they share no byte,
     /// and nobody else writes them meanwhile.
     pub unsafe fn pack_raw(&self, at: u64, buffer: *const u8, chunk: *mut u8, len: usize) {
-        let (mut walk, mut done, len) = (Walk::new(&self.ops, at), 0, len as u64);
-        while let Some(strip) = walk.take(len - done) {
-            // SAFETY: the strip is selected, and the chunk has room for `len` bytes.
-            unsafe { strips((strip, buffer), (row(done, strip.bytes()), chunk)) };
-            done += strip.bytes();
-        }
+        // SAFETY: what is walked is selected; the rest is the caller's promise.
+        unsafe { gather(&mut Walk::new(&self.ops, at), buffer, chunk, len as u64) };
     }
 
     /// Unpacks the `len` bytes at `chunk`, which start at place `at` of the stream; fewer where the stream ends.
@@ -108,11 +99,7 @@ impl Raw {
     /// `len` bytes from `chunk` on may be read, and from `buffer` on all that this layout selects written; they share no byte,
     /// and nobody else writes or reads the latter meanwhile.
     pub unsafe fn unpack_raw(&self, at: u64, chunk: *const u8, len: usize, buffer: *mut u8) {
-        let (mut walk, mut done, len) = (Walk::new(&self.ops, at), 0, len as u64);
-        while let Some(strip) = walk.take(len - done) {
-            // SAFETY: the strip is selected, and the chunk holds `len` bytes.
-            unsafe { strips((row(done, strip.bytes()), chunk), (strip, buffer)) };
-            done += strip.bytes();
-        }
+        // SAFETY: what is walked is selected; the rest is the caller's promise.
+        unsafe { scatter(&mut Walk::new(&self.ops, at), chunk, len as u64, buffer) };
     }
 }

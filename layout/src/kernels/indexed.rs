@@ -3,33 +3,32 @@
 
 use super::{AHEAD, by_block, prefetch};
 use crate::plan::Listed;
-use crate::value::op::{Body, Piece, lengths};
+use crate::value::op::{List, Piece, lengths_from};
 
 /// Copies all pieces of a list in their order.
 ///
 /// # Safety
 /// From the base of its side, all pieces of the list may be touched, and from the other's as many bytes in a row; the source
 /// may be read, the target written, and they share no byte.
-pub(crate) unsafe fn listed(source: *const u8, target: *mut u8, list: &Body, side: Listed) {
+pub(crate) unsafe fn listed(source: *const u8, target: *mut u8, list: List<'_>, side: Listed) {
     // SAFETY: the caller's promise is that of each of them.
     unsafe {
         match (list, side) {
-            (Body::Indexed { block, scale, indices }, Listed::Source) => {
+            (List::Indexed { block, scale, indices }, Listed::Source) => {
                 by_block!(
-                    *block,
-                    gather(source, target, *scale, indices),
-                    gather_any(source, target, *block, *scale, indices)
+                    block,
+                    gather(source, target, scale, indices),
+                    gather_any(source, target, block, scale, indices)
                 );
             }
-            (Body::Indexed { block, scale, indices }, Listed::Target) => {
+            (List::Indexed { block, scale, indices }, Listed::Target) => {
                 by_block!(
-                    *block,
-                    scatter(source, target, *scale, indices),
-                    scatter_any(source, target, *block, *scale, indices)
+                    block,
+                    scatter(source, target, scale, indices),
+                    scatter_any(source, target, block, scale, indices)
                 );
             }
-            (Body::Runs(pieces), _) => runs(source, target, pieces, side),
-            (Body::Block(_) | Body::Each { .. } | Body::Group(_), _) => unreachable!("plans list lists"),
+            (List::Runs { pieces, start }, _) => runs(source, target, pieces, start, side),
         }
     }
 }
@@ -91,8 +90,8 @@ unsafe fn scatter_any(mut source: *const u8, target: *mut u8, block: u64, scale:
 
 /// # Safety
 /// As for [`listed`].
-unsafe fn runs(mut source: *const u8, mut target: *mut u8, pieces: &[Piece], side: Listed) {
-    for (step, (at, len)) in lengths(pieces).enumerate() {
+unsafe fn runs(mut source: *const u8, mut target: *mut u8, pieces: &[Piece], start: u64, side: Listed) {
+    for (step, (at, len)) in lengths_from(pieces, start).enumerate() {
         let later = pieces[(step + AHEAD).min(pieces.len() - 1)].at as isize;
         let len = len as usize;
         match side {

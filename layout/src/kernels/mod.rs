@@ -16,6 +16,7 @@ mod indexed;
 mod lines;
 mod streaming;
 mod transposed;
+mod walked;
 
 /// Calls a kernel with the size of its blocks as a constant, where it has one, or the general one.
 macro_rules! by_block {

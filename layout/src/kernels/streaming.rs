@@ -6,13 +6,14 @@ use crate::plan::nest::Pair;
 use crate::value::sums::gcd;
 
 /// Bytes that are assembled at a time: they stay in the first cache, twice.
-const STAGE: usize = 4096;
+pub(crate) const STAGE: usize = 4096;
 
 /// Longer blocks are lines by themselves.
 const ASSEMBLED_BLOCK_MAX: u64 = 1024;
 
+/// Memory of a copy alone, by whole lines.
 #[repr(align(64))]
-struct Stage([u8; STAGE]);
+pub(crate) struct Stage(pub(crate) [u8; STAGE]);
 
 /// Copies `block` bytes at each step of `pair`, whose target steps by one block.
 ///

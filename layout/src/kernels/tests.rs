@@ -140,3 +140,32 @@ fn pieces_of_all_short_lengths() {
     check(&laid, &dense, (0, 1));
     check(&dense, &laid, (1, 0));
 }
+
+#[test]
+fn lists_go_to_what_is_cut_otherwise() {
+    // More than two stages, and pieces across their ends.
+    let at: Vec<i64> = (0..1500).map(|step| step * 1009 % 1500).collect();
+    let even = Raw::bytes_of(8).unwrap().indexed_block(1, &at).unwrap();
+    let lens: Vec<u64> = (0..1500).map(|step| 1 + step % 15).collect();
+    let at: Vec<i64> = at.iter().map(|place| place * 16).collect();
+    let uneven = Raw::bytes_of(1).unwrap().hindexed(&lens, &at).unwrap();
+    for list in [even, uneven] {
+        let (short, long) = (list.bytes() / 24, list.bytes() / 600);
+        let others =
+            [Raw::bytes_of(24).unwrap().vector(short, 1, 2), Raw::bytes_of(600).unwrap().vector(long, 1, 2)];
+        for other in others.map(Result::unwrap) {
+            let rest = Raw::bytes_of(list.bytes() - other.bytes()).unwrap();
+            let other = Raw::structure(&[(1, 0, &other), (1, other.extent() + 5, &rest)]).unwrap();
+            check(&list, &other, (3, 1));
+            check(&other, &list, (1, 3));
+        }
+        for at in [0, 1, 4095, 8001] {
+            let buffer = filled(list.end() as usize);
+            let mut chunk = vec![0; 700];
+            crate::pack_range(&list, at, &buffer, &mut chunk).unwrap();
+            let expected: Vec<u8> =
+                places(&list)[at as usize..][..700].iter().map(|place| buffer[*place]).collect();
+            assert!(chunk == expected, "{at}");
+        }
+    }
+}

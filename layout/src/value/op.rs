@@ -41,6 +41,21 @@ pub(crate) enum Body {
     Group(Arc<[Op]>),
 }
 
+/// A list of pieces, or a part of one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum List<'a> {
+    Indexed {
+        block: u64,
+        scale: u64,
+        indices: &'a [u32],
+    },
+    /// The first of them starts at this place in the stream of the whole list.
+    Runs {
+        pieces: &'a [Piece],
+        start: u64,
+    },
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Op {
     pub(crate) at: i64,
@@ -66,6 +81,17 @@ impl Op {
 }
 
 impl Body {
+    /// All of a list; none if it is something else.
+    pub(crate) fn list(&self) -> Option<List<'_>> {
+        match self {
+            Self::Indexed { block, scale, indices } => {
+                Some(List::Indexed { block: *block, scale: *scale, indices })
+            }
+            Self::Runs(pieces) => Some(List::Runs { pieces, start: 0 }),
+            Self::Block(_) | Self::Each { .. } | Self::Group(_) => None,
+        }
+    }
+
     pub(crate) fn bytes(&self) -> Result<u64, LayoutError> {
         match self {
             Self::Block(len) => Ok(*len),
@@ -84,6 +110,11 @@ pub(crate) fn bytes_of(ops: &[Op]) -> Result<u64, LayoutError> {
 
 /// The pieces of a list with their lengths.
 pub(crate) fn lengths(pieces: &[Piece]) -> impl Iterator<Item = (i64, u64)> + '_ {
-    let starts = std::iter::once(0).chain(pieces.iter().map(|piece| piece.end));
+    lengths_from(pieces, 0)
+}
+
+/// Some pieces of a list with their lengths; the first of them starts at this place in the stream of the list.
+pub(crate) fn lengths_from(pieces: &[Piece], start: u64) -> impl Iterator<Item = (i64, u64)> + '_ {
+    let starts = std::iter::once(start).chain(pieces.iter().map(|piece| piece.end));
     pieces.iter().zip(starts).map(|(piece, start)| (piece.at, piece.end - start))
 }

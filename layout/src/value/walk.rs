@@ -3,7 +3,7 @@
 //! It gives [`Strip`]s: blocks at even distances, so that kernels loop and not the walk. A strip may be taken in parts, within
 //! a block, too.
 
-use crate::value::op::{Body, Op};
+use crate::value::op::{Body, List, Op};
 use smallvec::SmallVec;
 
 /// `count` blocks, `stride` apart.
@@ -148,6 +148,42 @@ impl<'a> Walk<'a> {
         }
         self.begun.push(Strip::piece(strip.at + most as i64, strip.block - most));
         Some(Strip::piece(strip.at, most))
+    }
+
+    /// The next pieces of a list and where it stands, if several whole ones are what comes next and have at most `most` bytes:
+    /// lists are copied by kernels of their own.
+    pub(crate) fn take_list(&mut self, most: u64) -> Option<(i64, u64, List<'a>)> {
+        if !self.begun.is_empty() {
+            return None;
+        }
+        let frame = self.frames.last_mut()?;
+        let op = frame.ops.get(frame.op)?;
+        let entries = entries(op);
+        if frame.step >= rounds(op) * entries {
+            return None;
+        }
+        let (round, entry) = (frame.step / entries, (frame.step % entries) as usize);
+        let (count, bytes, list) = match &op.body {
+            Body::Indexed { block, scale, indices } => {
+                let count = (most / block).min(entries - entry as u64);
+                let indices = &indices[entry..entry + count as usize];
+                (count, count * block, List::Indexed { block: *block, scale: *scale, indices })
+            }
+            Body::Runs(pieces) => {
+                let start = entry.checked_sub(1).map_or(0, |before| pieces[before].end);
+                let left = &pieces[entry..];
+                let pieces = &left[..left.partition_point(|piece| piece.end - start <= most)];
+                let end = pieces.last().map_or(start, |last| last.end);
+                (pieces.len() as u64, end - start, List::Runs { pieces, start })
+            }
+            Body::Block(_) | Body::Each { .. } | Body::Group(_) => return None,
+        };
+        if count < 2 {
+            return None;
+        }
+        let at = place(op, frame.base, round);
+        frame.step += count;
+        Some((at, bytes, list))
     }
 
     /// What [`take`](Self::take) would give if it could give all.
