@@ -129,7 +129,8 @@ impl Raw {
         blocks: impl Iterator<Item = Result<(u64, i64), LayoutError>>,
     ) -> Result<Self, LayoutError> {
         let mut reached = None;
-        let mut kept: Vec<(u64, i64)> = Vec::with_capacity(blocks.size_hint().0);
+        let is_dense = self.is_contiguous() && i64::try_from(self.bytes()) == Ok(self.extent());
+        let mut kept: Vec<(i64, u64)> = Vec::with_capacity(blocks.size_hint().0);
         for block in blocks {
             let (len, at) = block?;
             if len > 0 && !self.is_void() {
@@ -137,35 +138,32 @@ impl Raw {
                 let low = sums::add(sums::add(at, self.lower_bound())?, reach.min(0))?;
                 let high = sums::add(sums::add(at, self.upper_bound())?, reach.max(0))?;
                 Reached::add(&mut reached, low, high);
-                kept.push((len, at));
+                if is_dense {
+                    let len = sums::mul_bytes(len, self.bytes())?;
+                    canonical::melt_into(&mut kept, sums::add(at, self.origin())?, len);
+                } else {
+                    kept.push((at, len));
+                }
             }
         }
         let Some(reached) = reached else { return Self::empty() };
-        let op = self.list_op(&kept)?;
+        let op = if is_dense { canonical::list(&kept)? } else { self.list_op(&kept)? };
         Self::assemble([op], Some((reached.low, reached.high)))
     }
 
-    fn list_op(&self, blocks: &[(u64, i64)]) -> Result<Op, LayoutError> {
+    /// This at each of the blocks `(place in bytes, how many)`.
+    fn list_op(&self, blocks: &[(i64, u64)]) -> Result<Op, LayoutError> {
         let extent = self.extent();
-        let is_dense = self.is_contiguous() && i64::try_from(self.bytes()) == Ok(extent);
-        if is_dense {
-            let mut runs = Vec::with_capacity(blocks.len());
-            for (len, at) in blocks {
-                let len = sums::mul_bytes(*len, self.bytes())?;
-                canonical::melt_into(&mut runs, sums::add(*at, self.origin())?, len);
-            }
-            return canonical::list(&runs);
-        }
-        let len = blocks[0].0;
-        let (offsets, loops): (Vec<i64>, Loops) = if blocks.iter().all(|block| block.0 == len) {
+        let len = blocks[0].1;
+        let (offsets, loops): (Vec<i64>, Loops) = if blocks.iter().all(|block| block.1 == len) {
             let row = std::iter::once(Loop { count: len, stride: extent }).collect();
-            (blocks.iter().map(|block| block.1).collect(), row)
+            (blocks.iter().map(|block| block.0).collect(), row)
         } else {
-            let all = blocks.iter().try_fold(0_u64, |all, block| sums::add_bytes(all, block.0))?;
+            let all = blocks.iter().try_fold(0_u64, |all, block| sums::add_bytes(all, block.1))?;
             crate::value::limits::check_indices(usize::try_from(all).unwrap_or(usize::MAX))?;
             // That the last place of each block fits was checked with the bounds.
             let places =
-                blocks.iter().flat_map(|(len, at)| (0..*len as i64).map(move |one| at + one * extent));
+                blocks.iter().flat_map(|(at, len)| (0..*len as i64).map(move |one| at + one * extent));
             (places.collect(), Loops::new())
         };
         crate::value::limits::check_indices(offsets.len())?;

@@ -131,7 +131,10 @@ fn splice(op: Op, into: &mut SmallVec<[Op; 1]>) -> Result<(), LayoutError> {
     if is_empty(&op) {
         return Ok(());
     }
-    let mut op = lift(op)?;
+    let mut op = match op.body {
+        Body::Each { .. } | Body::Group(_) => lift(op)?,
+        _ => op,
+    };
     drop_single_counts(&mut op.loops);
     melt_loops(&mut op)?;
     match &op.body {
@@ -290,6 +293,7 @@ fn continued(last: &Op, op: &Op) -> Option<u64> {
 }
 
 /// Operations one after the other, within loops.
+#[inline]
 pub(crate) fn group(ops: &[Op], at: i64, mut loops: Loops) -> Result<Op, LayoutError> {
     match ops {
         [lone] => {

@@ -66,6 +66,7 @@ pub(crate) struct Op {
 }
 
 impl Op {
+    #[inline]
     pub(crate) fn new(at: i64, loops: Loops, body: Body) -> Result<Self, LayoutError> {
         let bytes = loops.iter().try_fold(body.bytes()?, |bytes, one| sums::mul_bytes(bytes, one.count))?;
         Ok(Self { at, loops, body, bytes })
