@@ -4,18 +4,24 @@
 use super::{AHEAD, by_block, prefetch};
 use crate::plan::nest::Pair;
 
-/// From so many bytes on, the hardware does not foresee the next block of one side, or not those of both.
-const FAR: u64 = 1024;
+/// From a page on, the hardware does not foresee the next block that is read.
+const FAR: u64 = 4096;
+
+/// From so many bytes on, on both sides, reads and writes that miss the caches wait for each other (measured: faces across the
+/// rows of grids). Writes alone do not wait, and asking for their places takes longer than it saves.
+const BOTH_FAR: u64 = 1024;
 
 /// Copies `block` bytes at each step of `pair`.
 ///
 /// # Safety
 /// All blocks of the source may be read and all of the target written; they share no byte.
 pub(crate) unsafe fn strided(source: *const u8, target: *mut u8, pair: Pair, block: u64) {
-    let is_far = pair.source.unsigned_abs().max(pair.target.unsigned_abs()) >= FAR;
+    let (source_stride, target_stride) = (pair.source.unsigned_abs(), pair.target.unsigned_abs());
     // SAFETY: the caller's promise is that of each of them.
     unsafe {
-        if is_far {
+        if source_stride.min(target_stride) >= BOTH_FAR {
+            by_block!(block, both_far(source, target, pair), general(source, target, pair, block));
+        } else if source_stride >= FAR {
             by_block!(block, far(source, target, pair), general(source, target, pair, block));
         } else {
             by_block!(block, near(source, target, pair), general(source, target, pair, block));
@@ -37,6 +43,19 @@ unsafe fn near<const N: usize>(mut source: *const u8, mut target: *mut u8, pair:
 /// # Safety
 /// As for [`strided`], with blocks of `N` bytes.
 unsafe fn far<const N: usize>(mut source: *const u8, mut target: *mut u8, pair: Pair) {
+    let ahead = (pair.source as isize).wrapping_mul(AHEAD as isize);
+    for _ in 0..pair.count {
+        prefetch(source.wrapping_offset(ahead));
+        // SAFETY: both pointers are at a step of the loop.
+        unsafe { std::ptr::copy_nonoverlapping(source, target, N) };
+        source = source.wrapping_offset(pair.source as isize);
+        target = target.wrapping_offset(pair.target as isize);
+    }
+}
+
+/// # Safety
+/// As for [`strided`], with blocks of `N` bytes.
+unsafe fn both_far<const N: usize>(mut source: *const u8, mut target: *mut u8, pair: Pair) {
     let ahead = |stride: i64| (stride as isize).wrapping_mul(AHEAD as isize);
     for _ in 0..pair.count {
         prefetch(source.wrapping_offset(ahead(pair.source)));
