@@ -1,17 +1,22 @@
 //! Injectivity: whether a layout selects no byte twice, so that it may be written.
 //!
 //! 1. Closed form: loops whose steps, taken from the shortest, are each at least as long as all that is inside; places of a
-//!    list and fields of a group whose spans do not meet. Holds for all that selects from arrays.
+//!    list and fields of a group whose spans do not meet, or which lie apart in some dimension of an array. Holds for all that
+//!    selects from arrays.
 //! 2. More bytes than the span has: some byte is selected twice.
 //! 3. Otherwise the runs decide, sorted, up to [`RUNS_MAX`] of them.
 
 use crate::LayoutError;
 use crate::value::bounds::{Facts, facts};
+use crate::value::lattice;
 use crate::value::op::{Body, Op, lengths};
 use crate::value::runs::Runs;
 
 /// Runs that are sorted at most: 24 MiB of memory, for a moment.
 const RUNS_MAX: u64 = 1 << 20;
+
+/// Operations that are held against each other at most, each two of them.
+const PAIRED_MAX: usize = 64;
 
 /// # Errors
 /// Where it selects a byte again, or that nobody knows.
@@ -38,7 +43,14 @@ fn span(ops: &[Op]) -> Option<(i64, i64)> {
 /// Whether closed forms show that nothing is selected twice.
 fn are_apart(ops: &[Op]) -> bool {
     let spans: Option<Vec<_>> = ops.iter().map(|op| span(std::slice::from_ref(op))).collect();
-    spans.is_some_and(disjoint) && ops.iter().all(is_apart)
+    ops.iter().all(is_apart) && (spans.is_some_and(disjoint) || lie_apart(ops))
+}
+
+/// Whether operations lie apart in some dimension, each two of them.
+fn lie_apart(ops: &[Op]) -> bool {
+    let behind = |number: usize| ops[number + 1..].iter();
+    let apart = |(number, op)| behind(number).all(|other| lattice::are_apart(op, other));
+    ops.len() <= PAIRED_MAX && ops.iter().enumerate().all(apart)
 }
 
 fn is_apart(op: &Op) -> bool {

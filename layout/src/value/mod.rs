@@ -6,6 +6,7 @@ pub(crate) mod canonical;
 mod encoded;
 pub(crate) mod error;
 mod injective;
+mod lattice;
 pub(crate) mod limits;
 pub(crate) mod op;
 pub(crate) mod raw;
