@@ -15,6 +15,7 @@
 //! | `wave2d` | How does a simulation show what it does? |
 //! | `leanmd` | How does a program split work among more objects than it has data? |
 //! | `jacobi2d` | How does a stencil code exchange halos without copying them twice, and how does it read as a loop? |
+//! | `fft2d` | How is a matrix transposed while it travels? |
 //! | `collectives` | How do all elements of an array meet, and some of them? |
 //! | `pingpong` | How long does a buffer take from one PE to another, by every way there is? |
 //!

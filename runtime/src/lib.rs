@@ -110,7 +110,7 @@ pub use model::index_range::indices;
 pub use model::nocopy::{
     Buffer, BufferMut, Completion, Element, Landing, MatchError, NocopyArgument, NotJoined, NotSplit, Part,
     PartError, PartLayout, PartMut, Post, PostError, PostRefusal, Posted, Received, ReceivedView,
-    Registration, Rest, SendBuffer, SendPart, Sent, Shown, SourceHandle, SourceSelection, Split,
+    Registration, Rest, SendBuffer, SendPart, Sent, Shown, SourceHandle, SourceSelection, Split, SplitAll,
     TargetHandle, TargetSelection,
 };
 pub use model::priority::Priority;

@@ -210,6 +210,19 @@ fn elements_meet_in_every_way() {
 }
 
 #[test]
+fn a_transform_and_its_inverse_find_the_wave_and_its_peaks() {
+    for shape in SHAPES {
+        for matrix in ["--size 64 --slabs 1", "--size 96 --slabs 3", "--size 512 --slabs 4 --rounds 1"] {
+            let said = pass("fft2d", &format!("{matrix} {shape}"));
+            assert!(said.contains("off the peaks by"), "{matrix} {shape}: {said}");
+        }
+    }
+    for path in ["+n 2 +nolocal", "+n 2 +noshm", "+n 2 +lrts emulated", "+n 2 +p 2 +shuffle 5"] {
+        pass("fft2d", &format!("--size 512 --rounds 1 {path}"));
+    }
+}
+
+#[test]
 fn a_shuffled_program_says_its_seed() {
     for shape in ["", "+n 2 +p 2"] {
         let outcome = run("fib", &format!("--n 18 --grain 8 +shuffle 77 {shape}"));
@@ -226,6 +239,7 @@ fn mistakes_are_answered_in_plain_words() {
         ("fib", "--n 200", "200 is not in 0..=50"),
         ("jacobi2d", "--blocks 100", "a block needs a point"),
         ("jacobi2d", "--accuracy zero", "invalid float literal"),
+        ("fft2d", "--size 100 --slabs 3", "100 rows cannot be shared"),
         ("pingpong", "--path shm", "add +n 2"),
         ("pingpong", "--path memcpy +n 2", "leave +n away"),
         ("pingpong", "--path carrier-pigeon", "possible values: memcpy, shm, cma, tcp, emulated"),

@@ -37,7 +37,7 @@ pub use landing::Landing;
 pub(crate) use landing::PostedMemory;
 pub(crate) use outgoing::{HandBack, Leaving, Release, is_answered};
 pub use outgoing::{NocopyArgument, Outgoing, SendBuffer, Sent};
-pub use parts::{NotJoined, NotSplit, Part, PartLayout, PartMut, Rest, SendPart, Shown, Split};
+pub use parts::{NotJoined, NotSplit, Part, PartLayout, PartMut, Rest, SendPart, Shown, Split, SplitAll};
 pub use posts::{MatchError, PartError, Post, PostError, PostRefusal, Posts};
 pub(crate) use posts::{PostSink, PostSlot, fits};
 pub use registration::Registration;

@@ -13,4 +13,4 @@ mod whole;
 
 pub use part::{Part, PartLayout, PartMut, SendPart};
 pub use rest::{NotJoined, Rest, Shown};
-pub use split::{NotSplit, Split};
+pub use split::{NotSplit, Split, SplitAll};

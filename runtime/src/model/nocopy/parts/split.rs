@@ -30,6 +30,9 @@ impl<T: Element> fmt::Debug for NotSplit<T> {
 /// A split buffer: what no part selects, and the parts.
 pub type Split<T, const N: usize> = (Rest<T>, [PartMut<T>; N]);
 
+/// A split buffer, into as many parts as there were layouts.
+pub type SplitAll<T> = (Rest<T>, Vec<PartMut<T>>);
+
 impl<T: Element> BufferMut<T> {
     /// Splits the buffer into parts, one for each layout, that are sent and filled independently of each other, and the rest. Copies
     /// nothing; costs a walk over the layouts, once.
@@ -86,19 +89,29 @@ impl<T: Element> BufferMut<T> {
     /// # Errors
     /// The buffer itself, when parts share an element, lie outside the buffer, or select pieces of elements.
     pub fn split<const N: usize>(self, layouts: [&Layout<T>; N]) -> Result<Split<T, N>, NotSplit<T>> {
+        let (rest, parts) = self.split_all(&layouts)?;
+        let parts = <[PartMut<T>; N]>::try_from(parts);
+        Ok((rest, parts.unwrap_or_else(|_| unreachable!("a part for each layout"))))
+    }
+
+    /// Splits the buffer as [`BufferMut::split`] does, into as many parts as there are layouts.
+    ///
+    /// # Errors
+    /// As [`BufferMut::split`].
+    pub fn split_all(self, layouts: &[&Layout<T>]) -> Result<SplitAll<T>, NotSplit<T>> {
         let memory = self.into_memory();
         if let Err(cause) = check(memory.len() as u64, layouts) {
             return Err(NotSplit { buffer: typed(memory), cause });
         }
-        let parts = layouts.map(|layout| Arc::clone(layout.raw())).into();
+        let parts = layouts.iter().map(|layout| Arc::clone(layout.raw())).collect();
         let whole = Arc::new(Whole { memory, parts });
         let part = |number| PartMut { whole: Arc::clone(&whole), number, elements: PhantomData };
-        let parts = std::array::from_fn(part);
+        let parts = (0..layouts.len()).map(part).collect();
         Ok((Rest { whole, elements: PhantomData }, parts))
     }
 }
 
-fn check<T, const N: usize>(len: u64, layouts: [&Layout<T>; N]) -> Result<(), LayoutError> {
+fn check<T>(len: u64, layouts: &[&Layout<T>]) -> Result<(), LayoutError> {
     let mut all = Raw::bytes_of(0)?;
     for layout in layouts {
         layout.check_bounds(len)?;
