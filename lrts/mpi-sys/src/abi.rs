@@ -166,7 +166,7 @@ impl Abi {
     pub(crate) fn number_of(self, threads: Threads) -> c_int {
         match self {
             Self::Mpich | Self::OpenMpi => threads as c_int,
-            Self::Standard => threads as c_int * 1024,
+            Self::Standard => [0, 1024, 2048, 4096][threads as usize],
         }
     }
 
@@ -189,6 +189,7 @@ mod tests {
             }
         }
         assert_eq!(Abi::Standard.threads_of(3), Threads::Single);
+        assert_eq!(Abi::Standard.number_of(Threads::Multiple), 4096);
     }
 
     #[test]
