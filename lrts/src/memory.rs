@@ -99,8 +99,8 @@ impl MemoryMut {
     ///
     /// # Safety
     /// Until `owner` is dropped, `address..address + len` must stay allocated, be initialised and
-    /// valid for reads and writes from any thread, and be reached by nobody but this handle. `share`, if
-    /// given, must name the same bytes inside an arena of this node.
+    /// valid for reads and writes from any thread, and be reached by nobody but this handle, except for what its holders
+    /// know by other means not to touch. `share`, if given, must name the same bytes inside an arena of this node.
     pub unsafe fn from_raw_parts(address: *mut u8, len: usize, share: Option<Share>, owner: Owner) -> Self {
         Self(Block { address, len, share, lent: false, owner })
     }
@@ -190,7 +190,7 @@ impl Memory {
     ///
     /// # Safety
     /// Until `owner` is dropped, `address..address + len` must stay allocated, be initialised and valid for
-    /// reads from any thread, and be written by nobody, except for what its holders know by other means not to read.
+    /// reads from any thread, and be written by nobody, except for what its holders know by other means not to touch.
     /// `share`, if given, must name the same bytes inside an arena of this node.
     pub unsafe fn lent(address: *const u8, len: usize, share: Option<Share>, owner: Owner) -> Self {
         let block = Block { address: address.cast_mut(), len, share, lent: true, owner };

@@ -75,6 +75,11 @@ impl<T, P> Layout<T, P> {
         &self.raw
     }
 
+    /// The same selection, whose packed elements are bytes: what selections of unlike elements have in common.
+    pub fn in_bytes(&self) -> Layout<T, u8> {
+        Layout { raw: Arc::clone(&self.raw), types: PhantomData }
+    }
+
     /// Packed elements.
     pub fn len(&self) -> usize {
         usize::try_from(self.bytes() / size_of::<P>() as u64).unwrap_or(usize::MAX)

@@ -6,3 +6,4 @@ pub(crate) mod dims;
 pub(crate) mod layout;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+mod sequence;

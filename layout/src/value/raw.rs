@@ -3,7 +3,7 @@
 use crate::LayoutError;
 use crate::value::op::Op;
 use crate::value::runs::Runs;
-use crate::value::{bounds, canonical, encoded, injective, sums};
+use crate::value::{bounds, canonical, encoded, injective, limits, sums};
 use sha2::{Digest, Sha256};
 use smallvec::SmallVec;
 use std::fmt;
@@ -61,6 +61,32 @@ impl Raw {
             digest: OnceLock::new(),
             clash: OnceLock::new(),
         })
+    }
+
+    /// Selections that lie apart, each so many bytes further on, as they are: what is known of them is known of all.
+    pub(crate) fn apart(selections: &[(i64, &Self)]) -> Result<Self, LayoutError> {
+        let mut ops = SmallVec::new();
+        let (mut bytes, mut runs, mut grain) = (0, 0, 0);
+        let (mut origin, mut end) = (i64::MAX, i64::MIN);
+        for (at, selection) in selections {
+            for op in &selection.ops {
+                ops.push(op.shifted(*at)?);
+            }
+            bytes = sums::add_bytes(bytes, selection.bytes)?;
+            runs += selection.runs;
+            grain = sums::gcd(grain, sums::gcd(selection.grain, at.unsigned_abs()));
+            origin = origin.min(sums::add(selection.origin, *at)?);
+            end = end.max(sums::add(selection.end(), *at)?);
+        }
+        limits::check(&ops)?;
+        end.checked_sub(origin).ok_or(LayoutError::TooFar { what: sums::PLACE })?;
+        let clash = OnceLock::new();
+        if selections.iter().all(|(_, selection)| selection.clash.get() == Some(&None)) {
+            clash.get_or_init(|| None);
+        }
+        let span = end.abs_diff(origin);
+        let (low, high, digest) = (origin, end, OnceLock::new());
+        Ok(Self { ops, bytes, origin, span, low, high, grain, runs, digest, clash })
     }
 
     /// Bytes of the packed stream: MPI's size.

@@ -195,7 +195,7 @@ fn get<T: Element>(
         settle(&then_node, "rget", range, moved, finish(outcome));
     };
     node.outside.sent.add_shared(1);
-    let landing = into.erase();
+    let landing = into.into_posted();
     let layout = match from.layout.map(|ToldLayout(layout)| layout) {
         // A handle from a peer is an allegation, and so is its layout.
         Some(layout) if layout.check_bounds(bytes as u64).is_err() => {

@@ -9,13 +9,13 @@
 
 use crate::model::ids::{PeId, ServiceId};
 use crate::model::nocopy::{
-    BufferMut, Element, Landing, MatchError, Post, PostError, PostRefusal, PostSlot, PostedMemory, fits,
+    BufferMut, Element, ElementType, Landing, MatchError, Post, PostError, PostRefusal, PostSlot,
+    PostedMemory, fits,
 };
 use crate::node::{Node, NodeService};
 use crate::pe::Service;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use std::any::TypeId;
 use std::collections::hash_map::Entry;
 
 pub(crate) const ID: ServiceId = ServiceId(6);
@@ -38,19 +38,6 @@ pub(crate) fn tags(node: &Node) -> &Tags {
 pub(crate) enum Scope {
     Pe(PeId),
     Node,
-}
-
-/// An element type, told apart from others and named to humans.
-#[derive(Clone, Copy)]
-struct ElementType {
-    id: TypeId,
-    name: &'static str,
-}
-
-impl ElementType {
-    fn of<T: Element>() -> Self {
-        Self { id: TypeId::of::<T>(), name: std::any::type_name::<T>() }
-    }
 }
 
 /// A buffer or a call that waits under a tag.
@@ -81,7 +68,7 @@ impl Tags {
         let mut outstanding = self.0.lock();
         let slot = match outstanding.entry((scope, tag)) {
             Entry::Vacant(free) => {
-                free.insert(Outstanding::Buffer { given: landing.erase(), elements });
+                free.insert(Outstanding::Buffer { given: landing.into_posted(), elements });
                 return Ok(());
             }
             Entry::Occupied(waiting) => match waiting.get() {
@@ -99,7 +86,7 @@ impl Tags {
         // Unlocked: the call may start here.
         drop(outstanding);
         if let Outstanding::Post { slot, .. } = slot {
-            slot.fill(landing.erase());
+            slot.fill(landing.into_posted());
         }
         Ok(())
     }
@@ -147,7 +134,7 @@ impl Tags {
         let mut outstanding = self.0.lock();
         let Entry::Occupied(waiting) = outstanding.entry((scope, tag)) else { return None };
         match waiting.get() {
-            Outstanding::Buffer { elements, .. } if elements.id == TypeId::of::<T>() => {}
+            Outstanding::Buffer { elements, .. } if elements.id == ElementType::of::<T>().id => {}
             _ => return None,
         }
         let Outstanding::Buffer { given, .. } = waiting.remove() else { unreachable!("just looked at") };

@@ -76,8 +76,7 @@ fn release(
     let (node, is_awaited, hand_back) = (Arc::clone(node), hand_back.is_some(), Mutex::new(hand_back));
     let hand_back = move |node: &Node, taken| {
         if let Some(hand_back) = hand_back.into_inner() {
-            let (callback, sent) = hand_back(taken);
-            node.fire(callback, sent);
+            hand_back(taken, &mut |callback, sent| node.fire(callback, sent));
         }
     };
     Release::new(offered, is_awaited, move |taken| {

@@ -5,6 +5,7 @@ use super::descriptor::{Descriptor, Few};
 use super::kind::NocopyKind;
 use super::outgoing::{Leaving, Release, awaited};
 use super::parts::PartMut;
+use super::several::SeveralMut;
 use chare_layout::Raw;
 use chare_lrts::{Memory, MemoryMut};
 use std::fmt;
@@ -64,6 +65,7 @@ impl Arrived {
         match self {
             Self::Received { memory, release: None, .. } => memory.len(),
             Self::Received { release: Some(_), .. } => 0,
+            Self::Posted(filled) if filled.layout.is_some() => filled.len,
             Self::Posted(filled) => filled.memory.len(),
         }
     }
@@ -196,10 +198,10 @@ impl<T: Element> NocopyParameter for Received<T> {
 }
 
 /// A `#[nocopy(post)]` argument as the entry sees it: the buffer that the post method gave, filled from its start, or where the layout of
-/// [`Landing::at`](crate::Landing::at) says; or the part of a buffer.
+/// [`Landing::at`](crate::Landing::at) says; or the part of a buffer, or several buffers.
 ///
-/// It dereferences to the elements that the transfer wrote; a buffer in which they landed by a layout, to all of it. A part does not
-/// dereference: take it by [`Posted::into_part`].
+/// It dereferences to the elements that the transfer wrote; a buffer in which they landed by a layout, to all of it. A part and several
+/// buffers do not dereference: take them by [`Posted::into_part`] and [`Posted::into_several`].
 pub struct Posted<T: Element> {
     landed: Landed<T>,
     transferred: usize,
@@ -210,9 +212,45 @@ enum Landed<T: Element> {
     /// A buffer, and how many elements of it are shown.
     Buffer(BufferMut<T>, usize),
     Part(PartMut<T>),
+    Several(SeveralMut<T>),
 }
 
-const IS_PART: &str = "an argument that landed in a part of a buffer is taken by `Posted::into_part`";
+impl<T: Element> Landed<T> {
+    fn of(filled: Filled) -> Result<Self, String> {
+        let Filled { memory, layout, len } = filled;
+        let memory = match PartMut::from_memory(memory) {
+            Ok(part) => return Ok(Self::Part(part)),
+            Err(memory) => memory,
+        };
+        let memory = match layout {
+            Some(_) => match SeveralMut::from_memory(memory) {
+                Ok(several) => return Ok(Self::Several(several)),
+                Err(memory) => memory,
+            },
+            None => memory,
+        };
+        let buffer = BufferMut::<T>::from_memory(memory)
+            .map_err(|memory| misfit::<T>(memory.address(), memory.len()))?;
+        let shown = if layout.is_some() { buffer.len() } else { len / size_of::<T>() };
+        Ok(Self::Buffer(buffer, shown))
+    }
+
+    /// # Panics
+    /// Always: what was posted is not taken in this way.
+    fn taken_otherwise(&self) -> ! {
+        match self {
+            Self::Buffer(..) => {
+                panic!("an argument that landed in a buffer is taken by `Posted::into_buffer`")
+            }
+            Self::Part(_) => {
+                panic!("an argument that landed in a part of a buffer is taken by `Posted::into_part`")
+            }
+            Self::Several(_) => {
+                panic!("an argument that landed in several buffers is taken by `Posted::into_several`")
+            }
+        }
+    }
+}
 
 impl<T: Element> Posted<T> {
     /// How many elements the transfer wrote; the rest of the buffer is untouched.
@@ -223,11 +261,11 @@ impl<T: Element> Posted<T> {
     /// The whole posted buffer, to be used and posted again.
     ///
     /// # Panics
-    /// If the post method gave a part of a buffer.
+    /// If the post method gave a part of a buffer, or several buffers.
     pub fn into_buffer(self) -> BufferMut<T> {
         match self.landed {
             Landed::Buffer(buffer, _) => buffer,
-            Landed::Part(_) => panic!("{IS_PART}"),
+            other => other.taken_otherwise(),
         }
     }
 
@@ -242,13 +280,22 @@ impl<T: Element> Posted<T> {
     /// The posted part of a buffer, filled.
     ///
     /// # Panics
-    /// If the post method gave a buffer, and no part of one.
+    /// If the post method gave something else.
     pub fn into_part(self) -> PartMut<T> {
         match self.landed {
             Landed::Part(part) => part,
-            Landed::Buffer(..) => {
-                panic!("an argument that landed in a buffer is taken by `Posted::into_buffer`")
-            }
+            other => other.taken_otherwise(),
+        }
+    }
+
+    /// The several buffers that were posted, filled, which give themselves back one by one.
+    ///
+    /// # Panics
+    /// If the post method gave something else.
+    pub fn into_several(self) -> SeveralMut<T> {
+        match self.landed {
+            Landed::Several(several) => several,
+            other => other.taken_otherwise(),
         }
     }
 }
@@ -259,7 +306,7 @@ impl<T: Element> Deref for Posted<T> {
     fn deref(&self) -> &[T] {
         match &self.landed {
             Landed::Buffer(buffer, shown) => &buffer[..*shown],
-            Landed::Part(_) => panic!("{IS_PART}"),
+            other => other.taken_otherwise(),
         }
     }
 }
@@ -271,6 +318,7 @@ impl<T: Element> fmt::Debug for Posted<T> {
                 write!(out, "Posted({} of {} elements)", self.transferred, buffer.len())
             }
             Landed::Part(part) => write!(out, "Posted({part:?})"),
+            Landed::Several(several) => write!(out, "Posted({several:?})"),
         }
     }
 }
@@ -283,17 +331,7 @@ impl<T: Element> NocopyParameter for Posted<T> {
         let Arrived::Posted(filled) = arrived.0 else {
             return Err("the runtime delivered an unposted buffer to a posted parameter".to_owned());
         };
-        let Filled { memory, layout, len } = *filled;
-        let transferred = len / size_of::<T>();
-        let landed = match PartMut::from_memory(memory) {
-            Ok(part) => Landed::Part(part),
-            Err(memory) => {
-                let buffer = BufferMut::<T>::from_memory(memory)
-                    .map_err(|memory| misfit::<T>(memory.address(), memory.len()))?;
-                let shown = if layout.is_some() { buffer.len() } else { transferred };
-                Landed::Buffer(buffer, shown)
-            }
-        };
-        Ok(Self { landed, transferred })
+        let transferred = filled.len / size_of::<T>();
+        Ok(Self { landed: Landed::of(*filled)?, transferred })
     }
 }

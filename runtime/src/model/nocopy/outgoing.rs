@@ -156,11 +156,12 @@ impl<T: Element, P: Element> SendBuffer<T, P> {
             return Outgoing::new(buffer.into_memory(), layout.as_ref(), terms, None);
         };
         let memory = buffer.memory().clone();
-        let hand_back = move |bytes: u64| {
+        let hand_back: HandBack = Box::new(move |bytes, fire| {
             let transferred = bytes as usize / size_of::<P>();
-            completion.finish(Sent { buffer, transferred })
-        };
-        Outgoing::new(memory, layout.as_ref(), terms, Some(Box::new(hand_back)))
+            let (callback, sent) = completion.finish(Sent { buffer, transferred });
+            fire(callback, sent);
+        });
+        Outgoing::new(memory, layout.as_ref(), terms, Some(hand_back))
     }
 }
 
@@ -170,7 +171,8 @@ impl<T: Element, B: Into<Buffer<T>>> From<B> for SendBuffer<T> {
     }
 }
 
-/// A value that a call takes for a `#[nocopy]` parameter of elements `P`: what becomes a [`Buffer`] of them, or a [`SendBuffer`].
+/// A value that a call takes for a `#[nocopy]` parameter of elements `P`: what becomes a [`Buffer`] of them, a [`SendBuffer`],
+/// a [`Part`](crate::Part), or [`Several`](crate::Several) of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent for a nocopy parameter of `{P}` elements",
     note = "give a `Vec<{P}>`, a `Buffer<{P}>`, or a `SendBuffer` of one; a `SendBuffer` by a layout has the layout's packed elements"
@@ -230,9 +232,9 @@ impl<T: Element> Deref for Sent<T> {
     }
 }
 
-/// A function that runs when a send is over, given the bytes that were transferred: it returns a callback and the arguments that hand
-/// the buffer back.
-pub(crate) type HandBack = Box<dyn FnOnce(u64) -> (ErasedCallback, Arguments) + Send>;
+/// A function that runs when a send is over, given the bytes that were transferred: it fires callbacks with arguments that hand buffers
+/// back.
+pub(crate) type HandBack = Box<dyn FnOnce(u64, &mut dyn FnMut(ErasedCallback, Arguments)) + Send>;
 
 /// A nocopy argument as the caller gave it, its element type forgotten.
 pub struct Outgoing {
@@ -257,6 +259,11 @@ impl Outgoing {
             return Self { memory, layout: None, terms, hand_back };
         }
         Self { memory, layout: Some(Arc::clone(layout.raw())), terms, hand_back }
+    }
+
+    /// Bytes of the argument, packed.
+    pub(super) fn bytes(&self) -> usize {
+        packed_bytes(&self.memory, self.layout.as_deref())
     }
 }
 
@@ -291,8 +298,12 @@ impl Leaving {
 
     /// Bytes of the argument, packed.
     pub(crate) fn bytes(&self) -> usize {
-        self.layout.as_ref().map_or(self.memory.len(), |layout| layout.bytes() as usize)
+        packed_bytes(&self.memory, self.layout.as_deref())
     }
+}
+
+fn packed_bytes(memory: &Memory, layout: Option<&Raw>) -> usize {
+    layout.map_or(memory.len(), |layout| layout.bytes() as usize)
 }
 
 /// The release, if the sender waits for it.

@@ -10,6 +10,7 @@ use super::arguments::NocopyParameter;
 use super::buffer::{BufferMut, Element};
 use super::landing::{Landing, PostedMemory};
 use super::parts::PartMut;
+use super::several::SeveralMut;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -65,20 +66,21 @@ impl<T: Element> fmt::Debug for MatchError<T> {
     }
 }
 
-/// A part that was not posted; it comes back, and the post unused, with which to go on as for [`MatchError`].
+/// What was not posted: a part of a buffer ([`PartMut`]) or several buffers ([`SeveralMut`]). It comes back, and the post unused, with
+/// which to go on as for [`MatchError`].
 #[derive(Error)]
 #[error("{cause}")]
-pub struct PartError<T: Element> {
+pub struct NotPosted<T: Element, G> {
     /// The post, unused.
     pub post: Post<T>,
-    /// The part.
-    pub part: PartMut<T>,
+    /// What was given.
+    pub given: G,
     /// The reason.
     #[source]
     pub cause: PostRefusal,
 }
 
-impl<T: Element> fmt::Debug for PartError<T> {
+impl<T: Element, G> fmt::Debug for NotPosted<T, G> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
     }
@@ -143,7 +145,7 @@ impl<T: Element> Post<T> {
         if let Err(cause) = fits(landing.len(), self.len()) {
             return Err(MatchError { post: self, buffer: Some(landing.into_buffer()), cause });
         }
-        self.slot.fill(landing.erase());
+        self.slot.fill(landing.into_posted());
         Ok(())
     }
 
@@ -152,11 +154,27 @@ impl<T: Element> Post<T> {
     ///
     /// # Errors
     /// A part that is longer than the sender's argument comes back, with the post.
-    pub fn post_part(self, part: PartMut<T>) -> Result<(), PartError<T>> {
+    pub fn post_part(self, part: PartMut<T>) -> Result<(), NotPosted<T, PartMut<T>>> {
         if let Err(cause) = fits(part.len(), self.len()) {
-            return Err(PartError { post: self, part, cause });
+            return Err(NotPosted { post: self, given: part, cause });
         }
         self.slot.fill(part.into_posted());
+        Ok(())
+    }
+
+    /// Gives several buffers, filled one after the other. The entry takes them by
+    /// [`Posted::into_several`](crate::Posted::into_several).
+    ///
+    /// # Errors
+    /// Buffers that want more elements together than the sender offers come back, with the post.
+    ///
+    /// # Panics
+    /// If the buffers' layouts have more operations together than one layout may have.
+    pub fn post_several(self, several: SeveralMut<T>) -> Result<(), NotPosted<T, SeveralMut<T>>> {
+        if let Err(cause) = fits(several.len(), self.len()) {
+            return Err(NotPosted { post: self, given: several, cause });
+        }
+        self.slot.fill(several.into_posted());
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use super::whole::Whole;
 use crate::model::nocopy::Registration;
 use crate::model::nocopy::buffer::Element;
 use crate::model::nocopy::completion::Completion;
-use crate::model::nocopy::landing::PostedMemory;
+use crate::model::nocopy::landing::{NocopyLanding, PostedMemory};
 use crate::model::nocopy::outgoing::{HandBack, NocopyArgument, Outgoing, Terms};
 use chare_layout::{Layout, LayoutError, Raw};
 use chare_lrts::{Memory, MemoryMut, Share};
@@ -233,6 +233,14 @@ impl<T: Element> SendPart<T> {
     }
 }
 
+impl<T: Element> NocopyLanding<T> for PartMut<T> {
+    type Buffer = T;
+
+    fn erase(self) -> PostedMemory {
+        self.into_posted()
+    }
+}
+
 impl<T: Element> NocopyArgument<T> for Part<T> {
     fn erase(self) -> Outgoing {
         SendPart::from(self).erase()
@@ -243,7 +251,11 @@ impl<T: Element> NocopyArgument<T> for SendPart<T> {
     fn erase(self) -> Outgoing {
         let Self { part, layout, on_sent, registration } = self;
         let hand_back = on_sent.map(|on_sent| {
-            Box::new(move |bytes: u64| on_sent.finish(bytes / size_of::<T>() as u64)) as HandBack
+            let hand_back: HandBack = Box::new(move |bytes, fire| {
+                let (callback, sent) = on_sent.finish(bytes / size_of::<T>() as u64);
+                fire(callback, sent);
+            });
+            hand_back
         });
         let terms = Terms { registration, ..Terms::default() };
         Outgoing { hand_back, terms, ..part.outgoing(&layout) }
