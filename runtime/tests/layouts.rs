@@ -108,13 +108,19 @@ fn values(edge: usize) -> Vec<u32> {
     (0..(edge * edge) as u32).collect()
 }
 
-/// A selection of a square: a column, a row, a block inside, every other element of every other row.
+/// A selection of a square: a column, a row, a block inside, every other element of every other row, a list of elements in no order.
 fn face(edge: usize, which: u64) -> Layout<u32> {
     let grid = Dims::new([edge, edge]);
     match which {
         0 => grid.select((.., edge - 1)),
         1 => grid.select((1, ..)),
         2 => grid.select((1..edge - 1, 1..edge - 1)),
+        4 => {
+            // Seven divides none of the squares, so no element is selected twice.
+            let places: Vec<i64> =
+                (0..edge as i64).map(|place| place * 7 % (edge * edge) as i64).rev().collect();
+            Layout::indexed_block(1, &places).expect("it fits")
+        }
         _ => Layout::vector(edge as u64 / 2, edge as u64 / 2, 2 * edge as i64).expect("it fits"),
     }
 }
@@ -144,7 +150,7 @@ fn what_a_layout_selects_arrives_packed() {
             sink.insert_on(pe);
             for edge in EDGES {
                 for buffer in buffers(edge) {
-                    for which in 0..4 {
+                    for which in 0..5 {
                         let layout = face(edge, which);
                         let (data, done) = chare::future();
                         let (sent, on_sent) = chare::future();
@@ -180,7 +186,19 @@ fn what_is_selected_lands_where_a_layout_says() {
         for sink in [sinks.at(0), far.at(0)] {
             for edge in EDGES {
                 for buffer in buffers(edge) {
-                    for (from, to) in [(0, 1), (1, 0), (0, 0), (2, 2), (3, 3), (2, 0), (9, 2), (9, 3)] {
+                    for (from, to) in [
+                        (0, 1),
+                        (1, 0),
+                        (0, 0),
+                        (2, 2),
+                        (3, 3),
+                        (2, 0),
+                        (4, 4),
+                        (4, 0),
+                        (4, 4),
+                        (9, 2),
+                        (9, 3),
+                    ] {
                         assert_eq!(sink.prepare(edge, to).await, edge);
                         let target = face(edge, to);
                         let sent = SendBuffer::from(buffer.clone());

@@ -110,6 +110,24 @@ fn a_large_readonly_value_is_there_once_in_each_process_or_mapped() {
 }
 
 #[test]
+fn a_layout_that_the_peer_keeps_is_not_told_again() {
+    let outcome = run(probe("select +n 2 +stats"));
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let line =
+        |node: &str| outcome.stdout.lines().find(|line| line.starts_with(node) && line.contains("layouts"));
+    let counted = |node: &str| -> Vec<u64> {
+        let words =
+            line(node).map(|line| line.split("layouts").last().expect("it has them").split_whitespace());
+        words.into_iter().flatten().filter_map(|word| word.parse().ok()).collect()
+    };
+    // The receiver steps through the sender's memory each time; the sender packs nothing.
+    assert_eq!((counted("node 0 "), counted("node 1 ")), (vec![], vec![21, 0, 0]), "{outcome:?}");
+    // An index takes two bytes or more, so that telling them all each time would take 200 KB.
+    let bytes = counters(&outcome, "bytes").iter().sum::<u64>();
+    assert!((10_000..40_000).contains(&bytes), "{bytes} bytes: {outcome:?}");
+}
+
+#[test]
 fn what_protects_a_path_is_told() {
     for (options, words) in [
         ("+nolocal", "messages by tcp (authenticated), memory by emulated over tcp"),

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `handover` | passes vectors and nocopy buffers between the PEs of one process |
 //! | `lend` | passes shareable buffers from node 0 to node 1 |
+//! | `select` | passes what a list of 5,000 places selects of a shareable buffer from node 0 to node 1, twenty times and once more |
 //! | `proclaim KIND` | broadcasts ten buffers to all PEs: `shareable`, `plain`, `small`, or `posted` by each |
 //! | `readonly KIND` | sets a large readonly value, `shareable` or `plain`, and reads it on all PEs |
 //! | `idle` | does nothing, for ever |
@@ -206,6 +207,22 @@ async fn lend(members: MemberProxy, is_full: bool) {
     }
 }
 
+/// The first one tells the layout; when all is quiet, its receiver has answered.
+async fn select(members: MemberProxy) {
+    let last = PeId(chare::pes() - 1);
+    let places: Vec<i64> = (0..5000).map(|place| place * (place + 1) / 2 % BULK as i64).collect();
+    let values = BufferMut::from_fn(BULK, |_| 7).freeze();
+    for round in 0..21 {
+        let layout = chare::Layout::indexed_block(1, &places).expect("it fits");
+        let (borrowed, done) = chare::future();
+        members.on(last).borrow(SendBuffer::from(values.clone()).only(&layout), done);
+        let _: usize = borrowed.await;
+        if round == 0 {
+            chare::quiescence().await;
+        }
+    }
+}
+
 async fn proclaim(members: MemberProxy, kind: &str) {
     for _ in 0..10 {
         let ((heard, done), (back, sent)) = (chare::future(), chare::future::<Sent<u64>>());
@@ -297,6 +314,7 @@ fn main() -> ExitCode {
         match arguments.first().map(String::as_str) {
             Some("handover") => handover(members).await,
             Some("lend") => lend(members, argument(1) == "full").await,
+            Some("select") => select(members).await,
             Some("proclaim") => proclaim(members, argument(1)).await,
             Some("readonly") => look_up(members, argument(1) == "shareable").await,
             Some("idle") => idle().await,

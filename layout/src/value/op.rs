@@ -109,6 +109,18 @@ pub(crate) fn bytes_of(ops: &[Op]) -> Result<u64, LayoutError> {
     ops.iter().try_fold(0, |bytes, op| sums::add_bytes(bytes, op.bytes))
 }
 
+/// Numbers in the lists of all of them.
+pub(crate) fn index_count(ops: &[Op]) -> u64 {
+    let of_body = |op: &Op| match &op.body {
+        Body::Block(_) => 0,
+        Body::Indexed { indices, .. } => indices.len() as u64,
+        Body::Runs(pieces) => pieces.len() as u64,
+        Body::Each { offsets, of } => offsets.len() as u64 + index_count(of),
+        Body::Group(of) => index_count(of),
+    };
+    ops.iter().map(of_body).sum()
+}
+
 /// The pieces of a list with their lengths.
 pub(crate) fn lengths(pieces: &[Piece]) -> impl Iterator<Item = (i64, u64)> + '_ {
     lengths_from(pieces, 0)

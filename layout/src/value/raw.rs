@@ -1,7 +1,7 @@
 //! The untyped value: operations in canonical form and what is known of them, in bytes.
 
 use crate::LayoutError;
-use crate::value::op::Op;
+use crate::value::op::{self, Op};
 use crate::value::runs::Runs;
 use crate::value::{bounds, canonical, encoded, injective, limits, sums};
 use sha2::{Digest, Sha256};
@@ -135,6 +135,11 @@ impl Raw {
     /// Pieces of memory after neighbours melted: as many as [`runs`](Self::runs) gives.
     pub fn run_count(&self) -> u64 {
         self.runs
+    }
+
+    /// Indices, offsets and pieces of its lists: about as many numbers as its bytes say. 0 for nests of loops.
+    pub fn index_count(&self) -> u64 {
+        op::index_count(&self.ops)
     }
 
     /// Whether it selects one piece of memory, or nothing.

@@ -20,7 +20,7 @@ use crate::model::nocopy::{
     ToldLayout,
 };
 use crate::node::Node;
-use crate::node::transfers::Status;
+use crate::node::lending::transfers::Status;
 use crate::pe::Pe;
 use chare_lrts::{MemoryMut, TransferError};
 use serde::{Deserialize, Serialize};

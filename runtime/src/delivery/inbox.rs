@@ -4,7 +4,7 @@
 //! The inbox runs on the PE that polls the network. It trusts no byte before it has checked it; a message that fails a check ends the job
 //! with an error that names the sender.
 
-use super::zerocopy::{Destination, receive, remote_memory};
+use super::zerocopy::{Destination, laid_out, receive, remote_memory};
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::frame::{self, Header};
@@ -95,6 +95,11 @@ pub(crate) fn accept(
         }
         Header::Large { descriptor } => take_large(node, source, descriptor),
         Header::Released { token, bytes } => remote_memory::released(node, token, bytes),
+        Header::LayoutKept { digest } => {
+            node.known_layouts.is_kept(source, digest)?;
+            node.outside.processed.add_shared(1);
+            Ok(())
+        }
         Header::Credit { bytes } => node.take_credit(source, bytes),
         Header::Notify { callback, bytes } => {
             node.fire(callback, Arguments::new(bytes));
@@ -170,10 +175,13 @@ fn admit_nocopy(
     node: &Node,
     source: NodeId,
     entry: &EntryRegistration,
-    nocopy: Vec<Descriptor>,
+    mut nocopy: Vec<Descriptor>,
     frame_bytes: usize,
 ) -> Result<(Option<Box<Nocopy>>, Cost), String> {
     check_count(nocopy.len(), entry)?;
+    for descriptor in &mut nocopy {
+        laid_out::admit(node, source, descriptor)?;
+    }
     // The memory belongs to the sender, or to the node that sent the call to the sender: to any node of the job.
     nocopy
         .iter()

@@ -6,16 +6,14 @@ mod arrival;
 pub(crate) mod backpressure;
 pub(crate) mod credit;
 mod departures;
-mod deregistrations;
 mod end;
 mod ending;
 mod firing;
 mod large_messages;
+pub(crate) mod lending;
 pub(crate) mod mailbox;
 mod posted_calls;
 mod posting;
-pub(crate) mod registration_cache;
-pub(crate) mod transfers;
 
 pub(crate) use arrival::{Arrival, Delivery};
 pub(crate) use end::Ending;
@@ -35,16 +33,17 @@ use chare_lrts::reach::Reach;
 use credit::Cost;
 use crossbeam_utils::CachePadded;
 use departures::Departures;
-use deregistrations::Deregistrations;
 use end::End;
 use large_messages::LargeMessages;
+use lending::deregistrations::Deregistrations;
+use lending::known_layouts::KnownLayouts;
+use lending::transfers::Transfers;
 use mailbox::{Mailbox, Wake, Work};
 use posted_calls::PostedCalls;
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use transfers::Transfers;
 
 /// Function that polls the network on behalf of a PE that waits for it, and returns whether anything happened. The floors above give it
 /// to the node, because they take the frames that arrive.
@@ -98,6 +97,7 @@ pub(crate) struct Node {
     pub(crate) headroom: Headroom,
     pub(crate) large_messages: LargeMessages,
     pub(crate) posted_calls: PostedCalls,
+    pub(crate) known_layouts: KnownLayouts,
     /// Counters, one per PE of this node.
     pub(crate) counters: Vec<Arc<CachePadded<Counters>>>,
     /// Counters of events outside entries, written by any thread.
@@ -137,6 +137,7 @@ impl Node {
             states: services.iter().map(|service| (service.state)()).collect(),
             large_messages: LargeMessages::new(Arc::clone(&allowance)),
             posted_calls: PostedCalls::default(),
+            known_layouts: KnownLayouts::default(),
             counters: (0..pes).map(|_| Arc::default()).collect(),
             outside: Counters::default(),
             started: Instant::now(),

@@ -96,7 +96,7 @@ impl Carried {
             Whose::Mapped(key) if node.network.maps(child) => {
                 Descriptor::Lent { key, layout: None, token: node.transfers.relay(release) }
             }
-            _ => lend_or_copy(node, Leaving::plain(self.memory.clone(), release)),
+            _ => lend_or_copy(node, Leaving::plain(self.memory.clone(), release), None),
         }
     }
 }

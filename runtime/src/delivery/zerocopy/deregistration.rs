@@ -6,7 +6,7 @@
 //! 3. Memory that waits counts as a message on its way: there is no quiescence before it is handed back.
 
 use crate::node::Node;
-use crate::node::registration_cache::Ended;
+use crate::node::lending::registration_cache::Ended;
 use crate::pe::Pe;
 use chare_lrts::{Held, RegionKey};
 

@@ -6,13 +6,16 @@
 //!    packs once for all of them.
 //! 3. A receiver that cannot map what the sender thought it could fetches the whole span of the selection, and copies from there.
 //!
+//! A long layout is told to each peer once (see [`known_layouts`](crate::node::lending::known_layouts)).
+//!
 //! A layout from another node is an allegation: its decoding bounds its size, and here its bounds are checked against the memory.
 
-use crate::model::nocopy::{Arrived, Filled, Leaving, PostedMemory, selected};
+use crate::model::envelope::frame::{self, Header};
+use crate::model::nocopy::{Arrived, Descriptor, Filled, Leaving, PostedMemory, selected};
 use crate::node::Node;
-use crate::node::transfers::Status;
+use crate::node::lending::transfers::Status;
 use chare_layout::{LayoutError, Plan, Raw};
-use chare_lrts::{Completion, Lrts, Memory, MemoryMut, RegionKey, TransferError};
+use chare_lrts::{Completion, Lrts, Memory, MemoryMut, NodeId, RegionKey, TransferError};
 use std::sync::Arc;
 
 /// The same argument as the whole of its memory: packed into memory of the runtime, if a layout selected a part.
@@ -25,6 +28,25 @@ pub(crate) fn packed(node: &Node, leaving: Leaving) -> Leaving {
     node.outside.count_copy(packed.len());
     node.outside.packed.add_shared(1);
     Leaving { memory: packed.freeze(), layout: None, release, terms, is_copy }
+}
+
+/// Takes in the layout of lent memory that came from `source`, if there is one: finds what is said by a digest, and tells the owner of the
+/// memory if the digest will do from now on.
+///
+/// # Errors
+/// A digest that is not known, in words.
+pub(crate) fn admit(node: &Node, source: NodeId, descriptor: &mut Descriptor) -> Result<(), String> {
+    let Descriptor::Lent { key, layout: Some(layout), .. } = descriptor else { return Ok(()) };
+    let kept = node.known_layouts.admit(layout)?;
+    // A call that was sent on says its owner's layout, and the owner has not told it to this node.
+    if let Some(digest) = kept
+        && key.node == source
+    {
+        let frame = frame::encode(&Header::LayoutKept { digest }, None)?;
+        node.outside.sent.add_shared(1);
+        node.post(&node.outside, source, frame);
+    }
+    Ok(())
 }
 
 /// Memory that can be read here, and the selection of it that is meant.

@@ -7,9 +7,7 @@ use super::gathering::{Fetch, Gathering, Plan};
 use super::laid_out::{Source, room};
 use super::remote_memory::{landing, release_to, send_release, view};
 use crate::model::envelope::Call;
-use crate::model::nocopy::{
-    Arrived, Descriptor, Filled, Leaving, Lender, Nocopy, NocopyKind, PostedMemory, ToldLayout,
-};
+use crate::model::nocopy::{Arrived, Descriptor, Filled, Leaving, Lender, Nocopy, NocopyKind, PostedMemory};
 use crate::node::Node;
 use chare_layout::Raw;
 use chare_lrts::{MemoryMut, RegionKey};
@@ -104,7 +102,7 @@ fn plan(
             let lender = Lender { node: key.node, token };
             let is_laid_out = layout.is_some() || given.as_ref().is_some_and(|given| given.layout.is_some());
             if is_laid_out {
-                let layout = layout.map(|ToldLayout(layout)| layout);
+                let layout = layout.map(|layout| Arc::clone(layout.told()));
                 return plan_laid_out(node, (key, layout), lender, kind, given);
             }
             plan_whole(node, key, lender, kind, given)
@@ -192,6 +190,7 @@ fn plan_laid_out(
 mod tests {
     use super::*;
     use crate::job::life::Job;
+    use crate::model::nocopy::{LentLayout, ToldLayout};
     use crate::pe::Pe;
 
     #[test]
@@ -202,7 +201,8 @@ mod tests {
             let lent = node.transfers.lend(node.network.regions(), Leaving::plain(memory, None));
             let (key, token) = lent.unwrap_or_else(|_| unreachable!("there is room"));
             let byte = Raw::bytes_of(1).expect("a byte");
-            let lie = |layout: Result<Raw, _>| ToldLayout(Arc::new(layout.expect("a layout")));
+            let lie =
+                |layout: Result<Raw, _>| LentLayout::Told(ToldLayout(Arc::new(layout.expect("a layout"))));
             for (layout, words) in [
                 (lie(Raw::bytes_of(101)), "101"),
                 (lie(byte.shifted(-1)), "-1"),

@@ -7,7 +7,7 @@ use crate::model::envelope::frame::{self, Header};
 use crate::model::error::JobError;
 use crate::model::nocopy::{Lender, Release};
 use crate::node::Node;
-use crate::node::transfers::TakenBack;
+use crate::node::lending::transfers::TakenBack;
 use crate::pe::Pe;
 use chare_lrts::{Completion, Lrts, Memory, MemoryMut, RegionKey, Token};
 use std::sync::Arc;

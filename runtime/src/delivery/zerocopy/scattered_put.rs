@@ -2,7 +2,7 @@
 //! is touched.
 
 use crate::node::Node;
-use crate::node::transfers::Status;
+use crate::node::lending::transfers::Status;
 use chare_layout::Raw;
 use chare_lrts::{Completion, Memory, RegionKey, TransferError};
 use parking_lot::Mutex;

@@ -4,10 +4,11 @@
 use super::{deregistration, laid_out};
 use crate::model::error::JobError;
 use crate::model::nocopy::{
-    Descriptor, EagerBytes, HandBack, Leaving, Lender, Nocopy, NocopyKind, Outgoing, Registration, Release,
-    ToldLayout, is_answered,
+    Descriptor, EagerBytes, HandBack, Leaving, Lender, LentLayout, Nocopy, NocopyKind, Outgoing,
+    Registration, Release, is_answered,
 };
 use crate::node::Node;
+use crate::node::lending::known_layouts::Way;
 use chare_lrts::{Lrts, Memory, NodeId};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -123,14 +124,22 @@ fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -
         node.outside.count_copy(leaving.memory.len());
         return inline(node, kind, leaving.memory, leaving.release);
     }
-    let goes_packed = leaving.layout.is_some() && !is_mapped(node, &leaving.memory, peer);
-    lend_or_copy(node, if goes_packed { laid_out::packed(node, leaving) } else { leaving })
+    match &leaving.layout {
+        None => lend_or_copy(node, leaving, None),
+        Some(layout) if is_mapped(node, &leaving.memory, peer) => {
+            match node.known_layouts.way(peer, layout) {
+                Way::Lent(layout) => lend_or_copy(node, leaving, Some(layout)),
+                Way::Packed => lend_or_copy(node, laid_out::packed(node, leaving), None),
+            }
+        }
+        Some(_) => lend_or_copy(node, laid_out::packed(node, leaving), None),
+    }
 }
 
-/// Lends memory to one receiver; copies the memory when no more can be registered, and warns of that once.
-pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving) -> Descriptor {
+/// Lends memory to one receiver, with its layout as it travels, if it has one; copies the memory when no more can be registered, and warns
+/// of that once.
+pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving, layout: Option<LentLayout>) -> Descriptor {
     let bytes = leaving.bytes() as u64;
-    let layout = leaving.layout.clone().map(ToldLayout);
     if let Err(cause) = node.headroom.lend(bytes) {
         let (what, pe) = (format!("sending a buffer of {bytes} bytes"), node.topology.pe(node.id, 0));
         node.fail(JobError::Delivery { what, pe, node: node.id, cause });

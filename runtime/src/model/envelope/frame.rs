@@ -40,6 +40,8 @@ pub(crate) enum Header {
     Large { descriptor: Descriptor },
     /// A buffer of the receiving node that is free again; its first `bytes` were taken.
     Released { token: u64, bytes: u64 },
+    /// News that the sender keeps a layout of this digest, which the receiving node has told it.
+    LayoutKept { digest: [u8; 16] },
     /// A callback that the receiving node registered for transfers, and the bytes of the transfer that was done.
     Notify { callback: ErasedCallback, bytes: u64 },
     /// Flow-control credit: messages of the receiving node have run at the sender that cost the receiving node so many bytes.
@@ -63,6 +65,7 @@ impl Header {
             | Self::Exit { .. }
             | Self::Large { .. }
             | Self::Released { .. }
+            | Self::LayoutKept { .. }
             | Self::Notify { .. }
             | Self::Credit { .. } => "a message of the runtime".to_owned(),
         }

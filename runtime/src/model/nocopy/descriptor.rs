@@ -15,7 +15,7 @@ pub(crate) enum Descriptor {
     Inline { bytes: EagerBytes, lender: Option<Lender> },
     /// The region from which to fetch the bytes, the selection of the region that is meant if not all of it, and the token with which to
     /// answer afterwards.
-    Lent { key: RegionKey, layout: Option<ToldLayout>, token: Token },
+    Lent { key: RegionKey, layout: Option<LentLayout>, token: Token },
 }
 
 impl Descriptor {
@@ -45,12 +45,36 @@ pub(crate) fn lent_bytes(descriptors: &[Descriptor]) -> u64 {
     lent.fold(0, u64::saturating_add)
 }
 
-fn selected_bytes(key: &RegionKey, layout: Option<&ToldLayout>) -> u64 {
-    layout.map_or(key.len, |ToldLayout(layout)| layout.bytes())
+fn selected_bytes(key: &RegionKey, layout: Option<&LentLayout>) -> u64 {
+    match layout {
+        Some(LentLayout::Told(ToldLayout(layout))) => layout.bytes(),
+        Some(LentLayout::Known(_)) | None => key.len,
+    }
+}
+
+/// The layout of lent memory as it travels.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum LentLayout {
+    Told(ToldLayout),
+    /// The digest of a layout that the receiver keeps, who puts the layout in its place when the message comes.
+    Known([u8; 16]),
+}
+
+impl LentLayout {
+    /// The layout.
+    ///
+    /// # Panics
+    /// If it is a digest still: the descriptors of a call are admitted when they come, others have no layout.
+    pub(crate) fn told(&self) -> &Arc<Raw> {
+        match self {
+            Self::Told(ToldLayout(layout)) => layout,
+            Self::Known(_) => unreachable!("the layout was put in the digest's place when it came"),
+        }
+    }
 }
 
 /// A layout between processes, by its bytes: an allegation whose bounds are checked where it is used.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ToldLayout(pub(crate) Arc<Raw>);
 
 impl Serialize for ToldLayout {

@@ -30,7 +30,7 @@ pub use arguments::{NocopyArguments, NocopyParameter, Posted, Received};
 pub(crate) use buffer::lend_vector;
 pub use buffer::{Buffer, BufferMut, Element};
 pub use completion::Completion;
-pub(crate) use descriptor::{Descriptor, Few, Lender, ToldLayout, lent_bytes};
+pub(crate) use descriptor::{Descriptor, Few, Lender, LentLayout, ToldLayout, lent_bytes};
 pub(crate) use eager::EagerBytes;
 pub(crate) use element_type::ElementType;
 pub(crate) use handle::RemoteRange;

@@ -20,7 +20,7 @@ use std::marker::PhantomData;
 ///
 /// It costs one message and one release, whatever the number of pieces; a piece costs about half of what a call of its own would. A receiver that reaches all pieces
 /// copies them once, to where they are to be; that is so in one process, and on one host where they lie in the runtime's memory
-/// ([`BufferMut::zeroed`](crate::BufferMut::zeroed)); elsewhere they are packed for the way.
+/// ([`BufferMut::zeroed`](crate::BufferMut::zeroed)) and no layout is a list; elsewhere they are packed for the way.
 ///
 /// ```
 /// use chare::layout::{Dims, Layout};
@@ -101,6 +101,8 @@ impl<P: Element> NocopyArgument<P> for Several<P> {
         });
         let Span { address, len, share, layout } =
             Span::around(&pieces.iter().map(piece).collect::<Vec<_>>());
+        // The distances between the buffers are others each time, so that a peer would be told the lists each time: packing costs less.
+        let share = share.filter(|_| layout.index_count() == 0);
         let memories: Vec<Memory> = pieces.into_iter().map(|piece| piece.memory).collect();
         // SAFETY: the owner keeps the pieces allocated and unwritten, and the memory travels with the layout that selects them, beside which
         // nobody reads it. The address is one of all pieces, which have exposed theirs; where they lie in an arena, all of it does.

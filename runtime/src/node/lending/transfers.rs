@@ -1,7 +1,7 @@
 //! Transfers of one node: memory lent to other nodes, gets and puts under way, and gets and puts that found no room.
 
 use crate::model::nocopy::{Leaving, Release};
-use crate::node::registration_cache::{Cache, Ended};
+use crate::node::lending::registration_cache::{Cache, Ended};
 use chare_lrts::{
     Completion, Get, Held, Lrts, Memory, MemoryId, MemoryMut, Posted, Put, Refused, RegionKey, Regions, Token,
 };

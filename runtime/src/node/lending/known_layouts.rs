@@ -1,0 +1,201 @@
+//! Known layouts: long ones, which travel once to each peer and from then on by their digest.
+//!
+//! 1. Whoever lends memory by a long layout tells the layout the first time. A receiver that has room for it keeps it, and says so to the
+//!    owner of the memory ([`KnownLayouts::admit`]). From then on the digest is enough ([`KnownLayouts::way`]).
+//! 2. Until the answer is there, and for ever if there is none, what the layout selects is packed for the way, which needs no layout: so
+//!    a layout is told at most once, and frames need no order.
+//! 3. Nothing that is kept goes before the job ends, so no digest comes that is not known any more.
+//!
+//! FALCON-X remembers lists of pieces in this way, per pair of processes and buffers; here the content is the name, so nothing has to be
+//! agreed upon.
+
+use crate::model::ids::NodeId;
+use crate::model::nocopy::{LentLayout, ToldLayout};
+use chare_layout::Raw;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+/// Longest layouts, in indices, that travel with each message. Longer ones take more bytes than a message has besides.
+const SHORT_INDICES: u64 = 32;
+
+/// How many layouts a node keeps, and tells; with few peers this is the bound.
+const LAYOUTS_MAX: usize = 4096;
+
+/// How many indices a node keeps for its peers: 64 MiB or less.
+const INDICES_MAX: u64 = 8 << 20;
+
+type Digest = [u8; 16];
+
+/// How what a layout selects goes to a peer that maps the memory.
+pub(crate) enum Way {
+    /// With the layout, or its digest.
+    Lent(LentLayout),
+    /// Packed: the peer has been told the layout, and has not said yet that it keeps it; or there is no room for more.
+    Packed,
+}
+
+/// What a peer does with a layout that it was told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// Nothing that is known here.
+    Once,
+    Keeps,
+}
+
+/// The layouts that peers keep for a node, and those that the node keeps for them.
+#[derive(Default)]
+pub(crate) struct KnownLayouts {
+    told: Mutex<HashMap<(NodeId, Digest), Told>>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    layouts: HashMap<Digest, Arc<Raw>>,
+    indices: u64,
+}
+
+impl KnownLayouts {
+    /// How what `layout` selects goes to a peer.
+    pub(crate) fn way(&self, peer: NodeId, layout: &Arc<Raw>) -> Way {
+        let told = || Way::Lent(LentLayout::Told(ToldLayout(Arc::clone(layout))));
+        if layout.index_count() <= SHORT_INDICES {
+            return told();
+        }
+        let digest = layout.digest();
+        let mut known = self.told.lock();
+        let len = known.len();
+        match known.entry((peer, digest)) {
+            Entry::Occupied(entry) => match entry.get() {
+                Told::Once => Way::Packed,
+                Told::Keeps => Way::Lent(LentLayout::Known(digest)),
+            },
+            Entry::Vacant(entry) if len < LAYOUTS_MAX => {
+                entry.insert(Told::Once);
+                told()
+            }
+            Entry::Vacant(_) => Way::Packed,
+        }
+    }
+
+    /// Notes that a peer keeps a layout that it was told.
+    ///
+    /// # Errors
+    /// A layout that it was not told, in words.
+    pub(crate) fn is_kept(&self, peer: NodeId, digest: Digest) -> Result<(), String> {
+        match self.told.lock().get_mut(&(peer, digest)) {
+            Some(told) => *told = Told::Keeps,
+            None => return Err(format!("{peer} keeps a layout that it was not told")),
+        }
+        Ok(())
+    }
+
+    /// Makes a layout of what came with lent memory. If it is kept from now on, so that its digest will do, returns that, too.
+    ///
+    /// # Errors
+    /// A digest that is not known, in words.
+    pub(crate) fn admit(&self, layout: &mut LentLayout) -> Result<Option<Digest>, String> {
+        match layout {
+            LentLayout::Told(ToldLayout(layout)) => Ok(self.keep(layout)),
+            LentLayout::Known(digest) => {
+                let known = self.kept.lock().layouts.get(digest).map(Arc::clone);
+                let known = known.ok_or("a layout by its digest, which nobody told")?;
+                *layout = LentLayout::Told(ToldLayout(known));
+                Ok(None)
+            }
+        }
+    }
+
+    fn keep(&self, layout: &Arc<Raw>) -> Option<Digest> {
+        let indices = layout.index_count();
+        if indices <= SHORT_INDICES {
+            return None;
+        }
+        let digest = layout.digest();
+        let mut kept = self.kept.lock();
+        let Kept { layouts, indices: all } = &mut *kept;
+        let has_room = layouts.len() < LAYOUTS_MAX && *all + indices <= INDICES_MAX;
+        match layouts.entry(digest) {
+            Entry::Occupied(_) => Some(digest),
+            Entry::Vacant(entry) if has_room => {
+                *all += indices;
+                entry.insert(Arc::clone(layout));
+                Some(digest)
+            }
+            Entry::Vacant(_) => None,
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn list(len: u32) -> Arc<Raw> {
+        let places: Vec<i64> = (0..i64::from(len)).map(|place| place * place).collect();
+        Arc::new(Raw::bytes_of(8).and_then(|double| double.indexed_block(1, &places)).expect("it fits"))
+    }
+
+    /// What goes over the wire of a way, or nothing if it is packed.
+    fn sent(way: Way) -> Option<LentLayout> {
+        match way {
+            Way::Lent(layout) => Some(layout),
+            Way::Packed => None,
+        }
+    }
+
+    #[test]
+    fn a_layout_is_told_once_and_known_when_the_peer_keeps_it() {
+        let (here, there, peer) = (KnownLayouts::default(), KnownLayouts::default(), NodeId(1));
+        let layout = list(100);
+        let mut first = sent(here.way(peer, &layout)).expect("it is told");
+        assert!(matches!(first, LentLayout::Told(_)));
+        assert!(sent(here.way(peer, &layout)).is_none(), "the peer has not answered");
+        assert!(matches!(sent(here.way(NodeId(2), &layout)), Some(LentLayout::Told(_))), "another peer");
+        let kept = there.admit(&mut first).expect("a layout").expect("there is room");
+        here.is_kept(peer, kept).expect("it was told");
+        let mut second = sent(here.way(peer, &list(100))).expect("an equal one is known");
+        assert!(matches!(second, LentLayout::Known(_)));
+        assert_eq!(there.admit(&mut second), Ok(None));
+        let LentLayout::Told(ToldLayout(admitted)) = second else { panic!("it is a layout now") };
+        assert_eq!(admitted, layout);
+    }
+
+    #[test]
+    fn short_layouts_are_told_each_time_and_kept_by_nobody() {
+        let (here, there) = (KnownLayouts::default(), KnownLayouts::default());
+        for layout in
+            [list(30), Arc::new(Raw::bytes_of(8).and_then(|one| one.vector(1 << 20, 1, 3)).expect("it fits"))]
+        {
+            for _ in 0..3 {
+                let mut told = sent(here.way(NodeId(1), &layout)).expect("it is told");
+                assert_eq!(there.admit(&mut told), Ok(None));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_kept_has_bounds() {
+        let (here, there, peer) = (KnownLayouts::default(), KnownLayouts::default(), NodeId(1));
+        let mut kept = 0;
+        for extra in 0..10 {
+            let mut told = sent(here.way(peer, &list((1 << 20) + extra))).expect("it is told");
+            kept += u32::from(there.admit(&mut told).expect("a layout").is_some());
+        }
+        assert_eq!(kept, 7, "8 Mi indices hold seven of a little more than 1 Mi");
+        for len in 0..LAYOUTS_MAX as u32 {
+            let _ = here.way(peer, &list(40 + len));
+        }
+        assert!(sent(here.way(peer, &list(39))).is_none(), "there is no room for more");
+    }
+
+    #[test]
+    fn lies_of_peers_are_refused_in_words() {
+        let known = KnownLayouts::default();
+        assert!(known.is_kept(NodeId(1), [7; 16]).expect_err("nobody told it").contains("was not told"));
+        let mut unknown = LentLayout::Known([7; 16]);
+        assert!(known.admit(&mut unknown).expect_err("nobody told it").contains("nobody told"));
+    }
+}

@@ -1,0 +1,7 @@
+//! Lending of memory: what a node has registered for others, the transfers that it takes part in, and the layouts that need not be told
+//! again.
+
+pub(super) mod deregistrations;
+pub(crate) mod known_layouts;
+pub(crate) mod registration_cache;
+pub(crate) mod transfers;
