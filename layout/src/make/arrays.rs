@@ -79,14 +79,17 @@ impl Distributed {
     }
 }
 
+/// Dimensions, and the distance of neighbours along each in bytes.
+type Strides = SmallVec<[(usize, i64); 4]>;
+
 /// Dimensions from the one that varies fastest, each with the distance of its neighbours in bytes; and all bytes.
-fn strides(sizes: &[u64], order: Order, extent: i64) -> Result<(Vec<(usize, i64)>, i64), LayoutError> {
-    let mut dimensions: Vec<usize> = (0..sizes.len()).collect();
+fn strides(sizes: &[u64], order: Order, extent: i64) -> Result<(Strides, i64), LayoutError> {
+    let mut dimensions: SmallVec<[usize; 4]> = (0..sizes.len()).collect();
     if order == Order::C {
         dimensions.reverse();
     }
     let mut stride = extent;
-    let mut strides = Vec::with_capacity(sizes.len());
+    let mut strides = Strides::new();
     for dimension in dimensions {
         strides.push((dimension, stride));
         stride = sums::mul(stride, sums::signed(sizes[dimension])?)?;
@@ -119,21 +122,25 @@ impl Raw {
     ) -> Result<Self, LayoutError> {
         same_lengths(("sizes", sizes.len()), ("sizes of the block", subsizes.len()))?;
         same_lengths(("sizes", sizes.len()), ("starts", starts.len()))?;
-        let shares = sizes.iter().zip(subsizes).zip(starts).enumerate();
-        let shares: Result<Vec<Share>, _> = shares
-            .map(|(dimension, ((size, len), start))| match start.checked_add(*len) {
-                Some(end) if end <= *size => {
-                    Ok(Share { start: *start, blocks: 0, len: 0, stride: 0, rest: *len })
-                }
-                end => Err(LayoutError::Outside {
-                    dimension,
-                    start: *start,
-                    end: end.unwrap_or(u64::MAX),
-                    size: *size,
-                }),
-            })
-            .collect();
-        self.shared(sizes, &shares?, order)
+        for (dimension, ((size, len), start)) in sizes.iter().zip(subsizes).zip(starts).enumerate() {
+            let end = start.checked_add(*len);
+            if end.is_none_or(|end| end > *size) {
+                let (start, end, size) = (*start, end.unwrap_or(u64::MAX), *size);
+                return Err(LayoutError::Outside { dimension, start, end, size });
+            }
+        }
+        let (strides, whole) = strides(sizes, order, self.extent())?;
+        let bounds = Some((0, whole));
+        if self.bytes() == 0 || subsizes.contains(&0) {
+            return Self::assemble([], bounds);
+        }
+        let mut at = 0;
+        let mut loops = Loops::new();
+        for (dimension, stride) in strides.into_iter().rev() {
+            at = sums::add(at, sums::mul(sums::signed(starts[dimension])?, stride)?)?;
+            loops.push(Loop { count: subsizes[dimension], stride });
+        }
+        Self::assemble([group(&self.ops, at, loops)?], bounds)
     }
 
     /// This process's part of a distributed array: `MPI_Type_create_darray`, with each dimension's process given instead of a

@@ -4,6 +4,7 @@
 //! were said by `resized` and `subarray` or derived; bounds that were said do not stick to what is built of them. So it is in
 //! MPICH; where only some fields of a struct have said bounds, Open MPI lets those alone count, as the standard's markers would.
 
+use crate::make::lists;
 use crate::value::canonical::{self, group};
 use crate::value::op::{Body, Loop, Loops, Op};
 use crate::value::sums;
@@ -31,7 +32,7 @@ impl Raw {
     /// # Errors
     /// More than 2^63 bytes.
     pub fn bytes_of(len: u64) -> Result<Self, LayoutError> {
-        Self::assemble([Op::block(0, len)], None)
+        if len == 0 { Self::empty() } else { Self::block(len) }
     }
 
     /// Nothing selects and bounds nothing.
@@ -111,6 +112,9 @@ impl Raw {
     /// # Errors
     /// As [`indexed`](Self::indexed).
     pub fn indexed_block(&self, len: u64, places: &[i64]) -> Result<Self, LayoutError> {
+        if let Some(made) = self.scattered(len, places) {
+            return made;
+        }
         let extent = self.extent();
         self.listed(places.iter().map(|place| Ok((len, sums::mul(*place, extent)?))))
     }
@@ -121,6 +125,17 @@ impl Raw {
     /// As [`indexed`](Self::indexed).
     pub fn hindexed_block(&self, len: u64, places_bytes: &[i64]) -> Result<Self, LayoutError> {
         self.listed(places_bytes.iter().map(|place| Ok((len, *place))))
+    }
+
+    /// Blocks of `len` of this one at places counted in extents, if this one and the whole are as simple as that.
+    fn scattered(&self, len: u64, places: &[i64]) -> Option<Result<Self, LayoutError>> {
+        let is_plain = self.is_contiguous() && self.is_tight() && self.origin() == 0;
+        if !is_plain || len == 0 || self.bytes() == 0 {
+            return None;
+        }
+        let (op, end) = lists::scattered(len, self.bytes(), places)?;
+        let bounds = (op.at, end);
+        Some(Self::assemble([op], Some(bounds)))
     }
 
     /// Blocks of `(how many, place in bytes)`.

@@ -4,6 +4,7 @@ pub(crate) mod arrays;
 mod constructors;
 pub(crate) mod dims;
 pub(crate) mod layout;
+mod lists;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod sequence;

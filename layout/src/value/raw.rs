@@ -63,6 +63,23 @@ impl Raw {
         })
     }
 
+    /// `len` bytes in a row, more than none: what [`Raw::assemble`] finds of them.
+    pub(crate) fn block(len: u64) -> Result<Self, LayoutError> {
+        let high = sums::signed(len)?;
+        Ok(Self {
+            ops: SmallVec::from_buf([Op::block(0, len)]),
+            bytes: len,
+            origin: 0,
+            span: len,
+            low: 0,
+            high,
+            grain: len,
+            runs: 1,
+            digest: OnceLock::new(),
+            clash: OnceLock::new(),
+        })
+    }
+
     /// Selections that lie apart, each so many bytes further on, as they are: what is known of them is known of all.
     pub(crate) fn apart(selections: &[(i64, &Self)]) -> Result<Self, LayoutError> {
         let mut ops = SmallVec::new();
