@@ -23,6 +23,7 @@ use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -109,6 +110,8 @@ pub struct Arenas {
     pool: Mutex<Vec<Arena>>,
     /// Held while an arena is made, so that only one is; `pool` is taken under it, never the reverse.
     growth: Mutex<Growth>,
+    /// Longest arenas that are made where a buffer needs no longer one. Written by any thread; nothing else depends on it.
+    growth_bytes_max: AtomicUsize,
 }
 
 /// Keeps one piece; gives it back on drop.
@@ -129,7 +132,8 @@ impl Drop for Piece {
 impl Arenas {
     pub(crate) fn new(audience: Vec<Arc<Link>>) -> Self {
         let growth = Growth { pending: None, next_bytes: FIRST_BYTES, retry_at: None };
-        Self { audience, pool: Mutex::default(), growth: Mutex::new(growth) }
+        let growth_bytes_max = AtomicUsize::new(ARENA_GROWTH_BYTES_MAX);
+        Self { audience, pool: Mutex::default(), growth: Mutex::new(growth), growth_bytes_max }
     }
 
     /// `len` bytes of shareable memory, 64-byte aligned, with whatever bytes were there before.
@@ -158,6 +162,11 @@ impl Arenas {
         self.grow(&mut growth, units)?;
         self.tell(&mut growth)?;
         self.cut(len, units).ok_or(ArenaError::TooMany)
+    }
+
+    /// Has arenas be no longer than this, where a buffer needs no longer one; for a host that has little memory left.
+    pub fn limit_growth(&self, bytes: usize) {
+        self.growth_bytes_max.store(bytes, Ordering::Relaxed);
     }
 
     /// Bytes of all arenas together, used or not.
@@ -235,7 +244,8 @@ impl Arenas {
         if self.pool.lock().len() == ARENAS_MAX {
             return Err(ArenaError::TooMany);
         }
-        let len = needed_bytes(units).max(growth.next_bytes).next_multiple_of(ARENA_GRAIN_BYTES);
+        let step = growth.next_bytes.min(self.growth_bytes_max.load(Ordering::Relaxed));
+        let len = needed_bytes(units).max(step).next_multiple_of(ARENA_GRAIN_BYTES);
         let (mapping, descriptor) = growth.ask_kernel(|| Mapping::create("chare-arena", len))?;
         mapping.populate();
         growth.next_bytes = (2 * growth.next_bytes).min(ARENA_GROWTH_BYTES_MAX);

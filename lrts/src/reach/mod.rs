@@ -158,6 +158,13 @@ impl Reach {
         })
     }
 
+    /// Has memory that neighbours can map grow by no more than so many bytes at a time, where a buffer does not need more.
+    pub fn limit_growth(&self, bytes: usize) {
+        if let Some(arenas) = &self.arenas {
+            arenas.limit_growth(bytes);
+        }
+    }
+
     /// Memory for `len` bytes that a peer says it has; `None` when so much cannot be had. Beyond `POOLED_BYTES_MAX` the kernel
     /// backs it as the bytes arrive, so that a false length costs address space only.
     pub fn allocate_announced(&self, len: u64) -> Option<MemoryMut> {

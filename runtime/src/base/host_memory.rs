@@ -46,30 +46,30 @@ impl Headroom {
         Self { host_nodes, until_look: AtomicU64::new(0) }
     }
 
-    /// Notes that memory of so many bytes is lent.
+    /// Notes that memory of so many bytes is lent. After a look returns how many bytes may be lent and fetched before the next one.
     ///
     /// # Errors
     /// When the host has hardly any memory left, in words.
-    pub(crate) fn lend(&self, bytes: u64) -> Result<(), String> {
+    pub(crate) fn lend(&self, bytes: u64) -> Result<Option<u64>, String> {
         self.note(bytes, 0)
     }
 
-    /// Notes that memory of so many bytes is about to be made for a buffer that is fetched.
+    /// Notes that memory of so many bytes is about to be made for a buffer that is fetched; returns what [`Headroom::lend`] does.
     ///
     /// # Errors
     /// When the host has hardly any memory left beside it, in words.
-    pub(crate) fn fetch(&self, bytes: u64) -> Result<(), String> {
+    pub(crate) fn fetch(&self, bytes: u64) -> Result<Option<u64>, String> {
         self.note(bytes, bytes)
     }
 
-    fn note(&self, bytes: u64, needed_bytes: u64) -> Result<(), String> {
+    fn note(&self, bytes: u64, needed_bytes: u64) -> Result<Option<u64>, String> {
         let less = |left: u64| Some(left.saturating_sub(bytes));
         let before = self.until_look.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
-        if before.is_ok_and(|before| before > bytes) { Ok(()) } else { self.look(needed_bytes) }
+        if before.is_ok_and(|before| before > bytes) { Ok(None) } else { self.look(needed_bytes).map(Some) }
     }
 
     #[cold]
-    fn look(&self, needed_bytes: u64) -> Result<(), String> {
+    fn look(&self, needed_bytes: u64) -> Result<u64, String> {
         let (left, nodes) = (left_bytes(), u64::from(self.host_nodes));
         let rest = left.saturating_sub(needed_bytes);
         if rest < host_memory_bytes() / nodes / RESERVE_PART {
@@ -78,8 +78,9 @@ impl Headroom {
                  receivers are done with them, so let their senders wait for answers between whiles"
             ));
         }
-        self.until_look.store(rest / STEP_PART / nodes, Ordering::Relaxed);
-        Ok(())
+        let step = rest / STEP_PART / nodes;
+        self.until_look.store(step, Ordering::Relaxed);
+        Ok(step)
     }
 }
 
@@ -113,8 +114,8 @@ mod tests {
     fn what_the_host_has_is_granted_and_no_more() {
         assert!(left_bytes() <= host_memory_bytes());
         let headroom = Headroom::new(1);
-        assert_eq!(headroom.lend(1 << 50), Ok(()), "the program has it already");
-        assert_eq!(headroom.fetch(1), Ok(()));
+        assert!(headroom.lend(1 << 50).is_ok_and(|step| step.is_some()), "the program has it already");
+        assert_eq!(headroom.fetch(1), Ok(None));
         let refusal = headroom.fetch(host_memory_bytes()).unwrap_err();
         assert!(refusal.contains("bytes of memory left"), "{refusal}");
     }

@@ -94,7 +94,7 @@ pub(crate) struct Node {
     states: Box<[Box<dyn Any + Send + Sync>]>,
     /// Memory that may be kept because of other nodes.
     pub(crate) allowance: Arc<Allowance>,
-    pub(crate) headroom: Headroom,
+    headroom: Headroom,
     pub(crate) large_messages: LargeMessages,
     pub(crate) posted_calls: PostedCalls,
     pub(crate) known_layouts: KnownLayouts,
@@ -150,6 +150,29 @@ impl Node {
             open: AtomicBool::new(false),
             watch: Watch::new(),
             end: End::default(),
+        }
+    }
+
+    /// Notes that memory of so many bytes is lent.
+    ///
+    /// # Errors
+    /// When the host has hardly any memory left, in words.
+    pub(crate) fn note_lent(&self, bytes: u64) -> Result<(), String> {
+        self.headroom.lend(bytes).map(|step| self.limit_growth(step))
+    }
+
+    /// Notes that memory of so many bytes is about to be made for a buffer that is fetched.
+    ///
+    /// # Errors
+    /// When the host has hardly any memory left beside it, in words.
+    pub(crate) fn note_fetched(&self, bytes: u64) -> Result<(), String> {
+        self.headroom.fetch(bytes).map(|step| self.limit_growth(step))
+    }
+
+    /// Shareable memory, which grows in steps, is part of what nobody looks at before so many bytes more are lent and fetched.
+    fn limit_growth(&self, step: Option<u64>) {
+        if let Some(step) = step {
+            self.network.limit_growth(usize::try_from(step).unwrap_or(usize::MAX));
         }
     }
 

@@ -118,3 +118,19 @@ fn a_very_long_arena_is_not_backed_again_for_little() {
     assert!(arenas.total_bytes() > total, "a new arena serves it");
     assert_eq!(little.share().expect("it is shareable").arena, 1);
 }
+
+#[test]
+fn arenas_grow_in_steps_of_what_they_may() {
+    let arenas = alone();
+    let fill =
+        |count: usize| -> Vec<_> { (0..count).map(|_| arenas.allocate(1 << 20).expect("memory")).collect() };
+    let _pieces = fill(20);
+    let before = arenas.total_bytes();
+    arenas.limit_growth(1 << 20);
+    let _more = fill(9);
+    // Arenas of 4, 8 and 16 MiB are there; unlimited, one of 32 MiB would follow.
+    assert!(arenas.total_bytes() <= 40 << 20, "{} bytes after a step", arenas.total_bytes());
+    assert_eq!((arenas.total_bytes() - before) % ARENA_GRAIN_BYTES, 0);
+    let long = arenas.allocate(16 << 20).expect("a buffer gets what it needs");
+    assert_eq!(long.len(), 16 << 20);
+}

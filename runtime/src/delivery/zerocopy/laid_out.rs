@@ -178,7 +178,7 @@ fn scatter(source: &Memory, from: Option<&Raw>, into: &mut MemoryMut, to: Option
 /// # Errors
 /// When there is no such memory, in words.
 pub(super) fn room(node: &Node, bytes: u64) -> Result<MemoryMut, String> {
-    node.headroom.fetch(bytes)?;
+    node.note_fetched(bytes)?;
     let none = || format!("a layout selects {bytes} bytes, which {} has no memory for", node.id);
     node.network.allocate_announced(bytes).ok_or_else(none)
 }

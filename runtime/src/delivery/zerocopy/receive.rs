@@ -153,7 +153,7 @@ fn plan_laid_out(
     if let Some(layout) = &layout {
         layout.check_bounds(key.len).map_err(|error| error.to_string())?;
         // It may select the same bytes again and again.
-        node.headroom.fetch(layout.bytes())?;
+        node.note_fetched(layout.bytes())?;
     }
     let offered = layout.as_ref().map_or(key.len, |layout| layout.bytes());
     let taken = given.as_ref().map_or(offered, |given| given.bytes as u64);

@@ -34,7 +34,7 @@ pub(crate) fn landing(node: &Node, key: &RegionKey, into: Option<MemoryMut>) -> 
         }
         Some(into) => Ok(into),
         None => {
-            node.headroom.fetch(key.len).map_err(|cause| format!("{}: {cause}", none()))?;
+            node.note_fetched(key.len).map_err(|cause| format!("{}: {cause}", none()))?;
             node.network.allocate_announced(key.len).ok_or_else(none)
         }
     }

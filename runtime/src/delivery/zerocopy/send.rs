@@ -9,7 +9,7 @@ use crate::model::nocopy::{
 };
 use crate::node::Node;
 use crate::node::lending::known_layouts::Way;
-use chare_lrts::{Lrts, Memory, NodeId};
+use chare_lrts::{Lrts, Memory, MemoryMut, NodeId};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -140,9 +140,15 @@ fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -
 /// of that once.
 pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving, layout: Option<LentLayout>) -> Descriptor {
     let bytes = leaving.bytes() as u64;
-    if let Err(cause) = node.headroom.lend(bytes) {
+    if let Err(cause) = node.note_lent(bytes) {
         let (what, pe) = (format!("sending a buffer of {bytes} bytes"), node.topology.pe(node.id, 0));
         node.fail(JobError::Delivery { what, pe, node: node.id, cause });
+        // The entry may go on until its process ends, and what it sends must not be kept: it would take the memory that is left.
+        drop(leaving);
+        return Descriptor::Inline {
+            bytes: EagerBytes::new(MemoryMut::from_vec(Vec::new()).freeze(), None),
+            lender: None,
+        };
     }
     match node.transfers.lend(node.network.regions(), leaving) {
         Ok((key, token)) => Descriptor::Lent { key, layout, token },
