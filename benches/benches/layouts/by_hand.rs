@@ -16,6 +16,10 @@ impl ByHand {
         Self { shape, indices: if is_list { shape.indices() } else { Vec::new() } }
     }
 
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
+    }
+
     pub(crate) fn pack(&self, buffer: &[u8], stream: &mut [u8]) {
         self.check(buffer, stream);
         let (from, to) = (buffer.as_ptr(), stream.as_mut_ptr());
@@ -46,11 +50,12 @@ impl ByHand {
         let inside = 1..=INSIDE;
         match self.shape {
             // Lengths that a program has as types of its elements.
-            Shape::Vector(4) => every_second(4, next),
-            Shape::Vector(8) => every_second(8, next),
-            Shape::Vector(16) => every_second(16, next),
-            Shape::Vector(64) => every_second(64, next),
-            Shape::Vector(block) => every_second(block, next),
+            Shape::Vector(4) => blocks(4, 2, PAYLOAD, next),
+            Shape::Vector(8) => blocks(8, 2, PAYLOAD, next),
+            Shape::Vector(16) => blocks(16, 2, PAYLOAD, next),
+            Shape::Vector(64) => blocks(64, 2, PAYLOAD, next),
+            Shape::Vector(block) => blocks(block, 2, PAYLOAD, next),
+            Shape::Apart { block, every } => blocks(block, every, self.shape.payload(), next),
             Shape::FaceX => {
                 for plane in inside.clone() {
                     for row in inside.clone() {
@@ -98,8 +103,8 @@ impl ByHand {
 }
 
 #[inline(always)]
-fn every_second(block: usize, mut next: impl FnMut(usize, usize)) {
-    for step in 0..PAYLOAD / block {
-        next(2 * step * block, block);
+fn blocks(block: usize, every: usize, payload: usize, mut next: impl FnMut(usize, usize)) {
+    for step in 0..payload / block {
+        next(every * step * block, block);
     }
 }

@@ -1,10 +1,14 @@
-//! Layouts: what it costs to pack, to copy from layout to layout, and to make a layout.
+//! Layouts: what it costs to pack, to copy from layout to layout, to send what a layout selects, and to make a layout.
 //!
 //! | rows | ours | against |
 //! |---|---|---|
 //! | `pack`, `unpack` | a buffer of some shape to its packed stream, and back | a hand-written loop; `memcpy` of as many bytes |
 //! | `pass` | one planned pass from shape to shape | `pack` and `unpack` through a stream; two hand-written loops |
 //! | `make`, `compare`, `digest` | values of layouts | the least that the same takes without them |
+//! | `send` | one way of a ping-pong between two processes, by layouts on both sides | the same packed and unpacked by hand around a nocopy argument; as many bytes side by side |
+//! | `falcon` | the same | lists of pieces in the place of layouts, as FALCON-X has them: `lists/mod.rs` |
+//! | `private` | 1 MiB selected of private memory, side by side in the receiver's | a vector for each piece (`process_vm_readv`); everything around the pieces in one, and a pass from there |
+//! | `send`, with the feature `mpi` | the same | `MPI_Send`, `MPI_Recv` with the committed datatype, under the MPI's launcher |
 //! | `pack`, `unpack`, `make`, with the feature `mpi` | the same | `MPI_Pack`, `MPI_Unpack`, datatypes that are made, committed and freed |
 //!
 //! Vectors are every second block of so many bytes, 2 MiB in all. Faces are of the inside (128 x 128 x 128) of a grid of 130 x 130 x 130
@@ -14,12 +18,16 @@
 //! `cargo bench -p chare-benches --bench layouts -- --rounds 5 "pack vector"`
 
 mod by_hand;
+mod chain;
 mod construction;
+mod lists;
+mod messages;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod passes;
 mod rows;
 mod shape;
+mod subject;
 
 use chare_benches::{Benchmark, code_of};
 use shape::Shape;
@@ -34,7 +42,10 @@ fn main() -> ExitCode {
     #[cfg(feature = "mpi")]
     let benchmark = benchmark.where_possible(mpi::is_possible);
     benchmark
-        .concluding(|_, _| println!("a strided layout takes {} bytes", construction::value_bytes()))
+        .concluding(|rows, ratios| {
+            println!("a strided layout takes {} bytes", construction::value_bytes());
+            lists::rows::conclude(rows, ratios);
+        })
         .run(|side, _, rest| play(side, rest))
 }
 
@@ -42,6 +53,8 @@ fn main() -> ExitCode {
 fn play(side: &str, rest: &[String]) -> Option<ExitCode> {
     let words: Vec<&str> = rest.iter().map(String::as_str).collect();
     let result = match (side, &words[..]) {
+        ("send", [way, subject, ..]) => return messages::play(way, subject),
+        ("lists", [ways, shape, ..]) => return lists::play(ways, shape),
         #[cfg(feature = "mpi")]
         (what, [file, shape]) if file.starts_with("lib") => mpi::play(file, what, Shape::parse(shape)?),
         ("pack", [way, shape]) => passes::play_pack(way, Shape::parse(shape)?)?,

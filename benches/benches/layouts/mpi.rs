@@ -22,6 +22,11 @@ pub(crate) fn is_possible(comparison: &Comparison) -> bool {
     !comparison.peer.iter().any(|word| LACKING.contains(word))
 }
 
+/// The name of the MPI with this file.
+pub(crate) fn name_of(file: &str) -> Option<&'static str> {
+    MPIS.iter().find(|(_, known)| *known == file).map(|(name, _)| *name)
+}
+
 /// What an MPI does: `pack`, `unpack` or `make`, and a shape.
 pub(crate) fn play(file: &str, what: &str, shape: Shape) -> io::Result<()> {
     let library = Library::load(&[file]).map_err(io::Error::other)?;
@@ -37,14 +42,14 @@ fn measured(library: &'static Library, what: &str, shape: Shape) -> Result<(), M
     match what {
         "pack" => {
             let (buffer, mut stream) = (written(shape.buffer_bytes()), written(shape.payload()));
-            let datatype = datatype(library, shape)?;
+            let datatype = committed(library, shape)?;
             measure(operations, || {
                 datatype.pack_into(black_box(&buffer), 0, black_box(&mut stream)).map(drop)
             })
         }
         "unpack" => {
             let (mut buffer, stream) = (written(shape.buffer_bytes()), written(shape.payload()));
-            let datatype = datatype(library, shape)?;
+            let datatype = committed(library, shape)?;
             measure(operations, || datatype.unpack(black_box(&stream), black_box(&mut buffer), 0))
         }
         _ => match shape {
@@ -55,7 +60,7 @@ fn measured(library: &'static Library, what: &str, shape: Shape) -> Result<(), M
                     double.indexed_block(1, black_box(&places)).and_then(Datatype::commit).map(drop)
                 })
             }
-            Shape::FaceX => measure(construction::STRIDED, || datatype(library, shape).map(drop)),
+            Shape::FaceX => measure(construction::STRIDED, || committed(library, shape).map(drop)),
             _ => {
                 let double = double(library)?;
                 measure(construction::STRIDED, || {
@@ -75,22 +80,29 @@ fn places(shape: Shape) -> Vec<c_int> {
     shape.indices().into_iter().map(|index| index as c_int).collect()
 }
 
+fn committed(library: &'static Library, shape: Shape) -> Result<Committed, MpiError> {
+    datatype(library, shape).and_then(Datatype::commit)
+}
+
 /// As it is said with MPI.
-fn datatype(library: &'static Library, shape: Shape) -> Result<Committed, MpiError> {
+pub(crate) fn datatype(library: &'static Library, shape: Shape) -> Result<Datatype, MpiError> {
     let double = double(library)?;
     let part = |dimensions: [(usize, usize); 3]| {
         double
             .subarray(&dimensions.map(|(len, start)| (GRID as c_int, len as c_int, start as c_int)), Order::C)
     };
+    let blocks = |block: usize, every: usize| {
+        let (basic, bytes) =
+            if block.is_multiple_of(DOUBLE) { (Basic::Double, 8) } else { (Basic::Float, 4) };
+        let (count, len) = ((shape.payload() / block) as c_int, (block / bytes) as c_int);
+        // SAFETY: as in `double`.
+        unsafe { Datatype::of(library, basic, 1) }?.vector(count, len, every as c_int * len)
+    };
     let inside = (INSIDE, 1);
     let layer = (1, INSIDE);
     match shape {
-        Shape::Vector(block) => {
-            let (basic, bytes) = if block % DOUBLE == 0 { (Basic::Double, 8) } else { (Basic::Float, 4) };
-            let (count, len) = ((PAYLOAD / block) as c_int, (block / bytes) as c_int);
-            // SAFETY: as in `double`.
-            unsafe { Datatype::of(library, basic, 1) }?.vector(count, len, 2 * len)
-        }
+        Shape::Vector(block) => blocks(block, 2),
+        Shape::Apart { block, every } => blocks(block, every),
         Shape::FaceX => part([inside, inside, layer]),
         Shape::FaceY => part([inside, layer, inside]),
         Shape::FaceZ => part([layer, inside, inside]),
@@ -107,5 +119,4 @@ fn datatype(library: &'static Library, shape: Shape) -> Result<Committed, MpiErr
             column.resized(next)?.contiguous(side as c_int)
         }
     }
-    .and_then(Datatype::commit)
 }

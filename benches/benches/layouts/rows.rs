@@ -3,7 +3,7 @@
 use chare_benches::{Comparison, Side};
 
 /// Bytes of the blocks of the sweep.
-const BLOCKS: [(usize, &str); 10] = [
+pub(crate) const BLOCKS: [(usize, &str); 10] = [
     (4, "4 B"),
     (8, "8 B"),
     (16, "16 B"),
@@ -89,16 +89,18 @@ pub(crate) fn all() -> Vec<Comparison> {
             }
         }
     }
+    rows.extend(crate::messages::rows::all());
+    rows.extend(crate::lists::rows::all());
     rows
 }
 
 /// The rows live as long as the program: what they consist of is not given back.
-fn word(word: String) -> &'static str {
+pub(crate) fn word(word: String) -> &'static str {
     word.leak()
 }
 
 /// The number that sides are told says nothing here: how often follows from the shape.
-fn side(what: &str, way: &str, rest: &str) -> Side {
+pub(crate) fn side(what: &str, way: &str, rest: &str) -> Side {
     let words: Vec<&'static str> = word(format!("side {what} 0 {way} {rest}")).split_whitespace().collect();
     words.leak()
 }

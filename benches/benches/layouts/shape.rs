@@ -6,8 +6,11 @@ use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 use std::sync::Arc;
 
-/// Bytes packed of every shape but faces and matrices.
+/// Bytes packed of every shape but faces, matrices, and blocks far apart.
 pub(crate) const PAYLOAD: usize = 2 << 20;
+
+/// Bytes packed of blocks far apart.
+const APART: usize = 1 << 20;
 
 /// Elements along each side of the inside of a grid of doubles.
 pub(crate) const INSIDE: usize = 128;
@@ -32,6 +35,11 @@ pub(crate) const FIELDS: usize = 32;
 pub(crate) enum Shape {
     /// Every second block of so many bytes.
     Vector(usize),
+    /// Blocks of so many bytes, one of every so many.
+    Apart {
+        block: usize,
+        every: usize,
+    },
     /// The last layer of the inside of a grid along its last, middle or first index.
     FaceX,
     FaceY,
@@ -48,7 +56,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// By name: `vector-64`, `transposed-512`, or a word.
+    /// By name: `vector-64`, `apart-8-16` (every 16th), `transposed-512`, or a word.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let number = |prefix: &str| name.strip_prefix(prefix)?.parse().ok();
         match name {
@@ -59,7 +67,14 @@ impl Shape {
             "ascending" => Some(Self::Ascending),
             "shuffled" => Some(Self::Shuffled),
             "fields" => Some(Self::Fields),
-            _ => number("vector-").map(Self::Vector).or_else(|| number("transposed-").map(Self::Transposed)),
+            _ => {
+                let apart = || {
+                    let (block, every) = name.strip_prefix("apart-")?.split_once('-')?;
+                    Some(Self::Apart { block: block.parse().ok()?, every: every.parse().ok()? })
+                };
+                let vector = number("vector-").map(Self::Vector);
+                vector.or_else(|| number("transposed-").map(Self::Transposed)).or_else(apart)
+            }
         }
     }
 
@@ -68,6 +83,7 @@ impl Shape {
         match self {
             Self::FaceX | Self::FaceY | Self::FaceZ => INSIDE * INSIDE * DOUBLE,
             Self::Transposed(side) => side * side * DOUBLE,
+            Self::Apart { .. } => APART,
             _ => PAYLOAD,
         }
     }
@@ -79,6 +95,7 @@ impl Shape {
             Self::FaceX | Self::FaceY | Self::FaceZ | Self::Block => GRID * GRID * GRID * DOUBLE,
             Self::Ascending | Self::Shuffled => 4 * PAYLOAD,
             Self::Transposed(_) => self.payload(),
+            Self::Apart { every, .. } => every * APART,
         }
     }
 
@@ -101,6 +118,10 @@ impl Shape {
         match self {
             Self::Vector(block) => {
                 Ok(Arc::new(Raw::bytes_of(block as u64)?.vector((PAYLOAD / block) as u64, 1, 2)?))
+            }
+            Self::Apart { block, every } => {
+                let count = (APART / block) as u64;
+                Ok(Arc::new(Raw::bytes_of(block as u64)?.vector(count, 1, every as i64)?))
             }
             Self::FaceX => selected(grid.select((inside.clone(), inside, INSIDE))),
             Self::FaceY => selected(grid.select((inside.clone(), INSIDE, inside))),

@@ -5,6 +5,7 @@
 //! a time ([`Threads::Multiple`](crate::Threads)), one at a time (`Serialized`), or MPI's main thread alone.
 
 use crate::abi::{Handle, Status};
+use crate::committed::Committed;
 use crate::error::MpiError;
 use crate::library::Library;
 use std::ffi::{c_int, c_void};
@@ -227,6 +228,51 @@ impl Communicator {
         // SAFETY: the caller's; the bytes are borrowed until it returns.
         let code =
             unsafe { (functions.recv)(to, len, handles.byte, source, tag, self.handle, &raw mut status) };
+        self.library.check("MPI_Recv", code)
+    }
+
+    /// Sends one of a datatype, which MPI gathers, and waits until it may be written again: what layouts that travel are measured
+    /// against. `address` is where the datatype's places count from; null, `MPI_BOTTOM`, where they are addresses.
+    ///
+    /// # Errors
+    /// MPI's.
+    ///
+    /// # Safety
+    /// What the datatype selects from `address` on is allocated, and nobody writes it meanwhile; the datatype is of this
+    /// communicator's MPI. Threads as the module says.
+    pub unsafe fn send_one(
+        &self,
+        address: *const u8,
+        datatype: &Committed,
+        target: u32,
+        tag: u32,
+    ) -> Result<(), MpiError> {
+        let (from, target, tag) = (address.cast(), target as c_int, tag as c_int);
+        // SAFETY: the caller's.
+        let code =
+            unsafe { (self.library.functions.send)(from, 1, datatype.0.handle, target, tag, self.handle) };
+        self.library.check("MPI_Send", code)
+    }
+
+    /// Waits for a message of one of a datatype, to which MPI scatters it: see [`Communicator::send_one`].
+    ///
+    /// # Errors
+    /// MPI's.
+    ///
+    /// # Safety
+    /// What the datatype selects from `address` on is allocated, and nobody else touches it meanwhile; the datatype is of this
+    /// communicator's MPI. Threads as the module says.
+    pub unsafe fn recv_one(
+        &self,
+        address: *mut u8,
+        datatype: &Committed,
+        source: u32,
+        tag: u32,
+    ) -> Result<(), MpiError> {
+        let (to, source, tag, mut status) = (address.cast(), source as c_int, tag as c_int, Status::new());
+        let (recv, kind) = (self.library.functions.recv, datatype.0.handle);
+        // SAFETY: the caller's; the status has room for that of any ABI.
+        let code = unsafe { recv(to, 1, kind, source, tag, self.handle, &raw mut status) };
         self.library.check("MPI_Recv", code)
     }
 
