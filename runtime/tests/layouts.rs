@@ -224,6 +224,26 @@ fn what_is_selected_lands_where_a_layout_says() {
     });
 }
 
+/// What is sent by a known list costs its sender no more than its receiver gives back, however much memory the list selects from: else
+/// there would be no credit left after some sixty of these.
+#[test]
+fn lists_may_be_sent_again_and_again() {
+    on_every_path(&[(2, 1)], || async {
+        let sinks = SinkProxy::create_empty(chare::ArrayOptions::empty());
+        sinks.at(0).insert_on(last());
+        let edge = 1000;
+        let squares: Vec<i64> = (0..edge as i64).map(|root| root * root).collect();
+        let layout: Layout<u32> = Layout::indexed_block(1, &squares).expect("it fits");
+        let expected: Vec<u32> = places(&layout).iter().map(|place| *place as u32).collect();
+        let [shareable, _] = buffers(edge);
+        for _ in 0..200 {
+            let (data, done) = chare::future();
+            sinks.at(0).take(SendBuffer::from(shareable.clone()).only(&layout), done);
+            assert!(data.await == expected);
+        }
+    });
+}
+
 #[test]
 fn a_call_of_many_packs_once() {
     on_every_path(&SHAPES, || async {

@@ -34,7 +34,7 @@ pub(crate) fn packed(node: &Node, leaving: Leaving) -> Leaving {
 /// memory if the digest will do from now on.
 ///
 /// # Errors
-/// A digest that is not known, in words.
+/// Those of [`KnownLayouts::admit`](crate::node::lending::known_layouts::KnownLayouts::admit).
 pub(crate) fn admit(node: &Node, source: NodeId, descriptor: &mut Descriptor) -> Result<(), String> {
     let Descriptor::Lent { key, layout: Some(layout), .. } = descriptor else { return Ok(()) };
     let kept = node.known_layouts.admit(layout)?;

@@ -48,7 +48,8 @@ pub(crate) fn lent_bytes(descriptors: &[Descriptor]) -> u64 {
 fn selected_bytes(key: &RegionKey, layout: Option<&LentLayout>) -> u64 {
     match layout {
         Some(LentLayout::Told(ToldLayout(layout))) => layout.bytes(),
-        Some(LentLayout::Known(_)) | None => key.len,
+        Some(LentLayout::Known { bytes, .. }) => *bytes,
+        None => key.len,
     }
 }
 
@@ -56,8 +57,12 @@ fn selected_bytes(key: &RegionKey, layout: Option<&LentLayout>) -> u64 {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum LentLayout {
     Told(ToldLayout),
-    /// The digest of a layout that the receiver keeps, who puts the layout in its place when the message comes.
-    Known([u8; 16]),
+    /// The digest of a layout that the receiver keeps, who puts the layout in its place when the message comes; and the bytes that it
+    /// selects, so that the message costs its sender what the receiver gives back.
+    Known {
+        digest: [u8; 16],
+        bytes: u64,
+    },
 }
 
 impl LentLayout {
@@ -68,7 +73,7 @@ impl LentLayout {
     pub(crate) fn told(&self) -> &Arc<Raw> {
         match self {
             Self::Told(ToldLayout(layout)) => layout,
-            Self::Known(_) => unreachable!("the layout was put in the digest's place when it came"),
+            Self::Known { .. } => unreachable!("the layout was put in the digest's place when it came"),
         }
     }
 }

@@ -70,7 +70,7 @@ impl KnownLayouts {
         match known.entry((peer, digest)) {
             Entry::Occupied(entry) => match entry.get() {
                 Told::Once => Way::Packed,
-                Told::Keeps => Way::Lent(LentLayout::Known(digest)),
+                Told::Keeps => Way::Lent(LentLayout::Known { digest, bytes: layout.bytes() }),
             },
             Entry::Vacant(entry) if len < LAYOUTS_MAX => {
                 entry.insert(Told::Once);
@@ -95,13 +95,16 @@ impl KnownLayouts {
     /// Makes a layout of what came with lent memory. If it is kept from now on, so that its digest will do, returns that, too.
     ///
     /// # Errors
-    /// A digest that is not known, in words.
+    /// A digest that is not known, or of a layout that selects more or less than is said, in words.
     pub(crate) fn admit(&self, layout: &mut LentLayout) -> Result<Option<Digest>, String> {
         match layout {
             LentLayout::Told(ToldLayout(layout)) => Ok(self.keep(layout)),
-            LentLayout::Known(digest) => {
+            LentLayout::Known { digest, bytes } => {
                 let known = self.kept.lock().layouts.get(digest).map(Arc::clone);
                 let known = known.ok_or("a layout by its digest, which nobody told")?;
+                if known.bytes() != *bytes {
+                    return Err(format!("{bytes} bytes by a layout that selects {}", known.bytes()));
+                }
                 *layout = LentLayout::Told(ToldLayout(known));
                 Ok(None)
             }
@@ -157,7 +160,7 @@ mod tests {
         let kept = there.admit(&mut first).expect("a layout").expect("there is room");
         here.is_kept(peer, kept).expect("it was told");
         let mut second = sent(here.way(peer, &list(100))).expect("an equal one is known");
-        assert!(matches!(second, LentLayout::Known(_)));
+        assert!(matches!(second, LentLayout::Known { bytes: 800, .. }));
         assert_eq!(there.admit(&mut second), Ok(None));
         let LentLayout::Told(ToldLayout(admitted)) = second else { panic!("it is a layout now") };
         assert_eq!(admitted, layout);
@@ -195,7 +198,12 @@ mod tests {
     fn lies_of_peers_are_refused_in_words() {
         let known = KnownLayouts::default();
         assert!(known.is_kept(NodeId(1), [7; 16]).expect_err("nobody told it").contains("was not told"));
-        let mut unknown = LentLayout::Known([7; 16]);
+        let mut unknown = LentLayout::Known { digest: [7; 16], bytes: 800 };
         assert!(known.admit(&mut unknown).expect_err("nobody told it").contains("nobody told"));
+        let layout = list(100);
+        let mut told = LentLayout::Told(ToldLayout(Arc::clone(&layout)));
+        let digest = known.admit(&mut told).expect("a layout").expect("there is room");
+        let mut longer = LentLayout::Known { digest, bytes: 801 };
+        assert!(known.admit(&mut longer).expect_err("it selects 800").contains("801 bytes"));
     }
 }
