@@ -70,6 +70,10 @@ unsafe fn run_step(step: &Step, source: *const u8, target: *mut u8, is_streamed:
                 let list = list.list().expect("plans list lists");
                 indexed::listed(source, target, list, *listed);
             }
+            Step::Lists { source, target, from, to } => {
+                let (source, target) = moved((source, target));
+                indexed::paired((source, from), (target, to));
+            }
             Step::Each { source, target, offsets, listed, stride, steps } => {
                 let (source, target) = moved((source, target));
                 let mut dense = 0_isize;

@@ -3,7 +3,7 @@
 
 use super::{AHEAD, by_block, prefetch};
 use crate::plan::Listed;
-use crate::value::op::{List, Piece, lengths_from};
+use crate::value::op::{Body, List, Piece, lengths_from};
 
 /// Copies all pieces of a list in their order.
 ///
@@ -30,6 +30,52 @@ pub(crate) unsafe fn listed(source: *const u8, target: *mut u8, list: List<'_>, 
             }
             (List::Runs { pieces, start }, _) => runs(source, target, pieces, start, side),
         }
+    }
+}
+
+/// Copies each block of one list to that of another.
+///
+/// # Safety
+/// From their bases, all blocks of the first list may be read and those of the second written, and they share no byte.
+pub(crate) unsafe fn paired((source, from): (*const u8, &Body), (target, to): (*mut u8, &Body)) {
+    let (Body::Indexed { block, scale: from_scale, indices: from }, Body::Indexed { scale, indices: to, .. }) =
+        (from, to)
+    else {
+        unreachable!("plans pair lists of blocks")
+    };
+    debug_assert_eq!(from.len(), to.len(), "they have as many bytes");
+    let sides = ((source, *from_scale, &**from), (target, *scale, &**to));
+    // SAFETY: the caller's promise is that of each of them.
+    unsafe { by_block!(*block, pairs(sides), pairs_any(sides, *block)) };
+}
+
+/// Bases, scales and indices of both sides.
+type Sides<'a> = ((*const u8, u64, &'a [u32]), (*mut u8, u64, &'a [u32]));
+
+/// # Safety
+/// As for [`paired`], with blocks of `N` bytes.
+unsafe fn pairs<const N: usize>(sides: Sides<'_>) {
+    let ((source, from_scale, from), (target, to_scale, to)) = sides;
+    for (step, (one, other)) in from.iter().zip(to).enumerate() {
+        prefetch(source.wrapping_offset(later(from, step, from_scale)));
+        prefetch(target.wrapping_offset(later(to, step, to_scale)));
+        let from = source.wrapping_offset(offset(*one, from_scale));
+        // SAFETY: the bases plus the places are blocks of the lists.
+        unsafe { std::ptr::copy_nonoverlapping(from, target.wrapping_offset(offset(*other, to_scale)), N) };
+    }
+}
+
+/// # Safety
+/// As for [`paired`], with blocks of `block` bytes.
+unsafe fn pairs_any(sides: Sides<'_>, block: u64) {
+    let ((source, from_scale, from), (target, to_scale, to)) = sides;
+    for (step, (one, other)) in from.iter().zip(to).enumerate() {
+        prefetch(source.wrapping_offset(later(from, step, from_scale)));
+        prefetch(target.wrapping_offset(later(to, step, to_scale)));
+        let from = source.wrapping_offset(offset(*one, from_scale));
+        let to = target.wrapping_offset(offset(*other, to_scale));
+        // SAFETY: as in `pairs`.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, block as usize) };
     }
 }
 

@@ -81,6 +81,10 @@ proptest! {
         let strided = Raw::bytes_of(block).unwrap().vector(places.len() as u64, 1, 2).unwrap();
         check(&laid, &strided, by);
         check(&strided, &laid, by);
+        places.reverse();
+        let backwards = Raw::bytes_of(block).unwrap().indexed_block(1, &places).unwrap();
+        check(&laid, &backwards, by);
+        check(&backwards, &backwards, by);
     }
 
     #[test]

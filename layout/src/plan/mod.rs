@@ -62,6 +62,13 @@ pub(crate) enum Step {
         list: Body,
         listed: Listed,
     },
+    /// Pieces of two lists, `Indexed` both, of as many blocks of one length.
+    Lists {
+        source: i64,
+        target: i64,
+        from: Body,
+        to: Body,
+    },
     /// Steps at each offset of one side, and every `stride` bytes of the other.
     Each {
         source: i64,
@@ -323,6 +330,12 @@ fn matched(source: &Op, target: &Op) -> Option<Step> {
             let steps = both.map(|(from, to)| if from.bytes == to.bytes { matched(from, to) } else { None });
             let (source, target) = (source.at, target.at);
             Some(Step::Loop { source, target, loops: loops.collect(), steps: steps.collect::<Option<_>>()? })
+        }
+        (Body::Indexed { block, .. }, Body::Indexed { block: same, .. })
+            if block == same && source.loops.is_empty() && target.loops.is_empty() =>
+        {
+            let (from, to) = (source.body.clone(), target.body.clone());
+            Some(Step::Lists { source: source.at, target: target.at, from, to })
         }
         _ => {
             let (loops, blocks) = fields::matched(source, target)?;
