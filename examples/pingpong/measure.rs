@@ -1,12 +1,13 @@
 //! Measurement: all sizes and all rounds of a table, with their players, in their order.
 
 use crate::options::{Options, Path};
-use crate::player::{Players, partner};
+use crate::player::Players;
 use crate::plot;
 use crate::report::{Header, Report, Row};
 use crate::round::Round;
 use crate::tables::Iterations;
 use chare::NodeId;
+use chare_examples::pair::partner;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::error::Error;
 

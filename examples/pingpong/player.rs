@@ -268,12 +268,6 @@ impl Players {
     }
 }
 
-/// The PE that PE 0 plays with: the first of node 1; else PE 1, if there is one.
-pub(crate) fn partner() -> PeId {
-    let (pes, nodes) = (chare::pes(), chare::nodes());
-    PeId(if nodes > 1 { pes / nodes } else { u32::from(pes > 1) })
-}
-
 fn nanoseconds(since: Instant) -> u64 {
     since.elapsed().as_nanos() as u64
 }

@@ -16,6 +16,7 @@
 //! | `leanmd` | How does a program split work among more objects than it has data? |
 //! | `jacobi2d` | How does a stencil code exchange halos without copying them twice, and how does it read as a loop? |
 //! | `fft2d` | How is a matrix transposed while it travels? |
+//! | `ddtbench` | How long does what real applications select of their arrays take, in place and packed by hand? |
 //! | `collectives` | How do all elements of an array meet, and some of them? |
 //! | `pingpong` | How long does a buffer take from one PE to another, by every way there is? |
 //!
@@ -37,5 +38,7 @@
 //! Run one with `cargo run --release --example hello -- +n 2 +p 3`: two processes with three PEs each. A program exits with 0
 //! only if its check passes.
 
+pub mod ddtbench;
+pub mod pair;
 pub mod ports;
 pub mod start;

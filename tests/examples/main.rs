@@ -223,6 +223,38 @@ fn a_transform_and_its_inverse_find_the_wave_and_its_peaks() {
 }
 
 #[test]
+fn ddtbench_lands_every_kernel_where_it_belongs() {
+    let said = pass("ddtbench", "--verify --repeats 1 +n 2");
+    assert!(said.contains("verified 69 kernels both ways"), "{said}");
+    // One and several arrays, boxes, lists, and a transposition.
+    let names = ["WRF_x_sa", "NAS_LU_y", "LAMMPS_full", "SPECFEM3D_cm", "SPECFEM3D_mt", "FFT2"];
+    let some = names.map(|name| format!("--kernel {name} ")).concat();
+    for path in ["", "+p 2", "+n 2 +nolocal", "+n 2 +noshm", "+n 2 +lrts emulated", "+n 3 +p 2 +shuffle 5"] {
+        let said = pass("ddtbench", &format!("{some} --verify --repeats 3 {path}"));
+        assert!(said.contains("verified 26 kernels both ways"), "{path}: {said}");
+    }
+}
+
+#[test]
+fn ddtbench_writes_its_table_and_draws_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name);
+    let (table, plot) = (file("table.csv"), file("plot.svg"));
+    let files = format!("--csv {} --plot {}", table.display(), plot.display());
+    pass("ddtbench", &format!("--kernel MILC_su3_zd --kernel NAS_LU_x --repeats 5 {files} +n 2"));
+    let lines = std::fs::read_to_string(table).expect("it was written");
+    assert_eq!(lines.lines().count(), 1 + 4 + 7, "{lines}");
+    assert!(lines.starts_with("kernel,size,bytes,layout_us,manual_us,ratio\n"), "{lines}");
+    assert!(lines.contains("\nMILC_su3_zd,16x16x16x16,98304,"), "{lines}");
+    let drawn = std::fs::read_to_string(plot).expect("it was drawn");
+    assert!(drawn.contains("NAS_LU_x") && drawn.contains("</svg>"), "{drawn}");
+
+    let nowhere = run("ddtbench", "--kernel NAS_LU_x --repeats 1 --csv /no-such-place/table.csv");
+    assert_eq!(nowhere.code, Some(1), "{nowhere:?}");
+    assert!(nowhere.stderr.contains("cannot write /no-such-place/table.csv"), "{nowhere:?}");
+}
+
+#[test]
 fn a_shuffled_program_says_its_seed() {
     for shape in ["", "+n 2 +p 2"] {
         let outcome = run("fib", &format!("--n 18 --grain 8 +shuffle 77 {shape}"));
@@ -240,6 +272,7 @@ fn mistakes_are_answered_in_plain_words() {
         ("jacobi2d", "--blocks 100", "a block needs a point"),
         ("jacobi2d", "--accuracy zero", "invalid float literal"),
         ("fft2d", "--size 100 --slabs 3", "100 rows cannot be shared"),
+        ("ddtbench", "--kernel WRF", "possible values: FFT2, LAMMPS_atomic"),
         ("pingpong", "--path shm", "add +n 2"),
         ("pingpong", "--path memcpy +n 2", "leave +n away"),
         ("pingpong", "--path carrier-pigeon", "possible values: memcpy, shm, cma, tcp, emulated"),

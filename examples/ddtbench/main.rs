@@ -1,0 +1,110 @@
+//! How long does what real applications select of their arrays take, in place and packed by hand? Two chares play ping-pong with the
+//! kernels of DDTBench: halos of a weather model, atoms from lists, faces of grids, a transposition.
+//!
+//! ```text
+//! cargo run --release --example ddtbench -- +n 2 --verify
+//! cargo run --release --example ddtbench -- +p 2 --kernel NAS_MG_x --kernel FFT2 --repeats 1000
+//! cargo run --release --example ddtbench -- +n 2 --csv ddtbench.csv --plot ddtbench.svg
+//! ```
+//! By `layout`, all arrays of a kernel are one argument, each with what is selected of it, and land where the receiver's layouts say: no
+//! loop packs, and where memory is reached nothing is packed. By `manual`, loops pack into a buffer, which is a contiguous argument, and
+//! unpack at the receiver, from the sender's memory where that is reached. Both ways are measured from the call until the data is in the
+//! receiver's arrays, half of a round trip. With `--verify` receivers compare all of their arrays, what was selected and what must not be
+//! touched, in round trips before those that are timed, and after them.
+//!
+//! | file | job |
+//! |---|---|
+//! | `player` | the two chares, and the ways of sending |
+//! | `verified` | what must have landed |
+//! | `report`, `plot` | table, CSV, SVG |
+//!
+//! The kernels stand in `chare_examples::ddtbench`.
+
+mod player;
+mod plot;
+mod report;
+mod verified;
+
+use chare_examples::ddtbench::{Kernel, Precision, kernels};
+use clap::Parser;
+use clap::builder::PossibleValuesParser;
+use player::{KERNELS, Plan, Players};
+use report::{Report, Row};
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Bytes that one way of one kernel moves at most, so that the largest kernels end in time.
+const BYTES_MAX: usize = 256 << 20;
+
+/// Sends DDTBench's kernels to and fro, in place and packed by hand, and prints one-way times in microseconds.
+#[derive(Parser, Clone, Debug)]
+#[command(name = "ddtbench", no_binary_name = true)]
+struct Options {
+    /// Only this kernel, in all its sizes; may be given several times
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
+    kernel: Vec<String>,
+    /// Round trips of each way; large kernels make fewer
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    repeats: u32,
+    /// Compare every element of all arrays, before and after what is timed
+    #[arg(long)]
+    verify: bool,
+    /// Write the table as comma-separated values
+    #[arg(long, value_name = "FILE.csv")]
+    csv: Option<PathBuf>,
+    /// Draw how much longer packing by hand takes as an SVG
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+fn names() -> Vec<&'static str> {
+    let mut names: Vec<_> = kernels().iter().map(|kernel| kernel.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+impl Options {
+    fn plan(&self, number: usize, kernel: &Kernel) -> Plan {
+        let most = 1 + BYTES_MAX / kernel.bytes() / 2;
+        let repeats = self.repeats.min(u32::try_from(most).unwrap_or(u32::MAX));
+        Plan { kernel: number, repeats, verify: self.verify }
+    }
+}
+
+async fn measure(options: &Options) -> Result<(), Box<dyn Error>> {
+    let (singles, doubles) = (Players::<f32>::create(), Players::<f64>::create());
+    let mut report = Report::begin()?;
+    let is_asked_for =
+        |kernel: &Kernel| options.kernel.is_empty() || options.kernel.iter().any(|name| *name == kernel.name);
+    let asked_for = KERNELS.iter().enumerate().filter(|(_, kernel)| is_asked_for(kernel));
+    for (number, kernel) in asked_for {
+        let plan = options.plan(number, kernel);
+        let times_us = match kernel.precision {
+            Precision::Single => singles.play(plan).await,
+            Precision::Double => doubles.play(plan).await,
+        };
+        report.row(Row { kernel, times_us })?;
+    }
+    report.end(options.verify)?;
+    let rows = report.rows();
+    let cannot = |file: &PathBuf, error: &dyn Error| format!("cannot write {}: {error}", file.display());
+    if let Some(file) = &options.csv {
+        report::write_csv(file, rows).map_err(|error| cannot(file, &error))?;
+    }
+    if let Some(file) = &options.plot {
+        plot::write(file, rows).map_err(|error| cannot(file, &*error))?;
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    chare_examples::start::check(|options: Options| async move {
+        let measured = measure(&options).await;
+        if let Err(error) = &measured {
+            eprintln!("{error}");
+        }
+        measured.is_ok()
+    })
+}
