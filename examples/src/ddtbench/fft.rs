@@ -35,15 +35,21 @@ pub(super) struct Transposition {
 }
 
 impl Loops for Transposition {
-    fn each_row(&self, end: End, mut row: impl FnMut(usize, usize, usize)) {
+    /// Of the source alone: unpacking has loops of its own.
+    fn each_row(&self, _end: End, mut row: impl FnMut(usize, usize, usize)) {
         let (size, half) = (self.size, self.size / 2);
         for from in 0..half {
-            if end == End::Source {
-                row(0, COMPLEX * (half + size * from), COMPLEX * half);
-            } else {
-                for to in 0..half {
-                    row(0, COMPLEX * (from + size * to), COMPLEX);
-                }
+            row(0, COMPLEX * (half + size * from), COMPLEX * half);
+        }
+    }
+
+    /// Row by row of the target, as DDTBench does: lines are written once, and read several times.
+    fn unpack<T: Copy>(&self, packed: &[T], targets: &mut [&mut [T]]) {
+        let (size, half) = (self.size, self.size / 2);
+        for to in 0..half {
+            for from in 0..half {
+                let (target, source) = (COMPLEX * (from + size * to), COMPLEX * (to + half * from));
+                targets[0][target..target + COMPLEX].copy_from_slice(&packed[source..source + COMPLEX]);
             }
         }
     }
