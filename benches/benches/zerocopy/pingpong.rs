@@ -1,9 +1,10 @@
 //! Ping-pong side: one way of a buffer: `side pingpong BYTES WAY MODE`.
 
-use crate::player::{Players, partner};
+use crate::player::Players;
 use crate::round::{Mode, Round, Way};
 use chare::Program;
 use chare_benches::tell;
+use chare_examples::pair::partner;
 use clap::Parser;
 use std::process::ExitCode;
 
