@@ -9,23 +9,29 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
 
+/// The processes of all nodes, once these have said theirs and one of them has said `sign`: lines of several nodes come in any order.
+fn introduced(job: &Running, nodes: usize, sign: Option<&str>) -> BTreeMap<u32, Pid> {
+    let mut processes = BTreeMap::new();
+    let mut is_awaited = sign.is_some();
+    while processes.len() < nodes || is_awaited {
+        let line = job.wait_for("introductions", |line| Some(line.to_owned()));
+        is_awaited &= Some(&*line) != sign;
+        let introduction = line.strip_prefix("node ").and_then(|line| line.split_once(" has process "));
+        if let Some((node, process)) = introduction {
+            let process = process.parse().ok().and_then(Pid::from_raw).expect("a process has a number");
+            processes.insert(node.parse().expect("so has a node"), process);
+        }
+    }
+    processes
+}
+
 /// Starts a flood between six processes over `path`, kills one in that round, and checks how the job ends.
 pub(crate) fn kill_one(path: &str, (victim, round): (u32, u32)) {
     let context = format!("node {victim} of 6 killed in round {round} over `{path}`");
     let job = Running::start(&mut probe(&format!("flood +n 6 {path}")));
-    let mut processes = BTreeMap::new();
-    while processes.len() < 6 {
-        let (node, pid) = job.wait_for("introduction", |line| {
-            let (node, pid) = line.strip_prefix("node ")?.split_once(" has process ")?;
-            Some((node.parse::<u32>().ok()?, pid.parse::<i32>().ok()?))
-        });
-        processes.insert(node, pid);
-    }
-    if round > 0 {
-        let round = format!("round {round}");
-        job.wait_for("round", |line| (line == round).then_some(()));
-    }
-    kill_process(Pid::from_raw(processes[&victim]).unwrap(), Signal::KILL).unwrap();
+    let sign = (round > 0).then(|| format!("round {round}"));
+    let processes = introduced(&job, 6, sign.as_deref());
+    kill_process(processes[&victim], Signal::KILL).unwrap();
     let outcome = job.end_within(Duration::from_secs(10));
     assert_ne!(outcome.code, Some(0), "{context}: {outcome:?}");
     assert!(outcome.complaint().contains(&format!("node {victim}")), "{context}: {outcome:?}");
@@ -57,10 +63,7 @@ fn stop_one(path: &str, victim: u32) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pressed"));
     command.args(["answer", "10", "+n", "2"]).args(path.split_whitespace());
     let job = Running::start(&mut command);
-    let start = format!("node {victim} has process ");
-    let process =
-        job.wait_for("introduction", |line| Pid::from_raw(line.strip_prefix(&start)?.parse().ok()?));
-    job.wait_for("question", |line| (line == "asking").then_some(()));
+    let process = introduced(&job, 2, Some("asking"))[&victim];
     kill_process(process, Signal::STOP).unwrap();
     std::thread::sleep(STOPPED);
     kill_process(process, Signal::CONT).unwrap();
