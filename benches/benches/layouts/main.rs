@@ -7,6 +7,7 @@
 //! | `make`, `compare`, `digest` | values of layouts | the least that the same takes without them |
 //! | `send` | one way of a ping-pong between two processes, by layouts on both sides | the same packed and unpacked by hand around a nocopy argument; as many bytes side by side |
 //! | `falcon` | the same | lists of pieces in the place of layouts, as FALCON-X has them: `lists/mod.rs` |
+//! | `ddtbench` | the same, of what DDTBench's kernels select | as `send`: by hand, and by each MPI |
 //! | `private` | 1 MiB selected of private memory, side by side in the receiver's | a vector for each piece (`process_vm_readv`); everything around the pieces in one, and a pass from there |
 //! | `send`, with the feature `mpi` | the same | `MPI_Send`, `MPI_Recv` with the committed datatype, under the MPI's launcher |
 //! | `pack`, `unpack`, `make`, with the feature `mpi` | the same | `MPI_Pack`, `MPI_Unpack`, datatypes that are made, committed and freed |
@@ -20,6 +21,7 @@
 mod by_hand;
 mod chain;
 mod construction;
+mod ddtbench;
 mod lists;
 mod messages;
 #[cfg(feature = "mpi")]
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         .concluding(|rows, ratios| {
             println!("a strided layout takes {} bytes", construction::value_bytes());
             lists::rows::conclude(rows, ratios);
+            ddtbench::rows::conclude(rows, ratios);
         })
         .run(|side, _, rest| play(side, rest))
 }

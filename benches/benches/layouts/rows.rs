@@ -1,9 +1,10 @@
 //! Rows of the table: our side and its peer, and what is moved.
 
 use chare_benches::{Comparison, Side};
+use std::collections::BTreeMap;
 
 /// Bytes of the blocks of the sweep.
-pub(crate) const BLOCKS: [(usize, &str); 10] = [
+const BLOCKS: [(usize, &str); 10] = [
     (4, "4 B"),
     (8, "8 B"),
     (16, "16 B"),
@@ -16,8 +17,8 @@ pub(crate) const BLOCKS: [(usize, &str); 10] = [
     (2 << 20, "2 MiB"),
 ];
 
-/// What else is packed, and by which name its sides are told.
-const SHAPES: [(&str, &str); 9] = [
+/// What else is packed and sent, and by which name its sides are told.
+const SHAPES: [(&str, &str); 8] = [
     ("face x", "face-x"),
     ("face y", "face-y"),
     ("face z", "face-z"),
@@ -26,8 +27,10 @@ const SHAPES: [(&str, &str); 9] = [
     ("indices shuffled", "shuffled"),
     ("fields", "fields"),
     ("transposed 2 MiB", "transposed-512"),
-    ("transposed 8 MB", "transposed-1000"),
 ];
+
+/// What is packed alone.
+const LARGE: (&str, &str) = ("transposed 8 MB", "transposed-1000");
 
 /// From one shape to another.
 const PASSES: [(&str, &str); 10] = [
@@ -58,10 +61,9 @@ const MPI_MAKES: [(&str, &str); 3] = [("vector", "vector-8"), ("face", "face-x")
 
 /// All rows.
 pub(crate) fn all() -> Vec<Comparison> {
-    let vectors = BLOCKS.map(|(block, name)| (format!("vector {name}"), format!("vector-{block}")));
-    let others = SHAPES.map(|(name, shape)| (name.to_owned(), shape.to_owned()));
     let mut rows = Vec::new();
-    for (name, shape) in vectors.iter().chain(&others) {
+    let large = (LARGE.0.to_owned(), LARGE.1.to_owned());
+    for (name, shape) in &shapes().chain([large]).collect::<Vec<_>>() {
         for direction in ["pack", "unpack"] {
             let (name, ours) = (word(format!("{direction} {name}")), side(direction, "layout", shape));
             for (against, way) in [("loop", "loop"), ("memcpy of as much", "memcpy")] {
@@ -91,7 +93,28 @@ pub(crate) fn all() -> Vec<Comparison> {
     }
     rows.extend(crate::messages::rows::all());
     rows.extend(crate::lists::rows::all());
+    rows.extend(crate::ddtbench::rows::all());
     rows
+}
+
+/// Names of what is packed and sent, and by which its sides are told.
+pub(crate) fn shapes() -> impl Iterator<Item = (String, String)> {
+    let vectors = BLOCKS.map(|(block, name)| (format!("vector {name}"), format!("vector-{block}")));
+    vectors.into_iter().chain(SHAPES.map(|(name, shape)| (name.to_owned(), shape.to_owned())))
+}
+
+/// The best peer of each name: how many times its time ours takes, and what it is.
+pub(crate) fn beside_best<'a>(
+    rows: impl Iterator<Item = (&'a Comparison, &'a f64)>,
+) -> BTreeMap<&'static str, (f64, &'static str)> {
+    let mut best = BTreeMap::new();
+    for (row, ratio) in rows {
+        let known = best.entry(row.name).or_insert((*ratio, row.against));
+        if *ratio > known.0 {
+            *known = (*ratio, row.against);
+        }
+    }
+    best
 }
 
 /// The rows live as long as the program: what they consist of is not given back.

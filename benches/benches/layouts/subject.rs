@@ -3,39 +3,73 @@
 //! An application's kernel is one more implementation of [`Subject`] and a name in [`named`].
 
 use crate::by_hand::ByHand;
+use crate::ddtbench;
 use crate::shape::Shape;
 use chare::BufferMut;
+#[cfg(feature = "mpi")]
+use chare_examples::ddtbench::End;
 use chare_layout::{LayoutError, Raw};
 #[cfg(feature = "mpi")]
 use chare_mpi_sys::{Datatype, Library, MpiError};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What no source has, and what surrounds what lands.
 pub(crate) const UNTOUCHED: u8 = 255;
 
-/// An array of which a part travels.
-pub(crate) struct Array {
+/// What of an array travels, and how large the array is.
+#[derive(Clone)]
+pub(crate) struct Part {
     pub(crate) bytes: usize,
     pub(crate) layout: Arc<Raw>,
 }
 
+impl Part {
+    pub(crate) fn of(shape: Shape) -> Result<Self, LayoutError> {
+        Ok(Self { bytes: shape.buffer_bytes(), layout: shape.layout()? })
+    }
+
+    fn runs(&self) -> impl Iterator<Item = Range<usize>> {
+        self.layout.runs().map(|(at, len)| at as usize..at as usize + len as usize)
+    }
+}
+
+/// An array of which a part travels, and the one in which that lands.
+pub(crate) struct Array {
+    pub(crate) from: Part,
+    pub(crate) to: Part,
+}
+
 impl Array {
+    /// The same part at both ends.
+    pub(crate) fn alike(part: Part) -> Self {
+        Self { from: part.clone(), to: part }
+    }
+
+    /// Bytes that travel.
+    pub(crate) fn payload(&self) -> usize {
+        self.from.layout.bytes() as usize
+    }
+
     /// What it holds before it is sent: no two places near each other the same.
     pub(crate) fn source(&self) -> Vec<u8> {
-        crate::passes::written(self.bytes)
+        crate::passes::written(self.from.bytes)
     }
 
-    /// What it holds before something lands in it.
+    /// What the other one holds before something lands in it.
     pub(crate) fn target(&self) -> Vec<u8> {
-        vec![UNTOUCHED; self.bytes]
+        vec![UNTOUCHED; self.to.bytes]
     }
 
-    /// What it holds when a message has landed in it.
+    /// What that holds when a message has landed in it.
     pub(crate) fn landed(&self) -> Vec<u8> {
         let (source, mut target) = (self.source(), self.target());
-        for (at, len) in self.layout.runs() {
-            let piece = at as usize..at as usize + len as usize;
-            target[piece.clone()].copy_from_slice(&source[piece]);
+        let stream: Vec<u8> = self.from.runs().flat_map(|run| &source[run]).copied().collect();
+        let mut left = &stream[..];
+        for run in self.to.runs() {
+            let (now, later) = left.split_at(run.len());
+            target[run].copy_from_slice(now);
+            left = later;
         }
         target
     }
@@ -59,21 +93,30 @@ pub(crate) trait Subject {
     /// Hand-written loops that unpack the arrays, in order.
     fn unpack(&self, stream: &[u8], arrays: &mut [&mut [u8]]);
 
-    /// The datatype of each array.
+    /// The datatype of each array at one end.
     #[cfg(feature = "mpi")]
-    fn datatypes(&self, library: &'static Library) -> Result<Vec<Datatype>, MpiError>;
+    fn datatypes(&self, library: &'static Library, end: End) -> Result<Vec<Placed>, MpiError>;
 }
 
-/// The subject of a name: a shape, or several with `+` in between, each of an array of its own.
-pub(crate) fn named(name: &str) -> Option<impl Subject + use<>> {
-    name.split('+').map(|shape| Shape::parse(shape).map(ByHand::new)).collect::<Option<Vec<_>>>()
+/// A datatype, and the byte of its array that an MPI is given the address of.
+#[cfg(feature = "mpi")]
+pub(crate) struct Placed {
+    pub(crate) datatype: Datatype,
+    pub(crate) start: usize,
+}
+
+/// The subject of a name: a kernel of DDTBench, a shape, or several with `+` in between, each of an array of its own.
+pub(crate) fn named(name: &str) -> Option<Box<dyn Subject>> {
+    if let Some(kernel) = ddtbench::named(name) {
+        return Some(Box::new(kernel));
+    }
+    let shapes = name.split('+').map(|shape| Shape::parse(shape).map(ByHand::new));
+    Some(Box::new(shapes.collect::<Option<Vec<_>>>()?))
 }
 
 impl Subject for Vec<ByHand> {
     fn arrays(&self) -> Result<Vec<Array>, LayoutError> {
-        let array =
-            |one: &ByHand| Ok(Array { bytes: one.shape().buffer_bytes(), layout: one.shape().layout()? });
-        self.iter().map(array).collect()
+        self.iter().map(|one| Part::of(one.shape()).map(Array::alike)).collect()
     }
 
     fn pack(&self, arrays: &[&[u8]], mut stream: &mut [u8]) {
@@ -93,7 +136,8 @@ impl Subject for Vec<ByHand> {
     }
 
     #[cfg(feature = "mpi")]
-    fn datatypes(&self, library: &'static Library) -> Result<Vec<Datatype>, MpiError> {
-        self.iter().map(|one| crate::mpi::datatype(library, one.shape())).collect()
+    fn datatypes(&self, library: &'static Library, _end: End) -> Result<Vec<Placed>, MpiError> {
+        let placed = |datatype| Placed { datatype, start: 0 };
+        self.iter().map(|one| crate::mpi::datatype(library, one.shape()).map(placed)).collect()
     }
 }

@@ -151,19 +151,19 @@ impl Kernel {
         self.arrays.iter().map(bytes).sum()
     }
 
-    /// Packs by hand what leaves.
+    /// Packs by hand what leaves, of elements as large as the kernel's.
     ///
     /// # Panics
     /// If arrays or stream are too short.
-    pub fn pack<T: Number>(&self, sources: &[&[T]], packed: &mut [T]) {
+    pub fn pack<T: Copy>(&self, sources: &[&[T]], packed: &mut [T]) {
         self.by_hand.pack(sources, packed);
     }
 
-    /// Unpacks by hand to where it lands.
+    /// Unpacks by hand to where it lands, as [`pack`](Self::pack) does.
     ///
     /// # Panics
     /// If stream or arrays are too short.
-    pub fn unpack<T: Number>(&self, packed: &[T], targets: &mut [&mut [T]]) {
+    pub fn unpack<T: Copy>(&self, packed: &[T], targets: &mut [&mut [T]]) {
         self.by_hand.unpack(packed, targets);
     }
 }

@@ -4,7 +4,7 @@ use super::kernel::{Piece, Reader};
 use super::table::{Digest, Entry, Known, entries};
 use crate::chain::{Clock, measure};
 use crate::shape::Shape;
-use crate::subject::{Array, UNTOUCHED, shareable};
+use crate::subject::{Array, Part, UNTOUCHED, shareable};
 use chare::prelude::*;
 use chare_benches::Batches;
 use chare_layout::{Plan, Raw, copy};
@@ -12,7 +12,6 @@ use clap::ValueEnum;
 use rustix::process::{PTracer, set_ptracer};
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
-use std::sync::Arc;
 
 /// Pieces of a chunk of a list.
 const CHUNK: usize = 4096;
@@ -96,8 +95,7 @@ impl Player {
     #[entry]
     fn new(play: Play) -> Self {
         let shape = Shape::parse(&play.shape).expect("the side's name was parsed before");
-        let layout = shape.layout().expect("the side made it before");
-        let array = Array { bytes: shape.buffer_bytes(), layout: Arc::clone(&layout) };
+        let array = Array::alike(Part::of(shape).expect("the side made it before"));
         let source = match play.copier {
             Copier::Mapping => shareable(&array.source()),
             Copier::Vectors | Copier::Sieve => array.source().into(),
@@ -108,7 +106,7 @@ impl Player {
         };
         // Anybody of this user may copy it.
         let _ = set_ptracer(PTracer::Any);
-        let (mine, wide) = (entries(&layout), wide(&play, shape));
+        let (mine, wide) = (entries(&array.from.layout), wide(&play, shape));
         Self {
             partner: None,
             play,
@@ -199,7 +197,7 @@ impl Player {
 
     fn send(&mut self, left: u64) {
         let base = self.source.as_ptr().addr() as u64;
-        let message = Message { left: left - 1, base, digest: self.array.layout.digest() };
+        let message = Message { left: left - 1, base, digest: self.array.from.layout.digest() };
         let partner = self.partner.clone().expect("they met before");
         if self.is_told {
             return partner.named(message);

@@ -1,8 +1,7 @@
 //! Rows of lists: FALCON-X's schemes, and ways of reading private memory, each beside what the runtime does.
 
-use crate::rows::{side, word};
+use crate::rows::{beside_best, side, word};
 use chare_benches::Comparison;
-use std::collections::BTreeMap;
 
 /// Shapes of FALCON-X's rows.
 const SHAPES: [(&str, &str); 9] = [
@@ -62,14 +61,8 @@ pub(crate) fn all() -> Vec<Comparison> {
 
 /// Names the rows of private memory in which the runtime's way is not as good as the better of the others.
 pub(crate) fn conclude(rows: &[Comparison], ratios: &[f64]) {
-    let mut worst: BTreeMap<&str, (f64, &str)> = BTreeMap::new();
-    for (row, ratio) in rows.iter().zip(ratios).filter(|(row, _)| row.name.starts_with(PRIVATE)) {
-        let known = worst.entry(row.name).or_insert((*ratio, row.against));
-        if *ratio > known.0 {
-            *known = (*ratio, row.against);
-        }
-    }
-    for (name, (ratio, against)) in worst {
+    let private = rows.iter().zip(ratios).filter(|(row, _)| row.name.starts_with(PRIVATE));
+    for (name, (ratio, against)) in beside_best(private) {
         let share = 1.0 / ratio;
         if share < ENOUGH {
             println!("{name}: {share:.2} of the best, {against}");

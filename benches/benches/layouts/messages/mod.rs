@@ -9,7 +9,7 @@ mod player;
 pub(crate) mod rows;
 
 use crate::BATCHES;
-use crate::subject::{Array, Subject, named};
+use crate::subject::{Array, named};
 use chare_benches::{Batches, code_of};
 use clap::ValueEnum;
 use std::io;
@@ -31,6 +31,6 @@ pub(crate) fn play(way: &str, subject: &str) -> Option<ExitCode> {
 
 /// As many messages as take some milliseconds: an even number, there and back.
 fn batches(arrays: &[Array]) -> Batches {
-    let payload: u64 = arrays.iter().map(|array| array.layout.bytes()).sum();
+    let payload: u64 = arrays.iter().map(|array| array.payload() as u64).sum();
     Batches { operations: ((16 << 20) / payload).clamp(2, 200) & !1, count: BATCHES }
 }

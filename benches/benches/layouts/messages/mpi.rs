@@ -1,8 +1,9 @@
 #![expect(unsafe_code, reason = "calls MPI as a C program would")]
 //! The side of an MPI: two processes that send a subject to and fro by `MPI_Send` and `MPI_Recv` with its committed datatype.
 
-use crate::subject::{Array, Subject, named};
+use crate::subject::{Array, Placed, Subject, named};
 use chare_benches::{Batches, code_of, launcher, processor, take_seat};
+use chare_examples::ddtbench::End;
 use chare_lrts::mpi::start;
 use chare_mpi_sys::{Committed, Communicator, Datatype, MpiError, Threads};
 use std::io;
@@ -20,7 +21,7 @@ pub(crate) fn play(mpi: &str, subject: &str, batches: Batches) -> ExitCode {
     code_of(started.and_then(|(world, _)| {
         take_seat(processor(world.rank() as usize));
         let subject = named(subject).ok_or_else(|| io::Error::other("no such subject"))?;
-        let result = to_and_fro(&world, &subject, batches);
+        let result = to_and_fro(&world, &*subject, batches);
         // SAFETY: the thread that initialised it; nobody uses it any more.
         unsafe { start::end(world.library()) };
         result
@@ -37,8 +38,8 @@ fn to_and_fro(world: &Communicator, subject: &dyn Subject, batches: Batches) -> 
     let there: Vec<*const u8> = to.iter().map(|target| target.cast_const()).collect();
     let other = 1 - world.rank();
     let play = || -> Result<(), MpiError> {
-        let (out, out_from) = of_all(subject.datatypes(world.library())?, &from)?;
-        let (into, into_from) = of_all(subject.datatypes(world.library())?, &there)?;
+        let (out, out_from) = of_all(subject.datatypes(world.library(), End::Source)?, &from)?;
+        let (into, into_from) = of_all(subject.datatypes(world.library(), End::Target)?, &there)?;
         // SAFETY: the only thread; the datatypes select of the arrays that were allocated for them, or of each at its address, and nobody
         // touches these meanwhile.
         let send = || unsafe { world.send_one(out_from, &out, other, TAG) };
@@ -69,11 +70,13 @@ fn to_and_fro(world: &Communicator, subject: &dyn Subject, batches: Batches) -> 
 }
 
 /// The datatype of all arrays, and the address from which its places count: of one array itself, of several a struct of addresses.
-fn of_all(mut each: Vec<Datatype>, arrays: &[*const u8]) -> Result<(Committed, *const u8), MpiError> {
+fn of_all(mut each: Vec<Placed>, arrays: &[*const u8]) -> Result<(Committed, *const u8), MpiError> {
     if each.len() == 1 {
-        return Ok((each.remove(0).commit()?, arrays[0]));
+        let Placed { datatype, start } = each.remove(0);
+        return Ok((datatype.commit()?, arrays[0].wrapping_add(start)));
     }
-    let places =
-        each.iter().zip(arrays).map(|(datatype, array)| (1, array.expose_provenance() as isize, datatype));
-    Ok((Datatype::structure(&places.collect::<Vec<_>>())?.commit()?, std::ptr::null()))
+    let place =
+        |(placed, array): (&'_ Placed, &*const u8)| (array.expose_provenance() + placed.start) as isize;
+    let places: Vec<_> = each.iter().zip(arrays).map(|pair| (1, place(pair), &pair.0.datatype)).collect();
+    Ok((Datatype::structure(&places)?.commit()?, std::ptr::null()))
 }

@@ -1,7 +1,7 @@
 //! Players: two chares that send a subject to and fro, by layouts or as one piece of memory.
 
 use crate::chain::{Clock, measure};
-use crate::subject::{Array, Subject, UNTOUCHED, named, shareable};
+use crate::subject::{Array, Part, Subject, UNTOUCHED, named, shareable};
 use chare::prelude::*;
 use chare::{Landing, Layout, Several, SeveralMut};
 use chare_benches::Batches;
@@ -38,7 +38,10 @@ struct Player {
     play: Play,
     subject: Box<dyn Subject>,
     arrays: Vec<Array>,
-    layouts: Vec<Layout<u8>>,
+    /// Bytes of a message.
+    payload: usize,
+    from: Vec<Layout<u8>>,
+    to: Vec<Layout<u8>>,
     sources: Vec<Buffer<u8>>,
     /// Where it lands; out while the runtime fills it.
     targets: Vec<BufferMut<u8>>,
@@ -53,13 +56,14 @@ impl Player {
     fn new(play: Play) -> Self {
         let subject = named(&play.subject).expect("the side's name was parsed before");
         let mut arrays = subject.arrays().expect("the side made them before");
-        let payload: usize = arrays.iter().map(|array| array.layout.bytes() as usize).sum();
+        let payload = arrays.iter().map(Array::payload).sum();
         if play.way == Way::Contiguous {
             let layout = Raw::bytes_of(payload as u64).expect("it is as long as a buffer");
-            arrays = vec![Array { bytes: payload, layout: layout.into() }];
+            arrays = vec![Array::alike(Part { bytes: payload, layout: layout.into() })];
         }
-        let layout = |array: &Array| Layout::from_raw(Arc::clone(&array.layout)).expect("of bytes");
-        let layouts = arrays.iter().map(layout).collect();
+        let layout = |part: &Part| Layout::from_raw(Arc::clone(&part.layout)).expect("of bytes");
+        let from = arrays.iter().map(|array| layout(&array.from)).collect();
+        let to = arrays.iter().map(|array| layout(&array.to)).collect();
         let alone = |bytes: Vec<u8>| BufferMut::from(bytes);
         let shared = |bytes: Vec<u8>| shareable(&bytes);
         let is_private = matches!(play.way, Way::Private | Way::Gathered);
@@ -72,9 +76,11 @@ impl Player {
         Self {
             partner: None,
             play,
-            subject: Box::new(subject),
+            subject,
             arrays,
-            layouts,
+            payload,
+            from,
+            to,
             sources,
             targets,
             streams: Vec::new(),
@@ -96,7 +102,7 @@ impl Player {
 
     #[entry]
     fn land(&mut self, left: u64, #[nocopy(post)] data: Posted<u8>) {
-        match self.layouts.len() {
+        match self.to.len() {
             1 => self.targets.push(data.into_buffer()),
             several => {
                 let mut landed = data.into_several();
@@ -112,9 +118,9 @@ impl Player {
         let first = targets.next().expect("one message at a time");
         let posted = match self.play.way {
             Way::Gathered | Way::Contiguous => data.post(first).map_err(drop),
-            _ if self.layouts.len() == 1 => data.post(Landing::at(&self.layouts[0], first)).map_err(drop),
+            _ if self.to.len() == 1 => data.post(Landing::at(&self.to[0], first)).map_err(drop),
             _ => {
-                let mut pieces = self.layouts.iter().zip(std::iter::once(first).chain(targets));
+                let mut pieces = self.to.iter().zip(std::iter::once(first).chain(targets));
                 let (layout, target) = pieces.next().expect("several have a first");
                 let first = SeveralMut::of(Landing::at(layout, target));
                 let all = pieces.fold(first, |all, (layout, target)| all.and(Landing::at(layout, target)));
@@ -168,11 +174,10 @@ impl Player {
         let partner = self.partner.as_ref().expect("they met before");
         let selected =
             |(source, layout): (&Buffer<u8>, &Layout<u8>)| SendBuffer::from(source.clone()).only(layout);
-        let mut pieces = self.sources.iter().zip(&self.layouts);
+        let mut pieces = self.sources.iter().zip(&self.from);
         match self.play.way {
             Way::ByHand => {
-                let payload = self.arrays.iter().map(|array| array.layout.bytes() as usize).sum();
-                let mut stream = self.streams.pop().unwrap_or_else(|| BufferMut::zeroed(payload));
+                let mut stream = self.streams.pop().unwrap_or_else(|| BufferMut::zeroed(self.payload));
                 let sources: Vec<&[u8]> = self.sources.iter().map(|source| &source[..]).collect();
                 self.subject.pack(&sources, &mut stream);
                 let back = self.this_chare().came_back_callback();
@@ -181,7 +186,7 @@ impl Player {
             Way::Contiguous => partner.land(left - 1, self.sources[0].clone()),
             Way::Layout | Way::Private | Way::Gathered => {
                 let first = selected(pieces.next().expect("a subject has an array"));
-                match self.layouts.len() {
+                match self.from.len() {
                     1 => partner.land(left - 1, first),
                     _ => {
                         let all = pieces.fold(Several::of(first), |all, piece| all.and(selected(piece)));

@@ -1,39 +1,31 @@
 //! Rows of messages: what is sent, and against what.
 
-use crate::rows::{BLOCKS, side, word};
+use crate::rows::{shapes, side, word};
 use chare_benches::Comparison;
-
-/// What else is sent, and by which name its sides are told.
-const SUBJECTS: [(&str, &str); 9] = [
-    ("face x", "face-x"),
-    ("face y", "face-y"),
-    ("face z", "face-z"),
-    ("sub-block", "block"),
-    ("indices ascending", "ascending"),
-    ("indices shuffled", "shuffled"),
-    ("fields", "fields"),
-    ("transposed 2 MiB", "transposed-512"),
-    ("face y of three grids", "face-y+face-y+face-y"),
-];
 
 /// Sides of ours are two processes.
 const TWO: &str = "+n 2";
 
+/// What a peer is, and its way.
+pub(crate) const BY_HAND: (&str, &str) = ("by hand, nocopy", "by-hand");
+const SIDE_BY_SIDE: (&str, &str) = ("as much side by side", "contiguous");
+
 pub(crate) fn all() -> Vec<Comparison> {
-    let vectors = BLOCKS.map(|(block, name)| (format!("vector {name}"), format!("vector-{block}")));
-    let others = SUBJECTS.map(|(name, subject)| (name.to_owned(), subject.to_owned()));
-    let mut rows = Vec::new();
-    for (name, subject) in vectors.iter().chain(&others) {
-        let (name, ours) =
-            (word(format!("send {name}")), side("send", "layout", &format!("{subject} {TWO}")));
-        #[cfg(feature = "mpi")]
-        for (mpi, file) in crate::mpi::MPIS {
-            rows.push(Comparison { name, ours, against: mpi, peer: side("send", file, subject) });
-        }
-        for (against, way) in [("by hand, nocopy", "by-hand"), ("as much side by side", "contiguous")] {
-            let peer = side("send", way, &format!("{subject} {TWO}"));
-            rows.push(Comparison { name, ours, against, peer });
-        }
-    }
-    rows
+    let grids = ("face y of three grids".to_owned(), "face-y+face-y+face-y".to_owned());
+    shapes()
+        .chain([grids])
+        .flat_map(|(name, subject)| beside(&format!("send {name}"), &subject, &[BY_HAND, SIDE_BY_SIDE]))
+        .collect()
+}
+
+/// A subject sent by layouts, against each MPI and these ways.
+pub(crate) fn beside(name: &str, subject: &str, ways: &[(&'static str, &str)]) -> Vec<Comparison> {
+    let (name, ours) = (word(name.to_owned()), side("send", "layout", &format!("{subject} {TWO}")));
+    let row = |against, peer| Comparison { name, ours, against, peer };
+    #[cfg(feature = "mpi")]
+    let mpis = crate::mpi::MPIS.map(|(mpi, file)| row(mpi, side("send", file, subject)));
+    #[cfg(not(feature = "mpi"))]
+    let mpis = [];
+    let ways = ways.iter().map(|(against, way)| row(against, side("send", way, &format!("{subject} {TWO}"))));
+    mpis.into_iter().chain(ways).collect()
 }

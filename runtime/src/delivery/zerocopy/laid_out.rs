@@ -10,19 +10,21 @@
 //!
 //! A layout from another node is an allegation: its decoding bounds its size, and here its bounds are checked against the memory.
 
+use crate::base::recent::Recent;
 use crate::model::envelope::frame::{self, Header};
 use crate::model::nocopy::{Arrived, Descriptor, Filled, Leaving, PostedMemory, selected};
 use crate::node::Node;
 use crate::node::lending::transfers::Status;
 use chare_layout::{LayoutError, Plan, Raw};
 use chare_lrts::{Completion, Lrts, Memory, MemoryMut, NodeId, RegionKey, TransferError};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The same argument as the whole of its memory: packed into memory of the runtime, if a layout selected a part.
 pub(crate) fn packed(node: &Node, leaving: Leaving) -> Leaving {
     let Leaving { memory, layout: Some(layout), release, terms, is_copy } = leaving else { return leaving };
     let mut packed = node.network.allocate(layout.bytes() as usize);
-    let plan = Plan::pack(&layout);
+    let plan = planned_to_pack(&layout);
     plan.and_then(|plan| selected::copy(&plan, &memory, &mut packed))
         .unwrap_or_else(|error| unreachable!("the layout was checked against its buffer: {error}"));
     node.outside.count_copy(packed.len());
@@ -47,6 +49,34 @@ pub(crate) fn admit(node: &Node, source: NodeId, descriptor: &mut Descriptor) ->
         node.post(&node.outside, source, frame);
     }
     Ok(())
+}
+
+/// Most indices on both sides of a plan that is kept for the next time: a plan keeps the lists of its layouts.
+const PLANNED_INDICES: u64 = 64;
+
+thread_local! {
+    /// Plans that this thread made last.
+    static PLANS: RefCell<Recent<[Arc<Raw>; 2], Arc<Plan>>> = const { RefCell::new(Recent::new()) };
+}
+
+/// The plan from layout to layout, as far as the shorter of the two goes; where lists are short or none, the one that was made before.
+fn planned(from: &Arc<Raw>, to: &Arc<Raw>) -> Result<Arc<Plan>, LayoutError> {
+    if from.index_count() + to.index_count() > PLANNED_INDICES {
+        return Plan::beginning(from, to).map(Arc::new);
+    }
+    PLANS.with_borrow_mut(|plans| {
+        if let Some(known) = plans.find(|[known_from, known_to]| known_from == from && known_to == to) {
+            return Ok(known);
+        }
+        let plan = Arc::new(Plan::beginning(from, to)?);
+        plans.keep([Arc::clone(from), Arc::clone(to)], Arc::clone(&plan));
+        Ok(plan)
+    })
+}
+
+/// The plan from a layout to one piece of memory.
+fn planned_to_pack(layout: &Arc<Raw>) -> Result<Arc<Plan>, LayoutError> {
+    planned(layout, &Arc::new(Raw::bytes_of(layout.bytes())?))
 }
 
 /// Memory that can be read here, and the selection of it that is meant.
@@ -74,7 +104,7 @@ impl Source {
         let Some(layout) = &self.layout else { return Ok(self.memory.clone()) };
         let mut into = room(node, layout.bytes())?;
         self.check(layout)?;
-        let plan = Plan::pack(layout).map_err(in_words)?;
+        let plan = planned_to_pack(layout).map_err(in_words)?;
         self.step(node, &plan, &mut into)?;
         Ok(into.freeze())
     }
@@ -91,7 +121,7 @@ impl Source {
                 let from = from.clone().map_or_else(|| whole(self.memory.len()), Ok).map_err(in_words)?;
                 let to = to.clone().map_or_else(|| whole(bytes), Ok).map_err(in_words)?;
                 self.check(&from)?;
-                let plan = Plan::beginning(&from, &to).map_err(in_words)?;
+                let plan = planned(&from, &to).map_err(in_words)?;
                 self.step(node, &plan, &mut memory)?;
             }
         }
@@ -185,4 +215,23 @@ pub(super) fn room(node: &Node, bytes: u64) -> Result<MemoryMut, String> {
 
 fn in_words(error: LayoutError) -> String {
     format!("a layout: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_layouts_are_planned_once_for_a_pair_and_long_lists_each_time() {
+        let double = Raw::bytes_of(8).expect("bytes");
+        let every = |stride| Arc::new(double.vector(10, 1, stride).expect("it fits"));
+        let squares: Vec<i64> = (0..100).map(|place| place * place).collect();
+        let list = Arc::new(double.indexed_block(1, &squares).expect("it fits"));
+        let planned = |from: &Arc<Raw>, to: &Arc<Raw>| planned(from, to).expect("a plan");
+        let there = planned(&every(2), &every(3));
+        let back = planned(&every(3), &every(2));
+        assert!(Arc::ptr_eq(&there, &planned(&every(2), &every(3))), "equal layouts are the same pair");
+        assert!(!Arc::ptr_eq(&there, &back));
+        assert!(!Arc::ptr_eq(&planned(&list, &list), &planned(&list, &list)));
+    }
 }

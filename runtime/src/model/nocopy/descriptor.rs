@@ -1,11 +1,14 @@
 //! Descriptors of nocopy arguments: they travel between processes instead of the memory.
 
 use super::eager::EagerBytes;
-use chare_layout::Raw;
+use crate::base::recent::Recent;
+use chare_layout::{LayoutError, Raw};
 use chare_lrts::{NodeId, RegionKey, Token};
-use serde::de::Error;
+use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smallvec::SmallVec;
+use std::cell::RefCell;
+use std::fmt;
 use std::sync::Arc;
 
 /// A nocopy argument between processes.
@@ -79,8 +82,33 @@ impl LentLayout {
 }
 
 /// A layout between processes, by its bytes: an allegation whose bounds are checked where it is used.
+///
+/// Each thread remembers the short ones that came last, so that the messages of a loop decode theirs once.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ToldLayout(pub(crate) Arc<Raw>);
+
+/// Longest layouts, in bytes, that are remembered: nests of loops, for several buffers, too.
+const REMEMBERED_BYTES: usize = 512;
+
+thread_local! {
+    static DECODED: RefCell<Recent<Box<[u8]>, Arc<Raw>>> = const { RefCell::new(Recent::new()) };
+}
+
+impl ToldLayout {
+    fn decode(bytes: &[u8]) -> Result<Self, LayoutError> {
+        if bytes.len() > REMEMBERED_BYTES {
+            return Raw::decode(bytes).map(|layout| Self(Arc::new(layout)));
+        }
+        DECODED.with_borrow_mut(|decoded| {
+            if let Some(known) = decoded.find(|known| **known == *bytes) {
+                return Ok(Self(known));
+            }
+            let layout = Arc::new(Raw::decode(bytes)?);
+            decoded.keep(bytes.into(), Arc::clone(&layout));
+            Ok(Self(layout))
+        })
+    }
+}
 
 impl Serialize for ToldLayout {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -90,8 +118,22 @@ impl Serialize for ToldLayout {
 
 impl<'de> Deserialize<'de> for ToldLayout {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let bytes = Vec::<u8>::deserialize(deserializer)?;
-        Raw::decode(&bytes).map(|layout| Self(Arc::new(layout))).map_err(D::Error::custom)
+        deserializer.deserialize_bytes(Bytes)
+    }
+}
+
+/// The visitor of a layout's bytes.
+struct Bytes;
+
+impl Visitor<'_> for Bytes {
+    type Value = ToldLayout;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("the bytes of a layout")
+    }
+
+    fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<ToldLayout, E> {
+        ToldLayout::decode(bytes).map_err(E::custom)
     }
 }
 
@@ -104,3 +146,20 @@ pub(crate) struct Lender {
 
 /// The nocopy arguments of a call: mostly one, which costs no allocation of its own.
 pub(crate) type Few<T> = SmallVec<[T; 1]>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_that_comes_again_is_decoded_once() {
+        let doubles = Raw::bytes_of(8).expect("bytes");
+        let decoded = |layout: &Raw| ToldLayout::decode(&layout.encode()).expect("a layout").0;
+        let every_other = doubles.vector(10, 1, 2).expect("it fits");
+        let every_third = doubles.vector(10, 1, 3).expect("it fits");
+        let (first, other, again) = (decoded(&every_other), decoded(&every_third), decoded(&every_other));
+        assert_eq!((&*first, &*other), (&every_other, &every_third));
+        assert!(Arc::ptr_eq(&first, &again));
+        assert!(ToldLayout::decode(&[9, 9]).is_err());
+    }
+}

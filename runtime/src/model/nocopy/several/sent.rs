@@ -18,9 +18,9 @@ use std::marker::PhantomData;
 /// own `on_sent` runs when the argument is released; a piece that the receiver took a part of, or nothing, learns so. What a piece says of its
 /// registration does not count.
 ///
-/// It costs one message and one release, whatever the number of pieces; a piece costs about half of what a call of its own would. A receiver that reaches all pieces
-/// copies them once, to where they are to be; that is so in one process, and on one host where they lie in the runtime's memory
-/// ([`BufferMut::zeroed`](crate::BufferMut::zeroed)) and no layout is a list; elsewhere they are packed for the way.
+/// It costs one message and one release, whatever the number of pieces; a piece costs about half of what a call of its own would. A
+/// receiver that reaches all pieces copies them once, to where they are to be; that is so in one process, and on one host where they lie in
+/// the runtime's memory ([`BufferMut::zeroed`](crate::BufferMut::zeroed)) and no layout is a list; elsewhere they are packed for the way.
 ///
 /// ```
 /// use chare::layout::{Dims, Layout};
