@@ -143,8 +143,8 @@ fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -
         return inline(node, kind, leaving.memory, leaving.release);
     }
     let Some(layout) = &leaving.layout else { return lend_or_copy(node, leaving, None) };
-    // A view copies nothing, so nothing is to be packed for it where it can be had.
-    let is_packed = kind != NocopyKind::Viewed && is_thin(layout) || !is_mapped(node, &leaving.memory, peer);
+    // A view copies nothing, so nothing is to be packed for it where it can be had. Lines are counted last: of lists, one by one.
+    let is_packed = !is_mapped(node, &leaving.memory, peer) || kind != NocopyKind::Viewed && is_thin(layout);
     let way = if is_packed { Way::Packed } else { node.known_layouts.way(peer, layout) };
     match way {
         Way::Lent(layout) => lend_or_copy(node, leaving, Some(layout)),
