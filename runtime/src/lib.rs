@@ -108,10 +108,10 @@ pub use model::ids::{NodeId, PeId};
 pub use model::index::ArrayIndex;
 pub use model::index_range::indices;
 pub use model::nocopy::{
-    Buffer, BufferMut, Completion, Element, Landing, MatchError, NocopyArgument, NocopyLanding, NotJoined,
-    NotPosted, NotSplit, Part, PartLayout, PartMut, Post, PostError, PostRefusal, Posted, Received,
-    ReceivedView, Registration, Rest, SendBuffer, SendPart, Sent, Several, SeveralMut, Shown, SourceHandle,
-    SourceSelection, Split, SplitAll, TargetHandle, TargetSelection,
+    Buffer, BufferMut, BufferSelection, Completion, Element, Landing, MatchError, NocopyArgument,
+    NocopyLanding, NotJoined, NotPosted, NotSplit, Part, PartLayout, PartMut, Post, PostError, PostRefusal,
+    Posted, Received, ReceivedView, Registration, Rest, SendBuffer, SendPart, Sent, Several, SeveralMut,
+    Shown, SourceHandle, SourceSelection, Split, SplitAll, TargetHandle, TargetSelection,
 };
 pub use model::priority::Priority;
 pub use model::reduction::reducers::{

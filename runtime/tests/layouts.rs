@@ -96,6 +96,18 @@ impl Sink {
         rput(values, &to, done).expect("as long");
     }
 
+    /// Writes a selection of its own numbers to a selection.
+    #[entry]
+    fn write_selected(
+        &mut self,
+        to: TargetSelection<u32>,
+        edge: usize,
+        which: u64,
+        done: Callback<Buffer<u32>>,
+    ) {
+        rput(Buffer::from(values(edge)).only(&face(edge, which)), &to, done).expect("as long");
+    }
+
     #[post(land)]
     fn post_land(&mut self, data: Post<u32>, _done: &Callback<(u64, Vec<u32>)>) {
         let (layout, len) = self.landing.clone().expect("it was prepared");
@@ -526,7 +538,27 @@ fn a_put_writes_what_a_layout_selects_of_the_peers_memory_and_nothing_else() {
                         .for_each(|(value, place)| expected[*place] = value);
                     assert!(target.read(|values| values == expected).expect("no put is under way"));
                 }
+                // From a selection of the writer's own buffer, packed on the way, and from a row, which needs none.
+                for (from, to) in [(0, 1), (1, 0), (4, 4), (2, 2)] {
+                    let selection = face(edge, to);
+                    let (written, done) = chare::future::<Buffer<u32>>();
+                    sinks.at(0).write_selected(target.handle().only(&selection), edge, from, done);
+                    assert_eq!(written.await.len(), edge * edge, "the whole buffer comes back");
+                    let from = places(&face(edge, from));
+                    from.iter().zip(places(&selection)).for_each(|(from, to)| expected[to] = *from as u32);
+                    assert!(target.read(|values| values == expected).expect("no put is under way"));
+                }
                 let stale = target.handle().only(&face(edge, 0));
+                let too_many = Buffer::from(vec![1; edge * edge]).only(&face(edge, 2));
+                let (_, done) = chare::future::<Buffer<u32>>();
+                let misfit = rput(too_many, &target.handle().only(&face(edge, 0)), done);
+                match misfit.map(drop) {
+                    Ok(()) => assert!((edge - 2) * (edge - 2) <= edge),
+                    Err(misfit) => {
+                        assert_eq!((misfit.have, misfit.need), ((edge - 2) * (edge - 2), edge));
+                        assert_eq!(misfit.buffer.len(), edge * edge);
+                    }
+                }
                 let (closed, on_closed) = chare::future::<BufferMut<u32>>();
                 target.close(on_closed);
                 drop(closed.await);

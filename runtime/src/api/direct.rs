@@ -16,8 +16,8 @@ use crate::model::callback::ErasedCallback;
 use crate::model::envelope::frame::{self, Header};
 use crate::model::error::JobError;
 use crate::model::nocopy::{
-    Buffer, BufferMut, Completion, Element, Landing, RemoteRange, SourceSelection, TargetSelection,
-    ToldLayout,
+    Buffer, BufferMut, BufferSelection, Completion, Element, Landing, RemoteRange, SourceSelection,
+    TargetSelection, ToldLayout,
 };
 use crate::node::Node;
 use crate::node::lending::transfers::Status;
@@ -134,16 +134,16 @@ pub fn try_rget<T: Element>(
     get(from.into(), into.into(), |outcome| Ok(done.finish(outcome)))
 }
 
-/// Writes `from` into a peer's elements, from the handle's start on. `done` receives `from` when its bytes are in the
-/// peer's memory. One copy or one network write; one for each piece of memory where [`TargetHandle::only`](crate::TargetHandle::only)
-/// selects some.
+/// Writes `from` into a peer's elements, from the handle's start on: a buffer, or what [`Buffer::only`](crate::Buffer::only) selects of
+/// one. `done` receives the buffer when its bytes are in the peer's memory. One copy or one network write; one for each piece of memory
+/// where [`TargetHandle::only`](crate::TargetHandle::only) selects some, and a copy more for what is selected of `from`.
 ///
 /// A handle that is stale or out of range when the transfer runs ends the job with an error that says so; see [`try_rput`].
 ///
 /// # Errors
 /// [`Misfit`] when `from` is longer than the handle.
 pub fn rput<T: Element>(
-    from: impl Into<Buffer<T>>,
+    from: impl Into<BufferSelection<T>>,
     to: impl Into<TargetSelection<T>>,
     done: impl Into<Completion<Buffer<T>>>,
 ) -> Result<Status, Misfit<Buffer<T>>> {
@@ -158,7 +158,7 @@ pub fn rput<T: Element>(
 /// # Errors
 /// [`Misfit`] when `from` is longer than the handle.
 pub fn try_rput<T: Element>(
-    from: impl Into<Buffer<T>>,
+    from: impl Into<BufferSelection<T>>,
     to: impl Into<TargetSelection<T>>,
     done: impl Into<Completion<Transferred<Buffer<T>>>>,
 ) -> Result<Status, Misfit<Buffer<T>>> {
@@ -229,13 +229,14 @@ fn typed<T: Element>(memory: MemoryMut) -> BufferMut<T> {
 }
 
 fn put<T: Element>(
-    from: Buffer<T>,
+    from: BufferSelection<T>,
     to: TargetSelection<T>,
     finish: impl FnOnce(Transferred<Buffer<T>>) -> FinishedTransfer + Send + 'static,
 ) -> Result<Status, Misfit<Buffer<T>>> {
     let (range, need) = (to.range, to.len());
-    if from.len() > need {
-        let have = from.len();
+    let have = from.len();
+    let BufferSelection { buffer: from, layout } = from;
+    if have > need {
         return Err(Misfit {
             buffer: from,
             have,
@@ -245,7 +246,10 @@ fn put<T: Element>(
     }
     let node = Pe::current(|pe| Arc::clone(&pe.node));
     let (offset, _) = range.bytes::<T>();
-    let memory = from.memory().clone();
+    let memory = match &layout {
+        None => from.memory().clone(),
+        Some(layout) => laid_out::packed_memory(&node, from.memory(), layout),
+    };
     let then_node = Arc::clone(&node);
     let finish = move |moved: Result<usize, TransferError>| {
         let outcome = match moved.clone() {

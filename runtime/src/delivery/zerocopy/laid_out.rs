@@ -23,13 +23,18 @@ use std::sync::Arc;
 /// The same argument as the whole of its memory: packed into memory of the runtime, if a layout selected a part.
 pub(crate) fn packed(node: &Node, leaving: Leaving) -> Leaving {
     let Leaving { memory, layout: Some(layout), release, terms, is_copy } = leaving else { return leaving };
+    Leaving { memory: packed_memory(node, &memory, &layout), layout: None, release, terms, is_copy }
+}
+
+/// What a layout, which was checked against the memory, selects of it: packed into memory of the runtime.
+pub(crate) fn packed_memory(node: &Node, memory: &Memory, layout: &Arc<Raw>) -> Memory {
     let mut packed = node.network.allocate(layout.bytes() as usize);
-    let plan = planned_to_pack(&layout);
-    plan.and_then(|plan| selected::copy(&plan, &memory, &mut packed))
+    let plan = planned_to_pack(layout);
+    plan.and_then(|plan| selected::copy(&plan, memory, &mut packed))
         .unwrap_or_else(|error| unreachable!("the layout was checked against its buffer: {error}"));
     node.outside.count_copy(packed.len());
     node.outside.packed.add_shared(1);
-    Leaving { memory: packed.freeze(), layout: None, release, terms, is_copy }
+    packed.freeze()
 }
 
 /// Takes in the layout of lent memory that came from `source`, if there is one: finds what is said by a digest, and tells the owner of the

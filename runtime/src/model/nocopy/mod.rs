@@ -28,7 +28,7 @@ mod view;
 pub(crate) use arguments::{Arrived, Filled, Nocopy};
 pub use arguments::{NocopyArguments, NocopyParameter, Posted, Received};
 pub(crate) use buffer::lend_vector;
-pub use buffer::{Buffer, BufferMut, Element};
+pub use buffer::{Buffer, BufferMut, BufferSelection, Element};
 pub use completion::Completion;
 pub(crate) use descriptor::{Descriptor, Few, Lender, LentLayout, ToldLayout, lent_bytes};
 pub(crate) use eager::EagerBytes;
