@@ -1,6 +1,7 @@
 //! Command line and environment: understood, or refused in one line.
 
-use chare::config::{Config, CpuList, Parsed};
+use chare::config::Parsed;
+use chare::{Config, CpuList};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 

@@ -60,6 +60,21 @@
 //! | what a node keeps because of others, in all: messages for what is not created yet, contributions to reductions that are not over, calls that wait for posted buffers, messages that other nodes have no room for, long messages being fetched | a quarter of the node's share of that memory; the error says who holds how much |
 //! | buffers that nodes lend to each other and fetch | as many as leave a thirty-second part of that share free |
 //! | registered buffers of a node | 64,512 |
+//!
+//! # Features
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `launch` (default) | `run`: `+options` of the command line and their twins in the environment; `+n` and `chare-run`, which start processes |
+//! | `ofi`, `verbs`, `mpi` | backends, whose libraries are loaded at run time; building `verbs` needs cmake and libclang |
+//! | `ndarray` | layouts of the views of `ndarray` |
+//!
+//! Without `launch` there is no clap, and of tokio no more than two macros. A program then fills in a [`Config`] and runs it by
+//! [`Program::new`]: as one process, or as a node under `mpirun`, `mpiexec`, `srun` or a `chare-run` that was built elsewhere. Its whole
+//! command line is its own, and of the `CHARE_*` variables it reads those alone that its launcher sets, `CHARE_STARTUP_TIMEOUT` and
+//! `CHARE_OTHER_BUILDS`. [`Job::in_process`] is there either way.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 // The libraries inside this crate are written as users write theirs: `#[chare]` names `::chare`.
 extern crate self as chare;
@@ -91,12 +106,35 @@ pub use api::registered::{NotRegistered, RegisteredSource, RegisteredTarget};
 pub use api::several::{wait_all, wait_any, wait_some};
 pub use api::tags::{cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
 pub use api::when::{Both, Trigger, When};
+/// Plain data, which the elements of buffers are: the crate whose version this one has. A program that does not depend on it itself tells
+/// its derives where it is:
+///
+/// ```
+/// use chare::bytemuck::{Pod, Zeroable};
+///
+/// #[derive(Clone, Copy, Pod, Zeroable)]
+/// #[bytemuck(crate = "chare::bytemuck")]
+/// #[repr(C)]
+/// struct Particle {
+///     place: [f64; 3],
+///     charge: f64,
+/// }
+///
+/// let particles = chare::Buffer::from(vec![Particle { place: [0.0; 3], charge: 1.0 }; 10]);
+/// assert_eq!(particles.len(), 10);
+/// ```
+pub use bytemuck;
 pub use chare_layout as layout;
 pub use chare_layout::Layout;
 pub use chare_lrts::reach::ReachOptions;
 pub use chare_macros::{Layout, chare, entries, entry, post, reducer};
+pub use job::cpus::{CpuList, CpuListError};
 pub use job::life::Job;
-pub use job::startup::{Program, run};
+pub use job::settings::Config;
+pub use job::startup::Program;
+#[cfg(feature = "launch")]
+pub use job::startup::command_line::run;
+#[cfg(feature = "launch")]
 pub use job::{config, launch};
 pub use model::arguments::Message;
 pub use model::call_options::CallOptions;

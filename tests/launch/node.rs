@@ -1,6 +1,7 @@
 //! Test node: a program that needs nothing above the bootstrap, for the launcher's tests. Its first argument is its role.
 
-use chare::config::{Config, Parsed};
+use chare::Config;
+use chare::config::Parsed;
 use chare::launch::run_here;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::launched::{Control, Launched};

@@ -1,7 +1,4 @@
-//! Limits of a job, and the environment variable that sets how long its nodes wait for each other.
-
-/// The environment variable that sets how many seconds nodes may wait for each other at start-up.
-pub const TIMEOUT_VARIABLE: &str = "CHARE_STARTUP_TIMEOUT";
+//! Limits of what a command line may ask for.
 
 /// The most PEs of one node: more threads than any host has cores for is a mistyped number.
 pub const PES_PER_NODE_MAX: u32 = 4096;

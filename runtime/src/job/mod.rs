@@ -4,10 +4,17 @@
 
 mod affinity;
 pub(crate) mod build;
+#[cfg(feature = "launch")]
 pub mod config;
+pub(crate) mod cpus;
+#[cfg(feature = "launch")]
 pub mod launch;
 pub(crate) mod life;
+#[cfg(feature = "launch")]
 pub(crate) mod limits;
+#[cfg_attr(not(feature = "launch"), expect(unreachable_pub, reason = "`launch` shows it"))]
+pub(crate) mod patience;
 mod program;
 pub(crate) mod services;
+pub(crate) mod settings;
 pub(crate) mod startup;

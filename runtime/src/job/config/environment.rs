@@ -3,7 +3,7 @@
 use super::error::{ConfigError, suggestion};
 use super::spelling::{PREFIX, variable_of};
 use crate::job::build;
-use crate::job::limits::TIMEOUT_VARIABLE;
+use crate::job::patience::TIMEOUT_VARIABLE;
 use clap::{ArgAction, Command};
 use std::collections::BTreeMap;
 use std::ffi::OsString;

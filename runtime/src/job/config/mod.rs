@@ -7,15 +7,15 @@
 //! 3. An argument or variable that begins like an option or a twin and is none stops the start; the error names the right spelling.
 
 mod arguments;
-mod cpus;
 mod environment;
 mod error;
 mod spelling;
 
 pub use crate::job::limits::{NODES_PER_HOST_MAX, PES_PER_NODE_MAX};
-pub use cpus::{CpuList, CpuListError};
 pub use error::ConfigError;
 
+use crate::job::cpus::CpuList;
+use crate::job::settings::Config;
 use arguments::Split;
 use chare_lrts::wrappers::FaultPlan;
 use clap::{Args, Command, FromArgMatches};
@@ -23,47 +23,6 @@ use spelling::variable_of;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-
-/// The options of a run.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Config {
-    /// `+p`: PEs of each node; at least 1.
-    pub pes_per_node: u32,
-    /// `+n`: nodes that the program starts on this host; at least 1.
-    pub nodes: u32,
-    /// `+lrts`: the backend to use, if one was named. The backends check whether it exists.
-    pub lrts: Option<String>,
-    /// `+nolocal`: treat nodes of one host as if they were on different hosts.
-    pub nolocal: bool,
-    /// `+nocma`: do not copy directly between the memories of two processes.
-    pub nocma: bool,
-    /// `+noshm`: no shared memory between processes.
-    pub noshm: bool,
-    /// `+encrypt`: seal what goes over TCP between hosts.
-    pub encrypt: bool,
-    /// `+tags`: put tags on what goes over ofi, verbs and mpi.
-    pub tags: bool,
-    /// `+clear`: leave out the tags of what goes over TCP between hosts.
-    pub clear: bool,
-    /// `+ofi`: libfabric's name of the provider that reaches nodes of other hosts.
-    pub ofi: Option<String>,
-    /// `+verbs`: the RDMA devices that reach nodes of other hosts.
-    pub verbs: Option<String>,
-    /// `+mpi`: the shared library of the MPI that `+lrts mpi` uses.
-    pub mpi: Option<String>,
-    /// `+trace`: the file to which each node writes the traffic of its backends.
-    pub trace: Option<PathBuf>,
-    /// `+fault`: the faults to inject into the backends.
-    pub fault: Option<FaultPlan>,
-    /// `+pemap`: the CPUs that PEs are pinned to, in the order of the PEs; repeated when it is too short.
-    pub pemap: Option<CpuList>,
-    /// `+shuffle`: the seed of the order in which messages of equal priority run.
-    pub shuffle: Option<u64>,
-    /// `+stats`: print counters per PE at the end.
-    pub stats: bool,
-    /// The program's own arguments, without its name.
-    pub program_arguments: Vec<String>,
-}
 
 /// The request of a command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -204,7 +163,7 @@ fn help(command: Command) -> String {
         "Options of every chare program; what follows `--` is the program's own.\n\n{table}\n\n\
          Environment only:\n      {}  Seconds that nodes may wait for each other at start-up [default: 30]\n      \
          {}     1: nodes may run different builds of the program [default: 0]\n",
-        crate::job::limits::TIMEOUT_VARIABLE,
+        crate::job::patience::TIMEOUT_VARIABLE,
         crate::job::build::VARIABLE
     )
 }

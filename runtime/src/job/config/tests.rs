@@ -1,6 +1,7 @@
 //! Tests of options: command lines and environments, good and bad.
 
 use super::*;
+use crate::job::cpus::CpuListError;
 use std::os::unix::ffi::OsStringExt;
 
 fn parse(line: &str, environment: &[(&str, &str)]) -> Result<Parsed, ConfigError> {

@@ -34,13 +34,13 @@ mod process;
 mod remote;
 mod signals;
 
-pub use crate::job::limits::TIMEOUT_VARIABLE;
+pub use crate::job::patience::{TIMEOUT_VARIABLE, TimeoutError, startup_timeout};
 pub use address::AddressError;
 pub use launcher::launch;
-pub use plan::{NODES_MAX, Plan, PlanError, startup_timeout};
+pub use plan::{NODES_MAX, Plan, PlanError};
 pub use remote::serve_agent;
 
-use crate::job::config::Config;
+use crate::job::settings::Config;
 use std::ffi::OsString;
 use std::process::ExitCode;
 

@@ -2,18 +2,13 @@
 
 use super::address::{self, AddressError};
 use super::message::Program;
-use crate::job::limits::{NODES_PER_HOST_MAX, TIMEOUT_VARIABLE};
+use crate::job::limits::NODES_PER_HOST_MAX;
+use crate::job::patience::TimeoutError;
 use std::ffi::OsString;
 use std::net::IpAddr;
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
 use thiserror::Error;
-
-/// The seconds that nodes may wait for each other at start-up, if the environment sets no other number.
-const TIMEOUT_S: u64 = 30;
-
-/// The most seconds that the environment may set: a longer time is a mistyped one.
-const TIMEOUT_S_MAX: u64 = 86_400;
 
 /// The most nodes of a job.
 pub const NODES_MAX: u32 = 65_536;
@@ -47,6 +42,7 @@ pub struct Plan {
 
 /// A job that cannot be launched as asked. One line.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum PlanError {
     /// Too few or too many nodes.
     #[error(
@@ -54,8 +50,8 @@ pub enum PlanError {
     )]
     Nodes(u32),
     /// The time for start-up is no number of seconds.
-    #[error("`{TIMEOUT_VARIABLE}` is {0:?}; it takes 1 to {TIMEOUT_S_MAX} seconds")]
-    Timeout(OsString),
+    #[error(transparent)]
+    Timeout(#[from] TimeoutError),
     /// A host cannot be found.
     #[error(transparent)]
     Address(#[from] AddressError),
@@ -120,21 +116,6 @@ impl Plan {
             directory,
             inherits_input: !is_remote,
         })
-    }
-}
-
-/// How long nodes may wait for each other at start-up, from the environment.
-///
-/// # Errors
-/// [`PlanError::Timeout`] when the variable is no such number.
-pub fn startup_timeout() -> Result<Duration, PlanError> {
-    let Some(value) = std::env::var_os(TIMEOUT_VARIABLE).filter(|value| !value.is_empty()) else {
-        return Ok(Duration::from_secs(TIMEOUT_S));
-    };
-    let seconds = value.to_str().and_then(|value| value.parse().ok());
-    match seconds.filter(|seconds| (1..=TIMEOUT_S_MAX).contains(seconds)) {
-        Some(seconds) => Ok(Duration::from_secs(seconds)),
-        None => Err(PlanError::Timeout(value)),
     }
 }
 

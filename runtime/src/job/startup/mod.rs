@@ -7,13 +7,17 @@
 //! under a launcher this process finds its place and becomes a node: under our own, `mpirun`, `mpiexec` or `srun`
 //! ```
 
+#[cfg(feature = "launch")]
+pub(crate) mod command_line;
 mod end;
 #[cfg(feature = "mpi")]
 mod mpi;
+#[cfg(not(feature = "launch"))]
+mod no_launcher;
 
-use crate::job::config::{Config, Parsed};
-use crate::job::launch;
 use crate::job::life::{self, Main, NodeOptions, ReadyNode};
+use crate::job::patience;
+use crate::job::settings::Config;
 use crate::model::error::JobError;
 use crate::node::Node;
 use chare_lrts::bootstrap::launched::{Control, Launched};
@@ -31,35 +35,8 @@ use std::time::Duration;
 /// How long PEs may go on with the entries they are in after a job has failed.
 const GRACE_AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// Runs a program: takes the `+options` out of the command line, starts what they ask for, and runs `main` on PE 0 with the
-/// program's own arguments. Returns the exit code for `fn main`.
-///
-/// The job ends when any PE calls [`exit`](crate::exit()), or when `main` is over and nothing is in flight.
-///
-/// It does not return where PEs may be in the middle of entries: in a process that its launcher tells to end, and in one whose entries go
-/// on for a second after the job has failed. What was printed is written there, and the process ends without exit handlers (C's `atexit`),
-/// which would take apart what those entries use.
-///
-/// ```no_run
-/// fn main() -> std::process::ExitCode {
-///     chare::run(|arguments| async move {
-///         println!("{} PEs, arguments {arguments:?}", chare::pes());
-///     })
-/// }
-/// ```
-pub fn run<F, Fut>(main: F) -> ExitCode
-where
-    F: FnOnce(Vec<String>) -> Fut + Send + 'static,
-    Fut: Future<Output = ()> + 'static,
-{
-    match Program::from_environment() {
-        Ok(program) => program.run(main),
-        Err(code) => code,
-    }
-}
-
-/// A program whose `+options` are parsed and which has not started, for callers that look at the options or change the paths between
-/// nodes before the start.
+/// A program whose settings are known and which has not started, for callers that have settings of their own, look at the options or
+/// change the paths between nodes before the start.
 #[derive(Debug)]
 pub struct Program {
     config: Config,
@@ -67,38 +44,28 @@ pub struct Program {
 }
 
 impl Program {
-    /// Parses the command line and the `CHARE_*` variables.
+    /// A program with these settings, whose command line is its own.
     ///
-    /// # Errors
-    /// The exit code to return, after `+help` or a wrong option was answered on the terminal.
-    pub fn from_environment() -> Result<Self, ExitCode> {
-        match Config::from_arguments(std::env::args_os().skip(1), std::env::vars_os()) {
-            Ok(Parsed::Run(config)) => {
-                let config = *config;
-                let network = ReachOptions {
-                    lrts: config.lrts.clone(),
-                    nolocal: config.nolocal,
-                    nocma: config.nocma,
-                    noshm: config.noshm,
-                    encrypt: config.encrypt,
-                    clear: config.clear,
-                    tags: config.tags,
-                    ofi: config.ofi.clone(),
-                    trace: config.trace.clone(),
-                    fault: config.fault.clone(),
-                    verbs: config.verbs.clone(),
-                };
-                Ok(Self { config, network })
-            }
-            Ok(Parsed::Help(text)) => {
-                println!("{text}");
-                Err(ExitCode::SUCCESS)
-            }
-            Err(error) => {
-                eprintln!("{error}");
-                Err(ExitCode::from(2))
-            }
-        }
+    /// ```
+    /// let program = chare::Program::new(chare::Config::default());
+    /// let code = program.run(|_arguments| async { assert_eq!(chare::pes(), 1) });
+    /// assert_eq!(code, std::process::ExitCode::SUCCESS);
+    /// ```
+    pub fn new(config: Config) -> Self {
+        let network = ReachOptions {
+            lrts: config.lrts.clone(),
+            nolocal: config.nolocal,
+            nocma: config.nocma,
+            noshm: config.noshm,
+            encrypt: config.encrypt,
+            clear: config.clear,
+            tags: config.tags,
+            ofi: config.ofi.clone(),
+            trace: config.trace.clone(),
+            fault: config.fault.clone(),
+            verbs: config.verbs.clone(),
+        };
+        Self { config, network }
     }
 
     /// The arguments that are the program's own.
@@ -133,7 +100,13 @@ impl Program {
         self
     }
 
-    /// Runs it; see [`run`].
+    /// Runs `main` on PE 0 with the program's own arguments, and returns the exit code for `fn main`.
+    ///
+    /// The job ends when any PE calls [`exit`](crate::exit()), or when `main` is over and nothing is in flight.
+    ///
+    /// It does not return where PEs may be in the middle of entries: in a process that its launcher tells to end, and in one whose entries
+    /// go on for a second after the job has failed. What was printed is written there, and the process ends without exit handlers (C's
+    /// `atexit`), which would take apart what those entries use.
     pub fn run<F, Fut>(self, main: F) -> ExitCode
     where
         F: FnOnce(Vec<String>) -> Fut + Send + 'static,
@@ -148,15 +121,7 @@ impl Program {
         match place {
             Role::Launched(launched) => self.run_launched(launched, main),
             Role::Managed(managed) => self.run_managed(managed, main),
-            Role::Launcher => match std::env::current_exe() {
-                Ok(program) => launch::run_here(&self.config, program, std::env::args_os().collect()),
-                Err(error) => {
-                    eprintln!(
-                        "this program's own file cannot be found, so its nodes cannot be started: {error}"
-                    );
-                    ExitCode::FAILURE
-                }
-            },
+            Role::Launcher => self.launch(),
             Role::Alone => self.run_alone(main),
         }
     }
@@ -286,7 +251,7 @@ enum Role {
 }
 
 fn startup_patience() -> Result<Duration, LrtsError> {
-    launch::startup_timeout().map_err(|error| LrtsError::Bootstrap(error.to_string()))
+    patience::startup_timeout().map_err(|error| LrtsError::Bootstrap(error.to_string()))
 }
 
 fn refuse(error: &LrtsError) -> ExitCode {

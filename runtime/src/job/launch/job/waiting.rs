@@ -1,7 +1,7 @@
 //! The deadline of start-up, and the hosts or nodes that keep the others waiting until then.
 
 use super::Job;
-use crate::job::limits::TIMEOUT_VARIABLE;
+use crate::job::patience::TIMEOUT_VARIABLE;
 use chare_lrts::NodeId;
 use std::time::Instant;
 

@@ -16,6 +16,7 @@ pub struct CpuList(Vec<u32>);
 
 /// A text that is no list of CPUs.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CpuListError {
     /// A part is neither a number nor a range.
     #[error("`{0}` is no CPU or range of CPUs such as 3, 0-3 or 0-14:2")]

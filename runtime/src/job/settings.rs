@@ -1,0 +1,80 @@
+//! Settings of a run: what `+options` say, or a program that has its own way to ask.
+
+use super::cpus::CpuList;
+use chare_lrts::wrappers::FaultPlan;
+use std::path::PathBuf;
+
+/// The settings of a run, which the `+options` of a command line fill in, or the program itself:
+///
+/// ```no_run
+/// let mut config = chare::Config::default();
+/// config.pes_per_node = 4;
+/// let program = chare::Program::new(config);
+/// # let _ = program;
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    /// `+p`: PEs of each node; at least 1.
+    pub pes_per_node: u32,
+    /// `+n`: nodes that the program starts on this host; at least 1.
+    pub nodes: u32,
+    /// `+lrts`: the backend to use, if one was named. The backends check whether it exists.
+    pub lrts: Option<String>,
+    /// `+nolocal`: treat nodes of one host as if they were on different hosts.
+    pub nolocal: bool,
+    /// `+nocma`: do not copy directly between the memories of two processes.
+    pub nocma: bool,
+    /// `+noshm`: no shared memory between processes.
+    pub noshm: bool,
+    /// `+encrypt`: seal what goes over TCP between hosts.
+    pub encrypt: bool,
+    /// `+tags`: put tags on what goes over ofi, verbs and mpi.
+    pub tags: bool,
+    /// `+clear`: leave out the tags of what goes over TCP between hosts.
+    pub clear: bool,
+    /// `+ofi`: libfabric's name of the provider that reaches nodes of other hosts.
+    pub ofi: Option<String>,
+    /// `+verbs`: the RDMA devices that reach nodes of other hosts.
+    pub verbs: Option<String>,
+    /// `+mpi`: the shared library of the MPI that `+lrts mpi` uses.
+    pub mpi: Option<String>,
+    /// `+trace`: the file to which each node writes the traffic of its backends.
+    pub trace: Option<PathBuf>,
+    /// `+fault`: the faults to inject into the backends.
+    pub fault: Option<FaultPlan>,
+    /// `+pemap`: the CPUs that PEs are pinned to, in the order of the PEs; repeated when it is too short.
+    pub pemap: Option<CpuList>,
+    /// `+shuffle`: the seed of the order in which messages of equal priority run.
+    pub shuffle: Option<u64>,
+    /// `+stats`: print counters per PE at the end.
+    pub stats: bool,
+    /// The program's own arguments, without its name.
+    pub program_arguments: Vec<String>,
+}
+
+impl Default for Config {
+    /// One node with one PE, and nothing else asked for.
+    fn default() -> Self {
+        Self {
+            pes_per_node: 1,
+            nodes: 1,
+            lrts: None,
+            nolocal: false,
+            nocma: false,
+            noshm: false,
+            encrypt: false,
+            tags: false,
+            clear: false,
+            ofi: None,
+            verbs: None,
+            mpi: None,
+            trace: None,
+            fault: None,
+            pemap: None,
+            shuffle: None,
+            stats: false,
+            program_arguments: Vec::new(),
+        }
+    }
+}
