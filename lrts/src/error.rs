@@ -7,6 +7,7 @@ use thiserror::Error;
 
 /// The world failed: a peer, the kernel or the network. Never "no room" (see [`crate::Refused`]).
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum LrtsError {
     /// A peer's process ended or its connection broke without a goodbye.
     #[error("{peer} was lost over {backend}: {cause}")]
@@ -110,6 +111,7 @@ impl LrtsError {
 
 /// A get or put that will never succeed as asked. The memory comes back with it.
 #[derive(Debug, Error, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum TransferError {
     /// The key names no live region: deregistered, never registered, or forged.
     #[error("the region key for {0} is stale or forged: the region was deregistered or never existed")]

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 /// The reason that a job could not start or had to end.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum JobError {
     /// An option, a variable or an argument of the start is wrong.
     #[error("{0}")]

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 /// A command line or environment that cannot be followed. The error is one line, with the right spelling where there is one.
 #[derive(Debug, Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ConfigError {
     /// An argument is not valid UTF-8.
     #[error("argument {position} is not valid UTF-8: {lossy:?}")]

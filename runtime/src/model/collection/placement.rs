@@ -16,6 +16,7 @@ use std::sync::{Arc, OnceLock};
 
 /// The homes of an array's elements. Elements are created at their homes, unless they are inserted elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum Placement {
     /// Neighbours in the array's range together, as evenly as possible; indices outside of it as by `Hash`. The default.
     Block,

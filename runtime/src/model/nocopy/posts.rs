@@ -18,6 +18,7 @@ use thiserror::Error;
 
 /// The reason that a buffer and a post did not meet.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
 pub enum PostRefusal {
     /// The buffer wants more elements than the sender offers.
     #[error(

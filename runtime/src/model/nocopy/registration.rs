@@ -28,6 +28,7 @@
 /// | `Pooled` | lie in the runtime's pool ([`BufferMut::zeroed`](crate::BufferMut::zeroed)), or are copied there first | `CK_BUFFER_PREREG` |
 /// | `None` | are never registered: they travel with the message, copied | `CK_BUFFER_NOREG` |
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Registration {
     /// At once.
     Now,
