@@ -1,8 +1,10 @@
-//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `sanitize`, `chaos`, `floors`, `fuzz`, `soak`, `vm`.
+//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `sanitize`, `chaos`, `floors`, `fuzz`, `soak`, `vm`,
+//! `aarch64`.
 //!
 //! Each command is a list of steps (`step`); a step is one program with its arguments. All steps run, whatever became of
 //! those before them; the end is a table (`report`) and an exit code.
 
+mod aarch64;
 mod bench;
 mod book;
 mod chaos;
@@ -66,6 +68,8 @@ enum Command {
     Vm(vm::Machine),
     /// Forge a million handles, flood nodes with ten million messages and move a million buffers on each path
     Soak,
+    /// Run the tests of the crates for aarch64, under emulation
+    Aarch64,
 }
 
 fn install(report: &mut Report) {
@@ -85,6 +89,7 @@ fn main() -> ExitCode {
         Command::Chaos(options) => chaos::run(options, &mut report),
         Command::Fuzz(options) => fuzz::run(options, &mut report),
         Command::Soak => soak::run(&mut report),
+        Command::Aarch64 => aarch64::run(&mut report),
         Command::Sanitize { sanitizer } => sanitize::run(sanitizer, &mut report),
     }
     report.print();

@@ -1,14 +1,14 @@
-//! README check: the README and the book show the real text of an example.
+//! README check: the READMEs and the book show the real text of an example.
 
 use crate::step::root;
 use std::fs;
 
 #[test]
-fn the_readme_and_the_book_show_the_hello_example() {
+fn the_readmes_and_the_book_show_the_hello_example() {
     let read = |path: &str| fs::read_to_string(root().join(path)).expect(path);
     let example = read("examples/hello/main.rs");
     let program: Vec<&str> = example.lines().filter(|line| !line.starts_with("//!")).collect();
-    for page in ["README.md", "docs/book/src/first-hour.md"] {
+    for page in ["README.md", "runtime/README.md", "docs/book/src/first-hour.md"] {
         assert!(
             read(page).contains(program.join("\n").trim()),
             "copy the program of examples/hello/main.rs into {page}"

@@ -25,7 +25,7 @@ impl Tools {
 
 /// Looks for all tools and installs those that are missing.
 pub(crate) fn prepare(report: &mut Report) -> Tools {
-    install_packages(report);
+    install_packages(&PACKAGES, report);
     Tools {
         rustfmt: find_or_install("rustfmt", || answers("cargo", &["fmt", "--version"]), report),
         clippy: find_or_install("clippy", || answers("cargo", &["clippy", "--version"]), report),
@@ -34,12 +34,19 @@ pub(crate) fn prepare(report: &mut Report) -> Tools {
 
 /// Looks for the sources of the standard library and installs them if they are missing.
 pub(crate) fn find_standard_library(report: &mut Report) -> Result<(), String> {
-    let is_there = || {
-        let sysroot = Command::new("rustc").args(["--print", "sysroot"]).current_dir(root()).output();
-        let sysroot = sysroot.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-        sysroot.is_ok_and(|path| Path::new(&path).join("lib/rustlib/src/rust/library/Cargo.lock").exists())
-    };
-    find_or_install("rust-src", is_there, report)
+    find_or_install("rust-src", || is_in_toolchain("src/rust/library/Cargo.lock"), report)
+}
+
+/// Looks for the standard library of another target and installs it if it is missing.
+pub(crate) fn find_target(target: &str, report: &mut Report) -> Result<(), String> {
+    find_or_install(&format!("rust-std-{target}"), || is_in_toolchain(target), report)
+}
+
+/// Whether the pinned toolchain has this file or folder beside its libraries.
+fn is_in_toolchain(path: &str) -> bool {
+    let sysroot = Command::new("rustc").args(["--print", "sysroot"]).current_dir(root()).output();
+    let sysroot = sysroot.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    sysroot.is_ok_and(|sysroot| Path::new(&sysroot).join("lib/rustlib").join(path).exists())
 }
 
 /// Packages that checks load or start at run time: libfabric, network namespaces, Open MPI, MPICH, Slurm. Slurm's own PMIx plugin opens
@@ -61,14 +68,14 @@ const PACKAGES: [&str; 14] = [
     "kmod",
 ];
 
-/// Installs the packages that are missing. Without them the checks that need them are skipped, one by one.
-fn install_packages(report: &mut Report) {
+/// Installs Debian's packages that are missing. Without them the checks that need them are skipped, one by one.
+pub(crate) fn install_packages(packages: &[&str], report: &mut Report) {
     let began = Instant::now();
     let is_there = |package: &&str| {
         let status = Command::new("dpkg-query").args(["-W", "-f=${Status}", package]).output();
         status.is_ok_and(|status| status.stdout == b"install ok installed")
     };
-    let missing: Vec<&str> = PACKAGES.into_iter().filter(|package| !is_there(package)).collect();
+    let missing: Vec<&str> = packages.iter().copied().filter(|package| !is_there(package)).collect();
     let install = [&["install", "--yes", "--no-install-recommends"], &missing[..]].concat();
     let outcome = if missing.is_empty() || (answers("apt-get", &["update"]) && answers("apt-get", &install)) {
         Outcome::Passed

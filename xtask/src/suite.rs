@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every check of the project, in the order in which a mistake is found soonest.
 
+use crate::aarch64;
 use crate::book;
 use crate::dependencies;
 use crate::floors;
@@ -23,6 +24,10 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
         let lints = format!("clippy --package chare-lrts --features {feature} -- -D warnings");
         report.add(Tools::run(&tools.clippy, Step::cargo(&format!("lints: {feature} alone"), &lints)));
     }
+    let lints = "clippy --package chare --no-default-features -- -D warnings";
+    report.add(Tools::run(&tools.clippy, Step::cargo("lints: no launch", lints)));
+    aarch64::check(&tools.clippy, report);
+    report.add(packages().run());
     // Tests start examples and programs as separate processes, so these are built before.
     report.add(
         Step::cargo("build", &format!("build --workspace --features {FEATURES} --bins --examples")).run(),
@@ -40,6 +45,11 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
     } else {
         book::run(report);
     }
+}
+
+/// Packs what the registry would get, in the order in which it would get it. Compiles nothing: the other steps have compiled the same files.
+fn packages() -> Step {
+    Step::cargo("packages", "publish --workspace --dry-run --no-verify --allow-dirty")
 }
 
 fn documentation() -> Step {

@@ -108,7 +108,8 @@ pub(super) unsafe fn copy_out(remote: Remote, from: &[u8]) -> Result<(), Errno> 
 pub(in crate::cma) mod tests {
     use super::*;
 
-    pub(in crate::cma) const PAGE_BYTES: usize = 4096;
+    /// A multiple of every size that pages have on 64-bit Linux.
+    pub(in crate::cma) const PAGE_BYTES: usize = 64 << 10;
 
     fn own(address: *const u8) -> Remote {
         Remote { pid: std::process::id() as i32, address: address.addr() as u64 }

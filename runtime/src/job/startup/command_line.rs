@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 /// Runs a program: takes the `+options` out of the command line, starts what they ask for, and runs `main` on PE 0 with the
 /// program's own arguments. Returns the exit code for `fn main`.
+///
 /// When it ends, and when it does not return, is told at [`Program::run`].
 ///
 /// ```no_run

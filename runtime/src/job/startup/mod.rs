@@ -51,7 +51,11 @@ impl Program {
     /// let code = program.run(|_arguments| async { assert_eq!(chare::pes(), 1) });
     /// assert_eq!(code, std::process::ExitCode::SUCCESS);
     /// ```
+    ///
+    /// # Panics
+    /// If it has no PE or no node.
     pub fn new(config: Config) -> Self {
+        assert!(config.nodes > 0 && config.pes_per_node > 0, "a job has at least one node and one PE");
         let network = ReachOptions {
             lrts: config.lrts.clone(),
             nolocal: config.nolocal,
