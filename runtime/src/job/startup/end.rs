@@ -18,7 +18,7 @@ pub(super) struct End {
 }
 
 impl End {
-    /// The exit code for `fn main`. Does not return while PEs run: see [`run`](super::run).
+    /// The exit code for `fn main`. Does not return while PEs run: see [`Program::run`](super::Program::run).
     pub(super) fn exit(&self) -> ExitCode {
         let code = self.result.as_ref().map_or(1, |code| exit_byte(*code));
         if self.is_quiet { ExitCode::from(code) } else { quit(code) }
