@@ -138,16 +138,40 @@ pub const BACKENDS: &[Backend] = &[
     },
 ];
 
+/// The backends that are features of the build, by names that are the features', and whether this build has them.
+const FEATURES: [(&str, bool); 3] =
+    [("ofi", cfg!(feature = "ofi")), ("verbs", cfg!(feature = "verbs")), ("mpi", cfg!(feature = "mpi"))];
+
 /// Finds the backend that a name means.
 ///
 /// # Errors
-/// [`LrtsError::UnknownBackend`], which lists the names.
+/// [`LrtsError::MissingFeature`] for a name of another build, [`LrtsError::UnknownBackend`], which lists the names, for any other.
 pub fn find(name: &str) -> Result<Backend, LrtsError> {
+    require(name, || format!("+lrts {name}"))?;
     let found = BACKENDS.iter().find(|backend| backend.name == name);
     found.copied().ok_or_else(|| {
         let names: Vec<&str> = BACKENDS.iter().map(|backend| backend.name).collect();
         LrtsError::UnknownBackend { name: name.to_owned(), known: names.join(", ") }
     })
+}
+
+/// Checks that this build has what an option asks for; names that are no feature's pass.
+///
+/// # Errors
+/// [`LrtsError::MissingFeature`].
+pub fn require(feature: &str, option: impl FnOnce() -> String) -> Result<(), LrtsError> {
+    require_among(&FEATURES, feature, option)
+}
+
+fn require_among(
+    features: &[(&'static str, bool)],
+    feature: &str,
+    option: impl FnOnce() -> String,
+) -> Result<(), LrtsError> {
+    match features.iter().find(|(name, is_built)| *name == feature && !is_built) {
+        Some(&(feature, _)) => Err(LrtsError::MissingFeature { option: option(), feature }),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -161,5 +185,18 @@ mod tests {
         let Err(LrtsError::UnknownBackend { known, .. }) = find("ucx") else { panic!("there is no ucx") };
         assert_eq!(known, names.join(", "));
         assert!(find("").is_err());
+    }
+
+    #[test]
+    fn what_another_build_has_is_named_with_its_feature() {
+        let of_build = [("ofi", true), ("verbs", false)];
+        assert!(require_among(&of_build, "ofi", || unreachable!("it is there")).is_ok());
+        assert!(require_among(&of_build, "tcp", || unreachable!("no feature's")).is_ok());
+        let error = require_among(&of_build, "verbs", || "+lrts verbs".to_owned()).unwrap_err().to_string();
+        assert!(error.starts_with("`+lrts verbs`: built without the feature `verbs`"), "{error}");
+        for (name, is_built) in FEATURES {
+            let is_missing = matches!(find(name), Err(LrtsError::MissingFeature { .. }));
+            assert_ne!(is_built, is_missing, "{name}");
+        }
     }
 }

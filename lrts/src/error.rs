@@ -90,6 +90,14 @@ pub enum LrtsError {
         /// What there is.
         known: String,
     },
+    /// An option that this build could not follow.
+    #[error("`{option}`: built without the feature `{feature}`; build the program with `--features {feature}`")]
+    MissingFeature {
+        /// What was asked for, as users type it.
+        option: String,
+        /// The feature that has it.
+        feature: &'static str,
+    },
 }
 
 impl LrtsError {
@@ -104,7 +112,8 @@ impl LrtsError {
             Self::System { .. }
             | Self::Bootstrap(_)
             | Self::NoProvider { .. }
-            | Self::UnknownBackend { .. } => None,
+            | Self::UnknownBackend { .. }
+            | Self::MissingFeature { .. } => None,
         }
     }
 }

@@ -158,6 +158,10 @@ fn network(backend: Backend, options: &ReachOptions) -> Result<Option<Network>, 
         (None, Some(_)) => Some((Network::Verbs, "+verbs")),
         (None, None) => None,
     };
+    // Also where no node would use it: the user believes that it is used.
+    if let Some((network, option)) = asked {
+        backends::require(network.name(), || option.to_owned())?;
+    }
     match (backend.messages, asked) {
         #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
         (Messages::Network(own), None) => Ok(Some(own)),
@@ -166,6 +170,16 @@ fn network(backend: Backend, options: &ReachOptions) -> Result<Option<Network>, 
         (Messages::Nearest, asked) => Ok(asked.map(|(network, _)| network)),
         (_, Some((_, option))) => exclude(option, format!("+lrts {}", backend.name)),
         (_, None) => Ok(None),
+    }
+}
+
+impl ReachOptions {
+    /// Checks what can be known before other nodes are: that the options fit each other, and that this build can follow them.
+    ///
+    /// # Errors
+    /// An unknown backend, a feature that the build lacks, or options that exclude each other.
+    pub fn check(&self) -> Result<(), LrtsError> {
+        Plan::new(self).map(drop)
     }
 }
 

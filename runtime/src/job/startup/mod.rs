@@ -116,7 +116,7 @@ impl Program {
         F: FnOnce(Vec<String>) -> Fut + Send + 'static,
         Fut: Future<Output = ()> + 'static,
     {
-        let place = match self.find_role() {
+        let place = match self.check().and_then(|()| self.find_role()) {
             Ok(place) => place,
             Err(error) => return refuse(&error),
         };
@@ -128,6 +128,14 @@ impl Program {
             Role::Launcher => self.launch(),
             Role::Alone => self.run_alone(main),
         }
+    }
+
+    /// Checks the paths before any process is started.
+    fn check(&self) -> Result<(), LrtsError> {
+        if let Some(library) = &self.config.mpi {
+            chare_lrts::backends::require("mpi", || format!("+mpi {library}"))?;
+        }
+        self.network.check()
     }
 
     /// The role of this process, by its environment and its options.
