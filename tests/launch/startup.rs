@@ -1,6 +1,8 @@
 //! Job start: jobs that start, and jobs that fail before.
 
 use crate::harness::{NODE, RUN, end, run};
+use chare_tests::Running;
+use rustix::process::Signal;
 use std::process::Command;
 
 #[test]
@@ -51,6 +53,20 @@ fn too_few_descriptors_are_an_error_with_its_cure() {
 fn ordinary_programs_can_be_launched_too() {
     let ended = end(run(2, &["-p", "3"], &["sh", "-c", "echo $CHARE_P"]).env_remove("CHARE_P"));
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "3\n3\n"));
+    // Nobody should take two singles for a job of two.
+    assert!(ended.complaint().contains("none of the 2 processes joined the job"), "{ended:?}");
+}
+
+#[test]
+fn a_program_that_does_not_join_in_time_is_told_of_while_it_runs() {
+    let running =
+        Running::start(&mut run(2, &["--timeout", "1"], &["sh", "-c", "echo here; exec sleep 1000"]));
+    assert_eq!((running.line(), running.line()), ("here".into(), "here".into()));
+    let told = running.error_line();
+    assert!(told.contains("none of the 2 processes has joined the job after 1 s"), "{told}");
+    assert!(told.contains("chare::run"), "{told}");
+    running.signal(Signal::TERM);
+    assert_eq!(running.end().code, Some(143));
 }
 
 #[test]

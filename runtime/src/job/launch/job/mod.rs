@@ -5,7 +5,7 @@
 //!    [`BETTER_CAUSE`] for a better one: peers notice a death before its parent has reaped it.
 //! 2. Ending: the cause is printed once, all nodes are told, and nothing that happens afterwards is a cause.
 //! 3. A node that joined ends well only after it said `Finished`. A process that never joined is an ordinary program as long as no other
-//!    one joined; as soon as one has, the process is missing.
+//!    one joined; as soon as one has, the process is missing. If none does, the user is told.
 //! 4. Start-up has a deadline whenever the launcher waits for a host, or nodes for other nodes.
 //! 5. [`GIVE_UP`] after its end, a job is over, even if a host does not report it.
 //! 6. A node that joined and whose process is stopped (SIGSTOP, SIGTSTP) keeps the others waiting, and is not lost, however long that
@@ -16,6 +16,7 @@
 mod cause;
 mod gather;
 mod judge;
+mod strangers;
 mod waiting;
 
 use super::exit::{Exit, name_signal, signal_code};
@@ -92,6 +93,7 @@ pub(super) struct Job {
     patience: Duration,
     began: Instant,
     first_join: Option<Instant>,
+    told_of_strangers: bool,
     passed_on: Vec<i32>,
     asked_to_end: bool,
     /// The time until which the nodes may end by themselves after SIGTERM.
@@ -120,6 +122,7 @@ impl Job {
             patience,
             began: now,
             first_join: None,
+            told_of_strangers: false,
             passed_on: Vec::new(),
             asked_to_end: false,
             must_end_by: None,
@@ -199,6 +202,7 @@ impl Job {
             FromAgent::Done => {
                 self.hosts[host].is_over = true;
                 self.settle(now);
+                self.tell_of_singles();
             }
             // The launcher prints the output, which tells nothing about the job.
             FromAgent::Output { .. } => {}
@@ -241,7 +245,8 @@ impl Job {
         match &self.phase {
             Phase::Running => {
                 let stops = self.nodes.iter().filter_map(|node| Some(node.keeps_waiting()?.1));
-                stops.chain(self.startup_deadline()).chain(self.must_end_by).min()
+                let startup = [self.startup_deadline(), self.strangers_deadline(), self.must_end_by];
+                stops.chain(startup.into_iter().flatten()).min()
             }
             Phase::Suspect { until, .. } => Some(*until),
             Phase::Ending { give_up_at, .. } => Some(*give_up_at),
@@ -260,7 +265,10 @@ impl Job {
                 let text = format!("{}: its nodes had not ended {seconds} s after it", ended_by(term));
                 self.end(Cause::last_word(text, signal_code(term)), now);
             }
-            Phase::Running => self.tell_of_stops(now),
+            Phase::Running => {
+                self.tell_of_stops(now);
+                self.tell_of_strangers(now);
+            }
             Phase::Suspect { cause, until } if now >= *until => self.end(cause.clone(), now),
             _ => {}
         }

@@ -86,13 +86,39 @@ fn the_first_bad_code_is_the_jobs_and_needs_no_words() {
 #[test]
 fn ordinary_programs_need_not_join() {
     let mut story = Story::of(&[("a", 2)], false);
-    story.exit(0, Exit::Code(0)).exit(1, Exit::Code(0)).hear(0, FromAgent::Done);
-    assert_eq!((story.line(), story.job.code()), (None, 0));
-    assert_eq!(story.job.next_deadline(), None);
+    story.exit(0, Exit::Code(0)).exit(1, Exit::Code(0));
+    assert_eq!(story.line(), None, "a third could be a node");
+    story.hear(0, FromAgent::Done);
+    let line = story.line().unwrap();
+    assert!(line.starts_with("chare: none of the 2 processes joined the job: each ran by itself"), "{line}");
+    assert_eq!((story.line(), story.job.code(), story.job.next_deadline()), (None, 0, None));
     let mut story = Story::of(&[("a", 2)], false);
     story.exit(0, Exit::Code(3)).wait(BETTER_CAUSE);
     assert_eq!(story.line().unwrap(), "chare: node 0 (pid 100) on host a exited with code 3");
     assert_eq!(story.job.code(), 3);
+}
+
+#[test]
+fn a_job_that_nobody_joins_is_told_of_once_while_it_runs() {
+    let mut story = Story::of(&[("a", 2)], false);
+    assert_eq!(story.job.next_deadline(), Some(story.now + Duration::from_secs(30)));
+    story.wait(Duration::from_secs(30));
+    let line = story.line().unwrap();
+    assert!(line.contains("none of the 2 processes has joined the job after 30 s"), "{line}");
+    assert_eq!(story.job.next_deadline(), None, "it was told");
+    story.exit(0, Exit::Code(0)).exit(1, Exit::Code(0)).hear(0, FromAgent::Done);
+    assert_eq!((story.line(), story.job.code()), (None, 0));
+}
+
+#[test]
+fn a_program_that_fails_or_is_joined_is_no_stranger() {
+    let mut story = Story::of(&[("a", 1)], false);
+    story.exit(0, Exit::Code(3)).wait(BETTER_CAUSE).hear(0, FromAgent::Done);
+    assert!(story.line().unwrap().contains("exited with code 3"));
+    assert_eq!(story.line(), None);
+    let mut story = Story::of(&[("a", 1)], false);
+    story.say(0, FromNode::Hello { protocol: 1 }).wait(Duration::from_secs(60));
+    assert_eq!(story.line(), None);
 }
 
 #[test]
@@ -171,7 +197,6 @@ fn leaving_without_finishing_is_a_loss() {
 #[test]
 fn the_watchdog_names_who_has_not_arrived() {
     let mut story = Story::of(&[("a", 2), ("b", 2)], false);
-    assert_eq!(story.job.next_deadline(), None);
     for node in 0..3 {
         story.say(node, FromNode::Hello { protocol: 1 });
     }
@@ -313,7 +338,7 @@ fn a_stopped_node_is_awaited_and_named_once_for_each_stop() {
 fn a_stop_that_keeps_nobody_waiting_is_no_trouble() {
     let mut story = Story::of(&[("a", 2)], false);
     story.hear(0, FromAgent::Stopped { node: NodeId(1), signal: Some(20) }).wait(STOP_UNNOTICED);
-    assert_eq!((story.line(), story.job.next_deadline()), (None, None), "an ordinary program");
+    assert_eq!(story.line(), None, "an ordinary program");
     let mut story = Story::joined();
     story.hear(0, FromAgent::Stopped { node: NodeId(1), signal: Some(19) }).exit(1, Exit::Signal(9));
     assert!(story.line().unwrap().contains("killed by signal 9"), "its end says more");
