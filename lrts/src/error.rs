@@ -91,7 +91,9 @@ pub enum LrtsError {
         known: String,
     },
     /// An option that this build could not follow.
-    #[error("`{option}`: built without the feature `{feature}`; build the program with `--features {feature}`")]
+    #[error(
+        "`{option}`: built without the feature `{feature}`; build the program with `--features {feature}`"
+    )]
     MissingFeature {
         /// What was asked for, as users type it.
         option: String,

@@ -6,6 +6,7 @@ mod forged;
 mod idle;
 mod kill;
 mod limits;
+mod listening;
 mod misuse;
 #[cfg(feature = "ofi")]
 mod ofi;

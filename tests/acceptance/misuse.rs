@@ -22,6 +22,11 @@ fn wrong_options_are_answered_with_the_right_ones() {
     refused("handover +n", &["+n"]);
     refused("handover +lrts carrier-pigeon", &["carrier-pigeon", "shm", "tcp"]);
     refused("handover +pemap 9999", &["9999"]);
+    refused("handover +interface nowhere0", &["`+interface nowhere0`", "it has lo (127.0.0.1)"]);
+    refused(
+        "handover +n 2 +interface 240.0.0.0/8",
+        &["`+interface 240.0.0.0/8`", "no address in this network"],
+    );
     refused("handover +n 2 +lrts memcpy", &["memcpy"]);
     refused("handover +n 2 +lrts shm +nolocal", &["+nolocal"]);
     refused("handover +n 2 +encrypt +clear", &["`+encrypt` and `+clear` exclude each other"]);

@@ -72,6 +72,26 @@ fn two_and_four_hosts_share_nothing_but_the_network() {
     }
 }
 
+#[test]
+fn hosts_find_their_own_addresses_and_listen_where_they_are_told() {
+    let Some(lab) = Lab::new(2) else { return };
+    let run = |options: &str| {
+        let program = format!("{} --rounds 1 --mark unused {options}", env!("CARGO_BIN_EXE_checked"));
+        // Names that the remote shell alone knows.
+        let hosts = format!("--hosts alias.1:2,alias.2:2 --remote-shell {}", lab.shell().display());
+        chare_run().run(&format!("-n 4 {hosts} {program}"))
+    };
+    for options in ["", "+interface port", "+interface 10.203.0.0/24 +ports 7000-7001"] {
+        let outcome = run(options);
+        assert_eq!(outcome.code, Some(0), "`{options}`: {outcome:?}");
+        assert_eq!(outcome.stdout.trim(), "right", "`{options}`: {outcome:?}");
+    }
+    let outcome = run("+interface lo0");
+    assert_ne!(outcome.code, Some(0), "{outcome:?}");
+    let clues = ["`+interface lo0`: this host has no interface of this name", "port (10.203.0."];
+    assert!(clues.iter().all(|clue| outcome.complaint().contains(clue)), "{outcome:?}");
+}
+
 /// Floods two hosts, pulls a cable in the second round, and looks at how the job ends.
 fn cut(options: &str) {
     let Some(lab) = Lab::new(2) else { return };

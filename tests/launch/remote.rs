@@ -156,3 +156,35 @@ fn hosts_come_from_a_file_too() {
     assert_eq!((ended.code, ended.sorted_lines().len()), (Some(0), 2), "{ended:?}");
     assert!(ended.stdout.contains("0 neighbours"), "{ended:?}");
 }
+
+#[test]
+fn names_that_only_the_remote_shell_knows_will_do() {
+    // As with aliases of ~/.ssh/config: nothing on this machine resolves them.
+    let shell = Shell::new("alias", "case $host in alpha|beta) exec \"$@\";; *) exit 9;; esac");
+    let options = ["--hosts", "alpha,beta", "--remote-shell", shell.0.to_str().unwrap()];
+    let ended = end(&mut run(4, &options, &[NODE, "gather"]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+    assert_eq!(ended.sorted_lines().len(), 4, "{ended:?}");
+}
+
+#[test]
+fn slots_say_how_many_nodes_a_host_takes() {
+    let shell = Shell::new("slots", "export CHARE_TEST_HOST=$host; exec \"$@\"");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let script = ["sh", "-c", "echo $CHARE_TEST_HOST"];
+    for list in ["alpha slots=3\nbeta slots=2\n", "alpha:3\nbeta:2\n", "alpha\nalpha\nalpha\nbeta\nbeta\n"] {
+        fs::write(file.path(), list).unwrap();
+        let hosts =
+            ["--hostfile", file.path().to_str().unwrap(), "--remote-shell", shell.0.to_str().unwrap()];
+        let ended = end(&mut run(4, &hosts, &script));
+        assert_eq!(ended.sorted_lines(), ["alpha", "alpha", "alpha", "beta"], "{list}: {ended:?}");
+        let ended = end(&mut run(6, &hosts, &script));
+        assert_eq!(ended.code, Some(1), "{list}: {ended:?}");
+        assert!(ended.complaint().contains("6 nodes do not fit into the 5 slots"), "{list}: {ended:?}");
+    }
+    fs::write(file.path(), "alpha\nbeta max_slots=4\n").unwrap();
+    let ended = end(&mut run(2, &["--hostfile", file.path().to_str().unwrap()], &script));
+    assert!(ended.complaint().contains("`max_slots=4` is not understood"), "{ended:?}");
+    let options = ["--hosts", "alpha:1,beta:1", "--remote-shell", shell.0.to_str().unwrap()];
+    assert_eq!(end(&mut run(2, &options, &script)).sorted_lines(), ["alpha", "beta"]);
+}

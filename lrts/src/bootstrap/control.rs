@@ -22,7 +22,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::net::IpAddr;
 
 /// The longest message in bytes: sixteen published values fit, and any socket buffer holds several.
 pub const PACKET_BYTES_MAX: usize = 32 * 1024;
@@ -37,7 +36,7 @@ pub const VALUES_PER_MESSAGE: usize = 16;
 pub const TEXT_BYTES_MAX: usize = 8 * 1024;
 
 /// Says which messages a build understands; changes with every change of this file's types.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// From a node to the process that started it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -105,8 +104,6 @@ pub struct Welcome {
     pub nodes: u32,
     /// The job's secret.
     pub key: [u8; 32],
-    /// Where other hosts reach this one; `None`: there are no other hosts.
-    pub host_address: Option<IpAddr>,
     /// How many `Neighbour` messages follow.
     pub neighbours: u32,
     /// How long the launcher lets nodes wait for each other at start-up, in milliseconds.

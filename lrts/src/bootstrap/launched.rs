@@ -6,8 +6,9 @@
 //! 3. During start-up the caller's thread reads the socket; afterwards only [`Control::watch`] does.
 
 use super::control::{self, FromNode, PROTOCOL, ToNode, VALUE_BYTES_MAX, VALUES_PER_MESSAGE, Welcome};
+use super::listening::{Listening, Ports};
 use super::wait::wait_readable;
-use super::{Bootstrap, JobKey, inherited, variables};
+use super::{Bootstrap, JobKey, host, inherited, variables};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use rustix::fd::{OwnedFd, RawFd};
@@ -31,7 +32,10 @@ pub struct Launched {
     node: NodeId,
     nodes: u32,
     key: JobKey,
+    /// Whether the launcher runs all nodes on this host.
+    is_one_host: bool,
     host_address: Option<IpAddr>,
+    ports: Option<Ports>,
     neighbours: Vec<(NodeId, OwnedFd)>,
     patience: Duration,
     round: u64,
@@ -66,11 +70,10 @@ impl Launched {
     pub fn join(socket: OwnedFd) -> Result<Self, LrtsError> {
         control::send(&socket, &FromNode::Hello { protocol: PROTOCOL }, None)
             .map_err(|cause| LrtsError::Bootstrap(format!("cannot greet the launcher: {cause}")))?;
-        let Welcome { node, nodes, key, host_address, neighbours, patience_ms } =
-            match receive(&socket, None)? {
-                (ToNode::Welcome(welcome), None) => welcome,
-                (other, _) => return Err(unexpected(&other)),
-            };
+        let Welcome { node, nodes, key, neighbours, patience_ms } = match receive(&socket, None)? {
+            (ToNode::Welcome(welcome), None) => welcome,
+            (other, _) => return Err(unexpected(&other)),
+        };
         if node.0 >= nodes || neighbours >= nodes {
             return Err(LrtsError::Bootstrap(format!("the launcher calls this {node} of {nodes}")));
         }
@@ -80,7 +83,9 @@ impl Launched {
             node,
             nodes,
             key: JobKey(key),
-            host_address,
+            is_one_host: neighbours + 1 == nodes,
+            host_address: None,
+            ports: None,
             neighbours: Vec::new(),
             patience,
             round: 0,
@@ -123,6 +128,19 @@ impl Bootstrap for Launched {
 
     fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
         std::mem::take(&mut self.neighbours)
+    }
+
+    /// Hosts of other names may still be this one.
+    fn listen(&mut self, listening: &Listening) -> Result<(), LrtsError> {
+        let own = host::identity().into_bytes();
+        let is_alone = self.is_one_host || self.all_gather(own.clone())?.iter().all(|host| *host == own);
+        self.host_address = listening.address(!is_alone)?;
+        self.ports = listening.ports;
+        Ok(())
+    }
+
+    fn ports(&self) -> Option<Ports> {
+        self.ports
     }
 
     fn host_address(&self) -> Option<IpAddr> {

@@ -1,11 +1,13 @@
 //! Local job: several nodes in one process, for tests that drive a whole job from one place.
 
+use super::listening::{Listening, Ports};
 use super::{Bootstrap, JobKey};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use parking_lot::{Condvar, Mutex};
 use rustix::fd::OwnedFd;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,6 +31,8 @@ pub struct Local {
     node: NodeId,
     nodes: u32,
     key: JobKey,
+    host_address: Option<IpAddr>,
+    ports: Option<Ports>,
     neighbours: Vec<(NodeId, OwnedFd)>,
     meeting: Arc<Meeting>,
 }
@@ -49,6 +53,8 @@ impl Local {
                 node: NodeId(node),
                 nodes,
                 key: key.clone(),
+                host_address: None,
+                ports: None,
                 neighbours: Vec::new(),
                 meeting: Arc::clone(&meeting),
             })
@@ -86,8 +92,18 @@ impl Bootstrap for Local {
         std::mem::take(&mut self.neighbours)
     }
 
-    fn host_address(&self) -> Option<std::net::IpAddr> {
-        None
+    fn listen(&mut self, listening: &Listening) -> Result<(), LrtsError> {
+        self.host_address = listening.address(false)?;
+        self.ports = listening.ports;
+        Ok(())
+    }
+
+    fn ports(&self) -> Option<Ports> {
+        self.ports
+    }
+
+    fn host_address(&self) -> Option<IpAddr> {
+        self.host_address
     }
 
     fn all_gather(&mut self, value: Vec<u8>) -> Result<Vec<Vec<u8>>, LrtsError> {

@@ -3,9 +3,12 @@
 //! A bootstrap answers four questions: which node am I, how many are there, what did the others publish, and
 //! which of them share this host (with a private socket to each of those). It never carries messages.
 
+mod address;
 pub mod control;
+mod host;
 mod inherited;
 pub mod launched;
+pub mod listening;
 pub mod local;
 pub mod managed;
 mod quit;
@@ -17,6 +20,7 @@ pub use quit::quit;
 
 use crate::error::LrtsError;
 use crate::ids::NodeId;
+use listening::{Listening, Ports};
 use rustix::fd::OwnedFd;
 
 /// Proves that a peer belongs to the job. Made by the process that starts the job, passed over inherited descriptors.
@@ -51,8 +55,21 @@ pub trait Bootstrap: Send {
     /// sockets, one per neighbour. A second call returns nothing.
     fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)>;
 
-    /// The address that peers on other hosts reach this host by; `None`: all nodes are on this host,
-    /// loopback suffices.
+    /// Decides where this node listens. Collective: every node calls it once, before any asks for an address.
+    ///
+    /// # Errors
+    /// When this host has no such place, or another node does not arrive in time.
+    fn listen(&mut self, listening: &Listening) -> Result<(), LrtsError> {
+        // Nobody listens, but what the user asks for must be there.
+        listening.address(false).map(drop)
+    }
+
+    /// The ports on which this node may listen; `None`: the kernel chooses.
+    fn ports(&self) -> Option<Ports> {
+        None
+    }
+
+    /// The address that peers reach this node by; `None`: all nodes are on this host, loopback suffices.
     fn host_address(&self) -> Option<std::net::IpAddr>;
 
     /// The MPI communicator of all nodes, by node, if MPI says who is in the job.

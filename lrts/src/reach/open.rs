@@ -192,6 +192,7 @@ impl Reach {
     pub fn open(bootstrap: &mut dyn Bootstrap, options: &ReachOptions) -> Result<Self, LrtsError> {
         let plan = Plan::new(options)?;
         let (node, nodes) = (bootstrap.node(), bootstrap.nodes());
+        bootstrap.listen(&options.listening)?;
         let regions = Arc::new(Regions::new(node)?);
         agree_on_tags(bootstrap, plan.network, options)?;
         let tags = options.tags.then(|| (bootstrap.key().clone(), nodes));

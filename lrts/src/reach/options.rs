@@ -1,5 +1,6 @@
 //! Options of `reach`: the paths that the user allows, and what is put around the backends.
 
+use crate::bootstrap::listening::Listening;
 use crate::wrappers::FaultPlan;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,4 +33,6 @@ pub struct ReachOptions {
     pub fault: Option<FaultPlan>,
     /// `+verbs DEVICES`: nodes of other hosts are reached by these RDMA devices (all nodes, with `+lrts verbs`).
     pub verbs: Option<String>,
+    /// `+interface NAME|CIDR`, `+ports A-B`: where nodes listen for those of other hosts.
+    pub listening: Listening,
 }

@@ -2,7 +2,7 @@
 //!
 //! 1. Each pair has one connection for each [`Line`]: the node with the higher number connects to the one with the lower.
 //! 2. A node listens only if somebody will connect to it, on the one address that peers use, on a port that the
-//!    kernel chooses; the port is published by the bootstrap. The listener is closed once all are there.
+//!    kernel or the user chooses; the port is published by the bootstrap. The listener is closed once all are there.
 //! 3. A connection that is not proved within [`HANDSHAKE_PATIENCE`] is dropped. Of those not yet proved
 //!    [`HALF_OPEN_MAX`] are kept, the newest; strangers who hold connections open push each other out.
 //! 4. A connector whose connection ends tries again until the deadline, since rule 3 may have hit it.
@@ -93,7 +93,7 @@ pub(super) fn connect_all(
     let expected: BTreeSet<_> = peers.iter().copied().filter(|peer| *peer > node).flat_map(to).collect();
     let listener = match expected.is_empty() {
         true => None,
-        false => Some(listen(bootstrap.host_address())?),
+        false => Some(listen(bootstrap.host_address(), bootstrap.ports())?),
     };
     let published = match &listener {
         None => String::new(),

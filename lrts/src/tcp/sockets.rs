@@ -1,10 +1,12 @@
 //! Sockets of the mesh: how one listens, connects, and is set up for frames.
 
+use crate::bootstrap::listening::Ports;
 use crate::error::LrtsError;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrAny, SocketFlags, SocketType, sockopt};
+use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
@@ -21,11 +23,23 @@ pub(super) fn system(operation: &'static str, source: std::io::Error, hint: &'st
     LrtsError::System { operation, backend: BACKEND, source, hint }
 }
 
-pub(super) fn listen(address: Option<IpAddr>) -> Result<TcpListener, LrtsError> {
-    let address = SocketAddr::new(address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)), 0);
-    TcpListener::bind(address).and_then(|listener| listener.set_nonblocking(true).map(|()| listener)).map_err(
-        |source| system("listening for peers", source, "; the host address must be one of this host's own"),
-    )
+/// Listens on an address, without one on loopback, on the first of the ports that nobody uses, without ports on any.
+pub(super) fn listen(address: Option<IpAddr>, ports: Option<Ports>) -> Result<TcpListener, LrtsError> {
+    let address = address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    let failed =
+        |source| system("listening for peers", source, "; the host address must be one of this host's own");
+    let candidates = ports.map_or(0..=0, Ports::into_iter);
+    for port in candidates {
+        match TcpListener::bind(SocketAddr::new(address, port)) {
+            Ok(listener) => return listener.set_nonblocking(true).map(|()| listener).map_err(failed),
+            Err(error) if ports.is_some() && error.kind() == ErrorKind::AddrInUse => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    let ports = ports.map_or_else(String::new, |ports| ports.to_string());
+    Err(LrtsError::Bootstrap(format!(
+        "`+ports {ports}`: none of them is free on {address}; while a job starts, each of its nodes on a host takes one"
+    )))
 }
 
 /// A socket that is on its way to `address`.
@@ -68,4 +82,24 @@ pub(super) fn stays_on_host(socket: &OwnedFd) -> Result<bool, Errno> {
 pub(super) fn is_ready(socket: &impl AsFd, flags: PollFlags) -> bool {
     let mut one = [PollFd::new(socket, flags)];
     rustix::event::poll(&mut one, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_of_ports_is_used_up_in_order_and_its_end_is_told() {
+        // The one that the kernel chose is taken as long as this listener lives.
+        let first = listen(None, None).expect("a free port");
+        let taken = first.local_addr().expect("it is bound").port();
+        let error = listen(None, Some(taken.to_string().parse().expect("a port"))).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("`+ports {taken}-{taken}`: none of them is free on 127.0.0.1")),
+            "{error}"
+        );
+        let range: Ports = format!("{taken}-65535").parse().expect("a range");
+        let next = listen(None, Some(range)).expect("one of many is free");
+        assert!(next.local_addr().expect("it is bound").port() > taken);
+    }
 }

@@ -1,6 +1,6 @@
 //! `chare-run`: launches a chare program as several processes, here or on a list of hosts.
 
-use chare::launch::{NODES_MAX, Plan, launch, serve_agent, startup_timeout};
+use chare::launch::{Host, NODES_MAX, Plan, launch, serve_agent, startup_timeout};
 use clap::Parser;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -23,11 +23,11 @@ struct Options {
           value_parser = clap::value_parser!(u32).range(1..=i64::from(chare::config::PES_PER_NODE_MAX)))]
     pes: Option<u32>,
 
-    /// Hosts to start them on
+    /// Hosts to start them on; `A:4` takes up to four nodes before the next host gets any
     #[arg(long, value_name = "A,B,...", value_delimiter = ',', conflicts_with = "hostfile")]
-    hosts: Vec<String>,
+    hosts: Vec<Host>,
 
-    /// A file with one host a line; `#` begins a comment
+    /// A file with one host a line, `HOST`, `HOST:SLOTS` or `HOST slots=SLOTS`; `#` begins a comment
     #[arg(long, value_name = "FILE")]
     hostfile: Option<PathBuf>,
 
@@ -72,11 +72,8 @@ fn plan(options: Options) -> Result<Plan, String> {
     };
     let hosts = match &options.hostfile {
         Some(file) => read_hosts(file)?,
-        None => options.hosts,
+        None => Host::merge(options.hosts),
     };
-    if let Some(host) = hosts.iter().find(|host| !is_host(host)) {
-        return Err(format!("`{host}` is no name of a host"));
-    }
     let pes = options.pes.map(|pes| (OsString::from("CHARE_P"), OsString::from(pes.to_string())));
     Ok(Plan {
         nodes: options.nodes,
@@ -91,16 +88,8 @@ fn plan(options: Options) -> Result<Plan, String> {
     })
 }
 
-fn read_hosts(file: &PathBuf) -> Result<Vec<String>, String> {
-    let text =
-        std::fs::read_to_string(file).map_err(|cause| format!("cannot read {}: {cause}", file.display()))?;
-    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
-    let hosts: Vec<String> = lines.filter(|line| !line.is_empty()).map(str::to_owned).collect();
-    if hosts.is_empty() { Err(format!("{} names no host", file.display())) } else { Ok(hosts) }
-}
-
-/// Whether a text can be the name of a host. A remote shell gets it as an argument, so it must not look like one of the shell's options,
-/// nor hold blanks.
-fn is_host(host: &str) -> bool {
-    !host.is_empty() && !host.starts_with('-') && !host.contains(char::is_whitespace)
+fn read_hosts(file: &PathBuf) -> Result<Vec<Host>, String> {
+    let named = |cause: &dyn std::fmt::Display| format!("{}: {cause}", file.display());
+    let text = std::fs::read_to_string(file).map_err(|cause| named(&cause))?;
+    Host::read_list(&text).map_err(|cause| named(&cause))
 }

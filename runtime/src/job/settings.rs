@@ -1,6 +1,7 @@
 //! Settings of a run: what `+options` say, or a program that has its own way to ask.
 
 use super::cpus::CpuList;
+use chare_lrts::bootstrap::listening::{Interface, Ports};
 use chare_lrts::wrappers::FaultPlan;
 use std::path::PathBuf;
 
@@ -27,6 +28,10 @@ pub struct Config {
     pub nocma: bool,
     /// `+noshm`: no shared memory between processes.
     pub noshm: bool,
+    /// `+interface`: the interface on which nodes listen for those of other hosts.
+    pub interface: Option<Interface>,
+    /// `+ports`: the ports on which they listen.
+    pub ports: Option<Ports>,
     /// `+encrypt`: seal what goes over TCP between hosts.
     pub encrypt: bool,
     /// `+tags`: put tags on what goes over ofi, verbs and mpi.
@@ -63,6 +68,8 @@ impl Default for Config {
             nolocal: false,
             nocma: false,
             noshm: false,
+            interface: None,
+            ports: None,
             encrypt: false,
             tags: false,
             clear: false,

@@ -11,14 +11,7 @@ fn pair() -> (OwnedFd, OwnedFd) {
 }
 
 fn welcome(nodes: u32, neighbours: u32) -> ToNode {
-    ToNode::Welcome(Welcome {
-        node: NodeId(1),
-        nodes,
-        key: [5; 32],
-        host_address: None,
-        neighbours,
-        patience_ms: 30_000,
-    })
+    ToNode::Welcome(Welcome { node: NodeId(1), nodes, key: [5; 32], neighbours, patience_ms: 30_000 })
 }
 
 fn joined(launcher: &OwnedFd, node: OwnedFd, nodes: u32) -> Launched {

@@ -109,13 +109,6 @@ impl ManagerFound {
     }
 }
 
-/// What two processes have in common that can reach each other by a unix socket: the kernel that runs and its network namespace.
-pub(super) fn host() -> String {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let network = std::fs::read_link("/proc/self/ns/net").unwrap_or_default();
-    format!("{} {}", boot.trim(), network.display())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,6 @@
 //! 3. Nodes of one host find each other by a socket with a random name (`neighbours`).
 //! 4. A process that a launcher started as one of several joins them or fails; it never runs as a job of its own.
 
-mod address;
 mod environment;
 mod hex_chunks;
 #[cfg(feature = "mpi")]
@@ -19,7 +18,8 @@ mod pmix;
 mod process_manager;
 
 use super::control::VALUE_BYTES_MAX;
-use super::{Bootstrap, JobKey};
+use super::listening::{Listening, Ports};
+use super::{Bootstrap, JobKey, host};
 use crate::codec;
 use crate::error::LrtsError;
 use crate::ids::NodeId;
@@ -48,14 +48,15 @@ struct Introduction {
     meeting: Meeting,
     /// The job's key, if this is node 0's.
     key: [u8; 32],
-    address: Option<IpAddr>,
 }
 
 /// A place in a job that a foreign launcher started.
 pub struct Managed {
     manager: Box<dyn ProcessManager>,
     key: JobKey,
+    has_other_hosts: bool,
     host_address: Option<IpAddr>,
+    ports: Option<Ports>,
     neighbours: Vec<(NodeId, OwnedFd)>,
     patience: Duration,
     round: u64,
@@ -127,15 +128,16 @@ impl Managed {
         let key = JobKey::random();
         let door = neighbours::Door::open().map_err(|cause| failed("no socket for neighbours", cause))?;
         let mine = Introduction {
-            host: environment::host(),
+            host: host::identity(),
             meeting: door.meeting(),
             key: if rank == 0 { key.0 } else { [0; 32] },
-            address: address::outward(),
         };
         let mut managed = Self {
             manager,
             key,
+            has_other_hosts: false,
             host_address: None,
+            ports: None,
             neighbours: Vec::new(),
             patience,
             round: 0,
@@ -151,14 +153,7 @@ impl Managed {
             .map(|(bytes, node)| decode(bytes, node))
             .collect::<Result<Vec<_>, _>>()?;
         managed.key = JobKey(introductions[0].key);
-        if introductions.iter().any(|theirs| theirs.host != mine.host) {
-            managed.host_address = Some(mine.address.ok_or_else(|| {
-                LrtsError::Bootstrap(
-                    "the job has other hosts, but this host has no network interface that is up besides loopback"
-                        .to_owned(),
-                )
-            })?);
-        }
+        managed.has_other_hosts = introductions.iter().any(|theirs| theirs.host != mine.host);
         let same_host = (0..).map(NodeId).zip(&introductions).filter(|(_, theirs)| theirs.host == mine.host);
         let meetings: Vec<_> = same_host.map(|(node, theirs)| (node, theirs.meeting)).collect();
         managed.neighbours = door
@@ -205,6 +200,16 @@ impl Bootstrap for Managed {
 
     fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
         std::mem::take(&mut self.neighbours)
+    }
+
+    fn listen(&mut self, listening: &Listening) -> Result<(), LrtsError> {
+        self.host_address = listening.address(self.has_other_hosts)?;
+        self.ports = listening.ports;
+        Ok(())
+    }
+
+    fn ports(&self) -> Option<Ports> {
+        self.ports
     }
 
     fn host_address(&self) -> Option<IpAddr> {

@@ -17,6 +17,7 @@ pub use error::ConfigError;
 use crate::job::cpus::CpuList;
 use crate::job::settings::Config;
 use arguments::Split;
+use chare_lrts::bootstrap::listening::{Interface, Ports};
 use chare_lrts::wrappers::FaultPlan;
 use clap::{Args, Command, FromArgMatches};
 use spelling::variable_of;
@@ -56,6 +57,12 @@ struct Options {
     /// Do not use shared memory between processes
     #[arg(long)]
     noshm: bool,
+    /// Interface or network on which nodes listen for other hosts, such as eth0
+    #[arg(long, value_name = "NAME|CIDR")]
+    interface: Option<Interface>,
+    /// Ports on which nodes listen for other hosts, such as 5000-5099
+    #[arg(long, value_name = "A-B")]
+    ports: Option<Ports>,
     /// Seal frames between hosts: nobody on the path can read them
     #[arg(long)]
     encrypt: bool,
@@ -126,6 +133,8 @@ impl Config {
             nolocal: options.nolocal,
             nocma: options.nocma,
             noshm: options.noshm,
+            interface: options.interface,
+            ports: options.ports,
             encrypt: options.encrypt,
             clear: options.clear,
             tags: options.tags,

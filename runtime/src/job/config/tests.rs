@@ -91,6 +91,16 @@ fn numbers_have_a_smallest_and_a_largest_value() {
 }
 
 #[test]
+fn interfaces_and_ports_are_checked_before_anything_starts() {
+    let config = run_with("+interface 10.1.0.0/16", &[("CHARE_PORTS", "5000-5099")]);
+    assert_eq!(config.interface.map(|interface| interface.to_string()).as_deref(), Some("10.1.0.0/16"));
+    assert_eq!(config.ports.map(|ports| ports.to_string()).as_deref(), Some("5000-5099"));
+    assert!(refusal("+interface 10.1.0.0/40", &[]).contains("`10.1.0.0/40` is no network"));
+    assert!(refusal("+ports 9-8", &[]).contains("`9-8` is no range of ports"));
+    assert!(refusal("", &[("CHARE_PORTS", "http")]).contains("(from `CHARE_PORTS`)"));
+}
+
+#[test]
 fn a_flag_takes_no_value_and_nothing_is_said_twice() {
     assert!(refusal("+stats=3", &[]).contains("'+stats'"));
     assert!(refusal("+p 2 +p 3", &[]).contains("multiple times"));
@@ -130,7 +140,8 @@ fn faults_and_traces_are_asked_for() {
 fn the_environment_fills_in_and_the_command_line_wins() {
     let environment = [("CHARE_P", "3"), ("CHARE_N", "2"), ("CHARE_STATS", "1"), ("CHARE_NOCMA", "0")];
     let config = run_with("+n 5", &environment);
-    assert_eq!((config.pes_per_node, config.nodes, config.stats, config.nocma), (3, 5, true, false));
+    assert_eq!((config.pes_per_node, config.nodes), (3, 5));
+    assert!(config.stats && !config.nocma);
     assert_eq!(run_with("", &[("CHARE_P", ""), ("OTHER", "x")]).pes_per_node, 1);
     run_with("", &[("CHARE_LAUNCH", "3:4"), ("CHARE_STARTUP_TIMEOUT", "5"), ("CHARE_TEST_ROLE", "x")]);
 }
@@ -162,6 +173,8 @@ fn help_is_a_table_in_our_spelling() {
         "+nolocal",
         "+nocma",
         "+noshm",
+        "+interface <NAME|CIDR>",
+        "+ports <A-B>",
         "+encrypt",
         "+clear",
         "+tags",

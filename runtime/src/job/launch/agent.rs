@@ -158,7 +158,6 @@ impl Agent {
             node: id,
             nodes: self.start.nodes,
             key: self.start.key,
-            host_address: self.start.host_address,
             neighbours: self.start.count - 1,
             patience_ms: self.start.patience_ms,
         };

@@ -183,7 +183,6 @@ fn connect(
             count: share.count,
             nodes: plan.nodes,
             key: key.0,
-            host_address: share.address,
             patience_ms: u64::try_from(plan.patience.as_millis()).unwrap_or(u64::MAX),
             program: plan.program(share.name.is_some())?,
         };

@@ -15,7 +15,6 @@ use chare_lrts::codec;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
-use std::net::IpAddr;
 
 /// The longest message in bytes: Linux lets no command line with its environment be longer than some 2 MiB.
 pub(super) const FRAME_BYTES_MAX: usize = 4 << 20;
@@ -24,7 +23,7 @@ pub(super) const FRAME_BYTES_MAX: usize = 4 << 20;
 pub(super) const CREDIT_BYTES: usize = 1 << 20;
 
 /// The greeting of an agent: it says that this is an agent, and which messages its build understands.
-pub(super) const GREETING: &str = concat!("chare agent ", env!("CARGO_PKG_VERSION"), " protocol 2");
+pub(super) const GREETING: &str = concat!("chare agent ", env!("CARGO_PKG_VERSION"), " protocol 3");
 
 /// A message from the launcher.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -73,8 +72,6 @@ pub(super) struct Start {
     pub(super) nodes: u32,
     /// The job's secret.
     pub(super) key: [u8; 32],
-    /// The address by which other hosts reach this one.
-    pub(super) host_address: Option<IpAddr>,
     /// How long nodes may wait for each other at start-up, in milliseconds.
     pub(super) patience_ms: u64,
     /// The program to run.

@@ -10,7 +10,7 @@
 //!                                     (chare-run --agent) └─ ...  node 3
 //! ```
 //!
-//! `plan` says what to start and where; `agent`, `node`, `process` and `introduce` start it on a host; `message` and `remote` carry the
+//! `plan` says what to start and where, on `hosts`; `agent`, `node`, `process` and `introduce` start it on a host; `message` and `remote` carry the
 //! messages between launcher and agents; `job` decides; `launcher` runs it all; `output` prints. The messages between a node and its
 //! agent are `chare_lrts::bootstrap::control`.
 //!
@@ -19,10 +19,10 @@
 //! 2. A job that fails reports the cause once, on standard error, and ends with a code that is not zero. Nothing hangs.
 //! 3. Processes meet through inherited descriptors only: nothing has a name that others could guess or that could be left behind.
 
-mod address;
 mod agent;
 mod control_thread;
 mod exit;
+mod hosts;
 mod introduce;
 mod job;
 mod launcher;
@@ -35,7 +35,7 @@ mod remote;
 mod signals;
 
 pub use crate::job::patience::{TIMEOUT_VARIABLE, TimeoutError, startup_timeout};
-pub use address::AddressError;
+pub use hosts::{Host, HostError};
 pub use launcher::launch;
 pub use plan::{NODES_MAX, Plan, PlanError};
 pub use remote::serve_agent;

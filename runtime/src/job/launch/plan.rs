@@ -1,11 +1,10 @@
 //! Plans of jobs: a program, a number of nodes, and the hosts that the nodes are spread over.
 
-use super::address::{self, AddressError};
+use super::hosts::Host;
 use super::message::Program;
 use crate::job::limits::NODES_PER_HOST_MAX;
 use crate::job::patience::TimeoutError;
 use std::ffi::OsString;
-use std::net::IpAddr;
 use std::os::unix::ffi::OsStringExt;
 use std::time::Duration;
 use thiserror::Error;
@@ -22,8 +21,8 @@ const PASSED_ON: [&str; 2] = ["CHARE_", "RUST_"];
 pub struct Plan {
     /// The number of nodes.
     pub nodes: u32,
-    /// The hosts they are spread over in blocks; empty: this host alone, without a remote shell.
-    pub hosts: Vec<String>,
+    /// The hosts they are spread over in blocks, by their slots if any host has some; empty: this host alone, without a remote shell.
+    pub hosts: Vec<Host>,
     /// The remote shell that runs a command on another host: these words, the host's name, and the command, as arguments.
     pub remote_shell: Vec<String>,
     /// The program.
@@ -52,9 +51,16 @@ pub enum PlanError {
     /// The time for start-up is no number of seconds.
     #[error(transparent)]
     Timeout(#[from] TimeoutError),
-    /// A host cannot be found.
-    #[error(transparent)]
-    Address(#[from] AddressError),
+    /// The hosts have room for fewer.
+    #[error(
+        "{nodes} nodes do not fit into the {slots} slots of the hosts; give them more, or none, and the nodes are spread evenly"
+    )]
+    Slots {
+        /// The nodes.
+        nodes: u32,
+        /// The slots.
+        slots: u32,
+    },
     /// The system grants too little.
     #[error("the launcher cannot start: {0}")]
     System(#[from] std::io::Error),
@@ -65,8 +71,6 @@ pub enum PlanError {
 pub(super) struct Share {
     /// Its name if a remote shell leads there.
     pub(super) name: Option<String>,
-    /// The address by which other hosts reach it, if there are others.
-    pub(super) address: Option<IpAddr>,
     /// Its first node.
     pub(super) first: u32,
     /// How many nodes it runs; at least one.
@@ -76,23 +80,40 @@ pub(super) struct Share {
 impl Plan {
     /// Spreads the nodes in blocks over the hosts; a host without a node takes no part.
     pub(super) fn shares(&self) -> Result<Vec<Share>, PlanError> {
-        let hosts = u32::try_from(self.hosts.len()).unwrap_or(u32::MAX).clamp(1, self.nodes.max(1));
-        let per_host = self.nodes.div_ceil(hosts);
-        if self.nodes == 0 || self.nodes > NODES_MAX || per_host > NODES_PER_HOST_MAX {
+        let counts = if self.hosts.is_empty() { vec![self.nodes] } else { self.counts()? };
+        let is_possible = |count: &u32| *count <= NODES_PER_HOST_MAX;
+        if self.nodes == 0 || self.nodes > NODES_MAX || !counts.iter().all(is_possible) {
             return Err(PlanError::Nodes(self.nodes));
         }
-        let names = &self.hosts[..self.hosts.len().min(hosts as usize)];
-        let addresses = address::of_hosts(names)?;
+        let names = self.hosts.iter().map(|host| Some(host.name.clone())).chain([None]);
         let mut first = 0;
-        Ok((0..hosts)
-            .map(|host| {
-                let count = self.nodes / hosts + u32::from(host < self.nodes % hosts);
-                let name = names.get(host as usize).cloned();
-                let address = addresses.get(host as usize).copied().flatten();
-                first += count;
-                Share { name, address, first: first - count, count }
-            })
-            .collect())
+        let shares = counts.into_iter().zip(names).map(|(count, name)| {
+            first += count;
+            Share { name, first: first - count, count }
+        });
+        Ok(shares.filter(|share| share.count > 0).collect())
+    }
+
+    /// How many nodes each host gets: as many as fit into its slots, before the next one gets any; or an even share where no host has
+    /// slots. A host without slots among others with some has one.
+    fn counts(&self) -> Result<Vec<u32>, PlanError> {
+        if self.hosts.iter().all(|host| host.slots.is_none()) {
+            let hosts = u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
+            let (each, more) = (self.nodes / hosts, self.nodes % hosts);
+            return Ok((0..hosts).map(|host| each + u32::from(host < more)).collect());
+        }
+        let slots: Vec<u32> = self.hosts.iter().map(|host| host.slots.unwrap_or(1)).collect();
+        let all = slots.iter().fold(0_u32, |all, slots| all.saturating_add(*slots));
+        if all < self.nodes {
+            return Err(PlanError::Slots { nodes: self.nodes, slots: all });
+        }
+        let mut left = self.nodes;
+        let fill = |slots: u32| {
+            let count = slots.min(left);
+            left -= count;
+            count
+        };
+        Ok(slots.into_iter().map(fill).collect())
     }
 
     /// The program that agents execute; agents behind a remote shell have neither the launcher's environment nor its directory.
@@ -126,7 +147,7 @@ mod tests {
     fn plan(nodes: u32, hosts: &[&str]) -> Plan {
         Plan {
             nodes,
-            hosts: hosts.iter().map(|&host| host.to_owned()).collect(),
+            hosts: hosts.iter().map(|host| host.parse().expect("a host")).collect(),
             remote_shell: vec!["ssh".into()],
             program: "true".into(),
             argv: vec!["true".into()],
@@ -144,8 +165,17 @@ mod tests {
     #[test]
     fn nodes_are_spread_in_blocks() {
         assert_eq!(blocks(4, &[]), [(0, 4)]);
-        assert_eq!(blocks(5, &["localhost", "127.0.0.2"]), [(0, 3), (3, 2)]);
-        assert_eq!(blocks(1, &["localhost", "127.0.0.2"]), [(0, 1)]);
+        assert_eq!(blocks(5, &["a", "b"]), [(0, 3), (3, 2)]);
+        assert_eq!(blocks(1, &["a", "b"]), [(0, 1)]);
+    }
+
+    #[test]
+    fn slots_are_filled_one_host_after_the_other() {
+        assert_eq!(blocks(5, &["a:4", "b:4"]), [(0, 4), (4, 1)]);
+        assert_eq!(blocks(4, &["a:4", "b:4"]), [(0, 4)]);
+        assert_eq!(blocks(4, &["a", "b:2", "c"]), [(0, 1), (1, 2), (3, 1)]);
+        let error = plan(5, &["a", "b:2", "c"]).shares().unwrap_err().to_string();
+        assert!(error.starts_with("5 nodes do not fit into the 4 slots"), "{error}");
     }
 
     #[test]
@@ -153,6 +183,6 @@ mod tests {
         assert!(plan(0, &[]).shares().is_err());
         assert!(plan(512, &[]).shares().is_ok());
         assert!(plan(513, &[]).shares().is_err());
-        assert!(plan(513, &["localhost", "localhost"]).shares().is_ok());
+        assert!(plan(513, &["a", "b"]).shares().is_ok());
     }
 }

@@ -21,6 +21,7 @@ use crate::job::settings::Config;
 use crate::model::error::JobError;
 use crate::node::Node;
 use chare_lrts::bootstrap::launched::{Control, Launched};
+use chare_lrts::bootstrap::listening::Listening;
 use chare_lrts::bootstrap::managed::Managed;
 use chare_lrts::bootstrap::single::Single;
 use chare_lrts::bootstrap::{Bootstrap, quit};
@@ -68,6 +69,7 @@ impl Program {
             trace: config.trace.clone(),
             fault: config.fault.clone(),
             verbs: config.verbs.clone(),
+            listening: Listening { interface: config.interface.clone(), ports: config.ports },
         };
         Self { config, network }
     }
