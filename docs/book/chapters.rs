@@ -23,6 +23,7 @@ chapters! {
     layouts: "src/layouts.md";
     reductions: "src/reductions.md";
     performance: "src/performance.md";
+    cluster: "src/cluster.md";
     porting: "src/porting.md";
     idioms: "src/idioms.md";
     glossary: "src/glossary.md";

@@ -1,7 +1,7 @@
 //! Command line and environment: understood, or refused in one line.
 
 use chare::config::Parsed;
-use chare::{Config, CpuList};
+use chare::{Config, CpuList, Pes};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
@@ -18,7 +18,7 @@ pub(crate) fn run(bytes: &[u8]) {
     let given = arguments.len();
     match Config::from_arguments(arguments, environment) {
         Ok(Parsed::Run(config)) => {
-            assert!(config.pes_per_node > 0 && config.nodes > 0, "{config:?}");
+            assert!(config.pes_per_node != Pes::Number(0) && config.nodes > 0, "{config:?}");
             assert!(config.program_arguments.len() <= given, "{config:?}");
         }
         Ok(Parsed::Help(text)) => assert!(!text.is_empty(), "help says something"),

@@ -130,6 +130,7 @@ pub use chare_lrts::reach::ReachOptions;
 pub use chare_macros::{Layout, chare, entries, entry, post, reducer};
 pub use job::cpus::{CpuList, CpuListError};
 pub use job::life::Job;
+pub use job::pes::{Pes, PesError};
 pub use job::settings::Config;
 pub use job::startup::Program;
 #[cfg(feature = "launch")]

@@ -11,6 +11,7 @@ mod misuse;
 #[cfg(feature = "ofi")]
 mod ofi;
 mod run;
+mod seats;
 mod standstill;
 mod stats;
 #[cfg(feature = "verbs")]

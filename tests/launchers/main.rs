@@ -3,6 +3,8 @@
 //!
 //! A launcher that the machine lacks is skipped, and the skip is printed.
 
+mod binding;
+mod book;
 #[cfg(feature = "mpi")]
 mod mpi;
 mod slurm;

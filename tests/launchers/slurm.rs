@@ -1,6 +1,6 @@
 //! A Slurm cluster of one host: `munged`, `slurmctld` and `slurmd`, all in a folder of the test, on ports of their own. Needs root.
 
-use chare_tests::{Launcher, find};
+use chare_tests::{Launcher, Outcome, Running, find, own_processors};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, Permissions};
 use std::net::TcpListener;
@@ -21,8 +21,21 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Starts it; prints a skip where that is not possible.
+    /// Starts it, with more processors than there are, which it binds nothing to; prints a skip where that is not possible.
     pub(crate) fn start() -> Option<Self> {
+        Self::start_with("CPUs=8", "task/none")
+    }
+
+    /// Starts it with two processors, to which it binds tasks; prints a skip where that is not possible.
+    pub(crate) fn start_binding() -> Option<Self> {
+        if own_processors().len() < 2 {
+            println!("skipped: a binding to two processors on a machine that has one");
+            return None;
+        }
+        Self::start_with("CPUs=2", "task/affinity")
+    }
+
+    fn start_with(processors: &str, plugin: &str) -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             println!("skipped: Slurm's daemons want to be started by root");
             return None;
@@ -45,7 +58,7 @@ impl Cluster {
         fs::write(&key, rand::random::<[u8; 64]>()).expect("a key");
         fs::set_permissions(&key, Permissions::from_mode(0o600)).expect("our file");
         let settings = place.join("slurm.conf");
-        fs::write(&settings, describe(place, &host)).expect("the settings");
+        fs::write(&settings, describe(place, &host, processors, plugin)).expect("the settings");
         let mut cluster = Self { folder, srun, daemons: Vec::new() };
         let file = |name: &str| cluster.folder.path().join(name).display().to_string();
         let munge = [
@@ -109,14 +122,31 @@ impl Cluster {
             .collect()
     }
 
+    /// Runs a batch script in a folder, with more options, which win over those of the script, and more folders in `PATH`; what it writes goes
+    /// to a file there. Returns when it has ended.
+    pub(crate) fn submit(&self, script: &Path, folder: &Path, options: &str) -> Outcome {
+        let output = folder.join("output");
+        let sbatch = PathBuf::from(&self.srun).with_file_name("sbatch");
+        let mut command = Command::new(sbatch);
+        command.args(["--wait", "--output"]).arg(&output).args(options.split_whitespace()).arg(script);
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", folder.display())).env("SLURM_CONF", self.settings());
+        // Open MPI's launcher asks root for this.
+        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+        let mut outcome = Running::start(command.current_dir(folder)).end();
+        outcome.stdout += &fs::read_to_string(output).unwrap_or_default();
+        outcome
+    }
+
+    /// `srun` of this cluster with one of its plugins, bound as it is told.
+    pub(crate) fn binding_launcher(&self, plugin: &str, options: &str) -> Launcher {
+        let settings = self.settings().display().to_string();
+        Launcher::srun(format!("/usr/bin/env SLURM_CONF={settings} {} --mpi={plugin} {options}", self.srun))
+    }
+
     /// `srun` of this cluster with one of its plugins.
     pub(crate) fn launcher(&self, plugin: &str) -> Launcher {
-        let settings = self.settings();
-        Launcher::srun(format!(
-            "/usr/bin/env SLURM_CONF={} {} --mpi={plugin} --overcommit",
-            settings.display(),
-            self.srun
-        ))
+        self.binding_launcher(plugin, "--overcommit")
     }
 }
 
@@ -141,7 +171,7 @@ fn ports() -> [u16; 2] {
     listeners.map(|listener| listener.local_addr().expect("it is bound").port())
 }
 
-fn describe(place: &Path, host: &str) -> String {
+fn describe(place: &Path, host: &str, processors: &str, plugin: &str) -> String {
     let (place, [controller, node]) = (place.display(), ports());
     format!(
         "ClusterName=chare
@@ -157,12 +187,14 @@ SlurmdSpoolDir={place}/spool
 SlurmctldPidFile={place}/slurmctld.pid
 SlurmdPidFile={place}/slurmd.pid
 ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+TaskPlugin={plugin}
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
 MpiDefault=none
 SwitchType=switch/none
 ReturnToService=2
 SlurmdParameters=config_overrides
-NodeName={host} NodeAddr=127.0.0.1 CPUs=8 State=UNKNOWN
+NodeName={host} NodeAddr=127.0.0.1 {processors} State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 "
     )

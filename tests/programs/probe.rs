@@ -14,6 +14,7 @@
 //! | `drop PE` | ends well, but for the drop of the member on that PE, which panics |
 //! | `exit CODE` | exits with that code from the last PE |
 //! | `spawn` | each node runs this program once more, as a job of its own |
+//! | `seats` | tells on which processors each PE may run |
 //! | `print LINES` | prints so many lines on every PE |
 
 use chare::prelude::*;
@@ -163,6 +164,14 @@ impl Member {
         let program = std::env::current_exe().expect("it has a file");
         let status = std::process::Command::new(program).arg("handover").status().expect("it starts");
         assert!(status.success(), "the child of {} ended with {status}", chare::my_node());
+        self.contribute(barrier(), done);
+    }
+
+    #[entry]
+    fn tell_seat(&mut self, done: Callback<()>) {
+        let set = rustix::thread::sched_getaffinity(None).expect("the kernel tells");
+        let seats: Vec<usize> = (0..1024).filter(|processor| set.is_set(*processor)).collect();
+        println!("{} of {} on {} may run on {seats:?}", chare::my_pe(), chare::pes(), chare::my_node());
         self.contribute(barrier(), done);
     }
 
@@ -330,6 +339,11 @@ fn main() -> ExitCode {
                 let (spawned, done) = chare::future();
                 members.spawn(done);
                 spawned.await;
+            }
+            Some("seats") => {
+                let (told, done) = chare::future();
+                members.tell_seat(done);
+                told.await;
             }
             Some("print") => {
                 let (printed, done) = chare::future();

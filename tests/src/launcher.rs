@@ -54,6 +54,13 @@ impl Launcher {
         [Self::open_mpi(), Self::hydra()].into_iter().flatten().collect()
     }
 
+    /// The same, with more options.
+    #[must_use]
+    pub fn with(mut self, options: &str) -> Self {
+        self.command = format!("{} {options}", self.command);
+        self
+    }
+
     /// The command that starts so many processes of what is added to it.
     pub fn command(&self, processes: u32) -> Command {
         let mut words = self.command.split_whitespace();

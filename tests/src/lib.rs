@@ -9,6 +9,7 @@ mod program;
 #[cfg(feature = "ofi")]
 mod providers;
 mod running;
+mod seat;
 
 pub use family::{Family, wait_for_end};
 pub use launcher::{Launcher, find};
@@ -16,3 +17,4 @@ pub use program::Program;
 #[cfg(feature = "ofi")]
 pub use providers::providers;
 pub use running::{Outcome, Running};
+pub use seat::{Seat, own_processors};

@@ -1,21 +1,33 @@
-//! Control groups: the least limit of memory among a process's own group and all groups around it, and the memory that they have left, in
-//! both versions of the kernel's interface.
+//! Control groups: the least limit of memory among a process's own group and all groups around it, the memory that they have left, and the
+//! tightest quota of processor time, in both versions of the kernel's interface.
 //!
 //! A batch system sets the limit of a job on some group above the process's own, and may use version 1, version 2, or both side by side.
 //! `/proc/self/cgroup` names the process's group in each hierarchy, `/proc/self/mountinfo` where the hierarchy is mounted and which of its
 //! groups is the mount's root: in a container, that is the container's own, and what is above it cannot be seen.
 
+use std::fs::read_to_string;
 use std::path::{Component, Path, PathBuf};
+
+/// What the control groups of this process answer to one of the questions below.
+pub(super) fn with_groups<T>(
+    ask: impl FnOnce(&str, &str, fn(&Path) -> Option<String>) -> Option<T>,
+) -> Option<T> {
+    let groups = read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let mounts = read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    ask(&groups, &mounts, |path| read_to_string(path).ok())
+}
 
 /// The least limit in bytes, if there is any: `read` gives the text of a file.
 pub(super) fn limit_bytes(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
-    folders(groups, mounts).filter_map(|(files, folder)| number(&read, &folder.join(files.limit))).min()
+    let limits = folders(groups, mounts, MEMORY);
+    limits.filter_map(|(version, folder)| number(&read, &folder.join(files(version).limit))).min()
 }
 
 /// The least memory in bytes that any group has left, if there is a limit. Pages of files that have not been used for long count as left:
 /// the kernel gives them up first.
 pub(super) fn left_bytes(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
-    let left = folders(groups, mounts).filter_map(|(files, folder)| {
+    let left = folders(groups, mounts, MEMORY).filter_map(|(version, folder)| {
+        let files = files(version);
         let limit = number(&read, &folder.join(files.limit))?;
         let used = number(&read, &folder.join(files.used))?;
         let stat = read(&folder.join("memory.stat")).unwrap_or_default();
@@ -30,12 +42,53 @@ fn number(read: &impl Fn(&Path) -> Option<String>, file: &Path) -> Option<u64> {
     read(file)?.trim().parse().ok()
 }
 
-/// The folders of the process's groups, with the names of the files there.
-fn folders(groups: &str, mounts: &str) -> impl Iterator<Item = (&'static Files, PathBuf)> {
-    mounts.lines().filter_map(Mount::parse).flat_map(move |mount| {
-        let folders = mount.folders(groups);
-        folders.into_iter().map(move |folder| (mount.files, folder))
+/// The tightest quota of processor time, in thousandths of a processor, and the group that sets it, if any does.
+pub(super) fn quota(
+    groups: &str,
+    mounts: &str,
+    read: impl Fn(&Path) -> Option<String>,
+) -> Option<(u64, PathBuf)> {
+    let quotas = folders(groups, mounts, "cpu").filter_map(|(version, folder)| {
+        let (quota_us, period_us) = match version {
+            Version::One => (
+                number(&read, &folder.join("cpu.cfs_quota_us"))?,
+                number(&read, &folder.join("cpu.cfs_period_us"))?,
+            ),
+            Version::Two => {
+                let text = read(&folder.join("cpu.max"))?;
+                let (quota, period) = text.trim().split_once(' ')?;
+                (quota.parse().ok()?, period.parse().ok()?)
+            }
+        };
+        Some((quota_us.checked_mul(1000)?.checked_div(period_us)?, folder))
+    });
+    // The innermost of equals: its neighbours may have a quota of their own.
+    quotas.min_by_key(|(thousandths, _)| *thousandths)
+}
+
+/// The folders of the process's groups in which a controller works, innermost first.
+fn folders(groups: &str, mounts: &str, controller: &str) -> impl Iterator<Item = (Version, PathBuf)> {
+    mounts.lines().filter_map(move |line| Mount::parse(line, controller)).flat_map(move |mount| {
+        let folders = mount.folders(groups, controller);
+        folders.into_iter().map(move |folder| (mount.version, folder))
     })
+}
+
+/// The kernel's name of what limits memory.
+const MEMORY: &str = "memory";
+
+/// The version of a hierarchy's interface.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+fn files(version: Version) -> &'static Files {
+    match version {
+        Version::One => &VERSION_1,
+        Version::Two => &VERSION_2,
+    }
 }
 
 /// The files of a group that say its limit and what it uses, and the line of its `memory.stat` that says how much of that is idle.
@@ -49,37 +102,37 @@ const VERSION_1: Files =
     Files { limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes", idle: "total_inactive_file " };
 const VERSION_2: Files = Files { limit: "memory.max", used: "memory.current", idle: "inactive_file " };
 
-/// A mounted hierarchy in which memory is limited.
+/// A mounted hierarchy in which a controller works.
 struct Mount {
     root: PathBuf,
     point: PathBuf,
-    files: &'static Files,
-    is_version_2: bool,
+    version: Version,
 }
 
 impl Mount {
     /// Reads a line such as `32 31 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory`.
-    fn parse(line: &str) -> Option<Self> {
+    fn parse(line: &str, controller: &str) -> Option<Self> {
         let (place, kind) = line.split_once(" - ")?;
         let mut kind = kind.split(' ');
-        let is_version_2 = match (kind.next()?, kind.nth(1)) {
-            ("cgroup2", _) => true,
-            ("cgroup", Some(options)) if options.split(',').any(|option| option == "memory") => false,
+        let version = match (kind.next()?, kind.nth(1)) {
+            ("cgroup2", _) => Version::Two,
+            ("cgroup", Some(options)) if options.split(',').any(|option| option == controller) => {
+                Version::One
+            }
             _ => return None,
         };
         let mut place = place.split(' ').skip(3).map(|path| PathBuf::from(unescape(path)));
-        let files = if is_version_2 { &VERSION_2 } else { &VERSION_1 };
-        Some(Self { root: place.next()?, point: place.next()?, files, is_version_2 })
+        Some(Self { root: place.next()?, point: place.next()?, version })
     }
 
     /// The folders of the process's group and of those around it, as far as they are mounted.
-    fn folders(&self, groups: &str) -> Vec<PathBuf> {
+    fn folders(&self, groups: &str, controller: &str) -> Vec<PathBuf> {
         let group = groups.lines().find_map(|line| {
             let (_, rest) = line.split_once(':')?;
             let (controllers, path) = rest.split_once(':')?;
-            let is_it = match self.is_version_2 {
-                true => controllers.is_empty(),
-                false => controllers.split(',').any(|controller| controller == "memory"),
+            let is_it = match self.version {
+                Version::Two => controllers.is_empty(),
+                Version::One => controllers.split(',').any(|known| known == controller),
             };
             is_it.then(|| Path::new(path))
         });
@@ -197,5 +250,34 @@ mod tests {
         let mount = r"30 23 0:26 / /sys/fs/c\040group rw - cgroup2 none rw";
         assert_eq!(limit("0::/a:b\n", mount, &[("/sys/fs/c group/a:b/memory.max", "5")]), Some(5));
         assert_eq!(limit("nonsense\n::\n", "nonsense - cgroup2\n - \n", &[]), None);
+    }
+
+    /// The quota where these files exist.
+    fn quota_of(groups: &str, mounts: &str, files: &[(&str, &str)]) -> Option<(u64, String)> {
+        let found = quota(groups, mounts, |path| {
+            let found = files.iter().find(|(name, _)| Path::new(name) == path);
+            found.map(|(_, text)| format!("{text}\n"))
+        });
+        found.map(|(thousandths, folder)| (thousandths, folder.display().to_string()))
+    }
+
+    #[test]
+    fn the_tightest_quota_counts_and_names_its_group() {
+        let files = [
+            ("/sys/fs/cgroup/job/step/cpu.max", "max 100000"),
+            ("/sys/fs/cgroup/job/cpu.max", "150000 100000"),
+            ("/sys/fs/cgroup/cpu.max", "800000 100000"),
+        ];
+        assert_eq!(quota_of("0::/job/step\n", V2, &files), Some((1500, "/sys/fs/cgroup/job".to_owned())));
+        let files = [
+            ("/sys/fs/cgroup/cpu/job/cpu.cfs_quota_us", "200000"),
+            ("/sys/fs/cgroup/cpu/job/cpu.cfs_period_us", "100000"),
+            ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1"),
+            ("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000"),
+            ("/sys/fs/cgroup/memory/job/cpu.cfs_quota_us", "1"),
+        ];
+        let groups = "5:memory:/job\n4:cpu,cpuacct:/job\n";
+        assert_eq!(quota_of(groups, V1, &files), Some((2000, "/sys/fs/cgroup/cpu/job".to_owned())));
+        assert_eq!(quota_of("4:cpu:/other\n", V1, &files), None);
     }
 }

@@ -1,8 +1,7 @@
 //! Host memory: how much of it this process can have, the part of it that other nodes may make a node keep, and whether any is left.
 
-use super::cgroup;
+use super::cgroup::{self, with_groups};
 use std::fs::read_to_string;
-use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -92,13 +91,6 @@ fn left_bytes() -> u64 {
     });
     let host = available.map_or(u64::MAX, |kilobytes| kilobytes << 10);
     with_groups(cgroup::left_bytes).map_or(host, |left| left.min(host))
-}
-
-/// What the control groups of this process say.
-fn with_groups(ask: impl FnOnce(&str, &str, fn(&Path) -> Option<String>) -> Option<u64>) -> Option<u64> {
-    let groups = read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let mounts = read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    ask(&groups, &mounts, |path| read_to_string(path).ok())
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub(crate) mod erased;
 pub(crate) mod fence;
 pub(crate) mod host_memory;
 pub(crate) mod numbering;
+pub(crate) mod processors;
 pub(crate) mod recent;
 pub(crate) mod seen_numbers;
 pub(crate) mod sleep;

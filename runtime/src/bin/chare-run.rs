@@ -1,5 +1,6 @@
 //! `chare-run`: launches a chare program as several processes, here or on a list of hosts.
 
+use chare::Pes;
 use chare::launch::{Host, NODES_MAX, Plan, launch, serve_agent, startup_timeout};
 use clap::Parser;
 use std::ffi::OsString;
@@ -19,9 +20,8 @@ struct Options {
     nodes: u32,
 
     /// PEs (scheduler threads) of each node, as `+p` sets them
-    #[arg(short, long, value_name = "N",
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(chare::config::PES_PER_NODE_MAX)))]
-    pes: Option<u32>,
+    #[arg(short, long, value_name = "N")]
+    pes: Option<Pes>,
 
     /// Hosts to start them on; `A:4` takes up to four nodes before the next host gets any
     #[arg(long, value_name = "A,B,...", value_delimiter = ',', conflicts_with = "hostfile")]

@@ -1,12 +1,12 @@
 //! The life of a node: it meets the others, opens the network, runs its PEs, and says goodbye.
 
 use super::affinity::{self, Seat};
-use super::build;
+use super::greeting::{Agreement, greet};
+use super::pes::Pes;
 use super::program;
 use super::services::{NODE_SERVICES, SERVICES};
 use crate::api::context;
 use crate::base::fence;
-use crate::base::numbering::Numbers;
 use crate::delivery::{polling, scheduler};
 use crate::model::error::JobError;
 use crate::model::ids::NodeId;
@@ -15,11 +15,10 @@ use crate::node::{Above, Ending, Node};
 use crate::pe::running::Running;
 use crate::pe::{Pe, panics};
 use crate::services::readonly;
+use chare_lrts::Lrts;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::reach::{Reach, ReachOptions};
-use chare_lrts::{Lrts, LrtsError, codec};
-use serde::{Deserialize, Serialize};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, mpsc};
@@ -35,8 +34,8 @@ pub(crate) type Main = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()>>> + S
 /// Options of a node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeOptions {
-    /// The number of PEs of this node; the same on all nodes.
-    pub(crate) pes: u32,
+    /// The PEs of this node; the same on all nodes.
+    pub(crate) pes: Pes,
     pub(crate) network: ReachOptions,
     /// Processors to pin PEs to, in order of PEs on this host; `None`: choose.
     pub(crate) processors: Option<Vec<usize>>,
@@ -44,17 +43,6 @@ pub(crate) struct NodeOptions {
     pub(crate) pin: bool,
     /// The seed that shuffles the PEs' queues.
     pub(crate) shuffle: Option<u64>,
-}
-
-/// The first message between nodes: the PEs, the program and its build, which must be equal, and the host.
-#[derive(Serialize, Deserialize)]
-struct Greeting {
-    pes: u32,
-    digest: u128,
-    build: Option<u128>,
-    host: String,
-    /// The numbers that no job of the process has given.
-    numbers: Numbers,
 }
 
 /// A node whose network is open and whose PEs do not run yet.
@@ -75,14 +63,13 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
     fence::prepare();
     let id = bootstrap.node();
     let lrts = |cause| JobError::Lrts { node: id, cause };
-    let Neighbours { nodes, pes, first_pe, first_numbers } = greet(options, bootstrap).map_err(lrts)?;
+    let Agreement { pes, company, first_numbers } = greet(options.pes, bootstrap).map_err(lrts)?;
     let network = Reach::open(bootstrap, &options.network).map_err(lrts)?;
-    let topology = Topology::new(bootstrap.nodes(), options.pes);
-    let seats =
-        affinity::seats(options.processors.as_deref(), options.pin, pes, first_pe..first_pe + options.pes)
-            .map_err(JobError::Config)?;
+    let topology = Topology::new(bootstrap.nodes(), pes);
+    let seats = affinity::seats(options.processors.as_deref(), options.pin, &company, pes)
+        .map_err(JobError::Config)?;
     Ok(ReadyNode {
-        node: Arc::new(Node::new(id, topology, network, (nodes, first_numbers), ABOVE)),
+        node: Arc::new(Node::new(id, topology, network, (company.host_nodes, first_numbers), ABOVE)),
         seats,
         shuffle: options.shuffle,
     })
@@ -90,65 +77,6 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
 
 /// What the runtime of chares gives a node.
 pub(crate) const ABOVE: Above = Above { look: polling::look_aside, services: &NODE_SERVICES };
-
-/// The nodes of one host, as one of them sees them, and what all nodes of the job agree on.
-struct Neighbours {
-    /// How many there are, with this one.
-    nodes: u32,
-    pes: u32,
-    /// How many of the PEs come before this node's.
-    first_pe: u32,
-    /// The numbers that no job of any node's process has given: with these the job begins.
-    first_numbers: Numbers,
-}
-
-/// Exchanges greetings with all nodes and compares them; returns those of this host.
-fn greet(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Result<Neighbours, LrtsError> {
-    let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-    let failed = |cause: String| LrtsError::Bootstrap(cause);
-    let others_may_join = build::others_may_join().map_err(failed)?;
-    let mine = Greeting {
-        pes: options.pes,
-        digest: program::digest(),
-        build: build::of_this_process(),
-        host,
-        numbers: Numbers::unused(),
-    };
-    let mut bytes = Vec::new();
-    codec::encode_into(&mine, &mut bytes).map_err(|error| failed(error.to_string()))?;
-    let own = bootstrap.node();
-    let mut neighbours = Neighbours { nodes: 0, pes: 0, first_pe: 0, first_numbers: mine.numbers };
-    for (node, bytes) in (0..).map(NodeId).zip(bootstrap.all_gather(bytes)?) {
-        let theirs: Greeting = codec::decode(&bytes)
-            .map_err(|error| failed(format!("{node} runs another program or version: {error}")))?;
-        if theirs.digest != mine.digest {
-            return Err(failed(format!(
-                "{node} has other chare types or entry methods than {own}; run the same build everywhere"
-            )));
-        }
-        let is_other = |(theirs, mine)| theirs != mine;
-        if !others_may_join && theirs.build.zip(mine.build).is_some_and(is_other) {
-            return Err(failed(format!(
-                "{node} runs another build of the program than {own}; run the same build everywhere, or set \
-                 {VARIABLE}=1 for all nodes if messages of both builds are laid out alike",
-                VARIABLE = build::VARIABLE
-            )));
-        }
-        if theirs.pes != mine.pes {
-            return Err(failed(format!(
-                "{node} has {} PEs, {own} has {}; give all nodes the same `+p`",
-                theirs.pes, mine.pes
-            )));
-        }
-        neighbours.first_numbers = neighbours.first_numbers.or(theirs.numbers);
-        if theirs.host == mine.host {
-            neighbours.nodes += 1;
-            neighbours.pes += theirs.pes;
-            neighbours.first_pe += if node < own { theirs.pes } else { 0 };
-        }
-    }
-    Ok(neighbours)
-}
 
 impl ReadyNode {
     /// Starts the PEs. `main` is needed on node 0 alone.
@@ -242,7 +170,7 @@ impl Job {
     /// If either is 0.
     pub fn in_process(nodes: u32, pes: u32) -> Self {
         assert!(nodes > 0 && pes > 0, "a job has at least one node and one PE");
-        Self { nodes, options: NodeOptions { pes, ..NodeOptions::default() } }
+        Self { nodes, options: NodeOptions { pes: Pes::Number(pes), ..NodeOptions::default() } }
     }
 
     /// Chooses paths between the nodes, as the `+options` do.

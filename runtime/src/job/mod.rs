@@ -4,9 +4,11 @@
 
 mod affinity;
 pub(crate) mod build;
+mod company;
 #[cfg(feature = "launch")]
 pub mod config;
 pub(crate) mod cpus;
+mod greeting;
 #[cfg(feature = "launch")]
 pub mod launch;
 pub(crate) mod life;
@@ -14,6 +16,7 @@ pub(crate) mod life;
 pub(crate) mod limits;
 #[cfg_attr(not(feature = "launch"), expect(unreachable_pub, reason = "`launch` shows it"))]
 pub(crate) mod patience;
+pub(crate) mod pes;
 mod program;
 pub(crate) mod services;
 pub(crate) mod settings;

@@ -1,6 +1,7 @@
 //! Settings of a run: what `+options` say, or a program that has its own way to ask.
 
 use super::cpus::CpuList;
+use super::pes::Pes;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
 use chare_lrts::wrappers::FaultPlan;
 use std::path::PathBuf;
@@ -9,15 +10,15 @@ use std::path::PathBuf;
 ///
 /// ```no_run
 /// let mut config = chare::Config::default();
-/// config.pes_per_node = 4;
+/// config.pes_per_node = chare::Pes::Number(4);
 /// let program = chare::Program::new(config);
 /// # let _ = program;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Config {
-    /// `+p`: PEs of each node; at least 1.
-    pub pes_per_node: u32,
+    /// `+p`: PEs of each node.
+    pub pes_per_node: Pes,
     /// `+n`: nodes that the program starts on this host; at least 1.
     pub nodes: u32,
     /// `+lrts`: the backend to use, if one was named. The backends check whether it exists.
@@ -62,7 +63,7 @@ impl Default for Config {
     /// One node with one PE, and nothing else asked for.
     fn default() -> Self {
         Self {
-            pes_per_node: 1,
+            pes_per_node: Pes::default(),
             nodes: 1,
             lrts: None,
             nolocal: false,

@@ -11,10 +11,12 @@ mod environment;
 mod error;
 mod spelling;
 
-pub use crate::job::limits::{NODES_PER_HOST_MAX, PES_PER_NODE_MAX};
+pub use crate::job::limits::NODES_PER_HOST_MAX;
+pub use crate::job::pes::PES_PER_NODE_MAX;
 pub use error::ConfigError;
 
 use crate::job::cpus::CpuList;
+use crate::job::pes::Pes;
 use crate::job::settings::Config;
 use arguments::Split;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
@@ -37,10 +39,9 @@ pub enum Parsed {
 /// The options as clap knows them; the doc comments are the help table.
 #[derive(Args)]
 struct Options {
-    /// PEs (scheduler threads) of each node
-    #[arg(long, value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(PES_PER_NODE_MAX)))]
-    p: u32,
+    /// PEs (scheduler threads) of each node; `auto`: its share of the processors
+    #[arg(long, value_name = "N", default_value_t)]
+    p: Pes,
     /// Nodes (processes) that the program starts on this host
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(NODES_PER_HOST_MAX)))]

@@ -30,7 +30,7 @@ fn refusal(line: &str, environment: &[(&str, &str)]) -> String {
 #[test]
 fn nothing_asked_for_is_one_node_with_one_pe() {
     let config = run("");
-    assert_eq!((config.pes_per_node, config.nodes), (1, 1));
+    assert_eq!((config.pes_per_node, config.nodes), (Pes::Number(1), 1));
     assert_eq!((config.lrts, config.pemap), (None, None));
     assert!(!(config.nolocal || config.nocma || config.noshm || config.stats));
     assert!(config.program_arguments.is_empty());
@@ -41,7 +41,7 @@ fn options_are_taken_out_and_the_rest_is_left_in_order() {
     let config = run(
         "first +p 3 -v +n=4 +lrts tcp --long +nolocal +nocma +noshm +encrypt +stats +shuffle 7 +pemap 0-1 last",
     );
-    assert_eq!((config.pes_per_node, config.nodes), (3, 4));
+    assert_eq!((config.pes_per_node, config.nodes), (Pes::Number(3), 4));
     assert_eq!(config.lrts.as_deref(), Some("tcp"));
     assert_eq!(config.pemap.unwrap().as_slice(), [0, 1]);
     assert!(config.nolocal && config.nocma && config.noshm && config.encrypt && config.stats);
@@ -53,7 +53,7 @@ fn options_are_taken_out_and_the_rest_is_left_in_order() {
 #[test]
 fn glued_numbers_are_understood() {
     let config = run("+p4 +n2");
-    assert_eq!((config.pes_per_node, config.nodes), (4, 2));
+    assert_eq!((config.pes_per_node, config.nodes), (Pes::Number(4), 2));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn signed_numbers_and_lone_signs_are_the_programs() {
 #[test]
 fn what_follows_two_dashes_is_the_programs() {
     let config = run("+p 2 a -- +p 9 +nonsense --");
-    assert_eq!(config.pes_per_node, 2);
+    assert_eq!(config.pes_per_node, Pes::Number(2));
     assert_eq!(config.program_arguments, ["a", "--", "+p", "9", "+nonsense", "--"]);
 }
 
@@ -79,7 +79,7 @@ fn unknown_options_are_errors_with_the_right_spelling() {
 
 #[test]
 fn numbers_have_a_smallest_and_a_largest_value() {
-    assert_eq!(run("+p 4096").pes_per_node, 4096);
+    assert_eq!(run("+p 4096").pes_per_node, Pes::Number(4096));
     assert_eq!(run("+n 512").nodes, 512);
     for line in ["+p 0", "+p 4097", "+p 100000", "+p -3", "+p x", "+p 1.5", "+p 99999999999999999999", "+p0"]
     {
@@ -88,6 +88,14 @@ fn numbers_have_a_smallest_and_a_largest_value() {
     for line in ["+n 0", "+n 513", "+n 100000", "+n=", "+n"] {
         assert!(refusal(line, &[]).contains("'+n <N>'"), "{}", refusal(line, &[]));
     }
+}
+
+#[test]
+fn pes_may_be_left_to_the_binding() {
+    assert_eq!(run("+p auto").pes_per_node, Pes::Auto);
+    assert_eq!(run_with("", &[("CHARE_P", "auto")]).pes_per_node, Pes::Auto);
+    assert_eq!((Pes::Auto.to_string(), Pes::Number(3).to_string()), ("auto".into(), "3".into()));
+    assert!(refusal("+p Auto", &[]).contains("neither `auto` nor a number from 1 to 4096"));
 }
 
 #[test]
@@ -140,9 +148,9 @@ fn faults_and_traces_are_asked_for() {
 fn the_environment_fills_in_and_the_command_line_wins() {
     let environment = [("CHARE_P", "3"), ("CHARE_N", "2"), ("CHARE_STATS", "1"), ("CHARE_NOCMA", "0")];
     let config = run_with("+n 5", &environment);
-    assert_eq!((config.pes_per_node, config.nodes), (3, 5));
+    assert_eq!((config.pes_per_node, config.nodes), (Pes::Number(3), 5));
     assert!(config.stats && !config.nocma);
-    assert_eq!(run_with("", &[("CHARE_P", ""), ("OTHER", "x")]).pes_per_node, 1);
+    assert_eq!(run_with("", &[("CHARE_P", ""), ("OTHER", "x")]).pes_per_node, Pes::Number(1));
     run_with("", &[("CHARE_LAUNCH", "3:4"), ("CHARE_STARTUP_TIMEOUT", "5"), ("CHARE_TEST_ROLE", "x")]);
 }
 

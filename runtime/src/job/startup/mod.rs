@@ -17,6 +17,7 @@ mod no_launcher;
 
 use crate::job::life::{self, Main, NodeOptions, ReadyNode};
 use crate::job::patience;
+use crate::job::pes::Pes;
 use crate::job::settings::Config;
 use crate::model::error::JobError;
 use crate::node::Node;
@@ -56,7 +57,7 @@ impl Program {
     /// # Panics
     /// If it has no PE or no node.
     pub fn new(config: Config) -> Self {
-        assert!(config.nodes > 0 && config.pes_per_node > 0, "a job has at least one node and one PE");
+        assert!(config.nodes > 0 && config.pes_per_node != Pes::Number(0), "a job has at least one node and one PE");
         let network = ReachOptions {
             lrts: config.lrts.clone(),
             nolocal: config.nolocal,
@@ -80,7 +81,7 @@ impl Program {
     }
 
     /// PEs per node: `+p`.
-    pub fn pes_per_node(&self) -> u32 {
+    pub fn pes_per_node(&self) -> Pes {
         self.config.pes_per_node
     }
 

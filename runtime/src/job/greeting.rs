@@ -1,0 +1,86 @@
+//! Greeting of nodes: the first message between them, by which they find out whether they fit together and who shares a host with whom.
+
+use super::build;
+use super::company::{Company, Place, pes_of_each};
+use super::pes::Pes;
+use super::program;
+use crate::base::numbering::Numbers;
+use crate::base::processors::Processors;
+use crate::model::ids::NodeId;
+use chare_lrts::bootstrap::Bootstrap;
+use chare_lrts::{LrtsError, codec};
+use serde::{Deserialize, Serialize};
+
+/// What each node tells all others: its PEs, the program and its build, which must be equal, and where it runs.
+#[derive(Serialize, Deserialize)]
+struct Greeting {
+    pes: Pes,
+    digest: u128,
+    build: Option<u128>,
+    host: String,
+    processors: Processors,
+    /// The numbers that no job of the process has given.
+    numbers: Numbers,
+}
+
+/// What all nodes of the job agree on, and this one's company.
+pub(super) struct Agreement {
+    /// PEs of each node.
+    pub(super) pes: u32,
+    pub(super) company: Company,
+    /// The numbers that no job of any node's process has given: with these the job begins.
+    pub(super) first_numbers: Numbers,
+}
+
+/// Exchanges greetings with all nodes and compares them. Collective.
+///
+/// # Errors
+/// A node that was started unlike this one, or does not come.
+pub(super) fn greet(pes: Pes, bootstrap: &mut dyn Bootstrap) -> Result<Agreement, LrtsError> {
+    let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let failed = |cause: String| LrtsError::Bootstrap(cause);
+    let others_may_join = build::others_may_join().map_err(failed)?;
+    let mine = Greeting {
+        pes,
+        digest: program::digest(),
+        build: build::of_this_process(),
+        host,
+        processors: Processors::of_this_thread(),
+        numbers: Numbers::unused(),
+    };
+    let mut bytes = Vec::new();
+    codec::encode_into(&mine, &mut bytes).map_err(|error| failed(error.to_string()))?;
+    let own = bootstrap.node();
+    let mut first_numbers = mine.numbers;
+    let mut places = Vec::new();
+    for (node, bytes) in (0..).map(NodeId).zip(bootstrap.all_gather(bytes)?) {
+        let theirs: Greeting = codec::decode(&bytes)
+            .map_err(|error| failed(format!("{node} runs another program or version: {error}")))?;
+        if theirs.digest != mine.digest {
+            return Err(failed(format!(
+                "{node} has other chare types or entry methods than {own}; run the same build everywhere"
+            )));
+        }
+        let is_other = |(theirs, mine)| theirs != mine;
+        if !others_may_join && theirs.build.zip(mine.build).is_some_and(is_other) {
+            return Err(failed(format!(
+                "{node} runs another build of the program than {own}; run the same build everywhere, or set \
+                 {VARIABLE}=1 for all nodes if messages of both builds are laid out alike",
+                VARIABLE = build::VARIABLE
+            )));
+        }
+        if theirs.pes != mine.pes {
+            return Err(failed(format!(
+                "{node} was started with `+p {}`, {own} with `+p {}`; give all nodes the same `+p`",
+                theirs.pes, mine.pes
+            )));
+        }
+        first_numbers = first_numbers.or(theirs.numbers);
+        places.push(Place { host: theirs.host, processors: theirs.processors });
+    }
+    let pes = match pes {
+        Pes::Number(pes) => pes,
+        Pes::Auto => pes_of_each(&places),
+    };
+    Ok(Agreement { pes, company: Company::of(own.index(), &places, pes), first_numbers })
+}
