@@ -65,6 +65,19 @@ fn open_mpi_starts_one_job() {
     }
 }
 
+/// As in containers of their own that share the host's network.
+#[test]
+fn nodes_in_process_namespaces_of_their_own_share_memory() {
+    let Some(launcher) = Launcher::hydra() else { return };
+    if !rustix::process::geteuid().is_root() {
+        return println!("skipped: namespaces of processes, which root may make");
+    }
+    let outcome = launcher.run(2, &format!("unshare --pid --fork --mount-proc {}", probe("lend +stats")));
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.stdout.contains("messages by shm, memory by shared mapping"), "{outcome:?}");
+    assert!(outcome.stderr.contains("`--pid=host`"), "what is slower is told: {outcome:?}");
+}
+
 #[test]
 fn mpich_starts_one_job() {
     if let Some(launcher) = Launcher::hydra() {

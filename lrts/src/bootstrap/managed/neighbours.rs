@@ -8,6 +8,8 @@
 
 use crate::bootstrap::wait::wait_readable;
 use crate::ids::NodeId;
+use nix::sys::socket::getsockopt;
+use nix::sys::socket::sockopt::PeerCredentials;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{
@@ -107,8 +109,9 @@ impl Door {
             Err(Errno::AGAIN | Errno::CONNABORTED | Errno::INTR) => return Ok(None),
             Err(cause) => return Err(cause.into()),
         };
-        let is_same_user = rustix::net::sockopt::socket_peercred(&visitor)
-            .is_ok_and(|credentials| credentials.uid == rustix::process::geteuid());
+        // The number of a process in another namespace is 0 here, which rustix takes for no answer.
+        let is_same_user = getsockopt(&visitor, PeerCredentials)
+            .is_ok_and(|credentials| credentials.uid() == rustix::process::geteuid().as_raw());
         if !is_same_user || wait_readable(&visitor, deadline.min(Instant::now() + KNOCK_PATIENCE)).is_err() {
             return Ok(None);
         }
