@@ -39,7 +39,7 @@ pub enum Parsed {
 /// The options as clap knows them; the doc comments are the help table.
 #[derive(Args)]
 struct Options {
-    /// PEs (scheduler threads) of each node; `auto`: its share of the processors
+    /// PEs (threads) of each node; auto: one for each processor
     #[arg(long, value_name = "N", default_value_t)]
     p: Pes,
     /// Nodes (processes) that the program starts on this host
@@ -58,8 +58,8 @@ struct Options {
     /// Do not use shared memory between processes
     #[arg(long)]
     noshm: bool,
-    /// Interface or network on which nodes listen for other hosts, such as eth0
-    #[arg(long, value_name = "NAME|CIDR")]
+    /// Where nodes listen for other hosts, as eth0 or 10.1.0.0/16
+    #[arg(long, value_name = "NAME")]
     interface: Option<Interface>,
     /// Ports on which nodes listen for other hosts, such as 5000-5099
     #[arg(long, value_name = "A-B")]

@@ -181,7 +181,7 @@ fn help_is_a_table_in_our_spelling() {
         "+nolocal",
         "+nocma",
         "+noshm",
-        "+interface <NAME|CIDR>",
+        "+interface <NAME>",
         "+ports <A-B>",
         "+encrypt",
         "+clear",
