@@ -44,6 +44,10 @@ impl Bootstrap for Pair {
         &self.key
     }
 
+    fn neighbours(&self) -> Vec<NodeId> {
+        vec![NodeId(1 - self.node.0)]
+    }
+
     fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
         let other = NodeId(1 - self.node.0);
         self.socket.take().map(|socket| (other, socket)).into_iter().collect()

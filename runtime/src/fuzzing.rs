@@ -107,11 +107,17 @@ impl Pair {
                 bootstraps.into_iter().map(|bootstrap| scope.spawn(|| open(bootstrap))).collect();
             opening.into_iter().map(|node| node.join().expect("no panic")).collect()
         });
-        let topology = Topology::new(2, 1);
+        let topology = Topology::new(&[NodeId(0), NodeId(1)], 1);
         let pes = (0..).zip(networks).map(|(index, network)| {
             Pe::new(
                 PeId(index),
-                Arc::new(Node::new(NodeId(index), topology, network, (2, Numbers::default()), life::ABOVE)),
+                Arc::new(Node::new(
+                    NodeId(index),
+                    topology.clone(),
+                    network,
+                    (2, Numbers::default()),
+                    life::ABOVE,
+                )),
                 None,
                 SERVICES,
             )

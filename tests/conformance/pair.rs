@@ -58,6 +58,10 @@ impl Bootstrap for Pair {
         &self.key
     }
 
+    fn neighbours(&self) -> Vec<NodeId> {
+        vec![NodeId(1 - self.node.0)]
+    }
+
     fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
         self.neighbour.take().map(|socket| (NodeId(1 - self.node.0), socket)).into_iter().collect()
     }

@@ -30,6 +30,10 @@ impl Bootstrap for Scripted {
         &self.key
     }
 
+    fn neighbours(&self) -> Vec<NodeId> {
+        Vec::new()
+    }
+
     fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
         Vec::new()
     }

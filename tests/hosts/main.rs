@@ -92,6 +92,39 @@ fn hosts_find_their_own_addresses_and_listen_where_they_are_told() {
     assert!(clues.iter().all(|clue| outcome.complaint().contains(clue)), "{outcome:?}");
 }
 
+/// Bytes that nodes of different hosts exchanged, as all nodes count them in `+stats`; each host has `per_host` nodes.
+fn counted_between_hosts(stats: &str, per_host: u32) -> u64 {
+    let mut counted = 0;
+    for line in stats.lines().filter(|line| line.contains("; used: ")) {
+        let mut ends = line.split(" -> ").map(|end| end.trim_start_matches("node ").split(':').next());
+        let mut host = || -> Option<u32> { Some(ends.next()??.parse::<u32>().ok()? / per_host) };
+        if host().expect("a node") != host().expect("another") {
+            let bytes =
+                line.split(" bytes)").filter_map(|start| start.rsplit('(').next()?.parse::<u64>().ok());
+            counted += bytes.sum::<u64>();
+        }
+    }
+    counted
+}
+
+#[test]
+fn a_broadcast_goes_to_each_other_host_once() {
+    /// One as an ordinary argument and one as a nocopy argument, to four nodes on each of two hosts.
+    const BYTES: u64 = 16 << 20;
+    const PER_HOST: u32 = 4;
+    for (options, _) in fabrics() {
+        let Some(lab) = Lab::new(2) else { return };
+        let program = format!("{} {BYTES} 0 +stats {options}", env!("CARGO_BIN_EXE_large_bcast"));
+        let said = chare_run().pass(&arguments(&lab, 2 * PER_HOST, &program));
+        let by_nodes = counted_between_hosts(&said, PER_HOST);
+        let by_ports: u64 = (1..=2).map(|host| lab.sent_bytes(host)).sum();
+        for counted in [by_nodes, by_ports] {
+            let range = 2 * BYTES..2 * BYTES * 21 / 20;
+            assert!(range.contains(&counted), "`{options}`: {by_nodes} and {by_ports} bytes\n{said}");
+        }
+    }
+}
+
 /// Floods two hosts, pulls a cable in the second round, and looks at how the job ends.
 fn cut(options: &str) {
     let Some(lab) = Lab::new(2) else { return };

@@ -88,6 +88,10 @@ impl Bootstrap for Local {
         &self.key
     }
 
+    fn neighbours(&self) -> Vec<NodeId> {
+        self.neighbours.iter().map(|(peer, _)| *peer).collect()
+    }
+
     fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
         std::mem::take(&mut self.neighbours)
     }

@@ -6,6 +6,7 @@
 mod address;
 pub mod control;
 mod host;
+pub mod hosts;
 mod inherited;
 pub mod launched;
 pub mod listening;
@@ -50,6 +51,9 @@ pub trait Bootstrap: Send {
 
     /// The job's key.
     fn key(&self) -> &JobKey;
+
+    /// The other nodes of this host, in order, until their sockets are taken.
+    fn neighbours(&self) -> Vec<NodeId>;
 
     /// Takes the private sockets to the other nodes of this host: connected `SOCK_SEQPACKET` unix
     /// sockets, one per neighbour. A second call returns nothing.

@@ -37,6 +37,10 @@ impl Bootstrap for Single {
         &self.key
     }
 
+    fn neighbours(&self) -> Vec<NodeId> {
+        Vec::new()
+    }
+
     fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
         Vec::new()
     }

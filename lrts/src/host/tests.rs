@@ -38,6 +38,10 @@ impl Bootstrap for Played {
         &self.key
     }
 
+    fn neighbours(&self) -> Vec<NodeId> {
+        vec![PEER]
+    }
+
     fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
         self.socket.take().map(|socket| (PEER, socket)).into_iter().collect()
     }

@@ -7,17 +7,21 @@ use super::program;
 use crate::base::numbering::Numbers;
 use crate::base::processors::Processors;
 use crate::model::ids::NodeId;
-use chare_lrts::bootstrap::Bootstrap;
+use chare_lrts::bootstrap::{Bootstrap, hosts};
 use chare_lrts::{LrtsError, codec};
 use serde::{Deserialize, Serialize};
 
-/// What each node tells all others: its PEs, the program and its build, which must be equal, and where it runs.
+/// What each node tells all others: its PEs, the program and its build, which must be equal, and where it runs: twice, because who shares
+/// processors need not share memory.
 #[derive(Serialize, Deserialize)]
 struct Greeting {
     pes: Pes,
     digest: u128,
     build: Option<u128>,
-    host: String,
+    /// The kernel that runs the node, whose processors and memory its nodes share out. Nothing else goes by it.
+    kernel: String,
+    /// The lowest node that the node met on its host.
+    lowest: NodeId,
     processors: Processors,
     /// The numbers that no job of the process has given.
     numbers: Numbers,
@@ -27,32 +31,36 @@ struct Greeting {
 pub(super) struct Agreement {
     /// PEs of each node.
     pub(super) pes: u32,
+    /// By node: the lowest node of its host.
+    pub(super) lowest: Vec<NodeId>,
     pub(super) company: Company,
     /// The numbers that no job of any node's process has given: with these the job begins.
     pub(super) first_numbers: Numbers,
 }
 
-/// Exchanges greetings with all nodes and compares them. Collective.
+/// Exchanges greetings with all nodes and compares them. With `nolocal` a node has met nobody on its host. Collective.
 ///
 /// # Errors
 /// A node that was started unlike this one, or does not come.
-pub(super) fn greet(pes: Pes, bootstrap: &mut dyn Bootstrap) -> Result<Agreement, LrtsError> {
-    let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+pub(super) fn greet(pes: Pes, nolocal: bool, bootstrap: &mut dyn Bootstrap) -> Result<Agreement, LrtsError> {
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let failed = |cause: String| LrtsError::Bootstrap(cause);
     let others_may_join = build::others_may_join().map_err(failed)?;
+    let own = bootstrap.node();
+    let met = if nolocal { Vec::new() } else { bootstrap.neighbours() };
     let mine = Greeting {
         pes,
         digest: program::digest(),
         build: build::of_this_process(),
-        host,
+        kernel,
+        lowest: hosts::lowest(own, &met),
         processors: Processors::of_this_thread(),
         numbers: Numbers::unused(),
     };
     let mut bytes = Vec::new();
     codec::encode_into(&mine, &mut bytes).map_err(|error| failed(error.to_string()))?;
-    let own = bootstrap.node();
     let mut first_numbers = mine.numbers;
-    let mut places = Vec::new();
+    let (mut places, mut lowest) = (Vec::new(), Vec::new());
     for (node, bytes) in (0..).map(NodeId).zip(bootstrap.all_gather(bytes)?) {
         let theirs: Greeting = codec::decode(&bytes)
             .map_err(|error| failed(format!("{node} runs another program or version: {error}")))?;
@@ -76,11 +84,13 @@ pub(super) fn greet(pes: Pes, bootstrap: &mut dyn Bootstrap) -> Result<Agreement
             )));
         }
         first_numbers = first_numbers.or(theirs.numbers);
-        places.push(Place { host: theirs.host, processors: theirs.processors });
+        lowest.push(theirs.lowest);
+        places.push(Place { host: theirs.kernel, processors: theirs.processors });
     }
+    hosts::agree(own, &met, &lowest)?;
     let pes = match pes {
         Pes::Number(pes) => pes,
         Pes::Auto => pes_of_each(&places),
     };
-    Ok(Agreement { pes, company: Company::of(own.index(), &places, pes), first_numbers })
+    Ok(Agreement { pes, lowest, company: Company::of(own.index(), &places, pes), first_numbers })
 }

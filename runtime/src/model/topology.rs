@@ -1,95 +1,183 @@
-//! Topology of a job: its nodes, the PEs of each node, and the tree that broadcasts and reductions follow over the nodes.
+//! Topology of a job: its nodes, the PEs of each node, the host of each node, and the tree that broadcasts and reductions follow over
+//! hosts and nodes.
+//!
+//! ```text
+//!                 root ------ leads its host             hosts: a tree of 4 branches over their leaders
+//!               /  |   \
+//!         leader leader  nodes of the root's host        a host: a tree of 4 branches over its nodes
+//!          /  \
+//!     leader  nodes of its host
+//! ```
+//! 1. Nodes of one host have met (see `chare_lrts::bootstrap::hosts`): they share memory, or could. With `+nolocal` each node has a host of
+//!    its own.
+//! 2. The lowest node of a host leads it; the root leads its own. So a message to all nodes goes to each other host once, whichever node
+//!    is the root and however nodes are spread over hosts.
+
+mod hosts;
+mod ring;
+
+pub(crate) use ring::BRANCHES;
 
 use crate::model::ids::{NodeId, PeId};
-
-/// Children of a node in the tree: enough to be shallow, few enough that the root is not the bottleneck.
-pub(crate) const BRANCHES: u32 = 4;
+use hosts::{Hosts, Place};
+use ring::Ring;
+use std::sync::Arc;
 
 /// The nodes of a job, with equally many PEs each, numbered node by node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Topology {
     nodes: u32,
     pes_per_node: u32,
+    hosts: Arc<Hosts>,
 }
 
 impl Topology {
-    pub(crate) fn new(nodes: u32, pes_per_node: u32) -> Self {
-        Self { nodes, pes_per_node }
+    /// The topology of nodes that agree, one after another, which is the lowest node of their host.
+    pub(crate) fn new(lowest: &[NodeId], pes_per_node: u32) -> Self {
+        Self { nodes: lowest.len() as u32, pes_per_node, hosts: Arc::new(Hosts::new(lowest)) }
     }
 
-    pub(crate) fn nodes(self) -> u32 {
+    #[cfg(test)]
+    pub(crate) fn on_one_host(nodes: u32, pes_per_node: u32) -> Self {
+        Self::new(&vec![NodeId(0); nodes as usize], pes_per_node)
+    }
+
+    pub(crate) fn nodes(&self) -> u32 {
         self.nodes
     }
 
-    pub(crate) fn pes_per_node(self) -> u32 {
+    pub(crate) fn pes_per_node(&self) -> u32 {
         self.pes_per_node
     }
 
-    pub(crate) fn pes(self) -> u32 {
+    pub(crate) fn pes(&self) -> u32 {
         self.nodes * self.pes_per_node
     }
 
-    pub(crate) fn node_of(self, pe: PeId) -> NodeId {
+    pub(crate) fn node_of(&self, pe: PeId) -> NodeId {
         NodeId(pe.0 / self.pes_per_node)
     }
 
     /// The PE's position within its node.
-    pub(crate) fn rank_of(self, pe: PeId) -> usize {
+    pub(crate) fn rank_of(&self, pe: PeId) -> usize {
         (pe.0 % self.pes_per_node) as usize
     }
 
-    pub(crate) fn pe(self, node: NodeId, rank: u32) -> PeId {
+    pub(crate) fn pe(&self, node: NodeId, rank: u32) -> PeId {
         PeId(node.0 * self.pes_per_node + rank)
     }
 
-    pub(crate) fn pes_of(self, node: NodeId) -> impl Iterator<Item = PeId> {
-        (0..self.pes_per_node).map(move |rank| self.pe(node, rank))
+    pub(crate) fn pes_of(&self, node: NodeId) -> impl Iterator<Item = PeId> + use<> {
+        let first = node.0 * self.pes_per_node;
+        (first..first + self.pes_per_node).map(PeId)
     }
 
-    /// The nodes below `node` in the tree whose root is `root`.
-    pub(crate) fn children(self, node: NodeId, root: NodeId) -> impl Iterator<Item = NodeId> {
-        let place = u64::from((node.0 + self.nodes - root.0) % self.nodes);
-        (1..=u64::from(BRANCHES))
-            .map(move |branch| place * u64::from(BRANCHES) + branch)
-            .filter(move |child| *child < u64::from(self.nodes))
-            .map(move |child| NodeId((child as u32 + root.0) % self.nodes))
+    /// The number of the node's host among the hosts of the job.
+    pub(crate) fn host_of(&self, node: NodeId) -> u32 {
+        self.hosts.place(node).host
+    }
+
+    /// The nodes right below `node` in the tree whose root is `root`, those of other hosts first: they have the longer way.
+    pub(crate) fn children(&self, node: NodeId, root: NodeId) -> impl Iterator<Item = NodeId> {
+        let (Place { host, position }, top) = (self.hosts.place(node), self.hosts.place(root));
+        let leader = leading(host, top);
+        let over_hosts = Ring { first: top.host, len: self.hosts.count() };
+        let far = (position == leader).then(|| over_hosts.below(host)).into_iter().flatten();
+        let far = far.map(move |host| self.hosts.nodes(host)[leading(host, top) as usize]);
+        let mates = self.hosts.nodes(host);
+        let near = Ring { first: leader, len: mates.len() as u32 }.below(position);
+        far.chain(near.map(|position| mates[position as usize]))
     }
 
     /// How many PEs there are on `node` and on the nodes below it in the tree whose root is `root`.
-    pub(crate) fn pes_below(self, node: NodeId, root: NodeId) -> u64 {
+    pub(crate) fn pes_below(&self, node: NodeId, root: NodeId) -> u64 {
         let below: u64 = self.children(node, root).map(|child| self.pes_below(child, root)).sum();
         u64::from(self.pes_per_node) + below
     }
 
     /// The node above `node` in the tree whose root is `root`; `None` for the root itself.
-    pub(crate) fn parent(self, node: NodeId, root: NodeId) -> Option<NodeId> {
-        let place = (node.0 + self.nodes - root.0) % self.nodes;
-        (place > 0).then(|| NodeId(((place - 1) / BRANCHES + root.0) % self.nodes))
+    pub(crate) fn parent(&self, node: NodeId, root: NodeId) -> Option<NodeId> {
+        let (Place { host, position }, top) = (self.hosts.place(node), self.hosts.place(root));
+        let mates = self.hosts.nodes(host);
+        if let Some(above) = (Ring { first: leading(host, top), len: mates.len() as u32 }).above(position) {
+            return Some(mates[above as usize]);
+        }
+        let above = Ring { first: top.host, len: self.hosts.count() }.above(host)?;
+        Some(self.hosts.nodes(above)[leading(above, top) as usize])
     }
 }
 
+/// Which of a host's nodes leads it, in the tree whose root has the place `top`.
+fn leading(host: u32, top: Place) -> u32 {
+    if host == top.host { top.position } else { 0 }
+}
+
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
+
+    /// Nodes spread over hosts in blocks, in turn, or anyhow.
+    pub(crate) fn spread(nodes: u32, hosts: u32, seed: u64) -> Vec<NodeId> {
+        let mut random = StdRng::seed_from_u64(seed);
+        let mut on = |node: u32| match seed % 3 {
+            0 => node * hosts / nodes,
+            1 => node % hosts,
+            _ => random.random_range(0..hosts),
+        };
+        let hosts: Vec<u32> = (0..nodes).map(&mut on).collect();
+        let lowest = |host| hosts.iter().position(|other| other == host).expect("its own at least");
+        hosts.iter().map(|host| NodeId(lowest(host) as u32)).collect()
+    }
 
     #[test]
-    fn the_tree_reaches_every_node_once_from_any_root() {
-        for nodes in [1, 2, 5, 6, 23] {
-            let topology = Topology::new(nodes, 1);
+    fn the_tree_reaches_every_node_once_and_every_other_host_once_from_any_root() {
+        for seed in 0..300 {
+            let mut random = StdRng::seed_from_u64(seed);
+            let nodes = random.random_range(1..40);
+            let topology = Topology::new(&spread(nodes, random.random_range(1..=nodes), seed), 1);
+            let hosts = topology.hosts.count() as usize;
             for root in (0..nodes).map(NodeId) {
-                let mut reached = vec![root];
-                let mut at = 0;
+                let (mut reached, mut at, mut crossings) = (vec![root], 0, 0);
                 while at < reached.len() {
                     let parent = reached[at];
                     for child in topology.children(parent, root) {
                         assert_eq!(topology.parent(child, root), Some(parent));
+                        crossings += usize::from(topology.host_of(child) != topology.host_of(parent));
                         reached.push(child);
                     }
                     at += 1;
                 }
+                assert_eq!(topology.parent(root, root), None);
+                assert_eq!(crossings, hosts - 1, "seed {seed}, {root}: {topology:?}");
+                assert_eq!(topology.pes_below(root, root), u64::from(nodes));
                 reached.sort();
-                assert_eq!(reached, (0..nodes).map(NodeId).collect::<Vec<_>>());
+                assert_eq!(reached, (0..nodes).map(NodeId).collect::<Vec<_>>(), "seed {seed}, {root}");
             }
         }
+    }
+
+    #[test]
+    fn one_host_and_hosts_of_one_node_have_the_same_tree() {
+        for nodes in [1, 2, 5, 6, 23] {
+            let alone: Vec<NodeId> = (0..nodes).map(NodeId).collect();
+            let (together, apart) = (Topology::on_one_host(nodes, 1), Topology::new(&alone, 1));
+            for (node, root) in alone.iter().flat_map(|node| alone.iter().map(move |root| (*node, *root))) {
+                assert!(together.children(node, root).eq(apart.children(node, root)));
+            }
+        }
+    }
+
+    #[test]
+    fn two_hosts_of_eight_nodes_are_joined_by_one_edge() {
+        let topology = Topology::new(&spread(16, 2, 0), 1);
+        let children = |node, root| -> Vec<u32> {
+            topology.children(NodeId(node), NodeId(root)).map(|child| child.0).collect()
+        };
+        assert_eq!(children(0, 0), [8, 1, 2, 3, 4]);
+        assert_eq!(children(8, 0), [9, 10, 11, 12]);
+        assert_eq!(children(9, 0), [13, 14, 15]);
+        assert_eq!(children(11, 11), [0, 12, 13, 14, 15]);
     }
 }

@@ -123,13 +123,12 @@ impl Node {
         Above { look, services }: Above,
     ) -> Self {
         let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
-        let pes = topology.pes_per_node() as usize;
+        let (first_pe, pes) = (topology.pe(id, 0), topology.pes_per_node() as usize);
         let frame_bytes_max = network.capabilities().frame_bytes_max;
         Self {
             id,
-            topology,
             first_numbers,
-            first_pe: topology.pe(id, 0),
+            first_pe,
             network,
             transfers: Transfers::default(),
             deregistrations: Deregistrations::default(),
@@ -143,6 +142,7 @@ impl Node {
             started: Instant::now(),
             mailboxes: (0..pes).map(|_| Arc::new(CachePadded::new(Mailbox::new()))).collect(),
             departures: Departures::new(topology.nodes(), Arc::clone(&allowance)),
+            topology,
             allowance,
             headroom: Headroom::new(host_nodes),
             look,

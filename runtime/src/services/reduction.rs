@@ -262,7 +262,7 @@ fn spread_begin(pe: &Pe, id: CollectionId, news: Begun, wanted: bool) {
     for member in pe.node.pes() {
         send(pe, member, ReductionMessage::Begun { collection: id, news });
     }
-    let (topology, node) = (pe.node.topology, pe.node.id);
+    let (topology, node) = (&pe.node.topology, pe.node.id);
     let neighbours = topology.children(node, root).chain(topology.parent(node, root));
     neighbours.for_each(|node: NodeId| {
         send(pe, first_pe(pe, node), ReductionMessage::Begin { collection: id, news });

@@ -59,6 +59,10 @@ impl Bootstrap for Detour {
         self.local.key()
     }
 
+    fn neighbours(&self) -> Vec<NodeId> {
+        self.local.neighbours()
+    }
+
     fn take_neighbours(&mut self) -> Vec<(NodeId, OwnedFd)> {
         self.local.take_neighbours()
     }

@@ -5,6 +5,8 @@
 //!       |                   |                |
 //!    members             members          members     all members of a process share one memory
 //! ```
+//! The tree enters each host once. So bytes go to another host once, where memory can be mapped: its leader fetches them, and the others
+//! map the leader's copy.
 //! 1. A node brings each argument in once: the bytes came with the message, or the node reads its parent's memory in place where that can
 //!    be mapped, or it fetches the parent's copy with one get.
 //! 2. When all arguments are here, the node tells its children and its own members. A child is lent the node's copy; or, where the node

@@ -48,9 +48,12 @@ impl CollectionInfo {
         }
         let info = Self { id: blueprint.id, chare, topology, blueprint, placed: OnceLock::new() };
         // The fullest node has at least as many members as the average one; a total that passes here is small enough to be counted.
-        info.check_room(info.blueprint.elements.len() / u64::from(topology.nodes()), host_memory_bytes())?;
+        info.check_room(
+            info.blueprint.elements.len() / u64::from(info.topology.nodes()),
+            host_memory_bytes(),
+        )?;
         if info.bound_to().is_none() {
-            let map = PlacementMap::new(&info.blueprint, &chare.index, topology)?;
+            let map = PlacementMap::new(&info.blueprint, &chare.index, info.topology.clone())?;
             info.place(Arc::new(map))?;
         }
         Ok(info)
@@ -262,24 +265,25 @@ pub(crate) mod tests {
 
     #[test]
     fn every_member_has_exactly_one_home_and_every_pe_knows_its_members() {
-        let topology = Topology::new(3, 2);
+        let topology = Topology::on_one_host(3, 2);
         for len in [0, 1, 5, 6, 7, 100] {
             let table = Placement::Table((0..len).map(|index| PeId((index * index % 6) as u32)).collect());
             for placement in [Placement::Block, Placement::RoundRobin, Placement::Hash, table] {
-                let info = info(len, placement, topology).unwrap();
+                let info = info(len, placement, topology.clone()).unwrap();
                 check_homes(&info, &(0..len).map(Index::from).collect::<Vec<_>>());
             }
         }
         let odd: Vec<Index> = (0..50).map(|number| Index::from(2 * number + 1)).collect();
         for placement in [Placement::Block, Placement::RoundRobin, Placement::Hash] {
             let list = Elements::List(odd.iter().map(|index| (*index, None)).collect());
-            check_homes(&CollectionInfo::new(blueprint(list, placement), &DUMMY, topology).unwrap(), &odd);
+            let info = CollectionInfo::new(blueprint(list, placement), &DUMMY, topology.clone());
+            check_homes(&info.unwrap(), &odd);
         }
     }
 
     #[test]
     fn nodegroups_have_one_member_per_node() {
-        let info = info(3, Placement::PerNode, Topology::new(3, 2)).unwrap();
+        let info = info(3, Placement::PerNode, Topology::on_one_host(3, 2)).unwrap();
         assert_eq!(info.home(Index::from(2)), PeId(5));
         assert_eq!(info.members_on(PeId(5)), [Index::from(2)]);
         assert!(info.members_on(PeId(4)).is_empty());
@@ -288,7 +292,7 @@ pub(crate) mod tests {
     #[test]
     fn a_placement_that_does_not_fit_is_refused() {
         let table = |pes: &[u32]| Placement::Table(pes.iter().copied().map(PeId).collect());
-        let new = |len, placement| info(len, placement, Topology::new(1, 2));
+        let new = |len, placement| info(len, placement, Topology::on_one_host(1, 2));
         assert!(new(3, table(&[0, 0])).unwrap_err().contains("2 elements"));
         assert!(new(2, table(&[0, 2])).unwrap_err().contains("PE 2"));
         assert!(new(3, Placement::PerPe).unwrap_err().contains("3 members"));
@@ -296,12 +300,12 @@ pub(crate) mod tests {
 
     #[test]
     fn members_fit_the_memory_of_a_host_or_are_refused() {
-        let five = info(5, Placement::Block, Topology::new(2, 2)).unwrap();
+        let five = info(5, Placement::Block, Topology::on_one_host(2, 2)).unwrap();
         let needed = 3 * DUMMY.bytes;
         assert_eq!(five.check_room(3, needed), Ok(()));
         assert!(five.check_room(3, needed - 1).unwrap_err().contains("5 members"));
         for placement in [Placement::Block, Placement::RoundRobin, Placement::Hash] {
-            let refused = info(u64::MAX, placement, Topology::new(2, 2));
+            let refused = info(u64::MAX, placement, Topology::on_one_host(2, 2));
             assert!(refused.is_err_and(|cause| cause.contains("create fewer")));
         }
     }
@@ -310,7 +314,7 @@ pub(crate) mod tests {
     fn a_creator_that_does_not_exist_is_refused() {
         let mut alleged = blueprint(Elements::List(Arc::default()), Placement::Hash);
         alleged.id.creator = PeId(2);
-        let refused = CollectionInfo::new(alleged, &DUMMY, Topology::new(1, 2));
+        let refused = CollectionInfo::new(alleged, &DUMMY, Topology::on_one_host(1, 2));
         assert!(refused.unwrap_err().contains("PE 2"));
     }
 }

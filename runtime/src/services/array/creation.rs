@@ -34,7 +34,7 @@ pub(crate) fn create(
 ) {
     let told = |_| ArrayFrame::Members { root: pe.node.id, blueprint: Box::new(blueprint.clone()) };
     tree::tell_nodes(pe, TreeMessage::plain(ID), arguments, told);
-    let info = match CollectionInfo::new(blueprint, chare, pe.node.topology) {
+    let info = match CollectionInfo::new(blueprint, chare, pe.node.topology.clone()) {
         Ok(info) => Arc::new(info),
         Err(cause) => panic!("{} cannot be created: {cause}", chare.name),
     };
@@ -97,7 +97,7 @@ pub(super) fn arrive(
     } else {
         (chare.decode)(rest).map_err(|error| error.to_string())?
     };
-    let info = CollectionInfo::new(blueprint, chare, node.topology)
+    let info = CollectionInfo::new(blueprint, chare, node.topology.clone())
         .map_err(|cause| format!("{} cannot be created: {cause}", chare.name))?;
     let info = Arc::new(info);
     tree::tell_pes(node, &CallOptions::new().expedited(), || ArrayMessage::CreateMembers {

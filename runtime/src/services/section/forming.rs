@@ -5,7 +5,7 @@ use super::members_at_home::{LocalSection, Standing, show, state};
 use super::message::{SectionMessage, tell};
 use super::multicast::make_up;
 use super::news::{SectionEvent, SectionNews};
-use super::tree::place_all;
+use super::tree::{in_order, place_all};
 use crate::delivery::outbox;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::Envelope;
@@ -57,10 +57,10 @@ pub(super) fn assemble(
         let event = SectionEvent::Forming { members, within };
         return require_later(pe, whole, own.clone(), SectionNews { section, event });
     }
-    let pes: Arc<[PeId]> = homes.keys().copied().collect();
+    let pes: Arc<[PeId]> = in_order(&pe.node.topology, pe.id, homes.keys().copied()).into();
     let own = homes.remove(&pe.id).unwrap_or_default();
     let mut waiting = Vec::new();
-    for place in place_all(pe.node.topology, pe.id, &pes) {
+    for place in place_all(&pe.node.topology, pe.id, &pes) {
         match place.parent {
             None => {
                 let local = LocalSection::new(&own, None, place.below, Arc::clone(&pes));

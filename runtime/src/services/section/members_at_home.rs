@@ -45,7 +45,7 @@ pub(super) struct LocalSection {
     pub(super) calls_heard: u64,
     /// How many calls are to be received before the section is forgotten, once it is dissolved.
     pub(super) calls_due: Option<u64>,
-    /// At the root: the homes of all members, in order.
+    /// At the root: the homes of all members, in the order of the tree.
     pub(super) homes: Arc<[PeId]>,
     /// At the root: calls that it has sent to the members' homes.
     pub(super) calls_made: u64,

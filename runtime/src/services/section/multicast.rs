@@ -91,7 +91,7 @@ fn spread(pe: &Pe, options: &CallOptions, call: SectionCall) {
         local.calls_made += 1;
         Arc::clone(&local.homes)
     };
-    let (near, far) = split(pe.node.topology, pe.id, &homes);
+    let (near, far) = split(&pe.node.topology, pe.id, &homes);
     let call = CallOfSection { section, entry: entry.id, options: options.clone(), reference };
     let mut children = Vec::new();
     if !far.is_empty() {
@@ -143,7 +143,7 @@ fn pass_on(
     carried: &[Carried],
     encoded: &[u8],
 ) -> Result<Vec<NodeId>, String> {
-    let branches = branches(node.topology, pes);
+    let branches = branches(&node.topology, node.id, pes);
     let children: Vec<NodeId> = branches.iter().map(|branch| node.topology.node_of(branch[0])).collect();
     let message = |position: usize, nocopy| {
         let leg = Leg::Down(branches[position].to_vec());
@@ -202,7 +202,7 @@ pub(super) fn arrive(
             node.deliver(to, Work::Message(envelope, cost));
         }
         Leg::Down(pes) => {
-            let (near, far) = split(node.topology, node.topology.pe(node.id, 0), &pes);
+            let (near, far) = split(&node.topology, node.topology.pe(node.id, 0), &pes);
             if let Err(cause) = pass_on(node, &node.outside, &far, &call, &carried, &encoded) {
                 let (what, pe) = ("passing on a call of a section".to_owned(), node.topology.pe(node.id, 0));
                 node.fail(JobError::Delivery { what, pe, node: node.id, cause });

@@ -107,7 +107,7 @@ fn mixed(one: u64, other: u64) -> u64 {
 
 impl<'a> Run<'a> {
     fn new(program: &'a Program<'a>) -> Self {
-        let topology = program.topology;
+        let topology = &program.topology;
         let on_pe = |pe: u32| {
             let members: BTreeMap<_, _> =
                 program.initial.iter().filter(|(_, at)| *at == pe).map(|(member, _)| (*member, 0)).collect();
@@ -255,7 +255,7 @@ impl<'a> Run<'a> {
     }
 
     fn fold(&mut self, node: u32, partial: Partial) {
-        let topology = self.program.topology;
+        let topology = &self.program.topology;
         let parent = topology.parent(NodeId(node), ROOT);
         let place = Place {
             collection: COLLECTION,
@@ -283,7 +283,7 @@ impl<'a> Run<'a> {
     }
 
     fn spread(&mut self, node: u32, news: Begun, wanted: bool) {
-        let topology = self.program.topology;
+        let topology = &self.program.topology;
         let OnNode { partials, telling } = &mut self.nodes[node as usize];
         let noted = telling.note(news, || partials.end(COLLECTION), wanted);
         let Some(news) = noted.unwrap() else { return };

@@ -6,7 +6,7 @@ use crate::model::topology::Topology;
 /// A birth beside a call, where nobody was, in jobs of these shapes.
 fn check_birth_beside_call(shapes: &[(u32, u32)]) {
     for (nodes, pes) in shapes {
-        let topology = Topology::new(*nodes, *pes);
+        let topology = Topology::on_one_host(*nodes, *pes);
         let last = topology.pes() - 1;
         let first_phase = [Act::Call(1), Act::Insert { member: 1, pe: last }];
         check(
@@ -30,7 +30,7 @@ fn who_is_born_beside_a_call_takes_part_if_it_hears_the_call_in_larger_jobs() {
 #[test]
 fn who_is_born_beside_a_call_that_begins_two_reductions_takes_part_in_both_or_none() {
     let program = Program {
-        topology: Topology::new(1, 2),
+        topology: Topology::on_one_host(1, 2),
         initial: &[(0, 0)],
         phases: &[&[Act::Call(2), Act::Insert { member: 1, pe: 1 }], &[Act::CallEach]],
     };
@@ -40,13 +40,13 @@ fn who_is_born_beside_a_call_that_begins_two_reductions_takes_part_in_both_or_no
 #[test]
 fn who_is_born_where_members_are_or_were_takes_part_if_it_hears_the_call() {
     let beside = Program {
-        topology: Topology::new(2, 1),
+        topology: Topology::on_one_host(2, 1),
         initial: &[(0, 0), (1, 1)],
         phases: &[&[Act::Call(1), Act::Insert { member: 2, pe: 1 }], &[Act::Call(1)]],
     };
     check(&beside, &[&[0b011, 0b111], &[0b111, 0b111]]);
     let after = Program {
-        topology: Topology::new(1, 2),
+        topology: Topology::on_one_host(1, 2),
         initial: &[(0, 0), (1, 1)],
         phases: &[
             &[Act::Destroy { member: 1, pe: 1 }, Act::Call(1), Act::Insert { member: 2, pe: 1 }],
@@ -59,13 +59,13 @@ fn who_is_born_where_members_are_or_were_takes_part_if_it_hears_the_call() {
 #[test]
 fn who_is_born_while_others_have_heard_a_call_and_not_contributed_is_not_awaited() {
     let elsewhere = Program {
-        topology: Topology::new(2, 1),
+        topology: Topology::on_one_host(2, 1),
         initial: &[(0, 0)],
         phases: &[&[Act::CallInTwoSteps, Act::Insert { member: 1, pe: 1 }], &[Act::CallInTwoSteps]],
     };
     check(&elsewhere, &[&[0b01, 0b11], &[0b11, 0b11]]);
     let beside = Program {
-        topology: Topology::new(1, 2),
+        topology: Topology::on_one_host(1, 2),
         initial: &[(0, 0), (1, 1)],
         phases: &[&[Act::CallInTwoSteps, Act::Insert { member: 2, pe: 1 }], &[Act::CallEach]],
     };
@@ -75,7 +75,7 @@ fn who_is_born_while_others_have_heard_a_call_and_not_contributed_is_not_awaited
 #[test]
 fn who_is_born_and_dies_beside_a_call_holds_nobody_up() {
     let program = Program {
-        topology: Topology::new(2, 1),
+        topology: Topology::on_one_host(2, 1),
         initial: &[(0, 0)],
         phases: &[
             &[Act::Call(1), Act::Insert { member: 1, pe: 1 }, Act::Destroy { member: 1, pe: 1 }],
@@ -88,7 +88,7 @@ fn who_is_born_and_dies_beside_a_call_holds_nobody_up() {
 #[test]
 fn two_who_are_born_beside_a_call_each_take_part_if_they_hear_it() {
     let program = Program {
-        topology: Topology::new(1, 2),
+        topology: Topology::on_one_host(1, 2),
         initial: &[(0, 0)],
         phases: &[
             &[Act::Call(1), Act::Insert { member: 1, pe: 1 }, Act::Insert { member: 2, pe: 1 }],
