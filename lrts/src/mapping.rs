@@ -8,6 +8,9 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use std::io;
 
+/// Bytes of a huge page, where ordinary ones have 4 KiB. On a machine with others there are none here.
+pub const HUGE_PAGE_BYTES: usize = 2 << 20;
+
 /// A mapping of a memfd, readable and writable, shared with every process that mapped it too.
 ///
 /// The object has no name in any file system and vanishes with the last process that maps it.
@@ -62,29 +65,87 @@ impl Mapping {
         u64::try_from(blocks).unwrap_or(0).saturating_mul(512) >= len as u64
     }
 
+    /// Maps an object; a long one where huge pages can be, which the kernel sees to by itself on some machines only.
     fn map(descriptor: &OwnedFd, len: usize) -> io::Result<Self> {
-        // SAFETY: a fresh mapping at an address the kernel chooses aliases nothing of ours.
-        let address = unsafe {
-            rustix::mm::mmap(
-                std::ptr::null_mut(),
-                len,
-                ProtFlags::READ | ProtFlags::WRITE,
-                MapFlags::SHARED,
-                descriptor,
-                0,
-            )?
+        let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+        if len < HUGE_PAGE_BYTES {
+            // SAFETY: a fresh mapping at an address the kernel chooses aliases nothing of ours.
+            let address =
+                unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, access, flags, descriptor, 0)? };
+            return Ok(Self { address: address.cast(), len });
+        }
+        let reserved =
+            len.checked_next_multiple_of(HUGE_PAGE_BYTES).and_then(|span| span.checked_add(HUGE_PAGE_BYTES));
+        let reserved = reserved.ok_or(io::ErrorKind::OutOfMemory)?;
+        // SAFETY: as above; nobody can touch it.
+        let start = unsafe {
+            let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+            rustix::mm::mmap_anonymous(std::ptr::null_mut(), reserved, ProtFlags::empty(), flags)?
         };
-        Ok(Self { address: address.cast(), len })
+        let start = start.cast::<u8>();
+        let before = start.align_offset(HUGE_PAGE_BYTES);
+        let mapping = Self { address: start.wrapping_add(before), len };
+        // SAFETY: the addresses were reserved a moment ago, and are nobody else's. What is left over before and behind goes back.
+        let mapped = unsafe {
+            let unmap = |from: usize, len| match len {
+                0 => Ok(()),
+                _ => rustix::mm::munmap(start.wrapping_add(from).cast(), len),
+            };
+            let end = before + mapping.span();
+            unmap(0, before).and_then(|()| unmap(end, reserved - end)).and_then(|()| {
+                rustix::mm::mmap(mapping.address.cast(), len, access, flags | MapFlags::FIXED, descriptor, 0)
+            })
+        };
+        // If it failed, what was reserved goes back with the value.
+        mapped?;
+        Ok(mapping)
     }
 
-    /// Enters all pages into this process's page table, some 50 us per MiB. Otherwise each page's first use does, which
-    /// takes ten times as long in sum. Changes no byte.
-    pub fn populate(&self) {
-        // SAFETY: the range is this mapping; the call reads, and changes no byte.
+    /// Bytes of address space: a long mapping ends where a huge page could.
+    fn span(&self) -> usize {
+        if self.len < HUGE_PAGE_BYTES { self.len } else { self.len.next_multiple_of(HUGE_PAGE_BYTES) }
+    }
+
+    /// The addresses of a range.
+    ///
+    /// # Panics
+    /// If it lies outside the mapping.
+    fn range(&self, offset: usize, len: usize) -> *mut std::ffi::c_void {
+        assert!(offset.checked_add(len).is_some_and(|end| end <= self.len), "a range outside the mapping");
+        self.address.wrapping_add(offset).cast()
+    }
+
+    /// Enters the pages of a range into this process's page table, some 50 us per MiB, or 1 us where it has huge pages. Otherwise each
+    /// page's first use does, which takes ten times as long in sum. Changes no byte.
+    ///
+    /// # Panics
+    /// If the range lies outside the mapping.
+    pub fn populate(&self, offset: usize, len: usize) {
+        // SAFETY: the range is of this mapping; the call reads, and changes no byte.
         let populated =
-            unsafe { rustix::mm::madvise(self.address.cast(), self.len, Advice::LinuxPopulateRead) };
+            unsafe { rustix::mm::madvise(self.range(offset, len), len, Advice::LinuxPopulateRead) };
         // A kernel that does not know the call enters pages one by one, as they are used.
         let _ = populated;
+    }
+
+    /// Whether the kernel can do [`Mapping::collapse`] (Linux 6.1 can).
+    pub fn can_collapse() -> bool {
+        // SAFETY: no byte is touched; the kernel only says whether it knows the call.
+        unsafe { libc::madvise(std::ptr::null_mut(), 0, libc::MADV_COLLAPSE) == 0 }
+    }
+
+    /// Has the kernel put the pages of a range together to huge ones, which copies them: about a millisecond for each. Whoever uses a
+    /// page meanwhile waits; in other processes that map it its next use enters the huge page. Changes no byte.
+    ///
+    /// # Errors
+    /// The kernel's: no room for a huge page, or the network has some of the small ones pinned. The pages stay as they are then.
+    ///
+    /// # Panics
+    /// If the range lies outside the mapping.
+    pub fn collapse(&self, offset: usize, len: usize) -> io::Result<()> {
+        // SAFETY: the range is of this mapping; the call changes no byte.
+        let done = unsafe { libc::madvise(self.range(offset, len), len, libc::MADV_COLLAPSE) };
+        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
     /// Whether the kernel can do [`Mapping::back_again`] (Linux 5.14 can).
@@ -151,6 +212,6 @@ impl Mapping {
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: this value made the mapping and is the only one that unmaps it; views borrow from it.
-        let _ = unsafe { rustix::mm::munmap(self.address.cast(), self.len) };
+        let _ = unsafe { rustix::mm::munmap(self.address.cast(), self.span()) };
     }
 }

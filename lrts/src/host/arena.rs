@@ -9,14 +9,17 @@
 //! 4. When no arena has room, a new one is made: twice as long as the last, or as long as the request needs.
 //! 5. An arena that stays empty for a while gives its pages back to the system, unless it is short; it stays mapped, as zeros. Before
 //!    it is used again it is backed again, as a whole, so that a full machine is an error there, too.
+//! 6. The pages of an arena that grew are put together to huge ones, one at a time, while nobody has anything to do (`huge_pages`).
 
 mod backing;
+mod huge_pages;
 
 use crate::host::link::Link;
 use crate::ids::NodeId;
-use crate::mapping::Mapping;
+use crate::mapping::{HUGE_PAGE_BYTES, Mapping};
 use crate::memory::{MemoryMut, Share};
 use backing::{Backing, EMPTY_FOR};
+use huge_pages::{PAUSE, Pace, SmallPages};
 use offset_allocator::{Allocation, Allocator};
 use parking_lot::Mutex;
 use rustix::fd::{AsFd, OwnedFd};
@@ -30,8 +33,8 @@ use thiserror::Error;
 /// Alignment and grain: a cache line, and what the widest vector types need.
 const UNIT_BYTES: usize = 64;
 
-/// Huge pages of every architecture we run on fit in multiples of this.
-const ARENA_GRAIN_BYTES: usize = 2 << 20;
+/// Arenas are multiples of this, so that huge pages fit.
+const ARENA_GRAIN_BYTES: usize = HUGE_PAGE_BYTES;
 
 /// The first arena. So short a one is never given back: a program that shares memory at all will need it again.
 const FIRST_BYTES: usize = 2 * ARENA_GRAIN_BYTES;
@@ -88,6 +91,7 @@ struct Arena {
     /// Pieces ever cut: tells whether it was used since the last look.
     cuts: u64,
     backing: Backing,
+    small_pages: SmallPages,
 }
 
 struct Pending {
@@ -102,6 +106,7 @@ struct Growth {
     next_bytes: usize,
     /// The kernel had no memory; it is asked again from then on.
     retry_at: Option<Instant>,
+    huge_pages: Pace,
 }
 
 /// The shareable memory of one node.
@@ -131,7 +136,8 @@ impl Drop for Piece {
 
 impl Arenas {
     pub(crate) fn new(audience: Vec<Arc<Link>>) -> Self {
-        let growth = Growth { pending: None, next_bytes: FIRST_BYTES, retry_at: None };
+        let growth =
+            Growth { pending: None, next_bytes: FIRST_BYTES, retry_at: None, huge_pages: Pace::default() };
         let growth_bytes_max = AtomicUsize::new(ARENA_GROWTH_BYTES_MAX);
         Self { audience, pool: Mutex::default(), growth: Mutex::new(growth), growth_bytes_max }
     }
@@ -199,6 +205,25 @@ impl Arenas {
         next
     }
 
+    /// Puts the small pages of an arena that grew together to the next huge page, if one is left and due. Returns how long until the one
+    /// after it is due, if there is one. Two locks if there is nothing to do.
+    pub fn put_together(&self, now: Instant) -> Option<Duration> {
+        // The thread that holds it is making or backing an arena, or does this.
+        let Some(mut growth) = self.growth.try_lock() else { return Some(PAUSE) };
+        let (mapping, start) = {
+            let mut pool = self.pool.lock();
+            let mut backed = pool.iter_mut().filter(|arena| !arena.backing.is_given_back());
+            let arena = backed.find(|arena| arena.small_pages.are_left())?;
+            if let Some(wait) = growth.huge_pages.wait(now) {
+                return Some(wait);
+            }
+            (Arc::clone(&arena.mapping), arena.small_pages.take())
+        };
+        // What cannot be one now has small pages for good.
+        let _ = mapping.collapse(start, HUGE_PAGE_BYTES);
+        Some(PAUSE)
+    }
+
     /// Backs the shortest arena that was given back and has room, unless that is far longer than a new one would be. Returns whether
     /// there was one.
     fn back_again(&self, growth: &mut Growth, units: u32) -> Result<bool, ArenaError> {
@@ -213,7 +238,8 @@ impl Arenas {
         };
         let Some((number, mapping)) = found else { return Ok(false) };
         growth.ask_kernel(|| mapping.back_again())?;
-        self.pool.lock()[number].backing = Backing::UNTIL_EMPTY;
+        let arena = &mut self.pool.lock()[number];
+        (arena.backing, arena.small_pages) = (Backing::UNTIL_EMPTY, SmallPages::of(&mapping));
         Ok(true)
     }
 
@@ -247,7 +273,7 @@ impl Arenas {
         let step = growth.next_bytes.min(self.growth_bytes_max.load(Ordering::Relaxed));
         let len = needed_bytes(units).max(step).next_multiple_of(ARENA_GRAIN_BYTES);
         let (mapping, descriptor) = growth.ask_kernel(|| Mapping::create("chare-arena", len))?;
-        mapping.populate();
+        mapping.populate(0, len);
         growth.next_bytes = (2 * growth.next_bytes).min(ARENA_GROWTH_BYTES_MAX);
         growth.pending = Some(Pending { mapping, descriptor, untold: self.audience.clone() });
         Ok(())
@@ -272,10 +298,12 @@ impl Arenas {
         }
         let units = (pending.mapping.len() / UNIT_BYTES) as u32;
         let allocator = Allocator::with_max_allocs(units, PIECES_MAX);
-        let can_return = pending.mapping.len() > FIRST_BYTES && Mapping::can_be_backed_again();
-        let backing = if can_return { Backing::UNTIL_EMPTY } else { Backing::Kept };
+        let has_grown = pending.mapping.len() > FIRST_BYTES;
         let mapping = Arc::new(pending.mapping);
-        self.pool.lock().push(Arena { mapping, allocator, pieces: 0, cuts: 0, backing });
+        let can_return = has_grown && Mapping::can_be_backed_again();
+        let backing = if can_return { Backing::UNTIL_EMPTY } else { Backing::Kept };
+        let small_pages = if has_grown { SmallPages::of(&mapping) } else { SmallPages::kept() };
+        self.pool.lock().push(Arena { mapping, allocator, pieces: 0, cuts: 0, backing, small_pages });
         Ok(())
     }
 }

@@ -8,6 +8,7 @@
 use crate::error::{LrtsError, TransferError};
 use crate::host::arena::{ARENA_BYTES_MAX, ARENAS_MAX};
 use crate::host::link::{Introduction, Link, Message, Received};
+use crate::host::peer_arena::PeerArena;
 use crate::ids::NodeId;
 use crate::mapping::Mapping;
 use crate::region::board::{Board, Notice};
@@ -42,8 +43,8 @@ pub(crate) enum Fate {
     Broken { what: &'static str, cause: String },
 }
 
-/// An arena of a neighbour: mapped, or the reason why not.
-type PeerArena = Result<Arc<Mapping>, String>;
+/// An arena that was announced: mapped, or the reason why not.
+type Announced = Result<Arc<PeerArena>, String>;
 
 /// One other node of this host.
 #[derive(Debug)]
@@ -55,7 +56,7 @@ pub(crate) struct HostPeer {
     /// Taken by the backend that carries frames.
     rings: Mutex<Option<Rings>>,
     /// By number, in the order of the announcements.
-    arenas: RwLock<Vec<PeerArena>>,
+    arenas: RwLock<Vec<Announced>>,
     fate: OnceLock<Fate>,
     /// Held while the link is read, so that announcements are taken in order.
     reading: Mutex<()>,
@@ -201,15 +202,9 @@ impl HostPeer {
         }
         let mapped = usize::try_from(len)
             .map_err(|_| std::io::Error::from(rustix::io::Errno::NOMEM))
-            .and_then(|len| Mapping::open(&memory, len));
+            .and_then(|len| PeerArena::open(&memory, len));
         match mapped {
-            Ok(mapping) => {
-                // Its holes would be filled at this node's expense.
-                if Mapping::is_backed(&memory, mapping.len()) {
-                    mapping.populate();
-                }
-                arenas.push(Ok(Arc::new(mapping)));
-            }
+            Ok(arena) => arenas.push(Ok(Arc::new(arena))),
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 self.condemn(Fate::Broken { what: "arena", cause: error.to_string() });
             }
@@ -221,7 +216,7 @@ impl HostPeer {
     ///
     /// # Errors
     /// [`TransferError::Refused`] when it was never announced or cannot be mapped.
-    pub(crate) fn arena(&self, number: u32) -> Result<Arc<Mapping>, TransferError> {
+    pub(crate) fn arena(&self, number: u32) -> Result<Arc<PeerArena>, TransferError> {
         let known = self.known_arena(number).or_else(|| {
             self.read_link();
             self.known_arena(number)
@@ -231,7 +226,7 @@ impl HostPeer {
             .map_err(|cause| TransferError::Refused { node: self.node(), cause })
     }
 
-    fn known_arena(&self, number: u32) -> Option<PeerArena> {
+    fn known_arena(&self, number: u32) -> Option<Announced> {
         self.arenas.read().get(number as usize).cloned()
     }
 

@@ -8,6 +8,7 @@ mod doorbell;
 mod host_peer;
 mod host_peers;
 mod link;
+mod peer_arena;
 mod transfer;
 
 pub use arena::{ArenaError, Arenas};
@@ -16,6 +17,7 @@ pub use host_peers::HostPeers;
 pub(crate) use doorbell::ring_doorbell;
 pub(crate) use host_peer::{Fate, HostPeer, PeerClaim, RING_CONTROL_BYTES, Rings};
 pub(crate) use link::Introduction;
+pub(crate) use peer_arena::PeerArena;
 pub(crate) use transfer::{get_by, put_by};
 
 #[cfg(all(test, not(loom)))]

@@ -77,3 +77,18 @@ pub(crate) fn over<T: std::fmt::Debug>(posted: Result<Posted, Refused<T>>) -> Co
         other => panic!("not over: {other:?}"),
     }
 }
+
+/// Bytes that the kernel tells of this process's mapping around an address, in the line of `/proc/self/smaps` that begins with `what`.
+pub(crate) fn mapped_bytes(address: *const u8, what: &str) -> usize {
+    let smaps = std::fs::read_to_string("/proc/self/smaps").expect("/proc is mounted");
+    let is_around = |line: &str| {
+        let range = line.split(' ').next().and_then(|range| range.split_once('-'));
+        let number = |text| usize::from_str_radix(text, 16).ok();
+        let range = range.and_then(|(start, end)| Some(number(start)?..number(end)?));
+        range.is_some_and(|range| range.contains(&address.addr()))
+    };
+    let mut lines = smaps.lines().skip_while(|line| !is_around(line));
+    let line = lines.find_map(|line| line.strip_prefix(what)).expect("it is mapped");
+    let kib: usize = line.trim_start_matches(':').trim_end_matches("kB").trim().parse().expect("a number");
+    kib << 10
+}

@@ -2,17 +2,17 @@
 
 use super::host_peer::{Fate, RING_CONTROL_BYTES, RING_DATA_BYTES_MAX, RING_DATA_BYTES_MIN};
 use super::link::{Introduction, Link, Message, Received};
-use super::testing::host_peers_of_job;
+use super::testing::{host_peers_of_job, mapped_bytes};
 use super::*;
 use crate::bootstrap::{Bootstrap, JobKey};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
-use crate::mapping::Mapping;
+use crate::mapping::{HUGE_PAGE_BYTES, Mapping};
 use crate::region::Regions;
 use crate::region::board::Board;
 use rustix::event::EventfdFlags;
 use rustix::fd::{AsFd, OwnedFd};
-use rustix::fs::MemfdFlags;
+use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType};
 use std::sync::Arc;
 use std::time::Duration;
@@ -200,6 +200,37 @@ fn wrong_announcements_condemn_their_sender() {
     Hello::good().say(&neighbour);
     opened.read_links();
     assert!(matches!(opened.neighbours()[0].fate(), Some(Fate::Broken { what: "hello", .. })));
+}
+
+#[test]
+fn an_arena_takes_page_tables_where_it_is_used() {
+    if !Mapping::can_be_backed_again() {
+        println!("skipped: pages of a neighbour's arena: this kernel enters them one by one");
+        return;
+    }
+    let (neighbour, opened) = open_with(|link| Hello::good().say(link), LONG);
+    let opened = opened.expect("opened");
+    let len = 4 * HUGE_PAGE_BYTES;
+    let (_, memory) = Mapping::create("test-arena", len).expect("memory");
+    neighbour.announce(0, len as u64, memory.as_fd()).expect("room");
+    let arena = opened.neighbours()[0].arena(0).expect("announced");
+    let first = arena.locate(0, 0).expect("it is inside");
+    assert_eq!(mapped_bytes(first, "Rss"), 0, "nobody has read it");
+    let last = arena.locate(len as u64 - 1, 1).expect("it is inside");
+    assert_eq!(last.addr() - first.addr(), len - 1);
+    assert_eq!(mapped_bytes(first, "Rss"), HUGE_PAGE_BYTES, "the part that is used");
+    assert!(arena.locate(0, len).is_some());
+    assert_eq!(mapped_bytes(first, "Rss"), len);
+    for (start, len) in [(1, len), (len as u64, 1), (u64::MAX, 1), (1, usize::MAX)] {
+        assert!(arena.locate(start, len).is_none(), "{len} bytes at {start}");
+    }
+    let hollow = rustix::fs::memfd_create("hollow", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING);
+    let hollow = hollow.expect("memory");
+    rustix::fs::ftruncate(&hollow, len as u64).expect("it may be long");
+    rustix::fs::fcntl_add_seals(&hollow, SealFlags::SHRINK).expect("it may be sealed");
+    neighbour.announce(1, len as u64, hollow.as_fd()).expect("room");
+    let hollow = opened.neighbours()[0].arena(1).expect("announced").locate(0, 1).expect("it is inside");
+    assert_eq!(mapped_bytes(hollow, "Rss"), 0, "holes are not filled around what is used");
 }
 
 #[test]

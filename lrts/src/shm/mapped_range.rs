@@ -5,9 +5,8 @@
 //! user is gone. Copies tolerate overlap: a wrong board may name one range twice.
 
 use crate::error::TransferError;
-use crate::host::PeerClaim;
+use crate::host::{PeerArena, PeerClaim};
 use crate::lrts::{Get, Put};
-use crate::mapping::Mapping;
 use crate::memory::Memory;
 use std::sync::Arc;
 
@@ -44,26 +43,21 @@ pub(super) fn lend(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<M
     let Some(range) = locate(&claim, offset, len)? else { return Ok(None) };
     // SAFETY: the owner holds the mapping and the read claim: while it lives, the bytes stay mapped and
     // no node of this job writes them. They are initialised: shared memory starts as zero.
-    Ok(Some(unsafe { Memory::lent(range.address, len, None, Box::new((range.mapping, claim))) }))
+    Ok(Some(unsafe { Memory::lent(range.address, len, None, Box::new((range.arena, claim))) }))
 }
 
 struct MappedRange {
-    mapping: Arc<Mapping>,
+    arena: Arc<PeerArena>,
     address: *mut u8,
 }
 
 /// Where `len` bytes of the claimed region, from `offset` on, are mapped here.
 fn locate(claim: &PeerClaim, offset: u64, len: usize) -> Result<Option<MappedRange>, TransferError> {
     let Some(share) = claim.notice().share else { return Ok(None) };
-    let mapping = claim.neighbour().arena(share.arena)?;
-    let start = share.offset.checked_add(offset);
-    let end = start.and_then(|start| start.checked_add(len as u64));
-    match (start, end) {
-        (Some(start), Some(end)) if end <= mapping.len() as u64 => {
-            let address = mapping.address().wrapping_add(start as usize);
-            Ok(Some(MappedRange { mapping, address }))
-        }
-        _ => {
+    let arena = claim.neighbour().arena(share.arena)?;
+    match share.offset.checked_add(offset).and_then(|start| arena.locate(start, len)) {
+        Some(address) => Ok(Some(MappedRange { arena, address })),
+        None => {
             let cause = format!("its board places the region outside of arena {}", share.arena);
             Err(TransferError::Refused { node: claim.neighbour().node(), cause })
         }

@@ -55,7 +55,7 @@ pub(crate) fn tidy(node: &Node) -> Option<Duration> {
         // A failure means that nobody reads the warning.
         let _ = writeln!(std::io::stderr(), "warning: {}: {warning}", node.id);
     }
-    node.network.give_back_memory()
+    node.network.tidy_memory()
 }
 
 struct Inbox<'a> {

@@ -1,6 +1,7 @@
 //! Tests of arenas: alone, and with one neighbour whose link is full.
 
 use super::*;
+use crate::host::testing::mapped_bytes;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 fn alone() -> Arc<Arenas> {
@@ -104,6 +105,36 @@ fn an_arena_that_stays_empty_gives_its_pages_back_and_is_used_again() {
     assert!(again.as_slice().iter().all(|&byte| byte == 0), "its pages are new");
     assert_eq!(arenas.total_bytes(), total, "it is the same arena");
     kept.as_mut_slice().fill(1);
+}
+
+#[test]
+fn an_arena_that_grew_gets_huge_pages_one_at_a_time_and_keeps_its_bytes() {
+    if !Mapping::can_collapse() {
+        println!("skipped: huge pages: this kernel puts none together");
+        return;
+    }
+    let arenas = alone();
+    let _short = arenas.allocate(100).expect("memory");
+    let start = Instant::now();
+    assert_eq!(arenas.put_together(start), None, "a short arena keeps small pages");
+    let mut memory = arenas.allocate(3 * HUGE_PAGE_BYTES).expect("memory");
+    let byte = |index: usize| (index / 1000) as u8;
+    memory.as_mut_slice().iter_mut().enumerate().for_each(|(index, to)| *to = byte(index));
+    let pause = arenas.put_together(start).expect("more is left");
+    let soon = Duration::from_millis(1);
+    assert_eq!(arenas.put_together(start + soon), Some(pause - soon), "not yet");
+    let (mut now, mut pages) = (start + pause, 1);
+    while let Some(wait) = arenas.put_together(now) {
+        now += wait;
+        pages += 1;
+    }
+    let grown = arenas.total_bytes() - FIRST_BYTES;
+    assert_eq!(pages * HUGE_PAGE_BYTES, grown);
+    assert!(memory.as_slice().iter().enumerate().all(|(index, &found)| found == byte(index)));
+    match mapped_bytes(memory.address(), "ShmemPmdMapped") {
+        0 => println!("skipped: huge pages: this machine has no room for one"),
+        huge => assert!(huge <= grown && huge.is_multiple_of(HUGE_PAGE_BYTES), "{huge} of {grown}"),
+    }
 }
 
 #[test]
