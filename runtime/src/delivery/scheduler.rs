@@ -35,6 +35,9 @@ const CONGESTED_SLEEP: Duration = Duration::from_micros(100);
 /// Time between two checks by a parked PE whether spinning PEs still poll the network: they may be in a long entry.
 const SPINNERS_CHECK: Duration = Duration::from_millis(1);
 
+/// Exit code of a job whose standard output nobody reads any more: that of a program which a closed pipe ends (128 and SIGPIPE).
+const CLOSED_OUTPUT_CODE: i32 = 141;
+
 /// Does one piece of work if there is any; returns whether it did anything. Called with the PE entered.
 pub(crate) fn step(pe: &Rc<Pe>) -> bool {
     if !pe.node.is_open() {
@@ -133,8 +136,12 @@ pub(crate) fn run(pe: &Rc<Pe>, policy: IdlePolicy, first: impl FnOnce()) {
             }
         });
         if let Err(cause) = ran {
-            let what = pe.running().describe();
-            pe.node.fail(JobError::Panic { what, pe: pe.id, node: pe.node.id, cause });
+            if panics::is_closed_output(&cause) {
+                pe.node.exit(CLOSED_OUTPUT_CODE);
+            } else {
+                let what = pe.running().describe();
+                pe.node.fail(JobError::Panic { what, pe: pe.id, node: pe.node.id, cause });
+            }
         }
         if let Err(error) = pe.clear() {
             pe.node.fail_after_end(error);

@@ -22,6 +22,9 @@ impl Panics<'_> {
 
     fn run_apart(&mut self, describe: impl FnOnce() -> String, body: impl FnOnce()) {
         let Err(cause) = panics::catch(body) else { return };
+        if panics::is_closed_output(&cause) {
+            return;
+        }
         match &self.first {
             None => self.first = Some((describe(), cause)),
             Some(_) => self.others += 1,

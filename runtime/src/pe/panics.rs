@@ -33,6 +33,11 @@ pub(crate) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, String> {
     std::panic::catch_unwind(AssertUnwindSafe(body)).map_err(|payload| describe(&*payload))
 }
 
+/// Whether a panic says that nobody reads standard output any more: `println!` has no other way to say so.
+pub(crate) fn is_closed_output(cause: &str) -> bool {
+    cause.starts_with("failed printing to stdout: Broken pipe")
+}
+
 fn describe(payload: &(dyn Any + Send)) -> String {
     let message = payload
         .downcast_ref::<&str>()

@@ -5,7 +5,6 @@
 //! 2. The launcher returns when every node is reaped and all output is printed, or when the time of a job that failed is over.
 
 use super::control_thread::block_on;
-use super::exit::signal_code;
 use super::introduce::UNDER_WAY_MAX;
 use super::job::{HostState, Job};
 use super::message::{FromAgent, Start, Stream, ToAgent};
@@ -13,7 +12,7 @@ use super::output::{Print, Printer};
 use super::plan::{Plan, PlanError, Share};
 use super::{agent, process, remote, signals};
 use chare_lrts::bootstrap::JobKey;
-use rustix::process::{Resource, Signal};
+use rustix::process::Resource;
 use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -72,7 +71,7 @@ async fn drive(plan: &Plan) -> Result<u8, PlanError> {
     output.finish(patience).await;
     // The reader may have been lost over the last of the output.
     if let Ok(cause) = broken.try_recv() {
-        lose_reader(&mut job, &cause);
+        lose_output(&mut job, &cause);
     }
     while let Some(line) = job.take_line() {
         error.print(Print::Own(line));
@@ -81,15 +80,12 @@ async fn drive(plan: &Plan) -> Result<u8, PlanError> {
     Ok(job.code())
 }
 
-/// Ends the job because nobody reads its output, with the exit code of a program that a closed pipe ends.
-fn lose_reader(job: &mut Job, cause: &io::Error) {
-    let (text, code) = match cause.kind() {
-        io::ErrorKind::BrokenPipe => {
-            ("standard output was closed; the job ends".to_owned(), signal_code(Signal::PIPE.as_raw()))
-        }
-        _ => (format!("standard output cannot be written: {cause}"), 1),
-    };
-    job.give_up(text, code, Instant::now());
+/// Ends the job because its output cannot be written.
+fn lose_output(job: &mut Job, cause: &io::Error) {
+    match cause.kind() {
+        io::ErrorKind::BrokenPipe => job.lose_reader(Instant::now()),
+        _ => job.give_up(format!("standard output cannot be written: {cause}"), 1, Instant::now()),
+    }
 }
 
 struct Launcher {
@@ -106,7 +102,7 @@ impl Launcher {
             tokio::select! {
                 Some((host, event)) = self.events.recv() => self.hear(host, event),
                 Some(signal) = signals.recv() => self.job.signal(signal, Instant::now()),
-                Some(cause) = broken.recv() => lose_reader(&mut self.job, &cause),
+                Some(cause) = broken.recv() => lose_output(&mut self.job, &cause),
                 () = at(deadline) => self.job.tick(Instant::now()),
             }
             for order in self.job.take_orders() {

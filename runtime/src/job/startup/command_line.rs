@@ -38,7 +38,7 @@ impl Program {
         match Config::from_arguments(std::env::args_os().skip(1), std::env::vars_os()) {
             Ok(Parsed::Run(config)) => Ok(Self::new(*config)),
             Ok(Parsed::Help(text)) => {
-                println!("{text}");
+                super::print(&format!("{text}\n"));
                 Err(ExitCode::SUCCESS)
             }
             Err(error) => {

@@ -246,7 +246,7 @@ impl Program {
         };
         life::close(&node);
         if self.config.stats {
-            print!("{}", describe(&node));
+            print(&describe(&node));
         }
         // Not before: drops at the end may have failed.
         End { result: life::result(&node), is_quiet }
@@ -272,6 +272,16 @@ fn startup_patience() -> Result<Duration, LrtsError> {
 fn refuse(error: &LrtsError) -> ExitCode {
     eprintln!("{error}");
     ExitCode::FAILURE
+}
+
+/// Writes to standard output. A reader that is gone misses nothing; why nothing else can be written is said.
+fn print(text: &str) {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            let _ = writeln!(std::io::stderr(), "standard output cannot be written: {error}");
+        }
+        _ => {}
+    }
 }
 
 fn say(error: &JobError) {

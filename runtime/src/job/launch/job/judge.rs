@@ -76,6 +76,14 @@ impl Job {
             return;
         }
         self.lines.push_back(format!("chare: {}", cause.text));
+        self.stop(cause, now);
+    }
+
+    /// Ends the job without a word, because its user knows the cause.
+    pub(super) fn stop(&mut self, cause: Cause, now: Instant) {
+        if self.has_failed() {
+            return;
+        }
         self.orders.push(ToAgent::Abort { message: cause.text.clone() });
         self.phase = Phase::Ending { cause, give_up_at: now + GIVE_UP };
     }

@@ -240,6 +240,13 @@ impl Job {
         self.end(Cause::last_word(text, code), now);
     }
 
+    /// Ends the job because nobody reads its output any more, as a closed pipe ends a program: without a word, and with its exit code.
+    pub(super) fn lose_reader(&mut self, now: Instant) {
+        let cause =
+            Cause::last_word("standard output was closed".to_owned(), signal_code(Signal::PIPE.as_raw()));
+        self.stop(cause, now);
+    }
+
     /// The time at which `tick` has something to do, at the latest.
     pub(super) fn next_deadline(&self) -> Option<Instant> {
         match &self.phase {
