@@ -101,9 +101,7 @@ where
 
     /// The same callback, narrowed: where it would reach every member of this chare's collection, it reaches this chare alone.
     fn narrow<T>(&self, callback: Callback<T>) -> Callback<T> {
-        let (collection, index) = my_place();
-        let CollectionId { creator, serial } = collection;
-        callback.narrowed((broadcast::ID, (creator, serial)), Target::Member(collection, index))
+        narrow_to(my_place(), callback)
     }
 }
 
@@ -141,6 +139,11 @@ pub(super) fn with_running<R>(body: impl FnOnce(&Identity) -> R) -> R {
 
 fn my_place() -> (CollectionId, Index) {
     with_running(place_of)
+}
+
+fn narrow_to<T>((collection, index): (CollectionId, Index), callback: Callback<T>) -> Callback<T> {
+    let CollectionId { creator, serial } = collection;
+    callback.narrowed((broadcast::ID, (creator, serial)), Target::Member(collection, index))
 }
 
 #[inline]
@@ -213,13 +216,49 @@ fn contribute_to_as<C: Chare, T>(
     Pe::current(|pe| section::contribute(pe, identity, section.id(), share));
 }
 
+/// What entries that are not `async` have on `self`, under the same names.
 impl<C: Chare> This<C> {
     /// A proxy of this chare.
-    pub fn proxy(&self) -> C::Element
+    ///
+    /// ```
+    /// use chare::prelude::*;
+    ///
+    /// struct Cell;
+    ///
+    /// #[chare(array)]
+    /// impl Cell {
+    ///     #[entry]
+    ///     fn new() -> Self {
+    ///         Self
+    ///     }
+    ///
+    ///     #[entry]
+    ///     async fn meet(this: This<Self>, done: Callback<u64>) {
+    ///         assert_eq!(this.this_chare(), this.this_collection().at(this.this_index()));
+    ///         this.contribute(sum(this.this_index()), done);
+    ///     }
+    /// }
+    ///
+    /// let job = chare::Job::in_process(1, 2).run(|| async {
+    ///     let (total, done) = chare::future();
+    ///     CellProxy::create(4).meet(done);
+    ///     assert_eq!(total.await, 6);
+    /// });
+    /// assert_eq!(job.unwrap(), 0);
+    /// ```
+    pub fn this_chare(&self) -> C::Element
     where
         C::Element: From<ElementHandle<C>>,
     {
         ElementHandle::new(self.identity().target).into()
+    }
+
+    /// The same as [`This::this_chare`], in one word.
+    pub fn proxy(&self) -> C::Element
+    where
+        C::Element: From<ElementHandle<C>>,
+    {
+        self.this_chare()
     }
 }
 
@@ -228,16 +267,29 @@ where
     C::Kind: kind::Collective,
 {
     /// A proxy of the whole collection.
-    pub fn collection(&self) -> C::Proxy
+    pub fn this_collection(&self) -> C::Proxy
     where
         C::Proxy: From<CollectionHandle<C>>,
     {
         CollectionHandle::new(place_of(self.identity()).0).into()
     }
 
+    /// The same as [`This::this_collection`], in one word.
+    pub fn collection(&self) -> C::Proxy
+    where
+        C::Proxy: From<CollectionHandle<C>>,
+    {
+        self.this_collection()
+    }
+
     /// The member's index.
-    pub fn index(&self) -> C::Index {
+    pub fn this_index(&self) -> C::Index {
         index_of(self.identity())
+    }
+
+    /// The same as [`This::this_index`], in one word.
+    pub fn index(&self) -> C::Index {
+        self.this_index()
     }
 
     /// Adds this member's share to the collection's next reduction; see [`ThisMember::contribute`].
@@ -253,5 +305,10 @@ where
         callback: Callback<T>,
     ) {
         contribute_to_as(self.identity(), section.as_ref(), contribution, callback);
+    }
+
+    /// The same callback, narrowed to this chare; see [`ThisMember::narrow`].
+    pub fn narrow<T>(&self, callback: Callback<T>) -> Callback<T> {
+        narrow_to(place_of(self.identity()), callback)
     }
 }
