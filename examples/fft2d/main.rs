@@ -10,6 +10,7 @@
 mod slab;
 
 use chare::Program;
+use chare_examples::start;
 use clap::Parser;
 use slab::{Problem, SlabProxy};
 use std::process::ExitCode;
@@ -61,7 +62,7 @@ fn main() -> ExitCode {
         Ok(program) => program,
         Err(code) => return code,
     };
-    let options = Options::parse_from(program.arguments());
+    let options = start::parse::<Options>(program.arguments());
     if !options.size.is_multiple_of(options.slabs) {
         eprintln!("--slabs {}: {} rows cannot be shared by as many each", options.slabs, options.size);
         return ExitCode::from(2);

@@ -14,6 +14,7 @@ mod posted;
 mod problem;
 
 use chare::Program;
+use chare_examples::start;
 use clap::{Parser, ValueEnum};
 use problem::Problem;
 use std::process::ExitCode;
@@ -97,7 +98,7 @@ fn main() -> ExitCode {
         Ok(program) => program,
         Err(code) => return code,
     };
-    let options = Options::parse_from(program.arguments());
+    let options = start::parse::<Options>(program.arguments());
     let points = options.columns.min(options.rows);
     if options.blocks > points {
         eprintln!("--blocks {} in a direction of {points} points: a block needs a point", options.blocks);

@@ -2,7 +2,7 @@
 //! or touches one that does. Cells come into being when a neighbour calls them, and go when nothing lives around them.
 //!
 //! ```text
-//! cargo run --release --example life -- --generations 100 +n 2 +p 2
+//! cargo run --release --example life -- --generations 300 +n 2 +p 2
 //! ```
 //! The start is the R-pentomino, five cells that grow for a thousand generations. The answer is compared with one PE's.
 
@@ -18,7 +18,7 @@ use std::time::Instant;
 #[command(name = "life", no_binary_name = true)]
 struct Options {
     /// Generations to play
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 100)]
     generations: u32,
 }
 
@@ -26,6 +26,9 @@ type Place = (i64, i64);
 
 /// The cells that live in the beginning.
 const START: [Place; 5] = [(0, 0), (0, 1), (1, -1), (1, 0), (2, 0)];
+
+/// More cells than these fill more than a screen: they are counted and not shown.
+const SHOWN_MAX: usize = 250;
 
 fn around((x, y): Place) -> impl Iterator<Item = Place> {
     let square = (-1..=1).flat_map(move |right| (-1..=1).map(move |up| (x + right, y + up)));
@@ -100,6 +103,20 @@ fn play_alone(generations: u32) -> Vec<Place> {
     living
 }
 
+/// The rectangle around the living cells, a character for each place.
+fn draw(living: &[Place]) -> String {
+    let bounds = |axis: fn(&Place) -> i64| {
+        let (least, most) = (living.iter().map(axis).min(), living.iter().map(axis).max());
+        least.unwrap_or(0)..=most.unwrap_or(0)
+    };
+    let (columns, rows) = (bounds(|place| place.0), bounds(|place| place.1));
+    let line = |row| {
+        let columns = columns.clone();
+        columns.map(move |column| if living.binary_search(&(column, row)).is_ok() { '#' } else { '.' })
+    };
+    rows.rev().flat_map(|row| line(row).chain(['\n'])).collect()
+}
+
 async fn run(Options { generations }: Options) -> bool {
     let start = Instant::now();
     let cells = CellProxy::create_empty(ArrayOptions::empty());
@@ -117,6 +134,9 @@ async fn run(Options { generations }: Options) -> bool {
     let living = living.await;
     let milliseconds = start.elapsed().as_secs_f64() * 1e3;
     let expected = play_alone(generations);
+    if living.len() <= SHOWN_MAX {
+        print!("{}", draw(&living));
+    }
     println!(
         "{} cells live after {generations} generations, {} expected; {milliseconds:.1} ms on {} PEs",
         living.len(),

@@ -5,8 +5,12 @@
 
 use crate::options::{Options, Path};
 use clap::ValueEnum;
+use std::io;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus};
+
+/// The exit code of a job whose output nobody reads any more.
+const CLOSED_OUTPUT_CODE: u8 = 141;
 
 /// Prints every path's table and, at the end, how each run went.
 pub(crate) fn run_every_path(options: &Options) -> ExitCode {
@@ -17,11 +21,17 @@ pub(crate) fn run_every_path(options: &Options) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let outcomes: Vec<(Path, Result<(), String>)> = Path::value_variants()
-        .iter()
-        .filter(|path| path.is_embedded())
-        .map(|path| (*path, run(&program, *path, options)))
-        .collect();
+    let mut outcomes = Vec::new();
+    for path in Path::value_variants().iter().filter(|path| path.is_embedded()) {
+        outcomes.push(match run(&program, *path, options) {
+            Ok(status) if status.code() == Some(CLOSED_OUTPUT_CODE.into()) => {
+                return CLOSED_OUTPUT_CODE.into();
+            }
+            Ok(status) if status.success() => (path, Ok(())),
+            Ok(status) => (path, Err(format!("failed: {status}"))),
+            Err(error) => (path, Err(format!("could not be started: {error}"))),
+        });
+    }
     // Not on standard output, where comma-separated values may be what somebody reads.
     eprintln!("paths:");
     for (path, outcome) in &outcomes {
@@ -31,18 +41,14 @@ pub(crate) fn run_every_path(options: &Options) -> ExitCode {
     if outcomes.iter().all(|(_, outcome)| outcome.is_ok()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn run(program: &PathBuf, path: Path, options: &Options) -> Result<(), String> {
+fn run(program: &PathBuf, path: Path, options: &Options) -> io::Result<ExitStatus> {
     let (variable, value) = path.layout();
     let mut command = Command::new(program);
     command.args(std::env::args_os().skip(1)).args(["--path", path.name()]).env(variable, value);
     if let Some(plot) = &options.plot {
         command.arg("--plot").arg(plot_of(plot, path));
     }
-    match command.status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("failed: {status}")),
-        Err(error) => Err(format!("could not be started: {error}")),
-    }
+    command.status()
 }
 
 /// `times.svg` becomes `times-shm.svg`.

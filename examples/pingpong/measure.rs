@@ -14,7 +14,7 @@ use std::error::Error;
 /// Measures and prints everything.
 ///
 /// # Errors
-/// When the results cannot be written.
+/// When the plot cannot be written.
 pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let partner = partner();
     let players = Players::create(partner);
@@ -32,14 +32,11 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         pool,
         verify: options.verify,
         csv: options.csv,
-    })?;
+    });
     let (rounds, sizes) = (table.rounds(pool), options.sizes());
-    let warm_up_size = table.warm_up_size(options);
-    let bar = progress_bar((sizes.len() + warm_up_size.iter().len()) * rounds.len());
+    let bar = progress_bar(sizes.len() * rounds.len());
     let mut rows = Vec::with_capacity(sizes.len());
-    for (size, is_told) in
-        warm_up_size.map(|size| (size, false)).into_iter().chain(sizes.into_iter().map(|size| (size, true)))
-    {
+    for size in sizes {
         let Iterations { warm_up, counted } = table.iterations(options, size);
         let mut outcomes = Vec::with_capacity(rounds.len());
         for (way, mode) in &rounds {
@@ -47,20 +44,18 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             let iterations = warm_up + counted;
             let round = Round { way: *way, mode: *mode, size, iterations, verify: options.verify };
             let mut outcome = players.play(round).await;
-            outcome.round_trips_ns.drain(..warm_up as usize);
+            outcome.skip(warm_up as usize);
             outcomes.push(outcome);
             report.count(u64::from(iterations) * 2, size);
             bar.inc(1);
         }
-        if is_told {
-            let row = Row { size, iterations: counted, times_us: table.row(&outcomes) };
-            bar.suspend(|| report.row(&row))?;
-            rows.push(row);
-        }
+        let row = Row { size, iterations: counted, times_us: table.row(&outcomes) };
+        bar.suspend(|| report.row(&row));
+        rows.push(row);
     }
     bar.finish_and_clear();
     let path_now = chare::path_to(partner_node);
-    report.end((path != path_now).then_some(&path_now))?;
+    report.end((path != path_now).then_some(&path_now));
     if let Some(file) = &options.plot {
         plot::write(file, table, &path, &rows)
             .map_err(|error| format!("cannot write {}: {error}", file.display()))?;

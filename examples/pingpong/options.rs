@@ -2,6 +2,7 @@
 
 use crate::tables::Table;
 use chare::ReachOptions;
+use chare_examples::start;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, ValueEnum};
 use std::path::PathBuf;
@@ -9,10 +10,9 @@ use std::path::PathBuf;
 /// Nobody has memory for four buffers of more.
 const SIZE_MAX: usize = 4 << 30;
 
-/// Plays ping-pong with buffers and prints how long they take, in microseconds.
+/// Plays ping-pong with buffers and prints how long they take, in microseconds. Without --path and +n it runs itself once per path.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "pingpong", no_binary_name = true, args_override_self = true)]
-#[command(after_help = "Without --path and +n the program runs itself once per path.")]
 pub(crate) struct Options {
     /// What is measured and how it is told
     #[arg(long, value_enum, default_value_t = Table::Thesis)]
@@ -46,7 +46,7 @@ pub(crate) struct Options {
 impl Options {
     /// Parses the program's own arguments; answers `--help` and mistakes on the terminal, and ends the process then.
     pub(crate) fn from_arguments(arguments: &[String]) -> Self {
-        let options = Self::parse_from(arguments);
+        let options: Self = start::parse(arguments);
         if options.min() > options.max() {
             let message = format!("--min {} is more than --max {} bytes", options.min(), options.max());
             Self::command().error(ErrorKind::ValueValidation, message).exit();
@@ -59,7 +59,7 @@ impl Options {
         options
     }
 
-    pub(crate) fn min(&self) -> usize {
+    fn min(&self) -> usize {
         self.min.unwrap_or(match self.table {
             Table::Thesis => 2 << 10,
             Table::Charm => 32,

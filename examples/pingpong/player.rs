@@ -66,7 +66,7 @@ impl Player {
         (self.argument, self.source) = (None, Vec::new().into());
         (self.round, self.sent, self.received) = (round, 0, 0);
         match round.way {
-            Way::Regular | Way::RegularCopy => self.argument = Some(vec![0; round.size].into()),
+            Way::Regular | Way::RegularCopy => self.argument = Some(Mode::Registered.buffer(round.size)),
             _ => self.renew_source(round.mode.buffer(round.size)),
         }
         match round.way {

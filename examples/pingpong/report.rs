@@ -2,7 +2,6 @@
 
 use crate::tables::Table;
 use chare::{NodeId, PeId};
-use std::io::{self, Write};
 
 /// Facts of the measurement, for the head of the table.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +27,7 @@ pub(crate) struct Row {
     pub(crate) times_us: Vec<f64>,
 }
 
-/// Writes to standard output; what it returns tells when nobody listens any more.
+/// Writes to standard output.
 #[derive(Debug)]
 pub(crate) struct Report<'a> {
     header: Header<'a>,
@@ -38,10 +37,7 @@ pub(crate) struct Report<'a> {
 
 impl<'a> Report<'a> {
     /// Writes the head.
-    ///
-    /// # Errors
-    /// When standard output is closed or full.
-    pub(crate) fn begin(header: Header<'a>) -> io::Result<Self> {
+    pub(crate) fn begin(header: Header<'a>) -> Self {
         let mark = if header.csv { "# " } else { "" };
         let Header { table, path_name, path, partner, partner_node, pool, verify, .. } = header;
         let players = match partner {
@@ -60,21 +56,16 @@ impl<'a> Report<'a> {
         if cfg!(debug_assertions) {
             lines.push("built without optimisation: the times say little; use --release".to_owned());
         }
-        let mut out = io::stdout().lock();
         for line in lines {
-            writeln!(out, "{mark}{line}")?;
+            println!("{mark}{line}");
         }
         if header.csv {
-            writeln!(out, "path,bytes,iterations,{}", table.columns().join(","))?;
+            println!("path,bytes,iterations,{}", table.columns().join(","));
         } else {
-            write!(out, "{:>9} {:>10}", "size", "iterations")?;
-            for column in table.columns() {
-                write!(out, " {column:>13}")?;
-            }
-            writeln!(out)?;
+            let columns: String = table.columns().iter().map(|column| format!(" {column:>13}")).collect();
+            println!("{:>9} {:>10}{columns}", "size", "iterations");
         }
-        out.flush()?;
-        Ok(Self { header, transfers: 0, bytes: 0 })
+        Self { header, transfers: 0, bytes: 0 }
     }
 
     /// Notes transfers for the closing line.
@@ -84,43 +75,29 @@ impl<'a> Report<'a> {
     }
 
     /// Writes a row.
-    ///
-    /// # Errors
-    /// When standard output is closed or full.
-    pub(crate) fn row(&self, row: &Row) -> io::Result<()> {
-        let mut out = io::stdout().lock();
+    pub(crate) fn row(&self, row: &Row) {
+        let times = row.times_us.iter();
         if self.header.csv {
-            write!(out, "{},{},{}", self.header.path_name, row.size, row.iterations)?;
-            for time_us in &row.times_us {
-                write!(out, ",{time_us:.3}")?;
-            }
+            let times: String = times.map(|time_us| format!(",{time_us:.3}")).collect();
+            println!("{},{},{}{times}", self.header.path_name, row.size, row.iterations);
         } else {
-            write!(out, "{:>9} {:>10}", describe_size(row.size), row.iterations)?;
-            for time_us in &row.times_us {
-                write!(out, " {time_us:>13.2}")?;
-            }
+            let times: String = times.map(|time_us| format!(" {time_us:>13.2}")).collect();
+            println!("{:>9} {:>10}{times}", describe_size(row.size), row.iterations);
         }
-        writeln!(out)?;
-        out.flush()
     }
 
     /// Writes the closing lines; `path` is what the runtime uses now, if that has changed.
-    ///
-    /// # Errors
-    /// When standard output is closed or full.
-    pub(crate) fn end(&self, path: Option<&String>) -> io::Result<()> {
+    pub(crate) fn end(&self, path: Option<&String>) {
         let mark = if self.header.csv { "# " } else { "" };
-        let mut out = io::stdout().lock();
         if let Some(path) = path {
-            writeln!(out, "{mark}the path changed on the way; used in the end: {path}")?;
+            println!("{mark}the path changed on the way; used in the end: {path}");
         }
         if self.header.verify {
-            writeln!(out, "{mark}verified {} transfers, {} bytes", self.transfers, self.bytes)?;
+            println!("{mark}verified {} transfers, {} bytes", self.transfers, self.bytes);
         }
         if !self.header.csv {
-            writeln!(out)?;
+            println!();
         }
-        out.flush()
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! *Thesis* is the table of the thesis that Charm++'s zero-copy API comes from: one-way times, six ways of sending. *Charm* is what
 //! Charm++ prints today (`benchmarks/charm++/zerocopy/p2pPingpong`): its columns in its order, with the defaults of its arguments.
-//! Two things differ: the times are whole round trips (Charm++ 8 prints half of each, except in the last four
-//! columns), and the last column is the mean difference of two round trips, as there.
+//! Two things differ: the times are whole round trips (Charm++ 8 prints half of each, except in the last four columns), and round trips
+//! that are not counted have the size of those that are (Charm++ warms up once, at half the smallest).
 
 use crate::options::Options;
 use crate::round::{Mode, Outcome, Way};
@@ -89,21 +89,16 @@ impl Table {
         }
     }
 
-    /// The size of the first row, which is played and not told.
-    pub(crate) fn warm_up_size(self, options: &Options) -> Option<usize> {
-        (self == Self::Charm).then(|| (options.min() / 2).max(1))
-    }
-
     pub(crate) fn iterations(self, options: &Options, size: usize) -> Iterations {
-        match self {
+        let counted = match self {
             Self::Thesis => {
                 let affordable = u32::try_from(CELL_BYTES_MAX / size).unwrap_or(u32::MAX);
-                let counted = options.iterations().min(affordable.max(ITERATIONS_MIN));
-                Iterations { warm_up: counted.div_ceil(WARM_UP_SHARE), counted }
+                options.iterations().min(affordable.max(ITERATIONS_MIN))
             }
-            Self::Charm if size < LARGE_BYTES => Iterations { warm_up: 0, counted: options.iterations() },
-            Self::Charm => Iterations { warm_up: 0, counted: options.large_iterations() },
-        }
+            Self::Charm if size < LARGE_BYTES => options.iterations(),
+            Self::Charm => options.large_iterations(),
+        };
+        Iterations { warm_up: counted.div_ceil(WARM_UP_SHARE), counted }
     }
 
     /// The row that the rounds of a size make, in microseconds.
@@ -134,11 +129,17 @@ impl Table {
     pub(crate) fn describe(self) -> &'static [&'static str] {
         match self {
             Self::Thesis => &[
-                "one-way microseconds: half of the median round trip",
-                "entry: the sender's own memory where the path leads to it, so that nothing is copied",
+                "one-way microseconds: half of the median round trip; a tenth more were played before, to warm up",
+                "regular: an ordinary argument; entry: a #[nocopy] one, the sender's own memory where the path leads to it, so that nothing is copied",
+                "regular+recv: an ordinary argument that the receiver copies into its buffer; entry+recv: a #[nocopy(post)] one, which lands there",
+                "get: a message with a handle, by which the receiver fetches the source (rget); put: the sender writes the receiver's buffer (rput)",
             ],
             Self::Charm => &[
-                "microseconds per round trip, mean; half the smallest size was played before, to warm up",
+                "microseconds per round trip, mean; a tenth more were played before, to warm up",
+                "regular: an ordinary argument; entry: a #[nocopy] one; +copy: the receiver copies it into its buffer",
+                "get: a message with a handle, by which the receiver fetches the source (rget); reg/dereg: player 0 registers its source each time",
+                "post, match: a #[nocopy(post)] argument, which lands in a buffer that the post method gives, or that matches by tag",
+                "register, deregister: what get reg/dereg spends on that; reg+dereg: both; reg+dereg 2: get reg/dereg less get REG",
                 "UNREG: heap memory, registered when first needed; REG: heap memory, registered by the call; PREREG: the runtime's pool",
             ],
         }

@@ -15,10 +15,10 @@ use std::time::Instant;
 #[command(name = "primes", no_binary_name = true)]
 struct Options {
     /// Numbers to look at
-    #[arg(long, default_value_t = 100_000)]
+    #[arg(long, default_value_t = 1_000_000)]
     limit: u64,
     /// Numbers to look at in one go
-    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     range: u64,
 }
 

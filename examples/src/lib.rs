@@ -9,6 +9,7 @@
 //! | `primes` | How does a program ask many questions and take the answers as they come? |
 //! | `kneighbor` | How does a chare talk to several others at once and wait for all of them? |
 //! | `alltoall` | How fast do small messages stream when everyone sends to everyone? |
+//! | `sssp` | How does a program send a tiny message along every edge of a graph? |
 //! | `uts` | How does a program balance work that nobody can foresee? |
 //! | `kmeans` | How do all PEs agree on something, again and again? |
 //! | `life` | How does an array hold something that has no bounds? |
@@ -35,8 +36,9 @@
 //! | `stencil3d` | How does a stencil code in three dimensions send its faces without copying them, and in three other styles? |
 //! | `large_readonly` | How do large values that never change reach every process? |
 //!
-//! Run one with `cargo run --release --example hello -- +n 2 +p 3`: two processes with three PEs each. A program exits with 0
-//! only if its check passes.
+//! Run one with `cargo run --release --example hello -- +n 2 +p 3`: two processes with three PEs each. All run
+//! without arguments, too; `--help` lists a program's own options and `+help` those of the runtime. A program exits with 0 only if its
+//! check passes.
 
 pub mod ddtbench;
 pub mod pair;

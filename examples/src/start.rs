@@ -17,8 +17,17 @@ where
         Ok(program) => program,
         Err(code) => return code,
     };
-    let options = O::parse_from(program.arguments());
+    let options = parse(program.arguments());
     program.run(|_arguments| main(options))
+}
+
+/// The end of every example's `--help`: what the runtime takes out of the command line, nobody would find there otherwise.
+pub const HELP: &str = "Options of the runtime begin with `+`, such as `+n 2` (processes) and `+p 3` (PEs of each); `+help` lists them.";
+
+/// Parses a program's own arguments; answers `--help` and mistakes on the terminal, and ends the process then.
+pub fn parse<O: Parser>(arguments: &[String]) -> O {
+    let mut matches = O::command().after_help(HELP).get_matches_from(arguments);
+    O::from_arg_matches_mut(&mut matches).unwrap_or_else(|error| error.format(&mut O::command()).exit())
 }
 
 /// The same for a `main` that returns whether its answer is right: the job ends with it, and succeeds only then.

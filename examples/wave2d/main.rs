@@ -2,17 +2,17 @@
 //! a picture is written.
 //!
 //! ```text
-//! cargo run --release --example wave2d -- --tiles 4 --points 64 --steps 600 --every 100 --pictures waves +n 2 +p 2
+//! cargo run --release --example wave2d -- --pictures . +n 2 +p 2
 //! ```
 //! A port of Charm++'s example of this name. Opposite sides of the membrane touch. The answer is compared with one PE's, bit by bit.
 
 mod field;
+mod picture;
 mod tile;
 
 use clap::Parser;
 use field::Field;
-use image::GrayImage;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use tile::{Membrane, Picture, TileProxy};
 
@@ -21,16 +21,16 @@ use tile::{Membrane, Picture, TileProxy};
 #[command(name = "wave2d", no_binary_name = true)]
 struct Options {
     /// Tiles in each direction
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=256))]
     tiles: u32,
     /// Points of a tile in each direction
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
     points: u32,
     /// Steps of time
-    #[arg(long, default_value_t = 100)]
+    #[arg(long, default_value_t = 600)]
     steps: u32,
     /// Steps between two pictures
-    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
     every: u32,
     /// A directory for the pictures, which must exist; without it, none is written
     #[arg(long)]
@@ -48,14 +48,6 @@ fn assemble(membrane: Membrane, tiles: &[Picture]) -> Vec<f64> {
         }
     }
     whole
-}
-
-/// Writes displacements in grey: none is the middle.
-fn draw(directory: &Path, step: u32, side: usize, values: &[f64]) -> image::ImageResult<()> {
-    let grey = |value: &f64| (128.0 + 127.0 * value.clamp(-1.0, 1.0)) as u8;
-    let pixels: Vec<u8> = values.iter().map(grey).collect();
-    let picture = GrayImage::from_raw(side as u32, side as u32, pixels).expect("as many as points");
-    picture.save(directory.join(format!("wave-{step:06}.png")))
 }
 
 /// The right answer: a membrane in one piece is its own neighbour.
@@ -81,11 +73,15 @@ async fn run(options: Options) -> bool {
         whole = assemble(membrane, &picture.await);
         step += more;
         if let Some(directory) = &pictures
-            && let Err(error) = draw(directory, step, membrane.side(), &whole)
+            && let Err(error) = picture::write(directory, step, membrane.side(), &whole)
         {
             eprintln!("error: no picture in {}: {error}", directory.display());
             return false;
         }
+    }
+    match &pictures {
+        Some(directory) => println!("pictures: {}", directory.join("wave-*.png").display()),
+        None => println!("no pictures: `--pictures .` writes them here"),
     }
     let is_right = whole == run_alone(membrane, steps);
     println!(

@@ -20,13 +20,22 @@ impl Membrane {
         (self.tiles * self.points) as usize
     }
 
-    /// The first displacement of the membrane: a bump, not in the middle.
+    /// The first displacement of the membrane: where drops have just fallen.
     pub(crate) fn bump(self, column: usize, row: usize) -> f64 {
         let side = self.side() as f64;
-        let (x, y) = (column as f64 / side - 0.4, row as f64 / side - 0.3);
-        (-200.0 * (x * x + y * y)).exp()
+        let height = |[x, y, height]: [f64; 3]| {
+            let (x, y) = (column as f64 / side - x, row as f64 / side - y);
+            height * (-DROP_SHARPNESS * (x * x + y * y)).exp()
+        };
+        DROPS.map(height).iter().sum()
     }
 }
+
+/// The places of drops, as shares of the membrane's sides, and their heights.
+const DROPS: [[f64; 3]; 3] = [[0.34, 0.38, 1.0], [0.68, 0.30, 0.6], [0.58, 0.72, 0.8]];
+
+/// How narrow drops are: at a fortieth of the side a third is left.
+const DROP_SHARPNESS: f64 = 1600.0;
 
 /// A tile and its displacements.
 pub(crate) type Picture = ((u32, u32), Vec<f64>);

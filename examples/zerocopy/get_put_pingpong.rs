@@ -5,7 +5,7 @@
 //! targets. Element 0 compares what came back with what it had.
 //!
 //! ```text
-//! cargo run --release --example get_put_pingpong -- 20 +n 2
+//! cargo run --release --example get_put_pingpong -- +n 2
 //! ```
 
 use chare::prelude::*;
@@ -20,6 +20,7 @@ use std::process::ExitCode;
 #[command(name = "get_put_pingpong", no_binary_name = true)]
 struct Options {
     /// Elements of each buffer
+    #[arg(default_value_t = 1_000_000)]
     size: usize,
     /// When memory is registered
     #[arg(long, value_enum, default_value_t)]

@@ -7,7 +7,7 @@
 //! (Charm++'s program also balances load every five iterations, which has to wait for migration.)
 //!
 //! ```text
-//! cargo run --release --example multiple_posted_buffers -- 32 +n 2 +p 2
+//! cargo run --release --example multiple_posted_buffers -- +n 2 +p 2
 //! ```
 
 use chare::prelude::*;
@@ -24,7 +24,7 @@ const ITERATIONS: usize = 40;
 #[command(name = "multiple_posted_buffers", no_binary_name = true)]
 struct Options {
     /// Elements of the array, an even number
-    #[arg(value_parser = ports::parse_even)]
+    #[arg(default_value_t = 32, value_parser = ports::parse_even)]
     elements: u64,
 }
 

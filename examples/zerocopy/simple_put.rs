@@ -4,7 +4,7 @@
 //! sources are free and element 1 that its buffers are full, element 0 sends the same numbers as ordinary arguments, to compare.
 //!
 //! ```text
-//! cargo run --release --example simple_put -- 20 +n 2
+//! cargo run --release --example simple_put -- +n 2
 //! ```
 
 use chare::prelude::*;
@@ -18,6 +18,7 @@ use std::process::ExitCode;
 #[command(name = "simple_put", no_binary_name = true)]
 struct Options {
     /// Elements of each buffer
+    #[arg(default_value_t = 1_000_000)]
     size: usize,
     /// When memory is registered
     #[arg(long, value_enum, default_value_t)]

@@ -4,7 +4,7 @@
 //! of them they come back through a callback: one is dropped then, one is kept for later.
 //!
 //! ```text
-//! cargo run --release --example simple_vec -- 32 +n 2 +p 2
+//! cargo run --release --example simple_vec -- +n 2 +p 2
 //! ```
 
 use chare::prelude::*;
@@ -23,7 +23,7 @@ const KEPT: u64 = 2;
 #[command(name = "simple_vec", no_binary_name = true)]
 struct Options {
     /// Elements of the array, an even number
-    #[arg(value_parser = ports::parse_even)]
+    #[arg(default_value_t = 32, value_parser = ports::parse_even)]
     elements: u64,
 }
 

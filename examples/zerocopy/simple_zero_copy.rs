@@ -6,8 +6,8 @@
 //! iterations, and go on when all theirs are back and all their partner's have come.
 //!
 //! ```text
-//! cargo run --release --example simple_zero_copy -- 32 +n 2 +p 2
-//! cargo run --release --example simple_zero_copy -- 32 --post +n 2 +p 2      into buffers that the receivers post
+//! cargo run --release --example simple_zero_copy -- +n 2 +p 2
+//! cargo run --release --example simple_zero_copy -- --post +n 2 +p 2      into buffers that the receivers post
 //! ```
 //! (Charm++'s programs also balance load every five iterations, which has to wait for migration.)
 
@@ -28,7 +28,7 @@ const CALLS: u32 = 4;
 #[command(name = "simple_zero_copy", no_binary_name = true)]
 struct Options {
     /// Elements of the array, an even number
-    #[arg(value_parser = ports::parse_even)]
+    #[arg(default_value_t = 32, value_parser = ports::parse_even)]
     elements: u64,
     /// Receive into posted buffers
     #[arg(long)]

@@ -5,7 +5,7 @@
 //! of a pair tells both its sides, by `immediate` entries.
 //!
 //! ```text
-//! cargo run --release --example zcpy_immediate -- 20 +n 2
+//! cargo run --release --example zcpy_immediate -- +n 2
 //! ```
 
 use chare::prelude::*;
@@ -21,7 +21,7 @@ const SIZE: usize = 2000;
 #[command(name = "zcpy_immediate", no_binary_name = true)]
 struct Options {
     /// Elements of the array, an even number
-    #[arg(value_parser = ports::parse_even)]
+    #[arg(default_value_t = 32, value_parser = ports::parse_even)]
     elements: u64,
 }
 

@@ -8,7 +8,7 @@
 //! process alone computes.
 //!
 //! ```text
-//! cargo run --release --example stencil3d -- 64 32 +n 2 +p 2
+//! cargo run --release --example stencil3d -- +n 2 +p 2
 //! cargo run --release --example stencil3d -- 64 32 16 8 8 16 --style awaited +p 4
 //! ```
 
@@ -29,11 +29,11 @@ use std::time::Instant;
 #[derive(Parser)]
 #[command(name = "stencil3d", no_binary_name = true)]
 #[command(
-    override_usage = "stencil3d [OPTIONS] <POINTS> <BLOCK>\n       stencil3d [OPTIONS] <X> <Y> <Z> <BLOCK_X> <BLOCK_Y> <BLOCK_Z>"
+    override_usage = "stencil3d [OPTIONS] [<POINTS> <BLOCK>]\n       stencil3d [OPTIONS] <X> <Y> <Z> <BLOCK_X> <BLOCK_Y> <BLOCK_Z>"
 )]
 struct Options {
     /// Points of the box and of a block, for all axes or for each
-    #[arg(required = true, num_args = 2..=6, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(num_args = 2..=6, default_values_t = [64, 32], value_parser = clap::value_parser!(u32).range(1..=4096))]
     sizes: Vec<u32>,
     /// How often the points are swept
     #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
