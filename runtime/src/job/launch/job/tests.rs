@@ -313,6 +313,13 @@ fn an_ending_job_is_over_after_a_while_whatever_hosts_say() {
 }
 
 #[test]
+fn a_job_whose_output_nobody_reads_ends_without_a_word() {
+    let mut story = Story::joined();
+    story.job.lose_reader(story.now);
+    assert_eq!((story.line(), story.job.has_failed(), story.job.code()), (None, true, 141));
+}
+
+#[test]
 fn a_stopped_node_is_awaited_and_named_once_for_each_stop() {
     let stopped = |signal| FromAgent::Stopped { node: NodeId(1), signal };
     let mut story = Story::joined();
