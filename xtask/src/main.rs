@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `sanitize`, `chaos`, `floors`, `fuzz`, `soak`, `vm`,
+//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `sanitize`, `chaos`, `floors`, `fuzz`, `plots`, `soak`, `vm`,
 //! `aarch64`.
 //!
 //! Each command is a list of steps (`step`); a step is one program with its arguments. All steps run, whatever became of
@@ -14,6 +14,7 @@ mod dependencies;
 mod family;
 mod floors;
 mod fuzz;
+mod plots;
 #[cfg(test)]
 mod readme;
 mod report;
@@ -64,6 +65,8 @@ enum Command {
     Floors(floors::Options),
     /// Search for input that breaks what reads from peers and strangers
     Fuzz(fuzz::Options),
+    /// Draw the tables of benches/README.md: benches/plots
+    Plots,
     /// Run a command in a guest that has RDMA devices
     Vm(vm::Machine),
     /// Forge a million handles, flood nodes with ten million messages and move a million buffers on each path
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
     let mut report = Report::default();
     match Arguments::parse().command {
         Command::Vm(machine) => return vm::run_alone(&machine),
+        Command::Plots => return plots::run_alone(),
         Command::Floors(options) => return floors::run_alone(&options),
         Command::Test { quick } => suite::run(quick, &mut report),
         Command::Bench { names } => bench::run(&names, &mut report),
