@@ -26,7 +26,9 @@ pub(crate) fn find_mdbook(report: &mut Report) -> Result<(), String> {
     if is_there() {
         return Ok(());
     }
-    let install = format!("install --locked --debug --no-default-features mdbook --version {VERSION}");
+    let install = format!(
+        "install --locked --debug --no-default-features --features search mdbook --version {VERSION}"
+    );
     let step = Step::cargo("mdbook", &install).argument("--root").argument(tools());
     let mut finished = step.run();
     let result = match &finished.outcome {
@@ -40,8 +42,9 @@ pub(crate) fn find_mdbook(report: &mut Report) -> Result<(), String> {
     result
 }
 
+/// Named after what it can do: an installation without search is another one.
 fn tools() -> PathBuf {
-    target_directory().join("tools")
+    target_directory().join("tools/mdbook-search")
 }
 
 fn program() -> PathBuf {
