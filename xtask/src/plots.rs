@@ -121,7 +121,7 @@ fn draw_ratios(area: &Drawing<'_>, ratios: &[(&str, &str)]) -> Result<(), Box<dy
     let (faster, slower) = (RGBColor(42, 127, 158), RGBColor(194, 138, 27));
     let place = |ratio: f64| {
         let share = (ratio / RATIOS.0).log2() / (RATIOS.1 / RATIOS.0).log2();
-        BARS.0 + ((BARS.1 - BARS.0) as f64 * share.clamp(0.0, 1.0)) as i32
+        BARS.0 + (f64::from(BARS.1 - BARS.0) * share.clamp(0.0, 1.0)) as i32
     };
     let bottom = (36 + ROW * ratios.len() as u32) as i32;
     for (mark, name) in
