@@ -63,7 +63,8 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
     fence::prepare();
     let id = bootstrap.node();
     let lrts = |cause| JobError::Lrts { node: id, cause };
-    let Agreement { pes, lowest, company, first_numbers } = greet(options.pes, options.network.nolocal, bootstrap).map_err(lrts)?;
+    let Agreement { pes, lowest, company, first_numbers } =
+        greet(options.pes, options.network.nolocal, bootstrap).map_err(lrts)?;
     let network = Reach::open(bootstrap, &options.network).map_err(lrts)?;
     let topology = Topology::new(&lowest, pes);
     let seats = affinity::seats(options.processors.as_deref(), options.pin, &company, pes)

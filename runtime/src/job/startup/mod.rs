@@ -57,7 +57,10 @@ impl Program {
     /// # Panics
     /// If it has no PE or no node.
     pub fn new(config: Config) -> Self {
-        assert!(config.nodes > 0 && config.pes_per_node != Pes::Number(0), "a job has at least one node and one PE");
+        assert!(
+            config.nodes > 0 && config.pes_per_node != Pes::Number(0),
+            "a job has at least one node and one PE"
+        );
         let network = ReachOptions {
             lrts: config.lrts.clone(),
             nolocal: config.nolocal,
