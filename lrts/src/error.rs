@@ -3,10 +3,11 @@
 use crate::ids::NodeId;
 use serde::{Deserialize, Serialize};
 use std::io;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// The world failed: a peer, the kernel or the network. Never "no room" (see [`crate::Refused`]).
-#[derive(Debug, Error)]
+#[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum LrtsError {
     /// A peer's process ended or its connection broke without a goodbye.
@@ -49,7 +50,7 @@ pub enum LrtsError {
         /// On which backend.
         backend: &'static str,
         /// The kernel's answer.
-        source: io::Error,
+        source: Arc<io::Error>,
         /// What to do about it: empty, or a clause that starts with `; `.
         hint: &'static str,
     },

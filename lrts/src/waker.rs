@@ -5,6 +5,7 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A descriptor over those of several backends, and one to wake it by.
@@ -17,7 +18,7 @@ pub(crate) struct Waker {
 
 fn system(operation: &'static str, errno: Errno) -> LrtsError {
     let hint = "; raise the limit of open files (`ulimit -n`)";
-    LrtsError::System { operation, backend: "lrts", source: errno.into(), hint }
+    LrtsError::System { operation, backend: "lrts", source: Arc::new(errno.into()), hint }
 }
 
 impl Waker {

@@ -100,11 +100,15 @@ pub use api::context::{
     destroy, exit, flush_aggregated, future, my_node, my_pe, nodes, on_quiescence, path_to, pes, quiescence,
     readonly, reference, set_readonly,
 };
+pub use api::io::io;
+pub use api::job_handle::{Answer, JobHandle, LimitedJobHandle, job_handle};
 pub use api::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
 pub use api::proxy::{ThisChare, ThisMember, this_index};
 pub use api::registered::{NotRegistered, RegisteredSource, RegisteredTarget};
 pub use api::several::{wait_all, wait_any, wait_some};
 pub use api::tags::{cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
+pub use api::tasks::spawn;
+pub use api::time::{Interval, Sleep, TimedOut, interval, sleep, timeout};
 pub use api::when::{Both, Trigger, When};
 /// Plain data, which the elements of buffers are: the crate whose version this one has. A program that does not depend on it itself tells
 /// its derives where it is:
@@ -129,7 +133,7 @@ pub use chare_layout::Layout;
 pub use chare_lrts::reach::ReachOptions;
 pub use chare_macros::{Layout, chare, entries, entry, post, reducer};
 pub use job::cpus::{CpuList, CpuListError};
-pub use job::life::Job;
+pub use job::in_process::Job;
 pub use job::pes::{Pes, PesError};
 pub use job::settings::Config;
 pub use job::startup::Program;
@@ -142,7 +146,7 @@ pub use model::call_options::CallOptions;
 pub use model::callback::Callback;
 pub use model::collection::{ArrayMap, Placement};
 pub use model::coordinates::{Coordinate, Coordinates};
-pub use model::error::JobError;
+pub use model::error::{JobError, NoAnswer};
 pub use model::ids::{NodeId, PeId};
 pub use model::index::ArrayIndex;
 pub use model::index_range::indices;

@@ -13,6 +13,7 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -59,7 +60,7 @@ impl Sleeper {
         let system = |errno: Errno| LrtsError::System {
             operation: "making something to sleep on",
             backend,
-            source: errno.into(),
+            source: Arc::new(errno.into()),
             hint: "; raise the limit of open files (`ulimit -n`)",
         };
         let events = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(system)?;

@@ -283,7 +283,7 @@ fn system(operation: &'static str, source: io::Error) -> LrtsError {
         }
         _ => "; `+nolocal` does without memory shared between nodes",
     };
-    LrtsError::System { operation, backend: BACKEND, source, hint }
+    LrtsError::System { operation, backend: BACKEND, source: Arc::new(source), hint }
 }
 
 fn connect(peer: NodeId, cause: String) -> LrtsError {

@@ -110,7 +110,7 @@ impl Regions {
         let board = Board::create().map_err(|source| LrtsError::System {
             operation: "creating the table of registered memory",
             backend: "lrts",
-            source,
+            source: Arc::new(source),
             hint: "; 4 MiB of shared memory and one file descriptor are needed (see `ulimit -n`)",
         })?;
         Ok(Self { node, board, table: Mutex::default(), listeners: Mutex::default() })

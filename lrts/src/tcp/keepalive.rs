@@ -22,6 +22,7 @@ use rustix::io::Errno;
 use rustix::net::RecvFlags;
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 use std::time::Duration;
 
 const HEARD: u8 = b'.';
@@ -70,7 +71,7 @@ impl Keepalives {
         let system = |errno: Errno| LrtsError::System {
             operation: "watching the connections to peers",
             backend,
-            source: errno.into(),
+            source: Arc::new(errno.into()),
             hint: "; raise the limit of open files (`ulimit -n`)",
         };
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(system)?;

@@ -56,6 +56,7 @@ use rustix::io::Errno;
 use seal::Seals;
 use sockets::BACKEND;
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -98,7 +99,7 @@ pub struct Tcp {
 }
 
 fn system(operation: &'static str, errno: Errno) -> LrtsError {
-    LrtsError::System { operation, backend: BACKEND, source: errno.into(), hint: "" }
+    LrtsError::System { operation, backend: BACKEND, source: Arc::new(errno.into()), hint: "" }
 }
 
 fn gone(peer: NodeId, cause: String) -> LrtsError {

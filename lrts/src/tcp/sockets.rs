@@ -8,6 +8,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrAny, SocketFlags, SocketType, sockopt};
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The backend's name.
@@ -20,7 +21,7 @@ const KEEPALIVE_AFTER: Duration = Duration::from_secs(4);
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(super) fn system(operation: &'static str, source: std::io::Error, hint: &'static str) -> LrtsError {
-    LrtsError::System { operation, backend: BACKEND, source, hint }
+    LrtsError::System { operation, backend: BACKEND, source: Arc::new(source), hint }
 }
 
 /// Listens on an address, without one on loopback, on the first of the ports that nobody uses, without ports on any.

@@ -9,6 +9,7 @@ use crate::error::LrtsError;
 use crate::ids::NodeId;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 /// A device and an address of its.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,7 +45,7 @@ pub(super) fn all(manager: &Manager) -> Result<Vec<Device>, LrtsError> {
     let interfaces = nix::ifaddrs::getifaddrs().map_err(|errno| LrtsError::System {
         operation: "listing the addresses of this host",
         backend: BACKEND,
-        source: errno.into(),
+        source: Arc::new(errno.into()),
         hint: "",
     })?;
     let mut addresses: Vec<IpAddr> = interfaces

@@ -18,6 +18,7 @@ use rustix::fd::BorrowedFd;
 use rustix::fs::OFlags;
 use std::io;
 use std::ptr::{NonNull, null_mut};
+use std::sync::Arc;
 
 /// Messages that one peer may have sent before this node looked: 1 MiB of buffers, as a copy of 64 KiB takes about as long as a wake-up.
 const CREDITS_MAX: usize = 16;
@@ -232,5 +233,5 @@ fn made<T>(operation: &'static str, object: *mut T) -> Result<*mut T, LrtsError>
 
 pub(super) fn system(operation: &'static str, source: io::Error) -> LrtsError {
     let hint = "; memory of network cards is pinned, so raise `ulimit -l`";
-    LrtsError::System { operation, backend: BACKEND, source, hint }
+    LrtsError::System { operation, backend: BACKEND, source: Arc::new(source), hint }
 }

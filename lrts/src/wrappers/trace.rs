@@ -46,7 +46,7 @@ impl TraceFile {
         let file = opened.map_err(|source| LrtsError::System {
             operation: "creating the trace's file",
             backend: "trace",
-            source,
+            source: Arc::new(source),
             hint: "; `+trace` takes the path of a file that can be written",
         })?;
         Ok(Self { node, file: Mutex::new(file), broken: Mutex::default(), is_broken: AtomicBool::new(false) })
@@ -75,7 +75,7 @@ impl TraceFile {
         Some(LrtsError::System {
             operation: "writing the trace's file",
             backend: "trace",
-            source,
+            source: Arc::new(source),
             hint: "; give `+trace` the path of a file with more room, or leave it out",
         })
     }

@@ -1,14 +1,15 @@
-//! Tasks of `async` entries: started by the code that `#[chare]` generates.
+//! Tasks: those of `async` entries, which the code that `#[chare]` generates starts, and those that users spawn.
 
 use super::promise::Promise;
 use super::proxy::ElementHandle;
 use crate::model::arguments::Message;
 use crate::model::callback::Callback;
 use crate::model::registry::EntryMethod;
+use crate::node::mailbox::Work;
 use crate::pe::Pe;
 
 /// Starts an `async` entry: it runs at once, until it has to wait.
-pub fn spawn(body: impl Future<Output = ()> + 'static) {
+pub fn start(body: impl Future<Output = ()> + 'static) {
     Pe::current(|pe| {
         let key = pe.add_task(pe.running(), body);
         pe.tasks.poll(key);
@@ -16,9 +17,32 @@ pub fn spawn(body: impl Future<Output = ()> + 'static) {
 }
 
 /// Starts an `async` entry that returns something, which `reply` receives.
-pub fn spawn_replying<T: Message>(body: impl Future<Output = T> + 'static, reply: Callback<T>) {
+pub fn start_replying<T: Message>(body: impl Future<Output = T> + 'static, reply: Callback<T>) {
     let promise = Promise::of_running(reply);
-    spawn(async move { promise.keep(body.await) });
+    start(async move { promise.keep(body.await) });
+}
+
+/// Runs a future beside the caller, on the caller's PE, as an `async` entry runs; it begins after the running entry. It belongs to the
+/// running chare, if one runs, and is dropped when that chare is destroyed. What it finds out goes by a [callback](crate::future()) or a
+/// call.
+///
+/// ```
+/// let code = chare::Job::in_process(1, 1).run(|| async {
+///     let (answer, callback) = chare::future();
+///     chare::spawn(async move { callback.send(6 * 7) });
+///     assert_eq!(answer.await, 42);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+///
+/// # Panics
+/// Outside a job's entries; other threads use [`JobHandle::run`](crate::JobHandle::run).
+pub fn spawn(body: impl Future<Output = ()> + 'static) {
+    Pe::current(|pe| {
+        let key = pe.add_task(pe.running(), body);
+        pe.counters.resumed.add(1);
+        pe.queue.borrow_mut().push_work(Work::Task(key));
+    });
 }
 
 /// Calls the running entry of the running chare again.

@@ -4,12 +4,14 @@
 //! PE of the job never lives here; where comments say "PE", any thread with work of its own would do.
 
 pub(crate) mod allowance;
+pub(crate) mod block_on;
 mod cgroup;
 pub(crate) mod counters;
 pub(crate) mod erased;
 pub(crate) mod fence;
 pub(crate) mod host_memory;
 pub(crate) mod numbering;
+pub(crate) mod panics;
 pub(crate) mod processors;
 pub(crate) mod recent;
 pub(crate) mod seen_numbers;

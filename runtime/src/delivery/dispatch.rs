@@ -149,6 +149,12 @@ fn do_work(pe: &Pe, work: Work) -> Outcome {
             }
             Outcome::Processed
         }
+        Work::Begin(begin) => {
+            let running = Running::named("work from outside the job");
+            let key = pe.add_task(running.clone(), async move { begin().await });
+            pe.run_as(running, || pe.tasks.poll(key));
+            Outcome::Processed
+        }
         Work::Message(Envelope { options, body }, _) => match missing_before(pe, &options) {
             Some(missing) => pe.keep(missing, options, body),
             None => take_message(pe, options, body),

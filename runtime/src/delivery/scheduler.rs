@@ -7,11 +7,12 @@
 
 use super::zerocopy::remote_memory::send_releases;
 use super::{dispatch, polling};
+use crate::base::panics;
 use crate::base::watcher::Entrance;
 use crate::model::error::JobError;
 use crate::pe::queued::Queued;
 use crate::pe::run_queue::RunQueue;
-use crate::pe::{NETWORK_INTERVAL, Pe, panics};
+use crate::pe::{NETWORK_INTERVAL, Pe};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 

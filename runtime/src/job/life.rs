@@ -17,11 +17,10 @@ use crate::pe::{Pe, panics};
 use crate::services::readonly;
 use chare_lrts::Lrts;
 use chare_lrts::bootstrap::Bootstrap;
-use chare_lrts::bootstrap::local::Local;
 use chare_lrts::reach::{Reach, ReachOptions};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -141,109 +140,6 @@ pub(crate) fn close(node: &Arc<Node>) {
     node.clear();
 }
 
-/// A job whose nodes are threads of the calling process: for tests, and for programs that embed a job.
-///
-/// The nodes talk to each other as separate processes of one host would, over whatever path the options choose.
-///
-/// One process may run jobs one after the other. Proxies, callbacks and sections belong to the job that made them: one that was kept from
-/// an earlier job reaches nothing of a later one, and its use ends the later job with an error that says so. A value for a future of an
-/// earlier job is dropped, as any for which nobody waits.
-///
-/// ```
-/// let code = chare::Job::in_process(2, 2)
-///     .run(|| async {
-///         assert_eq!(chare::pes(), 4);
-///         chare::exit(7);
-///     })
-///     .unwrap();
-/// assert_eq!(code, 7);
-/// ```
-#[derive(Clone, Debug)]
-pub struct Job {
-    nodes: u32,
-    options: NodeOptions,
-}
-
-impl Job {
-    /// A job of `nodes` nodes with `pes` PEs each.
-    ///
-    /// # Panics
-    /// If either is 0.
-    pub fn in_process(nodes: u32, pes: u32) -> Self {
-        assert!(nodes > 0 && pes > 0, "a job has at least one node and one PE");
-        Self { nodes, options: NodeOptions { pes: Pes::Number(pes), ..NodeOptions::default() } }
-    }
-
-    /// Chooses paths between the nodes, as the `+options` do.
-    pub fn network(mut self, network: ReachOptions) -> Self {
-        self.options.network = network;
-        self
-    }
-
-    /// Runs messages of equal priority in an order that the seed decides, as `+shuffle` does: to find code that relies on another order.
-    pub fn shuffled(mut self, seed: u64) -> Self {
-        self.options.shuffle = Some(seed);
-        self
-    }
-
-    /// Runs `main` on PE 0 until the job ends: by [`exit`](crate::exit()), or when `main` is over and nothing is in flight.
-    ///
-    /// # Errors
-    /// The cause of the job's failure, as the node that noticed it reports it.
-    pub fn run<F, Fut>(self, main: F) -> Result<i32, JobError>
-    where
-        F: FnOnce() -> Fut + Send + 'static,
-        Fut: Future<Output = ()> + 'static,
-    {
-        let bootstraps = Local::job(self.nodes).map_err(|error| {
-            JobError::Config(format!("{} nodes in one process: {error}; try fewer", self.nodes))
-        })?;
-        let mut main: Option<Main> = Some(Box::new(move || Box::pin(main())));
-        let (tell, ends) = mpsc::channel();
-        let nodes: Vec<_> = bootstraps
-            .into_iter()
-            .map(|mut bootstrap| {
-                let (options, main, tell) = (self.options.clone(), main.take(), tell.clone());
-                std::thread::spawn(move || {
-                    let end = live(&options, &mut bootstrap, main);
-                    tell.send(end).expect("the job waits for all its nodes");
-                })
-            })
-            .collect();
-        drop(tell);
-        let mut outcome = Ok(0);
-        for end in ends {
-            // An error that a node noticed itself says more than one that it was told, and the first error says more than its
-            // consequences.
-            outcome = match (outcome, end) {
-                (Err(JobError::Elsewhere(_)) | Ok(_), Err(error)) => Err(error),
-                (Ok(code), Ok(other)) => Ok(if code == 0 { other } else { code }),
-                (outcome, _) => outcome,
-            };
-        }
-        for node in nodes {
-            if node.join().is_err() {
-                return Err(JobError::Config("a node's thread panicked".into()));
-            }
-        }
-        outcome
-    }
-}
-
-/// A node's life as a thread of a process.
-fn live(options: &NodeOptions, bootstrap: &mut dyn Bootstrap, main: Option<Main>) -> Result<i32, JobError> {
-    let ready = open(options, bootstrap)?;
-    let node = Arc::clone(&ready.node);
-    let threads = ready.start(main);
-    node.wait_for_end();
-    for thread in threads {
-        // Panics inside were caught and reported by the scheduler.
-        let _ = thread.join();
-    }
-    close(&node);
-    result(&node)
-}
-
 /// The end of the job on a node.
 pub(crate) fn result(node: &Node) -> Result<i32, JobError> {
     match node.take_ending() {
@@ -257,10 +153,11 @@ pub(crate) fn result(node: &Node) -> Result<i32, JobError> {
 mod tests {
     use super::*;
     use chare_lrts::bootstrap::single::Single;
+    use std::sync::mpsc;
 
     #[test]
     fn a_failure_is_announced_once_and_before_anything_ends() {
-        let ready = open(&Job::in_process(1, 1).options, &mut Single::new()).expect("it is alone");
+        let ready = open(&NodeOptions { pes: 1, ..NodeOptions::default() }, &mut Single::new()).expect("it is alone");
         let (announced, announcements) = mpsc::channel();
         let node = Arc::clone(&ready.node);
         ready.node.set_herald(move |error| {

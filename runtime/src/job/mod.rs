@@ -9,6 +9,7 @@ mod company;
 pub mod config;
 pub(crate) mod cpus;
 mod greeting;
+pub(crate) mod in_process;
 #[cfg(feature = "launch")]
 pub mod launch;
 pub(crate) mod life;

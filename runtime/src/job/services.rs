@@ -4,7 +4,7 @@ use crate::model::ids::ServiceId;
 use crate::node::NodeService;
 use crate::pe::{MOST_SERVICES, Service};
 use crate::services::{
-    aggregation, array, audience, broadcast, quiescence, readonly, reduction, section, tags,
+    aggregation, array, audience, broadcast, quiescence, reactor, readonly, reduction, section, tags, timers,
 };
 
 /// All services, by their numbers. They are told of elements in this order: a service that puts something into an element's parcel stands
@@ -21,6 +21,8 @@ const LIST: &[Service] = &[
     tags::SERVICE,
     array::SERVICE,
     audience::SERVICE,
+    timers::SERVICE,
+    reactor::SERVICE,
 ];
 
 /// The services' functions on nodes, by the services' numbers.

@@ -4,8 +4,20 @@ use crate::model::ids::{NodeId, PeId};
 use chare_lrts::{LrtsError, TransferError};
 use thiserror::Error;
 
+/// The reason that something asked of a job has no answer.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum NoAnswer {
+    /// The job ended before.
+    #[error("the job ended before it answered; `JobHandle::ended` says why it did")]
+    JobEnded,
+    /// Whoever was to answer panicked, or was destroyed before.
+    #[error("{0}")]
+    Failed(String),
+}
+
 /// The reason that a job could not start or had to end.
-#[derive(Debug, Error)]
+#[derive(Clone, Debug, Error)]
 #[non_exhaustive]
 pub enum JobError {
     /// An option, a variable or an argument of the start is wrong.

@@ -3,6 +3,7 @@
 use crate::model::error::JobError;
 use parking_lot::{Condvar, Mutex};
 use std::sync::atomic::AtomicBool;
+use tokio::sync::watch;
 
 /// The cause by which a job ended, on this node.
 #[derive(Debug)]
@@ -10,6 +11,9 @@ pub(crate) enum Ending {
     Code(i32),
     Error(JobError),
 }
+
+/// The job's result, for all who wait for it: `None` until the job is over, on this node or, where one process has them all, on all.
+pub(crate) type Outcome = watch::Sender<Option<Result<i32, JobError>>>;
 
 /// Closure that reports why this node failed.
 pub(super) type Herald = Box<dyn FnOnce(&JobError) + Send>;
@@ -22,4 +26,6 @@ pub(super) struct End {
     pub(super) has_come: AtomicBool,
     pub(super) ending: Mutex<Option<Ending>>,
     pub(super) came: Condvar,
+    /// Told by whoever started the node, when nothing is left to do.
+    pub(super) outcome: Outcome,
 }

@@ -1,7 +1,7 @@
 //! Operations that end a job: the first cause counts, goes to all nodes, and wakes every waiting thread.
 
 use super::Node;
-use super::end::Ending;
+use super::end::{Ending, Outcome};
 use crate::model::envelope::frame::{self, Header};
 use crate::model::error::JobError;
 use std::sync::atomic::Ordering;
@@ -74,6 +74,11 @@ impl Node {
         while ending.is_none() {
             self.end.came.wait(&mut ending);
         }
+    }
+
+    /// The place of the job's result.
+    pub(crate) fn outcome(&self) -> &Outcome {
+        &self.end.outcome
     }
 
     pub(crate) fn take_ending(&self) -> Option<Ending> {

@@ -12,6 +12,7 @@ use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope, ShortCall};
 use crate::model::ids::TaskKey;
 use crossbeam_queue::SegQueue;
+use std::pin::Pin;
 use std::sync::OnceLock;
 use std::thread::Thread;
 use std::time::Duration;
@@ -30,7 +31,12 @@ pub(crate) enum Work {
     Task(TaskKey),
     /// The queue in which another PE of the node leaves its messages from now on.
     Way(Receiver),
+    /// A task that a thread outside the job gives to the PE.
+    Begin(Begin),
 }
+
+/// A task that its PE is to make and run.
+pub(crate) type Begin = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()>>> + Send>;
 
 impl Work {
     /// A message from this node.
@@ -44,7 +50,7 @@ impl Work {
     pub(crate) fn options(&self) -> CallOptions {
         match self {
             Self::Message(envelope, _) => envelope.options.clone(),
-            Self::Task(_) | Self::Way(_) => CallOptions::new(),
+            Self::Task(_) | Self::Way(_) | Self::Begin(_) => CallOptions::new(),
         }
     }
 }

@@ -16,7 +16,7 @@ mod posted_calls;
 mod posting;
 
 pub(crate) use arrival::{Arrival, Delivery};
-pub(crate) use end::Ending;
+pub(crate) use end::{Ending, Outcome};
 pub(crate) use large_messages::Large;
 
 use crate::base::allowance::Allowance;
@@ -38,7 +38,7 @@ use large_messages::LargeMessages;
 use lending::deregistrations::Deregistrations;
 use lending::known_layouts::KnownLayouts;
 use lending::transfers::Transfers;
-use mailbox::{Mailbox, Wake, Work};
+use mailbox::{Begin, Mailbox, Wake, Work};
 use posted_calls::PostedCalls;
 use std::any::Any;
 use std::sync::Arc;
@@ -251,6 +251,12 @@ impl Node {
     pub(crate) fn deliver_counted(&self, pe: PeId, envelope: Envelope) {
         self.outside.sent.add_shared(1);
         self.deliver(pe, Work::Message(envelope, Cost::NONE));
+    }
+
+    /// Gives a PE a task from outside the job, and counts it in `outside`.
+    pub(crate) fn begin(&self, pe: PeId, begin: Begin) {
+        self.outside.sent.add_shared(1);
+        self.deliver(pe, Work::Begin(begin));
     }
 
     /// Whether work waits that no arrival announces (room in the network, a peer's claim), so that a PE must not sleep for long.

@@ -1,8 +1,9 @@
 //! Clearing of a PE at the job's end: every value that user code may own is dropped, each by itself, in an order in which a drop can still
 //! reach the PE. A drop that panics takes no other value along.
 
-use super::{Pe, panics};
+use super::Pe;
 use crate::base::numbering::Numbers;
+use crate::base::panics;
 use crate::base::spsc::Received;
 use crate::model::error::JobError;
 use crate::model::registry::show;

@@ -34,7 +34,9 @@ impl Pe {
     #[inline]
     pub(crate) fn current<R>(body: impl FnOnce(&Rc<Self>) -> R) -> R {
         Self::try_current(body).expect(
-            "this needs a PE: call it from an entry method, from an async entry or from the closure given to `chare::run`",
+            "this needs a PE: call it from an entry method, from an async entry or from the closure given to `chare::run`; any other \
+             thread or task uses the job's handle, `let job = chare::job_handle();` on a PE or `Job::start()`, and then \
+             `job.run(move || proxy.entry(..))`",
         )
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod early;
 mod entering;
 mod events;
 pub(crate) mod futures;
+pub(crate) mod in_flight;
 pub(crate) mod panics;
 pub(crate) mod places;
 pub(crate) mod queued;

@@ -1,51 +1,35 @@
-//! Panics of user code on PE threads: caught, and described with the place where they began.
+//! Panic hook of PE threads: silent, for whoever catches a panic reports it, once; the hook that a program has set is called all the
+//! same.
 
 use super::Pe;
-use std::any::Any;
-use std::cell::RefCell;
-use std::panic::AssertUnwindSafe;
+use crate::base::panics::note;
+use std::panic::{PanicHookInfo, set_hook, take_hook};
 
-thread_local! {
-    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
-}
+/// A panic hook, as the standard library keeps it.
+type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Sync + Send>;
 
-/// Makes panics on PE threads silent and remembers their place: whoever catches one reports it, once. Other panics go to the hook that
-/// was there before.
+/// Makes panics on PE threads known to whoever catches them. Other panics go to the hook that was there before, and so do those of PEs
+/// unless that is the standard library's own, which would only print what the job's error says.
 pub(crate) fn install_hook() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| {
-            if Pe::try_current(|_| ()).is_some() {
-                PLACE.set(panic.location().map(ToString::to_string));
-            } else {
+        let before = take_hook();
+        // Without a hook of the program, `take_hook` gives the standard library's.
+        let is_own = !is_same(&before, &take_hook());
+        set_hook(Box::new(move |panic| {
+            let is_of_pe = Pe::try_current(|_| ()).is_some();
+            if is_of_pe {
+                note(panic);
+            }
+            if is_own || !is_of_pe {
                 before(panic);
             }
         }));
     });
 }
 
-/// Runs code of the user.
-///
-/// # Errors
-/// The message and the place of a panic.
-pub(crate) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, String> {
-    std::panic::catch_unwind(AssertUnwindSafe(body)).map_err(|payload| describe(&*payload))
-}
-
-/// Whether a panic says that nobody reads standard output any more: `println!` has no other way to say so.
-pub(crate) fn is_closed_output(cause: &str) -> bool {
-    cause.starts_with("failed printing to stdout: Broken pipe")
-}
-
-fn describe(payload: &(dyn Any + Send)) -> String {
-    let message = payload
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a message".to_owned());
-    match PLACE.take() {
-        Some(place) => format!("{message} (at {place})"),
-        None => message,
-    }
+/// Whether two hooks are one. If the compiler makes two of one, a panic is reported twice.
+fn is_same(one: &Hook, other: &Hook) -> bool {
+    #[expect(ambiguous_wide_pointer_comparisons, reason = "hooks without state differ in nothing else")]
+    std::ptr::eq(&raw const **one, &raw const **other)
 }

@@ -323,5 +323,5 @@ fn check(library: &Library, operation: &'static str, code: c_int) -> Result<(), 
 }
 
 fn system(operation: &'static str, source: io::Error, hint: &'static str) -> LrtsError {
-    LrtsError::System { operation, backend: BACKEND, source, hint }
+    LrtsError::System { operation, backend: BACKEND, source: Arc::new(source), hint }
 }

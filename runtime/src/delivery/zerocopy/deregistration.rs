@@ -53,7 +53,7 @@ pub(crate) fn end(node: &Node, ended: Ended, then: impl FnOnce(&Node) + Send + '
 #[cfg(test)]
 mod tests {
     use crate::delivery::zerocopy::{remote_memory, send};
-    use crate::job::life::Job;
+    use crate::job::in_process::Job;
     use crate::model::nocopy::{NocopyArgument, Registration, SendBuffer, Sent};
     use crate::pe::Pe;
     use chare_lrts::claim::ClaimMode;

@@ -189,7 +189,7 @@ fn plan_laid_out(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::life::Job;
+    use crate::job::in_process::Job;
     use crate::model::nocopy::{LentLayout, ToldLayout};
     use crate::pe::Pe;
 

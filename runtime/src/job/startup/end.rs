@@ -4,6 +4,7 @@
 //! apart: then the process ends without them (see [`quit`]).
 
 use crate::model::error::JobError;
+use crate::node::Outcome;
 use chare_lrts::bootstrap::quit;
 use std::process::ExitCode;
 use std::sync::mpsc;
@@ -15,12 +16,17 @@ pub(super) struct End {
     pub(super) result: Result<i32, JobError>,
     /// Whether no PE runs any more.
     pub(super) is_quiet: bool,
+    /// The place for the result, if the node has begun.
+    pub(super) outcome: Option<Outcome>,
 }
 
 impl End {
-    /// The exit code for `fn main`. Does not return while PEs run: see [`Program::run`](super::Program::run).
-    pub(super) fn exit(&self) -> ExitCode {
+    /// The exit code for `fn main`; tells the result to those who wait for it. Does not return while PEs run: see [`Program::run`](super::Program::run).
+    pub(super) fn exit(self) -> ExitCode {
         let code = self.result.as_ref().map_or(1, |code| exit_byte(*code));
+        if let Some(outcome) = self.outcome {
+            outcome.send_replace(Some(self.result));
+        }
         if self.is_quiet { ExitCode::from(code) } else { quit(code) }
     }
 }

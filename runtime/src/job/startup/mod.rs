@@ -14,6 +14,7 @@ mod end;
 mod mpi;
 #[cfg(not(feature = "launch"))]
 mod no_launcher;
+mod start;
 
 use crate::job::life::{self, Main, NodeOptions, ReadyNode};
 use crate::job::patience;
@@ -233,7 +234,7 @@ impl Program {
             Ok(ready) => ready,
             Err(error) => {
                 herald(&error);
-                return End { result: Err(error), is_quiet: true };
+                return End { result: Err(error), is_quiet: true, outcome: None };
             }
         };
         let node = Arc::clone(&ready.node);
@@ -252,7 +253,7 @@ impl Program {
             print(&describe(&node));
         }
         // Not before: drops at the end may have failed.
-        End { result: life::result(&node), is_quiet }
+        End { result: life::result(&node), is_quiet, outcome: Some(node.outcome().clone()) }
     }
 }
 

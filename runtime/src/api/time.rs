@@ -1,0 +1,124 @@
+//! Waits of `async` entries for a time, on the clock of their PE: sleep, timeout and interval.
+
+use crate::pe::Pe;
+use crate::pe::in_flight::InFlight;
+use crate::services::timers::{self, Timer};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// Waits for a while, in an `async` entry or in `main`; other entries run meanwhile, and an idle PE sleeps. It wakes between two entries, so a
+/// long entry delays it. Costs an entry in a table of the PE, and no message.
+///
+/// Quiescence waits for who sleeps, as it waits for a message.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+///
+/// let code = chare::Job::in_process(1, 1).run(|| async {
+///     let begin = Instant::now();
+///     chare::sleep(Duration::from_millis(5)).await;
+///     assert!(begin.elapsed() >= Duration::from_millis(5));
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+///
+/// # Panics
+/// Outside a job's entries, as all functions here do.
+pub fn sleep(duration: Duration) -> Sleep {
+    let now = Instant::now();
+    // A time that no clock will ever show.
+    sleep_until(now.checked_add(duration).unwrap_or(now + FAR))
+}
+
+/// Some thirty years.
+const FAR: Duration = Duration::from_secs(1 << 30);
+
+fn sleep_until(due: Instant) -> Sleep {
+    Pe::current(|pe| Sleep { due, timer: timers::timer(pe, due), _in_flight: InFlight::begin(pe) })
+}
+
+/// A wait for a time, made by [`sleep`].
+#[must_use = "nothing waits unless it is awaited"]
+#[derive(Debug)]
+pub struct Sleep {
+    due: Instant,
+    timer: Timer,
+    _in_flight: InFlight,
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.due <= Instant::now() {
+            return Poll::Ready(());
+        }
+        Pe::current(|pe| timers::wake_at(pe, self.timer, context.waker()));
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        Pe::try_current(|pe| timers::forget(pe, self.timer));
+    }
+}
+
+/// A future was not over in time; see [`timeout`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("it was not over within {0:?}")]
+pub struct TimedOut(pub Duration);
+
+/// Waits for a future, but no longer than this; then the future is dropped.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let code = chare::Job::in_process(1, 1).run(|| async {
+///     let (never, _callback) = chare::future::<u32>();
+///     let limit = Duration::from_millis(5);
+///     assert_eq!(chare::timeout(limit, never).await, Err(chare::TimedOut(limit)));
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+///
+/// # Errors
+/// When the future is not over in time. An entry that was asked goes on all the same, and its answer is dropped.
+pub async fn timeout<F: IntoFuture>(limit: Duration, future: F) -> Result<F::Output, TimedOut> {
+    let (mut future, mut sleep) = (pin!(future.into_future()), pin!(sleep(limit)));
+    poll_fn(|context| match future.as_mut().poll(context) {
+        Poll::Ready(value) => Poll::Ready(Ok(value)),
+        Poll::Pending => sleep.as_mut().poll(context).map(|()| Err(TimedOut(limit))),
+    })
+    .await
+}
+
+/// Ticks of a clock, made by [`interval`].
+#[derive(Debug)]
+pub struct Interval {
+    next: Instant,
+    period: Duration,
+}
+
+/// Ticks one `period` apart, the first of them at once. Ticks that passed while nobody awaited them are left out.
+///
+/// Quiescence waits for who awaits a tick: a job that ticks without end is ended by [`exit`](crate::exit()).
+///
+/// # Panics
+/// If the period is zero.
+pub fn interval(period: Duration) -> Interval {
+    assert!(!period.is_zero(), "an interval has a period longer than nothing");
+    Interval { next: Instant::now(), period }
+}
+
+impl Interval {
+    /// Waits for the next tick.
+    pub async fn tick(&mut self) {
+        sleep_until(self.next).await;
+        let late = self.next.elapsed().as_nanos() / self.period.as_nanos();
+        self.next += self.period * u32::try_from(late + 1).unwrap_or(u32::MAX);
+    }
+}

@@ -1,0 +1,149 @@
+//! Jobs in one process: each node is a thread of the process, with threads for its PEs.
+
+use super::life::{Main, NodeOptions, close, open, result};
+use super::pes::Pes;
+use crate::api::job_handle::{JobHandle, job_handle};
+use crate::model::error::JobError;
+use crate::node::Outcome;
+use chare_lrts::bootstrap::Bootstrap;
+use chare_lrts::bootstrap::local::Local;
+use chare_lrts::reach::ReachOptions;
+use std::sync::{Arc, mpsc};
+
+/// A job whose nodes are threads of the calling process: for tests, and for programs that embed a job.
+///
+/// The nodes talk to each other as separate processes of one host would, over whatever path the options choose.
+///
+/// One process may run jobs one after the other. Proxies, callbacks and sections belong to the job that made them: one that was kept from
+/// an earlier job reaches nothing of a later one, and its use ends the later job with an error that says so. A value for a future of an
+/// earlier job is dropped, as any for which nobody waits.
+///
+/// ```
+/// let code = chare::Job::in_process(2, 2)
+///     .run(|| async {
+///         assert_eq!(chare::pes(), 4);
+///         chare::exit(7);
+///     })
+///     .unwrap();
+/// assert_eq!(code, 7);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Job {
+    nodes: u32,
+    options: NodeOptions,
+}
+
+impl Job {
+    /// A job of `nodes` nodes with `pes` PEs each.
+    ///
+    /// # Panics
+    /// If either is 0.
+    pub fn in_process(nodes: u32, pes: u32) -> Self {
+        assert!(nodes > 0 && pes > 0, "a job has at least one node and one PE");
+        Self { nodes, options: NodeOptions { pes: Pes::Number(pes), ..NodeOptions::default() } }
+    }
+
+    /// Chooses paths between the nodes, as the `+options` do.
+    pub fn network(mut self, network: ReachOptions) -> Self {
+        self.options.network = network;
+        self
+    }
+
+    /// Runs messages of equal priority in an order that the seed decides, as `+shuffle` does: to find code that relies on another order.
+    pub fn shuffled(mut self, seed: u64) -> Self {
+        self.options.shuffle = Some(seed);
+        self
+    }
+
+    /// Starts the job and returns its handle, by which any thread or task gives it work and ends it. Entries run at once; what
+    /// [`set_readonly`](crate::set_readonly()) sets, `main` of [`run`](Self::run) has to set.
+    ///
+    /// # Errors
+    /// When the job cannot start.
+    pub fn start(self) -> Result<JobHandle, JobError> {
+        let (tell, started) = mpsc::channel();
+        let failed = tell.clone();
+        std::thread::Builder::new()
+            .name("chare-job".to_owned())
+            .spawn(move || {
+                let end = self.run(move || {
+                    // The caller waits for it.
+                    let _ = tell.send(Ok(job_handle()));
+                    std::future::pending()
+                });
+                if let Err(error) = end {
+                    let _ = failed.send(Err(error));
+                }
+            })
+            .map_err(|error| JobError::Config(format!("no thread for the job: {error}")))?;
+        started.recv().expect("the job's thread says how it went")
+    }
+
+    /// Runs `main` on PE 0 until the job ends: by [`exit`](crate::exit()), or when `main` is over and nothing is in flight.
+    ///
+    /// # Errors
+    /// The cause of the job's failure, as the node that noticed it reports it.
+    pub fn run<F, Fut>(self, main: F) -> Result<i32, JobError>
+    where
+        F: FnOnce() -> Fut + Send + 'static,
+        Fut: Future<Output = ()> + 'static,
+    {
+        let bootstraps = Local::job(self.nodes).map_err(|error| {
+            JobError::Config(format!("{} nodes in one process: {error}; try fewer", self.nodes))
+        })?;
+        let mut main: Option<Main> = Some(Box::new(move || Box::pin(main())));
+        let (tell, ends) = mpsc::channel();
+        let nodes: Vec<_> = bootstraps
+            .into_iter()
+            .map(|mut bootstrap| {
+                let (options, main, tell) = (self.options.clone(), main.take(), tell.clone());
+                std::thread::spawn(move || {
+                    let end = live(&options, &mut bootstrap, main);
+                    tell.send(end).expect("the job waits for all its nodes");
+                })
+            })
+            .collect();
+        drop(tell);
+        let mut outcome = Ok(0);
+        let mut places = Vec::new();
+        for (end, place) in ends {
+            places.extend(place);
+            // An error that a node noticed itself says more than one that it was told, and the first error says more than its
+            // consequences.
+            outcome = match (outcome, end) {
+                (Err(JobError::Elsewhere(_)) | Ok(_), Err(error)) => Err(error),
+                (Ok(code), Ok(other)) => Ok(if code == 0 { other } else { code }),
+                (outcome, _) => outcome,
+            };
+        }
+        for node in nodes {
+            if node.join().is_err() {
+                outcome = Err(JobError::Config("a node's thread panicked".into()));
+            }
+        }
+        for place in places {
+            place.send_replace(Some(outcome.clone()));
+        }
+        outcome
+    }
+}
+
+/// The end of the job on a node, and the place for the end of the whole job, if the node has begun.
+type NodeEnd = (Result<i32, JobError>, Option<Outcome>);
+
+/// A node's life as a thread of a process.
+fn live(options: &NodeOptions, bootstrap: &mut dyn Bootstrap, main: Option<Main>) -> NodeEnd {
+    let ready = match open(options, bootstrap) {
+        Ok(ready) => ready,
+        Err(error) => return (Err(error), None),
+    };
+    let node = Arc::clone(&ready.node);
+    let threads = ready.start(main);
+    node.wait_for_end();
+    for thread in threads {
+        // Panics inside were caught and reported by the scheduler.
+        let _ = thread.join();
+    }
+    close(&node);
+    (result(&node), Some(node.outcome().clone()))
+}

@@ -1,0 +1,138 @@
+//! Waits of `async` entries for time and for the world outside, beside entries that run meanwhile.
+
+use chare::prelude::*;
+use chare::{Job, TimedOut};
+use std::time::{Duration, Instant};
+
+struct Waiter {
+    calls: u32,
+}
+
+#[chare(group)]
+impl Waiter {
+    #[entry]
+    fn new() -> Self {
+        Self { calls: 0 }
+    }
+
+    #[entry]
+    async fn sleep_and_count(this: This<Self>, ms: u64) -> u32 {
+        chare::sleep(Duration::from_millis(ms)).await;
+        this.with(|waiter| waiter.calls)
+    }
+
+    #[entry]
+    fn call(&mut self) {
+        self.calls += 1;
+    }
+
+    #[entry]
+    async fn wait_with_tokio(_this: This<Self>) {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[test]
+fn others_run_while_an_entry_sleeps_and_idle_pes_wake() {
+    for (nodes, pes) in [(1, 1), (1, 2), (2, 1)] {
+        let code = Job::in_process(nodes, pes).run(|| async {
+            let waiters = WaiterProxy::create();
+            let last = waiters.on(PeId(chare::pes() - 1));
+            let begin = Instant::now();
+            let counted = last.sleep_and_count(100);
+            last.call();
+            assert_eq!(counted.await, 1);
+            assert!(begin.elapsed() >= Duration::from_millis(100));
+        });
+        assert_eq!(code.unwrap(), 0);
+    }
+}
+
+/// The end of `main` waits for quiescence, and that for who sleeps.
+#[test]
+fn quiescence_waits_for_who_sleeps() {
+    let code = Job::in_process(1, 2).run(|| async {
+        chare::spawn(async {
+            chare::sleep(Duration::from_millis(50)).await;
+            chare::exit(9);
+        });
+    });
+    assert_eq!(code.unwrap(), 9);
+}
+
+#[test]
+fn a_timeout_ends_a_wait_and_nothing_else() {
+    let code = Job::in_process(1, 2).run(|| async {
+        let waiters = WaiterProxy::create();
+        let limit = Duration::from_millis(1);
+        let late = chare::timeout(limit, waiters.on(PeId(1)).sleep_and_count(200)).await;
+        assert_eq!(late, Err(TimedOut(limit)));
+        let begin = Instant::now();
+        let soon = chare::timeout(Duration::from_secs(600), waiters.on(PeId(1)).sleep_and_count(0)).await;
+        assert_eq!(soon, Ok(0));
+        // The ten minutes are forgotten, and quiescence does not wait for them.
+        chare::quiescence().await;
+        assert!(begin.elapsed() < Duration::from_secs(300));
+    });
+    assert_eq!(code.unwrap(), 0);
+}
+
+#[test]
+fn an_interval_ticks_and_leaves_missed_ticks_out() {
+    let code = Job::in_process(1, 1).run(|| async {
+        let period = Duration::from_millis(20);
+        let (begin, mut interval) = (Instant::now(), chare::interval(period));
+        interval.tick().await;
+        interval.tick().await;
+        assert!(begin.elapsed() >= period);
+        chare::sleep(5 * period).await;
+        // One tick is late, and the next one keeps the beat.
+        interval.tick().await;
+        let late = begin.elapsed();
+        interval.tick().await;
+        let ticks = begin.elapsed().as_nanos() / period.as_nanos();
+        assert!(ticks > late.as_nanos() / period.as_nanos(), "a whole period began meanwhile");
+    });
+    assert_eq!(code.unwrap(), 0);
+}
+
+#[test]
+fn tokio_waits_for_entries_on_every_pe() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
+    let code = Job::in_process(2, 2).run(|| async {
+        let waiters = WaiterProxy::create();
+        let said = chare::io(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let job = chare::job_handle();
+            // On tokio's thread.
+            let client = tokio::spawn(async move {
+                let mut stream = TcpStream::connect(address).await.unwrap();
+                stream.write_all(b"seven").await.unwrap();
+                let here = job.run(async || chare::my_node()).await.unwrap();
+                assert_eq!(here, NodeId(0));
+            });
+            let (mut stream, _) = listener.accept().await.unwrap();
+            // A proxy, in the middle of it.
+            waiters.call();
+            let mut said = String::new();
+            stream.read_to_string(&mut said).await.unwrap();
+            client.await.unwrap();
+            said
+        });
+        assert_eq!(said.await, "seven");
+    });
+    assert_eq!(code.unwrap(), 0);
+}
+
+#[test]
+fn tokio_outside_its_context_says_what_to_do() {
+    let failed = Job::in_process(1, 1).run(|| async {
+        WaiterProxy::create().on(PeId(0)).wait_with_tokio();
+    });
+    let error = failed.unwrap_err().to_string();
+    for clue in ["Waiter::wait_with_tokio", "there is no reactor running", "chare::io(async {"] {
+        assert!(error.contains(clue), "{clue}: {error}");
+    }
+}
