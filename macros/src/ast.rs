@@ -7,7 +7,7 @@
 use proc_macro2::{Group, Span, TokenStream};
 use quote::{ToTokens, TokenStreamExt, quote};
 use syn::{
-    Attribute, Generics, Ident, ImplItem, ItemImpl, Meta, Path, Signature, Token, Type, Visibility,
+    Attribute, Expr, Generics, Ident, ImplItem, ItemImpl, Meta, Path, Signature, Token, Type, Visibility,
     parse_quote,
 };
 
@@ -26,6 +26,8 @@ pub(crate) struct Block {
 pub(crate) enum ChareOption {
     /// `index = Type`
     Index { name: Ident, ty: Type },
+    /// `on_panic = policy`
+    OnPanic { name: Ident, policy: Expr },
     /// A kind, if it is known.
     Kind(Meta),
 }
@@ -177,6 +179,7 @@ pub(crate) struct Chare {
     /// The block's parameters; a chare that has some is registered for each type that the program asks for.
     pub(crate) generics: Generics,
     pub(crate) kind: Kind,
+    pub(crate) on_panic: OnPanic,
     /// The type that names an element: an array's own, or the numbers of PEs and nodes.
     pub(crate) index: Type,
     /// The block's `#[cfg(..)]`, which all generated code repeats.
@@ -211,6 +214,14 @@ pub(crate) enum Kind {
     Array,
     Group,
     NodeGroup,
+}
+
+/// What follows from a panic in an entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OnPanic {
+    End,
+    Answer,
+    Renew,
 }
 
 #[derive(Debug)]

@@ -34,6 +34,16 @@ use proc_macro2::TokenStream;
 /// | `#[chare(group)]` | one for each PE | `CellProxy`, `CellElementProxy` |
 /// | `#[chare(nodegroup)]` | one for each node | `CellProxy`, `CellElementProxy` |
 ///
+/// Each of them may say what follows from a panic in an entry, `#[chare(array, on_panic = answer)]`:
+///
+/// | `on_panic =` | what follows |
+/// |---|---|
+/// | `end`, or nothing | the job ends, on all nodes, and says which entry panicked where |
+/// | `answer` | that is said, too, but the job goes on, and so does the chare, with the state that the panic left. Whoever awaits the entry's result panics in turn, or gets an error by `proxy.ask().checked().await`. An entry whose result was to go to anything else than a future ends the job. |
+/// | `renew` | as `answer`, and the chare is constructed anew, in its place, from a clone of the arguments that it was made of, which are kept for that. Its waiting `async` entries are dropped. |
+///
+/// What an entry calls like a function, by `local` and the like, panics as a part of it. A panic in a constructor or a post method, or in a `drop` at the job's end, always ends the job.
+///
 /// | on a function | it is |
 /// |---|---|
 /// | `#[entry] fn new(..) -> Self` | the constructor: each chare has exactly one, of any name; its visibility is that of the proxies |

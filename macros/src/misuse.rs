@@ -13,6 +13,7 @@ pub(crate) enum Misuse {
     UnknownKind { found: String },
     TwoKinds,
     IndexWithoutArray,
+    UnknownPolicy { found: String },
     // Helper attributes.
     Outside { attribute: &'static str },
     NotOnAMethod { attribute: &'static str },
@@ -120,6 +121,11 @@ impl fmt::Display for Misuse {
             IndexWithoutArray => {
                 out.write_str("only an array has indices of its own: write #[chare(array, index = TYPE)]")
             }
+
+            UnknownPolicy { found } => write!(
+                out,
+                "`{found}` is nothing that may follow from a panic: write on_panic = end, where the job ends, on_panic = answer, where the caller gets an error and the chare goes on, or on_panic = renew, where the chare is also made anew"
+            ),
 
             Outside { attribute } => {
                 write!(out, "use #[{attribute}] inside an impl block marked #[chare], and not inside #[cfg_attr(..)]")

@@ -100,9 +100,9 @@ pub use api::context::{
     destroy, exit, flush_aggregated, future, my_node, my_pe, nodes, on_quiescence, path_to, pes, quiescence,
     readonly, reference, set_readonly,
 };
+pub use api::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
 pub use api::io::io;
 pub use api::job_handle::{Answer, JobHandle, LimitedJobHandle, job_handle};
-pub use api::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
 pub use api::proxy::{ThisChare, ThisMember, this_index};
 pub use api::registered::{NotRegistered, RegisteredSource, RegisteredTarget};
 pub use api::several::{wait_all, wait_any, wait_some};

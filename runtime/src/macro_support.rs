@@ -3,7 +3,7 @@
 pub use crate::api::proxy::{
     CollectionHandle, ElementHandle, SectionHandle, TraitCollectionHandle, TraitHandle, TraitSectionHandle,
 };
-pub use crate::api::tasks::{call_again, start, start_replying};
+pub use crate::api::tasks::{answer, call_again, start, start_replying};
 pub use crate::model::call_options::Lane;
 pub use crate::model::collection::MapRegistration;
 pub use crate::model::index::ArrayIndex;
@@ -13,7 +13,7 @@ pub use crate::model::nocopy::{
 pub use crate::model::reduction::reducers::ReducerRegistration;
 pub use crate::model::registry::{
     AwaitedEntry, Calls, Chare, ChareRegistration, Constructor, Demand, EntryMethod, EntryRegistration,
-    EntryTrait, ImplementationRegistration, ImplementedBy, RunBy, ThisRef, TraitEntry, TraitMethod,
+    EntryTrait, ImplementationRegistration, ImplementedBy, OnPanic, RunBy, ThisRef, TraitEntry, TraitMethod,
     TraitRegistration, kind,
 };
 pub use crate::services::aggregation::{AggregatedEntry, aggregated_entry};

@@ -13,19 +13,20 @@ mod names;
 mod post;
 mod types;
 
-use crate::ast::{Block, Chare, ChareOption, Constructor, Item, Kind, Method, Role};
+use crate::ast::{Block, Chare, ChareOption, Constructor, Item, Kind, Method, OnPanic, Role};
 use crate::errors::{Errors, Misuse};
 use local::check_local;
 use method::{check_constructor, is_constructor};
 pub(crate) use method::{check_entry, conditions};
 pub(crate) use names::check_trait_names;
 use quote::ToTokens;
-use syn::{ItemImpl, Meta, Path, PathSegment, Type};
+use syn::{Expr, ItemImpl, Meta, Path, PathSegment, Type};
 pub(crate) use types::{names_self, plain_name, without_self};
 
 /// The chare that the block means, if its type and constructor are sound.
 pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
     let kind = check_kind(&block.options, errors);
+    let on_panic = check_on_panic(&block.options, errors);
     let index = check_index(&block.options, kind, errors);
     let path = check_header(&block.header, errors)?;
     let generics = block.header.generics.clone();
@@ -71,7 +72,18 @@ pub(crate) fn check(block: &Block, errors: &mut Errors) -> Option<Chare> {
     check_aggregates(kind, &candidates, errors);
 
     let conditions = method::conditions(&block.header.attrs);
-    Some(Chare { name, kind, index, conditions, constructor: constructor?, entries, locals, path, generics })
+    Some(Chare {
+        name,
+        kind,
+        on_panic,
+        index,
+        conditions,
+        constructor: constructor?,
+        entries,
+        locals,
+        path,
+        generics,
+    })
 }
 
 fn check_kind(options: &[ChareOption], errors: &mut Errors) -> Kind {
@@ -97,11 +109,31 @@ fn check_kind(options: &[ChareOption], errors: &mut Errors) -> Kind {
     kind.unwrap_or(Kind::Singleton)
 }
 
+/// What follows from a panic in an entry.
+fn check_on_panic(options: &[ChareOption], errors: &mut Errors) -> OnPanic {
+    let mut found = None;
+    for option in options {
+        let ChareOption::OnPanic { name, policy } = option else { continue };
+        if found.is_some() {
+            errors.report(name, Misuse::DuplicateOption { option: "on_panic" });
+            continue;
+        }
+        let policies = [("end", OnPanic::End), ("answer", OnPanic::Answer), ("renew", OnPanic::Renew)];
+        let named = |word: &str| matches!(policy, Expr::Path(path) if path.path.is_ident(word));
+        let known = policies.into_iter().find(|(word, _)| named(word));
+        if known.is_none() {
+            errors.report(policy, Misuse::UnknownPolicy { found: types::plain_text(policy) });
+        }
+        found = Some(known.map_or(OnPanic::End, |(_, policy)| policy));
+    }
+    found.unwrap_or(OnPanic::End)
+}
+
 /// The type that names an element.
 fn check_index(options: &[ChareOption], kind: Kind, errors: &mut Errors) -> Type {
     let mut indices = options.iter().filter_map(|option| match option {
         ChareOption::Index { name, ty } => Some((name, ty)),
-        ChareOption::Kind(_) => None,
+        ChareOption::Kind(_) | ChareOption::OnPanic { .. } => None,
     });
     let index = indices.next();
     for (second, _) in indices {

@@ -6,7 +6,7 @@
 use super::arguments::{argument_places, arguments_pattern, arguments_type};
 use super::names::{element_name, whole_name};
 use super::{awaited, register};
-use crate::ast::{Chare, Kind};
+use crate::ast::{Chare, Kind, OnPanic};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
@@ -16,6 +16,7 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
     let Chare { path, constructor, index, .. } = chare;
     let name = name(chare);
     let kind = kind(chare.kind);
+    let on_panic = on_panic(chare.on_panic);
     let whole = chare.with_arguments(&whole_name(chare));
     let element = chare.with_arguments(&element_name(chare));
     let bounds = chare.bounds();
@@ -36,6 +37,7 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
         impl #parameters #support::Chare for #path #bounds {
             const NAME: &'static str = #name;
             const ENTRIES: &'static [#support::EntryRegistration] = #entries;
+            #on_panic
             type Kind = #support::kind::#kind;
             type Index = #index;
             type Awaited = #awaited;
@@ -53,6 +55,17 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
             }
         }
     }
+}
+
+/// The policy for panics, if it is not the one that the trait provides.
+fn on_panic(policy: OnPanic) -> Option<TokenStream> {
+    let policy = match policy {
+        OnPanic::End => return None,
+        OnPanic::Answer => quote!(Answer),
+        OnPanic::Renew => quote!(Renew),
+    };
+    let support = quote!(::chare::macro_support);
+    Some(quote! { const ON_PANIC: #support::OnPanic = #support::OnPanic::#policy; })
 }
 
 /// The full name of the type, as a constant.

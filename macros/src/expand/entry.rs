@@ -123,9 +123,9 @@ pub(super) fn invoke(entry: &Entry, path: &TokenStream, chare: &TokenStream) -> 
     };
     let marker = &entry.marker;
     let call = match (&entry.result, entry.is_async) {
-        (Some(_), true) => quote!(let reply = #reply; #support::start_replying(#call, reply)),
-        (Some(_), false) => quote!(let reply = #reply; reply.send(#call)),
-        (None, true) => quote!(#support::start(#call)),
+        (Some(_), true) => quote!(let reply = #reply; #support::start_replying::<#chare, _>(#call, reply)),
+        (Some(_), false) => quote!(let reply = #reply; #support::answer::<#chare, _>(reply, || #call)),
+        (None, true) => quote!(#support::start::<#chare>(#call)),
         (None, false) if entry.options.when_idle => quote!(if #call { #support::call_again::<#marker>() }),
         (None, false) => call,
     };

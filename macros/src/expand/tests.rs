@@ -91,7 +91,10 @@ fn arguments_arrive_in_the_order_of_the_parameters() {
             &arguments.1
         ))),
     );
-    assert_contains(&text, quote!(::chare::macro_support::start(<Cell>::run(this.keep(), arguments))));
+    assert_contains(
+        &text,
+        quote!(::chare::macro_support::start::<Self::Chare>(<Cell>::run(this.keep(), arguments))),
+    );
     assert!(text.contains(
         "[<Received<u8>as::chare::macro_support::NocopyParameter>::KIND,<Posted<u32>as::chare::macro_support::NocopyParameter>::KIND]"
     ));

@@ -43,12 +43,19 @@ pub(crate) fn parse(options: TokenStream, item: TokenStream, errors: &mut Errors
 impl Parse for ChareOption {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let ahead = input.fork();
-        if ahead.parse::<Ident>().is_ok_and(|name| name == "index") && ahead.peek(Token![=]) {
-            let name = input.parse()?;
-            input.parse::<Token![=]>()?;
-            return Ok(Self::Index { name, ty: input.parse()? });
+        match ahead.parse::<Ident>() {
+            Ok(name) if name == "index" && ahead.peek(Token![=]) => {
+                let name = input.parse()?;
+                input.parse::<Token![=]>()?;
+                Ok(Self::Index { name, ty: input.parse()? })
+            }
+            Ok(name) if name == "on_panic" && ahead.peek(Token![=]) => {
+                let name = input.parse()?;
+                input.parse::<Token![=]>()?;
+                Ok(Self::OnPanic { name, policy: input.parse()? })
+            }
+            _ => input.parse().map(Self::Kind),
         }
-        input.parse().map(Self::Kind)
     }
 }
 

@@ -124,6 +124,8 @@ impl JobHandle {
             );
             let work = async move || {
                 let answer = panics::catch_awaited(async move { body().await }).await;
+                // What the work had called like functions is over, if a panic left any.
+                Pe::current(|pe| pe.leave_inside(0));
                 // Whoever dropped the answer wants none.
                 let _ = tell.send(answer.map_err(NoAnswer::Failed));
             };

@@ -1,14 +1,16 @@
-//! Promises of `async` entries that return something: such an entry owes its caller a value, or the news that none will come.
+//! Promises of entries that return something: such an entry owes its caller a value, or the news that none will come.
 //!
-//! A chare that is destroyed takes its waiting entries with it. A caller that awaits the result of such an entry must not wait for ever,
-//! so the promise is broken aloud: the caller's future panics when it is awaited. Where the value was to go anywhere else than to a
-//! future, the job ends.
+//! A chare that is destroyed takes its waiting entries with it, and a chare may outlive a panic of its entry. A caller that awaits the
+//! result of such an entry must not wait for ever, so the promise is broken aloud: the caller's future panics when it is awaited, or is an
+//! error if it is `checked`. Where the value was to go anywhere else than to a future, the job ends.
 
+use crate::base::panics;
 use crate::delivery::outbox;
 use crate::model::arguments::Message;
 use crate::model::call_options::CallOptions;
 use crate::model::callback::{Callback, Goal};
 use crate::model::envelope::{Body, Envelope};
+use crate::model::registry::OnPanic;
 use crate::pe::Pe;
 use crate::pe::running::Running;
 
@@ -35,24 +37,27 @@ impl<T> Promise<T> {
 
 impl<T> Drop for Promise<T> {
     fn drop(&mut self) {
+        let panic = std::thread::panicking().then(panics::unwinding);
+        let goes_on = self.by.chare.as_ref().is_some_and(|chare| chare.on_panic() != OnPanic::End);
         // The end of a job, for whatever reason, breaks no promises.
-        if !std::thread::panicking() {
+        if panic.is_none() || goes_on {
             Pe::try_current(|pe| {
                 if !pe.node.has_ended() {
-                    self.break_on(pe);
+                    self.break_on(pe, panic);
                 }
             });
         }
     }
 }
 
+/// Why an entry that waits returns nothing.
+const GONE: &str = "the chare was destroyed before, or made anew after a panic; let its entries return first";
+
 impl<T> Promise<T> {
-    fn break_on(&self, pe: &Pe) {
+    fn break_on(&self, pe: &Pe, panic: Option<String>) {
         let cause = || {
-            format!(
-                "{} returns nothing: the chare was destroyed before; let its entries return first",
-                self.by.describe()
-            )
+            let why = panic.map_or_else(|| GONE.to_owned(), |panic| format!("it panicked: {panic}"));
+            format!("{} returns nothing: {why}", self.by.describe())
         };
         match self.to.erase().goal {
             Goal::Ignore => {}

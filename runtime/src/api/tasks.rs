@@ -2,14 +2,47 @@
 
 use super::promise::Promise;
 use super::proxy::ElementHandle;
+use crate::base::panics;
+use crate::delivery::outliving::outlive;
 use crate::model::arguments::Message;
 use crate::model::callback::Callback;
-use crate::model::registry::EntryMethod;
+use crate::model::registry::{Chare, EntryMethod, OnPanic};
 use crate::node::mailbox::Work;
 use crate::pe::Pe;
+use crate::pe::running::Running;
+
+/// Answers the caller of an entry.
+pub fn answer<C: Chare, T: Message>(reply: Callback<T>, entry: impl FnOnce() -> T) {
+    match C::ON_PANIC {
+        OnPanic::End => reply.send(entry()),
+        // The promise is broken if the entry panics.
+        OnPanic::Answer | OnPanic::Renew => {
+            let promise = Promise::of_running(reply);
+            promise.keep(entry());
+        }
+    }
+}
 
 /// Starts an `async` entry: it runs at once, until it has to wait.
-pub fn start(body: impl Future<Output = ()> + 'static) {
+pub fn start<C: Chare>(body: impl Future<Output = ()> + 'static) {
+    match C::ON_PANIC {
+        OnPanic::End => begin(body),
+        OnPanic::Answer | OnPanic::Renew => begin(outlived(body)),
+    }
+}
+
+/// Runs an `async` entry of a chare that outlives its panics.
+async fn outlived(body: impl Future<Output = ()>) {
+    if let Err(cause) = panics::catch_awaited(body).await {
+        Pe::current(|pe| {
+            pe.leave_inside(0);
+            let Running { chare, entry, .. } = pe.running();
+            outlive(pe, &chare.expect("an entry of a chare"), entry, cause);
+        });
+    }
+}
+
+fn begin(body: impl Future<Output = ()> + 'static) {
     Pe::current(|pe| {
         let key = pe.add_task(pe.running(), body);
         pe.tasks.poll(key);
@@ -17,9 +50,9 @@ pub fn start(body: impl Future<Output = ()> + 'static) {
 }
 
 /// Starts an `async` entry that returns something, which `reply` receives.
-pub fn start_replying<T: Message>(body: impl Future<Output = T> + 'static, reply: Callback<T>) {
+pub fn start_replying<C: Chare, T: Message>(body: impl Future<Output = T> + 'static, reply: Callback<T>) {
     let promise = Promise::of_running(reply);
-    start(async move { promise.keep(body.await) });
+    start::<C>(async move { promise.keep(body.await) });
 }
 
 /// Runs a future beside the caller, on the caller's PE, as an `async` entry runs; it begins after the running entry. It belongs to the

@@ -26,44 +26,53 @@ use thiserror::Error;
 /// ```
 ///
 /// # Panics
-/// Outside a job's entries, as all functions here do.
+/// When awaited outside a job's entries.
 pub fn sleep(duration: Duration) -> Sleep {
     let now = Instant::now();
     // A time that no clock will ever show.
-    sleep_until(now.checked_add(duration).unwrap_or(now + FAR))
+    Sleep { due: now.checked_add(duration).unwrap_or(now + FAR), waiting: None }
 }
 
 /// Some thirty years.
 const FAR: Duration = Duration::from_secs(1 << 30);
-
-fn sleep_until(due: Instant) -> Sleep {
-    Pe::current(|pe| Sleep { due, timer: timers::timer(pe, due), _in_flight: InFlight::begin(pe) })
-}
 
 /// A wait for a time, made by [`sleep`].
 #[must_use = "nothing waits unless it is awaited"]
 #[derive(Debug)]
 pub struct Sleep {
     due: Instant,
-    timer: Timer,
-    _in_flight: InFlight,
+    waiting: Option<(Timer, InFlight)>,
 }
 
 impl Future for Sleep {
     type Output = ();
 
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        if self.due <= Instant::now() {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let due = self.due;
+        if due <= Instant::now() {
+            self.wait_no_more();
             return Poll::Ready(());
         }
-        Pe::current(|pe| timers::wake_at(pe, self.timer, context.waker()));
+        Pe::current(|pe| {
+            let begin = || (timers::timer(pe, due), InFlight::begin(pe));
+            let (timer, _) = self.waiting.get_or_insert_with(begin);
+            timers::wake_at(pe, *timer, context.waker());
+        });
         Poll::Pending
+    }
+}
+
+impl Sleep {
+    fn wait_no_more(&mut self) {
+        if let Some((timer, _in_flight)) = self.waiting.take() {
+            Pe::try_current(|pe| timers::forget(pe, timer));
+        }
     }
 }
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        Pe::try_current(|pe| timers::forget(pe, self.timer));
+        self.wait_no_more();
     }
 }
 
@@ -73,6 +82,9 @@ impl Drop for Sleep {
 pub struct TimedOut(pub Duration);
 
 /// Waits for a future, but no longer than this; then the future is dropped.
+///
+/// Quiescence waits for it, as for a [`sleep`]. So a timeout around [`quiescence`](crate::quiescence()) always runs out; outside the job,
+/// `job.run(chare::quiescence)` under a timeout of tokio does not.
 ///
 /// ```
 /// use std::time::Duration;
@@ -117,7 +129,7 @@ pub fn interval(period: Duration) -> Interval {
 impl Interval {
     /// Waits for the next tick.
     pub async fn tick(&mut self) {
-        sleep_until(self.next).await;
+        Sleep { due: self.next, waiting: None }.await;
         let late = self.next.elapsed().as_nanos() / self.period.as_nanos();
         self.next += self.period * u32::try_from(late + 1).unwrap_or(u32::MAX);
     }

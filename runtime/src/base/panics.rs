@@ -3,6 +3,7 @@
 //! The panic hook, which alone learns of the place, leaves it with the thread by [`note`]; whoever catches the panic takes it from there.
 
 use std::any::Any;
+use std::backtrace::Backtrace;
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, PanicHookInfo};
@@ -13,14 +14,58 @@ use std::task::Poll;
 const NO_REACTOR: &str = "there is no reactor running";
 const REACTOR_HINT: &str = "; in an `async` entry, await what needs tokio by `chare::io(async { .. }).await`";
 
-thread_local! {
-    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+/// A panic, as the hook knows it.
+#[derive(Clone)]
+struct Noted {
+    message: String,
+    place: String,
 }
 
-/// Notes where the panic began that the hook was called for.
-pub(crate) fn note(panic: &PanicHookInfo<'_>) {
-    PLACE.set(panic.location().map(ToString::to_string));
+thread_local! {
+    /// The panic that the hook of this thread was called for last, until somebody catches it.
+    static NOTED: RefCell<Option<Noted>> = const { RefCell::new(None) };
 }
+
+/// Notes the panic that the hook was called for: its message and its place, and the user's own line where a library panicked. Prints the
+/// whole stack if `RUST_BACKTRACE=full` asks for it: an error is one line, also where the variable is set for everything.
+pub(crate) fn note(panic: &PanicHookInfo<'_>) {
+    let message = panic.payload_as_str().unwrap_or(NO_MESSAGE).to_owned();
+    let mut place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
+    if is_library(&place) {
+        // A stack is costly to read: only who panics in a library pays for it.
+        let stack = Backtrace::force_capture().to_string();
+        place.extend(users_place(&stack).map(|caller| format!(", called at {caller}")));
+    }
+    if std::env::var_os("RUST_BACKTRACE").is_some_and(|wanted| wanted == "full") {
+        let stack = Backtrace::force_capture();
+        let thread = std::thread::current();
+        eprintln!("{message} (at {place}), on {}:\n{stack}", thread.name().unwrap_or("a thread"));
+    }
+    NOTED.set(Some(Noted { message, place }));
+}
+
+/// What is known of the panic that unwinds this thread now.
+pub(crate) fn unwinding() -> String {
+    let noted = NOTED.with_borrow(Option::clone);
+    noted.map_or_else(|| NO_MESSAGE.to_owned(), |Noted { message, place }| tell(&message, Some(&place)))
+}
+
+/// The innermost line of a stack, as the standard library writes it, that belongs to no library. Without line tables there is none.
+fn users_place(stack: &str) -> Option<&str> {
+    stack.lines().filter_map(|line| line.trim_start().strip_prefix("at ")).find(|place| !is_library(place))
+}
+
+/// Whether a place is in the standard library, in a crate that Cargo has fetched, or in this one.
+fn is_library(place: &str) -> bool {
+    const FETCHED: [&str; 4] = ["/rustc/", "/library/std/", "/registry/src/", "/git/checkouts/"];
+    const THIS_CRATE: &str = {
+        let (path, own) = (file!(), "base/panics.rs");
+        path.split_at(path.len() - own.len()).0
+    };
+    place.contains(THIS_CRATE) || FETCHED.iter().any(|fetched| place.contains(fetched))
+}
+
+const NO_MESSAGE: &str = "a panic without a message";
 
 /// Runs code of the user.
 ///
@@ -54,10 +99,37 @@ fn describe(payload: &(dyn Any + Send)) -> String {
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())
         .or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without a message".to_owned());
+        .unwrap_or_else(|| NO_MESSAGE.to_owned());
+    // A payload that was thrown again, without the hook, is not the one that was noted.
+    let noted = NOTED.take().filter(|noted| noted.message == message);
+    tell(&message, noted.as_ref().map(|noted| &*noted.place))
+}
+
+fn tell(message: &str, place: Option<&str>) -> String {
     let hint = if message.starts_with(NO_REACTOR) { REACTOR_HINT } else { "" };
-    match PLACE.take() {
+    match place {
         Some(place) => format!("{message} (at {place}){hint}"),
-        None => message + hint,
+        None => format!("{message}{hint}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_line_is_the_innermost_that_belongs_to_no_library() {
+        let stack = "\
+   0: std::panicking::begin_panic_handler
+             at /rustc/abc/library/std/src/panicking.rs:689:5
+   1: tokio::net::TcpStream::connect
+             at /root/.cargo/registry/src/index.crates.io-1/tokio-1.0.0/src/net.rs:7:1
+   2: app::Fetcher::fetch
+             at ./src/main.rs:42:9
+   3: app::main
+             at ./src/main.rs:99:5";
+        assert_eq!(users_place(stack), Some("./src/main.rs:42:9"));
+        assert_eq!(users_place("   0: app::main"), None);
+        assert!(is_library(file!()) && !is_library("src/base/panics.rs:1:1"));
     }
 }

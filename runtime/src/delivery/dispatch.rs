@@ -3,6 +3,7 @@
 
 use super::fire::fire;
 use super::lifecycle::{create_chare, remove_if_destroyed};
+use super::outliving::outlive;
 use super::zerocopy::{Destination, PostedCall, receive};
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
@@ -35,7 +36,7 @@ pub(crate) fn process(pe: &Pe, queued: &mut Queued) {
         let (called, chare) = run(pe, chare, call.entry, Passed { arguments, nocopy, reference: 0 });
         let cost = call.cost;
         if let Err(cause) = called {
-            return not_called(pe, queued, chare, &cause);
+            return not_called(pe, queued, chare, cause);
         }
         conclude(pe, &chare);
         queued.clear();
@@ -48,21 +49,18 @@ pub(crate) fn process(pe: &Pe, queued: &mut Queued) {
     }
 }
 
-/// Handles a call that its chare did not take: because the call destroys the chare, or because the chare was destroyed after the call had
-/// found it. In the second case the call looks for its chare anew.
+/// Handles a call that its chare did not take, or not to its end. A call whose chare was destroyed after the call had found it looks for
+/// its chare anew.
 #[cold]
-fn not_called(pe: &Pe, queued: &mut Queued, chare: Rc<dyn AnyChare>, cause: &NotCalled) {
+fn not_called(pe: &Pe, queued: &mut Queued, chare: Rc<dyn AnyChare>, cause: Box<NotCalled>) {
     let mut queued = std::mem::take(queued);
     if let Queued::Call(call) | Queued::NocopyCall(call, _) = &mut queued {
-        match cause {
-            NotCalled::Gone => call.give_back_chare(chare),
-            NotCalled::Leaves => {
-                finish(pe, call.entry, (Err(Box::new(NotCalled::Leaves)), chare));
-                pe.counters.processed.add(1);
-                give_back_if_due(pe, call.cost);
-                return;
-            }
-            _ => return fail_entry(pe, call.entry, cause, &chare),
+        if let NotCalled::Gone = *cause {
+            call.give_back_chare(chare);
+        } else {
+            finish(pe, call.entry, (Err(cause), chare));
+            pe.counters.processed.add(1);
+            return give_back_if_due(pe, call.cost);
         }
     }
     process_other(pe, queued);
@@ -287,7 +285,11 @@ pub(super) fn finish(pe: &Pe, entry: &EntryRegistration, (called, chare): (Calle
     if let Err(cause) = called {
         match *cause {
             NotCalled::Leaves => pe.destroyed.set(true),
-            cause => fail_entry(pe, entry, &cause, &chare),
+            cause => {
+                // Entries do not run inside each other, and what a panic left there is over.
+                pe.leave_inside(0);
+                fail_entry(pe, entry, &cause, &chare);
+            }
         }
     }
     conclude(pe, &chare);
@@ -320,5 +322,8 @@ impl<'a> From<&'a mut Call> for Passed<'a> {
 
 #[cold]
 fn fail_entry(pe: &Pe, entry: &EntryRegistration, cause: &NotCalled, chare: &Rc<dyn AnyChare>) {
+    if let NotCalled::Panicked(cause) = cause {
+        return outlive(pe, chare, entry.name, cause.clone());
+    }
     pe.fail(format!("{}::{}", entry.chare, entry.name), explain(cause, chare.identity()));
 }

@@ -4,7 +4,7 @@ use crate::model::arguments::Arguments;
 use crate::model::envelope::Create;
 use crate::model::ids::Target;
 use crate::model::parcel::Parcel;
-use crate::model::registry::{ChareRegistration, Identity, show};
+use crate::model::registry::{ChareRegistration, Identity, OnPanic, show};
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 use crate::pe::running::Running;
@@ -20,8 +20,12 @@ pub(crate) fn construct(
 ) {
     let (target, identity) = (identity.target, Rc::new(identity));
     let running = Running { unborn: Some(Rc::clone(&identity)), ..Running::named("constructor") };
+    let kept = (chare.on_panic == OnPanic::Renew).then(|| arguments.clone());
     match pe.run_inside(running, || (chare.construct)(&identity, arguments)) {
         Ok(made) => {
+            if let Some(arguments) = kept {
+                pe.renewals.borrow_mut().insert(target, arguments);
+            }
             pe.places.borrow_mut().insert(target, made);
             remove_if_destroyed(pe, target);
         }
@@ -61,5 +65,6 @@ fn remove(pe: &Pe, target: Target) {
     }
     // Dropped after the borrow: dropping the chare's state and its tasks may run code of the user.
     pe.tasks.drop_of(removed.identity());
-    drop(removed);
+    let arguments = (removed.on_panic() == OnPanic::Renew).then(|| pe.renewals.borrow_mut().remove(&target));
+    drop((removed, arguments));
 }

@@ -12,6 +12,7 @@ pub(crate) mod fire;
 pub(crate) mod inbox;
 pub(crate) mod lifecycle;
 pub(crate) mod outbox;
+pub(crate) mod outliving;
 pub(crate) mod polling;
 pub(crate) mod scheduler;
 pub(crate) mod shared_call;

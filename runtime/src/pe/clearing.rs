@@ -58,6 +58,10 @@ impl Pe {
             panics.drop_apart(|| format!("{name}::drop of {}", show(name, target)), chare);
         }
         panics.drop_apart(|| "the drop of what members contributed".to_owned(), rest);
+        let renewals = self.renewals.take();
+        for arguments in renewals.into_values() {
+            panics.drop_apart(|| "the drop of a constructor's arguments".to_owned(), arguments);
+        }
         for service in self.services {
             let describe = || format!("the drop of what waits in the service {}", service.name);
             panics.run_apart(describe, || (service.clear)(self));

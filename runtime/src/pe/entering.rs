@@ -33,11 +33,25 @@ impl Pe {
 
     /// Like [`Pe::run_as`], for a call from inside an entry, like a function.
     pub(crate) fn run_inside<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
+        let depth = self.inside.borrow().len();
         self.inside.borrow_mut().push(running);
         let result = body();
-        let over = self.inside.borrow_mut().pop();
-        drop(over);
+        self.leave_inside(depth);
         result
+    }
+
+    /// Forgets the calls inside the entry but the outermost `depth`: the one that is over, and those that a panic left, if the code that
+    /// called them has outlived it.
+    pub(crate) fn leave_inside(&self, depth: usize) {
+        loop {
+            let over = {
+                let mut inside = self.inside.borrow_mut();
+                if inside.len() > depth { inside.pop() } else { None }
+            };
+            if over.is_none() {
+                break;
+            }
+        }
     }
 
     /// Runs `body` as a part of a broadcast: what members contribute there belongs to it, and so do calls of other members.

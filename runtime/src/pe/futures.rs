@@ -2,9 +2,11 @@
 
 use crate::model::arguments::{Arguments, Message};
 use crate::model::callback::FutureId;
+use crate::model::error::NoAnswer;
 use crate::model::ids::PeId;
 use slab::Slab;
 use std::cell::RefCell;
+use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -22,7 +24,8 @@ struct FutureSlot {
 /// Dropping the future unresolved is fine: the value is then dropped when it comes.
 ///
 /// # Panics
-/// Awaiting the return value of an entry panics if the chare was destroyed before the entry returned; the message names both.
+/// Awaiting the return value of an entry panics if the chare was destroyed before the entry returned, or if the entry panicked and its
+/// chare outlives that; the message names both. [`checked`](Future::checked) returns an error instead.
 ///
 /// ```
 /// let code = chare::Job::in_process(1, 1).run(|| async {
@@ -172,18 +175,31 @@ impl<T> Future<T> {
     }
 }
 
+impl<T: Message> Future<T> {
+    /// Waits for the value, or for the news that none will come: the entry that was asked panicked and its chare outlives that
+    /// (`#[chare(on_panic = answer)]`), or the chare was destroyed before the entry returned.
+    ///
+    /// # Errors
+    /// Why there is no value, in words that name the chare and the entry.
+    pub async fn checked(self) -> Result<T, NoAnswer> {
+        let value = poll_fn(|context| self.poll_value(context)).await;
+        value.map(typed).map_err(|cause| NoAnswer::Failed(cause.into()))
+    }
+
+    fn poll_value(&self, context: &Context<'_>) -> Poll<Result<Arguments, Box<str>>> {
+        let mut slot = self.slot.borrow_mut();
+        let value = slot.value.take();
+        if value.is_none() {
+            slot.waker = Some(context.waker().clone());
+        }
+        value.map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
 impl<T: Message> std::future::Future for Future<T> {
     type Output = T;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        let mut slot = self.slot.borrow_mut();
-        match slot.value.take() {
-            Some(Ok(value)) => Poll::Ready(typed(value)),
-            Some(Err(cause)) => panic!("{cause}"),
-            None => {
-                slot.waker = Some(context.waker().clone());
-                Poll::Pending
-            }
-        }
+        self.poll_value(context).map(|value| typed(value.unwrap_or_else(|cause| panic!("{cause}"))))
     }
 }

@@ -40,6 +40,7 @@ use queued::{Outcome, Queued};
 use releases::Releases;
 use run_queue::RunQueue;
 use running::{Now, Running};
+use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::array;
 use std::cell::{Cell, RefCell};
@@ -149,6 +150,8 @@ pub(crate) struct Pe {
     running: Now,
     /// Calls that run inside `running`, like functions; the innermost comes last.
     inside: RefCell<Vec<Running>>,
+    /// The arguments of chares that are constructed anew after a panic.
+    pub(crate) renewals: RefCell<FxHashMap<Target, Arguments>>,
     /// Whether the running chare asked to be removed.
     pub(crate) destroyed: Cell<bool>,
     steps: Cell<u32>,
@@ -191,6 +194,7 @@ impl Pe {
             absent: services.iter().find_map(|service| service.absent).expect("one service finds members"),
             running: Now::default(),
             inside: RefCell::default(),
+            renewals: RefCell::default(),
             destroyed: Cell::new(false),
             steps: Cell::new(0),
             created_chares: RefCell::new(CreatedChares::new(first.creations)),

@@ -1,10 +1,13 @@
 //! Chares in their PE's table: the user's state, the chare's identity, and the handles through which entries reach both.
 
 use super::identity::{AnyChare, Identity};
-use super::registration::{EntryRegistration, NotCalled};
-use crate::model::arguments::Message;
+use super::on_panic::OnPanic;
+use super::registration::{Called, EntryRegistration, NotCalled};
+use crate::base::panics;
+use crate::model::arguments::{Arguments, Message};
 use crate::model::ids::Index;
 use crate::model::index::ArrayIndex;
+use chare_lrts::codec::CodecError;
 use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,6 +23,8 @@ pub trait Chare: Sized + 'static {
     const NAME: &'static str;
     /// The type's entry methods, in source order.
     const ENTRIES: &'static [EntryRegistration];
+    /// What follows from a panic in an entry.
+    const ON_PANIC: OnPanic = OnPanic::End;
     /// The kind of the chare, one of [`kind`](super::kind).
     type Kind;
     /// The type of the index that names a member of its collection.
@@ -66,6 +71,17 @@ impl<C: Chare> AnyChare for ChareCell<C> {
 
     fn is_free(&self) -> bool {
         self.state.try_borrow_mut().is_ok()
+    }
+
+    fn on_panic(&self) -> OnPanic {
+        C::ON_PANIC
+    }
+
+    fn renew(&self, arguments: Arguments) -> Result<(), CodecError> {
+        let before = self.state.replace(C::Constructor::construct(arguments.take()?));
+        // Dropped after the borrow: the drop may run code of the user.
+        drop(before);
+        Ok(())
     }
 }
 
@@ -135,6 +151,23 @@ pub(crate) fn lend<C: Chare>(chare: &Rc<dyn AnyChare>) -> Result<ThisRef<'_, C>,
     match ThisRef::of(chare) {
         Some(this) if !this.cell.identity.is_gone() => Ok(this),
         _ => Err(refuse(chare, C::NAME)),
+    }
+}
+
+/// Runs an entry's body, as the chare's type says what follows from a panic.
+///
+/// # Errors
+/// A panic that the chare outlives.
+#[inline]
+pub(crate) fn outlived<C: Chare>(body: impl FnOnce()) -> Called {
+    match C::ON_PANIC {
+        OnPanic::End => {
+            body();
+            Ok(())
+        }
+        OnPanic::Answer | OnPanic::Renew => {
+            panics::catch(body).map_err(|cause| Box::new(NotCalled::Panicked(cause)))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Entry methods as types, and the registrations of chares and entries that follow from them.
 
-use super::chare::{Chare, Constructor, This, ThisRef, bytes_of, lend};
+use super::chare::{Chare, Constructor, This, ThisRef, bytes_of, lend, outlived};
 use super::identity::AnyChare;
 use super::name::type_id;
 use super::registration::{
@@ -62,13 +62,12 @@ impl EntryRegistration {
             invoke: |chare, arguments, nocopy| {
                 let this = lend::<E::Chare>(chare)?;
                 let arguments = arguments.take_in_place()?;
-                E::invoke(this, arguments, nocopy);
-                Ok(())
+                outlived::<E::Chare>(|| E::invoke(this, arguments, nocopy))
             },
             invoke_with_copy: |chare, arguments| {
                 let this = lend::<E::Chare>(chare)?;
-                E::invoke(this, arguments.peek::<E::Arguments>().clone(), NocopyArguments::new(None));
-                Ok(())
+                let arguments = arguments.peek::<E::Arguments>().clone();
+                outlived::<E::Chare>(|| E::invoke(this, arguments, NocopyArguments::new(None)))
             },
             post: |chare, arguments, posts| {
                 E::post(lend::<E::Chare>(chare)?, arguments.peek(), posts);
@@ -116,6 +115,7 @@ impl ChareRegistration {
                 let state = C::Constructor::construct(arguments.take()?);
                 Ok(This::seat(identity.clone(), state))
             },
+            on_panic: C::ON_PANIC,
             destruction: EntryRegistration::destruction::<C>(),
             index: IndexRegistration::of::<C::Index>(),
         }

@@ -5,7 +5,7 @@
 //! 2. Each `impl` with the same mark adds the methods of its type. The chare's type decides, where the chare is, which of them a call
 //!    runs.
 
-use super::chare::{Chare, ThisRef, lend};
+use super::chare::{Chare, ThisRef, lend, outlived};
 use super::name::type_id;
 use super::registration::{EntryRegistration, Invoke};
 use crate::model::arguments::Message;
@@ -63,8 +63,7 @@ impl TraitMethod {
         Self(|chare, arguments, nocopy| {
             let this = lend(chare)?;
             let arguments = arguments.take_in_place()?;
-            E::invoke(this, arguments, nocopy);
-            Ok(())
+            outlived::<C>(|| E::invoke(this, arguments, nocopy))
         })
     }
 }

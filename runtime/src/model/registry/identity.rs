@@ -1,6 +1,9 @@
 //! Identities of chares: the facts that a PE remembers of a chare beside its state; and chares of any type.
 
+use super::on_panic::OnPanic;
+use crate::model::arguments::Arguments;
 use crate::model::ids::Target;
+use chare_lrts::codec::CodecError;
 use std::any::Any;
 use std::cell::Cell;
 
@@ -62,4 +65,13 @@ pub(crate) trait AnyChare: Any {
 
     /// Whether none of its entries is running.
     fn is_free(&self) -> bool;
+
+    /// What follows from a panic in one of its entries.
+    fn on_panic(&self) -> OnPanic;
+
+    /// Replaces its state by a new one, made of the constructor's arguments.
+    ///
+    /// # Errors
+    /// When these are no arguments of the constructor.
+    fn renew(&self, arguments: Arguments) -> Result<(), CodecError>;
 }

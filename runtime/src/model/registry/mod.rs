@@ -13,14 +13,15 @@ mod identity;
 pub mod kind;
 pub(crate) mod linked;
 pub(crate) mod name;
+mod on_panic;
 mod registration;
 mod trait_dispatch;
 mod types;
 
 pub(crate) use awaited::TakenCall;
 pub use awaited::{AwaitedEntry, Calls};
-pub(crate) use chare::lend;
 pub use chare::{Chare, Constructor, This, ThisRef};
+pub(crate) use chare::{lend, outlived};
 pub use entry_method::EntryMethod;
 pub(crate) use entry_method::entry;
 pub(crate) use entry_trait::entry as trait_entry;
@@ -30,6 +31,7 @@ pub use entry_trait::{
 pub use generic::Instantiated;
 pub(crate) use identity::{AnyChare, ChareTasks, Identity};
 pub(crate) use name::type_id;
+pub use on_panic::OnPanic;
 pub(crate) use registration::{Attached, Called, IndexRegistration, NotCalled};
 pub use registration::{ChareRegistration, Demand, EntryRegistration};
 pub(crate) use types::{check_count, explain, find_chare, find_entry, registry, show};

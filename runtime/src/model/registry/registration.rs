@@ -1,6 +1,7 @@
 //! Registrations of chare types and of their entries, as the runtime keeps them: with their types erased.
 
 use super::identity::{AnyChare, Identity};
+use super::on_panic::OnPanic;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::ids::{ChareTypeId, EntryId, Index};
@@ -11,7 +12,7 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::rc::Rc;
 
-/// The reason that an entry was not called.
+/// The reason that an entry was not called, or not to its end.
 #[derive(Debug)]
 pub(crate) enum NotCalled {
     /// The chare was destroyed.
@@ -24,6 +25,8 @@ pub(crate) enum NotCalled {
     Unimplemented(&'static str),
     /// The bytes are no arguments of this entry.
     Undecodable(String),
+    /// The entry panicked, and its chare outlives that.
+    Panicked(String),
 }
 
 /// The outcome of a call. The reason stands in a box, so that a register tells that there is none.
@@ -109,6 +112,7 @@ pub struct ChareRegistration {
     pub(crate) bytes: u64,
     pub(crate) decode: fn(&[u8]) -> Result<Arguments, CodecError>,
     pub(crate) construct: Construct,
+    pub(crate) on_panic: OnPanic,
     /// The entry that destroys a member.
     pub(crate) destruction: EntryRegistration,
     pub(crate) index: IndexRegistration,

@@ -111,7 +111,7 @@ pub(crate) fn explain(cause: &NotCalled, chare: &Identity) -> String {
                 show(name, *target)
             )
         }
-        NotCalled::Undecodable(why) => why.clone(),
+        NotCalled::Undecodable(why) | NotCalled::Panicked(why) => why.clone(),
     }
 }
 

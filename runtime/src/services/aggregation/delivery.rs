@@ -4,12 +4,13 @@ use super::buffers::add;
 use super::bundle::{AggregatedEntry, Bundle, operations};
 use super::items::{Items, Run, bytes_of};
 use crate::delivery::lifecycle::remove_if_destroyed;
+use crate::delivery::outliving::outlive;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call};
 use crate::model::ids::{CollectionId, Index, PeId, Target};
 use crate::model::nocopy::NocopyArguments;
-use crate::model::registry::{NotCalled, entry, explain, lend};
+use crate::model::registry::{Called, NotCalled, entry, explain, lend, outlived};
 use crate::pe::Pe;
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
@@ -64,19 +65,26 @@ fn run<E: AggregatedEntry>(
             calls.for_each(|arguments| reroute::<E>(pe, (collection, index), from, arguments));
             return Ok(());
         };
-        let (ran, chare) = pe.run_entry(chare, E::NAME, 0, |chare| {
+        let mut ran = 0;
+        let (called, chare) = pe.run_entry(chare, E::NAME, 0, |chare| {
             let this = lend::<E::Chare>(chare)?;
-            let mut ran = 0;
             for arguments in arguments.by_ref().take(calls) {
-                E::invoke(this, arguments, NocopyArguments::new(None));
                 ran += 1;
+                outlived::<E::Chare>(|| E::invoke(this, arguments, NocopyArguments::new(None)))?;
                 if pe.destroyed.get() {
                     break;
                 }
             }
-            Ok::<usize, Box<NotCalled>>(ran)
+            Called::Ok(())
         });
-        let ran = ran.map_err(|cause| explain(&cause, chare.identity()))?;
+        match called.map_err(|cause| *cause) {
+            Ok(()) => {}
+            Err(NotCalled::Panicked(cause)) => {
+                pe.leave_inside(0);
+                outlive(pe, &chare, E::NAME, cause);
+            }
+            Err(cause) => return Err(explain(&cause, chare.identity())),
+        }
         pe.counters.entries.add(ran as u64);
         remove_if_destroyed(pe, target);
         calls -= ran;

@@ -1,0 +1,199 @@
+//! Panics that chares outlive: callers learn of them, chares go on or are made anew, and the job goes on.
+
+mod every_path;
+
+use chare::prelude::*;
+use chare::{Job, NoAnswer};
+use every_path::on_every_path;
+
+/// Goes on with the state that a panic left.
+struct Sturdy {
+    calls: u32,
+}
+
+#[chare(array, on_panic = answer)]
+impl Sturdy {
+    #[entry]
+    fn new() -> Self {
+        Self { calls: 0 }
+    }
+
+    #[entry]
+    fn divide(&mut self, number: u32, by: u32) -> u32 {
+        self.calls += 1;
+        number / by
+    }
+
+    #[entry]
+    async fn divide_later(this: This<Self>, number: u32, by: u32) -> u32 {
+        chare::sleep(std::time::Duration::from_millis(1)).await;
+        this.with(|sturdy| sturdy.divide(number, by))
+    }
+
+    #[entry]
+    fn drop_all(&mut self) {
+        self.calls += 1;
+        panic!("nobody awaits this");
+    }
+
+    #[entry(aggregate)]
+    fn note(&mut self, number: u32) {
+        self.calls += 1;
+        assert!(number > 0, "nothing to note");
+    }
+
+    #[entry(inline)]
+    fn count_inline(&mut self) {
+        self.calls += 1;
+        panic!("inline");
+    }
+
+    /// Calls a neighbour like a function; what that panics in is not this entry.
+    #[entry]
+    fn call_inline(&mut self, other: SturdyElementProxy) -> u32 {
+        other.count_inline();
+        self.calls
+    }
+
+    #[entry]
+    fn calls(&self, done: Callback<u32>) {
+        self.contribute(sum(self.calls), done);
+    }
+}
+
+async fn calls(all: &SturdyProxy) -> u32 {
+    chare::quiescence().await;
+    let (calls, done) = chare::future();
+    all.calls(done);
+    calls.await
+}
+
+#[track_caller]
+fn assert_failed<T: std::fmt::Debug>(answer: Result<T, NoAnswer>, clues: &[&str]) {
+    let Err(NoAnswer::Failed(cause)) = answer else { panic!("it answered {answer:?}") };
+    for clue in clues.iter().chain(&["outliving.rs"]) {
+        assert!(cause.contains(clue), "{clue}: {cause}");
+    }
+}
+
+#[test]
+fn callers_learn_of_panics_and_the_job_goes_on() {
+    on_every_path(&[(1, 2), (2, 2)], || async {
+        let all = SturdyProxy::create(5);
+        let last = all.at(4);
+        assert_failed(last.divide(1, 0).checked().await, &["Sturdy::divide of member 4", "divide by zero"]);
+        assert_failed(last.divide_later(1, 0).checked().await, &["Sturdy::divide_later of member 4"]);
+        assert_eq!(last.divide(6, 2).await, 3);
+        assert_eq!(last.divide_later(8, 2).checked().await, Ok(4));
+        assert_eq!(calls(&all).await, 4);
+        // A broadcast, and calls that travel together.
+        all.drop_all();
+        (0..5).for_each(|index| (0..3).for_each(|number| all.at(index).note(number)));
+        assert_eq!(calls(&all).await, 4 + 5 + 15);
+        // One that waits for the result panics in turn, and whoever asked for that learns of it.
+        let asked = chare::job_handle().run(move || last.divide(1, 0));
+        assert_failed(asked.await, &["Sturdy::divide of member 4"]);
+    });
+}
+
+#[test]
+fn what_an_entry_calls_like_a_function_panics_by_itself() {
+    let code = Job::in_process(1, 1).run(|| async {
+        let all = SturdyProxy::create(2);
+        assert_eq!(all.at(0).call_inline(all.at(1)).await, 0);
+        assert_failed(all.at(0).divide(1, 0).checked().await, &["Sturdy::divide of member 0"]);
+        assert_eq!(calls(&all).await, 2);
+    });
+    assert_eq!(code.unwrap(), 0);
+}
+
+/// Is made anew.
+struct Phoenix {
+    born_with: u32,
+    calls: u32,
+}
+
+#[chare(on_panic = renew)]
+impl Phoenix {
+    #[entry]
+    fn new(born_with: u32) -> Self {
+        Self { born_with, calls: 0 }
+    }
+
+    #[entry]
+    fn call(&mut self, fails: bool) -> (u32, u32) {
+        self.calls += 1;
+        self.born_with += 1;
+        assert!(!fails, "it burns");
+        (self.born_with, self.calls)
+    }
+
+    #[entry]
+    async fn wait(_this: This<Self>) {
+        let (never, _callback) = chare::future::<()>();
+        never.await;
+    }
+
+    #[entry]
+    async fn fail_later(_this: This<Self>) -> u32 {
+        chare::sleep(std::time::Duration::from_millis(1)).await;
+        panic!("it burns later");
+    }
+
+    #[entry]
+    async fn answer_never(_this: This<Self>) -> u32 {
+        let (never, _callback) = chare::future::<u32>();
+        never.await
+    }
+
+    #[entry]
+    fn end(&mut self) {
+        chare::destroy();
+    }
+}
+
+#[test]
+fn a_chare_is_made_anew_in_its_place() {
+    on_every_path(&[(1, 1), (2, 2)], || async {
+        let phoenix = PhoenixProxy::create_on(PeId(chare::pes() - 1), 40);
+        assert_eq!(phoenix.call(false).await, (41, 1));
+        phoenix.wait();
+        let never = phoenix.answer_never();
+        for _ in 0..3 {
+            assert_failed(phoenix.call(true).checked().await, &["Phoenix::call", "it burns"]);
+            assert_eq!(phoenix.call(false).await, (41, 1), "the state is new");
+        }
+        let Err(NoAnswer::Failed(cause)) = never.checked().await else { panic!("it answered") };
+        assert!(cause.contains("made anew"), "{cause}");
+        assert_eq!(phoenix.call(false).await, (42, 2));
+        assert_failed(phoenix.fail_later().checked().await, &["Phoenix::fail_later", "it burns later"]);
+        assert_eq!(phoenix.call(false).await, (41, 1));
+        phoenix.end();
+    });
+}
+
+/// Its second constructor panics.
+struct Once;
+
+static MADE: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+#[chare(on_panic = renew)]
+impl Once {
+    #[entry]
+    fn new() -> Self {
+        assert!(!MADE.swap(true, std::sync::atomic::Ordering::Relaxed), "there is one");
+        Self
+    }
+
+    #[entry]
+    fn fail(&mut self) {
+        panic!("it fails");
+    }
+}
+
+#[test]
+fn a_constructor_that_panics_ends_the_job() {
+    let failed = Job::in_process(1, 1).run(|| async { OnceProxy::create().fail() });
+    let error = failed.unwrap_err().to_string();
+    assert!(error.contains("Once::constructor") && error.contains("there is one"), "{error}");
+}
