@@ -19,6 +19,7 @@ chapters! {
     model: "src/model.md";
     collections: "src/collections.md";
     control_flow: "src/control-flow.md";
+    beside_tokio: "src/beside-tokio.md";
     zero_copy: "src/zero-copy.md";
     layouts: "src/layouts.md";
     reductions: "src/reductions.md";

@@ -19,6 +19,7 @@
 //! | `fft2d` | How is a matrix transposed while it travels? |
 //! | `ddtbench` | How long does what real applications select of their arrays take, in place and packed by hand? |
 //! | `collectives` | How do all elements of an array meet, and some of them? |
+//! | `service` | How does a program of chares serve others, by HTTP and beside tokio? |
 //! | `pingpong` | How long does a buffer take from one PE to another, by every way there is? |
 //!
 //! Ports of Charm++'s zero-copy examples stand in `zerocopy/`, under their names there:

@@ -1,6 +1,7 @@
 //! Every example, run as a user runs it: in one process and in several, and with mistakes on the command line.
 
 mod pingpong;
+mod service;
 mod stencils;
 
 use chare_tests::{Outcome, Program};

@@ -69,6 +69,34 @@ fn every_kind_has_its_word_and_none_means_a_single_chare() {
 }
 
 #[test]
+fn a_policy_for_panics_is_one_of_three_words() {
+    let constructor = quote!(
+        #[entry]
+        fn new() -> Cell {
+            Cell
+        }
+    );
+    for (options, policy) in [
+        (quote!(), OnPanic::End),
+        (quote!(on_panic = end), OnPanic::End),
+        (quote!(array, on_panic = answer), OnPanic::Answer),
+        (quote!(on_panic = renew, array, index = u32), OnPanic::Renew),
+    ] {
+        let (chare, messages) = check_block(options, constructor.clone());
+        assert!(messages.is_empty(), "{messages:?}");
+        assert_eq!(chare.unwrap().on_panic, policy);
+    }
+    for (options, message) in [
+        (quote!(on_panic = ignore), "`ignore` is nothing that may follow"),
+        (quote!(on_panic = "answer"), "`\"answer\"` is nothing that may follow"),
+        (quote!(on_panic = answer, on_panic = renew), "`on_panic` is given twice"),
+    ] {
+        let (_, messages) = check_block(options, constructor.clone());
+        assert!(messages.len() == 1 && messages[0].contains(message), "{messages:?}");
+    }
+}
+
+#[test]
 fn an_unsound_entry_is_left_out_and_the_others_stay() {
     let (chare, messages) = check_with_constructor(quote! {
         #[entry] fn borrows(&self) -> &u8 { &0 }

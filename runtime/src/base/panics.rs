@@ -52,7 +52,9 @@ pub(crate) fn unwinding() -> String {
 
 /// The innermost line of a stack, as the standard library writes it, that belongs to no library. Without line tables there is none.
 fn users_place(stack: &str) -> Option<&str> {
-    stack.lines().filter_map(|line| line.trim_start().strip_prefix("at ")).find(|place| !is_library(place))
+    let places = stack.lines().filter_map(|line| line.trim_start().strip_prefix("at "));
+    // C's library has lines, too, and starts every thread.
+    places.filter(|place| place.contains(".rs:")).find(|place| !is_library(place))
 }
 
 /// Whether a place is in the standard library, in a crate that Cargo has fetched, or in this one.
@@ -129,7 +131,10 @@ mod tests {
    3: app::main
              at ./src/main.rs:99:5";
         assert_eq!(users_place(stack), Some("./src/main.rs:42:9"));
-        assert_eq!(users_place("   0: app::main"), None);
+        assert_eq!(
+            users_place("   0: app::main\n   1: start_thread\n             at ./nptl/pthread_create.c:442:8"),
+            None
+        );
         assert!(is_library(file!()) && !is_library("src/base/panics.rs:1:1"));
     }
 }

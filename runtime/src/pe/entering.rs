@@ -43,14 +43,10 @@ impl Pe {
     /// Forgets the calls inside the entry but the outermost `depth`: the one that is over, and those that a panic left, if the code that
     /// called them has outlived it.
     pub(crate) fn leave_inside(&self, depth: usize) {
-        loop {
-            let over = {
-                let mut inside = self.inside.borrow_mut();
-                if inside.len() > depth { inside.pop() } else { None }
-            };
-            if over.is_none() {
-                break;
-            }
+        while self.inside.borrow().len() > depth {
+            let over = self.inside.borrow_mut().pop();
+            // After the borrow: it may be the last handle of a chare.
+            drop(over);
         }
     }
 
