@@ -3,7 +3,7 @@
 use super::arguments::{arguments_type, arguments_value, declared};
 use crate::ast::{Chare, Constructor, Entry, Parameter};
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::Ident;
 use syn::ext::IdentExt;
 
@@ -58,8 +58,10 @@ pub(super) fn calls_by(handle: &TokenStream, entry: &Entry, reach: &Reach) -> To
         let call = format_ident!("{}", if is_aggregated { "call_aggregated" } else { reach.call });
         quote!(#handle.#call::<#marker>(#arguments);)
     };
+    // What the compiler says about the method, such as that it is private, it says at the entry.
+    let span = name.span().resolved_at(Span::call_site());
     let method = match &entry.result {
-        None => Some(quote! {
+        None => Some(quote_spanned! {span=>
             #(#conditions)*
             #docs
             #visibility fn #name(&self, #declared) { #call }
@@ -67,7 +69,7 @@ pub(super) fn calls_by(handle: &TokenStream, entry: &Entry, reach: &Reach) -> To
         Some(result) if reach.is_one => {
             let future = Ident::new("future", Span::mixed_site());
             let reply = parameters.list.last().map(|Parameter { name, .. }| name);
-            Some(quote! {
+            Some(quote_spanned! {span=>
                 #(#conditions)*
                 #docs
                 /// The future brings what it returns.
@@ -88,7 +90,7 @@ pub(super) fn calls_by(handle: &TokenStream, entry: &Entry, reach: &Reach) -> To
     let callback_summary =
         format!("A callback that calls `{plain_name}` on {} with what it is given.", reach.whom);
     let message = arguments_type(parameters);
-    quote! {
+    quote_spanned! {span=>
         #method
 
         #(#conditions)*

@@ -33,6 +33,8 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
         type Proxy = #whole;
         type Element = #element;
     };
+    // So is an argument less visible than its chare.
+    let arguments = quote_spanned!(method.span()=> type Arguments = #arguments;);
     quote! {
         impl #parameters #support::Chare for #path #bounds {
             const NAME: &'static str = #name;
@@ -47,7 +49,7 @@ pub(super) fn implementation(chare: &Chare) -> TokenStream {
 
         impl #parameters #support::Constructor for #path #bounds {
             type Chare = Self;
-            type Arguments = #arguments;
+            #arguments
             const SIGNATURE: &'static str = #signature;
 
             fn construct(#pattern: Self::Arguments) -> Self {
