@@ -57,15 +57,10 @@ impl Group {
         let root = PathBuf::from("/sys/fs/cgroup");
         let version_1 = root.join("cpu/cpu.cfs_quota_us").exists();
         let group = Self(if version_1 { root.join("cpu").join(name) } else { root.join(name) });
-        let write = |file: &str, text: &str| {
-            fs::write(group.0.join(file), text).map_err(|error| format!("{file}: {error}"))
-        };
         fs::create_dir(&group.0).map_err(|error| format!("{}: {error}", group.0.display()))?;
-        if version_1 {
-            write("cpu.cfs_quota_us", "100000")?
-        } else {
-            write("cpu.max", "100000 100000")?
-        }
+        let (file, quota) =
+            if version_1 { ("cpu.cfs_quota_us", "100000") } else { ("cpu.max", "100000 100000") };
+        fs::write(group.0.join(file), quota).map_err(|error| format!("{file}: {error}"))?;
         Ok(group)
     }
 }
