@@ -80,7 +80,8 @@ fn work(pe: &Rc<Pe>) -> bool {
         queued().or_else(|| (aggregation::SERVICE.before_rest)(pe).then(queued).flatten())
     {
         GUARDED.set(true);
-        let result = std::panic::catch_unwind(AssertUnwindSafe(|| dispatch::process(pe, &mut queued)));
+        let result =
+            std::panic::catch_unwind(AssertUnwindSafe(|| dispatch::process::<false>(pe, &mut queued)));
         GUARDED.set(false);
         if result.is_err() {
             pe.node.end(Ending::Code(1));
@@ -150,7 +151,7 @@ impl Pair {
     /// # Errors
     /// The reason why node 1 refused the bytes. [`Pair::has_ended`] tells whether the job goes on.
     pub fn hear(&self, bytes: &[u8]) -> Result<(), String> {
-        if let Ok((Header::System { service: array::ID }, said)) = frame::decode(bytes)
+        if let Ok((Header::System { service: array::ID, .. }, said)) = frame::decode(bytes)
             && array::announced_members(said).is_some_and(|members| MEMBERS.contains(&members))
         {
             return Err("too many members for a fuzzer".to_owned());

@@ -36,7 +36,12 @@ fn count_frames(prefix: &Path, nodes: u32) -> BTreeMap<(u32, String, u32), (u64,
         let mut lines = text.lines();
         assert_eq!(lines.next(), Some("["));
         let (mut begun, mut ended) = (0, 0);
-        for line in lines {
+        let lines: Vec<&str> = lines.collect();
+        let Some(("]", events)) = lines.split_last().map(|(last, events)| (*last, events)) else {
+            panic!("no end of node {node}'s trace: {:?}", lines.last());
+        };
+        // The last event has no comma behind it.
+        for line in &events[..events.len() - 1] {
             assert!(line.starts_with('{') && line.ends_with("}},"), "{line}");
             assert_eq!(field(line, "pid"), Some(&node.to_string()[..]), "{line}");
             begun += u32::from(field(line, "ph") == Some("b"));

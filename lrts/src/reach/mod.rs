@@ -46,7 +46,7 @@ use crate::region::Regions;
 use crate::shm::Shm;
 use crate::tcp::Tcp;
 use crate::waker::Waker;
-use crate::wrappers::Wrapped;
+use crate::wrappers::{TraceFile, Wrapped};
 use fabric::Fabric;
 use parking_lot::Mutex;
 use route::{Carrier, Peer, Route};
@@ -71,6 +71,7 @@ struct Parts {
     fabric: Option<Box<dyn Fabric>>,
     cma: Option<Wrapped<Cma>>,
     arenas: Option<Arc<Arenas>>,
+    trace: Option<Arc<TraceFile>>,
     warnings: Vec<String>,
 }
 
@@ -99,6 +100,7 @@ pub struct Reach {
     under_way: UnderWay,
     /// Where buffers live that neighbours may map, if any may.
     arenas: Option<Arc<Arenas>>,
+    trace: Option<Arc<TraceFile>>,
     /// Whether a lack of shareable memory was told.
     told_of_arenas: AtomicBool,
     warnings: Mutex<Vec<String>>,
@@ -109,7 +111,7 @@ pub struct Reach {
 
 impl Reach {
     fn assemble(parts: Parts) -> Result<Self, LrtsError> {
-        let Parts { regions, routes, shm, tcp, fabric, cma, arenas, warnings } = parts;
+        let Parts { regions, routes, shm, tcp, fabric, cma, arenas, trace, warnings } = parts;
         let by_tcp = tcp.as_ref().and_then(|tcp| tcp.event_fd());
         let by_shm = shm.as_ref().and_then(|shm| shm.event_fd());
         let by_fabric = fabric.as_ref().and_then(|fabric| fabric.carrier().event_fd());
@@ -129,6 +131,7 @@ impl Reach {
             cma,
             under_way: UnderWay::default(),
             arenas,
+            trace,
             told_of_arenas: AtomicBool::new(false),
             warnings: Mutex::new(warnings),
             waker,
@@ -140,6 +143,11 @@ impl Reach {
     /// This node's registered memory.
     pub fn regions(&self) -> &Arc<Regions> {
         &self.regions
+    }
+
+    /// The file of `+trace`, for the lines of the layers above.
+    pub fn trace_file(&self) -> Option<&Arc<TraceFile>> {
+        self.trace.as_ref()
     }
 
     /// Memory for buffers: where neighbours can map it, if they may, else on the heap. Its bytes are whatever they

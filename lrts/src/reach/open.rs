@@ -245,7 +245,8 @@ impl Reach {
         };
         let routes = (0..).map(NodeId).zip(carriers).map(route).collect();
         let cma = cma.map(|cma| wrappers.around(cma)).transpose()?;
-        Self::assemble(Parts { regions, routes, shm, tcp, fabric, cma, arenas, warnings })
+        let trace = wrappers.trace_file().cloned();
+        Self::assemble(Parts { regions, routes, shm, tcp, fabric, cma, arenas, trace, warnings })
     }
 }
 

@@ -27,7 +27,7 @@ pub struct ReachOptions {
     pub tags: bool,
     /// `+ofi PROVIDER`: nodes of other hosts are reached by this provider of libfabric (all nodes, with `+lrts ofi`).
     pub ofi: Option<String>,
-    /// `+trace FILE`: what crosses the backends is written to this path, a point and the node's number.
+    /// `+trace FILE`: what crosses the backends, and what the layers above add, is written to this path, a point and the node's number.
     pub trace: Option<PathBuf>,
     /// `+fault LIST`: what goes wrong in the backends.
     pub fault: Option<FaultPlan>,

@@ -1,10 +1,11 @@
 //! Trace: writes down what crosses a backend, in the trace event format that `chrome://tracing` and Perfetto read.
 //!
 //! 1. One line per event, and each line at once: a process that is killed leaves all it did. (The format wants no closing
-//!    bracket.) An event costs a system call, about a microsecond.
+//!    bracket; a file that ends in order has one.) An event costs a system call, about a microsecond.
 //! 2. Times are microseconds of the host's monotonic clock, which its nodes share. `pid` is the node, `tid` the thread.
 //! 3. A line that cannot be written is the file's last: the next look at the network ends the job, and says why.
 //! 4. Frames are instants; a get or put lasts from its posting to its completion, which names it by backend and token.
+//! 5. The layers above add lines of their own, as many at a time as they like.
 
 use crate::capabilities::Capabilities;
 use crate::error::{LrtsError, TransferError};
@@ -52,6 +53,15 @@ impl TraceFile {
         Ok(Self { node, file: Mutex::new(file), broken: Mutex::default(), is_broken: AtomicBool::new(false) })
     }
 
+    /// Adds lines, each of them an event with a comma and a line's end behind it.
+    ///
+    /// # Errors
+    /// Why the file ends before them, unless a backend was told so before.
+    pub fn append(&self, lines: &str) -> Result<(), LrtsError> {
+        self.write_lines(lines);
+        self.take_failure().map_or(Ok(()), Err)
+    }
+
     fn write(&self, name: &str, phase: &str, arguments: impl Display) {
         let now = rustix::time::clock_gettime(ClockId::Monotonic);
         let (us, fraction_ns) = (now.tv_sec * 1_000_000 + now.tv_nsec / 1_000, now.tv_nsec % 1_000);
@@ -59,11 +69,15 @@ impl TraceFile {
         let line = format!(
             r#"{{"name":"{name}",{phase},"ts":{us}.{fraction_ns:03},"pid":{node},"tid":{thread},"args":{{{arguments}}}}},"#
         );
+        self.write_lines(&format!("{line}\n"));
+    }
+
+    fn write_lines(&self, lines: &str) {
         let mut file = self.file.lock();
         if self.is_broken.load(Ordering::Relaxed) {
             return;
         }
-        if let Err(cause) = file.write_all(format!("{line}\n").as_bytes()) {
+        if let Err(cause) = file.write_all(lines.as_bytes()) {
             *self.broken.lock() = Some(cause);
             self.is_broken.store(true, Ordering::Release);
         }
@@ -78,6 +92,16 @@ impl TraceFile {
             source: Arc::new(source),
             hint: "; give `+trace` the path of a file with more room, or leave it out",
         })
+    }
+}
+
+impl Drop for TraceFile {
+    /// Makes the file strict JSON: the last event, which names the process, has no comma behind it.
+    fn drop(&mut self) {
+        let node = self.node.0;
+        self.write_lines(&format!(
+            "{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{node},\"tid\":0,\"args\":{{\"name\":\"node {node}\"}}}}\n]\n"
+        ));
     }
 }
 

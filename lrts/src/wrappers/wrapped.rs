@@ -35,6 +35,11 @@ impl Wrappers {
         Ok(Self { node, trace, fault: fault.cloned(), tags })
     }
 
+    /// The trace's file, if there is one.
+    pub(crate) fn trace_file(&self) -> Option<&Arc<TraceFile>> {
+        self.trace.as_ref()
+    }
+
     /// Puts them around a backend.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use crate::model::nocopy::NocopyArguments;
 use crate::model::registry::{AnyChare, Called, EntryRegistration, NotCalled, explain, show};
 use crate::node::credit::Cost;
 use crate::node::mailbox::Work;
+use crate::node::timeline::{Kind, What};
 use crate::pe::Pe;
 use crate::pe::early::Missing;
 use crate::pe::futures::{Broken, Resolved};
@@ -20,9 +21,10 @@ use crate::pe::queued::{Outcome, Queued};
 use crate::pe::running::Running;
 use std::rc::Rc;
 
-/// Processes a piece of work and leaves [`Queued::Done`] in its place.
+/// Processes a piece of work and leaves [`Queued::Done`] in its place. `SEEN`: the PE may have a timeline; the code for PEs without has no
+/// trace of one on the way of plain calls.
 #[inline]
-pub(crate) fn process(pe: &Pe, queued: &mut Queued) {
+pub(crate) fn process<const SEEN: bool>(pe: &Pe, queued: &mut Queued) {
     let found = match queued {
         Queued::Call(call) => Some((call, None)),
         Queued::NocopyCall(call, nocopy) => Some((call, Some(&mut **nocopy))),
@@ -33,7 +35,7 @@ pub(crate) fn process(pe: &Pe, queued: &mut Queued) {
         && let Some(chare) = call.take_chare()
     {
         let (arguments, nocopy) = (&mut call.arguments, NocopyArguments::new(nocopy));
-        let (called, chare) = run(pe, chare, call.entry, Passed { arguments, nocopy, reference: 0 });
+        let (called, chare) = run::<SEEN>(pe, chare, call.entry, Passed { arguments, nocopy, reference: 0 });
         let cost = call.cost;
         if let Err(cause) = called {
             return not_called(pe, queued, chare, cause);
@@ -104,7 +106,7 @@ pub(crate) fn call_inline(
     let caller_is_destroyed = pe.destroyed.take();
     let running = Running { chare: Some(Rc::clone(chare)), ..Running::named(entry.name) };
     let nocopy = NocopyArguments::new(None);
-    let result = pe.run_inside(running, || (entry.invoke)(chare, &mut arguments, nocopy));
+    let result = pe.run_inside(Kind::Entry, running, || (entry.invoke)(chare, &mut arguments, nocopy));
     if let Err(cause) = result {
         fail_entry(pe, entry, &cause, chare);
     }
@@ -153,10 +155,13 @@ fn do_work(pe: &Pe, work: Work) -> Outcome {
             pe.run_as(running, || pe.tasks.poll(key));
             Outcome::Processed
         }
-        Work::Message(Envelope { options, body }, _) => match missing_before(pe, &options) {
-            Some(missing) => pe.keep(missing, options, body),
-            None => take_message(pe, options, body),
-        },
+        Work::Message(Envelope { options, body }, _) => {
+            let _arriving = pe.arriving(&options);
+            match missing_before(pe, &options) {
+                Some(missing) => pe.keep(missing, options, body),
+                None => take_message(pe, options, body),
+            }
+        }
     }
 }
 
@@ -166,11 +171,12 @@ pub(crate) fn missing_before(pe: &Pe, options: &CallOptions) -> Option<Missing> 
     after.find(|id| pe.places.borrow().collection(**id).is_none()).map(|id| Missing::Collection(*id))
 }
 
-fn take_message(pe: &Pe, options: CallOptions, body: Body) -> Outcome {
+fn take_message(pe: &Pe, mut options: CallOptions, body: Body) -> Outcome {
     match body {
         Body::Call(call) => run_call(pe, options, call),
         Body::Create(create) => create_chare(pe, create),
         Body::Resolve { future, value } => {
+            let _span = pe.span(|| What::runtime("a future's value"));
             let resolved = pe.futures.borrow_mut().resolve(future, value);
             match resolved {
                 Resolved::Future(awaited, value) => awaited.settle(Ok(value)),
@@ -182,6 +188,7 @@ fn take_message(pe: &Pe, options: CallOptions, body: Body) -> Outcome {
             Outcome::Processed
         }
         Body::Broken { future, cause } => {
+            let _span = pe.span(|| What::runtime("a future's value"));
             let broken = pe.futures.borrow_mut().break_promise(future);
             match broken {
                 Broken::Future(awaited) => awaited.settle(Err(cause)),
@@ -191,11 +198,15 @@ fn take_message(pe: &Pe, options: CallOptions, body: Body) -> Outcome {
             Outcome::Processed
         }
         Body::Callback(fired) => {
+            let _span = pe.span(|| What::runtime("a callback"));
             fire(pe, fired.callback, fired.value);
             Outcome::Processed
         }
         Body::System(message) => {
             let service = pe.service(message.service()).expect("whoever sent it is a service");
+            let _span = pe.span(|| What::runtime(service.name));
+            // Where the service keeps the message, or sends with its options, it is not this arrival any more.
+            options.forget_message_name();
             (service.deliver)(pe, options, message)
         }
     }
@@ -240,6 +251,7 @@ fn bring_in(pe: &Pe, chare: &Rc<dyn AnyChare>, destination: Destination, call: C
     };
     if entry.has_posts() {
         let (waiting, posts) = PostedCall::open(&pe.node, pe.id, &call);
+        let _span = pe.span(|| What::of(Kind::Post, chare.identity(), entry.name));
         let (posted, _) = pe.run_entry(Rc::clone(chare), entry.name, call.reference, |chare| {
             (entry.post)(chare, &call.arguments, posts)
         });
@@ -260,12 +272,13 @@ fn bring_in(pe: &Pe, chare: &Rc<dyn AnyChare>, destination: Destination, call: C
 /// Runs an entry, whose arguments are all here, and gives the chare back. Inlined into its callers: a function call here costs a tenth of
 /// a message.
 #[inline(always)]
-fn run(
+fn run<const SEEN: bool>(
     pe: &Pe,
     chare: Rc<dyn AnyChare>,
     entry: &'static EntryRegistration,
     passed: Passed<'_>,
 ) -> (Called, Rc<dyn AnyChare>) {
+    let _span = SEEN.then(|| pe.span(|| What::of(Kind::Entry, chare.identity(), entry.name)));
     pe.run_entry(chare, entry.name, passed.reference, |chare| {
         (entry.invoke)(chare, passed.arguments, passed.nocopy)
     })
@@ -302,7 +315,7 @@ pub(super) fn invoke(
     entry: &'static EntryRegistration,
     passed: Passed<'_>,
 ) {
-    let ran = run(pe, chare, entry, passed);
+    let ran = run::<true>(pe, chare, entry, passed);
     finish(pe, entry, ran);
 }
 

@@ -61,23 +61,24 @@ pub(crate) fn accept(
                 Body::Create(Create { id, chare, arguments })
             })
         }
-        Header::Resolve { future } => {
+        Header::Resolve { future, name } => {
             let value = Arguments::encoded(rest.to_vec());
-            deliver(node, polling, charge()?, future.pe, &CallOptions::new(), || Body::Resolve {
+            deliver(node, polling, charge()?, future.pe, &CallOptions::named(name), || Body::Resolve {
                 future,
                 value,
             })
         }
-        Header::Broken { future, cause } => {
-            deliver(node, polling, charge()?, future.pe, &CallOptions::new(), || Body::Broken {
+        Header::Broken { future, cause, name } => {
+            deliver(node, polling, charge()?, future.pe, &CallOptions::named(name), || Body::Broken {
                 future,
                 cause,
             })
         }
-        Header::System { service } => {
+        Header::System { service, name } => {
             let row = node.service(service).ok_or_else(|| format!("there is no {service:?}"))?;
             match (row.arrive)(node, Arrival { source, frame: bytes, said: rest })? {
-                Some(Delivery { to, options, message }) => {
+                Some(Delivery { to, mut options, message }) => {
+                    options.set_message_name(name);
                     deliver(node, polling, charge()?, to, &options, || Body::System(message))
                 }
                 None => Ok(()),

@@ -5,6 +5,7 @@ use crate::model::envelope::Create;
 use crate::model::ids::Target;
 use crate::model::parcel::Parcel;
 use crate::model::registry::{ChareRegistration, Identity, OnPanic, show};
+use crate::node::timeline::Kind;
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 use crate::pe::running::Running;
@@ -21,7 +22,7 @@ pub(crate) fn construct(
     let (target, identity) = (identity.target, Rc::new(identity));
     let running = Running { unborn: Some(Rc::clone(&identity)), ..Running::named("constructor") };
     let kept = (chare.on_panic == OnPanic::Renew).then(|| arguments.clone());
-    match pe.run_inside(running, || (chare.construct)(&identity, arguments)) {
+    match pe.run_inside(Kind::Constructor, running, || (chare.construct)(&identity, arguments)) {
         Ok(made) => {
             if let Some(arguments) = kept {
                 pe.renewals.borrow_mut().insert(target, arguments);

@@ -4,7 +4,7 @@
 use super::zerocopy::send;
 use crate::base::spsc;
 use crate::model::arguments::{Arguments, Message};
-use crate::model::call_options::CallOptions;
+use crate::model::call_options::{CallOptions, MessageName};
 use crate::model::envelope::frame::{self, Header, Packed};
 use crate::model::envelope::{Body, Call, Envelope, PlainCall, SystemMessage};
 use crate::model::ids::{PeId, Target};
@@ -87,6 +87,10 @@ fn send_recalled(pe: &Pe, options: &CallOptions, recalled: Recalled, make: impl 
             pe.queue.borrow_mut().push_made(options, || Queued::Work(work()));
         }
         Recalled::On(to) if to == pe.id => send_away(pe, options.clone(), make()),
+        Recalled::On(to) if pe.has_timeline() => {
+            cold_path();
+            send(pe, to, Envelope { options: options.clone(), body: Body::Call(make()) });
+        }
         Recalled::On(to) => match pe.node.rank_here(to) {
             Some(rank) => {
                 pe.counters.sent.add(1);
@@ -148,10 +152,12 @@ pub(crate) fn send(pe: &Pe, to: PeId, envelope: Envelope) {
 }
 
 /// Sends a message that was counted before.
-pub(crate) fn forward(pe: &Pe, to: PeId, envelope: Envelope) {
+pub(crate) fn forward(pe: &Pe, to: PeId, mut envelope: Envelope) {
     if to == pe.id {
-        pe.queue.borrow_mut().push_work(Work::Message(envelope, Cost::NONE));
-    } else if let Some(rank) = pe.node.rank_here(to) {
+        return pe.queue.borrow_mut().push_work(Work::Message(envelope, Cost::NONE));
+    }
+    pe.depart(to, &mut envelope.options);
+    if let Some(rank) = pe.node.rank_here(to) {
         push_to(pe, to, rank, |way| way.send_long(envelope));
     } else if exists(pe, to) {
         post_envelope(pe, to, envelope);
@@ -182,9 +188,15 @@ fn post_envelope(pe: &Pe, to: PeId, Envelope { options, body }: Envelope) {
             let header = Header::Create { id: create.id, chare: create.chare.id, options };
             post_header(pe, to, 0, header, Some(&create.arguments));
         }
-        Body::Resolve { future, value } => post_header(pe, to, 0, Header::Resolve { future }, Some(&value)),
-        Body::Broken { future, cause } => post_header(pe, to, 0, Header::Broken { future, cause }, None),
-        Body::System(message) => post_system(pe, to, message),
+        Body::Resolve { future, value } => {
+            let name = options.message_name();
+            post_header(pe, to, 0, Header::Resolve { future, name }, Some(&value));
+        }
+        Body::Broken { future, cause } => {
+            let name = options.message_name();
+            post_header(pe, to, 0, Header::Broken { future, cause, name }, None);
+        }
+        Body::System(message) => post_system(pe, to, message, options.message_name()),
         Body::Callback(_) => unreachable!("it stays on its node"),
     }
 }
@@ -198,13 +210,14 @@ fn post_header(pe: &Pe, to: PeId, lent_bytes: u64, header: Header, arguments: Op
     post(pe, to, lent_bytes, packed);
 }
 
-fn post_system(pe: &Pe, to: PeId, message: Box<dyn SystemMessage>) {
+fn post_system(pe: &Pe, to: PeId, message: Box<dyn SystemMessage>, name: Option<MessageName>) {
     if message.has_arguments() {
         pe.counters.encodes.add(1);
     }
     let lent_bytes = message.lent_bytes();
-    let write =
-        |out: &mut Writer<'_>| frame::write_system(out, message.service(), |out| message.write(to, out));
+    let write = |out: &mut Writer<'_>| {
+        frame::write_system(out, (message.service(), name), |out| message.write(to, out))
+    };
     let packed = pack(pe, write, || message.describe());
     drop(message);
     post(pe, to, lent_bytes, packed);

@@ -40,7 +40,7 @@ const SPINNERS_CHECK: Duration = Duration::from_millis(1);
 const CLOSED_OUTPUT_CODE: i32 = 141;
 
 /// Does one piece of work if there is any; returns whether it did anything. Called with the PE entered.
-pub(crate) fn step(pe: &Rc<Pe>) -> bool {
+fn step<const SEEN: bool>(pe: &Rc<Pe>) -> bool {
     if !pe.node.is_open() {
         return poll(pe);
     }
@@ -57,7 +57,7 @@ pub(crate) fn step(pe: &Rc<Pe>) -> bool {
             None => return false,
         },
     };
-    dispatch::process(pe, &mut queued);
+    dispatch::process::<SEEN>(pe, &mut queued);
     pe.queue.borrow_mut().give_back(queued);
     true
 }
@@ -106,13 +106,19 @@ fn has_mail(pe: &Pe) -> bool {
 /// Sends due releases, and polls services and the network. Returns whether anything happened.
 fn poll(pe: &Rc<Pe>) -> bool {
     send_releases(pe);
-    let polled = pe.attended().fold(false, |did, service| (service.poll)(pe) | did);
+    let polled = pe.attended().fold(false, |did, service| {
+        let _span = pe.span_if_it_sends(service.name);
+        (service.poll)(pe) | did
+    });
     polled | polling::look(&pe.node, Some(pe))
 }
 
 /// Lets services finish the work that they have begun, before the PE rests; returns whether they did anything.
 fn settle_services(pe: &Pe) -> bool {
-    pe.attended().fold(false, |did, service| (service.before_rest)(pe) | did)
+    pe.attended().fold(false, |did, service| {
+        let _span = pe.span_if_it_sends(service.name);
+        (service.before_rest)(pe) | did
+    })
 }
 
 /// Policy by which a PE waits for work.
@@ -130,10 +136,10 @@ pub(crate) fn run(pe: &Rc<Pe>, policy: IdlePolicy, first: impl FnOnce()) {
     pe.enter(|| {
         let ran = panics::catch(|| {
             first();
-            while !pe.node.has_ended() {
-                if !step(pe) {
-                    rest(pe, policy);
-                }
+            if pe.has_timeline() {
+                turn::<true>(pe, policy);
+            } else {
+                turn::<false>(pe, policy);
             }
         });
         if let Err(cause) = ran {
@@ -147,19 +153,30 @@ pub(crate) fn run(pe: &Rc<Pe>, policy: IdlePolicy, first: impl FnOnce()) {
         if let Err(error) = pe.clear() {
             pe.node.fail_after_end(error);
         }
+        pe.end_timeline();
     });
 }
 
+/// Takes step after step until the job ends. `SEEN`: the PE has a timeline.
+fn turn<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy) {
+    while !pe.node.has_ended() {
+        if !step::<SEEN>(pe) {
+            rest::<SEEN>(pe, policy);
+        }
+    }
+}
+
 /// Waits until there is something to do.
-fn rest(pe: &Rc<Pe>, policy: IdlePolicy) {
+fn rest<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy) {
     // Most waits are over before the clock could be read twice: they are not even counted as idle.
-    if policy == IdlePolicy::Spin && look_often(pe) {
+    if policy == IdlePolicy::Spin && look_often::<SEEN>(pe) {
         return;
     }
     let idle_since = Instant::now();
+    pe.note_rest();
     let found = match policy {
-        IdlePolicy::Spin => spin(pe, idle_since),
-        IdlePolicy::Yield => offer_core(pe),
+        IdlePolicy::Spin => spin::<SEEN>(pe, idle_since),
+        IdlePolicy::Yield => offer_core::<SEEN>(pe),
     };
     if !found {
         sleep_until_work(pe);
@@ -169,30 +186,30 @@ fn rest(pe: &Rc<Pe>, policy: IdlePolicy) {
 
 /// Looks for work a few times; returns whether there was some. A processor's pause takes longer than a look: one pause for many looks is
 /// enough to let the core's other hardware thread go first.
-fn look_often(pe: &Rc<Pe>) -> bool {
+fn look_often<const SEEN: bool>(pe: &Rc<Pe>) -> bool {
     std::hint::spin_loop();
-    (0..LOOKS_PER_CLOCK).any(|_| step(pe))
+    (0..LOOKS_PER_CLOCK).any(|_| step::<SEEN>(pe))
 }
 
 /// Spins for a while; returns whether there was something to do.
-fn spin(pe: &Rc<Pe>, since: Instant) -> bool {
+fn spin<const SEEN: bool>(pe: &Rc<Pe>, since: Instant) -> bool {
     let watch = pe.node.watch();
     if watch.start_spinning() {
         pe.node.network.wake();
     }
     let mut found = false;
     while !found && !pe.node.has_ended() && since.elapsed() < SPIN_FOR {
-        found = look_often(pe);
+        found = look_often::<SEEN>(pe);
     }
     watch.stop_spinning();
     found
 }
 
 /// Lets other threads have the core, a few times; returns whether there was something to do.
-fn offer_core(pe: &Rc<Pe>) -> bool {
+fn offer_core<const SEEN: bool>(pe: &Rc<Pe>) -> bool {
     (0..YIELDS).any(|_| {
         std::thread::yield_now();
-        step(pe)
+        step::<SEEN>(pe)
     })
 }
 
@@ -213,6 +230,7 @@ fn sleep(pe: &Pe) {
     // Tidying may have released lent memory, or run code of the user that makes calls.
     send_releases(pe);
     settle_services(pe);
+    pe.flush_timeline();
     let mut at_most = |limit: Duration| timeout = Some(timeout.map_or(limit, |timeout| timeout.min(limit)));
     for due in pe.attended().filter_map(|service| (service.due)(pe)) {
         at_most(due.saturating_duration_since(Instant::now()));

@@ -6,6 +6,7 @@ use crate::model::call_options::CallOptions;
 use crate::model::envelope::Call;
 use crate::model::nocopy::{Leaving, Nocopy, NocopyArguments};
 use crate::model::registry::{AnyChare, EntryRegistration};
+use crate::node::timeline::{Kind, What};
 use crate::pe::Pe;
 use crate::pe::queued::Outcome;
 use std::rc::Rc;
@@ -22,8 +23,10 @@ pub(crate) struct SharedCall<'a> {
 pub(crate) fn call_member(pe: &Pe, options: &CallOptions, member: Rc<dyn AnyChare>, shared: &SharedCall<'_>) {
     let SharedCall { entry, arguments, nocopy, reference } = *shared;
     if nocopy.is_empty() {
+        let span = pe.span(|| What::of(Kind::Entry, member.identity(), entry.name));
         let ran =
             pe.run_entry(member, entry.name, reference, |chare| (entry.invoke_with_copy)(chare, arguments));
+        drop(span);
         return finish(pe, entry, ran);
     }
     // A message of its own for each member: a call with posted parameters may wait for its buffers.

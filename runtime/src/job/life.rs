@@ -82,6 +82,7 @@ impl ReadyNode {
     /// Starts the PEs. `main` is needed on node 0 alone.
     pub(crate) fn start(self, main: Option<Main>) -> Vec<JoinHandle<()>> {
         panics::install_hook();
+        start_timeline(&self.node);
         let Self { node, seats, shuffle } = self;
         if let Some(seed) = shuffle.filter(|_| node.id == NodeId(0)) {
             eprintln!("messages of equal priority run in random order, from the seed {seed}");
@@ -110,6 +111,20 @@ impl ReadyNode {
     }
 }
 
+/// Starts the writer of the node's timeline, if the node's traffic is traced.
+fn start_timeline(node: &Arc<Node>) {
+    let Some(file) = node.network.trace_file() else { return };
+    let failing = Arc::clone(node);
+    node.timeline.start((node.id, node.pes().count()), Arc::clone(file), move |cause| {
+        let error = JobError::Lrts { node: failing.id, cause };
+        if failing.has_ended() {
+            failing.fail_after_end(error);
+        } else {
+            failing.fail(error);
+        }
+    });
+}
+
 /// Runs `main` up to its first wait, then lets entries run everywhere.
 pub(crate) fn run_main(pe: &Rc<Pe>, main: Main) {
     let body = async move {
@@ -126,6 +141,7 @@ pub(crate) fn run_main(pe: &Rc<Pe>, main: Main) {
 /// Sends the messages that are left and takes leave of the peers. Its time is bounded: a peer that does not answer is left behind.
 pub(crate) fn close(node: &Arc<Node>) {
     let deadline = Instant::now() + GOODBYE_PATIENCE;
+    node.timeline.finish();
     node.withdraw();
     while node.is_congested() && Instant::now() < deadline {
         polling::progress(node, None);

@@ -45,7 +45,7 @@ pub struct Config {
     pub verbs: Option<String>,
     /// `+mpi`: the shared library of the MPI that `+lrts mpi` uses.
     pub mpi: Option<String>,
-    /// `+trace`: the file to which each node writes the traffic of its backends.
+    /// `+trace`: the file to which each node writes what its PEs do and what crosses its backends.
     pub trace: Option<PathBuf>,
     /// `+fault`: the faults to inject into the backends.
     pub fault: Option<FaultPlan>,

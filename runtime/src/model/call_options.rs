@@ -1,7 +1,7 @@
 //! Call options: how a call is queued at its destination, and what it waits for there.
 
 use crate::model::callback::{Callback, ErasedCallback};
-use crate::model::ids::{AudienceId, BroadcastId, CollectionId};
+use crate::model::ids::{AudienceId, BroadcastId, CollectionId, MessageId};
 use crate::model::priority::{BitVector, Priority};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -57,6 +57,16 @@ struct Rare {
     /// The broadcast that the message carries out, or in whose entries it was sent.
     within: Option<BroadcastId>,
     heard: Option<Heard>,
+    /// The message's name in timelines.
+    message: Option<MessageName>,
+}
+
+/// The name of a message in timelines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum MessageName {
+    One(MessageId),
+    /// Of a message to all PEs, for each of which its copy has the name that follows from the first.
+    OfEach(MessageId),
 }
 
 /// The question how many members hear a broadcast.
@@ -177,6 +187,33 @@ impl CallOptions {
                 Some(audience)
             }
             _ => None,
+        }
+    }
+
+    /// The name of the message in timelines.
+    #[inline]
+    pub(crate) fn message_name(&self) -> Option<MessageName> {
+        self.rare.as_ref()?.message
+    }
+
+    /// Default options of a message that may have a name in timelines.
+    pub(crate) fn named(name: Option<MessageName>) -> Self {
+        let mut options = Self::new();
+        options.set_message_name(name);
+        options
+    }
+
+    /// Takes the message's name in timelines away.
+    pub(crate) fn forget_message_name(&mut self) {
+        if self.message_name().is_some() {
+            self.change_rare(|rare| rare.message = None);
+        }
+    }
+
+    /// Names the message in timelines, if there is a name.
+    pub(crate) fn set_message_name(&mut self, name: Option<MessageName>) {
+        if name.is_some() {
+            self.change_rare(|rare| rare.message = name);
         }
     }
 

@@ -222,6 +222,29 @@ pub(crate) struct EntryId {
     pub index: u16,
 }
 
+/// A message between PEs, as timelines name it: its first sender, and a number that this PE gave it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct MessageId(pub(crate) u64);
+
+impl MessageId {
+    /// Bits of the number; a PE that sends a message each nanosecond has names for a quarter of an hour.
+    const NUMBER_BITS: u32 = 40;
+
+    pub(crate) fn new(sender: PeId, number: u64) -> Self {
+        Self(u64::from(sender.0) << Self::NUMBER_BITS | number)
+    }
+
+    pub(crate) fn sender(self) -> PeId {
+        PeId((self.0 >> Self::NUMBER_BITS) as u32)
+    }
+
+    /// The name for one PE of a message to all of them, which this is the first of.
+    pub(crate) fn of_pe(self, pe: PeId) -> Self {
+        Self(self.0.wrapping_add(pe.0.into()))
+    }
+}
+
 /// A task of a PE; stale once the task is over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TaskKey {

@@ -14,6 +14,7 @@ pub(crate) mod lending;
 pub(crate) mod mailbox;
 mod posted_calls;
 mod posting;
+pub(crate) mod timeline;
 
 pub(crate) use arrival::{Arrival, Delivery};
 pub(crate) use end::{Ending, Outcome};
@@ -44,6 +45,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use timeline::Writing;
 
 /// Function that polls the network on behalf of a PE that waits for it, and returns whether anything happened. The floors above give it
 /// to the node, because they take the frames that arrive.
@@ -110,6 +112,7 @@ pub(crate) struct Node {
     /// Whether the readonly values are here, so that entries may run.
     open: AtomicBool,
     watch: Watch,
+    pub(crate) timeline: Writing,
     end: End,
 }
 
@@ -149,6 +152,7 @@ impl Node {
             frame_bytes_max,
             open: AtomicBool::new(false),
             watch: Watch::new(),
+            timeline: Writing::default(),
             end: End::default(),
         }
     }

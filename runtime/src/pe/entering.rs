@@ -4,12 +4,14 @@ use super::Pe;
 use super::running::Running;
 use crate::model::ids::{BroadcastId, CollectionId};
 use crate::model::registry::{AnyChare, Identity};
+use crate::node::timeline::Kind;
 use std::rc::Rc;
 
 impl Pe {
     /// Runs `body` and records it as `running` meanwhile. Entries do not run inside each other. After a panic the record stays: the
     /// scheduler names the failed entry by it.
     pub(crate) fn run_as<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
+        let _span = self.span(|| running.as_span(Kind::Task));
         self.running.begin(running);
         let result = body();
         self.running.end();
@@ -32,7 +34,8 @@ impl Pe {
     }
 
     /// Like [`Pe::run_as`], for a call from inside an entry, like a function.
-    pub(crate) fn run_inside<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
+    pub(crate) fn run_inside<R>(&self, kind: Kind, running: Running, body: impl FnOnce() -> R) -> R {
+        let _span = self.span(|| running.as_span(kind));
         let depth = self.inside.borrow().len();
         self.inside.borrow_mut().push(running);
         let result = body();

@@ -16,7 +16,9 @@ pub(crate) mod queued;
 pub(crate) mod releases;
 pub(crate) mod run_queue;
 pub(crate) mod running;
+mod spans;
 pub(crate) mod tasks;
+mod timeline;
 pub(crate) mod waker;
 
 use crate::base::counters::Counters;
@@ -48,6 +50,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 use tasks::Tasks;
+use timeline::Timeline;
 
 /// Steps between two polls of the network by a busy PE.
 pub(crate) const NETWORK_INTERVAL: u32 = 16;
@@ -158,6 +161,8 @@ pub(crate) struct Pe {
     /// The singletons that were created here.
     pub(crate) created_chares: RefCell<CreatedChares>,
     pub(crate) serials: Serials,
+    /// What `+trace` writes of this PE.
+    timeline: Option<Box<Timeline>>,
 }
 
 impl Pe {
@@ -199,6 +204,7 @@ impl Pe {
             steps: Cell::new(0),
             created_chares: RefCell::new(CreatedChares::new(first.creations)),
             serials: Serials::new(first.creations),
+            timeline: node.timeline.outlet().map(|outlet| Box::new(Timeline::new(id, outlet))),
             node,
         })
     }

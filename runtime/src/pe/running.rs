@@ -2,6 +2,7 @@
 
 use crate::model::ids::BroadcastId;
 use crate::model::registry::{self, AnyChare, Identity};
+use crate::node::timeline::{Kind, What};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -29,6 +30,11 @@ impl Running {
     /// The identity of the chare, if there is or will be one.
     pub(crate) fn identity(&self) -> Option<&Identity> {
         self.chare.as_ref().map(|chare| chare.identity()).or(self.unborn.as_deref())
+    }
+
+    /// The record as a span of the timeline.
+    pub(super) fn as_span(&self, kind: Kind) -> What {
+        What { kind, chare: self.identity().map(|chare| (chare.name, chare.target)), name: self.entry }
     }
 
     /// Chare and entry, for messages to humans.

@@ -10,6 +10,7 @@ use crate::model::envelope::{Body, Call, Create, Envelope};
 use crate::model::ids::{ChareId, PeId, Target};
 use crate::model::nocopy::{Nocopy, Outgoing};
 use crate::model::registry::{self, AnyChare, Chare, EntryMethod, ThisRef, show};
+use crate::node::timeline::Kind;
 use crate::pe::Pe;
 use crate::pe::running::Running;
 use crate::services::aggregation::{self, AggregatedEntry};
@@ -193,7 +194,7 @@ impl<C: Chare> ElementHandle<C> {
             let this = ThisRef::<C>::of(&chare)?;
             let running_goes = pe.destroyed.take();
             let running = Running { chare: Some(Rc::clone(&chare)), ..Running::named(entry) };
-            let result = pe.run_inside(running, || this.with(body));
+            let result = pe.run_inside(Kind::Local, running, || this.with(body));
             lifecycle::remove_if_destroyed(pe, self.target);
             pe.destroyed.set(running_goes);
             Some(result)

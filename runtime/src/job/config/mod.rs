@@ -82,7 +82,7 @@ struct Options {
     /// Shared library of MPI for +lrts mpi
     #[arg(long, value_name = "LIBRARY", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     mpi: Option<String>,
-    /// Write every frame, get and put of node I to FILE.I
+    /// Write the timeline of node I to FILE.I: entries, messages, gets
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Faults of the network, such as refuse=10,drop=1000,seed=7

@@ -4,7 +4,7 @@
 //! the readers of the bytes after the header have checked them.
 
 use crate::model::arguments::Arguments;
-use crate::model::call_options::CallOptions;
+use crate::model::call_options::{CallOptions, MessageName};
 use crate::model::callback::{ErasedCallback, FutureId};
 use crate::model::ids::{ChareId, ChareTypeId, EntryId, NodeId, PeId, ServiceId, Target};
 use crate::model::nocopy::Descriptor;
@@ -28,12 +28,12 @@ pub(crate) enum Header {
     },
     /// The creation of a singleton, for one PE of the receiving node.
     Create { id: ChareId, chare: ChareTypeId, options: CallOptions },
-    /// A future's value, for one PE of the receiving node.
-    Resolve { future: FutureId },
+    /// A future's value, for one PE of the receiving node, and the message's name in timelines.
+    Resolve { future: FutureId, name: Option<MessageName> },
     /// News that a future's value will not come, for one PE of the receiving node.
-    Broken { future: FutureId, cause: Box<str> },
-    /// A message of this service, which follows the header.
-    System { service: ServiceId },
+    Broken { future: FutureId, cause: Box<str>, name: Option<MessageName> },
+    /// A message of this service, which follows the header, and its name in timelines.
+    System { service: ServiceId, name: Option<MessageName> },
     /// The end of the job: for all nodes, down the tree below `root`.
     Exit { root: NodeId, code: i32, error: Option<String> },
     /// A larger message, which the sender of these bytes keeps at this descriptor; the receiver fetches it, then reads it as a frame.
@@ -155,7 +155,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<(Header, &[u8]), String> {
 /// When the message refuses to be encoded, in words.
 pub(crate) fn encode_system(service: ServiceId, message: &impl Serialize) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(ROOM_BYTES);
-    let write = |out: &mut Writer<'_>| write_system(out, service, |out| out.write(message));
+    let write = |out: &mut Writer<'_>| write_system(out, (service, None), |out| out.write(message));
     codec::append(&mut bytes, write).map_err(|error| error.to_string())?;
     Ok(bytes)
 }
@@ -166,9 +166,9 @@ pub(crate) fn encode_system(service: ServiceId, message: &impl Serialize) -> Res
 /// When the message refuses to be encoded.
 pub(crate) fn write_system(
     out: &mut Writer<'_>,
-    service: ServiceId,
+    (service, name): (ServiceId, Option<MessageName>),
     write: impl FnOnce(&mut Writer<'_>) -> Result<(), CodecError>,
 ) -> Result<(), CodecError> {
-    out.write(&Header::System { service })?;
+    out.write(&Header::System { service, name })?;
     write(out)
 }

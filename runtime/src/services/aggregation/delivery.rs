@@ -11,6 +11,7 @@ use crate::model::envelope::{Body, Call};
 use crate::model::ids::{CollectionId, Index, PeId, Target};
 use crate::model::nocopy::NocopyArguments;
 use crate::model::registry::{Called, NotCalled, entry, explain, lend, outlived};
+use crate::node::timeline::{Kind, What};
 use crate::pe::Pe;
 use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
@@ -66,6 +67,7 @@ fn run<E: AggregatedEntry>(
             return Ok(());
         };
         let mut ran = 0;
+        let span = pe.span(|| What::of(Kind::Entries, chare.identity(), E::NAME));
         let (called, chare) = pe.run_entry(chare, E::NAME, 0, |chare| {
             let this = lend::<E::Chare>(chare)?;
             for arguments in arguments.by_ref().take(calls) {
@@ -77,6 +79,7 @@ fn run<E: AggregatedEntry>(
             }
             Called::Ok(())
         });
+        drop(span);
         match called.map_err(|cause| *cause) {
             Ok(()) => {}
             Err(NotCalled::Panicked(cause)) => {

@@ -90,7 +90,8 @@ fn identify(pe: &Pe, collection: CollectionId, options: CallOptions) -> CallOpti
 /// Calls an entry of every member of a collection. Members here read nocopy arguments where the caller has them.
 pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
     let Broadcast { collection, entry, ref nocopy, reference, .. } = broadcast;
-    let options = audience::count(pe, identify(pe, collection, options));
+    let mut options = audience::count(pe, identify(pe, collection, options));
+    pe.depart_to_all(&mut options);
     let call = CallOfAll { collection, entry: entry.id, options, reference };
     let kinds = entry.nocopy.iter().copied();
     let carried: Vec<Carried> =

@@ -1,0 +1,65 @@
+//! Writing of a node's timeline: the writer's thread, from its start to its end.
+
+use super::outlet::{Outlet, Parcel};
+use super::writer;
+use crate::model::ids::NodeId;
+use chare_lrts::LrtsError;
+use chare_lrts::wrappers::TraceFile;
+use parking_lot::Mutex;
+use std::sync::mpsc;
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+
+/// Blocks of each PE that may wait for the writer.
+const BLOCKS_PER_PE: usize = 16;
+
+struct Started {
+    outlet: Outlet,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// The writer of a node's timeline, if the node has one.
+#[derive(Default)]
+pub(crate) struct Writing(OnceLock<Started>);
+
+impl Writing {
+    /// Starts the writer of a node with so many PEs; it calls `fail` if the file cannot be written.
+    ///
+    /// # Panics
+    /// If it was started before, or the operating system grants no thread.
+    pub(crate) fn start(
+        &self,
+        (node, pes): (NodeId, usize),
+        file: Arc<TraceFile>,
+        fail: impl FnOnce(LrtsError) + Send + 'static,
+    ) {
+        let (sender, receiver) = mpsc::sync_channel(BLOCKS_PER_PE * pes);
+        let body = move || {
+            let written = writer::run(node, &file, &receiver);
+            // Blocks that come now are dropped: the file has ended.
+            drop(receiver);
+            if let Err(cause) = written {
+                fail(cause);
+            }
+        };
+        let writer = std::thread::Builder::new().name("timeline".to_owned()).spawn(body);
+        let writer = writer.expect("the operating system grants a thread for the timeline");
+        let started = Started { outlet: Outlet(sender), writer: Mutex::new(Some(writer)) };
+        assert!(self.0.set(started).is_ok(), "a node starts once");
+    }
+
+    /// An outlet for a PE; `None` without `+trace`.
+    pub(crate) fn outlet(&self) -> Option<Outlet> {
+        self.0.get().map(|started| started.outlet.clone())
+    }
+
+    /// Waits until all that PEs have left is written. To be called when they have ended.
+    pub(crate) fn finish(&self) {
+        let Some(Started { outlet, writer }) = self.0.get() else { return };
+        // No receiver: the file could not be written, which was told.
+        let _ = outlet.0.send(Parcel::Finish);
+        if let Some(writer) = writer.lock().take() {
+            let _ = writer.join();
+        }
+    }
+}

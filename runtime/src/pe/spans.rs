@@ -1,0 +1,122 @@
+//! Spans of a PE's timeline, and what else is noted there: messages that leave and come, and rest.
+//!
+//! 1. A span is open while code of a chare runs, or the runtime works on a message. Spans nest as calls do. A panic closes them.
+//! 2. A message to another PE has a name, which travels in its options: its sender notes the name, and the first span that opens because of
+//!    the message notes it too. Messages inside a PE have none.
+//! 3. A PE is idle from the moment in which it rests until the next span opens.
+//!
+//! Without `+trace` a PE has no timeline, and each of these functions is one branch; the way of plain calls does not even have that (see
+//! `delivery/dispatch.rs`).
+
+use super::Pe;
+use super::timeline::Timeline;
+use crate::model::call_options::CallOptions;
+use crate::model::ids::PeId;
+use crate::node::timeline::What;
+use std::hint::cold_path;
+
+/// A span of a PE's timeline, until it is dropped.
+#[must_use]
+pub(crate) struct Span<'a>(Option<&'a Timeline>);
+
+impl Drop for Span<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(timeline) = self.0 {
+            cold_path();
+            timeline.close();
+        }
+    }
+}
+
+/// The time in which spans may open because of a message, until it is dropped.
+#[must_use]
+pub(crate) struct Arriving<'a>(Option<&'a Timeline>);
+
+impl Drop for Arriving<'_> {
+    fn drop(&mut self) {
+        if let Some(timeline) = self.0 {
+            timeline.arrive(None);
+        }
+    }
+}
+
+impl Pe {
+    /// Whether the PE has a timeline.
+    #[inline]
+    pub(crate) fn has_timeline(&self) -> bool {
+        self.timeline.is_some()
+    }
+
+    /// Opens a span.
+    #[inline(always)]
+    pub(crate) fn span(&self, what: impl FnOnce() -> What) -> Span<'_> {
+        let timeline = self.timeline.as_deref();
+        if let Some(timeline) = timeline {
+            cold_path();
+            timeline.open(what(), false);
+        }
+        Span(timeline)
+    }
+
+    /// Opens a span that is forgotten unless a message leaves meanwhile.
+    #[inline]
+    pub(crate) fn span_if_it_sends(&self, name: &'static str) -> Span<'_> {
+        let timeline = self.timeline.as_deref();
+        if let Some(timeline) = timeline {
+            cold_path();
+            timeline.open(What::runtime(name), true);
+        }
+        Span(timeline)
+    }
+
+    /// Notes that a message has come whose work begins.
+    #[inline]
+    pub(crate) fn arriving(&self, options: &CallOptions) -> Arriving<'_> {
+        let timeline = self.timeline.as_deref();
+        if let Some(timeline) = timeline {
+            cold_path();
+            timeline.arrive(options.message_name());
+        }
+        Arriving(timeline)
+    }
+
+    /// Notes that a message leaves for another PE, and names it, unless it has a name.
+    #[inline]
+    pub(crate) fn depart(&self, to: PeId, options: &mut CallOptions) {
+        if let Some(timeline) = &self.timeline {
+            cold_path();
+            if options.message_name().is_none() {
+                options.set_message_name(timeline.depart(to));
+            }
+        }
+    }
+
+    /// Notes that a message leaves for all PEs, and names it.
+    pub(crate) fn depart_to_all(&self, options: &mut CallOptions) {
+        if let Some(timeline) = &self.timeline {
+            options.set_message_name(timeline.depart_to_all(&self.node.topology));
+        }
+    }
+
+    /// Notes that the PE rests.
+    pub(crate) fn note_rest(&self) {
+        if let Some(timeline) = &self.timeline {
+            timeline.rest();
+        }
+    }
+
+    /// Leaves events that have waited for long with the writer. To be called before a sleep.
+    pub(crate) fn flush_timeline(&self) {
+        if let Some(timeline) = &self.timeline {
+            timeline.flush();
+        }
+    }
+
+    /// Closes all spans and leaves the last events with the writer.
+    pub(crate) fn end_timeline(&self) {
+        if let Some(timeline) = &self.timeline {
+            timeline.end();
+        }
+    }
+}
