@@ -1,0 +1,281 @@
+//! Summary of a timeline: where the time went, which entries took it, how long they are, who talks to whom.
+
+use crate::timeline::{Category, PeNumber, Timeline};
+use std::collections::BTreeMap;
+
+/// How many of the longest spans a summary names.
+const LONGEST: usize = 10;
+
+/// Shares of time, each from 0 to 1; the rest is the scheduler's.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub struct Share {
+    /// In code of the program.
+    pub program: f64,
+    /// In the runtime's work on its own messages.
+    pub runtime: f64,
+    /// Without work.
+    pub idle: f64,
+}
+
+impl Share {
+    /// Neither in a span nor idle: queues, the network, what was dropped.
+    pub fn rest(&self) -> f64 {
+        (1.0 - self.program - self.runtime - self.idle).max(0.0)
+    }
+
+    fn add(&mut self, category: Category, share: f64) {
+        match category {
+            Category::Program => self.program += share,
+            Category::Runtime => self.runtime += share,
+        }
+    }
+}
+
+/// One PE's time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PeRow {
+    /// Its number.
+    pub pe: PeNumber,
+    /// Where its time went.
+    pub share: Share,
+    /// Spans of entries.
+    pub entries: u64,
+}
+
+/// All spans of one name and kind.
+#[derive(Clone, PartialEq, Debug)]
+pub struct EntryRow {
+    /// Chare type and entry.
+    pub name: String,
+    /// `entry`, `constructor`, `task` and so on.
+    pub kind: String,
+    /// How often it ran.
+    pub calls: u64,
+    /// Microseconds in it, without what ran inside.
+    pub own_us: f64,
+    /// Its part of the time of all PEs.
+    pub share: f64,
+    /// The longest of them, in microseconds, without what ran inside.
+    pub longest_us: f64,
+}
+
+/// One of the longest spans.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Longest {
+    /// Chare type and entry.
+    pub name: String,
+    /// The chare.
+    pub chare: String,
+    /// Where it ran.
+    pub pe: PeNumber,
+    /// When, in microseconds since the timeline's begin.
+    pub begun_us: f64,
+    /// How long, in microseconds, without what ran inside.
+    pub own_us: f64,
+}
+
+/// Spans of the program that are about as long.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Grain {
+    /// The shortest, in microseconds; the longest is below twice that.
+    pub from_us: f64,
+    /// How many there are.
+    pub calls: u64,
+    /// Their time together, in microseconds.
+    pub own_us: f64,
+}
+
+/// Messages from one PE to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MessageRow {
+    /// The sender.
+    pub from: PeNumber,
+    /// The receiver.
+    pub to: PeNumber,
+    /// How many.
+    pub messages: u64,
+}
+
+/// Traffic from one node to another, as the backends tell it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NetworkRow {
+    /// The node from which bytes went.
+    pub from: u32,
+    /// The node to which they went.
+    pub to: u32,
+    /// Frames, each of one or more messages.
+    pub frames: u64,
+    /// Bytes of the frames.
+    pub frame_bytes: u64,
+    /// One-sided gets and puts.
+    pub transfers: u64,
+    /// Bytes that they moved.
+    pub transfer_bytes: u64,
+}
+
+/// A summary; see the file's head.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Summary {
+    /// Microseconds from the first event to the last.
+    pub length_us: f64,
+    /// Where the time of all PEs together went, in equal intervals.
+    pub profile: Vec<Share>,
+    /// By number.
+    pub pes: Vec<PeRow>,
+    /// Those that took most time first.
+    pub entries: Vec<EntryRow>,
+    /// The longest first.
+    pub longest: Vec<Longest>,
+    /// By length; lengths between that nothing has are there, too.
+    pub grains: Vec<Grain>,
+    /// By sender and receiver.
+    pub messages: Vec<MessageRow>,
+    /// The middle one of the times from a message's departure to the work that it caused, in microseconds.
+    pub latency_us: Option<f64>,
+    /// By source and target.
+    pub network: Vec<NetworkRow>,
+    /// Messages of which the trace has one end alone: what they caused was dropped, or nothing came of them before the end.
+    pub single_ends: usize,
+    /// Events that are missing because they came too fast.
+    pub dropped: u64,
+}
+
+impl Summary {
+    /// Sums a timeline up; its time profile has so many intervals, at least one.
+    pub fn of(timeline: &Timeline, intervals: usize) -> Self {
+        let unpaired = timeline.messages.iter().filter(|message| message.ran_us.is_none()).count();
+        Self {
+            length_us: timeline.length_us,
+            profile: profile(timeline, intervals.max(1)),
+            pes: pes(timeline),
+            entries: entries(timeline),
+            longest: longest(timeline),
+            grains: grains(timeline),
+            messages: messages(timeline),
+            latency_us: latency_us(timeline),
+            network: network(timeline),
+            single_ends: unpaired + timeline.orphans,
+            dropped: timeline.dropped,
+        }
+    }
+}
+
+/// Adds the parts of a time that lie in each of the intervals.
+fn spread(times: (f64, f64), width_us: f64, intervals: usize, mut add: impl FnMut(usize, f64)) {
+    let (begun, ended) = times;
+    let first = (begun / width_us) as usize;
+    for number in first..intervals {
+        let (from, to) = (number as f64 * width_us, (number + 1) as f64 * width_us);
+        if from >= ended {
+            break;
+        }
+        add(number, ended.min(to) - begun.max(from));
+    }
+}
+
+fn profile(timeline: &Timeline, intervals: usize) -> Vec<Share> {
+    let width_us = (timeline.length_us / intervals as f64).max(1e-3);
+    let whole = width_us * timeline.pes.len() as f64;
+    let mut profile = vec![Share::default(); intervals];
+    for pe in timeline.pes.values() {
+        for piece in &pe.pieces {
+            let category = pe.spans[piece.span].category();
+            spread((piece.begun_us, piece.ended_us), width_us, intervals, |number, us| {
+                profile[number].add(category, us / whole);
+            });
+        }
+        for idle in &pe.idle {
+            spread(*idle, width_us, intervals, |number, us| profile[number].idle += us / whole);
+        }
+    }
+    profile
+}
+
+fn pes(timeline: &Timeline) -> Vec<PeRow> {
+    let whole = timeline.length_us.max(1e-3);
+    let rows = timeline.pes.iter().map(|(number, pe)| {
+        let mut share = Share::default();
+        pe.spans.iter().for_each(|span| share.add(span.category(), span.own_us / whole));
+        share.idle = pe.idle.iter().map(|(begun, ended)| (ended - begun) / whole).sum();
+        let entries = pe.spans.iter().filter(|span| span.kind == "entry").count() as u64;
+        PeRow { pe: *number, share, entries }
+    });
+    rows.collect()
+}
+
+fn entries(timeline: &Timeline) -> Vec<EntryRow> {
+    let whole = timeline.length_us.max(1e-3) * timeline.pes.len() as f64;
+    let mut rows: BTreeMap<(&str, &str), (u64, f64, f64)> = BTreeMap::new();
+    for span in timeline.pes.values().flat_map(|pe| &pe.spans) {
+        let (calls, own_us, longest_us) = rows.entry((&span.name, &span.kind)).or_default();
+        (*calls, *own_us, *longest_us) = (*calls + 1, *own_us + span.own_us, longest_us.max(span.own_us));
+    }
+    let row = |((name, kind), (calls, own_us, longest_us)): ((&str, &str), _)| EntryRow {
+        name: name.to_owned(),
+        kind: kind.to_owned(),
+        calls,
+        own_us,
+        share: own_us / whole,
+        longest_us,
+    };
+    let mut rows: Vec<EntryRow> = rows.into_iter().map(row).collect();
+    rows.sort_by(|one, other| other.own_us.total_cmp(&one.own_us));
+    rows
+}
+
+fn longest(timeline: &Timeline) -> Vec<Longest> {
+    let spans = timeline.pes.iter().flat_map(|(pe, of)| of.spans.iter().map(move |span| (*pe, span)));
+    let mut spans: Vec<_> = spans.collect();
+    spans.sort_by(|(_, one), (_, other)| other.own_us.total_cmp(&one.own_us));
+    let rows = spans.into_iter().take(LONGEST).map(|(pe, span)| Longest {
+        name: span.name.clone(),
+        chare: span.chare.clone(),
+        pe,
+        begun_us: span.begun_us,
+        own_us: span.own_us,
+    });
+    rows.collect()
+}
+
+fn grains(timeline: &Timeline) -> Vec<Grain> {
+    let mut grains: BTreeMap<i32, (u64, f64)> = BTreeMap::new();
+    let spans = timeline.pes.values().flat_map(|pe| &pe.spans);
+    for span in spans.filter(|span| span.category() == Category::Program) {
+        // No clock is finer than a nanosecond.
+        let (calls, own_us) = grains.entry(span.own_us.max(1e-3).log2().floor() as i32).or_default();
+        (*calls, *own_us) = (*calls + 1, *own_us + span.own_us);
+    }
+    let (Some(first), Some(last)) = (grains.keys().next(), grains.keys().last()) else { return Vec::new() };
+    let rows = (*first..=*last).map(|power| {
+        let (calls, own_us) = grains.get(&power).copied().unwrap_or_default();
+        Grain { from_us: f64::from(power).exp2(), calls, own_us }
+    });
+    rows.collect()
+}
+
+fn messages(timeline: &Timeline) -> Vec<MessageRow> {
+    let mut rows: BTreeMap<(PeNumber, PeNumber), u64> = BTreeMap::new();
+    for message in &timeline.messages {
+        *rows.entry((message.from, message.to)).or_default() += 1;
+    }
+    rows.into_iter().map(|((from, to), messages)| MessageRow { from, to, messages }).collect()
+}
+
+fn latency_us(timeline: &Timeline) -> Option<f64> {
+    let times = timeline.messages.iter().filter_map(|message| Some(message.ran_us? - message.sent_us));
+    let mut times: Vec<f64> = times.collect();
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied()
+}
+
+fn network(timeline: &Timeline) -> Vec<NetworkRow> {
+    let rows = timeline.traffic.iter().map(|((from, to), traffic)| NetworkRow {
+        from: *from,
+        to: *to,
+        frames: traffic.frames,
+        frame_bytes: traffic.frame_bytes,
+        transfers: traffic.transfers,
+        transfer_bytes: traffic.transfer_bytes,
+    });
+    rows.collect()
+}

@@ -1,0 +1,99 @@
+//! The command as a user calls it: a summary in its three forms, a merged file, and mistakes.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Two nodes with a PE each: `Cell::step` asks its neighbour, which answers; the second node was killed within a line.
+const NODES: [&str; 2] = [
+    r#"[
+{"name":"thread_name","ph":"M","pid":0,"tid":7,"args":{"name":"PE 0"}},
+{"name":"message","cat":"message","ph":"s","id":"0x0","ts":1002.000,"pid":0,"tid":7,"args":{"to":1}},
+{"name":"Cell::step","cat":"entry","ph":"X","ts":1000.000,"dur":40.000,"pid":0,"tid":7,"args":{"chare":"member 0"}},
+{"name":"send","cat":"shm","ph":"i","s":"t","ts":1003.000,"pid":0,"tid":7,"args":{"peer":1,"channel":"runtime","bytes":64}},
+{"name":"idle","cat":"idle","ph":"X","ts":1040.000,"dur":60.000,"pid":0,"tid":7,"args":{}},
+{"name":"process_name","ph":"M","pid":0,"tid":0,"args":{"name":"node 0"}}
+]
+"#,
+    r#"[
+{"name":"thread_name","ph":"M","pid":1,"tid":9,"args":{"name":"PE 1"}},
+{"name":"idle","cat":"idle","ph":"X","ts":1000.000,"dur":10.000,"pid":1,"tid":9,"args":{}},
+{"name":"Cell::answer","cat":"entry","ph":"X","ts":1010.000,"dur":80.000,"pid":1,"tid":9,"args":{"chare":"member 1"}},
+{"name":"message","cat":"message","ph":"f","bp":"e","id":"0x0","ts":1010.000,"pid":1,"tid":9,"args":{"from":0}},
+{"name":"dropped","cat":"trace","ph":"i","s":"t","ts":1090.000,"pid":1,"tid":9,"args":{"events":5}},
+{"name":"idle","cat":"idle","ph":"X","ts":1090.000,"du"#,
+];
+
+fn chare_trace(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_chare-trace")).args(arguments).output().expect("it starts")
+}
+
+#[track_caller]
+fn pass(arguments: &[&str]) -> String {
+    let output = chare_trace(arguments);
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("a text")
+}
+
+fn record(folder: &Path) -> String {
+    for (node, text) in NODES.iter().enumerate() {
+        std::fs::write(folder.join(format!("run.{node}")), text).expect("there is room");
+    }
+    folder.join("run").to_str().expect("a text").to_owned()
+}
+
+#[test]
+fn a_summary_is_text_tables_and_a_picture() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let run = record(folder.path());
+    let (tables, picture) = (folder.path().join("tables"), folder.path().join("run.svg"));
+    let [tables_text, picture_text] = [&tables, &picture].map(|path| path.to_str().expect("a text"));
+    let said = pass(&["summary", &run, "--csv", tables_text, "--svg", picture_text, "--intervals", "2"]);
+    for words in [
+        "2 PEs, 100 us: 2 entries, 1 messages between PEs, half of which ran within 8.00 us of leaving",
+        "5 events are missing",
+        "Cell::answer  entry      1  80.0 us  40.0 %  80.0 us  80.0 us",
+        "Cell::step    member 0  40.0 us  PE 0  0.00 ns",
+        "node 0  node 1       1     64",
+    ] {
+        assert!(said.contains(words), "{words}\n{said}");
+    }
+    let table = |name: &str| std::fs::read_to_string(tables.join(name)).expect("it was written");
+    assert_eq!(table("messages.csv"), "from_pe,to_pe,messages\n0,1,1\n");
+    assert_eq!(
+        table("profile.csv"),
+        "from_us,program,runtime,scheduler,idle\n0,0.8,0,0,0.2\n50,0.4,0,0.1,0.5\n"
+            .replace(",0.1,", &format!(",{},", 1.0 - 0.4 - 0.5))
+    );
+    assert!(std::fs::read_to_string(picture).expect("it was written").contains("Cell::step"));
+}
+
+#[test]
+fn a_merged_file_says_the_same() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let run = record(folder.path());
+    let merged = folder.path().join("merged.json");
+    let merged = merged.to_str().expect("a text");
+    pass(&["merge", &run, "--output", merged]);
+    assert_eq!(pass(&["summary", merged]), pass(&["summary", &run]));
+    let events: Vec<serde_json::Value> =
+        serde_json::from_str(&std::fs::read_to_string(merged).expect("it was written")).expect("strict JSON");
+    assert_eq!(events.len(), 6 + 5);
+}
+
+#[test]
+fn mistakes_are_answered_in_words() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let run = record(folder.path());
+    let other = folder.path().join("other");
+    std::fs::write(&other, "no trace\nat all\n").expect("there is room");
+    let (other, first) = (other.to_str().expect("a text"), format!("{run}.0"));
+    for (files, words) in [
+        (vec!["/no-such-place/run"], "there is neither /no-such-place/run nor /no-such-place/run.0"),
+        (vec![other], "line 1: "),
+        (vec![&first, &first], "PE 0 is in two files"),
+    ] {
+        let output = chare_trace(&[&["summary"], &files[..]].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(words), "{words}: {output:?}");
+    }
+}
