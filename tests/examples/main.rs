@@ -3,6 +3,7 @@
 mod pingpong;
 mod service;
 mod stencils;
+mod timeline;
 
 use chare_tests::{Outcome, Program};
 
