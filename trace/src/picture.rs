@@ -126,8 +126,8 @@ fn draw_rows(timeline: &Timeline, colours: &[(&str, RGBColor)], area: &Area<'_>)
     }
     let plotting = chart.plotting_area().get_pixel_range();
     for (row, name) in names.iter().enumerate() {
-        let height = (plotting.1.end - plotting.1.start) as f64 / pes as f64;
-        let y = plotting.1.start as f64 + height * (row as f64 + 0.5) - 6.0;
+        let height = f64::from(plotting.1.end - plotting.1.start) / pes as f64;
+        let y = f64::from(plotting.1.start) + height * (row as f64 + 0.5) - 6.0;
         let origin = area.get_base_pixel();
         area.draw(&Text::new(format!("PE {name}"), (14, y as i32 - origin.1), ("sans-serif", 12)))?;
     }
