@@ -7,6 +7,7 @@
 
 use crate::model::error::JobError;
 use crate::model::registry::{AnyChare, OnPanic};
+use crate::node::timeline::Kind;
 use crate::pe::Pe;
 use crate::pe::running::Running;
 use std::rc::Rc;
@@ -35,7 +36,7 @@ fn renew(pe: &Pe, chare: &Rc<dyn AnyChare>) {
     pe.renewals.borrow_mut().insert(identity.target, arguments);
     let unborn = Some(Rc::new(identity.clone()));
     let running = Running { unborn, ..Running::named("constructor") };
-    if let Err(error) = pe.run_inside(running, || chare.renew(again)) {
+    if let Err(error) = pe.run_inside(Kind::Constructor, running, || chare.renew(again)) {
         pe.fail(format!("the constructor of {}", identity.name), error);
     }
 }
