@@ -22,6 +22,7 @@ pub mod backends;
 pub mod bootstrap;
 pub mod cma;
 pub mod emulated;
+pub mod events;
 #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
 mod fabric;
 #[cfg(feature = "fuzzing")]

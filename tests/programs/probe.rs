@@ -9,6 +9,9 @@
 //! | `readonly KIND` | sets a large readonly value, `shareable` or `plain`, and reads it on all PEs |
 //! | `idle` | does nothing, for ever |
 //! | `strand` | destroys an element twice, calls one that nobody inserts and sends to buffers that nobody posts, so that quiescence never comes |
+//! | `wait` | awaits a reduction to which one member does not contribute, beside a call that nobody makes and a buffer for which no call comes |
+//! | `linger` | ends, with an entry that awaits a value which nobody sends |
+//! | `spin` | like `idle`, but for the last PE, whose entry does not end |
 //! | `flood` | traffic of every kind between all nodes, until something ends it |
 //! | `panic PE` | panics on that PE |
 //! | `drop PE` | ends well, but for the drop of the member on that PE, which panics |
@@ -294,6 +297,65 @@ impl Guest {
     }
 }
 
+/// An element that waits.
+struct Waiter;
+
+#[chare(array)]
+impl Waiter {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry(awaited)]
+    fn word(#[reference] number: u32);
+
+    #[entry]
+    async fn listen(this: This<Self>) {
+        let _: u32 = this.when(Self::word).reference(7).await;
+    }
+
+    #[entry]
+    async fn lose(this: This<Self>) {
+        this.with(|_| ());
+        chare::future::<()>().0.await;
+    }
+
+    #[entry]
+    fn count(&mut self, done: Callback<u64>) {
+        if self.this_index() != 2 {
+            self.contribute(sum(1u64), done);
+        }
+    }
+
+    #[entry]
+    fn spin(&mut self) {
+        loop {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+async fn wait() {
+    let waiters = WaiterProxy::create(4);
+    waiters.at(1).listen();
+    waiters.at(1).word(3);
+    chare::post_buffer::<u8>(5, vec![0; 10]).expect("the tag is free");
+    let (counted, done) = chare::future::<u64>();
+    waiters.count(done);
+    println!("waits");
+    counted.await;
+}
+
+async fn linger() {
+    WaiterProxy::create(4).at(3).lose();
+}
+
+async fn spin() {
+    WaiterProxy::create(u64::from(chare::pes())).at(u64::from(chare::pes()) - 1).spin();
+    idle().await;
+}
+
 async fn strand() {
     let guests = GuestProxy::create(chare::ArrayOptions::from(4).dynamic());
     chare::quiescence().await;
@@ -328,6 +390,9 @@ fn main() -> ExitCode {
             Some("readonly") => look_up(members, argument(1) == "shareable").await,
             Some("idle") => idle().await,
             Some("strand") => strand().await,
+            Some("wait") => wait().await,
+            Some("linger") => linger().await,
+            Some("spin") => spin().await,
             Some("flood") => flood(members).await,
             Some("panic") => members.on(PeId(number(1))).fail(),
             Some("drop") => members.on(PeId(number(1))).become_fragile(),

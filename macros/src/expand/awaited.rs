@@ -32,6 +32,8 @@ pub(super) fn declarations(chare: &Chare) -> TokenStream {
     let empty = awaited(chare).map(
         |Entry { name, conditions, .. }| quote!(#(#conditions)* #name: ::core::default::Default::default()),
     );
+    let waits = awaited(chare)
+        .map(|Entry { name, conditions, .. }| quote!(#(#conditions)* self.#name.each_wait(tell);));
     let entries = awaited(chare).map(|entry| implementation(chare, entry));
     quote! {
         pub struct __Awaited #parameters #bounds { #(#fields),* }
@@ -39,6 +41,12 @@ pub(super) fn declarations(chare: &Chare) -> TokenStream {
         impl #parameters ::core::default::Default for #calls #bounds {
             fn default() -> Self {
                 Self { #(#empty),* }
+            }
+        }
+
+        impl #parameters #support::AwaitedCalls for #calls #bounds {
+            fn each_wait(&self, tell: &mut dyn ::core::ops::FnMut(#support::Wait<'_>)) {
+                #(#waits)*
             }
         }
 

@@ -10,6 +10,7 @@ use crate::model::registry::{AnyChare, OnPanic};
 use crate::node::timeline::Kind;
 use crate::pe::Pe;
 use crate::pe::running::Running;
+use chare_lrts::events;
 use std::rc::Rc;
 
 /// Goes on after a panic in an entry of a chare.
@@ -20,7 +21,7 @@ pub(crate) fn outlive(pe: &Pe, chare: &Rc<dyn AnyChare>, entry: &'static str, ca
         OnPanic::Renew => "the chare is made anew",
         OnPanic::End | OnPanic::Answer => "the chare goes on",
     };
-    eprintln!("{}; {fate}", JobError::Panic { what, pe: pe.id, node: pe.node.id, cause });
+    events::warn(format_args!("{}; {fate}", JobError::Panic { what, pe: pe.id, node: pe.node.id, cause }));
     if chare.on_panic() == OnPanic::Renew {
         renew(pe, chare);
     }

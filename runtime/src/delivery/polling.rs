@@ -6,8 +6,7 @@ use super::zerocopy::{deregistration, remote_memory};
 use crate::model::error::JobError;
 use crate::node::Node;
 use crate::pe::Pe;
-use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, Sink};
-use std::io::Write;
+use chare_lrts::{Channel, Completion, Lrts, LrtsError, NodeId, Sink, events};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,8 +51,7 @@ pub(crate) fn tidy(node: &Node) -> Option<Duration> {
     deregistration::reap(node);
     remote_memory::sweep(node);
     for warning in node.network.take_warnings() {
-        // A failure means that nobody reads the warning.
-        let _ = writeln!(std::io::stderr(), "warning: {}: {warning}", node.id);
+        events::warn(format_args!("warning: {}: {warning}", node.id));
     }
     node.network.tidy_memory()
 }

@@ -1,6 +1,6 @@
 //! Jobs in one process: each node is a thread of the process, with threads for its PEs.
 
-use super::life::{Main, NodeOptions, close, open, result};
+use super::life::{Main, NodeOptions, close, open, result, wait_for_end};
 use super::pes::Pes;
 use crate::api::job_handle::{JobHandle, job_handle};
 use crate::model::error::JobError;
@@ -139,7 +139,7 @@ fn live(options: &NodeOptions, bootstrap: &mut dyn Bootstrap, main: Option<Main>
     };
     let node = Arc::clone(&ready.node);
     let threads = ready.start(main);
-    node.wait_for_end();
+    wait_for_end(&node);
     for thread in threads {
         // Panics inside were caught and reported by the scheduler.
         let _ = thread.join();

@@ -14,10 +14,12 @@ use crate::model::topology::Topology;
 use crate::node::{Above, Ending, Node};
 use crate::pe::running::Running;
 use crate::pe::{Pe, panics};
+use crate::services::quiescence::Lookout;
 use crate::services::readonly;
-use chare_lrts::Lrts;
+use crate::services::survey::{self, Purpose, Reason};
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::reach::{Reach, ReachOptions};
+use chare_lrts::{Lrts, events};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -42,6 +44,8 @@ pub(crate) struct NodeOptions {
     pub(crate) pin: bool,
     /// The seed that shuffles the PEs' queues.
     pub(crate) shuffle: Option<u64>,
+    /// Whether PEs take the times of entries.
+    pub(crate) is_timed: bool,
 }
 
 /// A node whose network is open and whose PEs do not run yet.
@@ -68,15 +72,30 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
     let topology = Topology::new(&lowest, pes);
     let seats = affinity::seats(options.processors.as_deref(), options.pin, &company, pes)
         .map_err(JobError::Config)?;
+    tell_of_paths(&topology, id, &network);
+    let above = Above { is_timed: options.is_timed, ..ABOVE };
     Ok(ReadyNode {
-        node: Arc::new(Node::new(id, topology, network, (company.host_nodes, first_numbers), ABOVE)),
+        node: Arc::new(Node::new(id, topology, network, (company.host_nodes, first_numbers), above)),
         seats,
         shuffle: options.shuffle,
     })
 }
 
+/// Tells that a node has met the others, and by which paths it reaches them.
+fn tell_of_paths(topology: &Topology, id: NodeId, network: &Reach) {
+    if !events::is_heard() {
+        return;
+    }
+    let (nodes, pes) = (topology.nodes(), topology.pes_per_node());
+    events::debug(format_args!("{id} of {nodes} nodes with {pes} PEs each has met the others"));
+    for peer in (0..nodes).map(NodeId).filter(|peer| *peer != id) {
+        events::debug(format_args!("{id} -> {peer}: {}", network.path(peer)));
+    }
+}
+
 /// What the runtime of chares gives a node.
-pub(crate) const ABOVE: Above = Above { look: polling::look_aside, services: &NODE_SERVICES };
+pub(crate) const ABOVE: Above =
+    Above { look: polling::look_aside, services: &NODE_SERVICES, is_timed: false };
 
 impl ReadyNode {
     /// Starts the PEs. `main` is needed on node 0 alone.
@@ -85,7 +104,9 @@ impl ReadyNode {
         start_timeline(&self.node);
         let Self { node, seats, shuffle } = self;
         if let Some(seed) = shuffle.filter(|_| node.id == NodeId(0)) {
-            eprintln!("messages of equal priority run in random order, from the seed {seed}");
+            events::info(format_args!(
+                "messages of equal priority run in random order, from the seed {seed}"
+            ));
         }
         let mut main = main;
         node.pes()
@@ -125,17 +146,36 @@ fn start_timeline(node: &Arc<Node>) {
     });
 }
 
+/// Waits for the job's end on a node. Meanwhile node 0 sees whether the job stands still.
+pub(crate) fn wait_for_end(node: &Arc<Node>) {
+    if node.id != NodeId(0) {
+        return node.wait_for_end();
+    }
+    let mut lookout = Lookout::default();
+    while !node.wait_for_end_within(Lookout::INTERVAL) {
+        lookout.look(node);
+    }
+}
+
 /// Runs `main` up to its first wait, then lets entries run everywhere.
 pub(crate) fn run_main(pe: &Rc<Pe>, main: Main) {
     let body = async move {
         main().await;
         context::quiescence().await;
+        tell_of_waits().await;
         context::exit(0);
     };
     let running = Running::named("main");
     let key = pe.add_task(running.clone(), body);
     pe.run_as(running, || pe.tasks.poll(key));
     readonly::open_all(pe);
+}
+
+/// Tells of futures and reductions for which `main` did not wait and that will never come.
+async fn tell_of_waits() {
+    let (told, callback) = context::future::<()>();
+    Pe::current(|pe| survey::begin(&pe.node, Purpose::Report(Reason::End { callback: callback.erase() })));
+    told.await;
 }
 
 /// Sends the messages that are left and takes leave of the peers. Its time is bounded: a peer that does not answer is left behind.
@@ -158,7 +198,9 @@ pub(crate) fn close(node: &Arc<Node>) {
 
 /// The end of the job on a node.
 pub(crate) fn result(node: &Node) -> Result<i32, JobError> {
-    match node.take_ending() {
+    let ending = node.take_ending();
+    events::debug(format_args!("{} has ended: {ending:?}", node.id));
+    match ending {
         Some(Ending::Code(code)) => Ok(code),
         Some(Ending::Error(error)) => Err(error),
         None => Err(JobError::Config("the job ended without saying how".to_owned())),

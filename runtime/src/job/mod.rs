@@ -3,11 +3,13 @@
 //! The highest floor: it may use all others, and none of them may use it. A message's way, and what a service does, never stands here.
 
 mod affinity;
+mod asking;
 pub(crate) mod build;
 mod company;
 #[cfg(feature = "launch")]
 pub mod config;
 pub(crate) mod cpus;
+mod dispositions;
 mod greeting;
 pub(crate) mod in_process;
 #[cfg(feature = "launch")]

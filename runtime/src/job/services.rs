@@ -4,7 +4,8 @@ use crate::model::ids::ServiceId;
 use crate::node::NodeService;
 use crate::pe::{MOST_SERVICES, Service};
 use crate::services::{
-    aggregation, array, audience, broadcast, quiescence, reactor, readonly, reduction, section, tags, timers,
+    aggregation, array, audience, broadcast, quiescence, reactor, readonly, reduction, section, survey, tags,
+    timers,
 };
 
 /// All services, by their numbers. They are told of elements in this order: a service that puts something into an element's parcel stands
@@ -23,6 +24,7 @@ const LIST: &[Service] = &[
     audience::SERVICE,
     timers::SERVICE,
     reactor::SERVICE,
+    survey::SERVICE,
 ];
 
 /// The services' functions on nodes, by the services' numbers.

@@ -5,6 +5,7 @@ use super::end::{Ending, Outcome};
 use crate::model::envelope::frame::{self, Header};
 use crate::model::error::JobError;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 impl Node {
     /// Ends the job, on all nodes, with an exit code.
@@ -66,6 +67,15 @@ impl Node {
 
     pub(crate) fn has_ended(&self) -> bool {
         self.end.has_come.load(Ordering::Acquire)
+    }
+
+    /// Blocks until the job has ended on this node, or for so long; returns whether it has ended.
+    pub(crate) fn wait_for_end_within(&self, limit: Duration) -> bool {
+        let mut ending = self.end.ending.lock();
+        if ending.is_none() {
+            self.end.came.wait_for(&mut ending, limit);
+        }
+        ending.is_some()
     }
 
     /// Blocks until the job has ended on this node.

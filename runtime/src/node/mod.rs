@@ -79,6 +79,8 @@ impl NodeService {
 pub(crate) struct Above {
     pub(crate) look: Look,
     pub(crate) services: &'static [NodeService],
+    /// Whether PEs take the times of entries.
+    pub(crate) is_timed: bool,
 }
 
 /// One process of a job; see the file's head.
@@ -105,6 +107,8 @@ pub(crate) struct Node {
     /// Counters of events outside entries, written by any thread.
     pub(crate) outside: Counters,
     pub(crate) started: Instant,
+    /// Whether PEs take the times of entries.
+    pub(crate) is_timed: bool,
     mailboxes: Vec<Arc<CachePadded<Mailbox>>>,
     pub(crate) departures: Departures<Packed>,
     look: Look,
@@ -123,7 +127,7 @@ impl Node {
         topology: Topology,
         network: Reach,
         (host_nodes, first_numbers): (u32, Numbers),
-        Above { look, services }: Above,
+        Above { look, services, is_timed }: Above,
     ) -> Self {
         let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
         let (first_pe, pes) = (topology.pe(id, 0), topology.pes_per_node() as usize);
@@ -143,6 +147,7 @@ impl Node {
             counters: (0..pes).map(|_| Arc::default()).collect(),
             outside: Counters::default(),
             started: Instant::now(),
+            is_timed,
             mailboxes: (0..pes).map(|_| Arc::new(CachePadded::new(Mailbox::new()))).collect(),
             departures: Departures::new(topology.nodes(), Arc::clone(&allowance)),
             topology,

@@ -5,6 +5,7 @@ use super::running::Running;
 use crate::model::ids::{BroadcastId, CollectionId};
 use crate::model::registry::{AnyChare, Identity};
 use crate::node::timeline::Kind;
+use std::hint::cold_path;
 use std::rc::Rc;
 
 impl Pe {
@@ -12,8 +13,12 @@ impl Pe {
     /// scheduler names the failed entry by it.
     pub(crate) fn run_as<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
         let _span = self.span(|| running.as_span(Kind::Task));
+        let timed = self.times.as_deref().map(|times| (times, running.name()));
         self.running.begin(running);
-        let result = body();
+        let result = match timed {
+            None => body(),
+            Some((times, name)) => times.take(name, body),
+        };
         self.running.end();
         result
     }
@@ -29,7 +34,13 @@ impl Pe {
     ) -> (R, Rc<dyn AnyChare>) {
         let lent = Rc::clone(&chare);
         self.running.begin_entry(chare, entry, reference);
-        let result = body(&lent);
+        let result = match &self.times {
+            None => body(&lent),
+            Some(times) => {
+                cold_path();
+                times.take((lent.identity().name, entry), || body(&lent))
+            }
+        };
         (result, self.running.end_entry().unwrap_or(lent))
     }
 

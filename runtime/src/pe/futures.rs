@@ -128,6 +128,16 @@ impl Futures {
         }
     }
 
+    /// The futures of PE `pe` that tasks await, each with the waker's address, by which a task is known.
+    pub(crate) fn awaited(&self, pe: PeId) -> impl Iterator<Item = (FutureId, *const ())> {
+        self.waiting.iter().filter_map(move |(key, (generation, waiting))| {
+            let Resolution::Future(slot) = waiting else { return None };
+            let waker = slot.borrow().waker.as_ref()?.data();
+            let slot = u32::try_from(key).ok()?;
+            Some((FutureId { pe, slot, generation: *generation }, waker))
+        })
+    }
+
     /// All that still wait, when the job is over.
     pub(crate) fn into_values(self) -> impl Iterator<Item = impl Sized> {
         self.waiting.into_iter().map(|(_, (_, waiting))| waiting)

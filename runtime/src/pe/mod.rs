@@ -19,12 +19,14 @@ pub(crate) mod running;
 mod spans;
 pub(crate) mod tasks;
 mod timeline;
+pub(crate) mod times;
 pub(crate) mod waker;
 
 use crate::base::counters::Counters;
 use crate::base::typed_box::TypedBox;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
+use crate::model::callback::ErasedCallback;
 use crate::model::envelope::{Body, Call, Envelope, SystemMessage};
 use crate::model::error::JobError;
 use crate::model::ids::{CollectionId, Index, PeId, ServiceId, Target};
@@ -51,6 +53,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tasks::Tasks;
 use timeline::Timeline;
+use times::Times;
 
 /// Steps between two polls of the network by a busy PE.
 pub(crate) const NETWORK_INTERVAL: u32 = 16;
@@ -84,9 +87,14 @@ pub(crate) struct Service {
     pub(crate) fire: Option<fn(&Pe, CallOfMany)>,
     /// Takes a call of a member that is not on its PE; exactly one service has this function.
     pub(crate) absent: Option<Absent>,
+    /// Tells of the callbacks that the service holds, and in words what each is for: for reports of what waits.
+    pub(crate) promises: fn(&Pe, &mut Promises<'_>),
     /// Drops the state that the PE keeps for the service, when the job is over.
     pub(crate) clear: fn(&Pe),
 }
+
+/// Closure that hears of a callback and what it is for.
+pub(crate) type Promises<'a> = dyn FnMut(&ErasedCallback, String) + 'a;
 
 impl Service {
     /// A service with an id and a name, which does nothing yet.
@@ -103,6 +111,7 @@ impl Service {
             element: |_, _| (),
             fire: None,
             absent: None,
+            promises: |_, _| (),
             clear: |_| (),
         }
     }
@@ -151,6 +160,8 @@ pub(crate) struct Pe {
     attention: Cell<u32>,
     absent: Absent,
     running: Now,
+    /// The times of entries, if they are taken.
+    pub(crate) times: Option<Box<Times>>,
     /// Calls that run inside `running`, like functions; the innermost comes last.
     inside: RefCell<Vec<Running>>,
     /// The arguments of chares that are constructed anew after a panic.
@@ -198,6 +209,7 @@ impl Pe {
             attention: Cell::new(0),
             absent: services.iter().find_map(|service| service.absent).expect("one service finds members"),
             running: Now::default(),
+            times: node.is_timed.then(Box::default),
             inside: RefCell::default(),
             renewals: RefCell::default(),
             destroyed: Cell::new(false),
@@ -221,6 +233,11 @@ impl Pe {
     /// The row of a service that a message names.
     pub(crate) fn service(&self, service: ServiceId) -> Option<&'static Service> {
         self.services.get(usize::from(service.0))
+    }
+
+    /// Tells of the callbacks that services hold.
+    pub(crate) fn each_promise(&self, tell: &mut Promises<'_>) {
+        self.services.iter().for_each(|service| (service.promises)(self, tell));
     }
 
     /// Starts to poll a service, or stops.

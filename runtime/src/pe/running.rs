@@ -1,5 +1,6 @@
 //! Record of the entry or task that a PE runs, so that failures can name it.
 
+use super::times::EntryName;
 use crate::model::ids::BroadcastId;
 use crate::model::registry::{self, AnyChare, Identity};
 use crate::node::timeline::{Kind, What};
@@ -35,6 +36,11 @@ impl Running {
     /// The record as a span of the timeline.
     pub(super) fn as_span(&self, kind: Kind) -> What {
         What { kind, chare: self.identity().map(|chare| (chare.name, chare.target)), name: self.entry }
+    }
+
+    /// The names of chare type and entry.
+    pub(super) fn name(&self) -> EntryName {
+        (self.identity().map_or("", |identity| identity.name), self.entry)
     }
 
     /// Chare and entry, for messages to humans.

@@ -132,6 +132,13 @@ impl Tasks {
         drop(over);
     }
 
+    /// Tells of each task that waits: the address by which its wakers are known, and the record under which it runs.
+    pub(crate) fn each(&self, mut tell: impl FnMut(*const (), &Running)) {
+        for (_, task) in self.tasks.borrow().iter() {
+            tell(Arc::as_ptr(&task.waker).cast(), &task.running);
+        }
+    }
+
     /// Takes out all tasks, when the job is over: each with the record under which it ran.
     pub(crate) fn take_all(&self) -> impl Iterator<Item = (Running, impl Sized)> {
         self.tasks.take().into_iter().map(|(_, task)| (task.running.clone(), task))

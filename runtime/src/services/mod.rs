@@ -12,5 +12,6 @@ pub(crate) mod reactor;
 pub(crate) mod readonly;
 pub(crate) mod reduction;
 pub(crate) mod section;
+pub(crate) mod survey;
 pub(crate) mod tags;
 pub(crate) mod timers;

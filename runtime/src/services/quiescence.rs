@@ -3,7 +3,11 @@
 //! Every message is counted when it is sent and when it has been processed; so are transfers of the Direct API and wake-ups of async
 //! entries. PE 0 asks all nodes for their sums, in waves. Two waves in a row that show the same sums, with as many processed as sent,
 //! prove quiescence (Mattern's four counters, 1987). Between waves PE 0 pauses, longer each time, so a busy job is hardly
-//! disturbed and an idle one sleeps. A job in which all that is in flight waits for what does not exist is told of: see [`standstill`].
+//! disturbed and an idle one sleeps.
+//!
+//! A job that stands still is told of, once (see [`standstill`] and [`survey`]): one in which nothing moves while messages are in flight,
+//! and one that is quiet though nobody waits for that. For the second, node 0 looks from time to time whether anything moved there
+//! ([`Lookout`]); only if not, PE 0 sends waves without being asked for quiescence.
 
 mod standstill;
 mod sums;
@@ -16,13 +20,17 @@ use crate::model::call_options::CallOptions;
 use crate::model::callback::ErasedCallback;
 use crate::model::envelope::{Envelope, SystemMessage, opened};
 use crate::model::ids::{NodeId, PeId, ServiceId};
-use crate::node::{Delivery, NodeService};
+use crate::node::credit::Cost;
+use crate::node::mailbox::Work;
+use crate::node::{Delivery, Node, NodeService};
 use crate::pe::queued::Outcome;
 use crate::pe::{Pe, Service};
+use crate::services::survey::{self, Purpose, Reason};
 use chare_lrts::codec::{CodecError, Writer};
 use serde::{Deserialize, Serialize};
-use standstill::{Standstill, Waiting};
+use standstill::Standstill;
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use sums::Sums;
 
@@ -37,6 +45,9 @@ pub(crate) const SERVICE: Service = Service {
     },
     poll: start_due_wave,
     due: |pe| state(pe).borrow().next_wave(),
+    promises: |pe, tell| {
+        state(pe).borrow().waiting.iter().for_each(|callback| tell(callback, "quiescence".to_owned()));
+    },
     clear: |pe| drop(state(pe).take()),
     ..Service::named(ID, "quiescence detection")
 };
@@ -57,10 +68,8 @@ enum Wave {
     Ask,
     /// A node's sums: back to the coordinator.
     Answer(Sums),
-    /// The question for messages that wait for what is not created, and its number: to every PE.
-    AskWaiting(u64),
-    /// The messages that wait on a PE: back to the coordinator.
-    Waiting { round: u64, from: PeId, waiting: Waiting },
+    /// The request to see whether the job stands still: to the coordinator, from its own node.
+    Look,
 }
 
 /// The coordinator's state.
@@ -73,6 +82,8 @@ struct Quiescence {
     pause: Duration,
     next_wave: Option<Instant>,
     wave_is_out: bool,
+    /// Whether waves are to show if the job stands still, though nobody waits for quiescence.
+    is_looked_at: bool,
     standstill: Standstill,
 }
 
@@ -81,8 +92,8 @@ struct Quiescence {
 struct Finding {
     /// The callbacks to fire, because there is quiescence.
     quiet: Vec<ErasedCallback>,
-    /// The number of the question for waiting messages, if all PEs are to be asked it.
-    question: Option<u64>,
+    /// The reason to survey what waits, if there is one.
+    survey: Option<Reason>,
 }
 
 impl Quiescence {
@@ -93,6 +104,16 @@ impl Quiescence {
         self.previous = None;
         self.pause = PAUSE_FIRST;
         if !self.wave_is_out {
+            self.next_wave = Some(now);
+        }
+    }
+
+    /// Begins to look whether the job stands still, unless waves are under way.
+    fn look(&mut self, now: Instant) {
+        if self.waiting.is_empty() && !self.wave_is_out {
+            self.is_looked_at = true;
+            self.previous = None;
+            self.pause = PAUSE_FIRST;
             self.next_wave = Some(now);
         }
     }
@@ -122,15 +143,23 @@ impl Quiescence {
             return Finding::default();
         }
         self.wave_is_out = false;
-        let question = self.standstill.watch(self.sums, now);
-        if self.sums.in_flight() == 0 && self.previous == Some(self.sums) {
+        let in_flight = self.sums.in_flight();
+        let stuck = self.standstill.watch(self.sums, now).then_some(Reason::Stuck { in_flight });
+        if in_flight == 0 && self.previous == Some(self.sums) {
             self.previous = None;
-            return Finding { quiet: std::mem::take(&mut self.waiting), question };
+            let quiet = std::mem::take(&mut self.waiting);
+            let is_looked_at = std::mem::take(&mut self.is_looked_at) && quiet.is_empty();
+            let is_new = is_looked_at && self.standstill.find_quiet(self.sums);
+            return Finding { quiet, survey: is_new.then_some(Reason::Quiet) };
         }
-        self.previous = Some(self.sums);
-        self.next_wave = Some(now + self.pause);
-        self.pause = (self.pause * 2).min(PAUSE_LONGEST);
-        Finding { quiet: Vec::new(), question }
+        // A look ends when it sees messages in flight; whether they move, the next one sees.
+        self.is_looked_at &= in_flight == 0;
+        if self.is_looked_at || !self.waiting.is_empty() {
+            self.previous = Some(self.sums);
+            self.next_wave = Some(now + self.pause);
+            self.pause = (self.pause * 2).min(PAUSE_LONGEST);
+        }
+        Finding { quiet: Vec::new(), survey: stuck }
     }
 }
 
@@ -156,6 +185,26 @@ fn state(pe: &Pe) -> &RefCell<Quiescence> {
     pe.state(ID)
 }
 
+/// Lookout of node 0's process: it has the job looked at when nothing has moved on the node between two looks.
+#[derive(Default)]
+pub(crate) struct Lookout {
+    before: Option<Sums>,
+}
+
+impl Lookout {
+    /// Time between two looks.
+    pub(crate) const INTERVAL: Duration = standstill::PATIENCE;
+
+    /// Looks, on any thread.
+    pub(crate) fn look(&mut self, node: &Arc<Node>) {
+        let sums = Some(Sums::of_node(node));
+        if std::mem::replace(&mut self.before, sums) == sums {
+            let message = Envelope::system(CallOptions::new(), Wave::Look);
+            node.deliver(COORDINATOR, Work::Message(message, Cost::NONE));
+        }
+    }
+}
+
 /// Asks the coordinator to fire a callback when there is quiescence.
 pub(crate) fn request(pe: &Pe, callback: ErasedCallback) {
     send(pe, COORDINATOR, Wave::Request { callback });
@@ -167,25 +216,20 @@ fn receive(pe: &Pe, wave: Wave) {
             state(pe).borrow_mut().request(callback, Instant::now());
             start_due_wave(pe);
         }
-        Wave::Ask => send(pe, COORDINATOR, Wave::Answer(Sums::of_node(pe))),
+        Wave::Ask => send(pe, COORDINATOR, Wave::Answer(Sums::of_node(&pe.node))),
         Wave::Answer(sums) => {
             let nodes = pe.node.topology.nodes();
-            let Finding { quiet, question } = state(pe).borrow_mut().answer(sums, nodes, Instant::now());
+            let Finding { quiet, survey } = state(pe).borrow_mut().answer(sums, nodes, Instant::now());
             for callback in quiet {
                 fire(pe, callback, Arguments::new(()));
             }
-            if let Some(round) = question {
-                (0..pe.node.topology.pes()).for_each(|to| send(pe, PeId(to), Wave::AskWaiting(round)));
+            if let Some(reason) = survey {
+                survey::begin(&pe.node, Purpose::Report(reason));
             }
         }
-        Wave::AskWaiting(round) => {
-            let (from, waiting) = (pe.id, Waiting::on(pe));
-            send(pe, COORDINATOR, Wave::Waiting { round, from, waiting });
-        }
-        Wave::Waiting { round, from, waiting } => {
-            let pes = pe.node.topology.pes();
-            let told = state(pe).borrow_mut().standstill.hear(round, from, waiting, pes);
-            told.iter().for_each(|told| eprintln!("{told}"));
+        Wave::Look => {
+            state(pe).borrow_mut().look(Instant::now());
+            start_due_wave(pe);
         }
     }
     pe.attend_to(ID, state(pe).borrow().next_wave().is_some());

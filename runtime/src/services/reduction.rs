@@ -80,6 +80,11 @@ impl SystemMessage for ReductionMessage {
     }
 }
 
+/// On a node's first PE: the partials that wait for others, each with its collection.
+pub(crate) fn each_partial(pe: &Pe, mut tell: impl FnMut(CollectionId, &Partial)) {
+    partials(pe).borrow().iter().for_each(|(collection, partial)| tell(collection, partial));
+}
+
 /// On a node's first PE: partials of the node's PEs and of the nodes below.
 fn partials(pe: &Pe) -> &RefCell<Partials> {
     pe.state(ID)

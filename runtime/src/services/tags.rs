@@ -57,6 +57,22 @@ impl Tags {
         drop(outstanding);
     }
 
+    /// What waits under the tags of `scope`, in words.
+    pub(crate) fn describe(&self, scope: Scope) -> Vec<String> {
+        let outstanding = self.0.lock();
+        let of_scope = outstanding.iter().filter(|((of, _), _)| *of == scope);
+        of_scope
+            .map(|((_, tag), waiting)| match waiting {
+                Outstanding::Buffer { elements, .. } => {
+                    format!("tag {tag}: a posted buffer of {} waits for a call", elements.name)
+                }
+                Outstanding::Post { elements, .. } => {
+                    format!("tag {tag}: a call waits for a buffer of {} to be posted", elements.name)
+                }
+            })
+            .collect()
+    }
+
     pub(crate) fn post_buffer<T: Element>(
         &self,
         scope: Scope,

@@ -12,7 +12,8 @@ use super::output::{Print, Printer};
 use super::plan::{Plan, PlanError, Share};
 use super::{agent, process, remote, signals};
 use chare_lrts::bootstrap::JobKey;
-use rustix::process::Resource;
+use chare_lrts::events;
+use rustix::process::{Resource, Signal};
 use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -36,7 +37,7 @@ pub fn launch(plan: &Plan) -> ExitCode {
     match block_on(drive(plan)).unwrap_or_else(|cause| Err(cause.into())) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("chare: {error}");
+            events::error(format_args!("chare: {error}"));
             ExitCode::FAILURE
         }
     }

@@ -41,6 +41,7 @@ pub use plan::{NODES_MAX, Plan, PlanError};
 pub use remote::serve_agent;
 
 use crate::job::settings::Config;
+use chare_lrts::events;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -53,7 +54,7 @@ pub fn run_here(config: &Config, program: impl Into<OsString>, argv: Vec<OsStrin
     let patience = match startup_timeout() {
         Ok(patience) => patience,
         Err(error) => {
-            eprintln!("chare: {error}");
+            events::error(format_args!("chare: {error}"));
             return ExitCode::FAILURE;
         }
     };

@@ -1,5 +1,6 @@
 //! Signals that the launcher passes on instead of dying of them.
 
+use crate::job::dispositions::{self, Disposition};
 use rustix::process::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc::UnboundedSender;
@@ -11,21 +12,14 @@ const PASSED_ON: [Signal; 6] =
 
 /// Sends each signal that this process gets from here on to `heard`, except those it was told to ignore (`nohup`).
 pub(super) fn listen(heard: &UnboundedSender<i32>) -> std::io::Result<()> {
-    let ignored = ignored();
-    for number in PASSED_ON.map(Signal::as_raw) {
-        if ignored & (1 << (number - 1)) != 0 {
+    for passed_on in PASSED_ON {
+        if dispositions::of(passed_on) == Some(Disposition::Ignored) {
             continue;
         }
+        let number = passed_on.as_raw();
         let mut arrivals = signal(SignalKind::from_raw(number))?;
         let heard = heard.clone();
         spawn_local(async move { while arrivals.recv().await.is_some() && heard.send(number).is_ok() {} });
     }
     Ok(())
-}
-
-/// The set of ignored signals; empty if the kernel does not tell.
-fn ignored() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

@@ -4,6 +4,7 @@ use super::Program;
 use crate::job::config::Parsed;
 use crate::job::launch;
 use crate::job::settings::Config;
+use chare_lrts::events;
 use std::process::ExitCode;
 
 /// Runs a program: takes the `+options` out of the command line, starts what they ask for, and runs `main` on PE 0 with the
@@ -42,7 +43,7 @@ impl Program {
                 Err(ExitCode::SUCCESS)
             }
             Err(error) => {
-                eprintln!("{error}");
+                events::error(error);
                 Err(ExitCode::from(2))
             }
         }
@@ -53,7 +54,9 @@ impl Program {
         match std::env::current_exe() {
             Ok(program) => launch::run_here(&self.config, program, std::env::args_os().collect()),
             Err(error) => {
-                eprintln!("this program's own file cannot be found, so its nodes cannot be started: {error}");
+                events::error(format_args!(
+                    "this program's own file cannot be found, so its nodes cannot be started: {error}"
+                ));
                 ExitCode::FAILURE
             }
         }

@@ -16,6 +16,7 @@ mod mpi;
 mod no_launcher;
 mod start;
 
+use crate::job::asking;
 use crate::job::life::{self, Main, NodeOptions, ReadyNode};
 use crate::job::patience;
 use crate::job::pes::Pes;
@@ -28,9 +29,8 @@ use chare_lrts::bootstrap::managed::Managed;
 use chare_lrts::bootstrap::single::Single;
 use chare_lrts::bootstrap::{Bootstrap, quit};
 use chare_lrts::reach::ReachOptions;
-use chare_lrts::{LrtsError, NodeId};
+use chare_lrts::{LrtsError, NodeId, events};
 use end::{End, exit_byte, join_within};
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -115,6 +115,9 @@ impl Program {
     ///
     /// The job ends when any PE calls [`exit`](crate::exit()), or when `main` is over and nothing is in flight.
     ///
+    /// A process of the job that gets `SIGUSR1` makes the job say on standard error what waits in it, unless the program ignores or handles
+    /// that signal itself when it calls this, or sets a handler later.
+    ///
     /// It does not return where PEs may be in the middle of entries: in a process that its launcher tells to end, and in one whose entries
     /// go on for a second after the job has failed. What was printed is written there, and the process ends without exit handlers (C's
     /// `atexit`), which would take apart what those entries use.
@@ -178,6 +181,7 @@ impl Program {
             processors: cpus,
             pin: true,
             shuffle: self.config.shuffle,
+            is_timed: false,
         }
     }
 
@@ -239,9 +243,11 @@ impl Program {
         };
         let node = Arc::clone(&ready.node);
         node.set_herald(herald);
+        let attention = asking::attend(&node);
         let threads = ready.start(main);
         node.network.attend(&|| node.has_ended());
-        node.wait_for_end();
+        life::wait_for_end(&node);
+        drop(attention);
         let is_quiet = if node.has_failed() {
             join_within(threads, GRACE_AFTER_FAILURE)
         } else {
@@ -274,7 +280,7 @@ fn startup_patience() -> Result<Duration, LrtsError> {
 }
 
 fn refuse(error: &LrtsError) -> ExitCode {
-    eprintln!("{error}");
+    events::error(error);
     ExitCode::FAILURE
 }
 
@@ -289,8 +295,7 @@ fn print(text: &str) {
 }
 
 fn say(error: &JobError) {
-    // Nobody may be reading any more; the job ends all the same.
-    let _ = writeln!(std::io::stderr(), "{error}");
+    events::error(error);
 }
 
 /// Reports an error to the launcher.

@@ -2,6 +2,7 @@
 
 use super::Program;
 use crate::api::job_handle::{JobHandle, job_handle};
+use chare_lrts::events;
 use std::process::ExitCode;
 use std::sync::mpsc;
 
@@ -39,7 +40,7 @@ impl Program {
             let _ = over.send(Err(code));
         });
         if let Err(error) = started_thread {
-            eprintln!("no thread for the job: {error}");
+            events::error(format_args!("no thread for the job: {error}"));
             return Err(ExitCode::FAILURE);
         }
         started.recv().expect("the job's thread says how it went")

@@ -205,6 +205,14 @@ impl Contributions {
         Ok(())
     }
 
+    /// The first reduction that this PE has not closed: its number, how many members have contributed to it here, and the callback that
+    /// they named.
+    pub(crate) fn first_open(&self) -> (u64, u64, Option<ErasedCallback>) {
+        let open = self.open.front();
+        let callback = open.and_then(|open| open.share.as_ref()).map(|share| share.callback);
+        (self.first, open.map_or(0, |open| open.contributed), callback)
+    }
+
     /// Closes the next reduction, if it can be closed.
     pub(crate) fn close(&mut self) -> Option<Partial> {
         let front = self.open.front();

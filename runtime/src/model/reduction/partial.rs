@@ -127,6 +127,11 @@ impl Partials {
         Ok(None)
     }
 
+    /// The partials that wait: the collection of each, and the partial.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (CollectionId, &Partial)> {
+        self.waiting.iter().map(|((collection, _), (partial, _))| (*collection, partial))
+    }
+
     /// The number of a collection's first reduction behind all that wait here.
     pub(crate) fn end(&self, collection: CollectionId) -> u64 {
         let numbers = self.waiting.keys().filter(|(of, _)| *of == collection).map(|(_, number)| *number);

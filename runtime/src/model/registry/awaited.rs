@@ -10,7 +10,9 @@
 
 use super::chare::{Chare, ThisRef};
 use super::entry_method::EntryMethod;
+use super::waits::Wait;
 use rustc_hash::FxHashMap;
+use std::any::Any;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::Hash;
@@ -43,6 +45,29 @@ impl<E: AwaitedEntry> Calls<E> {
     pub(crate) fn table(&self) -> &RefCell<TableOf<E>> {
         self.0.get_or_init(Box::default)
     }
+}
+
+impl<E: AwaitedEntry> Calls<E> {
+    /// Tells of each wait for calls of this entry.
+    pub fn each_wait(&self, tell: &mut dyn FnMut(Wait<'_>)) {
+        let Some(table) = self.0.get() else { return };
+        let table = table.borrow();
+        for (asked, waiting) in &table.waiting {
+            for waker in waiting.values() {
+                let reference = asked.as_ref().and_then(show_number);
+                tell(Wait { waker, entry: E::NAME, reference, others: table.calls.len() });
+            }
+        }
+    }
+}
+
+/// A reference number in words, if it is of a type that can be shown.
+fn show_number<R: 'static>(number: &R) -> Option<String> {
+    let number: &dyn Any = number;
+    macro_rules! shown_as {
+        ($($type:ty),*) => { None$(.or_else(|| number.downcast_ref::<$type>().map(|number| format!("{number:?}"))))* };
+    }
+    shown_as!(u64, u32, usize, i32, i64, u8, u16, isize, u128, String, (u32, u32), (u64, u64), (usize, usize))
 }
 
 impl<C: Chare> ThisRef<'_, C> {

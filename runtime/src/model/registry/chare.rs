@@ -3,6 +3,7 @@
 use super::identity::{AnyChare, Identity};
 use super::on_panic::OnPanic;
 use super::registration::{Called, EntryRegistration, NotCalled};
+use super::waits::{AwaitedCalls, Wait};
 use crate::base::panics;
 use crate::model::arguments::{Arguments, Message};
 use crate::model::ids::Index;
@@ -30,7 +31,7 @@ pub trait Chare: Sized + 'static {
     /// The type of the index that names a member of its collection.
     type Index: ArrayIndex;
     /// The calls of its awaited entries that wait with a chare: one [`Calls`](crate::macro_support::Calls) for each.
-    type Awaited: Default + 'static;
+    type Awaited: AwaitedCalls + Default + 'static;
     /// The proxy of the whole: of the collection, or of the singleton.
     type Proxy;
     /// The proxy of one chare.
@@ -82,6 +83,10 @@ impl<C: Chare> AnyChare for ChareCell<C> {
         // Dropped after the borrow: the drop may run code of the user.
         drop(before);
         Ok(())
+    }
+
+    fn each_wait(&self, tell: &mut dyn FnMut(Wait<'_>)) {
+        self.awaited.each_wait(tell);
     }
 }
 

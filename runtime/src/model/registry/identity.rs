@@ -1,6 +1,7 @@
 //! Identities of chares: the facts that a PE remembers of a chare beside its state; and chares of any type.
 
 use super::on_panic::OnPanic;
+use super::waits::Wait;
 use crate::model::arguments::Arguments;
 use crate::model::ids::Target;
 use chare_lrts::codec::CodecError;
@@ -74,4 +75,7 @@ pub(crate) trait AnyChare: Any {
     /// # Errors
     /// When these are no arguments of the constructor.
     fn renew(&self, arguments: Arguments) -> Result<(), CodecError>;
+
+    /// Tells of each wait of its `async` entries for calls.
+    fn each_wait(&self, tell: &mut dyn FnMut(Wait<'_>));
 }

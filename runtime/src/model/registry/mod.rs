@@ -17,6 +17,7 @@ mod on_panic;
 mod registration;
 mod trait_dispatch;
 mod types;
+mod waits;
 
 pub(crate) use awaited::TakenCall;
 pub use awaited::{AwaitedEntry, Calls};
@@ -35,3 +36,4 @@ pub use on_panic::OnPanic;
 pub(crate) use registration::{Attached, Called, IndexRegistration, NotCalled};
 pub use registration::{ChareRegistration, Demand, EntryRegistration};
 pub(crate) use types::{check_count, explain, find_chare, find_entry, registry, show};
+pub use waits::{AwaitedCalls, Wait};

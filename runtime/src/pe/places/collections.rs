@@ -26,6 +26,11 @@ impl Collections {
         self.known.push(collection);
     }
 
+    /// All collections that are known.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &LocalCollection> {
+        self.known.iter()
+    }
+
     #[inline]
     fn place(&self, id: CollectionId) -> Option<usize> {
         let last = self.last.get();

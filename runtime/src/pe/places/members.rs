@@ -24,6 +24,11 @@ impl Members {
         self.places.reserve(members);
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
     pub(crate) fn find(&self, index: Index) -> Option<&Rc<dyn AnyChare>> {
         self.slots[*self.places.get(&index)? as usize].as_ref()
     }

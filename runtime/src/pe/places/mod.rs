@@ -155,6 +155,17 @@ impl Places {
         self.collections.get(id)
     }
 
+    /// The number of chares that live here.
+    pub(crate) fn chares(&self) -> u64 {
+        let members = self.collections.iter().map(|collection| collection.members.len());
+        (self.singletons.len() + members.sum::<usize>()) as u64
+    }
+
+    /// The parts of all collections that are known on this PE.
+    pub(crate) fn collections(&self) -> impl Iterator<Item = &LocalCollection> {
+        self.collections.iter()
+    }
+
     /// The part of a collection on this PE, to change it; code that changes where members live [forgets](Places::forget) them.
     pub(crate) fn collection_mut(&mut self, id: CollectionId) -> Option<&mut LocalCollection> {
         self.collections.get_mut(id)

@@ -1,6 +1,6 @@
 //! Sums of messages sent and processed, on one node or on all.
 
-use crate::pe::Pe;
+use crate::node::Node;
 use serde::{Deserialize, Serialize};
 
 /// Messages sent and processed, by a node or by all.
@@ -11,10 +11,10 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// The sums of a PE's node. Processed messages are read before sent ones: a message that is sent meanwhile can only make the sums
+    /// The sums of a node. Processed messages are read before sent ones: a message that is sent meanwhile can only make the sums
     /// unequal.
-    pub(super) fn of_node(pe: &Pe) -> Self {
-        let all = || pe.node.counters.iter().map(|counters| &***counters).chain([&pe.node.outside]);
+    pub(super) fn of_node(node: &Node) -> Self {
+        let all = || node.counters.iter().map(|counters| &***counters).chain([&node.outside]);
         let processed = all().fold(0u64, |sum, counters| sum.wrapping_add(counters.processed.read()));
         let sent = all().fold(0u64, |sum, counters| {
             let counted = [&counters.sent, &counters.resumed, &counters.woken];

@@ -16,7 +16,7 @@ use super::questions::Questions;
 use super::reductions::Reductions;
 use crate::model::call_options::CallOptions;
 use crate::model::ids::{PeId, SectionId, Target};
-use crate::pe::Pe;
+use crate::pe::{Pe, Promises};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -112,6 +112,18 @@ pub(super) enum Standing {
 }
 
 impl Sections {
+    /// Tells of the callbacks of reductions that have begun here, on PE `here`.
+    pub(super) fn each_promise(&self, here: PeId, tell: &mut Promises<'_>) {
+        for (section, local) in &self.known {
+            if let Some((number, come, awaited, callback)) = local.reductions.first_open() {
+                let purpose = format!(
+                    "reduction {number} over {section}: {come} of {awaited} contributions have come to {here}"
+                );
+                tell(&callback, purpose);
+            }
+        }
+    }
+
     /// Takes note of a section that this PE forms.
     pub(super) fn announce(&mut self, section: SectionId) {
         self.forming.insert(section, Vec::new());

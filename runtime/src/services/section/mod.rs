@@ -61,6 +61,7 @@ pub(crate) const SERVICE: Service = Service {
     deliver: |pe, options, message| receive(pe, options, opened(message)),
     element: hear_of_element,
     fire: Some(fire),
+    promises: |pe, tell| state(pe).borrow().each_promise(pe.id, tell),
     clear: |pe| drop(state(pe).take()),
     ..Service::named(ID, "sections")
 };

@@ -7,6 +7,7 @@
 //!
 //! Contributions and the news of an end may overtake each other, so contributions are counted.
 
+use crate::model::callback::ErasedCallback;
 use crate::model::reduction::Share;
 use std::collections::VecDeque;
 
@@ -85,6 +86,13 @@ impl Reductions {
         self.first += 1;
         self.ends.retain(|end| *end > self.first);
         Some((number, share))
+    }
+
+    /// The first reduction to which contributions have come: its number, how many have come, how many are awaited in all, and the callback.
+    pub(super) fn first_open(&self) -> Option<(u64, u64, u64, ErasedCallback)> {
+        let Open { number, share, contributions } = self.open.front()?;
+        let late = self.ends.iter().filter(|end| **end > *number).count() as u64;
+        Some((*number, *contributions, self.present.saturating_add(late), share.callback))
     }
 
     /// The first reduction to which nobody contributes any more, if that is certain.

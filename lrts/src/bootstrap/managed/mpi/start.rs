@@ -9,6 +9,7 @@ use super::final_error;
 use crate::bootstrap::managed::environment::ManagerFound;
 use crate::bootstrap::quit::quit;
 use crate::error::LrtsError;
+use crate::events;
 use chare_mpi_sys::{Communicator, Library, MpiError, Threads};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -103,9 +104,9 @@ pub unsafe fn end(library: &Library) {
     let (ended, has_ended) = mpsc::channel::<()>();
     let watch = move || {
         if has_ended.recv_timeout(END_PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
-            eprintln!(
+            events::error(format_args!(
                 "MPI_Finalize has not ended within {END_PATIENCE:?}: another process of the job crashed"
-            );
+            ));
             // The library's own handlers would wait for the same process.
             quit(1);
         }

@@ -1,0 +1,58 @@
+//! Asking a job what waits in it: by `SIGUSR1`, to any of its processes.
+//!
+//! 1. A process takes the signal only if it does by default what the system does, which is to end. A program that ignores the signal or
+//!    has a handler of its own when the job starts keeps that, and a handler that it sets later takes the place of this one.
+//! 2. When the job is over, the signal does nothing any more.
+
+use super::dispositions;
+use crate::node::Node;
+use crate::services::survey;
+use chare_lrts::events;
+use rustix::process::Signal;
+use signal_hook::iterator::{Handle, Signals};
+use std::io;
+use std::sync::Arc;
+
+/// Attention to the signal; it ends when this is dropped.
+pub(super) struct Attention(Handle);
+
+impl Drop for Attention {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// Answers the signal from now on, unless the program does that itself.
+pub(super) fn attend(node: &Arc<Node>) -> Option<Attention> {
+    if dispositions::of(Signal::USR1).is_some() {
+        return None;
+    }
+    let cannot = |cause: &io::Error| events::warn(format_args!("SIGUSR1 is not answered: {cause}"));
+    listen(node).inspect_err(cannot).ok()
+}
+
+fn listen(node: &Arc<Node>) -> io::Result<Attention> {
+    let mut signals = Signals::new([Signal::USR1.as_raw()])?;
+    let attention = Attention(signals.handle());
+    let node = Arc::clone(node);
+    let answer = move || signals.forever().for_each(|_| survey::request(&node));
+    std::thread::Builder::new().name("signals".to_owned()).spawn(answer)?;
+    Ok(attention)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::dispositions::{Disposition, of};
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn a_handler_that_is_there_is_seen() {
+        // No other test of this process uses the signal.
+        assert_eq!(of(Signal::USR2), None);
+        let heard = Arc::new(AtomicBool::new(false));
+        signal_hook::flag::register(Signal::USR2.as_raw(), heard)
+            .expect("it is a signal that may be handled");
+        assert_eq!(of(Signal::USR2), Some(Disposition::Handled));
+    }
+}
