@@ -25,6 +25,7 @@ chapters! {
     reductions: "src/reductions.md";
     performance: "src/performance.md";
     cluster: "src/cluster.md";
+    watching: "src/watching.md";
     porting: "src/porting.md";
     idioms: "src/idioms.md";
     glossary: "src/glossary.md";

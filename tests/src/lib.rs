@@ -1,5 +1,7 @@
 //! Test support that several tests and `cargo xtask` share.
 
+#[cfg(feature = "dashboard")]
+mod browser;
 pub mod chaos;
 pub mod denial;
 mod dispositions;
@@ -11,6 +13,8 @@ mod providers;
 mod running;
 mod seat;
 
+#[cfg(feature = "dashboard")]
+pub use browser::Browser;
 pub use family::{Family, wait_for_end};
 pub use launcher::{Launcher, find};
 pub use program::Program;

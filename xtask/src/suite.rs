@@ -10,7 +10,10 @@ use crate::step::{Step, flags_with, root};
 use crate::vm;
 
 /// Backends that are features. They load their libraries at run time; their checks skip what is not there.
-const FEATURES: &str = "ofi,verbs,mpi";
+const BACKENDS: &str = "ofi,verbs,mpi";
+
+/// The features with which all is built and tested: the backends, and the dashboard.
+const FEATURES: &str = "ofi,verbs,mpi,dashboard";
 
 /// Runs all checks; `quick` leaves out documentation and models.
 pub(crate) fn run(quick: bool, report: &mut Report) {
@@ -20,7 +23,7 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
     dependencies::run(report);
     let lints = "clippy --workspace --all-targets --all-features -- -D warnings";
     report.add(Tools::run(&tools.clippy, Step::cargo("lints", lints)));
-    for feature in FEATURES.split(',') {
+    for feature in BACKENDS.split(',') {
         let lints = format!("clippy --package chare-lrts --features {feature} -- -D warnings");
         report.add(Tools::run(&tools.clippy, Step::cargo(&format!("lints: {feature} alone"), &lints)));
     }
@@ -35,7 +38,7 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
     // Passing tests may have skipped something; their output says so.
     let test = format!("test --workspace --features {FEATURES} --no-fail-fast");
     report.add(Step::cargo("tests", &format!("{test} --lib --bins --tests -- --show-output")).run());
-    vm::suite::run(FEATURES, report);
+    vm::suite::run(BACKENDS, report);
     report.add(Step::cargo("doctests", &format!("{test} --doc")).run());
     for step in [documentation(), models("-p chare-lrts model::"), models("-p chare-model")] {
         report.add(if quick { step.skip("--quick".to_owned()) } else { step.run() });

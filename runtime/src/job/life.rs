@@ -215,8 +215,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_announced_once_and_before_anything_ends() {
-        let ready =
-            open(&NodeOptions { pes: 1, ..NodeOptions::default() }, &mut Single::new()).expect("it is alone");
+        let ready = open(&NodeOptions::default(), &mut Single::new()).expect("it is alone");
         let (announced, announcements) = mpsc::channel();
         let node = Arc::clone(&ready.node);
         ready.node.set_herald(move |error| {

@@ -9,6 +9,8 @@ mod company;
 #[cfg(feature = "launch")]
 pub mod config;
 pub(crate) mod cpus;
+#[cfg(feature = "dashboard")]
+mod dashboard;
 mod dispositions;
 mod greeting;
 pub(crate) mod in_process;

@@ -4,6 +4,7 @@ use super::cpus::CpuList;
 use super::pes::Pes;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
 use chare_lrts::wrappers::FaultPlan;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// The settings of a run, which the `+options` of a command line fill in, or the program itself:
@@ -55,6 +56,8 @@ pub struct Config {
     pub shuffle: Option<u64>,
     /// `+stats`: print counters per PE at the end.
     pub stats: bool,
+    /// `+dashboard`: the address at which node 0 serves the job's dashboard.
+    pub dashboard: Option<SocketAddr>,
     /// The program's own arguments, without its name.
     pub program_arguments: Vec<String>,
 }
@@ -82,6 +85,7 @@ impl Default for Config {
             pemap: None,
             shuffle: None,
             stats: false,
+            dashboard: None,
             program_arguments: Vec::new(),
         }
     }

@@ -3,6 +3,7 @@
 use super::error::ConfigError;
 use clap::{ArgAction, Command};
 use std::ffi::OsString;
+use std::net::SocketAddr;
 
 /// A command line, split: options in the spelling that clap knows, and the program's arguments.
 pub(super) struct Split {
@@ -18,7 +19,7 @@ impl Split {
         command: &Command,
     ) -> Result<Self, ConfigError> {
         let mut split = Self { options: Vec::new(), program_arguments: Vec::new() };
-        let mut arguments = utf8(arguments)?.into_iter();
+        let mut arguments = utf8(arguments)?.into_iter().peekable();
         while let Some(argument) = arguments.next() {
             if argument == "--" {
                 split.program_arguments.push(argument);
@@ -31,9 +32,8 @@ impl Split {
                 split.program_arguments.push(argument);
                 continue;
             };
-            let wants_value = is_valued(command, name);
             let mut option = format!("--{}", unglue(name));
-            if wants_value && let Some(value) = arguments.next() {
+            if let Some(value) = arguments.next_if(|next| takes(command, name, next)) {
                 option = format!("{option}={value}");
             }
             split.options.push(option);
@@ -48,10 +48,15 @@ fn unglue(name: &str) -> String {
     number.map_or_else(|| name.to_owned(), |number| format!("{}={number}", &name[..1]))
 }
 
-fn is_valued(command: &Command, name: &str) -> bool {
-    command
-        .get_arguments()
-        .any(|known| known.get_long() == Some(name) && !matches!(known.get_action(), ArgAction::SetTrue))
+/// Whether an option takes the argument that follows it as its value.
+fn takes(command: &Command, name: &str, next: &str) -> bool {
+    let known = command.get_arguments().find(|known| known.get_long() == Some(name));
+    known.is_some_and(|known| match known.get_num_args() {
+        Some(values) if values.min_values() == 0 && values.takes_values() => {
+            next.parse::<SocketAddr>().is_ok()
+        }
+        _ => !matches!(known.get_action(), ArgAction::SetTrue),
+    })
 }
 
 pub(super) fn is_named(option: &str, name: &str) -> bool {

@@ -2,7 +2,8 @@
 //! arguments. How a job is started by them never stands here.
 //!
 //! 1. `+name`, `+name value` and `+name=value` are options, and so is a number glued to its letter (`+p4`). A plus sign
-//!    with anything but a letter behind it (`+5`) belongs to the program, and so does everything from `--` on.
+//!    with anything but a letter behind it (`+5`) belongs to the program, and so does everything from `--` on. An option whose value may
+//!    be left out (`+dashboard`) takes what follows it as its value only if that can be one.
 //! 2. Each option has a twin in the environment: `+pemap` is `CHARE_PEMAP`. The command line wins.
 //! 3. An argument or variable that begins like an option or a twin and is none stops the start; the error names the right spelling.
 
@@ -25,6 +26,7 @@ use clap::{Args, Command, FromArgMatches};
 use spelling::variable_of;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// The request of a command line.
@@ -35,6 +37,9 @@ pub enum Parsed {
     /// To print this and exit with success.
     Help(String),
 }
+
+/// Where the dashboard is served if nothing else is said: on a free port, for users of this host.
+const DASHBOARD_HERE: &str = "127.0.0.1:0";
 
 /// The options as clap knows them; the doc comments are the help table.
 #[derive(Args)]
@@ -97,6 +102,10 @@ struct Options {
     /// Print counters per PE at the end
     #[arg(long)]
     stats: bool,
+    /// Serve a page and metrics of the running job, here [default: a free port of 127.0.0.1]
+    #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = true,
+          default_missing_value = DASHBOARD_HERE)]
+    dashboard: Option<SocketAddr>,
     /// Print this table
     #[arg(long)]
     help: bool,
@@ -127,6 +136,12 @@ impl Config {
         if options.help {
             return Ok(Parsed::Help(help(command)));
         }
+        if options.dashboard.is_some() && !cfg!(feature = "dashboard") {
+            return Err(ConfigError::Value(
+                "`+dashboard` needs the feature `dashboard` of the crate `chare`, without which this program was built"
+                    .to_owned(),
+            ));
+        }
         Ok(Parsed::Run(Box::new(Self {
             pes_per_node: options.p,
             nodes: options.n,
@@ -147,6 +162,7 @@ impl Config {
             pemap: options.pemap,
             shuffle: options.shuffle,
             stats: options.stats,
+            dashboard: options.dashboard,
             program_arguments,
         })))
     }

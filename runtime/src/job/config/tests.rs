@@ -202,3 +202,36 @@ fn help_is_a_table_in_our_spelling() {
     assert!(table.contains("+help"));
     assert!(!table.contains("--p"), "{table}");
 }
+
+#[cfg(feature = "dashboard")]
+#[test]
+fn an_address_of_the_dashboard_may_be_left_out() {
+    let here = Some("127.0.0.1:0".parse().unwrap());
+    for (line, dashboard, arguments) in [
+        ("+dashboard", here, &[][..]),
+        ("+dashboard 100 x", here, &["100", "x"]),
+        ("+dashboard +p 2 7", here, &["7"]),
+        ("+dashboard [::1]:80 7", Some("[::1]:80".parse().unwrap()), &["7"]),
+        ("+dashboard=0.0.0.0:9000", Some("0.0.0.0:9000".parse().unwrap()), &[]),
+        ("7", None, &["7"]),
+    ] {
+        let config = run(line);
+        assert_eq!(
+            (config.dashboard, &*config.program_arguments),
+            (dashboard, &*to_words(arguments)),
+            "{line}"
+        );
+    }
+    assert!(refusal("+dashboard=localhost", &[]).contains("+dashboard"));
+}
+
+#[cfg(feature = "dashboard")]
+fn to_words(arguments: &[&str]) -> Vec<String> {
+    arguments.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[cfg(not(feature = "dashboard"))]
+#[test]
+fn a_program_without_the_dashboard_says_what_it_lacks() {
+    assert!(refusal("+dashboard", &[]).contains("the feature `dashboard`"));
+}

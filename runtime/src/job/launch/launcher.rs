@@ -13,7 +13,7 @@ use super::plan::{Plan, PlanError, Share};
 use super::{agent, process, remote, signals};
 use chare_lrts::bootstrap::JobKey;
 use chare_lrts::events;
-use rustix::process::{Resource, Signal};
+use rustix::process::Resource;
 use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};

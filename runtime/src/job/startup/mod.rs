@@ -17,6 +17,8 @@ mod no_launcher;
 mod start;
 
 use crate::job::asking;
+#[cfg(feature = "dashboard")]
+use crate::job::dashboard::Dashboard;
 use crate::job::life::{self, Main, NodeOptions, ReadyNode};
 use crate::job::patience;
 use crate::job::pes::Pes;
@@ -31,6 +33,7 @@ use chare_lrts::bootstrap::{Bootstrap, quit};
 use chare_lrts::reach::ReachOptions;
 use chare_lrts::{LrtsError, NodeId, events};
 use end::{End, exit_byte, join_within};
+use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -181,7 +184,7 @@ impl Program {
             processors: cpus,
             pin: true,
             shuffle: self.config.shuffle,
-            is_timed: false,
+            is_timed: self.config.dashboard.is_some(),
         }
     }
 
@@ -227,6 +230,18 @@ impl Program {
         end.exit()
     }
 
+    /// Serves the dashboard, if this node is to. A job runs without it, too.
+    #[cfg(feature = "dashboard")]
+    fn serve_dashboard(&self, node: &Arc<Node>) -> Option<Dashboard> {
+        let at = self.config.dashboard.filter(|_| node.id == NodeId(0))?;
+        let cannot = |cause: &std::io::Error| {
+            events::warn(format_args!(
+                "the dashboard cannot be served at {at}: {cause}; name another address and port"
+            ));
+        };
+        Dashboard::serve(node, at).inspect_err(cannot).ok()
+    }
+
     /// Runs a node to its end. If this node is the one that fails, `herald` reports the cause.
     fn drive(
         &self,
@@ -244,9 +259,13 @@ impl Program {
         let node = Arc::clone(&ready.node);
         node.set_herald(herald);
         let attention = asking::attend(&node);
+        #[cfg(feature = "dashboard")]
+        let dashboard = self.serve_dashboard(&node);
         let threads = ready.start(main);
         node.network.attend(&|| node.has_ended());
         life::wait_for_end(&node);
+        #[cfg(feature = "dashboard")]
+        drop(dashboard);
         drop(attention);
         let is_quiet = if node.has_failed() {
             join_within(threads, GRACE_AFTER_FAILURE)
@@ -288,7 +307,7 @@ fn refuse(error: &LrtsError) -> ExitCode {
 fn print(text: &str) {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            let _ = writeln!(std::io::stderr(), "standard output cannot be written: {error}");
+            events::error(format_args!("standard output cannot be written: {error}"));
         }
         _ => {}
     }

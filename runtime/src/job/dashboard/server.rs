@@ -1,0 +1,131 @@
+//! HTTP of the dashboard: who may look, and what is where.
+//!
+//! | path | content |
+//! |---|---|
+//! | `/` | the page |
+//! | `/figures` | the figures of all PEs, as JSON |
+//! | `/waits` | a report of what waits |
+//! | `/metrics` | the figures in the format that Prometheus reads |
+
+use super::gathering::Gathering;
+use super::metrics;
+use super::token::Token;
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::net::TcpListener;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::task::{LocalSet, spawn_local};
+
+const PAGE: &str = include_str!("page.html");
+
+/// The most connections at one time: some readers, and a scraper.
+const CONNECTIONS_MAX: usize = 32;
+
+/// How long a reader may take to say what it wants.
+const HEADER_PATIENCE: Duration = Duration::from_secs(10);
+
+/// The page needs nothing from elsewhere, and no other page may hold it.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; \
+                      frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
+/// Serves until the dashboard is dropped.
+pub(super) async fn run(
+    listener: TcpListener,
+    token: Token,
+    gathering: Gathering,
+    mut ended: oneshot::Receiver<()>,
+) {
+    // It is non-blocking, as it must be.
+    let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
+    let (shared, room) = (Rc::new((token, gathering)), Arc::new(Semaphore::new(CONNECTIONS_MAX)));
+    let serve = async {
+        loop {
+            let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    let shared = Rc::clone(&shared);
+                    spawn_local(async move {
+                        let service = service_fn(|request| answer(Rc::clone(&shared), request));
+                        let mut http = http1::Builder::new();
+                        http.timer(TokioTimer::new()).header_read_timeout(HEADER_PATIENCE);
+                        // A reader that goes away, or does not speak HTTP, is nobody's concern.
+                        let _ = http.serve_connection(TokioIo::new(stream), service).await;
+                        drop(place);
+                    });
+                }
+                // Descriptors may run out for a while.
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        }
+    };
+    LocalSet::new()
+        .run_until(async {
+            tokio::select! {
+                () = serve => {}
+                _ = &mut ended => {}
+            }
+        })
+        .await;
+}
+
+async fn answer(
+    shared: Rc<(Token, Gathering)>,
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (token, gathering) = &*shared;
+    if !token_of(&request).is_some_and(|said| token.is(said)) {
+        let text = "the token is missing or wrong: open the address that the job printed at its start\n";
+        return Ok(response(StatusCode::UNAUTHORIZED, "text/plain; charset=utf-8", text.to_owned()));
+    }
+    if request.method() != Method::GET {
+        return Ok(response(StatusCode::METHOD_NOT_ALLOWED, "text/plain; charset=utf-8", String::new()));
+    }
+    let (kind, body) = match request.uri().path() {
+        "/" => ("text/html; charset=utf-8", PAGE.to_owned()),
+        "/figures" => {
+            let figures = serde_json::to_string(&gathering.look().await);
+            ("application/json", figures.expect("numbers and names have a JSON"))
+        }
+        "/waits" => ("text/plain; charset=utf-8", gathering.report().await),
+        "/metrics" => (metrics::CONTENT_TYPE, metrics::encode(&gathering.look().await)),
+        _ => {
+            return Ok(response(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", "not here\n".to_owned()));
+        }
+    };
+    Ok(response(StatusCode::OK, kind, body))
+}
+
+/// The token that a request names.
+fn token_of(request: &Request<Incoming>) -> Option<&str> {
+    let header = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let query = request.uri().query().unwrap_or_default();
+    let named = query.split('&').find_map(|pair| pair.strip_prefix("token="));
+    header.and_then(|value| value.strip_prefix("Bearer ")).or(named)
+}
+
+fn response(status: StatusCode, kind: &'static str, body: String) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::from(body));
+    *response.status_mut() = status;
+    for (name, value) in [
+        (CONTENT_TYPE, kind),
+        (CACHE_CONTROL, "no-store"),
+        (REFERRER_POLICY, "no-referrer"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (CONTENT_SECURITY_POLICY, POLICY),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
