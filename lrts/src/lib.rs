@@ -4,6 +4,7 @@
 mod aead;
 mod capabilities;
 pub mod codec;
+mod engine;
 mod error;
 mod frame;
 mod ids;
@@ -51,7 +52,9 @@ pub use lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink, Token}
 pub use memory::{Memory, MemoryId, MemoryMut, Owner, Share};
 pub use path_use::PathUse;
 pub use region::claim;
-pub use region::{Claim, ClaimError, EndListener, Extent, Held, RegionKey, Regions, check_range};
+pub use region::{
+    Claim, ClaimError, ClaimedRange, EndListener, Extent, Held, RegionKey, Regions, check_range,
+};
 pub use sync::bell;
 
 #[cfg(all(test, loom))]

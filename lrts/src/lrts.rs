@@ -5,7 +5,8 @@ use crate::error::{LrtsError, TransferError};
 use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
 use crate::memory::{Memory, MemoryMut};
-use crate::region::RegionKey;
+use crate::region::claim::ClaimMode;
+use crate::region::{ClaimError, ClaimedRange, RegionKey};
 use rustix::fd::BorrowedFd;
 
 /// Names an operation to its poster; comes back in its [`Completion`]. The poster chooses it.
@@ -138,6 +139,21 @@ pub trait Lrts: Send + Sync {
     /// # Errors
     /// As a get would fail.
     fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError>;
+
+    /// Claims `len` bytes of a peer's region, from `offset` on, for copies that the caller carries out itself, in pieces and on any
+    /// thread: where a get or put of this backend is a copy, and may be long. `None` where it is none; post it then.
+    ///
+    /// # Errors
+    /// [`ClaimError::Busy`] when the claim cannot be had now, else why a get or put would fail.
+    fn claim(
+        &self,
+        _key: &RegionKey,
+        _offset: u64,
+        _len: usize,
+        _mode: ClaimMode,
+    ) -> Result<Option<ClaimedRange>, ClaimError> {
+        Ok(None)
+    }
 
     /// Announces that the caller is about to sleep on `event_fd`. Returns `false` when there is already
     /// something to do: call `progress` instead of sleeping.

@@ -385,17 +385,20 @@ fn a_put_waits_for_whoever_reads_its_target() {
 }
 
 #[test]
-fn transfers_that_are_copies_are_over_at_once() {
+fn transfers_that_are_short_copies_are_over_at_once() {
     let main = || async {
         let peers = PeerProxy::create();
-        let (handles, to) = chare::future();
-        peers.on(far()).register(LONG, to);
-        let (source, target, ..) = handles.await;
-        let (filled, done) = chare::future::<BufferMut<u32>>();
-        assert_eq!(rget(&source, vec![0; LONG], done).expect("it is as long"), Status::Complete);
-        let (written, done) = chare::future::<Buffer<u32>>();
-        assert_eq!(rput(filled.await, &target, done).expect("it is as long"), Status::Complete);
-        check(&written.await);
+        // 128 KiB, and one element more.
+        for (len, expected) in [(32 << 10, Status::Complete), ((32 << 10) + 1, Status::Pending)] {
+            let (handles, to) = chare::future();
+            peers.on(far()).register(len, to);
+            let (source, target, ..) = handles.await;
+            let (filled, done) = chare::future::<BufferMut<u32>>();
+            assert_eq!(rget(&source, vec![0; len], done).expect("it is as long"), expected);
+            let (written, done) = chare::future::<Buffer<u32>>();
+            assert_eq!(rput(filled.await, &target, done).expect("it is as long"), expected);
+            check(&written.await);
+        }
     };
     assert_eq!(Job::in_process(1, 2).run(main).unwrap(), 0);
     // Neighbours copy, too, but over TCP the callback tells.

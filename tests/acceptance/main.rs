@@ -7,6 +7,7 @@ mod flood;
 mod forged;
 mod idle;
 mod kill;
+mod landing;
 mod limits;
 mod listening;
 mod misuse;

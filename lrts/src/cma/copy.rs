@@ -5,6 +5,7 @@ use super::sys::{self, Direction, PIECE_BYTES_MAX, Remote};
 use crate::error::TransferError;
 use crate::host::PeerClaim;
 use crate::lrts::{Get, Put};
+use crate::region::ForeignRange;
 use rustix::io::Errno;
 
 /// Fills a get's memory.
@@ -31,6 +32,42 @@ pub(super) fn write(claim: &PeerClaim, put: &Put) -> Result<(), TransferError> {
     // range ours alone.
     let copied = unsafe { sys::transfer(Direction::Write, remote, local, len, PIECE_BYTES_MAX) };
     copied.map_err(|error| failure(claim, error))
+}
+
+/// A claimed range, copied in pieces.
+pub(super) struct KernelRange {
+    claim: PeerClaim,
+    remote: Remote,
+}
+
+impl KernelRange {
+    /// # Errors
+    /// [`TransferError::Refused`] when its board names an address that is none.
+    pub(super) fn new(claim: PeerClaim, offset: u64) -> Result<Self, TransferError> {
+        let remote = remote(&claim, offset)?;
+        Ok(Self { claim, remote })
+    }
+
+    fn at(&self, at: usize) -> Result<Remote, TransferError> {
+        let address = self.remote.address.checked_add(at as u64);
+        let address = address.ok_or_else(|| failure(&self.claim, Errno::FAULT))?;
+        Ok(Remote { address, ..self.remote })
+    }
+}
+
+impl ForeignRange for KernelRange {
+    unsafe fn read(&self, at: usize, into: *mut u8, len: usize) -> Result<(), TransferError> {
+        // SAFETY: the caller's promise. In this very process the read claim keeps the range as the region's owner published it.
+        let copied = unsafe { sys::transfer(Direction::Read, self.at(at)?, into, len, PIECE_BYTES_MAX) };
+        copied.map_err(|error| failure(&self.claim, error))
+    }
+
+    unsafe fn write(&self, at: usize, from: *const u8, len: usize) -> Result<(), TransferError> {
+        let (remote, from) = (self.at(at)?, from.cast_mut());
+        // SAFETY: the caller's promise: `from` is only read in this direction, and the part of the range is the caller's alone.
+        let copied = unsafe { sys::transfer(Direction::Write, remote, from, len, PIECE_BYTES_MAX) };
+        copied.map_err(|error| failure(&self.claim, error))
+    }
 }
 
 fn remote(claim: &PeerClaim, offset: u64) -> Result<Remote, TransferError> {

@@ -22,7 +22,8 @@ use crate::host::{HostPeers, get_by, put_by};
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
-use crate::region::RegionKey;
+use crate::region::claim::ClaimMode;
+use crate::region::{ClaimError, ClaimedRange, RegionKey};
 use permission::{Denial, probe};
 use rustix::fd::BorrowedFd;
 use std::fmt::Write;
@@ -156,6 +157,22 @@ impl Lrts for Cma {
 
     fn view(&self, _key: &RegionKey, _offset: u64, _len: usize) -> Result<Option<Memory>, TransferError> {
         Ok(None)
+    }
+
+    fn claim(
+        &self,
+        key: &RegionKey,
+        offset: u64,
+        len: usize,
+        mode: ClaimMode,
+    ) -> Result<Option<ClaimedRange>, ClaimError> {
+        if self.closing.load(Ordering::Acquire) {
+            return Err(ClaimError::Busy);
+        }
+        self.permission(key.node).map_err(ClaimError::Failed)?;
+        let claim = self.host_peers.claim(key, offset, len as u64, mode)?;
+        let range = copy::KernelRange::new(claim, offset).map_err(ClaimError::Failed)?;
+        Ok(Some(ClaimedRange::there(range)))
     }
 
     fn arm(&self) -> bool {

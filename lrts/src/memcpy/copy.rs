@@ -8,7 +8,7 @@ use crate::error::TransferError;
 use crate::lrts::{Completion, Get, Posted, Put, Refused};
 use crate::memory::Memory;
 use crate::region::claim::ClaimMode;
-use crate::region::{ClaimError, RegionKey, Regions};
+use crate::region::{ClaimError, ClaimedRange, RegionKey, Regions};
 use std::sync::Arc;
 
 /// Reads a region of `regions` into the operation's memory.
@@ -86,4 +86,19 @@ pub(crate) fn view(
             Ok(Some(unsafe { Memory::lent(address, len, None, Box::new(claim)) }))
         }
     }
+}
+
+/// Claims a range of a region of `regions` for copies in pieces.
+///
+/// # Errors
+/// [`ClaimError`]; nothing is held then.
+pub(crate) fn claim(
+    regions: &Arc<Regions>,
+    key: &RegionKey,
+    offset: u64,
+    len: usize,
+    mode: ClaimMode,
+) -> Result<ClaimedRange, ClaimError> {
+    let claim = regions.claim(key, offset, len as u64, mode)?;
+    Ok(ClaimedRange::here(claim.address(), Box::new(claim)))
 }

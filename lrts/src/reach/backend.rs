@@ -45,7 +45,7 @@ impl Lrts for Reach {
     }
 
     fn progress(&self, sink: &mut dyn Sink) -> bool {
-        match (&self.shm, &self.tcp, &self.fabric) {
+        let happened = match (&self.shm, &self.tcp, &self.fabric) {
             (Some(shm), None, None) => shm.progress(sink),
             (None, Some(tcp), None) => tcp.progress(sink),
             (None, None, Some(fabric)) => self.progress_on(&**fabric, sink),
@@ -58,7 +58,13 @@ impl Lrts for Reach {
                 };
                 farther || happened
             }
+        };
+        // What has arrived would wait for a piece of a copy.
+        if happened {
+            self.go_on_if_forsaken(sink);
+            return true;
         }
+        self.go_on_copying(sink)
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
@@ -87,7 +93,10 @@ impl Lrts for Reach {
     }
 
     fn arm(&self) -> bool {
-        !self.waker.take() && self.under_way.may_sleep() && self.carriers().all(|carrier| carrier.arm())
+        !self.waker.take()
+            && self.under_way.may_sleep()
+            && self.copies.may_sleep()
+            && self.carriers().all(|carrier| carrier.arm())
     }
 
     fn event_fd(&self) -> Option<BorrowedFd<'_>> {
@@ -100,6 +109,8 @@ impl Lrts for Reach {
     }
 
     fn is_closed(&self) -> bool {
-        self.closing.load(Ordering::Acquire) && self.carriers().all(|carrier| carrier.is_closed())
+        self.closing.load(Ordering::Acquire)
+            && self.copies.is_idle()
+            && self.carriers().all(|carrier| carrier.is_closed())
     }
 }

@@ -3,8 +3,9 @@
 use super::Reach;
 use super::route::{Carrier, Peer};
 use super::traffic::Count;
-use super::transfer::{Stub, Tried, copy_within, is_native, post_on};
+use super::transfer::{Tried, copy_within, is_native, post_on};
 use crate::cma::Cma;
+use crate::engine::CopyPath;
 use crate::error::TransferError;
 use crate::lrts::{Completion, Lrts, Posted};
 use crate::operation::Operation;
@@ -27,7 +28,7 @@ impl Reach {
             return count(
                 &self.peers[node.index()].traffic.copied,
                 len,
-                copy_within(operation, &self.regions),
+                self.copy_in_this_process(operation),
             );
         }
         let Some(peer) = self.peers.get(node.index()) else {
@@ -35,7 +36,7 @@ impl Reach {
             return copy_within(operation, &self.regions);
         };
         if let Some(shm) = self.mapper(peer, &operation.key) {
-            match attempt(shm, operation)? {
+            match self.attempt_copy(shm, operation, CopyPath::Mapping)? {
                 Tried::Works(posted) => return count(&peer.traffic.copied, len, Ok(posted)),
                 Tried::Fails(back, cause) => {
                     operation = back;
@@ -44,7 +45,7 @@ impl Reach {
             }
         }
         if let Some(cma) = self.kernel_copier(peer) {
-            match attempt(cma, operation)? {
+            match self.attempt_copy(cma, operation, CopyPath::Kernel)? {
                 Tried::Works(posted) => return count(&peer.traffic.kernel_copied, len, Ok(posted)),
                 Tried::Fails(back, cause) => {
                     operation = back;
@@ -98,15 +99,6 @@ impl Reach {
             self.warn(format!("{cause}; {instead}, which is slower"));
         }
     }
-}
-
-/// Posts a transfer on a path that copies at once, or does not work.
-fn attempt(path: &dyn Lrts, operation: Operation) -> Result<Tried<Posted>, Operation> {
-    let stub = Stub::of(&operation);
-    Ok(match post_on(path, operation)? {
-        Posted::Done(completion) => stub.judge(completion).map(Posted::Done),
-        Posted::Pending => Tried::Works(Posted::Pending),
-    })
 }
 
 /// Counts a transfer unless it came to nothing at once.

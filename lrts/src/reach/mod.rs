@@ -17,10 +17,13 @@
 //! 2. A transfer that a path refuses for good (the kernel denies CMA later, an arena cannot be mapped, a peer may not pin its memory) goes
 //!    on by messages, and so do all later ones of that peer on that path; one warning says so.
 //! 3. [`Reach::wake`] is kept until the next [`Reach::wait`] or `arm`: a wake-up is never lost.
-//! 4. Memory of ended registrations is collected by the code that registered it, with [`Regions::reap`].
+//! 4. A long copy, over whatever path, goes on in pieces (`engine`), in [`Lrts::progress`](crate::Lrts::progress) and [`Reach::help`]: no
+//!    call takes longer than a piece.
+//! 5. Memory of ended registrations is collected by the code that registered it, with [`Regions::reap`].
 
 mod backend;
 mod choose;
+mod copying;
 mod fabric;
 mod network;
 mod open;
@@ -32,11 +35,13 @@ mod traffic;
 mod transfer;
 mod underway;
 
+pub use crate::engine::LONG_BYTES_MIN;
 pub use options::ReachOptions;
 pub use traffic::PeerUse;
 
 use crate::cma::Cma;
 use crate::emulated::Emulated;
+use crate::engine::Copies;
 use crate::error::LrtsError;
 use crate::host::{ArenaError, Arenas};
 use crate::ids::NodeId;
@@ -98,6 +103,7 @@ pub struct Reach {
     fabric: Option<Box<dyn Fabric>>,
     cma: Option<Wrapped<Cma>>,
     under_way: UnderWay,
+    copies: Copies,
     /// Where buffers live that neighbours may map, if any may.
     arenas: Option<Arc<Arenas>>,
     trace: Option<Arc<TraceFile>>,
@@ -130,6 +136,7 @@ impl Reach {
             fabric,
             cma,
             under_way: UnderWay::default(),
+            copies: Copies::new(),
             arenas,
             trace,
             told_of_arenas: AtomicBool::new(false),

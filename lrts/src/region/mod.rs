@@ -6,6 +6,10 @@
 
 pub(crate) mod board;
 pub mod claim;
+mod range;
+
+pub use range::ClaimedRange;
+pub(crate) use range::ForeignRange;
 
 use crate::error::{LrtsError, TransferError};
 use crate::ids::NodeId;

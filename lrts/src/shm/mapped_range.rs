@@ -8,6 +8,7 @@ use crate::error::TransferError;
 use crate::host::{PeerArena, PeerClaim};
 use crate::lrts::{Get, Put};
 use crate::memory::Memory;
+use crate::region::ClaimedRange;
 use std::sync::Arc;
 
 /// Fills a get's memory.
@@ -44,6 +45,16 @@ pub(super) fn lend(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<M
     // SAFETY: the owner holds the mapping and the read claim: while it lives, the bytes stay mapped and
     // no node of this job writes them. They are initialised: shared memory starts as zero.
     Ok(Some(unsafe { Memory::lent(range.address, len, None, Box::new((range.arena, claim))) }))
+}
+
+/// Keeps the range, under its claim, for copies in pieces; `None` for memory that is not shared.
+///
+/// # Errors
+/// As for `read`.
+pub(super) fn keep(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<ClaimedRange>, TransferError> {
+    let range = locate(&claim, offset, len)?;
+    // The claim goes before the mapping.
+    Ok(range.map(|range| ClaimedRange::here(range.address, Box::new((claim, range.mapping)))))
 }
 
 struct MappedRange {

@@ -26,7 +26,7 @@ use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::path_use::PathUse;
 use crate::region::claim::ClaimMode;
-use crate::region::{ClaimError, RegionKey};
+use crate::region::{ClaimError, ClaimedRange, RegionKey};
 use crate::sync::spin_lock::SpinMutex;
 use cursor::Corrupt;
 use inbox::{BACKEND, Inbox};
@@ -194,6 +194,20 @@ impl Lrts for Shm {
             Err(ClaimError::Failed(error)) => Err(error),
             Ok(claim) => mapped_range::lend(claim, offset, len),
         }
+    }
+
+    fn claim(
+        &self,
+        key: &RegionKey,
+        offset: u64,
+        len: usize,
+        mode: ClaimMode,
+    ) -> Result<Option<ClaimedRange>, ClaimError> {
+        if self.closing.load(Ordering::Acquire) {
+            return Err(ClaimError::Busy);
+        }
+        let claim = self.host_peers.claim(key, offset, len as u64, mode)?;
+        mapped_range::keep(claim, offset, len).map_err(ClaimError::Failed)
     }
 
     fn arm(&self) -> bool {

@@ -14,7 +14,8 @@ use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::notification::Notification;
-use crate::region::RegionKey;
+use crate::region::claim::ClaimMode;
+use crate::region::{ClaimError, ClaimedRange, RegionKey};
 use crate::waker::Waker;
 use parking_lot::Mutex;
 use rand::rngs::StdRng;
@@ -176,6 +177,20 @@ impl Lrts for Fault {
             return Err(TransferError::PeerLost(key.node));
         }
         self.inner.view(key, offset, len)
+    }
+
+    fn claim(
+        &self,
+        key: &RegionKey,
+        offset: u64,
+        len: usize,
+        mode: ClaimMode,
+    ) -> Result<Option<ClaimedRange>, ClaimError> {
+        let peer = key.node;
+        if self.cuts(peer) {
+            return Err(ClaimError::Failed(TransferError::PeerLost(peer)));
+        }
+        if self.refuses() { Err(ClaimError::Busy) } else { self.inner.claim(key, offset, len, mode) }
     }
 
     fn arm(&self) -> bool {

@@ -13,7 +13,8 @@ use crate::frame::{Channel, Frame};
 use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink, Token};
 use crate::memory::Memory;
-use crate::region::RegionKey;
+use crate::region::claim::ClaimMode;
+use crate::region::{ClaimError, ClaimedRange, RegionKey};
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;
 use rustix::time::ClockId;
@@ -218,6 +219,24 @@ impl Lrts for Trace {
             self.instant("view", format!(r#""peer":{},"offset":{offset},"bytes":{len}"#, key.node.0));
         }
         lent
+    }
+
+    fn claim(
+        &self,
+        key: &RegionKey,
+        offset: u64,
+        len: usize,
+        mode: ClaimMode,
+    ) -> Result<Option<ClaimedRange>, ClaimError> {
+        let claimed = self.inner.claim(key, offset, len, mode);
+        if matches!(claimed, Ok(Some(_))) {
+            let name = match mode {
+                ClaimMode::Read => "get in pieces",
+                ClaimMode::Write => "put in pieces",
+            };
+            self.instant(name, format!(r#""peer":{},"offset":{offset},"bytes":{len}"#, key.node.0));
+        }
+        claimed
     }
 
     fn arm(&self) -> bool {

@@ -8,7 +8,8 @@ use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
-use crate::region::RegionKey;
+use crate::region::claim::ClaimMode;
+use crate::region::{ClaimError, ClaimedRange, RegionKey};
 use rustix::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -145,6 +146,16 @@ impl<L: Lrts> Lrts for Wrapped<L> {
 
     fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
         outermost!(self, lrts => lrts.view(key, offset, len))
+    }
+
+    fn claim(
+        &self,
+        key: &RegionKey,
+        offset: u64,
+        len: usize,
+        mode: ClaimMode,
+    ) -> Result<Option<ClaimedRange>, ClaimError> {
+        outermost!(self, lrts => lrts.claim(key, offset, len, mode))
     }
 
     fn arm(&self) -> bool {

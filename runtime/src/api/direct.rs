@@ -220,7 +220,7 @@ fn get<T: Element>(
         }
         (None, Ok(_)) => unreachable!("a get that is over hands its memory back"),
     };
-    Ok(node.transfers.get(&node.network, (range.key, offset), (memory, bytes), Box::new(then)))
+    Ok(node.get((range.key, offset), (memory, bytes), Box::new(then)))
 }
 
 /// The buffer that a landing was made of.
@@ -263,7 +263,7 @@ fn put<T: Element>(
         Some(ToldLayout(layout)) => put_runs(&node, (range.key, offset), &layout, &memory, finish),
         None => {
             let then = move |completion: chare_lrts::Completion| finish(completion.result);
-            node.transfers.put(&node.network, (range.key, offset), memory, Box::new(then))
+            node.put((range.key, offset), memory, Box::new(then))
         }
     })
 }

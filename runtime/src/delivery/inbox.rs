@@ -18,6 +18,7 @@ use crate::node::mailbox::Work;
 use crate::node::{Arrival, Delivery, Ending, Large, Node};
 use crate::pe::Pe;
 use crate::pe::queued::Queued;
+use chare_lrts::reach::LONG_BYTES_MIN;
 use chare_lrts::{NodeId, codec};
 use std::sync::Arc;
 
@@ -230,12 +231,25 @@ fn call_arrived(
     destination: Destination,
     call: Call,
 ) -> Result<(), String> {
-    let ready = if call.entry.has_posts() {
-        Some(call)
-    } else {
-        receive::land(node, destination.clone(), call, Vec::new())?
-    };
-    let Some(call) = ready else { return Ok(()) };
+    if call.entry.has_posts() {
+        let Destination { pe, options, cost } = destination;
+        return deliver_call(node, polling, cost, pe, &options, call);
+    }
+    if receive::packs_long(&call) {
+        node.put_off(Box::new(move |node| {
+            let peer = node.topology.node_of(call.from);
+            if let Err(cause) = land(node, None, destination, call) {
+                node.fail(JobError::Undecodable { peer, node: node.id, cause });
+            }
+        }));
+        return Ok(());
+    }
+    land(node, polling, destination, call)
+}
+
+/// Brings the arguments of a call in that has no posts, and leaves the call with its PE.
+fn land(node: &Arc<Node>, polling: Option<&Pe>, destination: Destination, call: Call) -> Result<(), String> {
+    let Some(call) = receive::land(node, destination.clone(), call, Vec::new())? else { return Ok(()) };
     let Destination { pe, options, cost } = destination;
     deliver_call(node, polling, cost, pe, &options, call)
 }
@@ -250,9 +264,16 @@ fn take_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Resul
     }
     let lender = Lender { node: source, token };
     if let Some(memory) = remote_memory::view(node, &key)? {
-        receive_large(node, source, memory.as_slice());
-        drop(memory);
-        remote_memory::send_release(node, lender, key.len);
+        let read = move |node: &Arc<Node>| {
+            receive_large(node, source, memory.as_slice());
+            drop(memory);
+            remote_memory::send_release(node, lender, key.len);
+        };
+        if key.len >= LONG_BYTES_MIN as u64 {
+            node.put_off(Box::new(read));
+        } else {
+            read(node);
+        }
         return Ok(());
     }
     node.large_messages.announce(Large { key, lender })?.map_or(Ok(()), |large| fetch_large(node, large))

@@ -15,7 +15,8 @@ use std::time::Duration;
 pub(crate) fn look(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
     if node.topology.nodes() == 1 || node.watch().has_watcher() {
         // The watching PE may have been told of room before it was known here that a message needs some.
-        return node.flush() | retry_and_reap(node);
+        let copied = node.network.go_on_copying(&mut Inbox { node, polling });
+        return node.flush() | do_what_waits(node) | copied;
     }
     let happened = progress(node, polling);
     if node.watch().has_watcher() {
@@ -24,9 +25,19 @@ pub(crate) fn look(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
     happened
 }
 
-/// Like [`look`], for a PE that waits inside an entry: no message goes into its own queue.
+/// Like [`look`], for a PE that waits inside an entry: no message goes into its own queue. The PE has nothing better to do than to help.
 pub(crate) fn look_aside(node: &Arc<Node>) -> bool {
-    look(node, None)
+    look(node, None) || help(node)
+}
+
+/// Copies a piece of a long copy that any PE of the node has begun. Returns whether there was one. For a PE that has nothing else to do.
+#[inline]
+pub(crate) fn help(node: &Arc<Node>) -> bool {
+    let helped = node.network.help(&mut Inbox { node, polling: None });
+    if helped {
+        node.catch_up();
+    }
+    helped
 }
 
 /// Polls the network and all work that waits for it. Returns whether anything happened. Messages for the polling PE, if a PE polls, go
@@ -34,15 +45,17 @@ pub(crate) fn look_aside(node: &Arc<Node>) -> bool {
 pub(crate) fn progress(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
     let flushed = node.flush();
     let arrived = node.network.progress(&mut Inbox { node, polling });
-    retry_and_reap(node) || flushed || arrived
+    do_what_waits(node) || flushed || arrived
 }
 
 /// Retries the work that waits for other threads of this node or for other nodes of this host, and that no arrival announces: transfers
-/// into memory that others claim, and memory that a transfer still touches. Returns whether anything happened.
-fn retry_and_reap(node: &Arc<Node>) -> bool {
+/// into memory that others claim, and memory that a transfer still touches. Then does what arrivals have put off. Returns whether anything
+/// happened.
+fn do_what_waits(node: &Arc<Node>) -> bool {
     let retried = node.transfers.retry(&node.network);
     let reaped = node.deregistrations.are_waiting() && deregistration::reap(node);
-    retried || reaped
+    let caught_up = node.catch_up();
+    retried || reaped || caught_up
 }
 
 /// Does the work that can wait until a PE has time: frees memory of ended registrations, warns of paths that were given up, gives memory

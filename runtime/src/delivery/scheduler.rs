@@ -3,7 +3,7 @@
 //!
 //! A step takes one piece of work; only the loop around it knows of threads and waiting. When there is no work, a PE that has a core to
 //! itself spins for a while (a spinning cache line is a thousand times faster than a futex), and a PE that shares a core yields; then the
-//! PE sleeps. One sleeping PE of a node watches the network (see [`crate::base::watcher`]); the others park.
+//! PE sleeps. A PE that has nothing to do helps with the long copies of its node before it sleeps. One sleeping PE of a node watches the network (see [`crate::base::watcher`]); the others park.
 
 use super::zerocopy::remote_memory::send_releases;
 use super::{dispatch, polling};
@@ -25,6 +25,9 @@ const MAIL_INTERVAL: u32 = 64;
 const MAIL_LOOK_INTERVAL: u32 = 8;
 /// Time for which a PE with its own core spins before it sleeps: a few times what a sleep and wake-up cost (40-70 us).
 const SPIN_FOR: Duration = Duration::from_micros(200);
+/// Time without work after which a spinning PE helps with long copies, a piece of some 10 us between two looks for work. A PE that is called
+/// again and again, as in a ping-pong of 2 us between processes, is never that idle.
+const HELP_AFTER: Duration = Duration::from_micros(10);
 /// Looks for work between two readings of the clock: a reading costs as much as several looks (a quarter of a spinning PE's time in a
 /// profile).
 const LOOKS_PER_CLOCK: u32 = 32;
@@ -197,27 +200,37 @@ fn spin<const SEEN: bool>(pe: &Rc<Pe>, since: Instant) -> bool {
     if watch.start_spinning() {
         pe.node.network.wake();
     }
-    let mut found = false;
-    while !found && !pe.node.has_ended() && since.elapsed() < SPIN_FOR {
+    let (mut found, mut helped) = (false, false);
+    while !found && !pe.node.has_ended() && (helped || since.elapsed() < SPIN_FOR) {
         found = look_often::<SEEN>(pe);
+        helped = !found && since.elapsed() >= HELP_AFTER && polling::help(&pe.node);
     }
     watch.stop_spinning();
     found
 }
 
-/// Lets other threads have the core, a few times; returns whether there was something to do.
+/// Lets other threads have the core, a few times, then helps with long copies; returns whether there was something to do.
 fn offer_core<const SEEN: bool>(pe: &Rc<Pe>) -> bool {
-    (0..YIELDS).any(|_| {
+    let offer_and_look = || {
         std::thread::yield_now();
         step::<SEEN>(pe)
-    })
+    };
+    if (0..YIELDS).any(|_| offer_and_look()) {
+        return true;
+    }
+    while polling::help(&pe.node) {
+        if offer_and_look() {
+            return true;
+        }
+    }
+    false
 }
 
 /// Sleeps until there is something to do.
 fn sleep_until_work(pe: &Rc<Pe>) {
     while !pe.node.has_ended() {
         sleep(pe);
-        if has_work(pe) || poll(pe) {
+        if has_work(pe) || poll(pe) || polling::help(&pe.node) {
             return pe.node.hand_over_network();
         }
     }
@@ -239,7 +252,12 @@ fn sleep(pe: &Pe) {
     if was_congested {
         at_most(CONGESTED_SLEEP);
     }
-    let stay_awake = || has_work(pe) || node.has_ended() || (!was_congested && node.is_congested());
+    let stay_awake = || {
+        has_work(pe)
+            || node.has_ended()
+            || node.network.has_copies()
+            || (!was_congested && node.is_congested())
+    };
     if node.topology.nodes() == 1 {
         return pe.mailbox.park(timeout, stay_awake);
     }

@@ -29,16 +29,17 @@ use crate::model::envelope::Envelope;
 use crate::model::envelope::frame::Packed;
 use crate::model::ids::{NodeId, PeId, ServiceId};
 use crate::model::topology::Topology;
-use chare_lrts::Lrts;
 use chare_lrts::reach::Reach;
+use chare_lrts::{Lrts, Memory, MemoryMut, RegionKey};
 use credit::Cost;
+use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
 use departures::Departures;
 use end::End;
 use large_messages::LargeMessages;
 use lending::deregistrations::Deregistrations;
 use lending::known_layouts::KnownLayouts;
-use lending::transfers::Transfers;
+use lending::transfers::{Status, Then, Transfers};
 use mailbox::{Begin, Mailbox, Wake, Work};
 use posted_calls::PostedCalls;
 use std::any::Any;
@@ -50,6 +51,9 @@ use timeline::Writing;
 /// Function that polls the network on behalf of a PE that waits for it, and returns whether anything happened. The floors above give it
 /// to the node, because they take the frames that arrive.
 pub(crate) type Look = fn(&Arc<Node>) -> bool;
+
+/// Work that an arrival leaves for after the look at the network.
+pub(crate) type PutOff = Box<dyn FnOnce(&Arc<Node>) + Send>;
 
 /// The part of a service on a node: a row of function pointers, one row for each service of the runtime.
 #[derive(Clone, Copy)]
@@ -111,6 +115,8 @@ pub(crate) struct Node {
     pub(crate) is_timed: bool,
     mailboxes: Vec<Arc<CachePadded<Mailbox>>>,
     pub(crate) departures: Departures<Packed>,
+    /// Work of arrivals that takes long.
+    put_off: SegQueue<PutOff>,
     look: Look,
     pub(crate) frame_bytes_max: usize,
     /// Whether the readonly values are here, so that entries may run.
@@ -153,6 +159,7 @@ impl Node {
             topology,
             allowance,
             headroom: Headroom::new(host_nodes),
+            put_off: SegQueue::new(),
             look,
             frame_bytes_max,
             open: AtomicBool::new(false),
@@ -227,6 +234,7 @@ impl Node {
                 drop(work);
             }
         }
+        while self.put_off.pop().is_some() {}
         self.transfers.clear();
         self.deregistrations.clear();
         self.services.iter().for_each(|service| (service.clear)(self));
@@ -295,6 +303,44 @@ impl Node {
     /// The record of the PEs that spin, and of the one PE that watches the network asleep.
     pub(crate) fn watch(&self) -> &Watch {
         &self.watch
+    }
+
+    /// Puts work off until the thread that takes arrivals lets others do so: it takes too long for them to wait.
+    pub(crate) fn put_off(&self, work: PutOff) {
+        self.put_off.push(work);
+    }
+
+    /// Does the work that was put off; returns whether there was any.
+    #[inline]
+    pub(crate) fn catch_up(self: &Arc<Self>) -> bool {
+        !self.put_off.is_empty()
+            && std::iter::from_fn(|| self.put_off.pop()).map(|work| work(self)).count() > 0
+    }
+
+    /// [`Transfers::get`] over this node's network.
+    pub(crate) fn get(&self, place: (RegionKey, u64), into: (MemoryMut, usize), then: Then) -> Status {
+        let status = self.transfers.get(&self.network, place, into, then);
+        self.call_helper();
+        status
+    }
+
+    /// [`Transfers::put`] over this node's network.
+    pub(crate) fn put(&self, place: (RegionKey, u64), from: Memory, then: Then) -> Status {
+        let status = self.transfers.put(&self.network, place, from, then);
+        self.call_helper();
+        status
+    }
+
+    /// Wakes a sleeping PE, if there is one, when a long copy is to be made: the PE that began the copy may be in its entry for long.
+    fn call_helper(&self) {
+        if !self.network.has_copies() {
+            return;
+        }
+        if self.watch.has_watcher() {
+            self.network.wake();
+        } else {
+            self.mailboxes.iter().any(|mailbox| mailbox.wake_parked());
+        }
     }
 
     /// Wakes one parked PE, to watch the network while the caller is busy, unless a PE watches it already.

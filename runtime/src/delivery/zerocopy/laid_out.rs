@@ -191,7 +191,7 @@ pub(crate) fn get(
                 finish(moved, memory);
             };
             let (place, into) = ((key, offset + origin as u64), (node.network.allocate(span), span));
-            return node.transfers.get(&node.network, place, into, Box::new(then));
+            return node.get(place, into, Box::new(then));
         }
     }
     Status::Complete

@@ -6,10 +6,12 @@ use super::destination::Destination;
 use super::gathering::{Fetch, Gathering, Plan};
 use super::laid_out::{Source, room};
 use super::remote_memory::{landing, release_to, send_release, view};
+use super::send::lend_or_copy;
 use crate::model::envelope::Call;
 use crate::model::nocopy::{Arrived, Descriptor, Filled, Leaving, Lender, Nocopy, NocopyKind, PostedMemory};
 use crate::node::Node;
 use chare_layout::Raw;
+use chare_lrts::reach::LONG_BYTES_MIN;
 use chare_lrts::{MemoryMut, RegionKey};
 use std::sync::Arc;
 
@@ -32,12 +34,9 @@ pub(crate) fn land(
     };
     let gathering = match call.nocopy.as_deref_mut() {
         None | Some(Nocopy::Arrived(_)) => return Ok(Some(call)),
-        Some(nocopy @ Nocopy::Leaving(_)) => {
-            let Nocopy::Leaving(leaving) = nocopy else { unreachable!("matched above") };
-            let landed = kinds.zip(std::mem::take(leaving));
-            let arrived = landed.map(|(kind, leaving)| land_here(node, kind, leaving, given(kind)));
-            *nocopy = Nocopy::Arrived(arrived.collect::<Result<_, _>>()?);
-            return Ok(Some(call));
+        Some(Nocopy::Leaving(leaving)) => {
+            let leaving = kinds.zip(std::mem::take(leaving));
+            Gathering::plan(leaving.map(|(kind, leaving)| plan_here(node, kind, leaving, given(kind))))?
         }
         Some(Nocopy::Described(descriptors)) => {
             let described = kinds.zip(std::mem::take(descriptors));
@@ -46,7 +45,9 @@ pub(crate) fn land(
     };
     match gathering.complete() {
         Ok(arrived) => {
-            call.nocopy.replace(Box::new(Nocopy::Arrived(arrived)));
+            if let Some(nocopy) = call.nocopy.as_deref_mut() {
+                *nocopy = Nocopy::Arrived(arrived);
+            }
             Ok(Some(call))
         }
         Err(gathering) => {
@@ -59,6 +60,33 @@ pub(crate) fn land(
             Ok(None)
         }
     }
+}
+
+/// Whether an argument of a call without posts is long and has to be packed here, in one go.
+pub(crate) fn packs_long(call: &Call) -> bool {
+    let Some(Nocopy::Described(descriptors)) = call.nocopy.as_deref() else { return false };
+    let is_packed = |kind: &NocopyKind, descriptor: &Descriptor| {
+        *kind == NocopyKind::Received
+            && matches!(descriptor, Descriptor::Lent { layout: Some(_), .. })
+            && descriptor.bytes() >= LONG_BYTES_MIN
+    };
+    call.entry.nocopy.iter().zip(descriptors).any(|(kind, descriptor)| is_packed(kind, descriptor))
+}
+
+/// Plans the way of an argument from the same process. A long copy goes the way of memory that this node has lent to itself, so that no
+/// PE waits for it.
+fn plan_here(
+    node: &Arc<Node>,
+    kind: NocopyKind,
+    leaving: Leaving,
+    given: Option<PostedMemory>,
+) -> Result<Plan<Arrived>, String> {
+    let is_long_copy = leaving.layout.is_none()
+        && given.as_ref().is_some_and(|given| given.layout.is_none() && given.bytes >= LONG_BYTES_MIN);
+    if is_long_copy {
+        return plan(node, kind, lend_or_copy(node, leaving, None), given);
+    }
+    land_here(node, kind, leaving, given).map(Plan::Ready)
 }
 
 /// Lands an argument from the same process: hands it over, or copies it once to where it is to be.

@@ -55,7 +55,7 @@ pub(crate) fn fetch(
         (Err(cause), _) => then_node.fail(JobError::Transfer { what: what(), node: then_node.id, cause }),
         (Ok(_), None) => unreachable!("a get hands its memory back"),
     };
-    node.transfers.get(&node.network, (key, offset), (into, bytes), Box::new(then));
+    node.get((key, offset), (into, bytes), Box::new(then));
 }
 
 /// Tells a lender that its memory is free again, and how many bytes of the memory were taken.

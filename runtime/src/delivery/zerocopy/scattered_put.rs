@@ -46,8 +46,7 @@ pub(crate) fn put_runs(
                 finish(moved);
             }
         };
-        let started =
-            node.transfers.put(&node.network, (key, place), memory.slice(done, len), Box::new(then));
+        let started = node.put((key, place), memory.slice(done, len), Box::new(then));
         if started == Status::Pending {
             status = Status::Pending;
         }

@@ -17,7 +17,7 @@ pub(crate) type Then = Box<dyn FnOnce(Completion) + Send>;
 /// State of a transfer when the call that started it returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// The path was a memory copy: the data are there. The callbacks fire all the same.
+    /// The path was a memory copy, and a short one: the data are there. The callbacks fire all the same.
     Complete,
     /// The transfer is under way. The callbacks fire when it is over.
     Pending,

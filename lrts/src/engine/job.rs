@@ -1,0 +1,167 @@
+#![expect(unsafe_code, reason = "copies pieces of claimed ranges from and to memory that a transfer owns")]
+//! Job: a get or put as a copy in fragments, which any number of threads and engines carry out.
+//!
+//! 1. A job owns what its copy needs: the claim on the peer's range, and the memory at this end.
+//! 2. A fragment is a range of the copy that one holder has to itself. It is split, never cloned, so no byte is copied twice.
+//! 3. Every fragment holds on to its job. The job ends when its last fragment is dropped: nobody touches its memory any more then. The
+//!    claim goes first, then the end is told, once.
+//! 4. A fragment that is dropped before all of it was copied makes its job end with an error: whoever loses fragments, by a panic too,
+//!    loses no job.
+
+use crate::error::TransferError;
+use crate::operation::{LocalMemory, Operation};
+use crate::region::ClaimedRange;
+use crossbeam_queue::SegQueue;
+use std::sync::{Arc, OnceLock};
+
+/// Bytes of a line of the cache: fragments begin and end on those of the memory that is written, so that two threads write no line in turn.
+const LINE_BYTES: usize = 64;
+
+/// The path that a job's transfer took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum CopyPath {
+    /// Within this process.
+    Within,
+    /// To and from memory that both processes map.
+    Mapping,
+    /// By the kernel.
+    Kernel,
+}
+
+/// A transfer whose copy is over, or was given up.
+pub(crate) struct Ended {
+    pub(crate) operation: Operation,
+    pub(crate) path: CopyPath,
+    pub(crate) result: Result<(), TransferError>,
+}
+
+struct Job {
+    /// `None` only once the end is being told.
+    operation: Option<Operation>,
+    range: Option<ClaimedRange>,
+    path: CopyPath,
+    /// Why it cannot be completed: the first reason.
+    fault: OnceLock<TransferError>,
+    told: Arc<SegQueue<Ended>>,
+}
+
+impl Job {
+    fn parts(&self) -> (&Operation, &ClaimedRange) {
+        match (&self.operation, &self.range) {
+            (Some(operation), Some(range)) => (operation, range),
+            _ => unreachable!("a job has both while a fragment holds it"),
+        }
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.range = None;
+        let Some(operation) = self.operation.take() else { return };
+        let result = self.fault.take().map_or(Ok(()), Err);
+        self.told.push(Ended { operation, path: self.path, result });
+    }
+}
+
+/// A range of a job's copy, for one thread or engine alone.
+pub(crate) struct Fragment {
+    job: Arc<Job>,
+    at: usize,
+    end: usize,
+}
+
+impl Fragment {
+    /// All of a transfer's copy. Its end goes to `told`.
+    pub(crate) fn whole(
+        operation: Operation,
+        range: ClaimedRange,
+        path: CopyPath,
+        told: &Arc<SegQueue<Ended>>,
+    ) -> Self {
+        let (end, told) = (operation.len, Arc::clone(told));
+        let job = Job { operation: Some(operation), range: Some(range), path, fault: OnceLock::new(), told };
+        Self { job: Arc::new(job), at: 0, end }
+    }
+
+    /// Bytes that are left to copy.
+    pub(crate) fn len(&self) -> usize {
+        self.end - self.at
+    }
+
+    /// Whether its job will end with an error, whatever becomes of this fragment.
+    pub(crate) fn is_in_vain(&self) -> bool {
+        self.job.fault.get().is_some()
+    }
+
+    /// Splits about `bytes` off its front, up to a line of the memory that is written; all of it, if it has no more.
+    pub(crate) fn split(&mut self, bytes: usize) -> Self {
+        let (operation, range) = self.job.parts();
+        let target = match &operation.local {
+            LocalMemory::Get(into) => into.address(),
+            // Of memory that is not here, the line is not known.
+            LocalMemory::Put(from) => range.address().unwrap_or(from.address().cast_mut()),
+        };
+        let past_line = target.wrapping_add(self.at + bytes).addr() % LINE_BYTES;
+        let taken = if bytes > past_line { bytes - past_line } else { bytes }.min(self.len());
+        let front = Self { job: Arc::clone(&self.job), at: self.at, end: self.at + taken };
+        self.at += taken;
+        front
+    }
+
+    /// First byte to read, and first to write, if both are in this process's address space. They are this fragment's while it lives: an
+    /// engine that uses them keeps it until it has stopped.
+    #[cfg_attr(any(not(test), loom), expect(dead_code, reason = "no engine of this build copies by itself"))]
+    pub(crate) fn places(&self) -> Option<(*const u8, *mut u8)> {
+        let (operation, range) = self.job.parts();
+        let there = range.address()?.wrapping_add(self.at);
+        Some(match &operation.local {
+            LocalMemory::Get(into) => (there.cast_const(), into.address().wrapping_add(self.at)),
+            LocalMemory::Put(from) => (from.address().wrapping_add(self.at), there),
+        })
+    }
+
+    /// Notes that its first `bytes` have been copied.
+    ///
+    /// # Panics
+    /// If it has fewer.
+    pub(crate) fn advance(&mut self, bytes: usize) {
+        assert!(bytes <= self.len(), "more was copied than there was");
+        self.at += bytes;
+    }
+
+    /// Copies what is left of it with this thread.
+    pub(crate) fn copy(mut self) {
+        let (operation, range) = self.job.parts();
+        // SAFETY: `at..end` lies within the operation's length, for which the range was claimed and the memory at this end has room
+        // (whoever made the job compared). Fragments never overlap (rule 2), so nobody else touches these bytes at either end. Both
+        // ends live as long as the job.
+        let copied = unsafe {
+            match &operation.local {
+                LocalMemory::Get(into) => {
+                    range.read(self.at, into.address().wrapping_add(self.at), self.len())
+                }
+                LocalMemory::Put(from) => {
+                    range.write(self.at, from.address().wrapping_add(self.at), self.len())
+                }
+            }
+        };
+        match copied {
+            Ok(()) => self.at = self.end,
+            Err(cause) => self.fail(cause),
+        }
+    }
+
+    fn fail(&self, cause: TransferError) {
+        // The first reason stays.
+        let _ = self.job.fault.set(cause);
+    }
+}
+
+impl Drop for Fragment {
+    fn drop(&mut self) {
+        if self.at < self.end {
+            let node = self.job.parts().0.key.node;
+            self.fail(TransferError::Refused { node, cause: "the copy was given up".to_owned() });
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Copy engines: long copies as jobs, which threads that poll, idle threads and engines carry out in fragments. Never on the way of
+//! messages: who posts a long copy goes on at once.
+//!
+//! 1. The thread that posted a job copies a fragment whenever it polls and nothing has arrived, so that a job goes on without anybody else;
+//!    any thread does so if no fragment of the job has been taken for a while, as when its poster is in a long entry.
+//! 2. A thread that has nothing else to do helps with any job.
+//! 3. Jobs are taken up in the order in which they were posted, fragments by their place. They end in any order.
+//! 4. What an engine hands back unfinished is copied by a processor.
+//! 5. A thread that has made a job end finds it in [`Copies::pop_ended`] right away: nobody has to be woken for it.
+//!
+//! A hardware engine (Intel's DSA, a GPU's copy engines) is one more [`Engine`]; this build has none.
+
+#[expect(clippy::module_inception, reason = "the trait of all engines")]
+mod engine;
+mod helpers;
+mod job;
+
+#[cfg(all(test, not(loom)))]
+mod mock;
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub(crate) use job::{CopyPath, Ended};
+
+use crate::operation::Operation;
+use crate::region::ClaimedRange;
+use crate::sync::spin_lock::SpinMutex;
+use crossbeam_queue::SegQueue;
+use engine::{Engine, Submitted};
+use helpers::Helpers;
+use job::Fragment;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+/// Least bytes of a get or put that goes on in pieces where it is a copy: up to there, it takes no longer than a thread may be busy anyway.
+pub const LONG_BYTES_MIN: usize = (128 << 10) + 1;
+
+/// Bytes of a fragment: some 10 us of a processor's time, in which a message waits for the thread that copies.
+const FRAGMENT_BYTES: usize = 64 << 10;
+
+/// Time without a fragment taken after which threads go on with a job that others have posted.
+const STANDSTILL: Duration = Duration::from_micros(100);
+
+/// Whose jobs a thread goes on with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Whose {
+    /// Those that stand still.
+    Forsaken,
+    /// Those that it has posted, too.
+    Own,
+    All,
+}
+
+/// A job's fragments that nobody has taken, as one.
+struct Standing {
+    rest: Fragment,
+    poster: ThreadId,
+    last_taken: Instant,
+}
+
+/// The long copies of one node.
+pub(crate) struct Copies {
+    /// Jobs whose end nobody has taken. Written by those who post and who take ends; read, as a hint, by all that poll. It orders nothing.
+    open: AtomicUsize,
+    standing: SpinMutex<VecDeque<Standing>>,
+    /// What engines did not finish.
+    left_over: SegQueue<Fragment>,
+    ended: Arc<SegQueue<Ended>>,
+    /// In the order in which they are offered a fragment. The last takes all.
+    engines: Box<[Box<dyn Engine>]>,
+}
+
+impl Copies {
+    /// No copies yet. The processors are the only engine.
+    pub(crate) fn new() -> Self {
+        Self::by(Vec::new())
+    }
+
+    /// The same with engines that are asked before the processors.
+    fn by(mut engines: Vec<Box<dyn Engine>>) -> Self {
+        engines.push(Box::new(Helpers));
+        Self {
+            open: AtomicUsize::new(0),
+            standing: SpinMutex::default(),
+            left_over: SegQueue::new(),
+            ended: Arc::default(),
+            engines: engines.into(),
+        }
+    }
+
+    /// Makes a job of a transfer whose range was claimed, and whose own memory has room for it.
+    pub(crate) fn post(&self, operation: Operation, range: ClaimedRange, path: CopyPath) {
+        self.open.fetch_add(1, Ordering::Relaxed);
+        let rest = Fragment::whole(operation, range, path, &self.ended);
+        let (poster, last_taken) = (std::thread::current().id(), Instant::now());
+        self.standing.lock().push_back(Standing { rest, poster, last_taken });
+    }
+
+    /// Whether nothing is to be done: one load of a line that is written only with jobs.
+    #[inline]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.open.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether a fragment waits for somebody to take it.
+    pub(crate) fn has_fragments(&self) -> bool {
+        !self.is_idle() && (!self.left_over.is_empty() || !self.standing.lock().is_empty())
+    }
+
+    /// Whether nobody has to poll: what is left runs on threads that will see to its end.
+    pub(crate) fn may_sleep(&self) -> bool {
+        self.is_idle()
+            || !self.has_fragments()
+                && self.ended.is_empty()
+                && self.engines.iter().all(|engine| engine.is_idle())
+    }
+
+    /// Goes on with the copies: feeds the engines, and copies one fragment with this thread. Returns whether it did.
+    pub(crate) fn carry_on(&self, whose: Whose) -> bool {
+        let others = &self.engines[..self.engines.len() - 1];
+        for engine in others {
+            engine.poll(&mut |mut fragment, moved| {
+                fragment.advance(moved);
+                if fragment.len() > 0 {
+                    self.left_over.push(fragment);
+                }
+            });
+        }
+        if let Some(fragment) = self.left_over.pop() {
+            fragment.copy();
+            return true;
+        }
+        while let Some(fragment) = self.take(whose) {
+            if self.submit(fragment) == Submitted::Over {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Gives a fragment to the first engine that takes it.
+    fn submit(&self, mut fragment: Fragment) -> Submitted {
+        for engine in &self.engines {
+            match engine.submit(fragment) {
+                Ok(submitted) => return submitted,
+                Err(refused) => fragment = refused,
+            }
+        }
+        unreachable!("the processors take every fragment")
+    }
+
+    /// The next fragment for this thread.
+    fn take(&self, whose: Whose) -> Option<Fragment> {
+        let mut in_vain = Vec::new();
+        let mut standing = self.standing.lock();
+        let taken = loop {
+            let Some(position) = position(&standing, whose) else { break None };
+            let job = &mut standing[position];
+            let is_in_vain = job.rest.is_in_vain();
+            let fragment = if is_in_vain { None } else { Some(job.rest.split(FRAGMENT_BYTES)) };
+            job.last_taken = Instant::now();
+            if (is_in_vain || job.rest.len() == 0)
+                && let Some(over) = standing.remove(position)
+            {
+                in_vain.push(over);
+            }
+            if fragment.is_some() {
+                break fragment;
+            }
+        };
+        drop(standing);
+        // Not under the lock: the memory of a job may go with its last fragment.
+        drop(in_vain);
+        taken
+    }
+
+    /// A job that is over, and not told yet. Who is told of it hears of it once.
+    pub(crate) fn pop_ended(&self) -> Option<Ended> {
+        let ended = self.ended.pop()?;
+        self.open.fetch_sub(1, Ordering::Relaxed);
+        Some(ended)
+    }
+
+    /// Puts the end of a job back that cannot be told now.
+    pub(crate) fn put_back(&self, ended: Ended) {
+        self.open.fetch_add(1, Ordering::Relaxed);
+        self.ended.push(ended);
+    }
+}
+
+/// The job with which this thread goes on.
+fn position(standing: &VecDeque<Standing>, whose: Whose) -> Option<usize> {
+    let first = standing.front()?;
+    let forsaken = || (first.last_taken.elapsed() >= STANDSTILL).then_some(0);
+    match whose {
+        Whose::All => Some(0),
+        Whose::Forsaken => forsaken(),
+        Whose::Own => {
+            let own = std::thread::current().id();
+            standing.iter().position(|job| job.poster == own).or_else(forsaken)
+        }
+    }
+}

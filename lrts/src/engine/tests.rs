@@ -1,0 +1,250 @@
+#![expect(unsafe_code, reason = "implements a range of another process by memory of this one")]
+//! Conformance of copy engines: whatever an engine does, and whoever takes part, every job ends once, with its bytes or an error, and
+//! nobody holds its memory any more then.
+//!
+//! `CHARE_ENGINE_SEEDS` says how many courses of events are drawn.
+
+use super::engine::Engine;
+use super::mock::Mock;
+use super::*;
+use crate::error::TransferError;
+use crate::ids::NodeId;
+use crate::memcpy::copy;
+use crate::memory::MemoryMut;
+use crate::operation::LocalMemory;
+use crate::region::claim::ClaimMode;
+use crate::region::{ForeignRange, Held, RegionKey, Regions};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+
+/// Seeds of one run, unless the environment says otherwise.
+const SEEDS: u64 = 3_000;
+
+/// What a job's copy runs into.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Course {
+    Get,
+    Put,
+    /// From another process, by this one's processors alone.
+    Foreign,
+    /// The same, whose kernel refuses somewhere.
+    Refused,
+    /// The same, where the copying thread panics somewhere.
+    Panic,
+}
+
+/// The memory of another process; what lies from `trouble_at` on cannot be had.
+struct Foreign {
+    bytes: Vec<u8>,
+    course: Course,
+    trouble_at: usize,
+}
+
+impl ForeignRange for Foreign {
+    unsafe fn read(&self, at: usize, into: *mut u8, len: usize) -> Result<(), TransferError> {
+        if self.course != Course::Foreign && at + len > self.trouble_at {
+            assert!(self.course != Course::Panic, "the copying thread panics");
+            return Err(TransferError::Refused { node: NodeId(1), cause: "as drawn".to_owned() });
+        }
+        // SAFETY: `at + len` lies within the range, and `into` is the caller's.
+        unsafe { std::ptr::copy_nonoverlapping(self.bytes[at..at + len].as_ptr(), into, len) };
+        Ok(())
+    }
+
+    unsafe fn write(&self, _: usize, _: *const u8, _: usize) -> Result<(), TransferError> {
+        unreachable!("no job of these tests writes to another process")
+    }
+}
+
+struct Posted {
+    course: Course,
+    key: RegionKey,
+    len: usize,
+}
+
+fn byte(token: u64, at: usize) -> u8 {
+    (at.wrapping_mul(31) >> 3) as u8 ^ token as u8
+}
+
+fn filled(token: u64, len: usize) -> MemoryMut {
+    MemoryMut::from_vec((0..len).map(|at| byte(token, at)).collect())
+}
+
+/// Posts a job of a drawn kind.
+fn post(copies: &Copies, regions: &Arc<Regions>, token: u64, chance: &mut StdRng) -> Posted {
+    let courses = [Course::Get, Course::Put, Course::Foreign, Course::Refused, Course::Panic];
+    let course = courses[chance.random_range(0..courses.len())];
+    let len = chance.random_range(1..4 * FRAGMENT_BYTES);
+    let held = match course {
+        Course::Put => Held::Target(MemoryMut::heap_zeroed(len)),
+        _ => Held::Source(filled(token, len).freeze()),
+    };
+    let key = regions.register(held).expect("there is room");
+    let (local, mode) = match course {
+        Course::Put => (LocalMemory::Put(filled(token, len).freeze()), ClaimMode::Write),
+        _ => (LocalMemory::Get(MemoryMut::heap_zeroed(len)), ClaimMode::Read),
+    };
+    let range = match course {
+        Course::Get | Course::Put => copy::claim(regions, &key, 0, len, mode).expect("nobody else claims it"),
+        _ => {
+            let bytes = filled(token, len).as_slice().to_vec();
+            ClaimedRange::there(Foreign { bytes, course, trouble_at: chance.random_range(0..len) })
+        }
+    };
+    let path = if matches!(course, Course::Get | Course::Put) { CopyPath::Within } else { CopyPath::Kernel };
+    copies.post(Operation { key, offset: 0, len, token, local }, range, path);
+    Posted { course, key, len }
+}
+
+/// Checks a job that has ended. Only what was drawn to fail may have failed, or anything where engines panic.
+fn check(ended: Ended, posted: &Posted, regions: &Arc<Regions>, engines_panic: bool) {
+    let Ended { operation: Operation { token, len, local, .. }, result, .. } = ended;
+    assert_eq!(len, posted.len);
+    assert!(!regions.is_claimed(&posted.key), "the claim goes before the end is told");
+    let held = regions.deregister(&posted.key).expect("it is live").expect("nobody touches it");
+    let is_whole = |memory: &[u8]| memory.iter().enumerate().all(|(at, is)| *is == byte(token, at));
+    match result {
+        Ok(()) => assert!(match (&local, &held) {
+            (LocalMemory::Get(into), _) => is_whole(into.as_slice()),
+            (LocalMemory::Put(_), Held::Target(memory)) => is_whole(memory.as_slice()),
+            (LocalMemory::Put(_), Held::Source(_)) => false,
+        }),
+        Err(_) => assert!(engines_panic || matches!(posted.course, Course::Refused | Course::Panic)),
+    }
+    // What cannot be had in full is no success.
+    assert!(result.is_err() || !matches!(posted.course, Course::Refused | Course::Panic));
+}
+
+/// Goes on with the copies; a panic of an engine or a copy is the end of neither.
+fn carry_on(copies: &Copies, whose: Whose) {
+    let _ = catch_unwind(AssertUnwindSafe(|| copies.carry_on(whose)));
+}
+
+/// One course of events, by one thread, or with others that help.
+fn play(seed: u64, regions: &Arc<Regions>) {
+    let mut chance = StdRng::seed_from_u64(seed);
+    let (panics, has_engine, helpers) =
+        (chance.random_ratio(1, 4), chance.random_ratio(3, 4), if seed.is_multiple_of(50) { 2 } else { 0 });
+    let engines = has_engine.then(|| Box::new(Mock::new(seed, panics)) as Box<dyn Engine>);
+    let copies = Copies::by(engines.into_iter().collect());
+    let mut posted = Vec::new();
+    let ends = Mutex::new(Vec::new());
+    let collect = || ends.lock().expect("no panic").extend(std::iter::from_fn(|| copies.pop_ended()));
+    std::thread::scope(|scope| {
+        let jobs = chance.random_range(1..5);
+        for token in 0..jobs {
+            posted.push(post(&copies, regions, token, &mut chance));
+            for _ in 0..chance.random_range(0..4) {
+                carry_on(&copies, Whose::Own);
+            }
+        }
+        for _ in 0..helpers {
+            scope.spawn(|| {
+                while !copies.is_idle() {
+                    carry_on(&copies, Whose::All);
+                    collect();
+                    std::thread::yield_now();
+                }
+            });
+        }
+        while !copies.is_idle() {
+            carry_on(&copies, if chance.random_ratio(1, 2) { Whose::Own } else { Whose::All });
+            // An end that cannot be told now comes again.
+            if chance.random_ratio(1, 4)
+                && let Some(ended) = copies.pop_ended()
+            {
+                copies.put_back(ended);
+            }
+            collect();
+        }
+    });
+    assert!(copies.may_sleep() && !copies.has_fragments());
+    let ends = ends.into_inner().expect("no panic");
+    assert_eq!(ends.len(), posted.len(), "every job ends once");
+    let mut told = vec![false; posted.len()];
+    for ended in ends {
+        let token = ended.operation.token as usize;
+        assert!(!std::mem::replace(&mut told[token], true), "told twice");
+        check(ended, &posted[token], regions, panics && has_engine);
+    }
+}
+
+#[test]
+fn nothing_is_lost_and_nothing_told_twice() {
+    let seeds = std::env::var("CHARE_ENGINE_SEEDS").map_or(SEEDS, |seeds| seeds.parse().expect("a number"));
+    let regions = Arc::new(Regions::new(NodeId(0)).expect("shared memory for the board"));
+    let hook = std::panic::take_hook();
+    // The panics that are drawn would fill the output.
+    std::panic::set_hook(Box::new(|_| ()));
+    let failed = (0..seeds).find(|seed| catch_unwind(AssertUnwindSafe(|| play(*seed, &regions))).is_err());
+    std::panic::set_hook(hook);
+    if let Some(seed) = failed {
+        // Once more, in words.
+        play(seed, &regions);
+        panic!("seed {seed}");
+    }
+}
+
+#[test]
+fn copies_that_nobody_finishes_give_their_claims_back() {
+    let regions = Arc::new(Regions::new(NodeId(0)).expect("shared memory for the board"));
+    for (taken, engines) in [(0, 0), (2, 0), (2, 1)] {
+        let engines = (0..engines).map(|seed| Box::new(Mock::new(seed, false)) as Box<dyn Engine>);
+        let copies = Copies::by(engines.collect());
+        let len = 5 * FRAGMENT_BYTES;
+        let key = regions.register(Held::Source(filled(0, len).freeze())).expect("there is room");
+        let range = copy::claim(&regions, &key, 0, len, ClaimMode::Read).expect("nobody else claims it");
+        let local = LocalMemory::Get(MemoryMut::heap_zeroed(len));
+        copies.post(Operation { key, offset: 0, len, token: 0, local }, range, CopyPath::Within);
+        (0..taken).for_each(|_| assert!(copies.carry_on(Whose::Own)));
+        assert!(regions.is_claimed(&key) && !copies.may_sleep());
+        drop(copies);
+        assert!(!regions.is_claimed(&key), "after {taken} fragments");
+    }
+}
+
+#[test]
+fn a_job_goes_on_without_its_poster() {
+    let regions = Arc::new(Regions::new(NodeId(0)).expect("shared memory for the board"));
+    let copies = Copies::new();
+    let len = 3 * FRAGMENT_BYTES;
+    let key = regions.register(Held::Source(filled(0, len).freeze())).expect("there is room");
+    std::thread::scope(|scope| {
+        let poster = scope.spawn(|| {
+            let range = copy::claim(&regions, &key, 0, len, ClaimMode::Read).expect("nobody else claims it");
+            let local = LocalMemory::Get(MemoryMut::heap_zeroed(len));
+            copies.post(Operation { key, offset: 0, len, token: 0, local }, range, CopyPath::Within);
+        });
+        poster.join().expect("no panic");
+        // It is left alone at first, then it stands still.
+        while copies.has_fragments() {
+            copies.carry_on(Whose::Own);
+        }
+    });
+    let ended = copies.pop_ended().expect("it is over");
+    assert_eq!((ended.operation.token, ended.result), (0, Ok(())));
+    assert!(copies.pop_ended().is_none() && copies.is_idle());
+}
+
+#[test]
+fn fragments_end_on_lines_of_the_memory_that_is_written() {
+    let regions = Arc::new(Regions::new(NodeId(0)).expect("shared memory for the board"));
+    let copies = Copies::new();
+    let len = 4 * FRAGMENT_BYTES;
+    let key = regions.register(Held::Target(MemoryMut::heap_zeroed(len + 1))).expect("there is room");
+    let range = copy::claim(&regions, &key, 1, len, ClaimMode::Write).expect("nobody else claims it");
+    let target = range.address().expect("it is here").addr();
+    let local = LocalMemory::Put(filled(0, len).freeze());
+    copies.post(Operation { key, offset: 1, len, token: 0, local }, range, CopyPath::Within);
+    let (mut at, mut lengths) = (target, Vec::new());
+    while let Some(fragment) = copies.take(Whose::Own) {
+        lengths.push(fragment.len());
+        at += fragment.len();
+        assert!(at.is_multiple_of(64) || at == target + len, "{lengths:?}");
+        fragment.copy();
+    }
+    assert_eq!(lengths.iter().sum::<usize>(), len);
+    assert!(lengths.len() <= 5, "{lengths:?}");
+}

@@ -1,0 +1,180 @@
+//! Copying: which transfers are carried out in pieces, by whom, and how they end.
+//!
+//! A get or put whose path is a copy is over when it is posted if it is short. A long one becomes a job of the copy engines: it ends in
+//! [`Lrts::progress`](crate::Lrts::progress) or in [`Reach::help`].
+
+use super::Reach;
+use super::route::Peer;
+use super::traffic::Count;
+use super::transfer::{Stub, Tried, copy_within, post_on};
+use crate::engine::{CopyPath, Ended, LONG_BYTES_MIN, Whose};
+use crate::error::TransferError;
+use crate::lrts::{Lrts, Posted, Sink};
+use crate::memcpy::copy;
+use crate::operation::{LocalMemory, Operation};
+use crate::region::claim::ClaimMode;
+use crate::region::{ClaimError, ClaimedRange};
+use std::sync::atomic::Ordering;
+
+impl Reach {
+    /// Carries out a transfer with this node itself.
+    ///
+    /// # Errors
+    /// The transfer, while another claim is in its way.
+    pub(super) fn copy_in_this_process(&self, operation: Operation) -> Result<Posted, Operation> {
+        if !is_long(&operation) {
+            return copy_within(operation, &self.regions);
+        }
+        let Operation { key, offset, len, .. } = &operation;
+        let claimed = copy::claim(&self.regions, key, *offset, *len, mode_of(&operation));
+        match self.post_copy(operation, claimed, CopyPath::Within)? {
+            Tried::Works(posted) => Ok(posted),
+            Tried::Fails(operation, cause) => Ok(Posted::Done(operation.end(Err(cause)))),
+        }
+    }
+
+    /// Posts a transfer on a path that copies, or does not work.
+    ///
+    /// # Errors
+    /// The transfer, when there is no room for it now.
+    pub(super) fn attempt_copy(
+        &self,
+        by: &dyn Lrts,
+        operation: Operation,
+        path: CopyPath,
+    ) -> Result<Tried<Posted>, Operation> {
+        if is_long(&operation) {
+            let Operation { key, offset, len, .. } = &operation;
+            match by.claim(key, *offset, *len, mode_of(&operation)).transpose() {
+                None => {}
+                Some(claimed) => return self.post_copy(operation, claimed, path),
+            }
+        }
+        let stub = Stub::of(&operation);
+        Ok(match post_on(by, operation)? {
+            Posted::Done(completion) => stub.judge(completion).map(Posted::Done),
+            Posted::Pending => Tried::Works(Posted::Pending),
+        })
+    }
+
+    /// Makes a job of a transfer whose range is claimed.
+    ///
+    /// # Errors
+    /// As of `attempt_copy`.
+    fn post_copy(
+        &self,
+        operation: Operation,
+        claimed: Result<ClaimedRange, ClaimError>,
+        path: CopyPath,
+    ) -> Result<Tried<Posted>, Operation> {
+        match claimed {
+            Ok(range) => {
+                self.copies.post(operation, range, path);
+                Ok(Tried::Works(Posted::Pending))
+            }
+            Err(ClaimError::Busy) => Err(operation),
+            Err(ClaimError::Failed(cause @ TransferError::Refused { .. })) => {
+                Ok(Tried::Fails(operation, cause))
+            }
+            Err(ClaimError::Failed(cause)) => Ok(Tried::Works(Posted::Done(operation.end(Err(cause))))),
+        }
+    }
+
+    /// Whether a long copy waits for a thread that goes on with it.
+    #[inline]
+    pub fn has_copies(&self) -> bool {
+        self.copies.has_fragments()
+    }
+
+    /// Copies a piece of a long copy, whoever has posted it, and tells `sink` of those that have ended. For a thread that has nothing
+    /// else to do. Returns whether there was any to do. About 10 us; one load if there is nothing.
+    pub fn help(&self, sink: &mut dyn Sink) -> bool {
+        self.go_on(Whose::All, sink)
+    }
+
+    /// Goes on with the long copies that this thread has posted, and with those that stand still: a part of
+    /// [`Lrts::progress`](crate::Lrts::progress), for a thread that leaves the rest of the network alone.
+    #[inline]
+    pub fn go_on_copying(&self, sink: &mut dyn Sink) -> bool {
+        self.go_on(Whose::Own, sink)
+    }
+
+    /// The same for a thread that has something to do first, as far as it cannot wait.
+    #[inline]
+    pub(super) fn go_on_if_forsaken(&self, sink: &mut dyn Sink) -> bool {
+        self.go_on(Whose::Forsaken, sink)
+    }
+
+    #[inline]
+    fn go_on(&self, whose: Whose, sink: &mut dyn Sink) -> bool {
+        !self.copies.is_idle() && self.copy_on(whose, sink)
+    }
+
+    #[inline(never)]
+    fn copy_on(&self, whose: Whose, sink: &mut dyn Sink) -> bool {
+        // Who posted them may be gone.
+        let whose = if self.closing.load(Ordering::Acquire) { Whose::All } else { whose };
+        let mut happened = self.copies.carry_on(whose);
+        while let Some(ended) = self.copies.pop_ended() {
+            if !self.end_copy(ended, sink) {
+                break;
+            }
+            happened = true;
+        }
+        happened
+    }
+
+    /// Tells of a copy that is over, or lets the next path have its transfer. Returns `false` when there was no room for that now.
+    fn end_copy(&self, ended: Ended, sink: &mut dyn Sink) -> bool {
+        let Ended { operation, path, result } = ended;
+        let Err(cause) = result else {
+            let len = operation.len;
+            sink.completion(operation.end(Ok(len)));
+            return true;
+        };
+        let peer = &self.peers[operation.key.node.index()];
+        count_of(peer, path).take_back(operation.len);
+        let is_worth_another_path =
+            path == CopyPath::Kernel && matches!(cause, TransferError::Refused { .. });
+        if !is_worth_another_path || self.closing.load(Ordering::Acquire) {
+            sink.completion(operation.end(Err(cause)));
+            return true;
+        }
+        self.give_up(peer, &peer.kernel_copy, &cause);
+        let len = operation.len;
+        match self.transfer(operation) {
+            Ok(Posted::Done(completion)) => sink.completion(completion),
+            Ok(Posted::Pending) => {}
+            Err(operation) => {
+                count_of(peer, path).add(len);
+                self.copies.put_back(Ended { operation, path, result: Err(cause) });
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Whether a transfer takes so long to copy that nobody should wait for it. One that has too little memory fails at once.
+fn is_long(operation: &Operation) -> bool {
+    let has_room = match &operation.local {
+        LocalMemory::Get(into) => operation.len <= into.len(),
+        LocalMemory::Put(_) => true,
+    };
+    operation.len >= LONG_BYTES_MIN && has_room
+}
+
+fn mode_of(operation: &Operation) -> ClaimMode {
+    match &operation.local {
+        LocalMemory::Get(_) => ClaimMode::Read,
+        LocalMemory::Put(_) => ClaimMode::Write,
+    }
+}
+
+/// Where a copy by this path was counted.
+fn count_of(peer: &Peer, path: CopyPath) -> &Count {
+    match path {
+        CopyPath::Within | CopyPath::Mapping => &peer.traffic.copied,
+        CopyPath::Kernel => &peer.traffic.kernel_copied,
+    }
+}

@@ -1,0 +1,104 @@
+#![expect(unsafe_code, reason = "copies between claimed ranges and owned memory")]
+//! Claimed range: a piece of a region under a claim, which its holder copies from or to bit by bit, on any thread.
+//!
+//! The claim keeps the bytes where they are, and correct nodes away from them, until the range is dropped.
+
+use crate::error::TransferError;
+use crate::memory::Owner;
+
+/// A range of another process, which the kernel copies.
+pub(crate) trait ForeignRange: Send + Sync {
+    /// Fills `len` bytes at `into` from the range, from `at` on.
+    ///
+    /// # Errors
+    /// [`TransferError::PeerLost`] or [`TransferError::Refused`]; some of the bytes may have been written.
+    ///
+    /// # Safety
+    /// `at + len` lies within the range, and `into` is valid for writes of `len` bytes that nobody else touches.
+    unsafe fn read(&self, at: usize, into: *mut u8, len: usize) -> Result<(), TransferError>;
+
+    /// Writes `len` bytes at `from` into the range, from `at` on.
+    ///
+    /// # Errors
+    /// As for `read`.
+    ///
+    /// # Safety
+    /// `at + len` lies within the range, `from` is valid for reads of `len` bytes, and nobody else touches that part of the range.
+    unsafe fn write(&self, at: usize, from: *const u8, len: usize) -> Result<(), TransferError>;
+}
+
+enum Place {
+    /// In memory that this process has, or maps.
+    Here {
+        address: *mut u8,
+        _owner: Owner,
+    },
+    There(Box<dyn ForeignRange>),
+}
+
+/// A range of a region that copies reach while it lives; see [`Lrts::claim`](crate::Lrts::claim).
+pub struct ClaimedRange(Place);
+
+// SAFETY: an address that stays valid while the owner lives, and the owner, which is `Send` and `Sync`; what may be done with the
+// bytes is argued where it is done.
+unsafe impl Send for ClaimedRange {}
+// SAFETY: as above: `&ClaimedRange` gives out the address, and copies whose callers argue for them.
+unsafe impl Sync for ClaimedRange {}
+
+impl ClaimedRange {
+    /// A range in this process's address space, from `address` on. It stays valid, and under its claim, while `owner` lives.
+    pub(crate) fn here(address: *mut u8, owner: Owner) -> Self {
+        Self(Place::Here { address, _owner: owner })
+    }
+
+    /// A range of another process.
+    pub(crate) fn there(range: impl ForeignRange + 'static) -> Self {
+        Self(Place::There(Box::new(range)))
+    }
+
+    /// Its first byte, if it lies in this process's address space.
+    pub(crate) fn address(&self) -> Option<*mut u8> {
+        match &self.0 {
+            Place::Here { address, .. } => Some(*address),
+            Place::There(_) => None,
+        }
+    }
+
+    /// Fills `len` bytes at `into`, from `at` on. The two may overlap: a wrong board may name one range twice.
+    ///
+    /// # Errors
+    /// Those of a [`ForeignRange`].
+    ///
+    /// # Safety
+    /// As for [`ForeignRange::read`].
+    pub(crate) unsafe fn read(&self, at: usize, into: *mut u8, len: usize) -> Result<(), TransferError> {
+        match &self.0 {
+            Place::Here { address, .. } => {
+                // SAFETY: by the caller's promise, and because the owner keeps the range valid.
+                unsafe { std::ptr::copy(address.wrapping_add(at).cast_const(), into, len) };
+                Ok(())
+            }
+            // SAFETY: the caller's promise.
+            Place::There(range) => unsafe { range.read(at, into, len) },
+        }
+    }
+
+    /// Writes `len` bytes at `from`, from `at` on.
+    ///
+    /// # Errors
+    /// Those of a [`ForeignRange`].
+    ///
+    /// # Safety
+    /// As for [`ForeignRange::write`].
+    pub(crate) unsafe fn write(&self, at: usize, from: *const u8, len: usize) -> Result<(), TransferError> {
+        match &self.0 {
+            Place::Here { address, .. } => {
+                // SAFETY: by the caller's promise, and because the owner keeps the range valid.
+                unsafe { std::ptr::copy(from, address.wrapping_add(at), len) };
+                Ok(())
+            }
+            // SAFETY: the caller's promise.
+            Place::There(range) => unsafe { range.write(at, from, len) },
+        }
+    }
+}
