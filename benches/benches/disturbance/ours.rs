@@ -1,0 +1,127 @@
+//! Our side: PE 0 calls, and has 64 MiB land in the last PE of the job.
+
+use chare::prelude::*;
+use chare_benches::{Batches, tell};
+use std::process::ExitCode;
+use std::time::Instant;
+
+/// Elements of a landing.
+const LEN: usize = 8 << 20;
+
+/// How the bytes land.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Landing {
+    /// From memory that both processes map, where the receiver has posted.
+    Mapped,
+    /// From memory of the sender's process alone, where the receiver has posted.
+    Private,
+    /// From there into memory of the runtime.
+    Fetched,
+}
+
+/// Which PE is called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Called {
+    /// One of the node that has nothing to do.
+    Other,
+    /// Where the bytes land.
+    Landing,
+}
+
+/// Takes landings and calls.
+struct Lander {
+    posted: Option<BufferMut<u64>>,
+    is_over: bool,
+}
+
+#[chare(group)]
+impl Lander {
+    #[entry]
+    fn new() -> Self {
+        Self { posted: Some(BufferMut::zeroed(LEN)), is_over: false }
+    }
+
+    #[entry]
+    fn call(&mut self, number: u64, answer: Callback<u64>) {
+        answer.send(number);
+    }
+
+    #[entry]
+    fn land(&mut self, #[nocopy(post)] values: Posted<u64>, landed: Callback<()>) {
+        self.posted = Some(values.into_buffer());
+        landed.send(());
+    }
+
+    #[post(land)]
+    fn post_land(&mut self, values: Post<u64>, _landed: &Callback<()>) {
+        values.post(self.posted.take().expect("one landing at a time")).expect("it is as long");
+    }
+
+    #[entry]
+    fn fetch(&mut self, #[nocopy] _values: Received<u64>, landed: Callback<()>) {
+        landed.send(());
+    }
+
+    /// Has one landing after the other, until `stop`.
+    #[entry]
+    async fn have_landings(this: This<Self>, is_fetched: bool, is_mapped: bool, first: Callback<()>) {
+        let buffer: Buffer<u64> =
+            if is_mapped { BufferMut::from_fn(LEN, |_| 7).freeze() } else { vec![7; LEN].into() };
+        let last = this.collection().on(PeId(chare::pes() - 1));
+        let mut first = Some(first);
+        while !this.with(|lander| lander.is_over) {
+            let (landed, done) = chare::future();
+            if is_fetched {
+                last.fetch(buffer.clone(), done);
+            } else {
+                last.land(buffer.clone(), done);
+            }
+            landed.await;
+            if let Some(first) = first.take() {
+                first.send(());
+            }
+        }
+        chare::exit(0);
+    }
+
+    #[entry]
+    fn stop(&mut self) {
+        self.is_over = true;
+    }
+}
+
+/// Tells of each batch the time that all but 1% of its calls stay below.
+pub(crate) fn calls(batches: Batches, landing: Option<Landing>, called: Called) -> ExitCode {
+    chare::run(move |_| async move {
+        let landers = LanderProxy::create();
+        let last = chare::pes() - 1;
+        let target = landers.on(PeId(if called == Called::Landing { last } else { last - 1 }));
+        if let Some(landing) = landing {
+            let (landed, first) = chare::future();
+            let feeder = landers.on(PeId(0));
+            feeder.have_landings(landing == Landing::Fetched, landing == Landing::Mapped, first);
+            landed.await;
+        }
+        // The first batch warms up.
+        for batch in 0..=batches.count {
+            let mut times_ns = Vec::new();
+            for number in 0..batches.operations {
+                let began = Instant::now();
+                let (answered, answer) = chare::future();
+                target.call(number, answer);
+                assert_eq!(answered.await, number);
+                times_ns.push(began.elapsed().as_nanos() as f64);
+            }
+            times_ns.sort_by(f64::total_cmp);
+            if batch > 0 {
+                tell(times_ns[times_ns.len() * 99 / 100]);
+            }
+        }
+        match landing {
+            Some(_) => landers.on(PeId(0)).stop(),
+            None => chare::exit(0),
+        }
+        // The feeder ends the job.
+        chare::future::<()>().0.await;
+    })
+}
