@@ -35,10 +35,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-/// Least bytes of a get or put that goes on in pieces where it is a copy: up to there, it takes no longer than a thread may be busy anyway.
+/// Least bytes of a get or put that goes on in pieces where it is a copy: up to there, it takes
+/// no longer than two pieces.
 pub const LONG_BYTES_MIN: usize = (128 << 10) + 1;
 
-/// Bytes of a fragment: some 10 us of a processor's time, in which a message waits for the thread that copies.
+/// Bytes of a fragment: 3 us of a processor's time, or 14 where pages are touched for the first time (measured for CMA), in which a message
+/// waits for the thread that copies.
 const FRAGMENT_BYTES: usize = 64 << 10;
 
 /// Time without a fragment taken after which threads go on with a job that others have posted.

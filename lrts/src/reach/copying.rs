@@ -87,7 +87,7 @@ impl Reach {
     }
 
     /// Copies a piece of a long copy, whoever has posted it, and tells `sink` of those that have ended. For a thread that has nothing
-    /// else to do. Returns whether there was any to do. About 10 us; one load if there is nothing.
+    /// else to do. Returns whether there was any to do. As long as a copy of 64 KiB; one load if there is nothing.
     pub fn help(&self, sink: &mut dyn Sink) -> bool {
         self.go_on(Whose::All, sink)
     }

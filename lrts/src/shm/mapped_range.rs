@@ -54,7 +54,7 @@ pub(super) fn lend(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<M
 pub(super) fn keep(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<ClaimedRange>, TransferError> {
     let range = locate(&claim, offset, len)?;
     // The claim goes before the mapping.
-    Ok(range.map(|range| ClaimedRange::here(range.address, Box::new((claim, range.mapping)))))
+    Ok(range.map(|range| ClaimedRange::here(range.address, Box::new((claim, range.arena)))))
 }
 
 struct MappedRange {

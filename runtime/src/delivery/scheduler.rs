@@ -25,7 +25,7 @@ const MAIL_INTERVAL: u32 = 64;
 const MAIL_LOOK_INTERVAL: u32 = 8;
 /// Time for which a PE with its own core spins before it sleeps: a few times what a sleep and wake-up cost (40-70 us).
 const SPIN_FOR: Duration = Duration::from_micros(200);
-/// Time without work after which a spinning PE helps with long copies, a piece of some 10 us between two looks for work. A PE that is called
+/// Time without work after which a spinning PE helps with long copies, a piece of 64 KiB between two looks for work. A PE that is called
 /// again and again, as in a ping-pong of 2 us between processes, is never that idle.
 const HELP_AFTER: Duration = Duration::from_micros(10);
 /// Looks for work between two readings of the clock: a reading costs as much as several looks (a quarter of a spinning PE's time in a
