@@ -38,6 +38,8 @@ pub(super) fn write(claim: &PeerClaim, put: &Put) -> Result<(), TransferError> {
 pub(super) struct KernelRange {
     claim: PeerClaim,
     remote: Remote,
+    /// Whether the neighbour is a node of this very process, which outlives it.
+    is_here: bool,
 }
 
 impl KernelRange {
@@ -45,7 +47,17 @@ impl KernelRange {
     /// [`TransferError::Refused`] when its board names an address that is none.
     pub(super) fn new(claim: PeerClaim, offset: u64) -> Result<Self, TransferError> {
         let remote = remote(&claim, offset)?;
-        Ok(Self { claim, remote })
+        let is_here = u32::try_from(remote.pid) == Ok(std::process::id());
+        Ok(Self { claim, remote, is_here })
+    }
+
+    /// Whether the neighbour has its memory. The kernel tells of a process that is gone, but not of a node that was dropped.
+    fn check(&self) -> Result<(), TransferError> {
+        let neighbour = self.claim.neighbour();
+        if self.is_here {
+            neighbour.read_link();
+        }
+        if neighbour.fate().is_some() { Err(TransferError::PeerLost(neighbour.node())) } else { Ok(()) }
     }
 
     fn at(&self, at: usize) -> Result<Remote, TransferError> {
@@ -57,12 +69,16 @@ impl KernelRange {
 
 impl ForeignRange for KernelRange {
     unsafe fn read(&self, at: usize, into: *mut u8, len: usize) -> Result<(), TransferError> {
+        self.check()?;
         // SAFETY: the caller's promise. In this very process the read claim keeps the range as the region's owner published it.
         let copied = unsafe { sys::transfer(Direction::Read, self.at(at)?, into, len, PIECE_BYTES_MAX) };
-        copied.map_err(|error| failure(&self.claim, error))
+        copied.map_err(|error| failure(&self.claim, error))?;
+        // What was read of a node that was dropped meanwhile is anything.
+        self.check()
     }
 
     unsafe fn write(&self, at: usize, from: *const u8, len: usize) -> Result<(), TransferError> {
+        self.check()?;
         let (remote, from) = (self.at(at)?, from.cast_mut());
         // SAFETY: the caller's promise: `from` is only read in this direction, and the part of the range is the caller's alone.
         let copied = unsafe { sys::transfer(Direction::Write, remote, from, len, PIECE_BYTES_MAX) };

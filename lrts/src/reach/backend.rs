@@ -36,6 +36,10 @@ impl Lrts for Reach {
     fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {
         let len = frame.len();
         assert!(len <= self.frame_bytes_max, "frame of {len} bytes");
+        // The carriers may be told later.
+        if self.closing.load(Ordering::Acquire) {
+            return Err(NoRoom);
+        }
         match (self.peers[target.index()].messages, &self.shm, &self.tcp, &self.fabric) {
             (Carrier::Shm, Some(shm), ..) => shm.send(target, frame),
             (Carrier::Tcp, _, Some(tcp), _) => tcp.send(target, frame),
@@ -105,7 +109,7 @@ impl Lrts for Reach {
 
     fn shutdown(&self) {
         self.closing.store(true, Ordering::Release);
-        self.carriers().for_each(|carrier| carrier.shutdown());
+        self.take_leave();
     }
 
     fn is_closed(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Copying: which transfers are carried out in pieces, by whom, and how they end.
 //!
 //! A get or put whose path is a copy is over when it is posted if it is short. A long one becomes a job of the copy engines: it ends in
-//! [`Lrts::progress`](crate::Lrts::progress) or in [`Reach::help`].
+//! [`Lrts::progress`] or in [`Reach::help`].
 
 use super::Reach;
 use super::route::Peer;
@@ -14,7 +14,7 @@ use crate::memcpy::copy;
 use crate::operation::{LocalMemory, Operation};
 use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, ClaimedRange};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{Ordering, fence};
 
 impl Reach {
     /// Carries out a transfer with this node itself.
@@ -93,7 +93,7 @@ impl Reach {
     }
 
     /// Goes on with the long copies that this thread has posted, and with those that stand still: a part of
-    /// [`Lrts::progress`](crate::Lrts::progress), for a thread that leaves the rest of the network alone.
+    /// [`Lrts::progress`], for a thread that leaves the rest of the network alone.
     #[inline]
     pub fn go_on_copying(&self, sink: &mut dyn Sink) -> bool {
         self.go_on(Whose::Own, sink)
@@ -121,7 +121,20 @@ impl Reach {
             }
             happened = true;
         }
+        self.take_leave();
         happened
+    }
+
+    /// Says goodbye once it is wanted and no copy is under way: a peer that has heard it may end, and its memory with it.
+    pub(super) fn take_leave(&self) {
+        // One of the thread that shuts down and the one that ends the last copy sees what the other has stored.
+        fence(Ordering::SeqCst);
+        if self.closing.load(Ordering::Relaxed)
+            && self.copies.is_idle()
+            && !self.has_left.swap(true, Ordering::AcqRel)
+        {
+            self.carriers().for_each(|carrier| carrier.shutdown());
+        }
     }
 
     /// Tells of a copy that is over, or lets the next path have its transfer. Returns `false` when there was no room for that now.

@@ -113,6 +113,8 @@ pub struct Reach {
     waker: Waker,
     frame_bytes_max: usize,
     closing: AtomicBool,
+    /// Whether the carriers were told to shut down.
+    has_left: AtomicBool,
 }
 
 impl Reach {
@@ -144,6 +146,7 @@ impl Reach {
             waker,
             frame_bytes_max,
             closing: AtomicBool::new(false),
+            has_left: AtomicBool::new(false),
         })
     }
 
