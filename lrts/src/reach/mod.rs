@@ -17,7 +17,7 @@
 //! 2. A transfer that a path refuses for good (the kernel denies CMA later, an arena cannot be mapped, a peer may not pin its memory) goes
 //!    on by messages, and so do all later ones of that peer on that path; one warning says so.
 //! 3. [`Reach::wake`] is kept until the next [`Reach::wait`] or `arm`: a wake-up is never lost.
-//! 4. A long copy, over whatever path, goes on in pieces (`engine`), in [`Lrts::progress`](crate::Lrts::progress) and [`Reach::help`]: no
+//! 4. A long copy, over whatever path, goes on in pieces (`engine`), in [`Lrts::progress`] and [`Reach::help`]: no
 //!    call takes longer than a piece.
 //! 5. Memory of ended registrations is collected by the code that registered it, with [`Regions::reap`].
 
