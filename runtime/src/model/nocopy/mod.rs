@@ -22,13 +22,14 @@ mod parts;
 mod posts;
 mod registration;
 pub(crate) mod selected;
+mod selection;
 mod several;
 mod view;
 
 pub(crate) use arguments::{Arrived, Filled, Nocopy};
 pub use arguments::{NocopyArguments, NocopyParameter, Posted, Received};
 pub(crate) use buffer::lend_vector;
-pub use buffer::{Buffer, BufferMut, BufferSelection, Element};
+pub use buffer::{Buffer, BufferMut, Element};
 pub use completion::Completion;
 pub(crate) use descriptor::{Descriptor, Few, Lender, LentLayout, ToldLayout, lent_bytes};
 pub(crate) use eager::EagerBytes;
@@ -44,5 +45,6 @@ pub use parts::{NotJoined, NotSplit, Part, PartLayout, PartMut, Rest, SendPart, 
 pub use posts::{MatchError, NotPosted, Post, PostError, PostRefusal, Posts};
 pub(crate) use posts::{PostSink, PostSlot, fits};
 pub use registration::Registration;
+pub use selection::BufferSelection;
 pub use several::{Several, SeveralMut};
 pub use view::ReceivedView;

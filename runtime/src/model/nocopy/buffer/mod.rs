@@ -9,7 +9,6 @@
 
 mod argument;
 mod foreign;
-mod selection;
 
 use bytemuck::Pod;
 use chare_lrts::{Memory, MemoryMut};
@@ -17,8 +16,6 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
-
-pub use selection::BufferSelection;
 
 /// An element of a nocopy buffer: plain old data that any thread may hold.
 #[diagnostic::on_unimplemented(

@@ -1,6 +1,6 @@
 //! Selections of buffers: the elements of a buffer that a layout names, for a put.
 
-use super::{Buffer, Element};
+use super::buffer::{Buffer, Element};
 use chare_layout::{Layout, Raw};
 use std::fmt;
 use std::sync::Arc;
