@@ -551,7 +551,7 @@ fn a_put_writes_what_a_layout_selects_of_the_peers_memory_and_nothing_else() {
                 let stale = target.handle().only(&face(edge, 0));
                 let too_many = Buffer::from(vec![1; edge * edge]).only(&face(edge, 2));
                 let (_, done) = chare::future::<Buffer<u32>>();
-                let misfit = rput(too_many, &target.handle().only(&face(edge, 0)), done);
+                let misfit = rput(too_many, target.handle().only(&face(edge, 0)), done);
                 match misfit.map(drop) {
                     Ok(()) => assert!((edge - 2) * (edge - 2) <= edge),
                     Err(misfit) => {

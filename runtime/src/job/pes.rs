@@ -6,6 +6,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 /// The most PEs of one node: more threads than any host has cores for is a mistyped number.
+#[cfg_attr(not(feature = "launch"), expect(unreachable_pub, reason = "`launch` shows it"))]
 pub const PES_PER_NODE_MAX: u32 = 4096;
 
 /// What `+p` says.
