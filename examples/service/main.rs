@@ -12,6 +12,7 @@ mod server;
 mod shelf;
 
 use chare::{JobHandle, Program};
+use chare_examples::start::parse;
 use clap::Parser;
 use server::{Service, router};
 use shelf::ShelfProxy;
@@ -41,7 +42,7 @@ fn main() -> ExitCode {
         Ok(program) => program,
         Err(code) => return code,
     };
-    let options = Options::parse_from(program.arguments());
+    let options: Options = parse(program.arguments());
     // Only node 0 gets past this line; the other processes have done their part when they return here.
     let job = match program.start() {
         Ok(job) => job,

@@ -1,7 +1,5 @@
 //! Acceptance tests: the promises to users, seen from outside: real programs, real processes, bounded time.
 
-#[cfg(feature = "dashboard")]
-mod dashboard;
 mod denial;
 mod flood;
 mod forged;

@@ -1,11 +1,9 @@
 //! Every example, run as a user runs it: in one process and in several, and with mistakes on the command line.
 
 mod pingpong;
-mod service;
 mod stencils;
-mod timeline;
 
-use chare_tests::{Outcome, Program};
+use chare_tests::{Outcome, Program, counted};
 
 fn run(example: &str, arguments: &str) -> Outcome {
     Program::example(example).run(arguments)
@@ -101,15 +99,6 @@ fn alltoall_loses_nothing() {
             assert!(said.contains("messages among"), "{shape}: {said}");
         }
     }
-}
-
-/// The sum of the counts under this name in all lines of `+stats`.
-fn counted(said: &str, name: &str) -> u64 {
-    let counts = said.lines().filter(|line| line.contains(" entries ")).map(|line| {
-        let mut words = line.split_whitespace().skip_while(|word| *word != name);
-        words.nth(1).and_then(|word| word.parse::<u64>().ok()).expect("a number after its name")
-    });
-    counts.sum()
 }
 
 #[test]

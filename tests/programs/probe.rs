@@ -343,6 +343,8 @@ async fn wait() {
     chare::post_buffer::<u8>(5, vec![0; 10]).expect("the tag is free");
     let (counted, done) = chare::future::<u64>();
     waiters.count(done);
+    // All that can arrive has arrived.
+    chare::quiescence().await;
     println!("waits");
     counted.await;
 }

@@ -12,6 +12,7 @@ mod program;
 mod providers;
 mod running;
 mod seat;
+mod stats;
 
 #[cfg(feature = "dashboard")]
 pub use browser::Browser;
@@ -22,3 +23,4 @@ pub use program::Program;
 pub use providers::providers;
 pub use running::{Outcome, Running};
 pub use seat::{Seat, own_processors};
+pub use stats::counted;

@@ -50,8 +50,9 @@ fn is_in_toolchain(path: &str) -> bool {
 }
 
 /// Packages that checks load or start at run time: libfabric, network namespaces, Open MPI, MPICH, Slurm. Slurm's own PMIx plugin opens
-/// `libpmix.so` by its development name. Then those that build the bindings of verbs, and those that make guests and run them.
-const PACKAGES: [&str; 14] = [
+/// `libpmix.so` by its development name. Then those that build the bindings of verbs, those that make guests and run them, and
+/// a browser that opens the dashboard.
+const PACKAGES: [&str; 15] = [
     "libfabric1",
     "iproute2",
     "openmpi-bin",
@@ -66,6 +67,7 @@ const PACKAGES: [&str; 14] = [
     "debootstrap",
     "busybox-static",
     "kmod",
+    "chromium",
 ];
 
 /// Installs Debian's packages that are missing. Without them the checks that need them are skipped, one by one.

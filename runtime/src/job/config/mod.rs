@@ -102,7 +102,7 @@ struct Options {
     /// Print counters per PE at the end
     #[arg(long)]
     stats: bool,
-    /// Serve a page and metrics of the running job, here [default: a free port of 127.0.0.1]
+    /// Serve a page and metrics of the job, here [default: a free port]
     #[arg(long, value_name = "ADDR:PORT", num_args = 0..=1, require_equals = true,
           default_missing_value = DASHBOARD_HERE)]
     dashboard: Option<SocketAddr>,
@@ -182,7 +182,7 @@ fn help(command: Command) -> String {
             let is_help = option.get_long() == Some("help");
             if is_help { option } else { option.help(format!("{help} [env: {twin}]")) }
         })
-        .term_width(110)
+        .term_width(118)
         .help_template("{options}");
     let table = command.render_help().to_string().replace("--", "+");
     format!(

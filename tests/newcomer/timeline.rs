@@ -1,6 +1,6 @@
 //! Timelines of `+trace`: what a viewer reads is JSON of the trace event format, complete and consistent, and `chare-trace` sums it up.
 
-use crate::{counted, pass};
+use chare_tests::{Program, counted};
 use chare_trace::{Summary, Timeline, describe, draw, find_files, merge, write_tables};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -94,7 +94,8 @@ fn a_timeline_shows_every_entry_and_every_message_between_pes() {
     for (style, path) in [("nocopy", ""), ("messages", "+nolocal"), ("awaited", "+lrts emulated")] {
         let trace = folder.path().join(style);
         let options = format!("+n 2 +p 2 +stats {path} +trace {}", trace.display());
-        let said = pass("stencil3d", &format!("16 8 --iterations 5 --style {style} {options}"));
+        let said =
+            Program::example("stencil3d").pass(&format!("16 8 --iterations 5 --style {style} {options}"));
         let files = find_files(&trace).expect("they are there");
         assert_eq!(files.len(), 2, "one for each node");
         let events: Vec<Value> = files.iter().flat_map(|file| read_strictly(file)).collect();

@@ -1,16 +1,23 @@
 //! The dashboard: who knows the token sees the job as it runs, in a page and as metrics; nobody else sees anything.
 
-use crate::run::deprived;
 use chare_tests::{Browser, Running};
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::process::Command;
 use std::time::Duration;
+
+/// The probe, all that it says on its standard output.
+fn probe(arguments: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("exec '{}' {arguments} 2>&1", env!("CARGO_BIN_EXE_probe"))]);
+    command
+}
 
 /// A job with traffic and its dashboard, as the job printed it: address and token.
 fn job() -> (Running, String, String) {
-    let job = Running::start(&mut deprived("exec 2>&1", "flood +n 2 +p 2 +dashboard"));
+    let job = Running::start(&mut probe("flood +n 2 +p 2 +dashboard"));
     let url = job.wait_for("the address", |line| line.strip_prefix("dashboard: http://").map(str::to_owned));
     let (address, token) = url.split_once("/?token=").expect("address and token");
     assert!(address.starts_with("127.0.0.1:") && token.len() == 32, "{url}");
@@ -131,7 +138,7 @@ fn the_page_shows_the_job_and_what_is_clicked() {
 
 #[test]
 fn without_the_option_nobody_listens() {
-    let job = Running::start(&mut deprived("exec 2>&1", "idle +p 2"));
+    let job = Running::start(&mut probe("idle +p 2"));
     job.wait_for("idle job", |line| (line == "idle").then_some(()));
     let inodes: Vec<String> = std::fs::read_dir(format!("/proc/{}/fd", job.pid()))
         .expect("it runs")
