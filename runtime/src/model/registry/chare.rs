@@ -1,3 +1,4 @@
+#![expect(unsafe_code, reason = "finds the type of a chare again, without the detour of `Any`")]
 //! Chares in their PE's table: the user's state, the chare's identity, and the handles through which entries reach both.
 
 use super::identity::{AnyChare, Identity};
@@ -9,7 +10,7 @@ use crate::model::arguments::{Arguments, Message};
 use crate::model::ids::Index;
 use crate::model::index::ArrayIndex;
 use chare_lrts::codec::CodecError;
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -70,6 +71,10 @@ impl<C: Chare> AnyChare for ChareCell<C> {
         &self.identity
     }
 
+    fn is(&self, type_id: &TypeId) -> bool {
+        *type_id == TypeId::of::<Self>()
+    }
+
     fn is_free(&self) -> bool {
         self.state.try_borrow_mut().is_ok()
     }
@@ -125,8 +130,11 @@ impl<'a, C: Chare> ThisRef<'a, C> {
     /// A chare from the table, if the chare is of this type.
     #[inline]
     pub(crate) fn of(chare: &'a Rc<dyn AnyChare>) -> Option<Self> {
-        let any: &dyn Any = &**chare;
-        any.downcast_ref().map(|cell| Self { chare, cell })
+        chare.is(const { &TypeId::of::<ChareCell<C>>() }).then(|| {
+            // SAFETY: it is a `ChareCell<C>`, which is all that says so (`ChareCell::is`), and lives as long as the handle is borrowed.
+            let cell = unsafe { &*Rc::as_ptr(chare).cast::<ChareCell<C>>() };
+            Self { chare, cell }
+        })
     }
 
     /// The chare's awaited calls.
