@@ -21,8 +21,8 @@ use crate::pe::queued::{Outcome, Queued};
 use crate::pe::running::Running;
 use std::rc::Rc;
 
-/// Processes a piece of work and leaves [`Queued::Done`] in its place. `SEEN`: the PE may have a timeline; the code for PEs without has no
-/// trace of one on the way of plain calls.
+/// Processes a piece of work and leaves [`Queued::Done`] in its place. `SEEN`: the PE may have a timeline, or take the times of entries; the
+/// code for PEs without has no trace of either on the way of plain calls.
 #[inline]
 pub(crate) fn process<const SEEN: bool>(pe: &Pe, queued: &mut Queued) {
     let found = match queued {
@@ -278,9 +278,25 @@ fn run<const SEEN: bool>(
     entry: &'static EntryRegistration,
     passed: Passed<'_>,
 ) -> (Called, Rc<dyn AnyChare>) {
-    let _span = SEEN.then(|| pe.span(|| What::of(Kind::Entry, chare.identity(), entry.name)));
+    if SEEN {
+        return run_seen(pe, chare, entry, passed);
+    }
     pe.run_entry(chare, entry.name, passed.reference, |chare| {
         (entry.invoke)(chare, passed.arguments, passed.nocopy)
+    })
+}
+
+/// The same on a PE that may have a timeline, or take the times of entries.
+fn run_seen(
+    pe: &Pe,
+    chare: Rc<dyn AnyChare>,
+    entry: &'static EntryRegistration,
+    passed: Passed<'_>,
+) -> (Called, Rc<dyn AnyChare>) {
+    let _span = pe.span(|| What::of(Kind::Entry, chare.identity(), entry.name));
+    pe.run_entry(chare, entry.name, passed.reference, |chare| {
+        let invoke = || (entry.invoke)(chare, passed.arguments, passed.nocopy);
+        pe.timed((chare.identity().name, entry.name), invoke)
     })
 }
 

@@ -139,7 +139,7 @@ pub(crate) fn run(pe: &Rc<Pe>, policy: IdlePolicy, first: impl FnOnce()) {
     pe.enter(|| {
         let ran = panics::catch(|| {
             first();
-            if pe.has_timeline() {
+            if pe.is_seen() {
                 turn::<true>(pe, policy);
             } else {
                 turn::<false>(pe, policy);
@@ -160,7 +160,7 @@ pub(crate) fn run(pe: &Rc<Pe>, policy: IdlePolicy, first: impl FnOnce()) {
     });
 }
 
-/// Takes step after step until the job ends. `SEEN`: the PE has a timeline.
+/// Takes step after step until the job ends. `SEEN`: the PE has a timeline, or takes the times of entries.
 fn turn<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy) {
     while !pe.node.has_ended() {
         if !step::<SEEN>(pe) {

@@ -24,8 +24,10 @@ pub(crate) fn call_member(pe: &Pe, options: &CallOptions, member: Rc<dyn AnyChar
     let SharedCall { entry, arguments, nocopy, reference } = *shared;
     if nocopy.is_empty() {
         let span = pe.span(|| What::of(Kind::Entry, member.identity(), entry.name));
-        let ran =
-            pe.run_entry(member, entry.name, reference, |chare| (entry.invoke_with_copy)(chare, arguments));
+        let ran = pe.run_entry(member, entry.name, reference, |chare| {
+            let invoke = || (entry.invoke_with_copy)(chare, arguments);
+            pe.timed((chare.identity().name, entry.name), invoke)
+        });
         drop(span);
         return finish(pe, entry, ran);
     }

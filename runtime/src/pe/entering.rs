@@ -2,6 +2,7 @@
 
 use super::Pe;
 use super::running::Running;
+use super::times::EntryName;
 use crate::model::ids::{BroadcastId, CollectionId};
 use crate::model::registry::{AnyChare, Identity};
 use crate::node::timeline::Kind;
@@ -13,12 +14,9 @@ impl Pe {
     /// scheduler names the failed entry by it.
     pub(crate) fn run_as<R>(&self, running: Running, body: impl FnOnce() -> R) -> R {
         let _span = self.span(|| running.as_span(Kind::Task));
-        let timed = self.times.as_deref().map(|times| (times, running.name()));
+        let name = running.name();
         self.running.begin(running);
-        let result = match timed {
-            None => body(),
-            Some((times, name)) => times.take(name, body),
-        };
+        let result = self.timed(name, body);
         self.running.end();
         result
     }
@@ -34,14 +32,19 @@ impl Pe {
     ) -> (R, Rc<dyn AnyChare>) {
         let lent = Rc::clone(&chare);
         self.running.begin_entry(chare, entry, reference);
-        let result = match &self.times {
-            None => body(&lent),
+        let result = body(&lent);
+        (result, self.running.end_entry().unwrap_or(lent))
+    }
+
+    /// Runs `body`, which is this entry's, and takes its time if times are taken.
+    pub(crate) fn timed<R>(&self, name: EntryName, body: impl FnOnce() -> R) -> R {
+        match self.times.as_deref() {
+            None => body(),
             Some(times) => {
                 cold_path();
-                times.take((lent.identity().name, entry), || body(&lent))
+                times.take(name, body)
             }
-        };
-        (result, self.running.end_entry().unwrap_or(lent))
+        }
     }
 
     /// Like [`Pe::run_as`], for a call from inside an entry, like a function.

@@ -48,6 +48,11 @@ impl Pe {
         self.timeline.is_some()
     }
 
+    /// Whether the PE has a timeline, or takes the times of entries.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.has_timeline() || self.times.is_some()
+    }
+
     /// Opens a span.
     #[inline(always)]
     pub(crate) fn span(&self, what: impl FnOnce() -> What) -> Span<'_> {

@@ -69,15 +69,17 @@ fn run<E: AggregatedEntry>(
         let mut ran = 0;
         let span = pe.span(|| What::of(Kind::Entries, chare.identity(), E::NAME));
         let (called, chare) = pe.run_entry(chare, E::NAME, 0, |chare| {
-            let this = lend::<E::Chare>(chare)?;
-            for arguments in arguments.by_ref().take(calls) {
-                ran += 1;
-                outlived::<E::Chare>(|| E::invoke(this, arguments, NocopyArguments::new(None)))?;
-                if pe.destroyed.get() {
-                    break;
+            pe.timed((chare.identity().name, E::NAME), || {
+                let this = lend::<E::Chare>(chare)?;
+                for arguments in arguments.by_ref().take(calls) {
+                    ran += 1;
+                    outlived::<E::Chare>(|| E::invoke(this, arguments, NocopyArguments::new(None)))?;
+                    if pe.destroyed.get() {
+                        break;
+                    }
                 }
-            }
-            Called::Ok(())
+                Called::Ok(())
+            })
         });
         drop(span);
         match called.map_err(|cause| *cause) {
