@@ -32,8 +32,9 @@ pub struct TraceFile {
     file: Mutex<File>,
     /// Why it ends too early; for the first backend that asks.
     broken: Mutex<Option<io::Error>>,
-    /// Whether it ends too early. Set under the lock of `file`, and read there; others that read it look into `broken` if it is set.
-    is_broken: AtomicBool,
+    /// Whether it has ended, in order or too early. Set under the lock of `file`, and read there; others that read it look into `broken` if
+    /// it is set.
+    has_ended: AtomicBool,
 }
 
 impl TraceFile {
@@ -51,7 +52,7 @@ impl TraceFile {
             source: Arc::new(source),
             hint: "; `+trace` takes the path of a file that can be written",
         })?;
-        Ok(Self { node, file: Mutex::new(file), broken: Mutex::default(), is_broken: AtomicBool::new(false) })
+        Ok(Self { node, file: Mutex::new(file), broken: Mutex::default(), has_ended: AtomicBool::new(false) })
     }
 
     /// Adds lines, each of them an event with a comma and a line's end behind it.
@@ -74,19 +75,34 @@ impl TraceFile {
     }
 
     fn write_lines(&self, lines: &str) {
-        let mut file = self.file.lock();
-        if self.is_broken.load(Ordering::Relaxed) {
+        self.write_unless_ended(&mut self.file.lock(), lines);
+    }
+
+    fn write_unless_ended(&self, file: &mut File, lines: &str) {
+        if self.has_ended.load(Ordering::Relaxed) {
             return;
         }
         if let Err(cause) = file.write_all(lines.as_bytes()) {
             *self.broken.lock() = Some(cause);
-            self.is_broken.store(true, Ordering::Release);
+            self.has_ended.store(true, Ordering::Release);
         }
+    }
+
+    /// Ends the file in order, as strict JSON: the last event, which names the process, has no comma behind it. What comes later is not
+    /// written.
+    pub fn finish(&self) {
+        let node = self.node.0;
+        let last = format!(
+            "{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{node},\"tid\":0,\"args\":{{\"name\":\"node {node}\"}}}}\n]\n"
+        );
+        let mut file = self.file.lock();
+        self.write_unless_ended(&mut file, &last);
+        self.has_ended.store(true, Ordering::Release);
     }
 
     /// Why the file ends too early, once.
     fn take_failure(&self) -> Option<LrtsError> {
-        let source = self.is_broken.load(Ordering::Acquire).then(|| self.broken.lock().take())??;
+        let source = self.has_ended.load(Ordering::Acquire).then(|| self.broken.lock().take())??;
         Some(LrtsError::System {
             operation: "writing the trace's file",
             backend: "trace",
@@ -97,12 +113,8 @@ impl TraceFile {
 }
 
 impl Drop for TraceFile {
-    /// Makes the file strict JSON: the last event, which names the process, has no comma behind it.
     fn drop(&mut self) {
-        let node = self.node.0;
-        self.write_lines(&format!(
-            "{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{node},\"tid\":0,\"args\":{{\"name\":\"node {node}\"}}}}\n]\n"
-        ));
+        self.finish();
     }
 }
 

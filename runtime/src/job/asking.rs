@@ -12,13 +12,20 @@ use rustix::process::Signal;
 use signal_hook::iterator::{Handle, Signals};
 use std::io;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
-/// Attention to the signal; it ends when this is dropped.
-pub(super) struct Attention(Handle);
+/// Attention to the signal; it ends, and nothing holds the node for it any more, when this is dropped.
+pub(super) struct Attention {
+    handle: Handle,
+    listener: Option<JoinHandle<()>>,
+}
 
 impl Drop for Attention {
     fn drop(&mut self) {
-        self.0.close();
+        self.handle.close();
+        if let Some(listener) = self.listener.take() {
+            let _ = listener.join();
+        }
     }
 }
 
@@ -33,11 +40,11 @@ pub(super) fn attend(node: &Arc<Node>) -> Option<Attention> {
 
 fn listen(node: &Arc<Node>) -> io::Result<Attention> {
     let mut signals = Signals::new([Signal::USR1.as_raw()])?;
-    let attention = Attention(signals.handle());
+    let handle = signals.handle();
     let node = Arc::clone(node);
     let answer = move || signals.forever().for_each(|_| survey::request(&node));
-    std::thread::Builder::new().name("signals".to_owned()).spawn(answer)?;
-    Ok(attention)
+    let listener = std::thread::Builder::new().name("signals".to_owned()).spawn(answer)?;
+    Ok(Attention { handle, listener: Some(listener) })
 }
 
 #[cfg(test)]

@@ -193,6 +193,9 @@ pub(crate) fn close(node: &Arc<Node>) {
             node.network.wait(Some(Duration::from_millis(1)));
         }
     }
+    if let Some(trace) = node.network.trace_file() {
+        trace.finish();
+    }
     node.clear();
 }
 
