@@ -146,3 +146,31 @@ fn a_timeline_shows_every_entry_and_every_message_between_pes() {
         assert!(svg.trim_end().ends_with("</svg>") && svg.contains("PE 3"), "{style}");
     }
 }
+
+#[test]
+fn a_timeline_shows_the_messages_of_sections() {
+    let folder = tempfile::tempdir().expect("there is room");
+    let trace = folder.path().join("trace");
+    Program::example("leanmd").pass(&format!("--cells 3 --steps 4 +n 2 +p 2 +trace {}", trace.display()));
+    let files = find_files(&trace).expect("they are there");
+    let events: Vec<Value> = files.iter().flat_map(|file| read_strictly(file)).collect();
+    check_messages(&events);
+    // A multicast begins in an entry of a cell, and is the sections' work where it comes to.
+    let of = |phase: &'static str| events.iter().filter(move |event| event["ph"] == phase);
+    let spans = |chosen: fn(&Value) -> bool| -> Vec<_> {
+        let chosen = of("X").filter(|span| chosen(span));
+        chosen.map(|span| (place(span), ns(span, "ts"), ns(span, "ts") + ns(span, "dur"))).collect()
+    };
+    let cells = spans(|span| text(span, "name").contains("::Cell::"));
+    let sections = spans(|span| span["name"] == "sections");
+    let is_in = |spans: &[((u64, u64), i64, i64)], event: &Value| {
+        let (place, at) = (place(event), ns(event, "ts"));
+        spans.iter().any(|(its, begun, ended)| *its == place && (*begun..=*ended).contains(&at))
+    };
+    let starts: HashMap<&str, &Value> = of("s").map(|event| (text(event, "id"), event)).collect();
+    let multicasts = of("f").filter(|event| {
+        let start = starts[text(event, "id")];
+        start["pid"] != event["pid"] && is_in(&cells, start) && is_in(&sections, event)
+    });
+    assert!(multicasts.count() >= 27, "in each step, each of 27 cells calls pairs of the other node");
+}

@@ -100,7 +100,16 @@ impl Pe {
     /// Notes that a message leaves for all PEs, and names it.
     pub(crate) fn depart_to_all(&self, options: &mut CallOptions) {
         if let Some(timeline) = &self.timeline {
-            options.set_message_name(timeline.depart_to_all(&self.node.topology));
+            let topology = &self.node.topology;
+            let all = (0..topology.pes()).map(PeId);
+            options.set_message_name(timeline.depart_to_each(topology, all));
+        }
+    }
+
+    /// Notes that a message leaves for each of these PEs, and names it.
+    pub(crate) fn depart_to_each(&self, pes: &[PeId], options: &mut CallOptions) {
+        if let Some(timeline) = &self.timeline {
+            options.set_message_name(timeline.depart_to_each(&self.node.topology, pes.iter().copied()));
         }
     }
 

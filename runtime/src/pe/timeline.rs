@@ -119,11 +119,15 @@ impl Timeline {
         Some(MessageName::One(message))
     }
 
-    /// Names a message that leaves for all PEs; `None` between spans.
-    pub(super) fn depart_to_all(&self, topology: &Topology) -> Option<MessageName> {
+    /// Names a message that leaves for each of these PEs of the job; `None` between spans.
+    pub(super) fn depart_to_each(
+        &self,
+        topology: &Topology,
+        pes: impl Iterator<Item = PeId>,
+    ) -> Option<MessageName> {
         let first = self.name(topology.pes().into())?;
         let at_ns = now_ns();
-        for to in (0..topology.pes()).map(PeId).filter(|to| *to != self.pe) {
+        for to in pes.filter(|to| *to != self.pe) {
             self.push(Event::Sent { message: first.of_pe(to), to, at_ns });
         }
         Some(MessageName::OfEach(first))

@@ -51,12 +51,14 @@ pub(super) fn deliver(pe: &Pe, options: CallOptions, mut multicast: Multicast) -
     }
     for (to, members) in away {
         let multicast = Multicast { members: Some(members), ..multicast.clone() };
+        let mut options = options.clone();
+        pe.depart(to, &mut options);
         let message = if pe.node.is_here(to) {
             SectionMessage::Multicast(multicast)
         } else {
             describe(&pe.node, to, options.clone(), multicast)
         };
-        outbox::send(pe, to, Envelope::system(options.clone(), message));
+        outbox::send(pe, to, Envelope::system(options, message));
     }
     Outcome::Processed
 }

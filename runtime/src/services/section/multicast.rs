@@ -32,12 +32,13 @@ pub(crate) fn call(pe: &Pe, options: CallOptions, call: SectionCall) {
     }
     let root = call.section.creator;
     if root == pe.id && state(pe).borrow().standing(call.section) == Standing::Known {
-        return spread(pe, &options, call);
+        return spread(pe, options, call);
     }
     let kept = state(pe).borrow_mut().keep_call(options, call);
     match kept {
         Ok(()) => pe.counters.sent.add(1),
-        Err((options, call)) => {
+        Err((mut options, call)) => {
+            pe.depart(root, &mut options);
             let message = if pe.node.is_here(root) {
                 SectionMessage::Call(call)
             } else {
@@ -59,7 +60,7 @@ fn describe(node: &Node, options: CallOptions, call: SectionCall) -> SectionMess
 /// At the root: makes the calls that have waited for the section, in the order in which they came.
 pub(super) fn make_up(pe: &Pe, calls: Vec<(CallOptions, SectionCall)>) {
     for (options, call) in calls {
-        spread(pe, &options, call);
+        spread(pe, options, call);
         pe.counters.processed.add(1);
     }
 }
@@ -69,7 +70,7 @@ pub(super) fn run(pe: &Pe, options: CallOptions, call: SectionCall) -> Outcome {
     let section = call.section;
     let standing = state(pe).borrow().standing(section);
     match standing {
-        Standing::Known => spread(pe, &options, call),
+        Standing::Known => spread(pe, options, call),
         Standing::Unknown if !pe.serials.is_earlier(section.serial) => {
             let what = format!("a call of {}::{} of {section}", call.entry.chare, call.entry.name);
             pe.fail(what, "the section was dissolved before; call it no more after that");
@@ -83,7 +84,7 @@ pub(super) fn run(pe: &Pe, options: CallOptions, call: SectionCall) -> Outcome {
 }
 
 /// At the root: sends a call to the homes of all members.
-fn spread(pe: &Pe, options: &CallOptions, call: SectionCall) {
+fn spread(pe: &Pe, mut options: CallOptions, call: SectionCall) {
     let SectionCall { section, entry, arguments, nocopy, reference } = call;
     let homes = {
         let mut sections = state(pe).borrow_mut();
@@ -92,6 +93,7 @@ fn spread(pe: &Pe, options: &CallOptions, call: SectionCall) {
         Arc::clone(&local.homes)
     };
     let (near, far) = split(&pe.node.topology, pe.id, &homes);
+    pe.depart_to_each(&homes, &mut options);
     let call = CallOfSection { section, entry: entry.id, options: options.clone(), reference };
     let mut children = Vec::new();
     if !far.is_empty() {
