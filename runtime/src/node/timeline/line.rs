@@ -30,20 +30,24 @@ impl Display for Us {
     }
 }
 
-/// A text within quotes, as JSON wants it.
-struct Quoted<'a>(&'a str);
+/// A text as it stands within the quotes of JSON.
+struct Escaped<'a>(&'a str);
 
-impl Display for Quoted<'_> {
+impl Display for Escaped<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_char('"')?;
-        for letter in self.0.chars() {
-            match letter {
-                '"' | '\\' => write!(out, "\\{letter}")?,
-                '\0'..='\x1f' => write!(out, "\\u{:04x}", u32::from(letter))?,
-                _ => out.write_char(letter)?,
+        let is_special = |letter| matches!(letter, '"' | '\\' | '\0'..='\x1f');
+        let mut rest = self.0;
+        while let Some(place) = rest.find(is_special) {
+            let (plain, from_special) = rest.split_at(place);
+            let (special, after) = from_special.split_at(1);
+            out.write_str(plain)?;
+            match special {
+                "\"" | "\\" => write!(out, "\\{special}")?,
+                control => write!(out, "\\u{:04x}", control.as_bytes()[0])?,
             }
+            rest = after;
         }
-        out.write_char('"')
+        out.write_str(rest)
     }
 }
 
@@ -72,18 +76,18 @@ pub(super) fn append(text: &mut String, place: Place, event: &Event) {
 }
 
 fn span(text: &mut String, place: Place, what: &What, (begun_ns, ended_ns): (u64, u64)) -> fmt::Result {
-    let (name, arguments) = match what.chare {
-        None => (Quoted(what.name).to_string(), String::new()),
-        Some((chare, target)) => (
-            Quoted(&format!("{chare}::{}", what.name)).to_string(),
-            format!(r#""chare":{}"#, Quoted(&show(chare, target))),
-        ),
-    };
-    let (category, begun, lasted) = (what.kind.category(), Us(begun_ns), Us(ended_ns - begun_ns));
-    writeln!(
-        text,
-        r#"{{"name":{name},"cat":"{category}","ph":"X","ts":{begun},"dur":{lasted},{place},"args":{{{arguments}}}}},"#
-    )
+    text.push_str(r#"{"name":""#);
+    if let Some((chare, _)) = what.chare {
+        write!(text, "{}::", Escaped(chare))?;
+    }
+    let (name, category) = (Escaped(what.name), what.kind.category());
+    let (begun, lasted) = (Us(begun_ns), Us(ended_ns - begun_ns));
+    write!(text, r#"{name}","cat":"{category}","ph":"X","ts":{begun},"dur":{lasted},{place},"args":{{"#)?;
+    if let Some((chare, target)) = what.chare {
+        write!(text, r#""chare":"{}""#, Escaped(&show(chare, target)))?;
+    }
+    text.push_str("}},\n");
+    Ok(())
 }
 
 fn flow(
@@ -116,4 +120,16 @@ pub(super) fn append_dropped(text: &mut String, place: Place, at_ns: u64, events
         r#"{{"name":"dropped","cat":"trace","ph":"i","s":"t","ts":{at},{place},"args":{{"events":{events}}}}},"#
     );
     text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_json_forbids_within_quotes_is_escaped() {
+        let said = Escaped("Grid<'\"', '\\\\'>\n\u{1}ü").to_string();
+        assert_eq!(said, r#"Grid<'\"', '\\\\'>\u000a\u0001ü"#);
+        assert_eq!(Escaped("").to_string(), "");
+    }
 }
