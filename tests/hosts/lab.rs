@@ -68,7 +68,7 @@ impl Lab {
             ip(&format!("netns add {space}"))?;
             ip(&format!("link add port netns {space} type veth peer name p{host} netns {switch}"))?;
             ip(&format!("-n {switch} link set p{host} master bridge up"))?;
-            ip(&format!("-n {space} address add {}/24 dev port", address(host)))?;
+            ip(&format!("-n {space} address add {}/24 dev port", Self::address(host)))?;
             ip(&format!("-n {space} link set lo up"))?;
             ip(&format!("-n {space} link set port up"))?;
         }
@@ -94,7 +94,7 @@ impl Lab {
         ip(&format!("-n {outer} link set p1 nomaster"))?;
         ip(&format!("-n {outer} link set p2 netns {inner}"))?;
         for (space, port, other) in [(&outer, "p1", 2), (&inner, "p2", 1)] {
-            ip(&format!("-n {space} address add {}/24 dev {port}", address(other)))?;
+            ip(&format!("-n {space} address add {}/24 dev {port}", Self::address(other)))?;
             ip(&format!("-n {space} link set {port} up"))?;
         }
         let range = format!("{} {}", PORTS.start, PORTS.end - 1);
@@ -112,7 +112,18 @@ impl Lab {
         [format!("{}-s", self.name), format!("{}-m", self.name)]
     }
 
-    fn space(&self, host: u32) -> String {
+    /// The number of hosts, which are numbered from 1 on.
+    pub(crate) fn hosts(&self) -> u32 {
+        self.hosts
+    }
+
+    /// The address of a host.
+    pub(crate) fn address(host: u32) -> String {
+        format!("10.203.0.{host}")
+    }
+
+    /// The network namespace of a host.
+    pub(crate) fn space(&self, host: u32) -> String {
         format!("{}-{host}", self.name)
     }
 
@@ -123,7 +134,7 @@ impl Lab {
 
     /// Their addresses, as `chare-run --hosts` takes them.
     pub(crate) fn addresses(&self) -> String {
-        (1..=self.hosts).map(address).collect::<Vec<_>>().join(",")
+        (1..=self.hosts).map(Self::address).collect::<Vec<_>>().join(",")
     }
 
     /// Bytes that a host has sent so far, by the count of its port.
@@ -155,8 +166,4 @@ impl Drop for Lab {
             let _ = ip(&format!("netns delete {space}"));
         }
     }
-}
-
-fn address(host: u32) -> String {
-    format!("10.203.0.{host}")
 }

@@ -1,13 +1,15 @@
 //! Jobs over several hosts: `chare-run` reaches them through a remote shell, TCP and libfabric carry what they say.
 //!
-//! Each host is a network namespace (`lab`), which needs the right to make one; without it every test here is skipped, and says so.
+//! Each host is a network namespace (`lab`), where a server of ssh may stand (`ssh`). It needs the right to make one; without it every test here is skipped, and says so.
 
 mod lab;
 mod middle;
+mod ssh;
 
 use chare_tests::{Outcome, Program};
 use lab::Lab;
 use middle::{Attack, Deed};
+use ssh::{Ssh, alias};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -122,6 +124,34 @@ fn a_broadcast_goes_to_each_other_host_once() {
             let range = 2 * BYTES..2 * BYTES * 21 / 20;
             assert!(range.contains(&counted), "`{options}`: {by_nodes} and {by_ports} bytes\n{said}");
         }
+    }
+}
+
+#[test]
+fn hosts_are_reached_by_ssh_under_their_aliases() {
+    let Some(lab) = Lab::new(2) else { return };
+    let ssh = match Ssh::serve(&lab) {
+        Ok(ssh) => ssh,
+        Err(why) => return println!("skipped: hosts by ssh: {why}"),
+    };
+    let on = |hosts: &str, program: &str| {
+        let shell = ssh.client();
+        chare_run().run(&format!("-n 4 --hosts {hosts} --remote-shell {} {program}", shell.display()))
+    };
+    let both = format!("{},{}", alias(1), alias(2));
+    let outcome = on(&both, &format!("{} --rounds 2 --mark unused +stats", env!("CARGO_BIN_EXE_checked")));
+    assert_eq!((outcome.code, &outcome.stderr[..]), (Some(0), ""), "{outcome:?}");
+    assert!(outcome.stdout.lines().any(|line| line == "right"), "{outcome:?}");
+    for (peer, by) in [(1, "shm"), (2, "tcp"), (3, "tcp")] {
+        let path = format!("node 0 -> node {peer}: messages by {by}");
+        assert!(outcome.stdout.contains(&path), "{}", outcome.stdout);
+    }
+    let outcome = on(&format!("{},nowhere", alias(1)), env!("CARGO_BIN_EXE_checked"));
+    assert!(outcome.code.is_some_and(|code| code != 0), "{outcome:?}");
+    for said in
+        ["Could not resolve hostname nowhere", "host nowhere was lost: its remote shell exited with code 255"]
+    {
+        assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
     }
 }
 

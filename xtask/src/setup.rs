@@ -49,12 +49,14 @@ fn is_in_toolchain(path: &str) -> bool {
     sysroot.is_ok_and(|sysroot| Path::new(&sysroot).join("lib/rustlib").join(path).exists())
 }
 
-/// Packages that checks load or start at run time: libfabric, network namespaces, Open MPI, MPICH, Slurm. Slurm's own PMIx plugin opens
+/// Packages that checks load or start at run time: libfabric, network namespaces, ssh, Open MPI, MPICH, Slurm. Slurm's own PMIx plugin opens
 /// `libpmix.so` by its development name. Then those that build the bindings of verbs, those that make guests and run them, and
 /// a browser that opens the dashboard.
-const PACKAGES: [&str; 15] = [
+const PACKAGES: [&str; 17] = [
     "libfabric1",
     "iproute2",
+    "openssh-client",
+    "openssh-server",
     "openmpi-bin",
     "mpich",
     "slurm-wlm",
