@@ -74,6 +74,20 @@ fn disturbances(cable: &str) -> u64 {
 }
 
 #[test]
+fn devices_listen_at_the_ports_that_are_named() {
+    if !is_here() {
+        return;
+    }
+    // A node takes one of the device's, and one for TCP.
+    let outcome = run(probe("lend +n 2 +lrts verbs +ports 20000-20003"));
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    // Of three nodes, two have the same device.
+    let outcome = run(probe("lend +n 3 +lrts verbs +ports 20000"));
+    assert_ne!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.complaint().contains("`+ports 20000-20000`: none of them is free"), "{outcome:?}");
+}
+
+#[test]
 fn long_buffers_go_one_sided_and_the_device_is_named() {
     if !is_here() {
         return;

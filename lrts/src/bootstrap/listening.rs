@@ -9,7 +9,8 @@ use super::address::{self, Own};
 use crate::error::LrtsError;
 use ipnet::IpNet;
 use std::fmt;
-use std::net::IpAddr;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -102,6 +103,29 @@ impl IntoIterator for Ports {
     fn into_iter(self) -> Self::IntoIter {
         self.first..=self.last
     }
+}
+
+/// Listens on the first of the ports that nobody uses, without ports on any; `listen` listens on one, and 0 stands for any.
+///
+/// # Errors
+/// `failed` makes one of what `listen` met; all ports are used.
+pub(crate) fn listen_within<T>(
+    ports: Option<Ports>,
+    address: IpAddr,
+    mut listen: impl FnMut(SocketAddr) -> io::Result<T>,
+    failed: impl FnOnce(io::Error) -> LrtsError,
+) -> Result<T, LrtsError> {
+    let Some(ports) = ports else { return listen(SocketAddr::new(address, 0)).map_err(failed) };
+    for port in ports {
+        match listen(SocketAddr::new(address, port)) {
+            Ok(listener) => return Ok(listener),
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Err(LrtsError::Bootstrap(format!(
+        "`+ports {ports}`: none of them is free on {address}; while a job starts, each of its nodes on a host takes one, and with verbs another one"
+    )))
 }
 
 impl Listening {

@@ -1,12 +1,11 @@
 //! Sockets of the mesh: how one listens, connects, and is set up for frames.
 
-use crate::bootstrap::listening::Ports;
+use crate::bootstrap::listening::{Ports, listen_within};
 use crate::error::LrtsError;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrAny, SocketFlags, SocketType, sockopt};
-use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,18 +28,8 @@ pub(super) fn listen(address: Option<IpAddr>, ports: Option<Ports>) -> Result<Tc
     let address = address.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
     let failed =
         |source| system("listening for peers", source, "; the host address must be one of this host's own");
-    let candidates = ports.map_or(0..=0, Ports::into_iter);
-    for port in candidates {
-        match TcpListener::bind(SocketAddr::new(address, port)) {
-            Ok(listener) => return listener.set_nonblocking(true).map(|()| listener).map_err(failed),
-            Err(error) if ports.is_some() && error.kind() == ErrorKind::AddrInUse => {}
-            Err(error) => return Err(failed(error)),
-        }
-    }
-    let ports = ports.map_or_else(String::new, |ports| ports.to_string());
-    Err(LrtsError::Bootstrap(format!(
-        "`+ports {ports}`: none of them is free on {address}; while a job starts, each of its nodes on a host takes one"
-    )))
+    let listen = |at| TcpListener::bind(at).and_then(|it| it.set_nonblocking(true).map(|()| it));
+    listen_within(ports, address, listen, failed)
 }
 
 /// A socket that is on its way to `address`.

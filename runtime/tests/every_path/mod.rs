@@ -1,17 +1,32 @@
 //! Every path: a program runs over each path between the nodes of a job.
 
 use chare::{Job, ReachOptions};
+use std::sync::OnceLock;
+
+fn named(name: &str) -> ReachOptions {
+    ReachOptions { lrts: Some(name.to_owned()), ..ReachOptions::default() }
+}
+
+/// Whether nodes of this host can copy each other's memory (CMA). If not, it says why, once.
+pub(crate) fn has_cma() -> bool {
+    static HAS_CMA: OnceLock<bool> = OnceLock::new();
+    *HAS_CMA.get_or_init(|| {
+        let tried = Job::in_process(2, 1).network(named("cma")).run(|| async {});
+        tried.inspect_err(|why| println!("skipped: jobs over CMA: {why}")).is_ok()
+    })
+}
 
 /// The paths between nodes of one host, by the options that choose them.
 pub(crate) fn paths() -> Vec<(&'static str, ReachOptions)> {
-    let named = |name: &str| ReachOptions { lrts: Some(name.to_owned()), ..ReachOptions::default() };
-    let paths = vec![
+    let mut paths = vec![
         ("shm", ReachOptions::default()),
-        ("cma", named("cma")),
         ("noshm", ReachOptions { noshm: true, ..ReachOptions::default() }),
         ("tcp", ReachOptions { nolocal: true, ..ReachOptions::default() }),
         ("emulated", named("emulated")),
     ];
+    if has_cma() {
+        paths.push(("cma", named("cma")));
+    }
     // One of them with tags, which change nothing else.
     #[cfg(feature = "ofi")]
     let paths = paths.into_iter().chain(providers().into_iter().map(|provider| {

@@ -18,6 +18,7 @@ use super::manager::{Identifier, Manager};
 use super::options::{BACKEND, VerbsOptions};
 use super::queue::{Queues, RESERVE, system};
 use crate::bootstrap::Bootstrap;
+use crate::bootstrap::listening::listen_within;
 use crate::codec;
 use crate::error::LrtsError;
 use crate::fabric::pool::{Arrival, Pool};
@@ -107,13 +108,14 @@ impl Endpoint {
         let manager = device::manager()?;
         let (node, nodes) = (bootstrap.node(), bootstrap.nodes() as usize);
         let device = device::choose(&manager, options.device.as_deref(), node, bootstrap.host_address())?;
-        let mut address = SocketAddr::new(device.address, 0);
-        let listener = manager.identifier(None).and_then(|listener| {
-            listener.bind(address)?;
-            address.set_port(listener.listen()?);
-            Ok(listener)
-        });
-        let listener = listener.map_err(|error| system("listening for connections", error))?;
+        let listen = |mut at: SocketAddr| {
+            let listener = manager.identifier(None)?;
+            listener.bind(at)?;
+            at.set_port(listener.listen()?);
+            Ok((listener, at))
+        };
+        let failed = |error| system("listening for connections", error);
+        let (listener, address) = listen_within(bootstrap.ports(), device.address, listen, failed)?;
         let context = listener.device().ok_or_else(|| {
             system("listening for connections", io::Error::other("the address left its device"))
         })?;
