@@ -31,6 +31,11 @@ impl Basin {
     }
 
     #[entry]
+    fn drop_in_season(&mut self, number: u64) {
+        self.sum += number * chare::readonly::<u64>().as_ref();
+    }
+
+    #[entry]
     fn take(&mut self, #[nocopy] data: Received<u8>) {
         self.sum += data.len() as u64;
     }
@@ -58,6 +63,29 @@ fn a_circle_of_floods_ends() {
         (0..pes).for_each(|pe| basins.on(PeId(pe)).pour(PeId((pe + 1) % pes)));
         assert_eq!(total(&basins).await, u64::from(pes) * (MESSAGES * (MESSAGES + 1) / 2));
     });
+}
+
+/// What `main` has created is called before it is there, and what runs before the first `.await` of `main` finds the readonly values.
+#[test]
+fn main_may_flood_before_its_first_await() {
+    on_every_path(&[(2, 2)], || async {
+        chare::set_readonly(3u64);
+        let basins = BasinProxy::create();
+        let last = basins.on(PeId(chare::pes() - 1));
+        (1..=MESSAGES).for_each(|number| last.drop_in_season(number));
+        assert_eq!(total(&basins).await, 3 * (MESSAGES * (MESSAGES + 1) / 2));
+    });
+}
+
+#[test]
+fn readonly_values_come_before_a_flood() {
+    let error = chare::Job::in_process(2, 1).run(|| async {
+        let last = BasinProxy::create().on(PeId(1));
+        (1..=MESSAGES).for_each(|number| last.drop_in(number));
+        chare::set_readonly(3u64);
+    });
+    let told = error.unwrap_err().to_string();
+    assert!(told.contains("before it sends more than"), "{told}");
 }
 
 /// Fetched messages count, too, and messages longer than all credit go all the same.

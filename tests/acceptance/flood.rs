@@ -44,6 +44,14 @@ fn a_flood_of_one_node_by_another_stays_bounded_on_every_path() {
     }
 }
 
+/// Before the first `.await` of `main` no entry runs, and no collection that it has created is there: it lets both be when it has to wait.
+#[test]
+fn a_flood_from_main_before_its_first_await_stays_bounded() {
+    for options in ["+n 2", "+n 3 +p 2"] {
+        stays_bounded("early", messages(), options);
+    }
+}
+
 /// A node that hears nothing for a while is told no more than its credit holds.
 #[test]
 fn a_flood_of_a_node_that_is_busy_stays_bounded_there() {

@@ -7,6 +7,7 @@
 //! | `funnel` | all other PEs to PE 0 |
 //! | `circle` | every PE to the next, all at once: none of them can run what comes before it has sent all |
 //! | `calls` | PE 0 calls all members |
+//! | `early` | `main` to the last PE, before its first `.await` |
 //! | `deaf` | PE 0 to the last PE, which is in a long entry: until that is over, they are for the network to keep |
 
 use chare::prelude::*;
@@ -87,12 +88,18 @@ fn main() -> ExitCode {
     chare::run(|arguments| async move {
         let pattern = arguments.first().map_or("", String::as_str);
         let count: u64 = arguments.get(1).and_then(|count| count.parse().ok()).unwrap_or(0);
+        let resident_before = status("VmRSS:");
         let basins = BasinProxy::create();
-        // Entries run everywhere once this is over.
-        chare::quiescence().await;
         let pes = u64::from(chare::pes());
         let of = |pe: u64| PeId((pe % pes) as u32);
+        if pattern == "early" {
+            let into = basins.on(of(pes - 1));
+            (1..=count).for_each(|number| into.drop_in(number));
+        }
+        // Entries run everywhere once this is over.
+        chare::quiescence().await;
         let arrivals = match pattern {
+            "early" => count,
             "pair" => {
                 basins.on(of(0)).pour(count, of(pes - 1));
                 count
@@ -129,6 +136,11 @@ fn main() -> ExitCode {
             "deaf" => basins.on(of(pes - 1)).own_growth(to_growth),
             _ => basins.growth(to_growth),
         }
-        println!("{arrivals} messages arrived; memory grew by at most {} bytes", growth.await);
+        // The member here was not there yet when `main` sent early.
+        let growth_here = if pattern == "early" { status("VmHWM:") - resident_before } else { 0 };
+        println!(
+            "{arrivals} messages arrived; memory grew by at most {} bytes",
+            growth.await.max(growth_here)
+        );
     })
 }

@@ -77,7 +77,8 @@ pub fn quiescence() -> Future<()> {
     future
 }
 
-/// Sets a readonly value, which every PE reads by its type; only in `main`, before its first `.await`.
+/// Sets a readonly value, which every PE reads by its type; only in `main`, before its first `.await`, and before it has sent so much that
+/// it is held back: then entries run, which may read the values. That takes megabytes of messages.
 ///
 /// ```
 /// let code = chare::Job::in_process(2, 1).run(|| async {
@@ -88,10 +89,13 @@ pub fn quiescence() -> Future<()> {
 /// ```
 ///
 /// # Panics
-/// After the first `.await` of `main`, or if the type has a value already.
+/// After the first `.await` of `main` or after `main` was held back, or if the type has a value already.
 pub fn set_readonly<T: Message + Sync>(value: T) {
     Pe::current(|pe| {
-        assert!(!pe.node.is_open(), "readonly values are set in `main`, before its first `.await`");
+        assert!(
+            !pe.node.is_open(),
+            "readonly values are set in `main`, before its first `.await` and before it sends more than the other PEs take"
+        );
         values::values(&pe.node).set(value);
     });
 }

@@ -94,8 +94,12 @@ fn tell_of_paths(topology: &Topology, id: NodeId, network: &Reach) {
 }
 
 /// What the runtime of chares gives a node.
-pub(crate) const ABOVE: Above =
-    Above { look: polling::look_aside, services: &NODE_SERVICES, is_timed: false };
+pub(crate) const ABOVE: Above = Above {
+    look: polling::look_aside,
+    open_all: readonly::open_all,
+    services: &NODE_SERVICES,
+    is_timed: false,
+};
 
 impl ReadyNode {
     /// Starts the PEs. `main` is needed on node 0 alone.
@@ -157,7 +161,7 @@ pub(crate) fn wait_for_end(node: &Arc<Node>) {
     }
 }
 
-/// Runs `main` up to its first wait, then lets entries run everywhere.
+/// Runs `main` up to its first wait, then lets entries run everywhere, if `main` did not have to wait for them before.
 pub(crate) fn run_main(pe: &Rc<Pe>, main: Main) {
     let body = async move {
         main().await;
@@ -168,7 +172,7 @@ pub(crate) fn run_main(pe: &Rc<Pe>, main: Main) {
     let running = Running::named("main");
     let key = pe.add_task(running.clone(), body);
     pe.run_as(running, || pe.tasks.poll(key));
-    readonly::open_all(pe);
+    readonly::open_all(&pe.node);
 }
 
 /// Tells of futures and reductions for which `main` did not wait and that will never come.

@@ -5,7 +5,7 @@
 //! 2. The PE waits as long as credit keeps coming. When no credit has come for a while, the node may withhold twice as many bytes, and
 //!    the PE goes on: the other node may be in a long entry, or wait for this one. So a circle of waiting PEs never stands still, and the
 //!    withheld bytes grow with the time for which the other node is silent, by about [`ROOM_PER_SECOND`].
-//! 3. Before entries run anywhere, no node gives credit, and no PE waits.
+//! 3. Before entries run anywhere, no node gives credit. `main`, which alone sends then, lets them run before it waits.
 
 use crate::model::ids::NodeId;
 use crate::node::Node;
@@ -29,9 +29,7 @@ pub(crate) fn hold_back(node: &Arc<Node>, peer: NodeId) {
 
 #[cold]
 fn wait_for_credit(node: &Arc<Node>, peer: NodeId, room: u64) {
-    if !node.is_open() {
-        return;
-    }
+    node.open_all();
     let departures = &node.departures;
     let patience = Duration::from_nanos(room.saturating_mul(1_000_000_000) / ROOM_PER_SECOND);
     let (mut refunds, mut heard) = (departures.refunds(peer), Instant::now());

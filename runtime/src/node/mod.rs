@@ -52,6 +52,9 @@ use timeline::Writing;
 /// to the node, because they take the frames that arrive.
 pub(crate) type Look = fn(&Arc<Node>) -> bool;
 
+/// Function that lets entries run on all nodes, unless they do: it belongs to the floors above, because the readonly values go first.
+pub(crate) type OpenAll = fn(&Node);
+
 /// Work that an arrival leaves for after the look at the network.
 pub(crate) type PutOff = Box<dyn FnOnce(&Arc<Node>) + Send>;
 
@@ -82,6 +85,7 @@ impl NodeService {
 #[derive(Clone, Copy)]
 pub(crate) struct Above {
     pub(crate) look: Look,
+    pub(crate) open_all: OpenAll,
     pub(crate) services: &'static [NodeService],
     /// Whether PEs take the times of entries.
     pub(crate) is_timed: bool,
@@ -118,6 +122,7 @@ pub(crate) struct Node {
     /// Work of arrivals that takes long.
     put_off: SegQueue<PutOff>,
     look: Look,
+    open_all: OpenAll,
     pub(crate) frame_bytes_max: usize,
     /// Whether the readonly values are here, so that entries may run.
     open: AtomicBool,
@@ -133,7 +138,7 @@ impl Node {
         topology: Topology,
         network: Reach,
         (host_nodes, first_numbers): (u32, Numbers),
-        Above { look, services, is_timed }: Above,
+        Above { look, open_all, services, is_timed }: Above,
     ) -> Self {
         let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
         let (first_pe, pes) = (topology.pe(id, 0), topology.pes_per_node() as usize);
@@ -161,6 +166,7 @@ impl Node {
             headroom: Headroom::new(host_nodes),
             put_off: SegQueue::new(),
             look,
+            open_all,
             frame_bytes_max,
             open: AtomicBool::new(false),
             watch: Watch::new(),
@@ -285,6 +291,12 @@ impl Node {
     pub(crate) fn open(&self) {
         self.open.store(true, Ordering::Release);
         self.wake_all();
+    }
+
+    /// Lets entries run on all nodes, for `main`, which alone runs before and has to wait for them; `main` sets no readonly values after
+    /// that.
+    pub(crate) fn open_all(&self) {
+        (self.open_all)(self);
     }
 
     pub(crate) fn is_open(&self) -> bool {

@@ -4,11 +4,13 @@
 //! wants its index. That collection is found without a hash.
 
 use super::members::LocalCollection;
+use crate::model::collection::CollectionInfo;
 use crate::model::ids::CollectionId;
 use crate::model::registry::AnyChare;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The collections that one PE knows. A collection stays for the length of the job.
 #[derive(Default)]
@@ -17,11 +19,30 @@ pub(crate) struct Collections {
     places: FxHashMap<CollectionId, usize>,
     /// Position in `known` of the collection that was looked up last.
     last: Cell<usize>,
+    /// Collections that this PE has created and that wait for their turn to be known here; each has homes for its members.
+    announced: FxHashMap<CollectionId, Arc<CollectionInfo>>,
 }
 
 impl Collections {
+    /// Takes note of a collection that is going to be known here, unless its homes are not known yet.
+    pub(crate) fn announce(&mut self, info: Arc<CollectionInfo>) {
+        let is_placed = info.bound_to().is_none_or(|other| {
+            let known = self.get(other).map(|other| &other.info);
+            known.or_else(|| self.announced.get(&other)).is_some_and(|other| info.bind(other).is_ok())
+        });
+        if is_placed {
+            self.announced.insert(info.id, info);
+        }
+    }
+
+    /// A collection that is going to be known here.
+    pub(crate) fn announced(&self, id: CollectionId) -> Option<&CollectionInfo> {
+        self.announced.get(&id).map(|info| &**info)
+    }
+
     /// Adds a collection that was not known.
     pub(crate) fn insert(&mut self, collection: LocalCollection) {
+        self.announced.remove(&collection.info.id);
         self.places.insert(collection.info.id, self.known.len());
         self.known.push(collection);
     }

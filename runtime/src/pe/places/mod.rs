@@ -9,18 +9,22 @@
 //! 3. A call that was queued with its chare runs without another look-up, unless the chare is gone meanwhile.
 //! 4. A remembered answer is a copy. Code that adds a chare to the tables of rule 1 or removes one forgets the answer. The answers that
 //!    other PEs remember may be stale: then the message goes on to the home, which forwards it and tells the sender.
+//! 5. A collection that this PE has created is announced here until it is known here: the homes of its members are known meanwhile, so
+//!    calls of members elsewhere need not wait.
 
 mod collections;
 mod members;
 
 pub(crate) use members::LocalCollection;
 
+use crate::model::collection::CollectionInfo;
 use crate::model::ids::{ChareId, CollectionId, Index, PeId, Target};
 use crate::model::registry::AnyChare;
 use crate::pe::early::Missing;
 use collections::Collections;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Number of answers that a PE remembers: for the chares that an entry and its neighbours call, in memory that stays in the nearest
 /// cache.
@@ -171,6 +175,11 @@ impl Places {
         self.collections.get_mut(id)
     }
 
+    /// Takes note of a collection that this PE has created, and of which the nodes have been told.
+    pub(crate) fn announce(&mut self, info: Arc<CollectionInfo>) {
+        self.collections.announce(info);
+    }
+
     /// Adds a collection, which is known here from now on.
     pub(crate) fn insert_collection(&mut self, collection: LocalCollection) {
         self.collections.insert(collection);
@@ -261,7 +270,11 @@ impl Places {
             Target::Chare(id) => id.home,
             Target::Member(..) if self.look_up(target).is_some() => here,
             Target::Member(collection, index) => match self.explain_absence(here, collection, index) {
-                Absence::Unknown => return Location::Unknown(Missing::Collection(collection)),
+                Absence::Unknown => match self.collections.announced(collection).map(|info| info.home(index))
+                {
+                    Some(home) if home != here => home,
+                    _ => return Location::Unknown(Missing::Collection(collection)),
+                },
                 Absence::HomeIs(at) | Absence::LivesOn(at) => at,
                 // The member may come: nothing to remember.
                 Absence::Nowhere => return Location::At(here),

@@ -1,7 +1,7 @@
 //! Creation of arrays, groups and nodegroups: every node is told the blueprint, every PE constructs its members.
 //!
 //! On the PE that creates them, collections wait for their turn in [`Own`], in order; [`bring_forward`] constructs the members there
-//! before, for code that wants them at once.
+//! before, for code that wants them at once. Calls of members elsewhere do not wait for that: they follow the news of the creation.
 
 use super::message::{ArrayFrame, ArrayMessage, ID};
 use crate::delivery::lifecycle::construct;
@@ -38,6 +38,7 @@ pub(crate) fn create(
         Ok(info) => Arc::new(info),
         Err(cause) => panic!("{} cannot be created: {cause}", chare.name),
     };
+    pe.places.borrow_mut().announce(Arc::clone(&info));
     own(pe).borrow_mut().push_back((Arc::clone(&info), arguments.clone()));
     for to in pe.node.pes() {
         let message = if to == pe.id {

@@ -1,7 +1,8 @@
 //! Readonly values: set once while the job starts, then readable everywhere without a message. A value that changes, or that only some
 //! PEs know, never stands here.
 //!
-//! 1. `main` sets them before its first `.await`; they reach every node before any entry runs there.
+//! 1. `main` sets them before its first `.await`, and before it has sent so much that it has to wait for another PE; they reach every node
+//!    before any entry runs there.
 //! 2. They go down the tree of nodes in one message. Large parts of them (a vector of numbers, or each `Buffer` wherever it is in a
 //!    value) do not travel with it but are lent, as the nocopy arguments of a broadcast are: once into each process, or read in place
 //!    where they can be mapped. A node runs entries when all have arrived.
@@ -18,7 +19,7 @@ use crate::model::error::JobError;
 use crate::model::ids::{NodeId, ServiceId};
 use crate::model::nocopy::Descriptor;
 use crate::node::{Arrival, Node, NodeService};
-use crate::pe::{Pe, Service};
+use crate::pe::Service;
 use crate::services::broadcast::tree::{self, TreeMessage};
 use chare_lrts::codec;
 use serde::{Deserialize, Serialize};
@@ -52,14 +53,16 @@ struct ReadonlyFrame {
     nocopy: Vec<Descriptor>,
 }
 
-/// From the main PE: tells all nodes the readonly values, and that entries may run.
-pub(crate) fn open_all(pe: &Pe) {
-    let node = &pe.node;
+/// From the main node: tells all nodes the readonly values, and that entries may run, unless they know.
+pub(crate) fn open_all(node: &Node) {
+    if node.is_open() {
+        return;
+    }
     if node.topology.nodes() > 1 {
         let root = node.id;
         let told = values(node).encode().map_err(|error| error.to_string()).and_then(|(tail, carried)| {
             let passed = carry::PassedOn { service: ID, carried: &carried, tail: &tail, is_run: false };
-            carry::pass_on(node, &pe.counters, root, passed, |nocopy| ReadonlyFrame { root, nocopy })
+            carry::pass_on(node, &node.outside, root, passed, |nocopy| ReadonlyFrame { root, nocopy })
         });
         if let Err(cause) = told {
             node.fail(JobError::Config(format!("a readonly value cannot be sent: {cause}")));
