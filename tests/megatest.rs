@@ -1,4 +1,4 @@
-//! Charm++'s megatest in every shape, over every embedded path, and with messages in random order.
+//! Charm++'s megatest in every shape, over every embedded path, with messages in random order, and with small mailboxes.
 
 use chare_tests::Program;
 
@@ -26,6 +26,12 @@ fn everything_passes_in_random_order() {
             pass(&format!("{shape} +shuffle {seed}"));
         }
     }
+}
+
+/// A PE waits after each message for another one of its process, until that has taken it.
+#[test]
+fn everything_passes_with_the_smallest_mailboxes() {
+    ["+p 4 +mailbox 1", "+n 2 +p 2 +mailbox 1 +shuffle 1"].into_iter().for_each(pass);
 }
 
 #[test]

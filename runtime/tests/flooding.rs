@@ -2,6 +2,7 @@
 
 mod every_path;
 
+use chare::Job;
 use chare::prelude::*;
 use every_path::on_every_path;
 
@@ -65,6 +66,20 @@ fn a_circle_of_floods_ends() {
     });
 }
 
+/// The same where a mailbox takes few messages: in the circle nobody can wait.
+#[test]
+fn a_circle_of_floods_of_bounded_mailboxes_ends() {
+    for seed in 1..=3 {
+        let job = Job::in_process(1, 3).mailbox(10).shuffled(seed).run(|| async {
+            let basins = BasinProxy::create();
+            let pes = chare::pes();
+            (0..pes).for_each(|pe| basins.on(PeId(pe)).pour(PeId((pe + 1) % pes)));
+            assert_eq!(total(&basins).await, u64::from(pes) * (MESSAGES * (MESSAGES + 1) / 2));
+        });
+        assert_eq!(job.unwrap(), 0);
+    }
+}
+
 /// What `main` has created is called before it is there, and what runs before the first `.await` of `main` finds the readonly values.
 #[test]
 fn main_may_flood_before_its_first_await() {
@@ -79,7 +94,7 @@ fn main_may_flood_before_its_first_await() {
 
 #[test]
 fn readonly_values_come_before_a_flood() {
-    let error = chare::Job::in_process(2, 1).run(|| async {
+    let error = Job::in_process(2, 1).run(|| async {
         let last = BasinProxy::create().on(PeId(1));
         (1..=MESSAGES).for_each(|number| last.drop_in(number));
         chare::set_readonly(3u64);

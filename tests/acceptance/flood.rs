@@ -13,6 +13,10 @@ const MESSAGES: u64 = 1_000_000;
 /// silences of some tenths of a second on a busy machine, and what allocators and queues keep.
 const GROWTH_BYTES_MAX: u64 = 128 << 20;
 
+/// The most that a process may grow by whose PEs leave each other a thousand small messages at most: a few megabytes, where a million
+/// take 70.
+const MAILBOX_GROWTH_BYTES_MAX: u64 = 16 << 20;
+
 /// Ten million messages take a minute on two busy cores.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
@@ -42,6 +46,24 @@ fn a_flood_of_one_node_by_another_stays_bounded_on_every_path() {
     for options in ["+n 2", "+n 2 +nolocal", "+n 2 +lrts emulated"] {
         stays_bounded("pair", messages(), options);
     }
+}
+
+/// A PE that hears nothing for half a second is left no more than its mailbox holds, and the one that sends it a million messages waits.
+#[test]
+fn a_flood_between_pes_of_a_process_stays_bounded_where_mailboxes_are() {
+    for pattern in ["deaf", "early"] {
+        let growth = flood(pattern, messages(), "+p 2 +mailbox 1000");
+        assert!(growth < MAILBOX_GROWTH_BYTES_MAX, "{pattern}: the process grew by {growth} bytes");
+    }
+}
+
+/// PEs that flood each other cannot wait for each other, within a process or across.
+#[test]
+fn pes_with_bounded_mailboxes_that_flood_each_other_lose_nothing() {
+    for options in ["+p 2 +mailbox 1000", "+p 3 +mailbox 1", "+n 2 +p 2 +mailbox 100"] {
+        flood("circle", MESSAGES / 4, options);
+    }
+    flood("funnel", MESSAGES / 4, "+p 3 +mailbox 64");
 }
 
 /// Before the first `.await` of `main` no entry runs, and no collection that it has created is there: it lets both be when it has to wait.

@@ -2,7 +2,6 @@
 //! `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> **delivery/outbox** -> node/posting -> lrts`
 
 use super::zerocopy::send;
-use crate::base::spsc;
 use crate::model::arguments::{Arguments, Message};
 use crate::model::call_options::{CallOptions, MessageName};
 use crate::model::envelope::frame::{self, Header, Packed};
@@ -10,9 +9,10 @@ use crate::model::envelope::{Body, Call, Envelope, PlainCall, SystemMessage};
 use crate::model::ids::{PeId, Target};
 use crate::model::nocopy::{Descriptor, Nocopy, lent_bytes};
 use crate::model::registry::EntryRegistration;
-use crate::node::backpressure::hold_back;
+use crate::node::backpressure::{hold_back, wait_for_room};
 use crate::node::credit::{Cost, cost_of};
-use crate::node::mailbox::{Sender, Work, send_call as send_call_by};
+use crate::node::mailbox::Work;
+use crate::node::way::{self, Sender};
 use crate::pe::Pe;
 use crate::pe::places::{Location, Recalled};
 use crate::pe::queued::Queued;
@@ -94,7 +94,7 @@ fn send_recalled(pe: &Pe, options: &CallOptions, recalled: Recalled, make: impl 
         Recalled::On(to) => match pe.node.rank_here(to) {
             Some(rank) => {
                 pe.counters.sent.add(1);
-                push_to(pe, to, rank, |way| send_call_by(way, options, make()));
+                push_to(pe, to, rank, |way| way.send_call(options, make()));
             }
             None => send_to_node(pe, to, options, make()),
         },
@@ -158,7 +158,7 @@ pub(crate) fn forward(pe: &Pe, to: PeId, mut envelope: Envelope) {
     }
     pe.depart(to, &mut envelope.options);
     if let Some(rank) = pe.node.rank_here(to) {
-        push_to(pe, to, rank, |way| way.send_long(envelope));
+        push_to(pe, to, rank, |way| way.send(envelope));
     } else if exists(pe, to) {
         post_envelope(pe, to, envelope);
     }
@@ -248,16 +248,31 @@ fn post(pe: &Pe, to: PeId, lent_bytes: u64, packed: Option<Packed>) {
     hold_back(&pe.node, peer);
 }
 
-/// Leaves a message for another PE of this node, in the queue between the two, and wakes that PE.
+/// Leaves a message for another PE of this node, on the way between the two, and wakes that PE. Waits if too many wait there and their
+/// number has a bound.
 #[inline]
-fn push_to(pe: &Pe, to: PeId, rank: usize, send: impl FnOnce(&mut Sender)) {
-    send(pe.ways_out.borrow_mut()[rank].get_or_insert_with(|| open_way(pe, to)));
+fn push_to(pe: &Pe, to: PeId, rank: usize, send: impl FnOnce(&mut Sender) -> bool) {
+    let is_full = send(pe.ways_out.borrow_mut()[rank].get_or_insert_with(|| open_way(pe, to)));
     pe.node.wake(rank);
+    if is_full {
+        cold_path();
+        await_room(pe, rank);
+    }
+}
+
+fn await_room(pe: &Pe, rank: usize) {
+    let here = pe.node.topology.rank_of(pe.id);
+    let is_crowded = || pe.ways_out.borrow()[rank].as_ref().is_some_and(Sender::is_crowded);
+    if !wait_for_room(&pe.node, (here, rank), is_crowded)
+        && let Some(way) = &mut pe.ways_out.borrow_mut()[rank]
+    {
+        way.enlarge();
+    }
 }
 
 #[cold]
 fn open_way(pe: &Pe, to: PeId) -> Sender {
-    let (sender, receiver) = spsc::chain();
+    let (sender, receiver) = way::open(pe.node.mailbox_bound);
     pe.node.deliver(to, Work::Way(receiver));
     sender
 }

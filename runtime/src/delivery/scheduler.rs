@@ -83,10 +83,7 @@ fn take_mail(pe: &Pe, queue: &mut RunQueue<Queued>) {
     let (places, ways) = (&mut *pe.places.borrow_mut(), &mut *pe.ways_in.borrow_mut());
     let of_each = (MAIL_BATCH / ways.len().max(1)).max(1);
     for way in ways {
-        for _ in 0..of_each {
-            let Some(received) = way.receive() else { break };
-            queue.push_received(places, received);
-        }
+        way.take(of_each, |received| queue.push_received(places, received));
     }
     if !pe.mailbox.is_empty() {
         for work in std::iter::from_fn(|| pe.mailbox.pop()).take(MAIL_BATCH) {

@@ -8,6 +8,7 @@ use crate::node::Outcome;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::reach::ReachOptions;
+use std::num::NonZeroU32;
 use std::sync::{Arc, mpsc};
 
 /// A job whose nodes are threads of the calling process: for tests, and for programs that embed a job.
@@ -52,6 +53,16 @@ impl Job {
     /// Runs messages of equal priority in an order that the seed decides, as `+shuffle` does: to find code that relies on another order.
     pub fn shuffled(mut self, seed: u64) -> Self {
         self.options.shuffle = Some(seed);
+        self
+    }
+
+    /// Lets so many messages wait for a PE from each other PE of its node, as `+mailbox` does: a PE that sends more waits inside its entry.
+    ///
+    /// # Panics
+    /// If it is 0.
+    pub fn mailbox(mut self, messages: u32) -> Self {
+        let bound = NonZeroU32::new(messages).expect("a mailbox takes at least one message");
+        self.options.mailbox = Some(bound);
         self
     }
 

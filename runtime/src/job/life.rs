@@ -20,6 +20,7 @@ use crate::services::survey::{self, Purpose, Reason};
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::reach::{Reach, ReachOptions};
 use chare_lrts::{Lrts, events};
+use std::num::NonZeroU32;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub(crate) struct NodeOptions {
     pub(crate) shuffle: Option<u64>,
     /// Whether PEs take the times of entries.
     pub(crate) is_timed: bool,
+    /// The bound of mailboxes between PEs, in messages of each other PE.
+    pub(crate) mailbox: Option<NonZeroU32>,
 }
 
 /// A node whose network is open and whose PEs do not run yet.
@@ -73,7 +76,7 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
     let seats = affinity::seats(options.processors.as_deref(), options.pin, &company, pes)
         .map_err(JobError::Config)?;
     tell_of_paths(&topology, id, &network);
-    let above = Above { is_timed: options.is_timed, ..ABOVE };
+    let above = Above { is_timed: options.is_timed, mailbox_bound: options.mailbox, ..ABOVE };
     Ok(ReadyNode {
         node: Arc::new(Node::new(id, topology, network, (company.host_nodes, first_numbers), above)),
         seats,
@@ -99,6 +102,7 @@ pub(crate) const ABOVE: Above = Above {
     open_all: readonly::open_all,
     services: &NODE_SERVICES,
     is_timed: false,
+    mailbox_bound: None,
 };
 
 impl ReadyNode {

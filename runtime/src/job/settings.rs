@@ -5,6 +5,7 @@ use super::pes::Pes;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
 use chare_lrts::wrappers::FaultPlan;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// The settings of a run, which the `+options` of a command line fill in, or the program itself:
@@ -54,6 +55,8 @@ pub struct Config {
     pub pemap: Option<CpuList>,
     /// `+shuffle`: the seed of the order in which messages of equal priority run.
     pub shuffle: Option<u64>,
+    /// `+mailbox`: the messages that may wait for a PE from each other PE of its node; a PE that sends more waits.
+    pub mailbox: Option<NonZeroU32>,
     /// `+stats`: print counters per PE at the end.
     pub stats: bool,
     /// `+dashboard`: the address at which node 0 serves the job's dashboard.
@@ -84,6 +87,7 @@ impl Default for Config {
             fault: None,
             pemap: None,
             shuffle: None,
+            mailbox: None,
             stats: false,
             dashboard: None,
             program_arguments: Vec::new(),

@@ -1,10 +1,12 @@
-//! Back-pressure: a PE that has sent more than another node takes waits inside its entry, until that node has caught up.
+//! Back-pressure: a PE that has sent more than another node takes waits inside its entry, until that node has caught up. Where mailboxes
+//! have a bound, it waits for another PE of its node in the same way.
 //! `delivery/outbox -> **node/backpressure**`
 //!
 //! 1. The waiting PE polls the network and runs nothing: entries do not run inside each other.
 //! 2. The PE waits as long as credit keeps coming. When no credit has come for a while, the node may withhold twice as many bytes, and
 //!    the PE goes on: the other node may be in a long entry, or wait for this one. So a circle of waiting PEs never stands still, and the
-//!    withheld bytes grow with the time for which the other node is silent, by about [`ROOM_PER_SECOND`].
+//!    withheld bytes grow with the time for which the other node is silent, by about [`ROOM_PER_SECOND`]. Of PEs of one node it is known
+//!    who waits for whom: there a PE waits for as long as the other is in its entry, and goes on at once in a circle.
 //! 3. Before entries run anywhere, no node gives credit. `main`, which alone sends then, lets them run before it waits.
 
 use crate::model::ids::NodeId;
@@ -18,6 +20,10 @@ const ROOM_PER_SECOND: u64 = 400 << 20;
 
 /// Pause between two polls of the network: about as long as the kernel takes to end a sleep anyway.
 const PAUSE: Duration = Duration::from_micros(50);
+
+/// Number of times that a PE which waits for another one of its node offers its core before it pauses: a PE that is not in a long entry
+/// takes its messages within some microseconds.
+const YIELDS: u32 = 64;
 
 /// Waits for credit, if more bytes are withheld from `peer` than there is room for. Called by a PE that runs an entry.
 #[inline]
@@ -35,9 +41,7 @@ fn wait_for_credit(node: &Arc<Node>, peer: NodeId, room: u64) {
     let (mut refunds, mut heard) = (departures.refunds(peer), Instant::now());
     // Down to half of the room, so that not every message from now on has to wait.
     while departures.withheld_bytes(peer) > room / 2 && !node.has_ended() {
-        if !node.look_at_network() {
-            std::thread::sleep(PAUSE);
-        }
+        look_or_pause(node);
         let now = departures.refunds(peer);
         if now != refunds {
             (refunds, heard) = (now, Instant::now());
@@ -45,5 +49,38 @@ fn wait_for_credit(node: &Arc<Node>, peer: NodeId, room: u64) {
             departures.enlarge(peer, room);
             return;
         }
+    }
+}
+
+/// Waits for room in the mailbox of a PE of this node, both by rank, while `is_crowded`. Returns whether there is room; if not, the two wait
+/// for each other, and the caller has to go on.
+#[cold]
+pub(crate) fn wait_for_room(
+    node: &Arc<Node>,
+    (source, target): (usize, usize),
+    is_crowded: impl Fn() -> bool,
+) -> bool {
+    node.open_all();
+    node.held_back.begin(source, target);
+    let (mut is_in_circle, mut yields) = (false, 0);
+    while is_crowded() && !node.has_ended() {
+        is_in_circle = node.held_back.is_in_circle(source);
+        if is_in_circle {
+            break;
+        }
+        if yields < YIELDS {
+            yields += 1;
+            std::thread::yield_now();
+        } else {
+            look_or_pause(node);
+        }
+    }
+    node.held_back.end(source);
+    !is_in_circle
+}
+
+fn look_or_pause(node: &Arc<Node>) {
+    if !node.look_at_network() {
+        std::thread::sleep(PAUSE);
     }
 }

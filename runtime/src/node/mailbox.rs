@@ -1,15 +1,15 @@
 //! Mailbox of a PE: work that other threads leave for the PE, and the way to wake it; a queue with [`crate::base::sleep`] beside it.
 //! `lrts -> delivery/polling -> delivery/inbox -> **node/mailbox**, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> the entry method`
 //!
-//! 1. A PE leaves its messages for another PE of its node in a queue that these two PEs alone use (see [`crate::base::spsc`]). The
-//!    sending PE makes the queue for its first message to the other; the receiving end goes through the mailbox, like a message.
+//! 1. A PE leaves its messages for another PE of its node on a way that these two PEs alone use (see [`super::way`]). The sending PE
+//!    opens the way for its first message to the other; the receiving end goes through the mailbox, like a message.
 //! 2. Work from any other thread goes through the mailbox.
 
 use super::credit::Cost;
+use super::way::Receiver;
 use crate::base::sleep::{Sleep, Sleeper};
-use crate::base::spsc;
 use crate::model::call_options::CallOptions;
-use crate::model::envelope::{Body, Call, Envelope, ShortCall};
+use crate::model::envelope::{Body, Envelope};
 use crate::model::ids::TaskKey;
 use crossbeam_queue::SegQueue;
 use std::pin::Pin;
@@ -17,19 +17,13 @@ use std::sync::OnceLock;
 use std::thread::Thread;
 use std::time::Duration;
 
-/// The receiving end of a queue between two PEs.
-pub(crate) type Receiver = spsc::Receiver<ShortCall, Envelope>;
-
-/// The sending end of a queue between two PEs.
-pub(crate) type Sender = spsc::Sender<ShortCall, Envelope>;
-
 /// A piece of work for a PE, as other threads leave it.
 pub(crate) enum Work {
     /// A message, and its cost to another node.
     Message(Envelope, Cost),
     /// A task of the PE (an async entry) that can go on.
     Task(TaskKey),
-    /// The queue in which another PE of the node leaves its messages from now on.
+    /// The way on which another PE of the node leaves its messages from now on.
     Way(Receiver),
     /// A task that a thread outside the job gives to the PE.
     Begin(Begin),
@@ -54,19 +48,6 @@ impl Work {
         }
     }
 }
-
-/// Sends a call to another PE of the node; `options` says how the call is queued there.
-#[inline]
-pub(crate) fn send_call(way: &mut Sender, options: &CallOptions, call: Call) {
-    let call = if options.is_default() { call.shorten() } else { Err(call) };
-    match call {
-        Ok(call) => way.send_short(call),
-        Err(call) => way.send_long(Envelope { options: options.clone(), body: Body::Call(call) }),
-    }
-}
-
-// The room of an spsc queue's slot beside its turns.
-const _: () = assert!(size_of::<Envelope>() <= 112);
 
 /// The wake-up that is left to do after a push.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

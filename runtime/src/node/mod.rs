@@ -9,12 +9,14 @@ mod departures;
 mod end;
 mod ending;
 mod firing;
+mod held_back;
 mod large_messages;
 pub(crate) mod lending;
 pub(crate) mod mailbox;
 mod posted_calls;
 mod posting;
 pub(crate) mod timeline;
+pub(crate) mod way;
 
 pub(crate) use arrival::{Arrival, Delivery};
 pub(crate) use end::{Ending, Outcome};
@@ -36,6 +38,7 @@ use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
 use departures::Departures;
 use end::End;
+use held_back::HeldBack;
 use large_messages::LargeMessages;
 use lending::deregistrations::Deregistrations;
 use lending::known_layouts::KnownLayouts;
@@ -43,6 +46,7 @@ use lending::transfers::{Status, Then, Transfers};
 use mailbox::{Begin, Mailbox, Wake, Work};
 use posted_calls::PostedCalls;
 use std::any::Any;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -89,6 +93,8 @@ pub(crate) struct Above {
     pub(crate) services: &'static [NodeService],
     /// Whether PEs take the times of entries.
     pub(crate) is_timed: bool,
+    /// Messages that may wait for a PE on the way from another PE of the node, if that has a bound.
+    pub(crate) mailbox_bound: Option<NonZeroU32>,
 }
 
 /// One process of a job; see the file's head.
@@ -117,6 +123,9 @@ pub(crate) struct Node {
     pub(crate) started: Instant,
     /// Whether PEs take the times of entries.
     pub(crate) is_timed: bool,
+    /// Messages that may wait for a PE on the way from another PE of the node, if that has a bound.
+    pub(crate) mailbox_bound: Option<NonZeroU32>,
+    pub(crate) held_back: HeldBack,
     mailboxes: Vec<Arc<CachePadded<Mailbox>>>,
     pub(crate) departures: Departures<Packed>,
     /// Work of arrivals that takes long.
@@ -138,7 +147,7 @@ impl Node {
         topology: Topology,
         network: Reach,
         (host_nodes, first_numbers): (u32, Numbers),
-        Above { look, open_all, services, is_timed }: Above,
+        Above { look, open_all, services, is_timed, mailbox_bound }: Above,
     ) -> Self {
         let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
         let (first_pe, pes) = (topology.pe(id, 0), topology.pes_per_node() as usize);
@@ -159,6 +168,8 @@ impl Node {
             outside: Counters::default(),
             started: Instant::now(),
             is_timed,
+            mailbox_bound,
+            held_back: HeldBack::new(pes),
             mailboxes: (0..pes).map(|_| Arc::new(CachePadded::new(Mailbox::new()))).collect(),
             departures: Departures::new(topology.nodes(), Arc::clone(&allowance)),
             topology,

@@ -83,12 +83,10 @@ impl Pe {
             panics.drop_apart(unsent, work);
         }
         for mut way in self.ways_in.take() {
-            while let Some(received) = way.receive() {
-                match received {
-                    Received::Short(call) => panics.drop_apart(unsent, call),
-                    Received::Long(work) => panics.drop_apart(unsent, work.take()),
-                }
-            }
+            way.take(usize::MAX, |received| match received {
+                Received::Short(call) => panics.drop_apart(unsent, call),
+                Received::Long(work) => panics.drop_apart(unsent, work.take()),
+            });
         }
         Numbers { creations: self.serials.end(), futures: futures_end }.note();
         panics.into_error().map_or(Ok(()), Err)

@@ -32,7 +32,8 @@ use crate::model::error::JobError;
 use crate::model::ids::{CollectionId, Index, PeId, ServiceId, Target};
 use crate::model::registry::EntryRegistration;
 use crate::node::credit::{Cost, Owed};
-use crate::node::mailbox::{Mailbox, Receiver, Sender, Work};
+use crate::node::mailbox::{Mailbox, Work};
+use crate::node::way::{Receiver, Sender};
 use crate::node::{Node, NodeService};
 use creations::{CreatedChares, Serials};
 use crossbeam_utils::CachePadded;
@@ -141,9 +142,9 @@ pub(crate) struct Pe {
     /// The mailbox for work from threads other than the node's PEs; the node has a handle, too.
     pub(crate) mailbox: Arc<CachePadded<Mailbox>>,
     pub(crate) queue: RefCell<RunQueue<Queued>>,
-    /// Queues to the other PEs of the node, by rank; each is made when it is first needed.
+    /// Ways to the other PEs of the node, by rank; each is opened when it is first needed.
     pub(crate) ways_out: RefCell<Vec<Option<Sender>>>,
-    /// Queues from other PEs of the node.
+    /// Ways from other PEs of the node.
     pub(crate) ways_in: RefCell<Vec<Receiver>>,
     /// Credit that this PE owes other nodes for messages that it has run.
     pub(crate) owed: RefCell<Owed>,

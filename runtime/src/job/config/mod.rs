@@ -27,6 +27,7 @@ use spelling::variable_of;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// The request of a command line.
@@ -99,6 +100,9 @@ struct Options {
     /// Random order among messages of equal priority
     #[arg(long, value_name = "SEED")]
     shuffle: Option<u64>,
+    /// Messages that may wait for a PE from each other PE of its node
+    #[arg(long, value_name = "N")]
+    mailbox: Option<NonZeroU32>,
     /// Print counters per PE at the end
     #[arg(long)]
     stats: bool,
@@ -161,6 +165,7 @@ impl Config {
             fault: options.fault,
             pemap: options.pemap,
             shuffle: options.shuffle,
+            mailbox: options.mailbox,
             stats: options.stats,
             dashboard: options.dashboard,
             program_arguments,

@@ -99,6 +99,16 @@ fn pes_may_be_left_to_the_binding() {
 }
 
 #[test]
+fn mailboxes_have_no_bound_unless_it_is_asked_for() {
+    assert_eq!(run("").mailbox, None);
+    assert_eq!(run("+mailbox 1").mailbox, NonZeroU32::new(1));
+    assert_eq!(run_with("", &[("CHARE_MAILBOX", "1000")]).mailbox, NonZeroU32::new(1000));
+    for line in ["+mailbox 0", "+mailbox -1", "+mailbox", "+mailbox 4294967296"] {
+        assert!(refusal(line, &[]).contains("'+mailbox <N>'"), "{}", refusal(line, &[]));
+    }
+}
+
+#[test]
 fn interfaces_and_ports_are_checked_before_anything_starts() {
     let config = run_with("+interface 10.1.0.0/16", &[("CHARE_PORTS", "5000-5099")]);
     assert_eq!(config.interface.map(|interface| interface.to_string()).as_deref(), Some("10.1.0.0/16"));
@@ -193,6 +203,7 @@ fn help_is_a_table_in_our_spelling() {
         "+fault <LIST>",
         "+pemap <LIST>",
         "+shuffle",
+        "+mailbox <N>",
         "+stats",
     ] {
         let name = option.trim_start_matches('+').split(' ').next().unwrap();

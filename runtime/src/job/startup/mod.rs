@@ -185,6 +185,7 @@ impl Program {
             pin: true,
             shuffle: self.config.shuffle,
             is_timed: self.config.dashboard.is_some(),
+            mailbox: self.config.mailbox,
         }
     }
 
