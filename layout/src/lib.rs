@@ -43,6 +43,7 @@ pub use kernels::front::{copy, pack, pack_range, unpack, unpack_range};
 pub use make::arrays::{Distributed, Distribution, Order};
 pub use make::dims::{Along, Dims, Selection};
 pub use make::layout::Layout;
+pub use make::partition::{Partition, RawPartition};
 pub use plan::Plan;
 pub use plan::cost::{Rates, lines};
 pub use value::error::LayoutError;

@@ -5,6 +5,7 @@ use crate::value::canonical::group;
 use crate::value::op::{Loop, Loops, Op};
 use crate::value::sums;
 use crate::{LayoutError, Raw};
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// Which index of an array varies fastest in memory.
@@ -17,7 +18,7 @@ pub enum Order {
 }
 
 /// How one dimension is dealt out to processes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Distribution {
     /// One block each, as even as can be: MPI's default block.
     Block,

@@ -1,4 +1,5 @@
-//! Construction of layouts: MPI's constructors, distributed arrays, selections of arrays, layouts in elements, and views of `ndarray`.
+//! Construction of layouts: MPI's constructors, distributed arrays, selections of arrays, layouts in elements, partitions, and views of
+//! `ndarray`.
 
 pub(crate) mod arrays;
 mod constructors;
@@ -7,4 +8,5 @@ pub(crate) mod layout;
 mod lists;
 #[cfg(feature = "ndarray")]
 mod ndarray;
+pub(crate) mod partition;
 mod sequence;

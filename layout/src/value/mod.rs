@@ -12,4 +12,5 @@ pub(crate) mod op;
 pub(crate) mod raw;
 pub(crate) mod runs;
 pub(crate) mod sums;
+mod told;
 pub(crate) mod walk;

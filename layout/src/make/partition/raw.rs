@@ -1,0 +1,170 @@
+//! The untyped partition: the rule, its check, and the layout of each part, in bytes.
+
+use crate::value::{limits, sums};
+use crate::{Distributed, Distribution, LayoutError, Order, Raw};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+
+/// One dimension of an array, and in how many pieces it is dealt out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Dealt {
+    pub(super) size: u64,
+    pub(super) distribution: Distribution,
+    pub(super) pieces: u64,
+}
+
+impl Dealt {
+    fn piece(&self, process: u64) -> Distributed {
+        let Self { size, distribution, pieces } = *self;
+        Distributed { size, distribution, processes: pieces, process }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Rule {
+    /// An array, the last index fastest.
+    Array(Vec<Dealt>),
+    /// Layouts of a buffer of so many elements.
+    Table { elements: u64, parts: Vec<Arc<Raw>> },
+}
+
+/// What a [`RawPartition`] shares, and how it travels.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Told {
+    pub(super) element_bytes: u64,
+    pub(super) rule: Rule,
+}
+
+/// What [`Partition`](crate::Partition) shares, without the type of the elements.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Told", into = "Told")]
+pub struct RawPartition(Arc<Told>);
+
+impl TryFrom<Told> for RawPartition {
+    type Error = LayoutError;
+
+    fn try_from(told: Told) -> Result<Self, LayoutError> {
+        let Told { element_bytes, rule } = &told;
+        let element = Raw::bytes_of(*element_bytes)?;
+        if *element_bytes == 0 {
+            return Err(LayoutError::NotWhole { grain: 0, element: 0 });
+        }
+        match rule {
+            Rule::Array(dimensions) => check_array(&element, dimensions)?,
+            Rule::Table { elements, parts } => check_table(&element, *elements, parts)?,
+        }
+        Ok(Self(Arc::new(told)))
+    }
+}
+
+impl From<RawPartition> for Told {
+    fn from(partition: RawPartition) -> Self {
+        Arc::unwrap_or_clone(partition.0)
+    }
+}
+
+fn check_array(element: &Raw, dimensions: &[Dealt]) -> Result<(), LayoutError> {
+    limits::check_count("dimensions", dimensions.len(), limits::LOOPS_MAX)?;
+    let mut parts = 1;
+    for (dimension, dealt) in dimensions.iter().enumerate() {
+        if dealt.pieces == 0 {
+            let why = "it is dealt out in no piece: give it 1 or more";
+            return Err(LayoutError::Distribution { dimension, why });
+        }
+        parts = sums::mul_bytes(parts, dealt.pieces)?;
+    }
+    sums::signed(parts)?;
+    // The last part reaches farthest; so all others can be made, too.
+    let last: Vec<_> = dimensions.iter().map(|dealt| dealt.piece(dealt.pieces - 1)).collect();
+    element.darray(&last, Order::C).map(drop)
+}
+
+fn check_table(element: &Raw, elements: u64, parts: &[Arc<Raw>]) -> Result<(), LayoutError> {
+    let len = sums::mul_bytes(elements, element.bytes())?;
+    for part in parts {
+        part.check_bounds(len)?;
+        if !part.grain().is_multiple_of(element.bytes()) {
+            return Err(LayoutError::NotWhole { grain: part.grain(), element: element.bytes() });
+        }
+    }
+    let all: Vec<_> = parts.iter().map(|part| (1, 0, &**part)).collect();
+    Raw::structure(&all)?.check_target()
+}
+
+impl RawPartition {
+    /// Bytes of an element of the buffer.
+    pub fn element_bytes(&self) -> u64 {
+        self.0.element_bytes
+    }
+
+    /// Bytes of the buffer.
+    pub fn bytes(&self) -> u64 {
+        let elements = match &self.0.rule {
+            // In the order in which the check has multiplied them.
+            Rule::Array(dimensions) => dimensions.iter().rev().map(|dealt| dealt.size).product(),
+            Rule::Table { elements, .. } => *elements,
+        };
+        elements * self.element_bytes()
+    }
+
+    /// How many parts there are.
+    pub fn len(&self) -> u64 {
+        match &self.0.rule {
+            Rule::Array(dimensions) => dimensions.iter().map(|dealt| dealt.pieces).product(),
+            Rule::Table { parts, .. } => parts.len() as u64,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of the part at this place in the grid of parts; `None` if there is none. One coordinate is a number already.
+    pub fn number_of(&self, place: &[u64]) -> Option<u64> {
+        match &self.0.rule {
+            Rule::Array(dimensions) if place.len() == dimensions.len() => {
+                dimensions.iter().zip(place).try_fold(0, |number, (dealt, place)| {
+                    (*place < dealt.pieces).then(|| number * dealt.pieces + place)
+                })
+            }
+            _ => match *place {
+                [number] => (number < self.len()).then_some(number),
+                _ => None,
+            },
+        }
+    }
+
+    /// The part of this number; `None` if there is none.
+    pub fn part(&self, number: u64) -> Option<Arc<Raw>> {
+        if number >= self.len() {
+            return None;
+        }
+        let dimensions = match &self.0.rule {
+            Rule::Array(dimensions) => dimensions,
+            Rule::Table { parts, .. } => return Some(Arc::clone(&parts[number as usize])),
+        };
+        let mut left = number;
+        let place_along = |dealt: &Dealt| {
+            let place = left % dealt.pieces;
+            left /= dealt.pieces;
+            dealt.piece(place)
+        };
+        let mut piece: Vec<_> = dimensions.iter().rev().map(place_along).collect();
+        piece.reverse();
+        let element = Raw::bytes_of(self.element_bytes());
+        let part = element.and_then(|element| element.darray(&piece, Order::C));
+        Some(Arc::new(part.unwrap_or_else(|error| unreachable!("the last part could be made: {error}"))))
+    }
+}
+
+impl fmt::Debug for RawPartition {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = self.len();
+        match &self.0.rule {
+            Rule::Array(dimensions) => write!(out, "Partition({parts} parts of {dimensions:?})"),
+            Rule::Table { elements, .. } => write!(out, "Partition({parts} parts of {elements} elements)"),
+        }
+    }
+}

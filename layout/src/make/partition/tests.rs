@@ -1,0 +1,72 @@
+//! Partitions: that parts cover what they should, once, and what is refused.
+
+use super::*;
+use crate::Raw;
+
+/// How often each element is selected by the parts.
+fn coverage(partition: &Partition<u16>) -> Vec<u32> {
+    let mut seen = vec![0; partition.elements()];
+    for number in 0..partition.len() {
+        let part = partition.part(number).expect("there are so many");
+        for (at, len) in part.runs() {
+            seen[at as usize / 2..][..len as usize / 2].iter_mut().for_each(|times| *times += 1);
+        }
+    }
+    seen
+}
+
+#[test]
+fn the_parts_of_arrays_are_all_of_it_and_share_nothing() {
+    for pieces in [1, 2, 3, 7, 12] {
+        let all = [
+            Partition::rows([9, 5], pieces),
+            Partition::columns([5, 9], pieces),
+            Partition::blocks([4, 3, 5], [2, pieces, 3]),
+            Partition::cyclic([9, 10], [2, 3], [pieces, 2]),
+            Partition::blocks([0, 4], [pieces, 1]),
+        ];
+        for partition in all {
+            let partition = partition.expect("a partition");
+            assert!(coverage(&partition).iter().all(|times| *times == 1), "{partition:?}");
+            assert_eq!(partition.part(partition.len()), None);
+        }
+    }
+}
+
+#[test]
+fn places_count_the_last_coordinate_fastest() {
+    let blocks = Partition::<u8>::blocks([4, 6, 2], [2, 3, 2]).expect("a partition");
+    let places = (0..2).flat_map(|x| (0..3).flat_map(move |y| (0..2).map(move |z| [x, y, z])));
+    for (number, place) in places.enumerate() {
+        assert_eq!(blocks.part(number), blocks.part_at(&place));
+    }
+    for beyond in [&[2, 0, 0][..], &[0, 3, 0], &[0, 0], &[12], &[0, 0, 0, 0], &[]] {
+        assert_eq!(blocks.part_at(beyond), None, "{beyond:?}");
+    }
+}
+
+#[test]
+fn a_table_is_checked_once_as_a_whole() {
+    let part =
+        |at: i64, len| Layout::<u32>::contiguous(len).and_then(|part| part.shifted(at)).expect("it fits");
+    let table = |parts: &[Layout<u32>]| Partition::table(10, parts);
+    let fits = table(&[part(8, 2), part(0, 3), part(3, 0)]).expect("they share nothing");
+    assert_eq!(fits.part(1), Some(part(0, 3)));
+    assert!(matches!(table(&[part(0, 3), part(2, 2)]), Err(LayoutError::Overlaps { .. })));
+    assert!(matches!(table(&[part(9, 2)]), Err(LayoutError::OutOfBounds { .. })));
+    let byte = Raw::bytes_of(4).and_then(|four| four.shifted(2)).expect("it fits");
+    let torn = Layout::from_raw(byte).expect("as long as an element");
+    assert!(matches!(table(&[torn]), Err(LayoutError::NotWhole { .. })));
+    assert!(table(&[]).expect("nobody has anything").is_empty());
+}
+
+#[test]
+fn what_cannot_be_dealt_out_is_refused_in_words() {
+    let refused =
+        |partition: Result<Partition<u64>, LayoutError>| partition.expect_err("it is refused").to_string();
+    assert!(refused(Partition::rows([4, 4], 0)).contains("give it 1 or more"));
+    assert!(refused(Partition::cyclic([4], [0], [2])).contains("1 or more at a time"));
+    assert!(refused(Partition::blocks([usize::MAX, 2], [1, 1])).contains("64 bits"));
+    assert!(refused(Partition::blocks([1, 1], [usize::MAX, 2])).contains("64 bits"));
+    assert!(Partition::<()>::rows([1, 1], 1).is_err());
+}
