@@ -22,6 +22,7 @@ chapters! {
     beside_tokio: "src/beside-tokio.md";
     zero_copy: "src/zero-copy.md";
     layouts: "src/layouts.md";
+    collective_buffers: "src/collective-buffers.md";
     reductions: "src/reductions.md";
     performance: "src/performance.md";
     cluster: "src/cluster.md";

@@ -95,6 +95,8 @@ pub mod prelude;
 mod services;
 
 pub use api::array_options::ArrayOptions;
+pub use api::collective::exchange::Exchange;
+pub use api::collective::gather::Gather;
 pub use api::completion_detection;
 pub use api::context::{
     destroy, exit, flush_aggregated, future, my_node, my_pe, nodes, on_quiescence, path_to, pes, quiescence,
@@ -129,7 +131,7 @@ pub use api::when::{Both, Trigger, When};
 /// ```
 pub use bytemuck;
 pub use chare_layout as layout;
-pub use chare_layout::Layout;
+pub use chare_layout::{Layout, Partition};
 pub use chare_lrts::reach::ReachOptions;
 pub use chare_macros::{Layout, chare, entries, entry, post, reducer};
 pub use job::cpus::{CpuList, CpuListError};

@@ -7,6 +7,7 @@
 pub(crate) mod array_options;
 mod buffers;
 mod callbacks;
+pub(crate) mod collective;
 pub mod completion_detection;
 pub(crate) mod context;
 pub(crate) mod direct;

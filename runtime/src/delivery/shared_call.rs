@@ -1,6 +1,7 @@
 //! Shared call of many members: each member gets a copy of the arguments, and a share in the nocopy arguments.
 
 use super::dispatch::{Passed, finish, invoke, run_call};
+use super::zerocopy::dealt;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::Call;
@@ -31,12 +32,15 @@ pub(crate) fn call_member(pe: &Pe, options: &CallOptions, member: Rc<dyn AnyChar
         drop(span);
         return finish(pe, entry, ran);
     }
+    let target = member.identity().target;
+    let nocopy = match dealt::for_member(nocopy, options, (member.identity().name, target)) {
+        Ok(nocopy) => Some(Box::new(Nocopy::Leaving(nocopy))),
+        Err(cause) => return pe.fail(format!("a call of {}::{}", entry.chare, entry.name), cause),
+    };
     // A message of its own for each member: a call with posted parameters may wait for its buffers.
     pe.counters.sent.add(1);
-    let target = member.identity().target;
-    let nocopy = Some(Box::new(Nocopy::Leaving(nocopy.iter().cloned().collect())));
     let call = Call { target, from: pe.id, entry, arguments: arguments.clone(), nocopy, reference };
-    if run_call(pe, options.clone(), call) == Outcome::Processed {
+    if run_call(pe, options.for_one(), call) == Outcome::Processed {
         pe.counters.processed.add(1);
     }
 }

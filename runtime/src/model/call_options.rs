@@ -3,6 +3,7 @@
 use crate::model::callback::{Callback, ErasedCallback};
 use crate::model::ids::{AudienceId, BroadcastId, CollectionId, MessageId};
 use crate::model::priority::{BitVector, Priority};
+use chare_layout::RawPartition;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -59,7 +60,11 @@ struct Rare {
     heard: Option<Heard>,
     /// The message's name in timelines.
     message: Option<MessageName>,
+    dealt: Option<Arc<Dealt>>,
 }
+
+/// How each nocopy argument of a call of many is dealt out, if it is.
+type Dealt = [Option<RawPartition>];
 
 /// The name of a message in timelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -215,6 +220,29 @@ impl CallOptions {
         if name.is_some() {
             self.change_rare(|rare| rare.message = name);
         }
+    }
+
+    /// Deals nocopy arguments out to those whom the call comes to, if any is to be.
+    pub(crate) fn deal(mut self, dealt: Option<Arc<Dealt>>) -> Self {
+        if dealt.is_some() {
+            self.change_rare(|rare| rare.dealt = dealt);
+        }
+        self
+    }
+
+    /// How nocopy arguments are dealt out, if any is.
+    #[inline]
+    pub(crate) fn dealt(&self) -> Option<&Dealt> {
+        self.rare.as_ref()?.dealt.as_deref()
+    }
+
+    /// The options of the call for one of those whom it comes to.
+    pub(crate) fn for_one(&self) -> Self {
+        let mut options = self.clone();
+        if self.dealt().is_some() {
+            options.change_rare(|rare| rare.dealt = None);
+        }
+        options
     }
 
     /// # Errors

@@ -43,6 +43,8 @@ pub trait Coordinate: Message + Copy + Eq + Hash + Debug {
     fn from_lane(lane: u64, bits: u32) -> Self;
     #[doc(hidden)]
     fn to_step(self) -> u64;
+    #[doc(hidden)]
+    fn to_place(self) -> Option<u64>;
 }
 
 #[cold]
@@ -78,6 +80,10 @@ macro_rules! coordinates {
                     panic!("the step {self} of a range of indices is not positive")
                 })
             }
+
+            fn to_place(self) -> Option<u64> {
+                u64::try_from(self).ok()
+            }
         }
 
         impl ArrayIndex for $number {
@@ -90,6 +96,10 @@ macro_rules! coordinates {
 
             fn unpack(index: Index) -> Option<Self> {
                 Some(Self::from_lane(index.low(), u64::BITS))
+            }
+
+            fn place(&self) -> Option<Vec<u64>> {
+                self.to_place().map(|place| vec![place])
             }
         }
 
@@ -151,6 +161,10 @@ macro_rules! tuples {
             fn unpack(index: Index) -> Option<Self> {
                 let bits = lane_bits($dimensions);
                 Some(($($name::from_lane(lane(index, $place, $dimensions), bits)),*))
+            }
+
+            fn place(&self) -> Option<Vec<u64>> {
+                [$(self.$place.to_place()),*].into_iter().collect()
             }
         }
 

@@ -110,6 +110,12 @@ pub trait ArrayIndex: Message + Eq + Hash + Debug {
         codec::decode(exact).ok()
     }
 
+    /// The coordinates, if they are integers and none is below zero: the member's place among the parts of a partition.
+    #[doc(hidden)]
+    fn place(&self) -> Option<Vec<u64>> {
+        None
+    }
+
     /// The index's encoding, if its bits are a digest.
     #[doc(hidden)]
     fn name(&self) -> Option<Vec<u8>> {

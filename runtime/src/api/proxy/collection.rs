@@ -1,7 +1,7 @@
 //! Collection handles: the part of a generated proxy that reaches all members of a collection.
 
 use super::element::ElementHandle;
-use super::handle::{ConstructorArguments, equal_by, registration, take_charge_for_many};
+use super::handle::{ConstructorArguments, ForMany, equal_by, registration, take_charge_for_many};
 use super::section::SectionHandle;
 use crate::api::array_options::ArrayOptions;
 use crate::api::context::{my_node, my_pe};
@@ -12,7 +12,7 @@ use crate::model::collection::{Blueprint, Bond, Elements, Placement};
 use crate::model::ids::{CollectionId, Index, NodeId, PeId, Target};
 use crate::model::index::ArrayIndex;
 use crate::model::index_range::IndexRange;
-use crate::model::nocopy::{Leaving, Outgoing};
+use crate::model::nocopy::Outgoing;
 use crate::model::registry::{self, Chare, EntryMethod, EntryRegistration, kind};
 use crate::pe::Pe;
 use crate::services::array;
@@ -138,7 +138,7 @@ impl<C: Chare> CollectionHandle<C> {
 
     /// Destroys all members. One message to each node, down a tree.
     pub fn destroy(&self) {
-        call_all(self.id, self.options(), &registration::<C>().destruction, (), Vec::new());
+        call_all(self.id, self.options(), &registration::<C>().destruction, (), ForMany::default());
     }
 
     /// The id of the collection, for collections that are to be created after it.
@@ -166,7 +166,7 @@ impl<C: Chare> CollectionHandle<C> {
 
     /// Calls an entry of all members. One message to each node, down a tree; encoded once; cloned for each member.
     pub fn broadcast<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
-        self.send::<E>(arguments, Vec::new());
+        self.send::<E>(arguments, ForMany::default());
     }
 
     /// Calls an entry with nocopy parameters of all members. Large buffers go down the same tree, once into each node that cannot read
@@ -179,7 +179,7 @@ impl<C: Chare> CollectionHandle<C> {
         self.send::<E>(arguments, take_charge_for_many(nocopy));
     }
 
-    fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {
+    fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: ForMany) {
         call_all(self.id, self.options(), registry::entry::<E>(), arguments, nocopy);
     }
 
@@ -203,9 +203,10 @@ pub(super) fn call_all(
     options: Option<&CallOptions>,
     entry: &'static EntryRegistration,
     arguments: impl Message,
-    nocopy: Vec<Leaving>,
+    nocopy: ForMany,
 ) {
-    let options = options.unwrap_or(&entry.options).clone();
+    let ForMany { nocopy, dealt } = nocopy;
+    let options = options.unwrap_or(&entry.options).clone().deal(dealt);
     let arguments = Arguments::new(arguments);
     let broadcast = Broadcast { collection, entry, arguments, nocopy, reference: 0 };
     Pe::current(|pe| broadcast::call_all(pe, options, broadcast));

@@ -4,6 +4,8 @@ use crate::delivery::zerocopy::{laid_out, send};
 use crate::model::nocopy::{Few, Leaving, Outgoing};
 use crate::model::registry::{self, Chare, Constructor, registry};
 use crate::pe::Pe;
+use chare_layout::RawPartition;
+use std::sync::Arc;
 
 /// Two handles are equal if they reach the same chares, however their calls are queued.
 macro_rules! equal_by {
@@ -28,20 +30,40 @@ pub(super) use equal_by;
 /// The arguments of a chare's constructor.
 pub(super) type ConstructorArguments<C> = <<C as Chare>::Constructor as Constructor>::Arguments;
 
-/// Takes charge of the nocopy arguments that the caller gave.
+/// Takes charge of the nocopy arguments that the caller gave to one chare.
+///
+/// # Panics
+/// If one is dealt out.
 pub(super) fn take_charge(nocopy: impl IntoIterator<Item = Outgoing>) -> Few<Leaving> {
     let mut leaving = Few::new();
     // Pushed one by one: `collect` would reckon with many.
     Pe::current(|pe| {
-        nocopy.into_iter().for_each(|outgoing| leaving.push(send::take_charge(&pe.node, outgoing)));
+        for outgoing in nocopy {
+            assert!(
+                outgoing.dealt.is_none(),
+                "`SendBuffer::each` deals a buffer out to many: `SendBuffer::only` sends one chare its part"
+            );
+            leaving.push(send::take_charge(&pe.node, outgoing));
+        }
     });
     leaving
 }
 
+/// The nocopy arguments of a call of many, and how they are dealt out.
+#[derive(Default)]
+pub(super) struct ForMany {
+    pub(super) nocopy: Vec<Leaving>,
+    pub(super) dealt: Option<Arc<[Option<RawPartition>]>>,
+}
+
 /// Takes charge of the nocopy arguments that go to many: what layouts select is packed here, once for all.
-pub(super) fn take_charge_for_many(nocopy: impl IntoIterator<Item = Outgoing>) -> Vec<Leaving> {
-    let leaving = take_charge(nocopy);
-    Pe::current(|pe| leaving.into_iter().map(|one| laid_out::packed(&pe.node, one)).collect())
+pub(super) fn take_charge_for_many(nocopy: impl IntoIterator<Item = Outgoing>) -> ForMany {
+    let mut outgoing: Vec<Outgoing> = nocopy.into_iter().collect();
+    let dealt: Vec<_> = outgoing.iter_mut().map(|one| one.dealt.take()).collect();
+    let dealt = dealt.iter().any(Option::is_some).then(|| dealt.into());
+    let leaving = take_charge(outgoing);
+    let nocopy = Pe::current(|pe| leaving.into_iter().map(|one| laid_out::packed(&pe.node, one)).collect());
+    ForMany { nocopy, dealt }
 }
 
 /// The linked-in registration of a chare type.

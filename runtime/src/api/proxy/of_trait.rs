@@ -2,7 +2,7 @@
 
 use super::collection::{CollectionHandle, call_all, collection_goal};
 use super::element::ElementHandle;
-use super::handle::{equal_by, take_charge, take_charge_for_many};
+use super::handle::{ForMany, equal_by, take_charge, take_charge_for_many};
 use super::section::{SectionHandle, call_some, dissolve, form, section_goal, tell_when_formed};
 use crate::delivery::outbox;
 use crate::model::call_options::CallOptions;
@@ -91,7 +91,7 @@ impl<I: ArrayIndex> TraitCollectionHandle<I> {
 
     /// Calls an entry of all members; costs what [`CollectionHandle::broadcast`] does.
     pub fn broadcast<E: TraitEntry>(&self, arguments: E::Arguments) {
-        call_all(self.id, self.options.as_ref(), trait_entry::<E>(), arguments, Vec::new());
+        call_all(self.id, self.options.as_ref(), trait_entry::<E>(), arguments, ForMany::default());
     }
 
     /// Calls an entry with nocopy parameters of all members; costs what [`CollectionHandle::broadcast_nocopy`] does.
@@ -160,7 +160,7 @@ impl TraitSectionHandle {
 
     /// Calls an entry of all members; costs what [`SectionHandle::multicast`] does.
     pub fn multicast<E: TraitEntry>(&self, arguments: E::Arguments) {
-        call_some(self.id, self.options.as_ref(), trait_entry::<E>(), arguments, Vec::new());
+        call_some(self.id, self.options.as_ref(), trait_entry::<E>(), arguments, ForMany::default());
     }
 
     /// Calls an entry with nocopy parameters of all members; costs what [`SectionHandle::multicast_nocopy`] does.

@@ -1,13 +1,13 @@
 //! Section handles: the part of a generated proxy that reaches the members of a section.
 
 use super::element::ElementHandle;
-use super::handle::{equal_by, take_charge_for_many};
+use super::handle::{ForMany, equal_by, take_charge_for_many};
 use crate::delivery::zerocopy::carry::Carried;
 use crate::model::arguments::{Arguments, Message};
 use crate::model::call_options::CallOptions;
 use crate::model::callback::{Callback, Goal};
 use crate::model::ids::{SectionId, Target};
-use crate::model::nocopy::{Leaving, Outgoing};
+use crate::model::nocopy::Outgoing;
 use crate::model::registry::{self, Chare, EntryMethod, EntryRegistration};
 use crate::pe::Pe;
 use crate::services::section::{self, SectionCall};
@@ -65,7 +65,7 @@ impl<C: Chare> SectionHandle<C> {
     /// Calls an entry of all members. One message to the PE that formed the section, from there one to each node that is home to a
     /// member, down a tree; encoded once on its way down; cloned for each member.
     pub fn multicast<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments) {
-        self.send::<E>(arguments, Vec::new());
+        self.send::<E>(arguments, ForMany::default());
     }
 
     /// Calls an entry with nocopy parameters of all members. Large buffers go the same way, once into each node that cannot read the
@@ -78,7 +78,7 @@ impl<C: Chare> SectionHandle<C> {
         self.send::<E>(arguments, take_charge_for_many(nocopy));
     }
 
-    fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: Vec<Leaving>) {
+    fn send<E: EntryMethod<Chare = C>>(&self, arguments: E::Arguments, nocopy: ForMany) {
         call_some(self.id, self.options.as_ref(), registry::entry::<E>(), arguments, nocopy);
     }
 
@@ -114,9 +114,10 @@ pub(super) fn call_some<A: Message>(
     options: Option<&CallOptions>,
     entry: &'static EntryRegistration,
     arguments: A,
-    nocopy: Vec<Leaving>,
+    nocopy: ForMany,
 ) {
-    let options = options.unwrap_or(&entry.options).clone();
+    let ForMany { nocopy, dealt } = nocopy;
+    let options = options.unwrap_or(&entry.options).clone().deal(dealt);
     let kinds = entry.nocopy.iter().copied();
     let nocopy = kinds.zip(nocopy).map(|(kind, leaving)| Carried::sent(kind, leaving)).collect();
     let call = SectionCall { section, entry, arguments: Arguments::new(arguments), nocopy, reference: 0 };

@@ -10,9 +10,11 @@
 //!    descriptor. This message follows all messages of the entry that dropped the argument. The sender ends the registration, and hands
 //!    the buffer back when its own network has let go of the memory, too (see [`deregistration`]).
 //! 4. The arguments of a broadcast go down a tree of nodes, see [`carry`].
-//! 5. An argument of which a layout selects a part is copied from there to where it is to be, in one pass; see [`laid_out`].
+//! 5. Of an argument that is dealt out to many, each member gets its part when the call has come to it; see [`dealt`].
+//! 6. An argument of which a layout selects a part is copied from there to where it is to be, in one pass; see [`laid_out`].
 
 pub(crate) mod carry;
+pub(crate) mod dealt;
 pub(crate) mod deregistration;
 mod destination;
 mod gathering;

@@ -73,7 +73,7 @@ fn is_thin(layout: &Raw) -> bool {
 
 /// Takes charge of the buffer that the caller gave.
 pub(crate) fn take_charge(node: &Arc<Node>, outgoing: Outgoing) -> Leaving {
-    let Outgoing { memory, layout, terms, hand_back } = outgoing;
+    let Outgoing { memory, layout, dealt: _, terms, hand_back } = outgoing;
     // Empty memory is lent to no receiver; and all empty blocks may have one address.
     let is_held = terms.registration == Registration::Now && !memory.is_empty();
     let held = is_held && node.transfers.hold(node.network.regions(), &memory);

@@ -4,7 +4,7 @@ use super::registration::Registration;
 use crate::model::arguments::Arguments;
 use crate::model::callback::ErasedCallback;
 use crate::model::nocopy::{Buffer, Completion, Element, NocopyKind};
-use chare_layout::{Layout, Raw};
+use chare_layout::{Layout, Partition, Raw, RawPartition};
 use chare_lrts::Memory;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -59,6 +59,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct SendBuffer<T: Element, P: Element = T> {
     buffer: Buffer<T>,
     layout: Option<Layout<T, P>>,
+    dealt: Option<RawPartition>,
     on_sent: Option<Completion<Sent<T>>>,
     terms: Terms,
 }
@@ -116,8 +117,58 @@ impl<T: Element> SendBuffer<T> {
     pub fn only<P: Element>(self, layout: &Layout<T, P>) -> SendBuffer<T, P> {
         let bytes = size_of_val::<[T]>(&self.buffer) as u64;
         layout.check_bounds(bytes).unwrap_or_else(|error| panic!("a layout of what is sent: {error}"));
-        let Self { buffer, layout: _, on_sent, terms } = self;
-        SendBuffer { buffer, layout: Some(layout.clone()), on_sent, terms }
+        let Self { buffer, layout: _, dealt: _, on_sent, terms } = self;
+        SendBuffer { buffer, layout: Some(layout.clone()), dealt: None, on_sent, terms }
+    }
+
+    /// Deals the buffer out to the members of a collection or a section: each receives the part of its index, where parts are counted or
+    /// placed as members are. A member's integer is the number of its part; so is a PE's and a node's. A member's tuple is the place of its
+    /// part, in a partition of as many dimensions. Of several selections the last one counts.
+    ///
+    /// The call is one of all members, as any: the buffer goes down the tree once, and is read in place where it can be mapped; each
+    /// member sees, keeps or lands its part alone. A node that cannot map the buffer fetches all of it.
+    ///
+    /// ```
+    /// use chare::prelude::*;
+    /// use chare::Partition;
+    ///
+    /// struct Tile;
+    ///
+    /// #[chare(array, index = (u32, u32))]
+    /// impl Tile {
+    ///     #[entry]
+    ///     fn new() -> Self {
+    ///         Self
+    ///     }
+    ///
+    ///     #[entry]
+    ///     fn take(&mut self, #[nocopy] tile: ReceivedView<u32>, all: Callback<Vec<Vec<u32>>>) {
+    ///         self.contribute(set(tile.to_vec()), all);
+    ///     }
+    /// }
+    ///
+    /// let code = chare::Job::in_process(2, 1).run(|| async {
+    ///     let tiles = TileProxy::create((2, 2));
+    ///     let blocks = Partition::blocks([4, 4], [2, 2]).expect("four tiles");
+    ///     let (all, done) = chare::future();
+    ///     let matrix: Vec<u32> = (0..16).collect();
+    ///     tiles.take(SendBuffer::from(matrix).each(&blocks), done);
+    ///     let mut all: Vec<Vec<u32>> = all.await;
+    ///     all.sort();
+    ///     assert_eq!(all, [[0, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]]);
+    /// });
+    /// assert_eq!(code.unwrap(), 0);
+    /// ```
+    ///
+    /// A member without a part ends the job with an error that says so. [`Sent::transferred`] is the length of the shortest part where
+    /// parts are posted, else that of the buffer.
+    ///
+    /// # Panics
+    /// If the buffer's length is not the partition's. Called of one chare, the call panics: [`only`](SendBuffer::only) sends it a part.
+    pub fn each(self, partition: &Partition<T>) -> Self {
+        let (have, need) = (self.buffer.len(), partition.elements());
+        assert!(have == need, "a buffer of {have} elements to be dealt out as {need}: send one as long");
+        Self { layout: None, dealt: Some(partition.raw().clone()), ..self }
     }
 }
 
@@ -151,9 +202,9 @@ impl<T: Element, P: Element> SendBuffer<T, P> {
     }
 
     fn into_outgoing(self) -> Outgoing {
-        let Self { buffer, layout, on_sent, terms } = self;
+        let Self { buffer, layout, dealt, on_sent, terms } = self;
         let Some(completion) = on_sent else {
-            return Outgoing::new(buffer.into_memory(), layout.as_ref(), terms, None);
+            return Outgoing { dealt, ..Outgoing::new(buffer.into_memory(), layout.as_ref(), terms, None) };
         };
         let memory = buffer.memory().clone();
         let hand_back: HandBack = Box::new(move |bytes, fire| {
@@ -161,13 +212,13 @@ impl<T: Element, P: Element> SendBuffer<T, P> {
             let (callback, sent) = completion.finish(Sent { buffer, transferred });
             fire(callback, sent);
         });
-        Outgoing::new(memory, layout.as_ref(), terms, Some(hand_back))
+        Outgoing { dealt, ..Outgoing::new(memory, layout.as_ref(), terms, Some(hand_back)) }
     }
 }
 
 impl<T: Element, B: Into<Buffer<T>>> From<B> for SendBuffer<T> {
     fn from(buffer: B) -> Self {
-        Self { buffer: buffer.into(), layout: None, on_sent: None, terms: Terms::default() }
+        Self { buffer: buffer.into(), layout: None, dealt: None, on_sent: None, terms: Terms::default() }
     }
 }
 
@@ -240,6 +291,8 @@ pub(crate) type HandBack = Box<dyn FnOnce(u64, &mut dyn FnMut(ErasedCallback, Ar
 pub struct Outgoing {
     pub(crate) memory: Memory,
     pub(crate) layout: Option<Arc<Raw>>,
+    /// How the whole memory is dealt out, if it is.
+    pub(crate) dealt: Option<RawPartition>,
     pub(crate) terms: Terms,
     pub(crate) hand_back: Option<HandBack>,
 }
@@ -251,14 +304,15 @@ impl Outgoing {
         terms: Terms,
         hand_back: Option<HandBack>,
     ) -> Self {
-        let Some(layout) = layout else { return Self { memory, layout: None, terms, hand_back } };
+        let outgoing = |memory, layout| Self { memory, layout, dealt: None, terms, hand_back };
+        let Some(layout) = layout else { return outgoing(memory, None) };
         let start = layout.origin() as usize;
         let is_aligned = memory.address().wrapping_add(start).addr().is_multiple_of(align_of::<P>());
         if layout.is_contiguous() && is_aligned {
             let memory = memory.slice(start, layout.bytes() as usize);
-            return Self { memory, layout: None, terms, hand_back };
+            return outgoing(memory, None);
         }
-        Self { memory, layout: Some(Arc::clone(layout.raw())), terms, hand_back }
+        outgoing(memory, Some(Arc::clone(layout.raw())))
     }
 
     /// Bytes of the argument, packed.

@@ -128,6 +128,8 @@ pub(crate) struct IndexRegistration {
     /// How many integers an index consists of; 0 where it is no integer or tuple.
     pub(crate) dimensions: usize,
     show: fn(Index) -> Option<String>,
+    /// The coordinates of an index that has some; see [`ArrayIndex::place`].
+    pub(crate) place: fn(Index) -> Option<Vec<u64>>,
 }
 
 impl IndexRegistration {
@@ -137,6 +139,7 @@ impl IndexRegistration {
             type_name: std::any::type_name::<I>,
             dimensions: I::DIMENSIONS,
             show: |index| I::unpack(index).map(|index| format!("{index:?}")),
+            place: |index| I::unpack(index)?.place(),
         }
     }
 

@@ -6,11 +6,11 @@ use super::members_at_home::state;
 use super::message::SectionMessage;
 use crate::delivery::outbox;
 use crate::delivery::shared_call::{SharedCall, call_member};
-use crate::delivery::zerocopy::send;
+use crate::delivery::zerocopy::{dealt, send};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Call, Envelope};
 use crate::model::ids::{PeId, Target};
-use crate::model::nocopy::Nocopy;
+use crate::model::nocopy::{Few, Nocopy};
 use crate::node::Node;
 use crate::pe::Pe;
 use crate::pe::early::Missing;
@@ -90,15 +90,17 @@ fn send_on(
         // The member may still come.
         Absence::Nowhere | Absence::Unknown => {
             let Multicast { entry, ref arguments, ref nocopy, reference, .. } = *multicast;
-            let leaving = || Box::new(Nocopy::Leaving(nocopy.iter().cloned().collect()));
-            let nocopy = (!nocopy.is_empty()).then(leaving);
+            let nocopy = match dealt::for_member(nocopy, options, (entry.chare, target)) {
+                Ok(nocopy) => Some(nocopy).filter(|nocopy: &Few<_>| !nocopy.is_empty()),
+                Err(cause) => return pe.fail(format!("a call of {}::{}", entry.chare, entry.name), cause),
+            };
             let arguments = arguments.clone();
-            outbox::send_call(pe, options, &target, || Call {
+            outbox::send_call(pe, &options.for_one(), &target, || Call {
                 target,
                 from: pe.id,
                 entry,
                 arguments,
-                nocopy,
+                nocopy: nocopy.map(|nocopy| Box::new(Nocopy::Leaving(nocopy))),
                 reference,
             });
         }

@@ -202,7 +202,7 @@ impl<T: Element> Part<T> {
         // SAFETY: the owner keeps the memory allocated, and, being shared, the part's elements unwritten. Where the memory is more than
         // the part, it travels with the part's layout, beside which nobody reads it.
         let memory = unsafe { Memory::lent(address, len, share, Box::new(self)) };
-        Outgoing { memory, layout, terms: Terms::default(), hand_back: None }
+        Outgoing { memory, layout, dealt: None, terms: Terms::default(), hand_back: None }
     }
 }
 

@@ -4,7 +4,8 @@ use super::part::PartMut;
 use super::rest::Rest;
 use super::whole::{Whole, check_whole, typed};
 use crate::model::nocopy::buffer::{BufferMut, Element};
-use chare_layout::{Layout, LayoutError, Raw};
+use chare_layout::{Layout, LayoutError, Partition, Raw, RawPartition};
+use chare_lrts::MemoryMut;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -103,12 +104,39 @@ impl<T: Element> BufferMut<T> {
         if let Err(cause) = check(memory.len() as u64, layouts) {
             return Err(NotSplit { buffer: typed(memory), cause });
         }
-        let parts = layouts.iter().map(|layout| Arc::clone(layout.raw())).collect();
-        let whole = Arc::new(Whole { memory, parts });
-        let part = |number| PartMut { whole: Arc::clone(&whole), number, elements: PhantomData };
-        let parts = (0..layouts.len()).map(part).collect();
-        Ok((Rest { whole, elements: PhantomData }, parts))
+        Ok(split(memory, layouts.iter().map(|layout| Arc::clone(layout.raw())).collect()))
     }
+
+    /// Splits the buffer into the parts of a partition. Copies nothing; costs a layout for each part.
+    ///
+    /// # Errors
+    /// The buffer itself, when its length is not the partition's.
+    pub fn split_by(self, partition: &Partition<T>) -> Result<SplitAll<T>, NotSplit<T>> {
+        self.split_by_raw(partition.raw())
+    }
+
+    /// Splits the buffer as [`BufferMut::split_by`] does, by a partition whose elements are one or several of the buffer's.
+    pub(crate) fn split_by_raw(self, partition: &RawPartition) -> Result<SplitAll<T>, NotSplit<T>> {
+        let memory = self.into_memory();
+        let (wanted, have) = (partition.bytes(), memory.len() as u64);
+        if wanted != have || !partition.element_bytes().is_multiple_of(size_of::<T>() as u64) {
+            let element = partition.element_bytes() as usize;
+            let (left_name, right_name) = ("elements of a partition", "elements of a buffer");
+            let (left, right) = (wanted as usize / element, memory.len() / element);
+            let cause = LayoutError::Lists { left_name, left, right_name, right };
+            return Err(NotSplit { buffer: typed(memory), cause });
+        }
+        let part = |number| partition.part(number).expect("it is one of so many");
+        Ok(split(memory, (0..partition.len()).map(part).collect()))
+    }
+}
+
+/// The parts of memory whose layouts share no element and lie within it.
+fn split<T: Element>(memory: MemoryMut, parts: Box<[Arc<Raw>]>) -> SplitAll<T> {
+    let whole = Arc::new(Whole { memory, parts });
+    let part = |number| PartMut { whole: Arc::clone(&whole), number, elements: PhantomData };
+    let parts = (0..whole.parts.len()).map(part).collect();
+    (Rest { whole, elements: PhantomData }, parts)
 }
 
 fn check<T>(len: u64, layouts: &[&Layout<T>]) -> Result<(), LayoutError> {

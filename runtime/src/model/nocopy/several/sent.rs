@@ -92,6 +92,8 @@ impl<P: Element> Several<P> {
 impl<P: Element> NocopyArgument<P> for Several<P> {
     fn erase(self) -> Outgoing {
         let mut pieces = self.pieces;
+        let is_dealt = pieces.iter().any(|piece| piece.dealt.is_some());
+        assert!(!is_dealt, "one of several buffers cannot be dealt out: send it as an argument of its own");
         let is_awaited = pieces.iter().any(|piece| piece.hand_back.is_some());
         let hand_back = is_awaited.then(|| {
             let backs: Vec<_> =
@@ -107,7 +109,7 @@ impl<P: Element> NocopyArgument<P> for Several<P> {
         // SAFETY: the owner keeps the pieces allocated and unwritten, and the memory travels with the layout that selects them, beside which
         // nobody reads it. The address is one of all pieces, which have exposed theirs; where they lie in an arena, all of it does.
         let memory = unsafe { Memory::lent(address, len, share, Box::new(memories)) };
-        Outgoing { memory, layout: Some(layout), terms: Terms::default(), hand_back }
+        Outgoing { memory, layout: Some(layout), dealt: None, terms: Terms::default(), hand_back }
     }
 }
 

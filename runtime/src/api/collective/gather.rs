@@ -1,0 +1,146 @@
+//! Gathers: many members fill one buffer, each its part, in place.
+//!
+//! 1. The target is a chare on the PE that began the gather. It splits the buffer by the partition once, so that no two parts share an
+//!    element, whoever fills them and in whatever order.
+//! 2. A member calls it with its elements as a nocopy argument, which lands in the member's part: one pass from the member's layout to the
+//!    part's where the memory is reached in place, however many parts are under way. Small parts travel with the call.
+//! 3. When the last part has landed, the parts are the buffer again, which goes to the callback; and the target is destroyed.
+//!
+//! The target takes bytes, whatever the elements: see [`filling`](super::filling).
+
+use super::filling::{Bytes, Filling, in_bytes};
+use crate::model::index::ArrayIndex;
+use crate::model::nocopy::{Completion, Element, NocopyArgument};
+use crate::prelude::*;
+use chare_layout::{Partition, RawPartition};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A buffer that many members fill, each its part: small, serializable, an ordinary argument.
+///
+/// Whoever wants the buffer begins the gather; each part is put once, by whomever, and when all have been put the buffer is handed to the
+/// callback. Several gathers may be under way at one time, of the same members, too.
+///
+/// ```
+/// use chare::prelude::*;
+/// use chare::{Gather, Partition};
+///
+/// struct Worker;
+///
+/// #[chare(array)]
+/// impl Worker {
+///     #[entry]
+///     fn new() -> Self {
+///         Self
+///     }
+///
+///     #[entry]
+///     fn report(&mut self, columns: Gather<u64>) {
+///         let column = vec![self.this_index(); 2];
+///         columns.put(self.this_index(), column);
+///     }
+/// }
+///
+/// let code = chare::Job::in_process(2, 2).run(|| async {
+///     let workers = WorkerProxy::create(3);
+///     let columns = Partition::columns([2, 3], 3).expect("three columns");
+///     let (filled, done) = chare::future::<BufferMut<u64>>();
+///     workers.report(Gather::into(BufferMut::zeroed(6), &columns, done));
+///     assert_eq!(filled.await[..], [0, 1, 2, 0, 1, 2]);
+/// });
+/// assert_eq!(code.unwrap(), 0);
+/// ```
+///
+/// A part costs one message, and one copy to where it belongs, by the PE that began the gather or, of long parts side by side, by
+/// whichever of its node has time; the member's buffer is read where it lies if it can be, and is free again by its own `on_sent`.
+///
+/// A gather of which a part never comes waits: as a reduction does to which somebody never contributes. A node that is lost ends the job.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Gather<T> {
+    target: GatherTargetProxy,
+    elements: PhantomData<fn() -> T>,
+}
+
+impl<T: Element> Gather<T> {
+    /// Begins to gather into a buffer, on this PE; `done` receives the buffer when all parts have been put, empty ones included. Copies
+    /// nothing.
+    ///
+    /// # Panics
+    /// Outside a PE, or if the buffer's length is not the partition's.
+    pub fn into(
+        target: impl Into<BufferMut<T>>,
+        partition: &Partition<T>,
+        done: impl Into<Completion<BufferMut<T>>>,
+    ) -> Self {
+        let target = target.into();
+        let (have, need) = (target.len(), partition.elements());
+        assert!(have == need, "a gather of {need} elements into a buffer of {have}: give one as long");
+        let (target, done) = in_bytes(target, done.into());
+        let target = GatherTargetProxy::create_on(chare::my_pe(), target, partition.raw().clone(), done);
+        Self { target, elements: PhantomData }
+    }
+
+    /// Puts the part of a member: of the member with this index, where parts are counted or placed as members are; an integer is the
+    /// number of a part. `elements` is whatever a nocopy parameter takes: a vector, a [`Buffer`], a [`SendBuffer`] by a layout or with a
+    /// callback, a [`Part`](crate::Part). One message.
+    ///
+    /// An index without a part, a part of another length, and one that was put before end the job with an error that says so.
+    ///
+    /// # Panics
+    /// If the index is no integer or tuple of integers, or is below zero.
+    pub fn put(&self, index: impl ArrayIndex, elements: impl NocopyArgument<T>) {
+        let place = index.place();
+        let place = place.unwrap_or_else(|| panic!("{index:?} is no place of a part: give its number"));
+        self.target.put(place, chare::my_pe(), Bytes::of(elements));
+    }
+}
+
+impl<T> Clone for Gather<T> {
+    fn clone(&self) -> Self {
+        Self { target: self.target.clone(), elements: PhantomData }
+    }
+}
+
+impl<T> PartialEq for Gather<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.target == other.target
+    }
+}
+
+impl<T> Eq for Gather<T> {}
+
+impl<T> fmt::Debug for Gather<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Gather(..)")
+    }
+}
+
+/// The chare that fills the buffer.
+struct GatherTarget(Filling);
+
+#[chare]
+impl GatherTarget {
+    #[entry]
+    fn new(target: BufferMut<u8>, partition: RawPartition, done: Callback<BufferMut<u8>>) -> Self {
+        let mut filling = Filling::new(target, partition, done);
+        if filling.finish_if_full() {
+            chare::destroy();
+        }
+        Self(filling)
+    }
+
+    #[entry]
+    fn put(&mut self, _place: Vec<u64>, _from: PeId, #[nocopy(post)] part: Posted<u8>) {
+        if self.0.land(part) {
+            chare::destroy();
+        }
+    }
+
+    #[post(put)]
+    fn post_put(&mut self, place: &[u64], from: &PeId, part: Post<u8>) {
+        let posted = self.0.post(place, part);
+        posted.unwrap_or_else(|cause| panic!("{from} puts {cause} of a gather"));
+    }
+}

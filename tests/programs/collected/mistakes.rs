@@ -1,0 +1,67 @@
+//! Mistakes that end the job.
+
+use chare::prelude::*;
+use chare::{Gather, Partition};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, ValueEnum, Serialize, Deserialize)]
+pub(crate) enum Mistake {
+    /// Two members put the same part
+    Twice,
+    /// A part is too long
+    TooLong,
+    /// A part is put that is none
+    Beyond,
+    /// A part is put when the gather is over
+    Late,
+    /// A member that was to put a part panics
+    Lost,
+    /// A buffer is dealt out in fewer parts than there are members
+    Few,
+}
+
+struct Culprit;
+
+#[chare(group)]
+impl Culprit {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    fn err(&mut self, mistake: Mistake, gather: Gather<u32>) {
+        let me = self.this_index();
+        match mistake {
+            Mistake::Twice => gather.put(0u64, vec![1; 4]),
+            Mistake::TooLong => gather.put(me, vec![1; 4 + me as usize]),
+            Mistake::Beyond => gather.put(me + 1, vec![1; 4]),
+            Mistake::Lost if me > 0 => panic!("lost"),
+            Mistake::Late | Mistake::Few | Mistake::Lost => gather.put(me, vec![1; 4]),
+        }
+    }
+
+    #[entry]
+    fn take(&mut self, #[nocopy] _part: Received<u32>) {}
+}
+
+impl Mistake {
+    /// Makes it; this never returns.
+    pub(crate) async fn make(self) {
+        let culprits = CulpritProxy::create();
+        let pes = chare::pes() as usize;
+        let parts = |parts| Partition::rows([parts, 4], parts);
+        let (filled, done) = chare::future::<BufferMut<u32>>();
+        let gather = Gather::into(vec![0; 4 * pes], &parts(pes).expect("a partition"), done);
+        if matches!(self, Self::Few) {
+            let few = parts(pes - 1).expect("a partition");
+            culprits.take(SendBuffer::from(vec![0; few.elements()]).each(&few));
+        } else {
+            culprits.err(self, gather.clone());
+        }
+        filled.await;
+        gather.put(0u64, vec![1; 4]);
+        chare::future::<()>().0.await;
+    }
+}
