@@ -4,12 +4,12 @@
 //! ```text
 //! cargo run --release --example fft2d -- --size 1024 --slabs 4 +n 2 +p 2
 //! ```
-//! Columns leave from where they stand among the rows, and land as rows: the transposition is a layout on one side and a part on the other, and no
+//! Columns leave from where they stand among the rows, and land as rows: the transposition is one exchange between two partitions, and no
 //! loop copies anything. The matrix is a wave, whose transform has two peaks; transforming it back gives the wave.
 
 mod slab;
 
-use chare::Program;
+use chare::{Exchange, Program};
 use chare_examples::start;
 use clap::Parser;
 use slab::{Problem, SlabProxy};
@@ -37,7 +37,7 @@ const ACCURACY: f64 = 1e-10;
 async fn run(options: Options) -> bool {
     let Options { size, slabs, rounds } = options;
     let problem = Problem { size: size as usize, slabs: slabs as usize };
-    let slab = SlabProxy::create(u64::from(slabs), problem);
+    let slab = SlabProxy::create(u64::from(slabs), problem, Exchange::create(u64::from(slabs)));
     let start = Instant::now();
     let (mut peaks, mut error) = (0.0_f64, 0.0_f64);
     for _ in 0..rounds {

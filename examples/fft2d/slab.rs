@@ -1,12 +1,8 @@
 //! A slab as a chare: as many rows of the matrix as every slab has, which it transforms and exchanges for its share of the columns.
-//!
-//! A slab sends its columns when its rows are transformed, perhaps before another one has begun: what lands has an array of its own, split
-//! into one part for each slab, which becomes the rows when all have landed.
 
-use chare::Layout;
-use chare::layout::{Dims, LayoutError};
+use chare::layout::LayoutError;
 use chare::prelude::*;
-use chare::{PartMut, Rest};
+use chare::{Exchange, Layout, Partition};
 use num_complex::Complex;
 use rustfft::FftPlanner;
 use serde::{Deserialize, Serialize};
@@ -32,16 +28,17 @@ impl Problem {
         self.size / self.slabs
     }
 
-    /// Among a slab's rows the columns that another slab is to have, column by column.
-    fn columns_of(&self, other: usize) -> Result<Layout<Number>, LayoutError> {
-        let columns = Layout::strided(&[self.height(), self.height()], &[1, self.size as isize])?;
-        columns.shifted((other * self.height()) as i64)
+    /// A slab's rows, dealt out to all slabs: to each the columns that it is to have, column by column.
+    fn columns(&self) -> Result<Partition<Number>, LayoutError> {
+        let first = Layout::strided(&[self.height(), self.height()], &[1, self.size as isize])?;
+        let columns: Result<Vec<_>, _> =
+            (0..self.slabs).map(|slab| first.shifted((slab * self.height()) as i64)).collect();
+        Partition::table(self.height() * self.size, &columns?)
     }
 
-    /// Among a slab's rows, where the columns of another slab land: each as a piece of a row.
-    fn landing_of(&self, other: usize) -> Layout<Number> {
-        let start = other * self.height();
-        Dims::new([self.height(), self.size]).select((.., start..start + self.height()))
+    /// Where the columns land among a slab's rows, a block from each slab: each column as a piece of a row.
+    fn landing(&self) -> Result<Partition<Number>, LayoutError> {
+        Partition::columns([self.height(), self.size], self.slabs)
     }
 
     /// The wave, or its transform scaled to peaks of one half, at a place of the matrix.
@@ -57,73 +54,44 @@ impl Problem {
     }
 }
 
-/// What lands from the other slabs.
-struct Landing {
-    rest: Rest<Number>,
-    /// By slab; out while filled.
-    parts: Vec<Option<PartMut<Number>>>,
-    filled: usize,
-}
-
 pub(crate) struct Slab {
     problem: Problem,
-    rows: Buffer<Number>,
-    landing: Landing,
+    rows: BufferMut<Number>,
+    exchange: Exchange<Number>,
+    columns: Partition<Number>,
+    landing: Partition<Number>,
     planner: FftPlanner<f64>,
-    /// The direction of the transform that runs, and who waits for it.
-    running: Option<(bool, Callback<f64>)>,
 }
 
 #[chare(array)]
 impl Slab {
     #[entry]
-    pub(crate) fn new(problem: Problem) -> Self {
+    pub(crate) fn new(problem: Problem, exchange: Exchange<Number>) -> Self {
         let first = chare::this_index::<u64>() as usize * problem.height();
         let place = |at: usize| [first + at / problem.size, at % problem.size];
         let rows =
             BufferMut::from_fn(problem.height() * problem.size, |at| problem.expected(true, place(at)));
-        let landing = Self::landing(&problem);
-        Self { problem, rows: rows.freeze(), landing, planner: FftPlanner::new(), running: None }
+        let columns = problem.columns().expect("they are among the rows");
+        let landing = problem.landing().expect("there are as many columns as rows");
+        Self { problem, rows, exchange, columns, landing, planner: FftPlanner::new() }
     }
 
     /// Transforms the matrix, or transforms it back; `done` gets the largest distance from what is expected.
     #[entry]
     pub(crate) fn transform(&mut self, is_inverse: bool, done: Callback<f64>) {
-        self.running = Some((is_inverse, done));
-        let rows = std::mem::replace(&mut self.rows, Vec::new().into());
-        self.rows = self.transform_rows(is_inverse, rows).freeze();
-        let (slabs, me) = (self.this_collection(), self.this_index());
-        for other in 0..self.problem.slabs {
-            let columns = self.problem.columns_of(other).expect("they are among the rows");
-            slabs.at(other as u64).land(me, SendBuffer::from(self.rows.clone()).only(&columns));
-        }
-        self.finish();
+        let mut rows = std::mem::replace(&mut self.rows, Vec::new().into());
+        self.transform_rows(is_inverse, &mut rows);
+        let landing = BufferMut::zeroed(rows.len());
+        let (me, landed) = (self.this_index(), self.this_chare().finish_callback());
+        let landed = landed.carrying((is_inverse, done));
+        self.exchange.all_to_all(me, (rows, &self.columns), (landing, &self.landing), landed);
     }
 
-    /// The columns of a slab have landed.
+    /// Transforms what has landed from all slabs, and compares.
     #[entry]
-    fn land(&mut self, from: u64, #[nocopy(post)] columns: Posted<Number>) {
-        self.landing.parts[from as usize] = Some(columns.into_part());
-        self.landing.filled += 1;
-        self.finish();
-    }
-
-    #[post(land)]
-    fn post_land(&mut self, from: &u64, columns: Post<Number>) {
-        let part = self.landing.parts[*from as usize].take();
-        columns.post_part(part.expect("each slab sends once")).expect("all send as many");
-    }
-
-    /// Transforms what has landed, if that is all of it, and compares.
-    fn finish(&mut self) {
-        if self.landing.filled < self.problem.slabs {
-            return;
-        }
-        let Some((is_inverse, done)) = self.running.take() else { return };
-        let next = Self::landing(&self.problem);
-        let Landing { rest, parts, .. } = std::mem::replace(&mut self.landing, next);
-        let landed = rest.join(parts.into_iter().flatten()).expect("all parts have landed");
-        let mut rows = self.transform_rows(is_inverse, landed.freeze());
+    fn finish(&mut self, mut rows: BufferMut<Number>, running: (bool, Callback<f64>)) {
+        let (is_inverse, done) = running;
+        self.transform_rows(is_inverse, &mut rows);
         // A transform and its inverse multiply by the number of elements; and both transpose, so that they cancel.
         let scale = 1.0 / (self.problem.size * self.problem.size) as f64;
         let mut off = 0.0_f64;
@@ -134,28 +102,18 @@ impl Slab {
             let place = if is_inverse { place } else { [place[1], place[0]] };
             off = off.max((*number - self.problem.expected(is_inverse, place)).norm());
         }
-        self.rows = rows.freeze();
+        self.rows = rows;
         self.contribute(max(off), done);
     }
 
-    fn landing(problem: &Problem) -> Landing {
-        let layouts: Vec<_> = (0..problem.slabs).map(|slab| problem.landing_of(slab)).collect();
-        let rows = BufferMut::zeroed(problem.height() * problem.size);
-        let split = rows.split_all(&layouts.iter().collect::<Vec<_>>());
-        let (rest, parts) = split.expect("the columns of two slabs share no place");
-        Landing { rest, parts: parts.into_iter().map(Some).collect(), filled: 0 }
-    }
-
-    /// Each row transformed by itself. Copies what somebody else still reads.
-    fn transform_rows(&mut self, is_inverse: bool, rows: Buffer<Number>) -> BufferMut<Number> {
+    /// Each row transformed by itself.
+    fn transform_rows(&mut self, is_inverse: bool, rows: &mut [Number]) {
         let size = self.problem.size;
         let plan = if is_inverse {
             self.planner.plan_fft_inverse(size)
         } else {
             self.planner.plan_fft_forward(size)
         };
-        let mut rows = rows.try_into_mut().unwrap_or_else(|shared| shared.to_vec().into());
-        plan.process(&mut rows);
-        rows
+        plan.process(rows);
     }
 }

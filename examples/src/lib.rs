@@ -17,6 +17,7 @@
 //! | `leanmd` | How does a program split work among more objects than it has data? |
 //! | `jacobi2d` | How does a stencil code exchange halos without copying them twice, and how does it read as a loop? |
 //! | `fft2d` | How is a matrix transposed while it travels? |
+//! | `matmul` | How are matrices dealt out, shared along rows and columns, and put together again? |
 //! | `ddtbench` | How long does what real applications select of their arrays take, in place and packed by hand? |
 //! | `collectives` | How do all elements of an array meet, and some of them? |
 //! | `service` | How does a program of chares serve others, by HTTP and beside tokio? |

@@ -214,6 +214,19 @@ fn a_transform_and_its_inverse_find_the_wave_and_its_peaks() {
 }
 
 #[test]
+fn a_product_of_matrices_is_put_together_from_its_tiles() {
+    for shape in shapes_and_orders() {
+        for matrix in ["--size 60 --tiles 3", "--size 65 --tiles 4", "--size 300 --tiles 2"] {
+            let said = pass("matmul", &format!("{matrix} {shape}"));
+            assert!(said.contains("the product is right"), "{matrix} {shape}: {said}");
+        }
+    }
+    for path in ["+n 2 +nolocal", "+n 2 +noshm", "+n 2 +lrts emulated"] {
+        pass("matmul", &format!("--size 3 --tiles 5 {path}"));
+    }
+}
+
+#[test]
 fn ddtbench_lands_every_kernel_where_it_belongs() {
     let said = pass("ddtbench", "--verify --repeats 1 +n 2");
     assert!(said.contains("verified 69 kernels both ways"), "{said}");
