@@ -17,8 +17,9 @@ const PACKAGES: [&str; 3] = ["gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross", "
 ///
 /// QEMU has no `process_vm_readv`, tells nothing of a process's page tables, and has signal handlers of its own, and a program that starts
 /// itself again would start a file that is for another processor. Jobs over CMA say themselves that they are skipped.
-const TESTS: [(&str, &str, &[&str]); 3] = [
+const TESTS: [(&str, &str, &[&str]); 4] = [
     ("chare-layout", "--lib --tests", &[]),
+    ("chare-device", "--lib", &[]),
     (
         "chare-lrts",
         "--lib --test codec",
@@ -30,7 +31,8 @@ const TESTS: [(&str, &str, &[&str]); 3] = [
 /// Lints for the target, which needs its standard library and nothing else.
 pub(crate) fn check(clippy: &Result<(), String>, report: &mut Report) {
     let library = setup::find_target(TARGET, report);
-    let packages = "-p chare -p chare-lrts -p chare-layout --features chare/ofi,chare/mpi,chare/ndarray";
+    let packages =
+        "-p chare -p chare-lrts -p chare-layout -p chare-device --features chare/ofi,chare/mpi,chare/ndarray";
     let step = Step::cargo("aarch64", &format!("clippy --target {TARGET} {packages} -- -D warnings"));
     report.add(Tools::run(&library.and(clippy.clone()), step));
 }

@@ -34,7 +34,7 @@ use std::time::Instant;
 use std::{fs, io};
 
 /// Folders of the crates that have floors.
-const CRATES: [&str; 5] = ["runtime", "lrts", "layout", "macros", "trace"];
+const CRATES: [&str; 6] = ["runtime", "lrts", "layout", "device", "macros", "trace"];
 
 /// What to check, and what to show.
 #[derive(clap::Args, Default)]
@@ -45,7 +45,7 @@ pub(crate) struct Options {
     /// Show only what one module names of another: `delivery pe`, `node/mod model/ids`
     #[arg(long, num_args = 2, value_names = ["FROM", "TO"])]
     why: Option<Vec<String>>,
-    /// One crate: runtime, lrts, layout, macros or trace
+    /// One crate: runtime, lrts, layout, device, macros or trace
     #[arg(long = "crate", value_name = "NAME", value_parser = CRATES)]
     only: Option<String>,
     /// Root of another workspace

@@ -1,0 +1,68 @@
+#![expect(unsafe_code, reason = "copies whose callers promise what no type can")]
+//! Backends: what a kind of device does, in the three traits that each kind implements.
+//!
+//! `device`, `stream` and `memory` stand above them and have checked what they hand down: spans lie within their memory, and all
+//! memory and events are of this device. A backend returns [`DeviceError::Lost`] from every call once its device is lost.
+
+use crate::memory::mapping::{Domain, Mapping};
+use crate::memory::span::Span;
+use crate::words::bell::Bell;
+use crate::words::error::DeviceError;
+use crate::words::info::Info;
+use crate::words::priority::Priority;
+use chare_layout::Plan;
+use rustix::fd::OwnedFd;
+use std::any::Any;
+use std::sync::Arc;
+
+/// A device.
+pub(crate) trait Backend: Send + Sync {
+    /// What it is.
+    fn info(&self) -> &Arc<Info>;
+
+    /// Whether it is still there.
+    fn check(&self) -> Result<(), DeviceError>;
+
+    /// Maps so many bytes, zero at first.
+    fn map(&self, domain: Domain, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError>;
+
+    /// Maps memory that another process has exported.
+    fn import(&self, descriptor: OwnedFd, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError>;
+
+    /// Makes a queue of commands.
+    fn queue(&self, priority: Priority) -> Result<Box<dyn Queue>, DeviceError>;
+}
+
+/// Commands in their order. None of these waits. The memory of spans is kept until the command is over. When the queue is dropped,
+/// what was put in is still done.
+pub(crate) trait Queue: Send + Sync {
+    /// Copies between spans of one length that share no byte.
+    ///
+    /// # Safety
+    /// Until the command is over, nobody else writes what it reads or touches what it writes.
+    unsafe fn copy(&self, from: Span, to: Span) -> Result<(), DeviceError>;
+
+    /// Copies by a plan that fits the spans.
+    ///
+    /// # Safety
+    /// As for `copy`, for what the plan selects, which shares no byte either.
+    unsafe fn step(&self, plan: Arc<Plan>, from: Span, to: Span) -> Result<(), DeviceError>;
+
+    /// Has a signal fire when all before is done.
+    fn record(&self) -> Result<Arc<dyn Signal>, DeviceError>;
+
+    /// Has all that follows wait for a signal of this device.
+    fn wait(&self, signal: &Arc<dyn Signal>) -> Result<(), DeviceError>;
+
+    /// Rings when all before is done, or the device is lost.
+    fn ring(&self, bell: Bell) -> Result<(), DeviceError>;
+
+    /// Keeps memory until all before is done.
+    fn keep(&self, span: Span) -> Result<(), DeviceError>;
+}
+
+/// What fires when a queue is that far.
+pub(crate) trait Signal: Any + Send + Sync {
+    /// Whether it has fired. If so, commands before it no longer keep their memory.
+    fn is_complete(&self) -> Result<bool, DeviceError>;
+}

@@ -1,0 +1,83 @@
+//! Device: memory, streams, and arenas that other processes have exported.
+
+use crate::backend::Backend;
+use crate::memory::arena::Arena;
+use crate::memory::block::Block;
+use crate::memory::mapping::Domain;
+use crate::memory::pinned::Pinned;
+use crate::memory::pool::Pool;
+use crate::stream::Stream;
+use crate::words::error::DeviceError;
+use crate::words::info::Info;
+use crate::words::priority::Priority;
+use rustix::fd::OwnedFd;
+use std::fmt;
+use std::sync::Arc;
+
+/// A device, whatever its kind. Clones are the same device, with the same memory.
+#[derive(Clone)]
+pub struct Device(Arc<Inner>);
+
+struct Inner {
+    backend: Box<dyn Backend>,
+    blocks: Pool,
+    pinned: Pool,
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Device({})", self.info())
+    }
+}
+
+impl Device {
+    pub(crate) fn new(backend: Box<dyn Backend>) -> Self {
+        let info = backend.info();
+        let blocks = Pool::new(info, Domain::Device, info.memory_bytes);
+        let pinned = Pool::new(info, Domain::Host, info.pinned_bytes);
+        Self(Arc::new(Inner { backend, blocks, pinned }))
+    }
+
+    /// What it is.
+    pub fn info(&self) -> &Info {
+        self.0.backend.info()
+    }
+
+    /// Memory of the device, aligned to 256 bytes, with whatever bytes were there before. Constant time while an arena has room; otherwise
+    /// one is made. Rounded up by at most an eighth.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`], [`DeviceError::Refused`] and [`DeviceError::Lost`].
+    pub fn allocate(&self, bytes: u64) -> Result<Block, DeviceError> {
+        self.0.backend.check()?;
+        let piece = self.0.blocks.cut(bytes, |bytes| self.0.backend.map(Domain::Device, bytes))?;
+        Ok(Block::new(piece))
+    }
+
+    /// Memory of the host for staging. As [`allocate`](Self::allocate), from a pool with a bound.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoRoom`] until transfers have given enough back; [`DeviceError::Refused`] and [`DeviceError::Lost`].
+    pub fn pinned(&self, bytes: u64) -> Result<Pinned, DeviceError> {
+        self.0.backend.check()?;
+        let piece = self.0.pinned.cut(bytes, |bytes| self.0.backend.map(Domain::Host, bytes))?;
+        Ok(Pinned::new(piece))
+    }
+
+    /// A stream of its own.
+    ///
+    /// # Errors
+    /// [`DeviceError::Refused`] and [`DeviceError::Lost`].
+    pub fn stream(&self, priority: Priority) -> Result<Stream, DeviceError> {
+        Ok(Stream::new(self.0.backend.info(), self.0.backend.queue(priority)?))
+    }
+
+    /// Maps an arena that this or another process has [exported](Arena::export), of `bytes` bytes. Who exported it says which of them are
+    /// used how. It stays mapped while somebody has a share in it, whatever becomes of the exporter.
+    ///
+    /// # Errors
+    /// [`DeviceError::Import`] if the descriptor is no memory of such a device, or of another length, and [`DeviceError::Lost`].
+    pub fn import(&self, descriptor: OwnedFd, bytes: u64) -> Result<Arena, DeviceError> {
+        Ok(Arena::imported(self.0.backend.info(), self.0.backend.import(descriptor, bytes)?))
+    }
+}

@@ -1,0 +1,43 @@
+//! Events: how far a stream is, asked without waiting.
+
+use crate::backend::Signal;
+use crate::words::error::DeviceError;
+use crate::words::info::Info;
+use std::fmt;
+use std::sync::Arc;
+
+/// A point in a stream. Clones are the same point.
+#[derive(Clone)]
+pub struct Event {
+    owner: Arc<Info>,
+    signal: Arc<dyn Signal>,
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Event({})", self.owner)
+    }
+}
+
+impl Event {
+    pub(crate) fn new(owner: &Arc<Info>, signal: Arc<dyn Signal>) -> Self {
+        Self { owner: Arc::clone(owner), signal }
+    }
+
+    /// Whether the stream has done all that was given to it before. What it wrote to pinned memory is then seen by who asked, and
+    /// its commands have given up their shares in memory.
+    ///
+    /// # Errors
+    /// [`DeviceError::Lost`]: it will never be complete.
+    pub fn is_complete(&self) -> Result<bool, DeviceError> {
+        self.signal.is_complete()
+    }
+
+    pub(crate) fn owner(&self) -> &Arc<Info> {
+        &self.owner
+    }
+
+    pub(crate) fn signal(&self) -> &Arc<dyn Signal> {
+        &self.signal
+    }
+}

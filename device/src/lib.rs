@@ -1,0 +1,60 @@
+//! Devices: memory that the host cannot touch, streams that copy in it, events, and memory that processes share.
+//!
+//! ```
+//! use chare_device::{Bell, Device, DeviceError, Priority, Software};
+//! use chare_layout::{Layout, Plan};
+//! use std::sync::Arc;
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let device = Software::default().open();
+//! let (mut staged, field) = (device.pinned(64)?, device.allocate(64)?);
+//! staged.bytes().expect("no stream uses it").fill(7);
+//!
+//! // Every other byte of the first 64, to the front of the field.
+//! let plan = Plan::pack(Layout::<u8>::vector(32, 1, 2)?.raw())?;
+//! let stream = device.stream(Priority::Normal)?;
+//! // SAFETY: nobody else uses either memory.
+//! unsafe { stream.step(&Arc::new(plan), &staged.span(), &field.span())? };
+//! let packed = stream.record()?;
+//!
+//! // Whoever would sleep on it has the stream ring.
+//! let bell = Bell::new()?;
+//! stream.ring(&bell)?;
+//! bell.wait()?;
+//! assert!(packed.is_complete()?);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! 1. *Device memory is never a Rust reference*: a [`Block`] is an address and a length for the device's own use. What a host
+//!    reads or writes lies in [`Pinned`] memory, which shows its bytes while no stream has a share in it.
+//! 2. *A stream does one thing after the other*, and takes its orders without waiting. What two streams do is ordered by events
+//!    alone.
+//! 3. *Memory is shared with the commands that use it*: a block that is dropped goes back to its arena when the last command of
+//!    a stream that names it is over. Nobody waits.
+//! 4. *Arenas are exported as descriptors*, and a process that imports one has the same memory.
+//! 5. *An error that a device does not recover from stays*: each later call returns it, and bells ring.
+//! 6. *One layer checks*: what stands in `device`, `stream` and `memory` checks bounds and owners once, for all backends.
+//!
+//! It knows no chare and no network.
+
+mod backend;
+mod device;
+mod event;
+mod memory;
+mod software;
+mod stream;
+mod words;
+
+pub use device::Device;
+pub use event::Event;
+pub use memory::arena::Arena;
+pub use memory::block::Block;
+pub use memory::pinned::Pinned;
+pub use memory::span::Span;
+pub use software::Software;
+pub use software::faults::Faults;
+pub use stream::Stream;
+pub use words::bell::Bell;
+pub use words::error::DeviceError;
+pub use words::info::{Info, Uuid};
+pub use words::priority::Priority;

@@ -1,0 +1,94 @@
+//! Arenas: long ranges of memory, from which blocks are cut, and which are exported as a whole.
+//!
+//! 1. Blocks are cut in units of [`UNIT_BYTES`] and go back when their last owner is dropped, on any thread.
+//! 2. An arena that was imported is cut by its exporter alone.
+
+use crate::memory::mapping::Mapping;
+use crate::words::error::DeviceError;
+use crate::words::info::Info;
+use offset_allocator::{Allocation, Allocator};
+use parking_lot::Mutex;
+use rustix::fd::OwnedFd;
+use std::fmt;
+use std::sync::Arc;
+
+/// Alignment and grain of blocks: what CUDA's own allocations have.
+pub(crate) const UNIT_BYTES: u64 = 256;
+
+/// Pieces that one arena can be cut into; the allocator's table takes 32 bytes for each.
+const PIECES_MAX: u32 = 16_384;
+
+/// A range of a device's memory that other processes can map. Clones are the same arena.
+#[derive(Clone)]
+pub struct Arena(Arc<Inner>);
+
+struct Inner {
+    owner: Arc<Info>,
+    mapping: Box<dyn Mapping>,
+    /// None if somebody else cuts it.
+    allocator: Option<Mutex<Allocator>>,
+}
+
+impl fmt::Debug for Arena {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Arena({:#x}, {} bytes of {})", self.address(), self.len(), self.owner())
+    }
+}
+
+impl Arena {
+    /// An arena to cut blocks from.
+    pub(crate) fn new(owner: &Arc<Info>, mapping: Box<dyn Mapping>) -> Self {
+        let units = u32::try_from(mapping.len() / UNIT_BYTES).expect("pools make none longer");
+        let allocator = Some(Mutex::new(Allocator::with_max_allocs(units, PIECES_MAX)));
+        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator }))
+    }
+
+    /// An arena of another process, on a device of this one.
+    pub(crate) fn imported(owner: &Arc<Info>, mapping: Box<dyn Mapping>) -> Self {
+        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator: None }))
+    }
+
+    /// First address. The host cannot touch it.
+    pub fn address(&self) -> u64 {
+        self.0.mapping.address()
+    }
+
+    /// Bytes.
+    pub fn len(&self) -> u64 {
+        self.0.mapping.len()
+    }
+
+    /// Whether it has no byte; never true for one that a device granted.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A descriptor by which another process [imports](crate::Device::import) this memory; it needs [`len`](Self::len), too. Takes a
+    /// system call, and a descriptor until it is dropped. Who has it can read and write all blocks of the arena.
+    ///
+    /// # Errors
+    /// [`DeviceError::Refused`].
+    pub fn export(&self) -> Result<OwnedFd, DeviceError> {
+        self.0.mapping.export()
+    }
+
+    pub(crate) fn owner(&self) -> &Arc<Info> {
+        &self.0.owner
+    }
+
+    pub(crate) fn mapping(&self) -> &dyn Mapping {
+        &*self.0.mapping
+    }
+
+    /// Finds room for `len` bytes that nobody else has: where it starts, and what gives it back.
+    pub(crate) fn cut(&self, len: u64) -> Option<(u64, Allocation)> {
+        let units = u32::try_from(len.div_ceil(UNIT_BYTES).max(1)).ok()?;
+        let allocation = self.0.allocator.as_ref()?.lock().allocate(units)?;
+        Some((u64::from(allocation.offset) * UNIT_BYTES, allocation))
+    }
+
+    /// Takes what was cut back.
+    pub(crate) fn free(&self, allocation: Allocation) {
+        self.0.allocator.as_ref().expect("who cuts pieces takes them back").lock().free(allocation);
+    }
+}

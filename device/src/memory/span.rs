@@ -1,0 +1,91 @@
+//! Spans: parts of blocks, of pinned memory and of arenas, as commands take them. A span has a share in its memory.
+
+use crate::memory::arena::Arena;
+use crate::memory::piece::Piece;
+use crate::words::error::DeviceError;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What keeps the bytes of a span.
+#[derive(Debug, Clone)]
+enum Share {
+    Piece(Arc<Piece>),
+    Arena(Arena),
+}
+
+/// Bytes that a command reads or writes. Its memory is not given back before it is dropped; it gives nobody access.
+#[derive(Debug, Clone)]
+pub struct Span {
+    share: Share,
+    /// Counted from the start of the arena.
+    range: (u64, u64),
+}
+
+impl Span {
+    pub(crate) fn of_piece(piece: &Arc<Piece>) -> Self {
+        let range = (piece.offset(), piece.offset() + piece.len());
+        Self { share: Share::Piece(Arc::clone(piece)), range }
+    }
+
+    /// First address, as the user's own kernels name it.
+    pub fn address(&self) -> u64 {
+        self.arena().address() + self.range.0
+    }
+
+    /// Bytes.
+    pub fn len(&self) -> u64 {
+        self.range.1 - self.range.0
+    }
+
+    /// Whether it has no byte.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A part of it, with a share of its own.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`].
+    pub fn part(&self, range: Range<u64>) -> Result<Self, DeviceError> {
+        check_range(&range, self.len())?;
+        let (start, end) = (self.range.0 + range.start, self.range.0 + range.end);
+        Ok(Self { share: self.share.clone(), range: (start, end) })
+    }
+
+    pub(crate) fn arena(&self) -> &Arena {
+        match &self.share {
+            Share::Piece(piece) => piece.arena(),
+            Share::Arena(arena) => arena,
+        }
+    }
+
+    /// Bytes between the arena's start and its own.
+    pub(crate) fn offset(&self) -> u64 {
+        self.range.0
+    }
+
+    /// Whether two spans share a byte. Another process may have mapped the same arena once more: that is not seen.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        let (left, right) = (self.address(), other.address());
+        left < right + other.len() && right < left + self.len()
+    }
+}
+
+impl Arena {
+    /// A part of it, which keeps the arena mapped; whoever cut the memory says when it may be used.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`].
+    pub fn part(&self, range: Range<u64>) -> Result<Span, DeviceError> {
+        check_range(&range, self.len())?;
+        Ok(Span { share: Share::Arena(self.clone()), range: (range.start, range.end) })
+    }
+}
+
+/// Whether a range lies within `len` bytes.
+fn check_range(range: &Range<u64>, len: u64) -> Result<(), DeviceError> {
+    if range.start > range.end || range.end > len {
+        return Err(DeviceError::OutOfBounds { start: range.start, end: range.end, len });
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+#![expect(unsafe_code, reason = "maps memory objects")]
+//! Memory of a software device: a memfd, mapped once for the device's threads, and once more where users think it is.
+//!
+//! What users hold are addresses of the second mapping, which nobody may read or write: a host that follows one is ended by the
+//! kernel, as it is with a device's.
+
+use crate::memory::mapping::{Domain, Mapping};
+use crate::memory::span::Span;
+use crate::words::error::DeviceError;
+use crate::words::info::Info;
+use rustix::fd::OwnedFd;
+use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
+use rustix::mm::{MapFlags, ProtFlags};
+use std::any::Any;
+use std::io;
+use std::sync::Arc;
+
+/// One arena of the device, or of its pinned memory.
+pub(crate) struct Mapped {
+    owner: Arc<Info>,
+    descriptor: OwnedFd,
+    /// What the device's threads use.
+    working: *mut u8,
+    /// What users name; the same for pinned memory.
+    seen: *mut u8,
+    len: usize,
+}
+
+// SAFETY: a mapping is two address ranges that live as long as the value; it hands out addresses only, and the code that turns them
+// into accesses argues for those.
+unsafe impl Send for Mapped {}
+// SAFETY: as above.
+unsafe impl Sync for Mapped {}
+
+impl Mapped {
+    /// Makes an object of so many zero bytes, all of them backed: a full host is an error here, not a bus error later.
+    pub(crate) fn create(owner: &Arc<Info>, domain: Domain, bytes: u64) -> Result<Self, DeviceError> {
+        let created = || -> io::Result<Self> {
+            let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+            let descriptor = rustix::fs::memfd_create("chare-device", flags)?;
+            rustix::fs::ftruncate(&descriptor, bytes)?;
+            rustix::io::retry_on_intr(|| {
+                rustix::fs::fallocate(&descriptor, FallocateFlags::empty(), 0, bytes)
+            })?;
+            let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+            rustix::fs::fcntl_add_seals(&descriptor, seals)?;
+            Self::map(owner, domain, descriptor, bytes)
+        };
+        created().map_err(|error| DeviceError::refused(owner, "mapping memory", error))
+    }
+
+    /// Maps what another process has made by [`create`](Self::create).
+    pub(crate) fn open(owner: &Arc<Info>, descriptor: OwnedFd, bytes: u64) -> Result<Self, DeviceError> {
+        let seals = rustix::fs::fcntl_get_seals(&descriptor)
+            .map_err(|_| DeviceError::import(owner, "it is no memory object"))?;
+        let size = rustix::fs::fstat(&descriptor)
+            .map_err(|error| DeviceError::import(owner, io::Error::from(error)))?
+            .st_size;
+        if !seals.contains(SealFlags::SHRINK) {
+            return Err(DeviceError::import(owner, "it could shrink: it has no seal against that"));
+        }
+        if bytes == 0 || u64::try_from(size) != Ok(bytes) {
+            return Err(DeviceError::import(owner, format!("it has {size} bytes, not {bytes}")));
+        }
+        Self::map(owner, Domain::Device, descriptor, bytes).map_err(|error| DeviceError::import(owner, error))
+    }
+
+    fn map(owner: &Arc<Info>, domain: Domain, descriptor: OwnedFd, bytes: u64) -> io::Result<Self> {
+        let len = usize::try_from(bytes).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        let map = |access| {
+            // SAFETY: a fresh mapping at an address the kernel chooses aliases nothing of ours.
+            unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, access, MapFlags::SHARED, &descriptor, 0) }
+        };
+        let working: *mut u8 = map(ProtFlags::READ | ProtFlags::WRITE)?.cast();
+        let seen = match domain {
+            Domain::Host => Ok(working),
+            Domain::Device => map(ProtFlags::empty()).map(|seen| seen.cast()),
+        };
+        let owner = Arc::clone(owner);
+        // Without the second one, the first one goes with the value.
+        let mapped = Self { owner, descriptor, working, seen: *seen.as_ref().unwrap_or(&working), len };
+        seen.map(|_| mapped).map_err(io::Error::from)
+    }
+}
+
+impl Mapping for Mapped {
+    fn address(&self) -> u64 {
+        self.seen as u64
+    }
+
+    fn len(&self) -> u64 {
+        self.len as u64
+    }
+
+    fn export(&self) -> Result<OwnedFd, DeviceError> {
+        let exported = self.descriptor.try_clone();
+        exported.map_err(|error| DeviceError::refused(&self.owner, "exporting an arena", error))
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // SAFETY: this value made the mappings and is the only one that unmaps them; whoever uses a part holds the arena, and thereby
+        // the value.
+        unsafe {
+            let _ = rustix::mm::munmap(self.working.cast(), self.len);
+            if self.seen != self.working {
+                let _ = rustix::mm::munmap(self.seen.cast(), self.len);
+            }
+        }
+    }
+}
+
+/// Where the device's threads find the first byte of a span; valid as long as the span.
+pub(crate) fn working_address(span: &Span) -> *mut u8 {
+    let mapping: &dyn Any = span.arena().mapping();
+    let mapped: &Mapped = mapping.downcast_ref().expect("streams check whose memory it is");
+    mapped.working.wrapping_add(span.offset() as usize)
+}

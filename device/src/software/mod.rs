@@ -1,0 +1,63 @@
+//! The software device: the reference, on every machine, whose memory lies in the host and whose host cannot touch it.
+//!
+//! 1. Device memory is a memfd that is mapped twice: at the address that users hold nobody can read or write, the device's own
+//!    threads use the other one (`mapped`).
+//! 2. A stream is a queue and a thread (`queue`, `worker`), an event an atomic word (`signal`).
+//! 3. Delays, refusals and loss are drawn from a seed (`faults`).
+
+mod backend;
+pub(crate) mod faults;
+mod mapped;
+mod queue;
+mod shared;
+mod signal;
+mod worker;
+
+use crate::device::Device;
+use crate::software::backend::SoftwareBackend;
+use crate::software::faults::Faults;
+use crate::words::info::{Info, Uuid};
+
+/// What to open as a software device.
+///
+/// ```
+/// use chare_device::{Device, Software};
+///
+/// let device: Device = Software { memory_bytes: 64 << 20, ..Software::default() }.open();
+/// assert_eq!(device.info().to_string(), "device 0 (software)");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Software {
+    /// Its number.
+    pub ordinal: u32,
+    /// Bytes of memory for blocks at most; taken from the host as they are needed.
+    pub memory_bytes: u64,
+    /// Bytes of pinned memory at most.
+    pub pinned_bytes: u64,
+    /// What goes wrong.
+    pub faults: Faults,
+}
+
+impl Default for Software {
+    /// A gigabyte of memory, 64 MiB of it for staging, and nothing goes wrong.
+    fn default() -> Self {
+        Self { ordinal: 0, memory_bytes: 1 << 30, pinned_bytes: 64 << 20, faults: Faults::default() }
+    }
+}
+
+impl Software {
+    /// Opens the device. Costs nothing until it is used; each opening has memory of its own.
+    pub fn open(self) -> Device {
+        let mut uuid = *b"chare-softw.0000";
+        uuid[12..].copy_from_slice(&self.ordinal.to_be_bytes());
+        let info = Info {
+            name: "software".to_owned(),
+            ordinal: self.ordinal,
+            uuid: Uuid(uuid),
+            memory_bytes: self.memory_bytes,
+            pinned_bytes: self.pinned_bytes,
+            copy_engines: 0,
+        };
+        Device::new(Box::new(SoftwareBackend::new(info, self.faults)))
+    }
+}

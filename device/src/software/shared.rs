@@ -1,0 +1,54 @@
+//! Shared state of a software device: whether it is lost, and where its threads wait for each other's events.
+
+use crate::words::error::DeviceError;
+use crate::words::info::Info;
+use parking_lot::{Condvar, Mutex};
+use std::sync::{Arc, OnceLock};
+
+/// What all threads and all handles of a device know of each other.
+pub(crate) struct Shared {
+    info: Arc<Info>,
+    /// Written once, by the thread that loses it; whoever reads it does so for itself alone.
+    lost: OnceLock<DeviceError>,
+    /// Held for a moment by who fires an event or loses the device, after it has written the word: so nobody looks, then sleeps past
+    /// it.
+    waiting: Mutex<()>,
+    changed: Condvar,
+}
+
+impl Shared {
+    pub(crate) fn new(info: Arc<Info>) -> Self {
+        Self { info, lost: OnceLock::new(), waiting: Mutex::default(), changed: Condvar::new() }
+    }
+
+    pub(crate) fn info(&self) -> &Arc<Info> {
+        &self.info
+    }
+
+    /// # Errors
+    /// [`DeviceError::Lost`] since the device is.
+    pub(crate) fn check(&self) -> Result<(), DeviceError> {
+        self.lost.get().map_or(Ok(()), |lost| Err(lost.clone()))
+    }
+
+    /// Loses the device, for good.
+    pub(crate) fn lose(&self) {
+        let cause = "its faults said so".to_owned();
+        let _ = self.lost.set(DeviceError::Lost { device: self.info.to_string(), cause });
+        self.notify();
+    }
+
+    /// Wakes threads that wait for an event, which look again.
+    pub(crate) fn notify(&self) {
+        drop(self.waiting.lock());
+        self.changed.notify_all();
+    }
+
+    /// Sleeps until `is_over`, or the device is lost.
+    pub(crate) fn sleep_until(&self, is_over: impl Fn() -> bool) {
+        let mut waiting = self.waiting.lock();
+        while !is_over() && self.check().is_ok() {
+            self.changed.wait(&mut waiting);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+#![expect(unsafe_code, reason = "copies between memory of the device")]
+//! Worker of a stream of a software device: the thread that does its commands, one after the other.
+//!
+//! Since the device is lost, commands are dropped with the memory they keep, and bells ring: a sleeper then sees the error. The
+//! thread ends when nobody can give it commands any more and all are done.
+
+use crate::memory::span::Span;
+use crate::software::faults::Chances;
+use crate::software::mapped::working_address;
+use crate::software::shared::Shared;
+use crate::software::signal::SoftwareSignal;
+use crate::words::bell::Bell;
+use chare_layout::Plan;
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+/// What a stream is asked to do.
+pub(crate) enum Command {
+    /// Between spans of one length that share no byte, and that nobody else uses meanwhile.
+    Copy(Span, Span),
+    /// Within the spans; what is read and what is written nobody else uses meanwhile, and it shares no byte.
+    Step(Arc<Plan>, Span, Span),
+    Fire(Arc<SoftwareSignal>),
+    Wait(Arc<SoftwareSignal>),
+    Ring(Bell),
+    /// The span is dropped when the stream is here.
+    Keep(Span),
+}
+
+/// Does commands until there is nobody left who could send any.
+pub(crate) fn work(commands: &Receiver<Command>, shared: &Shared, mut chances: Chances) {
+    for command in commands {
+        let delay = chances.delay();
+        if !delay.is_zero() && shared.check().is_ok() {
+            std::thread::sleep(delay);
+        }
+        if chances.loses() {
+            shared.lose();
+        }
+        let is_lost = shared.check().is_err();
+        match command {
+            Command::Ring(bell) => bell.ring(),
+            _ if is_lost => {}
+            Command::Copy(from, to) => {
+                let (source, target) = (working_address(&from), working_address(&to));
+                // SAFETY: both spans are mapped as long as they live, and of one length; who sent the command promised the rest.
+                unsafe { std::ptr::copy_nonoverlapping(source, target, from.len() as usize) };
+            }
+            Command::Step(plan, from, to) => {
+                // SAFETY: both spans are mapped as long as they live, and have what the plan selects; who sent the command promised
+                // the rest.
+                unsafe { plan.run(working_address(&from), working_address(&to)) };
+            }
+            Command::Fire(signal) => signal.fire(),
+            Command::Wait(signal) => signal.sleep_until_fired(),
+            Command::Keep(span) => drop(span),
+        }
+    }
+}

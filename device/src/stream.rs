@@ -1,0 +1,117 @@
+#![expect(unsafe_code, reason = "passes the promises of callers on to backends")]
+//! Streams: commands to a device, done in their order; who gives one goes on at once.
+//!
+//! 1. What two streams do has no order, except by events: one [records](Stream::record) it, the other one
+//!    [waits](Stream::wait) for it.
+//! 2. A stream that is dropped still does what it was given.
+
+use crate::backend::Queue;
+use crate::event::Event;
+use crate::memory::span::Span;
+use crate::words::bell::Bell;
+use crate::words::error::DeviceError;
+use crate::words::info::Info;
+use chare_layout::Plan;
+use std::fmt;
+use std::sync::Arc;
+
+/// A stream of a device. Clones are the same stream.
+#[derive(Clone)]
+pub struct Stream {
+    owner: Arc<Info>,
+    queue: Arc<dyn Queue>,
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Stream({})", self.owner)
+    }
+}
+
+impl Stream {
+    pub(crate) fn new(owner: &Arc<Info>, queue: Box<dyn Queue>) -> Self {
+        Self { owner: Arc::clone(owner), queue: queue.into() }
+    }
+
+    /// Copies between memory of the device and pinned memory, in any direction.
+    ///
+    /// # Errors
+    /// [`DeviceError::Lengths`] or [`DeviceError::Overlap`] if the spans do not go together, [`DeviceError::Foreign`] if one is of another
+    /// device, [`DeviceError::Refused`], and [`DeviceError::Lost`].
+    ///
+    /// # Safety
+    /// From now until the stream is past it, nobody else writes what it reads or touches what it writes: no other stream that no event
+    /// keeps apart, no other process, no kernel of the user.
+    pub unsafe fn copy(&self, from: &Span, to: &Span) -> Result<(), DeviceError> {
+        self.check_spans(from, to)?;
+        if from.len() != to.len() {
+            return Err(DeviceError::Lengths { from: from.len(), to: to.len() });
+        }
+        if from.overlaps(to) {
+            return Err(DeviceError::Overlap { bytes: from.len() });
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.queue.copy(from.clone(), to.clone()) }
+    }
+
+    /// Copies by a plan from one span to the other, which may be of one block.
+    ///
+    /// # Errors
+    /// [`DeviceError::Layout`] if the plan selects what the spans do not have, and those of [`copy`](Self::copy).
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy), for what the plan selects; and it writes no byte that it reads.
+    pub unsafe fn step(&self, plan: &Arc<Plan>, from: &Span, to: &Span) -> Result<(), DeviceError> {
+        self.check_spans(from, to)?;
+        plan.check_bounds(from.len(), to.len())?;
+        // SAFETY: the caller's promise; the plan's bounds are within the spans.
+        unsafe { self.queue.step(Arc::clone(plan), from.clone(), to.clone()) }
+    }
+
+    /// An event that is complete when the stream has done all that it was given so far.
+    ///
+    /// # Errors
+    /// [`DeviceError::Refused`] and [`DeviceError::Lost`].
+    pub fn record(&self) -> Result<Event, DeviceError> {
+        Ok(Event::new(&self.owner, self.queue.record()?))
+    }
+
+    /// Has the stream wait for the event of another one before it goes on. The caller does not wait.
+    ///
+    /// # Errors
+    /// [`DeviceError::Foreign`], [`DeviceError::Refused`] and [`DeviceError::Lost`].
+    pub fn wait(&self, event: &Event) -> Result<(), DeviceError> {
+        self.check_owner("an event", event.owner())?;
+        self.queue.wait(event.signal())
+    }
+
+    /// Has the stream ring when it has done all that it was given so far. If the device is lost before, the bell rings then.
+    ///
+    /// # Errors
+    /// [`DeviceError::Refused`] and [`DeviceError::Lost`]: it will not ring.
+    pub fn ring(&self, bell: &Bell) -> Result<(), DeviceError> {
+        self.queue.ring(bell.clone())
+    }
+
+    /// Keeps memory until the stream has done all that it was given so far: for kernels that the user launched on it, whose
+    /// memory nobody here knows.
+    ///
+    /// # Errors
+    /// [`DeviceError::Foreign`], [`DeviceError::Refused`] and [`DeviceError::Lost`].
+    pub fn keep(&self, span: &Span) -> Result<(), DeviceError> {
+        self.check_owner("memory", span.arena().owner())?;
+        self.queue.keep(span.clone())
+    }
+
+    fn check_spans(&self, from: &Span, to: &Span) -> Result<(), DeviceError> {
+        self.check_owner("memory", from.arena().owner())?;
+        self.check_owner("memory", to.arena().owner())
+    }
+
+    fn check_owner(&self, what: &'static str, owner: &Arc<Info>) -> Result<(), DeviceError> {
+        if Arc::ptr_eq(owner, &self.owner) {
+            return Ok(());
+        }
+        Err(DeviceError::Foreign { what, owner: owner.to_string(), device: self.owner.to_string() })
+    }
+}

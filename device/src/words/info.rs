@@ -1,0 +1,41 @@
+//! Device information: what a device is, and how much of what it has.
+
+use std::fmt;
+
+/// Identity of a device, the same in all processes of a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Uuid(pub [u8; 16]);
+
+impl fmt::Display for Uuid {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, byte) in self.0.iter().enumerate() {
+            let dash = if matches!(place, 4 | 6 | 8 | 10) { "-" } else { "" };
+            write!(out, "{dash}{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What a device is. Its [`Display`](fmt::Display) is how messages name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Info {
+    /// What its maker calls it.
+    pub name: String,
+    /// Its number among those of its kind on this host.
+    pub ordinal: u32,
+    /// Which one it is.
+    pub uuid: Uuid,
+    /// Bytes of memory it has for blocks.
+    pub memory_bytes: u64,
+    /// Bytes of pinned memory that staging may take.
+    pub pinned_bytes: u64,
+    /// Engines that copy while kernels run.
+    pub copy_engines: u32,
+}
+
+impl fmt::Display for Info {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "device {} ({})", self.ordinal, self.name)
+    }
+}

@@ -1,0 +1,156 @@
+//! Faults of a software device: loss stays and wakes everybody, refusals hurt nobody, and both follow their seed.
+
+use crate::rig::Kind;
+use crate::rig::{Rig, copy, finish, pattern, try_copy, watched};
+use chare_device::{Bell, DeviceError, Faults, Priority, Software};
+use rustix::fd::OwnedFd;
+use rustix::fs::MemfdFlags;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+fn rig(faults: Faults) -> Rig {
+    Rig { kind: Kind::software, device: Software { faults, ..Software::default() }.open() }
+}
+
+#[test]
+fn a_lost_device_stays_lost() {
+    watched(|| {
+        let lost = rig(Faults { lose: NonZeroU32::new(1), ..Faults::default() });
+        let (stream, block) = (lost.stream(), lost.block(100));
+        let (other, bell, late) = (lost.stream(), Bell::new().expect("one"), Bell::new().expect("one"));
+        let staged = lost.staged(&[1; 100]);
+        let event = stream.record().expect("it is not lost yet, for all we know");
+        // Whoever sleeps is woken, also behind an event that will never be.
+        let ringing = [stream.ring(&bell), other.wait(&event).and_then(|()| other.ring(&late))];
+        for (rung, bell) in ringing.into_iter().zip([bell, late]) {
+            if rung.is_ok() {
+                bell.wait().expect("a poll");
+            }
+        }
+        while event.is_complete() == Ok(false) {
+            std::thread::yield_now();
+        }
+        let error = event.is_complete().expect_err("a lost device completes nothing");
+        assert!(error.is_lost() && error.to_string().starts_with("device 0 (software) was lost"), "{error}");
+        // The error is sticky: everybody is told the same.
+        let memory = lost.device.allocate(8).map(drop);
+        let pinned = lost.device.pinned(8).map(drop);
+        let made = lost.device.stream(Priority::High).map(drop);
+        let recorded = other.record().map(drop);
+        let copied = try_copy(&other, &staged.span(), &block.span());
+        for answer in [memory, pinned, made, recorded, copied, other.wait(&event), other.keep(&block.span())]
+        {
+            assert_eq!(answer, Err(error.clone()));
+        }
+    });
+}
+
+/// One of a hundred commands loses the device; whatever it hits, both streams' sleepers wake up.
+#[test]
+fn loss_at_any_command_leaves_nobody_asleep() {
+    watched(|| {
+        for seed in 0..30 {
+            let lost = rig(Faults { lose: NonZeroU32::new(20), seed, ..Faults::default() });
+            let streams = [lost.stream(), lost.stream()];
+            let (block, bell) = (lost.block(100), Bell::new().expect("one"));
+            let end = (0..10_000).find_map(|round: usize| {
+                let (one, other) = (&streams[round % 2], &streams[(round + 1) % 2]);
+                let staged = lost.device.pinned(100);
+                let told = staged
+                    .and_then(|staged| try_copy(one, &staged.span(), &block.span()))
+                    .and_then(|()| other.wait(&one.record()?))
+                    .and_then(|()| other.ring(&bell));
+                if told.is_ok() {
+                    bell.wait().expect("a poll");
+                }
+                told.err()
+            });
+            assert!(end.is_some_and(|error| error.is_lost()), "seed {seed}");
+        }
+    });
+}
+
+/// Tries until it is not refused; how often it was.
+fn until_granted<T>(mut call: impl FnMut() -> Result<T, DeviceError>) -> (usize, T) {
+    let mut refusals = 0;
+    loop {
+        match call() {
+            Ok(granted) => return (refusals, granted),
+            Err(error) => assert!(matches!(error, DeviceError::Refused { .. }), "{error}"),
+        }
+        refusals += 1;
+    }
+}
+
+/// Does the same things on a device that refuses one of three calls; how often each was refused.
+fn refusals(seed: u64) -> Vec<usize> {
+    let refusing = rig(Faults { refuse: NonZeroU32::new(3), seed, ..Faults::default() });
+    let (first, stream) = until_granted(|| refusing.device.stream(Priority::Normal));
+    let (second, block) = until_granted(|| refusing.device.allocate(1000));
+    let (third, mut landed) = until_granted(|| refusing.device.pinned(1000));
+    let mut counts = vec![first, second, third];
+    for round in 0..40 {
+        landed.bytes().expect("nobody uses it").copy_from_slice(&pattern(1000, round));
+        let (here, there) = (landed.span(), block.span());
+        counts.push(until_granted(|| try_copy(&stream, &here, &there)).0);
+        counts.push(until_granted(|| try_copy(&stream, &there, &here)).0);
+        drop(here);
+        let (count, event) = until_granted(|| stream.record());
+        counts.push(count);
+        while event.is_complete() == Ok(false) {
+            std::thread::yield_now();
+        }
+        assert!(landed.bytes().expect("the stream is past it") == pattern(1000, round));
+    }
+    counts
+}
+
+#[test]
+fn a_refusal_hurts_nobody_and_follows_its_seed() {
+    watched(|| {
+        let first = refusals(1);
+        assert!(first.iter().sum::<usize>() > 20, "one of three calls is refused: {first:?}");
+        assert_eq!(first, refusals(1));
+        assert_ne!(first, refusals(2));
+    });
+}
+
+/// A stream of its own keeps no other one waiting.
+#[test]
+fn a_delayed_stream_delays_no_other() {
+    watched(|| {
+        let delayed = rig(Faults { delay: Duration::from_millis(2), seed: 3, ..Faults::default() });
+        let (one, other) = (delayed.stream(), delayed.stream());
+        let (staged, block) = (delayed.staged(&[5; 10]), delayed.block(10));
+        for _ in 0..50 {
+            copy(&one, &staged.span(), &block.span());
+        }
+        let last = one.record().expect("an event");
+        finish(&other);
+        assert_eq!(last.is_complete(), Ok(false), "50 delays take longer than two");
+        finish(&one);
+        assert_eq!(last.is_complete(), Ok(true));
+    });
+}
+
+/// What could shrink would end whoever touches it; what is shorter, too.
+#[test]
+fn memory_that_could_shrink_is_not_imported() {
+    let importing = rig(Faults::default());
+    let memory = || -> OwnedFd {
+        let made = rustix::fs::memfd_create("test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING);
+        let made = made.expect("memory");
+        rustix::fs::ftruncate(&made, 4096).expect("memory");
+        made
+    };
+    let refused = importing.device.import(memory(), 4096).map(drop).expect_err("it is not sealed");
+    assert!(refused.to_string().contains("it could shrink"), "{refused}");
+    let sealed = memory();
+    rustix::fs::fcntl_add_seals(&sealed, rustix::fs::SealFlags::SHRINK).expect("a seal");
+    for bytes in [0, 4095, 8192, u64::MAX] {
+        let sealed = sealed.try_clone().expect("a descriptor");
+        let refused = importing.device.import(sealed, bytes).map(drop);
+        assert!(matches!(refused, Err(DeviceError::Import { .. })), "{bytes}: {refused:?}");
+    }
+    importing.device.import(sealed, 4096).expect("it is what it says");
+}

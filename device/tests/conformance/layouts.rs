@@ -1,0 +1,106 @@
+//! Steps by plans, beside a reference that copies one byte after the other.
+
+use crate::rig::{Rig, finish, pattern, try_step};
+use chare_device::DeviceError;
+use chare_layout::{LayoutError, Plan, Raw};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use std::sync::Arc;
+
+/// One level of a layout.
+#[derive(Debug, Clone)]
+enum Level {
+    /// So many, one after the other.
+    Row(u64),
+    /// So many blocks of so many, with a gap of so many bytes behind each.
+    Strided(u64, u64, i64),
+    /// Blocks of so many at places with these gaps before them.
+    Listed(u64, Vec<i64>),
+    /// Runs of different lengths, with gaps before them.
+    Runs(Vec<(u64, i64)>),
+}
+
+fn level() -> impl Strategy<Value = Level> {
+    prop_oneof![
+        (1_u64..5).prop_map(Level::Row),
+        (1_u64..6, 1_u64..4, 0_i64..40).prop_map(|(count, len, gap)| Level::Strided(count, len, gap)),
+        (1_u64..4, prop::collection::vec(0_i64..9, 1..20)).prop_map(|(len, gaps)| Level::Listed(len, gaps)),
+        prop::collection::vec((1_u64..6, 0_i64..5), 1..8).prop_map(Level::Runs),
+    ]
+}
+
+/// Bytes of the elements, and the levels around them, innermost first.
+fn layouts() -> impl Strategy<Value = (u64, Vec<Level>)> {
+    (prop::sample::select(vec![1_u64, 2, 3, 4, 8, 12, 16]), prop::collection::vec(level(), 0..4))
+}
+
+fn laid((element, levels): &(u64, Vec<Level>)) -> Result<Raw, LayoutError> {
+    levels.iter().try_fold(Raw::bytes_of(*element)?, |inner, level| match level {
+        Level::Row(count) => inner.contiguous(*count),
+        Level::Strided(count, len, gap) => inner.hvector(*count, *len, *len as i64 * inner.extent() + gap),
+        Level::Listed(len, gaps) => {
+            let mut at = 0;
+            let places: Vec<i64> = gaps
+                .iter()
+                .map(|gap| {
+                    at += gap + *len as i64;
+                    at - *len as i64
+                })
+                .collect();
+            inner.indexed_block(*len, &places)
+        }
+        Level::Runs(runs) => {
+            let mut at = 0;
+            let (lens, places): (Vec<u64>, Vec<i64>) = runs
+                .iter()
+                .map(|(len, gap)| {
+                    at += gap + *len as i64;
+                    (*len, at - *len as i64)
+                })
+                .unzip();
+            inner.indexed(&lens, &places)
+        }
+    })
+}
+
+/// The places of all bytes, in their order.
+fn places(raw: &Raw) -> impl Iterator<Item = usize> {
+    raw.runs().flat_map(|(at, len)| (at as usize..).take(len as usize))
+}
+
+/// How long a buffer must be.
+fn end(raw: &Raw) -> usize {
+    raw.origin() as usize + raw.span() as usize
+}
+
+pub(crate) fn steps_are_those_of_the_reference(rig: &Rig) {
+    let (stream, config) = (rig.stream(), Config { cases: 150, ..Config::default() });
+    let tested = TestRunner::new(config).run(&(layouts(), layouts()), |(from, to)| {
+        let (from, to) = (laid(&from).expect("it fits"), laid(&to).expect("it fits"));
+        let plan = Arc::new(Plan::beginning(&from, &to).expect("places of a target are apart"));
+        let (source_bytes, mut expected) = (pattern(end(&from), 1), pattern(end(&to), 2));
+        let (source, target) = (rig.filled(&source_bytes), rig.filled(&expected));
+        try_step(&stream, &plan, &source.span(), &target.span()).expect("it fits");
+        finish(&stream);
+        for (from, to) in places(&from).zip(places(&to)) {
+            expected[to] = source_bytes[from];
+        }
+        prop_assert!(rig.read(&target.span()) == expected, "{from:?} to {to:?}");
+        Ok(())
+    });
+    tested.unwrap_or_else(|error| panic!("{error}"));
+}
+
+pub(crate) fn plans_beyond_their_memory_are_refused(rig: &Rig) {
+    let rows = Raw::bytes_of(8).and_then(|element| element.hvector(10, 1, 16)).expect("it fits");
+    let plan = Arc::new(Plan::pack(&rows).expect("it fits"));
+    let (stream, long, short) = (rig.stream(), rig.block(152), rig.block(80));
+    assert_eq!(try_step(&stream, &plan, &long.span(), &short.span()), Ok(()));
+    let cut = long.span().part(0..151).expect("it lies within");
+    let refused = try_step(&stream, &plan, &cut, &short.span());
+    assert!(matches!(refused, Err(DeviceError::Layout(LayoutError::OutOfBounds { .. }))), "{refused:?}");
+    let cut = short.span().part(1..80).expect("it lies within");
+    let refused = try_step(&stream, &plan, &long.span(), &cut);
+    assert!(matches!(refused, Err(DeviceError::Layout(LayoutError::OutOfBounds { .. }))), "{refused:?}");
+    finish(&stream);
+}

@@ -1,0 +1,38 @@
+//! What every device promises: one suite, run for each kind of device this build has. A kind that is not here prints
+//! `skipped: why`. What can go wrong on a software device alone is tested for that one.
+
+mod copies;
+mod faults;
+mod layouts;
+mod memory;
+mod peer;
+mod processes;
+mod rig;
+mod streams;
+
+/// All tests of the suite, for one kind of device.
+macro_rules! suite {
+    ($kind:ident) => {
+        suite! { $kind,
+            copies: every_direction parts_of_blocks spans_that_do_not_go_together_are_refused;
+            streams: commands_keep_their_order events_order_streams a_bell_wakes_a_sleeper a_dropped_stream_does_what_it_was_given;
+            layouts: steps_are_those_of_the_reference plans_beyond_their_memory_are_refused;
+            memory: memory_that_is_dropped_stays_until_the_stream_is_past pinned_memory_shows_its_bytes_to_one_owner
+                pinned_memory_has_a_bound device_memory_has_a_bound kept_memory_comes_back blocks_are_aligned_and_apart;
+            processes: an_exported_arena_is_the_same_memory an_arena_outlives_its_exporter a_host_that_touches_device_memory_is_ended
+                what_is_no_arena_is_not_imported;
+        }
+    };
+    ($kind:ident, $($area:ident: $($test:ident)*;)*) => {
+        mod $kind {
+            $(mod $area {
+                $(#[test]
+                fn $test() {
+                    crate::rig::run(crate::rig::Kind::$kind, crate::$area::$test);
+                })*
+            })*
+        }
+    };
+}
+
+suite!(software);
