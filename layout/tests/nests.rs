@@ -19,6 +19,25 @@ fn placed(raw: &Raw, map: &Map, before: i64) -> (Raw, usize, Vec<usize>) {
     (raw.shifted(by).expect("it fits"), before as usize + raw.span() as usize, places)
 }
 
+/// What a plan's copies do, one block after the other.
+fn one_by_one(plan: &Plan, buffer: &[u8], mut landed: Vec<u8>) -> Vec<u8> {
+    plan.for_each_copy(&mut |copies| {
+        let mut blocks = vec![(copies.source, copies.target)];
+        for pair in copies.loops {
+            let steps = |(source, target): (i64, i64)| {
+                (0..pair.count as i64)
+                    .map(move |step| (source + step * pair.source, target + step * pair.target))
+            };
+            blocks = blocks.into_iter().flat_map(steps).collect();
+        }
+        for (source, target) in blocks {
+            let (from, to, len) = (source as usize, target as usize, copies.block as usize);
+            landed[to..to + len].copy_from_slice(&buffer[from..from + len]);
+        }
+    });
+    landed
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
@@ -124,10 +143,12 @@ proptest! {
         } else {
             let buffer = filled(source_len);
             let mut landed = vec![0xee; target_len];
-            copy(&plan.expect("they go together"), &buffer, &mut landed).expect("both buffers hold them");
+            let plan = plan.expect("they go together");
+            copy(&plan, &buffer, &mut landed).expect("both buffers hold them");
             let mut expected = vec![0xee; target_len];
             froms.iter().zip(&tos).for_each(|(from, to)| expected[*to] = buffer[*from]);
-            prop_assert_eq!(landed, expected);
+            prop_assert_eq!(&landed, &expected);
+            prop_assert_eq!(one_by_one(&plan, &buffer, vec![0xee; target_len]), expected);
         }
     }
 

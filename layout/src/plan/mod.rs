@@ -7,6 +7,7 @@
 //!
 //! A plan knows distances, no addresses: it serves every pair of buffers.
 
+pub(crate) mod copies;
 pub(crate) mod cost;
 mod fields;
 pub(crate) mod nest;

@@ -5,12 +5,15 @@
 use crate::value::op::Loop;
 use smallvec::SmallVec;
 
-/// One loop over both sides.
+/// One loop over both sides of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Pair {
-    pub(crate) count: u64,
-    pub(crate) source: i64,
-    pub(crate) target: i64,
+pub struct Pair {
+    /// Steps.
+    pub count: u64,
+    /// Bytes from step to step in the source.
+    pub source: i64,
+    /// Bytes from step to step in the target.
+    pub target: i64,
 }
 
 pub(crate) type Pairs = SmallVec<[Pair; 4]>;

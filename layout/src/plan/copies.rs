@@ -1,0 +1,149 @@
+//! Copies of a plan: the nests that it is, one after the other, for kernels of other processors.
+//!
+//! Lists become a copy for each piece; loops around a step become loops of its copies. All of them may be made in any order, or at
+//! once: a target selects no byte twice.
+
+use crate::plan::nest::{Pair, Pairs};
+use crate::plan::{Listed, Plan, Step};
+use crate::value::op::{Body, List, Op, lengths_from};
+use crate::value::runs::Runs;
+
+/// `block` bytes at each step of the loops, outermost first; see [`Plan::for_each_copy`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Copies<'a> {
+    /// Place of the first block in the source's buffer.
+    pub source: i64,
+    /// Place of the first block in the target's.
+    pub target: i64,
+    /// Bytes of each block.
+    pub block: u64,
+    /// The loops around it.
+    pub loops: &'a [Pair],
+}
+
+impl Plan {
+    /// Calls `copy` with all copies of the plan, which together are what [`run`](Plan::run) does.
+    ///
+    /// ```
+    /// use chare_layout::{Layout, Plan};
+    /// # fn main() -> Result<(), chare_layout::LayoutError> {
+    /// let every_other = Plan::pack(Layout::<u32>::vector(10, 1, 2)?.raw())?;
+    /// let mut nests = 0;
+    /// every_other.for_each_copy(&mut |copies| {
+    ///     assert_eq!((copies.block, copies.loops.len()), (4, 1));
+    ///     assert_eq!((copies.loops[0].count, copies.loops[0].source, copies.loops[0].target), (10, 8, 4));
+    ///     nests += 1;
+    /// });
+    /// assert_eq!(nests, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Cost: one call for each nest, and for each piece of a list.
+    pub fn for_each_copy(&self, copy: &mut dyn FnMut(Copies<'_>)) {
+        Visit { loops: Pairs::new(), copy }.steps(&self.steps, (0, 0));
+    }
+}
+
+/// Places in both buffers.
+type Places = (i64, i64);
+
+struct Visit<'a> {
+    /// Those around the step that is looked at.
+    loops: Pairs,
+    copy: &'a mut dyn FnMut(Copies<'_>),
+}
+
+impl Visit<'_> {
+    fn steps(&mut self, steps: &[Step], base: Places) {
+        for step in steps {
+            self.step(step, base);
+        }
+    }
+
+    fn step(&mut self, step: &Step, base: Places) {
+        let moved = |source: &i64, target: &i64| (base.0 + source, base.1 + target);
+        match step {
+            Step::Nest(nest) => self.within(&nest.loops, |visit| {
+                visit.block(moved(&nest.source, &nest.target), nest.block);
+            }),
+            Step::Loop { source, target, loops, steps } => {
+                self.within(loops, |visit| visit.steps(steps, moved(source, target)));
+            }
+            Step::List { source, target, list, listed } => self.list(list, *listed, moved(source, target)),
+            Step::Lists { source, target, from, to } => self.lists((from, to), moved(source, target)),
+            Step::Each { source, target, offsets, listed, stride, steps } => {
+                let at = moved(source, target);
+                for (dense, offset) in offsets.iter().enumerate() {
+                    let dense = dense as i64 * stride;
+                    self.steps(steps, beside(at, *listed, *offset, dense));
+                }
+            }
+            Step::Zip { source, target, at, bytes } => self.zip((source, target), *at, *bytes, base),
+        }
+    }
+
+    /// Looks at what stands within some more loops.
+    fn within(&mut self, loops: &[Pair], look: impl FnOnce(&mut Self)) {
+        let outer = self.loops.len();
+        self.loops.extend_from_slice(loops);
+        look(self);
+        self.loops.truncate(outer);
+    }
+
+    fn block(&mut self, (source, target): Places, block: u64) {
+        (self.copy)(Copies { source, target, block, loops: &self.loops });
+    }
+
+    fn list(&mut self, list: &Body, listed: Listed, at: Places) {
+        let mut dense = 0;
+        let mut piece = |place: i64, len: u64| {
+            self.block(beside(at, listed, place, dense), len);
+            dense += len as i64;
+        };
+        match list.list().expect("plans list lists") {
+            List::Indexed { block, scale, indices } => {
+                indices.iter().for_each(|index| piece((u64::from(*index) * scale) as i64, block));
+            }
+            List::Runs { pieces, start } => {
+                lengths_from(pieces, start).for_each(|(place, len)| piece(place, len));
+            }
+        }
+    }
+
+    fn lists(&mut self, lists: (&Body, &Body), at: Places) {
+        let (
+            Body::Indexed { block, scale: from_scale, indices: from },
+            Body::Indexed { scale: to_scale, indices: to, .. },
+        ) = lists
+        else {
+            unreachable!("plans pair lists of blocks")
+        };
+        let place = |index: &u32, scale: u64| (u64::from(*index) * scale) as i64;
+        for (one, other) in from.iter().zip(to.iter()) {
+            self.block((at.0 + place(one, *from_scale), at.1 + place(other, *to_scale)), *block);
+        }
+    }
+
+    /// Two streams, cut where either has an end.
+    fn zip(&mut self, ops: (&[Op], &[Op]), at: u64, bytes: u64, base: Places) {
+        let (mut from, mut to) = (Runs::new(ops.0, at, bytes), Runs::new(ops.1, at, bytes));
+        let (mut one, mut other) = (from.next(), to.next());
+        while let (Some((source, left)), Some((target, right))) = (one, other) {
+            let len = left.min(right);
+            self.block((base.0 + source, base.1 + target), len);
+            let behind = |at: i64, all: u64| (all > len).then(|| (at + len as i64, all - len));
+            one = behind(source, left).or_else(|| from.next());
+            other = behind(target, right).or_else(|| to.next());
+        }
+    }
+}
+
+/// Places moved on the listed side and on the dense one.
+fn beside(at: Places, listed: Listed, place: i64, dense: i64) -> Places {
+    match listed {
+        Listed::Source => (at.0 + place, at.1 + dense),
+        Listed::Target => (at.0 + dense, at.1 + place),
+    }
+}
