@@ -38,6 +38,8 @@
 //! It knows no chare and no network.
 
 mod backend;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod device;
 mod event;
 mod memory;
@@ -45,6 +47,8 @@ mod software;
 mod stream;
 mod words;
 
+#[cfg(feature = "cuda")]
+pub use cuda::Cuda;
 pub use device::Device;
 pub use event::Event;
 pub use memory::arena::Arena;

@@ -1,5 +1,5 @@
-//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `sanitize`, `chaos`, `floors`, `fuzz`, `plots`, `soak`, `vm`,
-//! `aarch64`.
+//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `sanitize`, `chaos`, `floors`, `fuzz`, `kernels`, `plots`, `soak`,
+//! `vm`, `aarch64`.
 //!
 //! Each command is a list of steps (`step`); a step is one program with its arguments. All steps run, whatever became of
 //! those before them; the end is a table (`report`) and an exit code.
@@ -14,6 +14,7 @@ mod dependencies;
 mod family;
 mod floors;
 mod fuzz;
+mod kernels;
 mod plots;
 #[cfg(test)]
 mod readme;
@@ -65,6 +66,8 @@ enum Command {
     Floors(floors::Options),
     /// Search for input that breaks what reads from peers and strangers
     Fuzz(fuzz::Options),
+    /// Compile the kernels of devices to the PTX that is checked in
+    Kernels(kernels::Options),
     /// Draw the tables of benches/README.md: benches/plots
     Plots,
     /// Run a command in a guest that has RDMA devices
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
         Command::Setup => install(&mut report),
         Command::Chaos(options) => chaos::run(options, &mut report),
         Command::Fuzz(options) => fuzz::run(options, &mut report),
+        Command::Kernels(options) => kernels::run(&options, &mut report),
         Command::Soak => soak::run(&mut report),
         Command::Aarch64 => aarch64::run(&mut report),
         Command::Sanitize { sanitizer } => sanitize::run(sanitizer, &mut report),

@@ -4,6 +4,7 @@ use crate::aarch64;
 use crate::book;
 use crate::dependencies;
 use crate::floors;
+use crate::kernels;
 use crate::report::Report;
 use crate::setup::{self, Tools};
 use crate::step::{Step, flags_with, root};
@@ -12,8 +13,8 @@ use crate::vm;
 /// Backends that are features. They load their libraries at run time; their checks skip what is not there.
 const BACKENDS: &str = "ofi,verbs,mpi";
 
-/// The features with which all is built and tested: the backends, and the dashboard.
-const FEATURES: &str = "ofi,verbs,mpi,dashboard";
+/// The features with which all is built and tested: the backends, CUDA's devices, and the dashboard.
+const FEATURES: &str = "ofi,verbs,mpi,cuda,dashboard";
 
 /// Runs all checks; `quick` leaves out documentation and models.
 pub(crate) fn run(quick: bool, report: &mut Report) {
@@ -29,7 +30,10 @@ pub(crate) fn run(quick: bool, report: &mut Report) {
     }
     let lints = "clippy --package chare --no-default-features -- -D warnings";
     report.add(Tools::run(&tools.clippy, Step::cargo("lints: no launch", lints)));
+    let lints = "clippy --package chare-device -- -D warnings";
+    report.add(Tools::run(&tools.clippy, Step::cargo("lints: no cuda", lints)));
     aarch64::check(&tools.clippy, report);
+    kernels::check(report);
     report.add(packages().run());
     // Tests start examples and programs as separate processes, so these are built before.
     report.add(

@@ -154,3 +154,18 @@ fn memory_that_could_shrink_is_not_imported() {
     }
     importing.device.import(sealed, 4096).expect("it is what it says");
 }
+
+#[cfg(feature = "cuda")]
+#[test]
+fn a_device_that_is_not_here_is_an_error_that_says_what_is_missing() {
+    use chare_device::Cuda;
+    let error =
+        Cuda { ordinal: 1 << 20, ..Cuda::default() }.open().map(drop).expect_err("nobody has so many");
+    let text = error.to_string();
+    let said = [
+        "no device: libcuda.so.1 not found: NVIDIA's driver is not installed",
+        "no device: libcuda.so.1 is of CUDA ",
+        "no device: number 1048576 was asked for",
+    ];
+    assert!(said.into_iter().any(|said| text.starts_with(said)), "{text}");
+}

@@ -74,7 +74,8 @@ fn end(raw: &Raw) -> usize {
 }
 
 pub(crate) fn steps_are_those_of_the_reference(rig: &Rig) {
-    let (stream, config) = (rig.stream(), Config { cases: 150, ..Config::default() });
+    let (stream, config) =
+        (rig.stream(), Config { cases: 150, failure_persistence: None, ..Config::default() });
     let tested = TestRunner::new(config).run(&(layouts(), layouts()), |(from, to)| {
         let (from, to) = (laid(&from).expect("it fits"), laid(&to).expect("it fits"));
         let plan = Arc::new(Plan::beginning(&from, &to).expect("places of a target are apart"));

@@ -36,3 +36,5 @@ macro_rules! suite {
 }
 
 suite!(software);
+#[cfg(feature = "cuda")]
+suite!(cuda);

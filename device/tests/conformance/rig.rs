@@ -4,6 +4,8 @@
 )]
 //! Rig: a device under test, and the few things that all tests do with it.
 
+#[cfg(feature = "cuda")]
+use chare_device::Cuda;
 use chare_device::{Bell, Block, Device, DeviceError, Faults, Pinned, Priority, Software, Span, Stream};
 use chare_layout::Plan;
 use std::sync::Arc;
@@ -24,6 +26,8 @@ pub(crate) const PINNED_BYTES: u64 = 32 << 20;
 #[expect(non_camel_case_types, reason = "they are modules, too")]
 pub(crate) enum Kind {
     software,
+    #[cfg(feature = "cuda")]
+    cuda,
 }
 
 impl Kind {
@@ -34,11 +38,18 @@ impl Kind {
                 let faults = Faults { delay: Duration::from_micros(50), seed: 7, ..Faults::default() };
                 Ok(Software { memory_bytes, pinned_bytes, faults, ..Software::default() }.open())
             }
+            #[cfg(feature = "cuda")]
+            Self::cuda => Cuda { memory_bytes, pinned_bytes, ..Cuda::default() }.open(),
         }
     }
 
     pub(crate) fn named(name: &str) -> Option<Self> {
-        [Self::software].into_iter().find(|kind| format!("{kind:?}") == name)
+        let all = [
+            Self::software,
+            #[cfg(feature = "cuda")]
+            Self::cuda,
+        ];
+        all.into_iter().find(|kind| format!("{kind:?}") == name)
     }
 }
 

@@ -1,0 +1,30 @@
+"""Compiles kernels to PTX by NVRTC, which needs no device: `compile.py LIBNVRTC SOURCE` writes the PTX to standard output."""
+
+import ctypes
+import sys
+
+OPTIONS = [b"--gpu-architecture=compute_80", b"--std=c++17"]
+
+
+def text(nvrtc, size_of, get, program):
+    size = ctypes.c_size_t()
+    getattr(nvrtc, size_of)(program, ctypes.byref(size))
+    buffer = ctypes.create_string_buffer(size.value)
+    getattr(nvrtc, get)(program, buffer)
+    return buffer.value
+
+
+def main(library, path):
+    nvrtc, program = ctypes.CDLL(library), ctypes.c_void_p()
+    with open(path, "rb") as source:
+        # The name is in messages alone.
+        nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.read(), b"step.cu", 0, None, None)
+    result = nvrtc.nvrtcCompileProgram(program, len(OPTIONS), (ctypes.c_char_p * len(OPTIONS))(*OPTIONS))
+    sys.stderr.buffer.write(text(nvrtc, "nvrtcGetProgramLogSize", "nvrtcGetProgramLog", program))
+    if result != 0:
+        return f"NVRTC answered {result}"
+    sys.stdout.buffer.write(text(nvrtc, "nvrtcGetPTXSize", "nvrtcGetPTX", program))
+    return 0
+
+
+sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,90 @@
+// Kernels that step by plans: blocks of bytes from places of one memory to places of another.
+//
+// 1. A team of lanes copies one block, word by word, neighbours in a team next to each other; teams take blocks in turns.
+// 2. Words are as long as both addresses, the block and all strides allow: the host chooses the kernel by it.
+// 3. Offsets have 64 bits. Nobody else touches what is written, and nothing is read that is written.
+//
+// `cargo xtask kernels` compiles this to `step.ptx`.
+
+typedef unsigned long long u64;
+typedef long long i64;
+
+// As in `src/cuda/launch.rs`.
+struct Loop {
+    u64 count;
+    i64 source;
+    i64 target;
+};
+
+#define LOOPS_MAX 6
+
+struct Nest {
+    u64 source;
+    u64 target;
+    u64 block;
+    u64 blocks;
+    u64 loops;
+    Loop loop[LOOPS_MAX];
+};
+
+struct Piece {
+    u64 source;
+    u64 target;
+    u64 bytes;
+};
+
+struct alignas(16) Sixteen {
+    u64 words[2];
+};
+
+template <typename Word>
+__device__ void copy_block(u64 source, u64 target, u64 bytes, unsigned lane, unsigned lanes) {
+    const Word* from = reinterpret_cast<const Word*>(source);
+    Word* to = reinterpret_cast<Word*>(target);
+    for (u64 word = lane; word < bytes / sizeof(Word); word += lanes) to[word] = from[word];
+}
+
+// A team has two to the power of `lane_bits` lanes, which are neighbours; whole teams make up a block of threads.
+template <typename Word>
+__device__ void step_nest(const Nest& nest, unsigned lane_bits) {
+    u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 teams = (u64)gridDim.x * blockDim.x >> lane_bits;
+    unsigned lanes = 1u << lane_bits, lane = (unsigned)thread & (lanes - 1);
+    for (u64 block = thread >> lane_bits; block < nest.blocks; block += teams) {
+        u64 source = nest.source, target = nest.target, left = block;
+        for (int at = LOOPS_MAX - 1; at >= 0; at--) {
+            if (at >= (int)nest.loops) continue;
+            const Loop& loop = nest.loop[at];
+            i64 step = (i64)(left % loop.count);
+            left /= loop.count;
+            source += (u64)(step * loop.source);
+            target += (u64)(step * loop.target);
+        }
+        copy_block<Word>(source, target, nest.block, lane, lanes);
+    }
+}
+
+template <typename Word>
+__device__ void step_pieces(const Piece* pieces, u64 count, unsigned lane_bits) {
+    u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    u64 teams = (u64)gridDim.x * blockDim.x >> lane_bits;
+    unsigned lanes = 1u << lane_bits, lane = (unsigned)thread & (lanes - 1);
+    for (u64 piece = thread >> lane_bits; piece < count; piece += teams) {
+        const Piece& one = pieces[piece];
+        copy_block<Word>(one.source, one.target, one.bytes, lane, lanes);
+    }
+}
+
+#define KERNELS(bytes, Word)                                                                             \
+    extern "C" __global__ void step_nest_##bytes(const Nest nest, unsigned lane_bits) {                  \
+        step_nest<Word>(nest, lane_bits);                                                                \
+    }                                                                                                    \
+    extern "C" __global__ void step_pieces_##bytes(const Piece* pieces, u64 count, unsigned lane_bits) { \
+        step_pieces<Word>(pieces, count, lane_bits);                                                     \
+    }
+
+KERNELS(1, unsigned char)
+KERNELS(2, unsigned short)
+KERNELS(4, unsigned)
+KERNELS(8, u64)
+KERNELS(16, Sixteen)

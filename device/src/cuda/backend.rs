@@ -1,0 +1,86 @@
+//! Backend of a CUDA device.
+
+use crate::backend::{Backend, Queue};
+use crate::cuda::context::Context;
+use crate::cuda::mapped::Mapped;
+use crate::cuda::queue::{CudaQueue, Kernels};
+use crate::cuda::sys::{Primary, load};
+use crate::memory::mapping::{Domain, Mapping};
+use crate::words::error::DeviceError;
+use crate::words::info::{Info, Uuid};
+use crate::words::priority::Priority;
+use rustix::fd::OwnedFd;
+use std::sync::Arc;
+
+pub(crate) struct CudaBackend {
+    kernels: Arc<Kernels>,
+    context: Arc<Context>,
+}
+
+impl CudaBackend {
+    /// A device, of which at most so many bytes are used.
+    pub(crate) fn open(ordinal: u32, memory_bytes: u64, pinned_bytes: u64) -> Result<Self, DeviceError> {
+        load().map_err(|cause| DeviceError::NoDevice { cause })?;
+        let count = Primary::count();
+        let count = count.map_err(|code| DeviceError::NoDevice { cause: code.to_string() })?;
+        if ordinal >= count {
+            let cause = format!("number {ordinal} was asked for, and the driver has {count}, counted from 0");
+            return Err(DeviceError::NoDevice { cause });
+        }
+        let retained = Primary::retain(ordinal);
+        let (primary, facts) = retained.map_err(|code| DeviceError::Refused {
+            operation: "opening it",
+            device: format!("device {ordinal}"),
+            cause: code.to_string(),
+        })?;
+        let info = Arc::new(Info {
+            name: facts.name,
+            ordinal,
+            uuid: Uuid(facts.uuid),
+            memory_bytes: memory_bytes.min(facts.memory_bytes),
+            pinned_bytes,
+            copy_engines: facts.copy_engines,
+        });
+        if !facts.has_descriptors {
+            let cause = "its driver exports no memory as descriptors";
+            return Err(DeviceError::refused(&info, "opening it", cause));
+        }
+        let context = Arc::new(Context::new(info, primary));
+        context.enter()?;
+        let kernels = Kernels::load().map_err(|code| context.fault("loading kernels", code))?;
+        Ok(Self { kernels: Arc::new(kernels), context })
+    }
+}
+
+impl Backend for CudaBackend {
+    fn info(&self) -> &Arc<Info> {
+        self.context.info()
+    }
+
+    fn check(&self) -> Result<(), DeviceError> {
+        self.context.check()
+    }
+
+    fn map(&self, domain: Domain, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError> {
+        Ok(Box::new(Mapped::create(&self.context, domain, bytes)?))
+    }
+
+    fn import(&self, descriptor: OwnedFd, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError> {
+        Ok(Box::new(Mapped::import(&self.context, &descriptor, bytes)?))
+    }
+
+    fn queue(&self, priority: Priority) -> Result<Box<dyn Queue>, DeviceError> {
+        self.context.enter()?;
+        self.context.sweep();
+        let queue = CudaQueue::new(&self.context, &self.kernels, priority == Priority::High);
+        Ok(Box::new(queue.map_err(|code| self.context.fault("making a stream", code))?))
+    }
+}
+
+impl Drop for CudaBackend {
+    fn drop(&mut self) {
+        self.context.close();
+        // For what is given back after this.
+        let _ = self.context.enter();
+    }
+}

@@ -1,0 +1,71 @@
+//! Memory that a stream's commands use, kept until events behind them have fired.
+//!
+//! 1. A command's spans wait for the next event of the stream; one is recorded at the latest behind [`BATCH`] of them.
+//! 2. Whoever finds an event complete, or gives the stream a command, lets go of what the first complete events stand behind.
+
+use crate::cuda::sys::{Code, Event, Stream};
+use crate::memory::span::Span;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Spans that share one event: recording one takes about as long as a small copy.
+const BATCH: usize = 64;
+
+/// A stream's memory. The context has been entered, and is kept, by whoever calls.
+#[derive(Default)]
+pub(crate) struct Kept(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// Of commands since the last event.
+    open: Vec<Span>,
+    /// Behind each event: what commands before it use, in the stream's order.
+    closed: VecDeque<(Arc<Event>, Vec<Span>)>,
+}
+
+impl Kept {
+    /// Keeps the spans of a command that was just given to `stream`.
+    pub(crate) fn keep(&self, stream: &Stream, spans: impl IntoIterator<Item = Span>) -> Result<(), Code> {
+        let mut state = self.0.lock();
+        state.open.extend(spans);
+        state.let_go()?;
+        if state.open.len() < BATCH { Ok(()) } else { state.close(stream).map(drop) }
+    }
+
+    /// Records an event behind all that was given to `stream`.
+    pub(crate) fn record(&self, stream: &Stream) -> Result<Arc<Event>, Code> {
+        self.0.lock().close(stream)
+    }
+
+    /// Lets go of what the stream is past.
+    pub(crate) fn let_go(&self) -> Result<(), Code> {
+        self.0.lock().let_go()
+    }
+
+    /// Whether the stream, which gets no more commands, is past them; if the device does not say, it is lost, and uses no memory.
+    pub(crate) fn is_past_all(&self) -> bool {
+        let mut state = self.0.lock();
+        state.let_go().is_err() || state.closed.is_empty()
+    }
+}
+
+impl State {
+    fn close(&mut self, stream: &Stream) -> Result<Arc<Event>, Code> {
+        let event = Arc::new(Event::new()?);
+        stream.record(&event)?;
+        if !self.open.is_empty() {
+            self.closed.push_back((Arc::clone(&event), std::mem::take(&mut self.open)));
+        }
+        Ok(event)
+    }
+
+    fn let_go(&mut self) -> Result<(), Code> {
+        while let Some((event, _)) = self.closed.front()
+            && event.is_complete()?
+        {
+            self.closed.pop_front();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,179 @@
+//! Launches: a plan between two addresses as copies by the driver, nests for one kernel, and tables of pieces for the other.
+//!
+//! 1. A block in no loop is a copy; blocks in loops are a nest, whose long blocks are cut so that all teams have work.
+//! 2. A plan of many nests, or of one that is too deep for the kernel, is a table of pieces.
+//! 3. Words are as long as all addresses, strides and lengths of a launch allow; a team has as many lanes as its block has words.
+
+use chare_layout::{Copies, Pair, Plan};
+
+/// Threads of a block.
+pub(crate) const THREADS: u32 = 256;
+
+/// Blocks of threads of a launch at most: more than any device runs at once; teams take turns.
+const BLOCKS_MAX: u64 = 1 << 14;
+
+/// Loops of a nest that the kernel takes. As in `kernels/step.cu`.
+const LOOPS_MAX: usize = 6;
+
+/// Longer blocks are cut. A multiple of the longest word.
+const BLOCK_BYTES_MAX: u64 = 4096;
+
+/// More copies than this are a table: a launch takes as long as many pieces.
+const LAUNCHES_MAX: usize = 16;
+
+/// The longest word of a kernel.
+const WORD_BYTES_MAX: u64 = 16;
+
+/// Lanes of a team at most.
+const LANE_BITS_MAX: u32 = 5;
+
+/// One loop, as the kernel reads it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Loop {
+    count: u64,
+    source: i64,
+    target: i64,
+}
+
+/// Blocks in loops, as the kernel reads them.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Nest {
+    source: u64,
+    target: u64,
+    block: u64,
+    /// Blocks of all loops.
+    blocks: u64,
+    loops: u64,
+    each: [Loop; LOOPS_MAX],
+}
+
+/// One piece of a table, as the kernel reads it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) source: u64,
+    pub(crate) target: u64,
+    pub(crate) bytes: u64,
+}
+
+/// How a kernel is launched.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    /// The kernel for words of two to the power of so many bytes.
+    pub(crate) word_bits: u32,
+    /// Teams have two to the power of so many lanes.
+    pub(crate) lane_bits: u32,
+    /// Blocks of threads.
+    pub(crate) blocks: u32,
+}
+
+/// One thing that a stream is given.
+#[derive(Debug)]
+pub(crate) enum Launch {
+    Copy(Piece),
+    Nest(Nest, Shape),
+    Pieces(Vec<Piece>, Shape),
+}
+
+/// What carries a plan out between buffers at these addresses.
+pub(crate) fn launches(plan: &Plan, source: u64, target: u64) -> Vec<Launch> {
+    let mut all = Vec::new();
+    let mut is_table = false;
+    plan.for_each_copy(&mut |copies| {
+        is_table |= all.len() == LAUNCHES_MAX || copies.loops.len() > LOOPS_MAX - 1;
+        if !is_table {
+            nest(&copies, (source, target), &mut all);
+        }
+    });
+    if !is_table {
+        return all;
+    }
+    let mut pieces = Vec::new();
+    plan.for_each_copy(&mut |copies| spread(moved(&copies, (source, target)), copies.loops, &mut pieces));
+    let ored = pieces.iter().fold(0, |ored, piece| ored | piece.source | piece.target | piece.bytes);
+    let longest = pieces.iter().map(|piece| piece.bytes).max().unwrap_or(0);
+    let shape = Shape::of(ored, longest, pieces.len() as u64);
+    vec![Launch::Pieces(pieces, shape)]
+}
+
+/// The first block, at its addresses.
+fn moved(copies: &Copies<'_>, (source, target): (u64, u64)) -> Piece {
+    let (source, target) =
+        (source.wrapping_add_signed(copies.source), target.wrapping_add_signed(copies.target));
+    Piece { source, target, bytes: copies.block }
+}
+
+/// A copy or a nest, and the rest where blocks are cut.
+fn nest(copies: &Copies<'_>, bases: (u64, u64), all: &mut Vec<Launch>) {
+    let first = moved(copies, bases);
+    if copies.loops.is_empty() {
+        all.push(Launch::Copy(first));
+        return;
+    }
+    let cuts = first.bytes / BLOCK_BYTES_MAX;
+    if cuts == 0 {
+        all.push(launch(first, copies.loops));
+        return;
+    }
+    let mut loops = copies.loops.to_vec();
+    let step = BLOCK_BYTES_MAX as i64;
+    loops.push(Pair { count: cuts, source: step, target: step });
+    all.push(launch(Piece { bytes: BLOCK_BYTES_MAX, ..first }, &loops));
+    let done = cuts * BLOCK_BYTES_MAX;
+    if first.bytes > done {
+        all.push(launch(behind(first, done), copies.loops));
+    }
+}
+
+/// What is left of a piece.
+fn behind(piece: Piece, done: u64) -> Piece {
+    Piece { source: piece.source + done, target: piece.target + done, bytes: piece.bytes - done }
+}
+
+fn launch(first: Piece, loops: &[Pair]) -> Launch {
+    let mut each = [Loop::default(); LOOPS_MAX];
+    for (place, pair) in each.iter_mut().zip(loops) {
+        *place = Loop { count: pair.count, source: pair.source, target: pair.target };
+    }
+    let strides = loops.iter().fold(0, |ored, pair| ored | pair.source as u64 | pair.target as u64);
+    let ored = strides | first.source | first.target | first.bytes;
+    let blocks = loops.iter().map(|pair| pair.count).product();
+    let shape = Shape::of(ored, first.bytes, blocks);
+    let Piece { source, target, bytes: block } = first;
+    Launch::Nest(Nest { source, target, block, blocks, loops: loops.len() as u64, each }, shape)
+}
+
+/// All blocks of a nest as pieces, long ones cut.
+fn spread(first: Piece, loops: &[Pair], pieces: &mut Vec<Piece>) {
+    let Some((outer, rest)) = loops.split_first() else {
+        let mut left = first;
+        while left.bytes > BLOCK_BYTES_MAX {
+            pieces.push(Piece { bytes: BLOCK_BYTES_MAX, ..left });
+            left = behind(left, BLOCK_BYTES_MAX);
+        }
+        pieces.push(left);
+        return;
+    };
+    let mut at = first;
+    for _ in 0..outer.count {
+        spread(at, rest, pieces);
+        at.source = at.source.wrapping_add_signed(outer.source);
+        at.target = at.target.wrapping_add_signed(outer.target);
+    }
+}
+
+impl Shape {
+    /// For blocks of at most `longest` bytes, where `ored` has the bits of all addresses, strides and lengths.
+    fn of(ored: u64, longest: u64, blocks: u64) -> Self {
+        let word_bits = (ored | WORD_BYTES_MAX).trailing_zeros();
+        let words = (longest >> word_bits).max(1);
+        let lane_bits = words.next_power_of_two().trailing_zeros().min(LANE_BITS_MAX);
+        let teams = u64::from(THREADS >> lane_bits);
+        Self { word_bits, lane_bits, blocks: blocks.div_ceil(teams).clamp(1, BLOCKS_MAX) as u32 }
+    }
+}
+
+#[cfg(test)]
+mod tests;

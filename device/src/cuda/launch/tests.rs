@@ -1,0 +1,199 @@
+#![expect(unsafe_code, reason = "calls kernels that a C++ compiler made for the host")]
+//! Launches carried out by the kernels' own source, compiled for the host, thread by thread, beside the plan itself.
+
+use super::{Launch, Nest, Piece, Shape, THREADS, launches};
+use chare_layout::{LayoutError, Plan, Raw};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::process::Command;
+
+/// What the source needs of CUDA, where threads are calls.
+const HOST: &str = r#"
+#define __device__
+#define __global__
+struct Dim { unsigned x; };
+static Dim blockIdx, threadIdx, blockDim, gridDim;
+extern "C" void place(unsigned block, unsigned thread, unsigned blocks, unsigned threads) {
+    blockIdx.x = block, threadIdx.x = thread, gridDim.x = blocks, blockDim.x = threads;
+}
+#include "step.cu"
+"#;
+
+/// The kernels as functions of the host.
+struct Host {
+    library: libloading::Library,
+    /// Holds the library's file.
+    _folder: tempfile::TempDir,
+}
+
+impl Host {
+    /// None where there is no C++ compiler.
+    fn compile() -> Option<Self> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (source, library) = (folder.path().join("host.cpp"), folder.path().join("libhost.so"));
+        std::fs::write(&source, HOST).expect("a file");
+        let kernels = concat!(env!("CARGO_MANIFEST_DIR"), "/kernels");
+        let compiled = Command::new("c++")
+            .args([
+                "-std=c++17",
+                "-O1",
+                "-fno-strict-aliasing",
+                "-Wall",
+                "-Werror",
+                "-shared",
+                "-fPIC",
+                "-I",
+                kernels,
+                "-o",
+            ])
+            .args([&library, &source])
+            .status();
+        match compiled {
+            Ok(status) => assert!(status.success(), "the kernels are C++"),
+            Err(error) => {
+                println!("skipped: kernels on the host: c++: {error}");
+                return None;
+            }
+        }
+        // SAFETY: a library of a few functions, without initialisers.
+        let library = unsafe { libloading::Library::new(library) }.expect("it was made a moment ago");
+        Some(Self { library, _folder: folder })
+    }
+
+    /// # Safety
+    /// `F` is the function's type.
+    unsafe fn function<F: Copy>(&self, name: &str) -> F {
+        // SAFETY: the caller's promise.
+        *unsafe { self.library.get::<F>(name.as_bytes()) }.expect("the source has it")
+    }
+
+    /// Calls `kernel` for each thread of a launch.
+    fn threads(&self, shape: Shape, mut kernel: impl FnMut()) {
+        // SAFETY: as `HOST` has it.
+        let place: unsafe extern "C" fn(u32, u32, u32, u32) = unsafe { self.function("place") };
+        for block in 0..shape.blocks {
+            for thread in 0..THREADS {
+                // SAFETY: it sets words of the library, which this thread alone uses.
+                unsafe { place(block, thread, shape.blocks, THREADS) };
+                kernel();
+            }
+        }
+    }
+
+    /// # Safety
+    /// What the launch reads may be read, and what it writes written.
+    unsafe fn carry_out(&self, launch: &Launch) {
+        let word = |shape: &Shape| 1 << shape.word_bits;
+        match launch {
+            // SAFETY: the caller's promise.
+            Launch::Copy(piece) => unsafe {
+                let (source, target) = (piece.source as *const u8, piece.target as *mut u8);
+                std::ptr::copy_nonoverlapping(source, target, piece.bytes as usize);
+            },
+            Launch::Nest(nest, shape) => {
+                // SAFETY: as the source has it.
+                let kernel: unsafe extern "C" fn(Nest, u32) =
+                    unsafe { self.function(&format!("step_nest_{}", word(shape))) };
+                // SAFETY: the caller's promise.
+                self.threads(*shape, || unsafe { kernel(*nest, shape.lane_bits) });
+            }
+            Launch::Pieces(pieces, shape) => {
+                // SAFETY: as the source has it.
+                let kernel: unsafe extern "C" fn(*const Piece, u64, u32) =
+                    unsafe { self.function(&format!("step_pieces_{}", word(shape))) };
+                let (table, count) = (pieces.as_ptr(), pieces.len() as u64);
+                // SAFETY: the caller's promise.
+                self.threads(*shape, || unsafe { kernel(table, count, shape.lane_bits) });
+            }
+        }
+    }
+}
+
+/// Some levels of blocks, strides and lists.
+fn random(chance: &mut StdRng) -> Result<Raw, LayoutError> {
+    let mut raw = Raw::bytes_of([1, 2, 3, 4, 8, 12, 16, 48][chance.random_range(0..8)])?;
+    for _ in 0..chance.random_range(0..5) {
+        let (count, len) = (chance.random_range(1..5), chance.random_range(1..4));
+        let gap = chance.random_range(1..4) * 16;
+        raw = match chance.random_range(0..8) {
+            0 => raw.contiguous(count)?,
+            1..7 => raw.hvector(count, len, len as i64 * raw.extent() + gap)?,
+            _ => {
+                let places: Vec<i64> = (0..chance.random_range(1..30)).map(|at| at * 2).collect();
+                raw.indexed_block(1, &places)?
+            }
+        };
+        if raw.bytes() > 20_000 {
+            break;
+        }
+    }
+    Ok(raw)
+}
+
+fn filled(len: usize, seed: u64) -> Vec<u8> {
+    let mut chance = StdRng::seed_from_u64(seed);
+    (0..len).map(|_| chance.random()).collect()
+}
+
+/// Steps by a plan from one buffer to another, by the plan itself and by its launches.
+fn check(host: &Host, (from, to): (&Raw, &Raw), misaligned: (usize, usize), kinds: &mut [usize; 3]) {
+    let plan = Plan::beginning(from, to).expect("places of a target are apart");
+    let len = |raw: &Raw| (raw.origin() as u64 + raw.span()) as usize;
+    let (source, expected) = (filled(misaligned.0 + len(from), 1), &mut filled(misaligned.1 + len(to), 2));
+    let mut landed = expected.clone();
+    // SAFETY: behind what is misaligned, both are as long as what the plan selects of them.
+    unsafe { plan.run(source.as_ptr().add(misaligned.0), expected.as_mut_ptr().add(misaligned.1)) };
+    let addresses = (
+        (source.as_ptr() as usize + misaligned.0) as u64,
+        (landed.as_mut_ptr() as usize + misaligned.1) as u64,
+    );
+    for launch in launches(&plan, addresses.0, addresses.1) {
+        kinds[match launch {
+            Launch::Copy(_) => 0,
+            Launch::Nest(..) => 1,
+            Launch::Pieces(..) => 2,
+        }] += 1;
+        // SAFETY: as above, for the other target.
+        unsafe { host.carry_out(&launch) };
+    }
+    assert!(landed == *expected, "{from:?} to {to:?}, {misaligned:?}");
+}
+
+#[test]
+fn launches_do_what_plans_do() {
+    let Some(host) = Host::compile() else { return };
+    let (mut chance, mut kinds) = (StdRng::seed_from_u64(5), [0; 3]);
+    for _ in 0..150 {
+        let mut both = [random(&mut chance), random(&mut chance)].map(|raw| raw.expect("it fits"));
+        // Half of them pack or unpack.
+        if let Some(side) = both.get_mut(chance.random_range(0..4_usize)) {
+            *side = Raw::bytes_of(100_000).expect("it fits");
+        }
+        let misaligned = [(0, 0), (16, 8), (1, 2), (4, 12)][chance.random_range(0..4)];
+        check(&host, (&both[0], &both[1]), misaligned, &mut kinds);
+    }
+    assert!(kinds.iter().all(|count| *count >= 15), "copies, nests, tables: {kinds:?}");
+}
+
+#[test]
+fn long_blocks_are_cut_and_deep_nests_are_tables() -> Result<(), LayoutError> {
+    let Some(host) = Host::compile() else { return Ok(()) };
+    let mut kinds = [0; 3];
+    // Three cuts and a rest.
+    let long = Raw::bytes_of(3 * 4096 + 100)?.hvector(3, 1, 20_000)?;
+    check(&host, (&long, &Raw::bytes_of(long.bytes())?), (0, 0), &mut kinds);
+    assert_eq!(kinds, [0, 2, 0]);
+    let mut deep = Raw::bytes_of(5)?;
+    for stride in [11, 25, 60, 130, 270, 600, 1300] {
+        deep = deep.hvector(2, 1, stride)?;
+    }
+    check(&host, (&Raw::bytes_of(deep.bytes())?, &deep), (3, 1), &mut kinds);
+    assert_eq!(kinds, [0, 2, 1]);
+    // Rows longer than a block of a table.
+    let rows: Vec<(u64, i64)> = (0..20).map(|row| (5000 + row as u64 % 3, row * 9000)).collect();
+    let (lens, places): (Vec<u64>, Vec<i64>) = rows.into_iter().unzip();
+    let rows = Raw::bytes_of(1)?.hindexed(&lens, &places)?;
+    check(&host, (&rows, &Raw::bytes_of(rows.bytes())?), (0, 7), &mut kinds);
+    assert_eq!(kinds, [0, 2, 2]);
+    Ok(())
+}

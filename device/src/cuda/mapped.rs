@@ -1,0 +1,87 @@
+//! Memory of a CUDA device, as arenas have it.
+
+use crate::cuda::context::Context;
+use crate::cuda::sys::{HostMemory, Memory};
+use crate::memory::mapping::{Domain, Mapping};
+use crate::words::error::DeviceError;
+use rustix::fd::OwnedFd;
+use std::sync::Arc;
+
+/// Memory, and the context that it is given back in: fields are dropped in this order, after `drop` has entered it.
+pub(crate) struct Mapped {
+    memory: Kind,
+    context: Arc<Context>,
+}
+
+enum Kind {
+    Device(Memory),
+    Host(HostMemory),
+}
+
+impl Mapped {
+    pub(crate) fn create(context: &Arc<Context>, domain: Domain, bytes: u64) -> Result<Self, DeviceError> {
+        context.enter()?;
+        let created = match domain {
+            Domain::Device => Memory::create(context.primary().device(), bytes).map(Kind::Device),
+            Domain::Host => HostMemory::create(bytes).map(Kind::Host),
+        };
+        let kind = created.map_err(|code| {
+            let (device, asked, most) = (context.info().to_string(), bytes, context.info().memory_bytes);
+            match domain {
+                // Other processes have taken it.
+                Domain::Device if code.is_out_of_memory() => DeviceError::OutOfMemory { device, asked, most },
+                _ => context.fault("mapping memory", code),
+            }
+        })?;
+        Ok(Self { memory: kind, context: Arc::clone(context) })
+    }
+
+    pub(crate) fn import(
+        context: &Arc<Context>,
+        descriptor: &OwnedFd,
+        bytes: u64,
+    ) -> Result<Self, DeviceError> {
+        context.enter()?;
+        let imported = Memory::import(context.primary().device(), descriptor, bytes);
+        let memory = imported.map_err(|code| match context.fault("importing an arena", code) {
+            lost @ DeviceError::Lost { .. } => lost,
+            _ => DeviceError::import(context.info(), code),
+        })?;
+        Ok(Self { memory: Kind::Device(memory), context: Arc::clone(context) })
+    }
+}
+
+impl Mapping for Mapped {
+    fn address(&self) -> u64 {
+        match &self.memory {
+            Kind::Device(memory) => memory.address(),
+            Kind::Host(memory) => memory.address(),
+        }
+    }
+
+    fn len(&self) -> u64 {
+        match &self.memory {
+            Kind::Device(memory) => memory.len(),
+            Kind::Host(memory) => memory.len(),
+        }
+    }
+
+    fn export(&self) -> Result<OwnedFd, DeviceError> {
+        self.context.enter()?;
+        match &self.memory {
+            Kind::Device(memory) => {
+                memory.export().map_err(|code| self.context.fault("exporting an arena", code))
+            }
+            Kind::Host(_) => {
+                Err(DeviceError::refused(self.context.info(), "exporting an arena", "it is pinned"))
+            }
+        }
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        // A context that is lost gives nothing back, and is asked all the same.
+        let _ = self.context.enter();
+    }
+}

@@ -1,0 +1,28 @@
+//! Signals of a CUDA device: events of the driver.
+
+use crate::backend::Signal;
+use crate::cuda::context::Context;
+use crate::cuda::kept::Kept;
+use crate::cuda::sys::Event;
+use crate::words::error::DeviceError;
+use std::sync::Arc;
+
+/// Fields are dropped in this order: the context is the last.
+pub(crate) struct CudaSignal {
+    pub(crate) event: Arc<Event>,
+    pub(crate) kept: Arc<Kept>,
+    pub(crate) context: Arc<Context>,
+}
+
+impl Signal for CudaSignal {
+    fn is_complete(&self) -> Result<bool, DeviceError> {
+        self.context.enter()?;
+        let asked = self.event.is_complete().and_then(|is_complete| {
+            if is_complete {
+                self.kept.let_go()?;
+            }
+            Ok(is_complete)
+        });
+        asked.map_err(|code| self.context.fault("asking an event", code))
+    }
+}

@@ -1,0 +1,16 @@
+//! Wrappers of the driver's calls: each owns what it made and gives it back. The only place that calls the driver.
+//!
+//! Whoever makes or uses one of these has entered the context ([`Primary::enter`]) and keeps it; so their methods have no more
+//! to promise, except where they touch memory.
+
+mod code;
+mod memory;
+mod module;
+mod primary;
+mod stream;
+
+pub(super) use code::Code;
+pub(super) use memory::{HostMemory, Memory};
+pub(super) use module::{Function, Module};
+pub(super) use primary::{Primary, load};
+pub(super) use stream::{Event, Stream};

@@ -1,0 +1,144 @@
+#![expect(unsafe_code, reason = "loads and calls the driver")]
+//! Primary context of a device, and what the driver says of the device.
+
+use super::code::Code;
+use cudarc::driver::sys::{
+    self, CUcontext, CUdevice, CUdevice_attribute, CUuuid, cuCtxSetCurrent, cuDeviceGet,
+    cuDeviceGetAttribute, cuDeviceGetCount, cuDeviceGetName, cuDeviceGetUuid_v2,
+    cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRetain, cuDeviceTotalMem_v2, cuDriverGetVersion, cuInit,
+};
+use std::ffi::CStr;
+use std::sync::OnceLock;
+
+/// What the dynamic linker looks for.
+const NAME: &str = "libcuda.so.1";
+
+/// The oldest driver that takes our kernels: their PTX is that of CUDA 12.4.
+const VERSION_MIN: i32 = 12_040;
+
+/// Loads the driver, once per process. `cudarc` panics where it is not, so it is probed before.
+///
+/// # Errors
+/// What is missing, in words for [`NoDevice`](crate::DeviceError::NoDevice).
+pub(crate) fn load() -> Result<(), String> {
+    static LOADED: OnceLock<Result<libloading::Library, String>> = OnceLock::new();
+    LOADED.get_or_init(open).as_ref().map(drop).map_err(Clone::clone)
+}
+
+fn open() -> Result<libloading::Library, String> {
+    let missing = |cause| {
+        format!("{NAME} not found: NVIDIA's driver is not installed, or not to be seen here ({cause})")
+    };
+    // SAFETY: the driver's initialisers are those of an ordinary C library: they need nothing from us. It stays loaded.
+    let library = unsafe { libloading::Library::new(NAME) }.map_err(missing)?;
+    let mut version = 0;
+    // SAFETY: the driver is loaded; it writes one number.
+    let asked =
+        unsafe { Code::check(cuInit(0)).and_then(|()| Code::check(cuDriverGetVersion(&raw mut version))) };
+    asked.map_err(|code| format!("{NAME} does not start: {code}"))?;
+    if version < VERSION_MIN {
+        let text = |version: i32| format!("{}.{}", version / 1000, version % 1000 / 10);
+        let (have, need) = (text(version), text(VERSION_MIN));
+        return Err(format!("{NAME} is of CUDA {have}, and {need} is needed: update NVIDIA's driver"));
+    }
+    Ok(library)
+}
+
+/// What the driver says of a device.
+pub(crate) struct Facts {
+    pub(crate) name: String,
+    pub(crate) uuid: [u8; 16],
+    pub(crate) memory_bytes: u64,
+    pub(crate) copy_engines: u32,
+    /// Whether its memory is exported as descriptors.
+    pub(crate) has_descriptors: bool,
+}
+
+/// The primary context of a device, retained once.
+pub(crate) struct Primary {
+    device: CUdevice,
+    context: CUcontext,
+}
+
+// SAFETY: the driver's handles are process-wide, and its calls may be made by any thread.
+unsafe impl Send for Primary {}
+// SAFETY: as above.
+unsafe impl Sync for Primary {}
+
+impl Primary {
+    /// How many devices there are. The driver must be loaded.
+    pub(crate) fn count() -> Result<u32, Code> {
+        let mut count = 0;
+        // SAFETY: the driver writes one number.
+        Code::check(unsafe { cuDeviceGetCount(&raw mut count) })?;
+        Ok(count.unsigned_abs())
+    }
+
+    /// Retains the context of a device that there is.
+    pub(crate) fn retain(ordinal: u32) -> Result<(Self, Facts), Code> {
+        let (mut device, mut context) = (0, std::ptr::null_mut());
+        // SAFETY: the driver writes one handle each.
+        unsafe {
+            Code::check(cuDeviceGet(&raw mut device, ordinal as i32))?;
+            Code::check(cuDevicePrimaryCtxRetain(&raw mut context, device))?;
+        }
+        let primary = Self { device, context };
+        let facts = primary.facts()?;
+        Ok((primary, facts))
+    }
+
+    pub(crate) fn device(&self) -> CUdevice {
+        self.device
+    }
+
+    /// Makes it the thread's.
+    pub(crate) fn enter(&self) -> Result<(), Code> {
+        // SAFETY: the context is retained until the value is dropped.
+        Code::check(unsafe { cuCtxSetCurrent(self.context) })
+    }
+
+    /// Waits for all that was given to the device.
+    pub(crate) fn finish(&self) -> Result<(), Code> {
+        self.enter()?;
+        // SAFETY: the context is the thread's.
+        Code::check(unsafe { sys::cuCtxSynchronize() })
+    }
+
+    fn attribute(&self, attribute: CUdevice_attribute) -> Result<i32, Code> {
+        let mut value = 0;
+        // SAFETY: the driver writes one number.
+        Code::check(unsafe { cuDeviceGetAttribute(&raw mut value, attribute, self.device) })?;
+        Ok(value)
+    }
+
+    fn facts(&self) -> Result<Facts, Code> {
+        let (mut name, mut uuid, mut memory_bytes) = ([0; 128], CUuuid { bytes: [0; 16] }, 0);
+        // SAFETY: the driver writes no more than it is told, and terminates the name.
+        let name = unsafe {
+            Code::check(cuDeviceGetName(name.as_mut_ptr(), name.len() as i32, self.device))?;
+            Code::check(cuDeviceGetUuid_v2(&raw mut uuid, self.device))?;
+            Code::check(cuDeviceTotalMem_v2(&raw mut memory_bytes, self.device))?;
+            CStr::from_ptr(name.as_ptr()).to_string_lossy().into_owned()
+        };
+        use CUdevice_attribute::{
+            CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT,
+            CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
+        };
+        let engines = self.attribute(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT)?;
+        let descriptors = self.attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)?;
+        Ok(Facts {
+            name,
+            uuid: uuid.bytes.map(|byte| byte as u8),
+            memory_bytes: memory_bytes as u64,
+            copy_engines: engines.unsigned_abs(),
+            has_descriptors: descriptors != 0,
+        })
+    }
+}
+
+impl Drop for Primary {
+    fn drop(&mut self) {
+        // SAFETY: retained by this value, once. Whoever made something within holds the value.
+        let _ = unsafe { cuDevicePrimaryCtxRelease_v2(self.device) };
+    }
+}

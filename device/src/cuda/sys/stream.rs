@@ -1,0 +1,152 @@
+#![expect(unsafe_code, reason = "calls the driver")]
+//! Streams and events of the driver.
+
+use super::code::Code;
+use super::module::Function;
+use cudarc::driver::sys::{
+    CUdeviceptr, CUevent, CUevent_flags, CUresult, CUstream, CUstream_flags, cuCtxGetStreamPriorityRange,
+    cuEventCreate, cuEventDestroy_v2, cuEventQuery, cuEventRecord, cuLaunchKernel, cuMemAllocAsync,
+    cuMemFreeAsync, cuMemcpyAsync, cuMemcpyHtoDAsync_v2, cuStreamAddCallback, cuStreamCreateWithPriority,
+    cuStreamDestroy_v2, cuStreamWaitEvent,
+};
+use std::ffi::c_void;
+
+/// A stream. Dropping it waits for nothing: the driver does what it was given.
+pub(crate) struct Stream(CUstream);
+
+/// A point in a stream, once it was recorded.
+pub(crate) struct Event(CUevent);
+
+// SAFETY: the driver's handles are process-wide, and its calls may be made by any thread.
+unsafe impl Send for Stream {}
+// SAFETY: as above.
+unsafe impl Sync for Stream {}
+// SAFETY: as above.
+unsafe impl Send for Event {}
+// SAFETY: as above.
+unsafe impl Sync for Event {}
+
+/// What a stream calls when it is that far.
+type Call = Box<dyn FnOnce() + Send>;
+
+/// Calls it, on a thread of the driver, which must not call the driver.
+unsafe extern "C" fn called(_stream: CUstream, _status: CUresult, call: *mut c_void) {
+    // SAFETY: `Stream::call` leaked this box for this one call.
+    let call = unsafe { Box::from_raw(call.cast::<Call>()) };
+    call();
+}
+
+impl Stream {
+    /// A stream that waits for no other one unless it is told to.
+    pub(crate) fn new(is_first: bool) -> Result<Self, Code> {
+        let (mut least, mut greatest, mut stream) = (0, 0, std::ptr::null_mut());
+        let flags = CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+        // SAFETY: the driver writes two numbers and one handle.
+        unsafe {
+            Code::check(cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest))?;
+            let priority = if is_first { greatest } else { least };
+            Code::check(cuStreamCreateWithPriority(&raw mut stream, flags, priority))?;
+        }
+        Ok(Self(stream))
+    }
+
+    /// # Safety
+    /// Until the stream is past it, both ranges are mapped, nobody else writes what is read or touches what is written, and they
+    /// share no byte.
+    pub(crate) unsafe fn copy(&self, source: u64, target: u64, bytes: u64) -> Result<(), Code> {
+        // SAFETY: the caller's promise; all addresses are of one space.
+        Code::check(unsafe { cuMemcpyAsync(target, source, bytes as usize, self.0) })
+    }
+
+    /// Launches blocks of threads of a kernel.
+    ///
+    /// # Safety
+    /// The arguments are pointers to what the kernel takes, of its types; what it does with memory the caller promises as for
+    /// [`copy`](Self::copy).
+    pub(crate) unsafe fn launch(
+        &self,
+        kernel: Function,
+        blocks: u32,
+        threads: u32,
+        arguments: &mut [*mut c_void],
+    ) -> Result<(), Code> {
+        let (arguments, none) = (arguments.as_mut_ptr(), std::ptr::null_mut());
+        // SAFETY: the caller's promise; the driver copies the arguments before it returns.
+        let launched =
+            unsafe { cuLaunchKernel(kernel.0, blocks, 1, 1, threads, 1, 1, 0, self.0, arguments, none) };
+        Code::check(launched)
+    }
+
+    /// Hands a table to `use_it` in memory of the device that is there for that on this stream alone. The driver has read the table when
+    /// this returns.
+    pub(crate) fn with_table<T: Copy>(
+        &self,
+        table: &[T],
+        use_it: impl FnOnce(u64) -> Result<(), Code>,
+    ) -> Result<(), Code> {
+        let (mut place, bytes): (CUdeviceptr, usize) = (0, size_of_val(table));
+        // SAFETY: the driver writes one address, of memory that is this stream's until it is freed on it. A table in pageable memory is
+        // staged before the call returns.
+        unsafe {
+            Code::check(cuMemAllocAsync(&raw mut place, bytes, self.0))?;
+            let used = Code::check(cuMemcpyHtoDAsync_v2(place, table.as_ptr().cast(), bytes, self.0))
+                .and_then(|()| use_it(place));
+            let freed = Code::check(cuMemFreeAsync(place, self.0));
+            used.and(freed)
+        }
+    }
+
+    pub(crate) fn record(&self, event: &Event) -> Result<(), Code> {
+        // SAFETY: both are alive.
+        Code::check(unsafe { cuEventRecord(event.0, self.0) })
+    }
+
+    pub(crate) fn wait(&self, event: &Event) -> Result<(), Code> {
+        // SAFETY: both are alive; the driver remembers what it needs of the event.
+        Code::check(unsafe { cuStreamWaitEvent(self.0, event.0, 0) })
+    }
+
+    /// Has `call` called when the stream is that far, or cannot go on: callbacks run then, too, where host functions do not.
+    pub(crate) fn call(&self, call: Call) -> Result<(), Code> {
+        let call = Box::into_raw(Box::new(call));
+        // SAFETY: `called` takes the box back, once.
+        let added = Code::check(unsafe { cuStreamAddCallback(self.0, Some(called), call.cast(), 0) });
+        if added.is_err() {
+            // SAFETY: it was not taken: nobody will call it.
+            drop(unsafe { Box::from_raw(call) });
+        }
+        added
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // SAFETY: made by this value, and given back once.
+        let _ = unsafe { cuStreamDestroy_v2(self.0) };
+    }
+}
+
+impl Event {
+    pub(crate) fn new() -> Result<Self, Code> {
+        let (mut event, flags) = (std::ptr::null_mut(), CUevent_flags::CU_EVENT_DISABLE_TIMING as u32);
+        // SAFETY: the driver writes one handle.
+        Code::check(unsafe { cuEventCreate(&raw mut event, flags) })?;
+        Ok(Self(event))
+    }
+
+    pub(crate) fn is_complete(&self) -> Result<bool, Code> {
+        // SAFETY: the event is alive.
+        match Code::check(unsafe { cuEventQuery(self.0) }) {
+            Ok(()) => Ok(true),
+            Err(code) if code.is_not_ready() => Ok(false),
+            Err(code) => Err(code),
+        }
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // SAFETY: made by this value, and given back once; the driver keeps what streams still wait for.
+        let _ = unsafe { cuEventDestroy_v2(self.0) };
+    }
+}
