@@ -26,3 +26,10 @@ impl Signal for CudaSignal {
         asked.map_err(|code| self.context.fault("asking an event", code))
     }
 }
+
+impl Drop for CudaSignal {
+    fn drop(&mut self) {
+        // The event is given back in its context. One that is lost gives nothing back, and is asked all the same.
+        let _ = self.context.enter();
+    }
+}

@@ -22,18 +22,21 @@ pub(crate) fn commands_keep_their_order(rig: &Rig) {
 pub(crate) fn events_order_streams(rig: &Rig) {
     let (one, other) = (rig.stream(), rig.stream());
     let (shared, other_block) = (rig.block(5000), rig.block(5000));
-    let mut seen = Vec::new();
+    let (mut seen, mut last) = (Vec::new(), None);
     for round in 0..20 {
         let landed = rig.staged(&[0; 5000]);
         copy(&one, &rig.staged(&pattern(5000, round)).span(), &shared.span());
         other.wait(&one.record().expect("an event")).expect("a wait");
         copy(&other, &shared.span(), &other_block.span());
         copy(&other, &other_block.span(), &landed.span());
-        one.wait(&other.record().expect("an event")).expect("a wait");
+        let event = other.record().expect("an event");
+        one.wait(&event).expect("a wait");
         seen.push((round, landed));
+        last = Some(event);
     }
     finish(&one);
     // The last wait of the first stream was for all of the second one.
+    assert_eq!(last.map(|event| event.is_complete()), Some(Ok(true)));
     for (round, mut landed) in seen {
         assert!(landed.bytes().expect("both are past it") == pattern(5000, round), "round {round}");
     }
