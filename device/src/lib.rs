@@ -33,11 +33,14 @@
 //!    a stream that names it is over. Nobody waits.
 //! 4. *Arenas are exported as descriptors*, and a process that imports one has the same memory.
 //! 5. *An error that a device does not recover from stays*: each later call returns it, and bells ring.
-//! 6. *One layer checks*: what stands in `device`, `stream` and `memory` checks bounds and owners once, for all backends.
+//! 6. *Buffers are safe*: a [`DeviceBufferMut`] or [`DeviceBuffer`] carries what streams still do with it, so that the next stream waits,
+//!    and nobody else.
+//! 7. *One layer checks*: what stands in `device`, `stream` and `memory` checks bounds and owners once, for all backends.
 //!
 //! It knows no chare and no network.
 
 mod backend;
+mod buffer;
 #[cfg(feature = "cuda")]
 mod cuda;
 mod device;
@@ -47,6 +50,9 @@ mod software;
 mod stream;
 mod words;
 
+pub use buffer::exclusive::DeviceBufferMut;
+pub use buffer::landed::Landed;
+pub use buffer::shared::DeviceBuffer;
 #[cfg(feature = "cuda")]
 pub use cuda::Cuda;
 pub use device::Device;

@@ -103,6 +103,11 @@ impl Stream {
         self.queue.keep(span.clone())
     }
 
+    /// Whether both are handles of one stream.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.queue, &other.queue)
+    }
+
     fn check_spans(&self, from: &Span, to: &Span) -> Result<(), DeviceError> {
         self.check_owner("memory", from.arena().owner())?;
         self.check_owner("memory", to.arena().owner())

@@ -52,6 +52,16 @@ impl Span {
         Ok(Self { share: self.share.clone(), range: (start, end) })
     }
 
+    /// Both as one, if `next` follows in the same memory.
+    pub(crate) fn join(&self, next: &Self) -> Option<Self> {
+        let is_same = match (&self.share, &next.share) {
+            (Share::Piece(one), Share::Piece(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        };
+        let range = (self.range.0, next.range.1);
+        (is_same && self.range.1 == next.range.0).then(|| Self { share: self.share.clone(), range })
+    }
+
     pub(crate) fn arena(&self) -> &Arena {
         match &self.share {
             Share::Piece(piece) => piece.arena(),

@@ -2,7 +2,7 @@
 
 use crate::rig::Kind;
 use crate::rig::{Rig, copy, finish, pattern, try_copy, watched};
-use chare_device::{Bell, DeviceError, Faults, Priority, Software};
+use chare_device::{Bell, DeviceBufferMut, DeviceError, Faults, Priority, Software};
 use rustix::fd::OwnedFd;
 use rustix::fs::MemfdFlags;
 use std::num::NonZeroU32;
@@ -112,6 +112,36 @@ fn a_refusal_hurts_nobody_and_follows_its_seed() {
         assert!(first.iter().sum::<usize>() > 20, "one of three calls is refused: {first:?}");
         assert_eq!(first, refusals(1));
         assert_ne!(first, refusals(2));
+    });
+}
+
+/// A call that was refused may have given its command before: whatever is asked for next comes after it.
+#[test]
+fn refusals_leave_buffers_in_order() {
+    watched(|| {
+        let faults = Faults {
+            refuse: NonZeroU32::new(3),
+            delay: Duration::from_micros(100),
+            seed: 11,
+            ..Faults::default()
+        };
+        let refusing = rig(faults);
+        let stream = || until_granted(|| refusing.device.stream(Priority::Normal)).1;
+        let streams = [stream(), stream(), stream()];
+        let mut buffer = until_granted(|| DeviceBufferMut::<u8>::new(&refusing.device, 5000)).1;
+        let mut reads = Vec::new();
+        for round in 0..60 {
+            let (one, other) = (&streams[round % 3], &streams[round * 7 % 3]);
+            let bytes = pattern(5000, round as u64);
+            until_granted(|| buffer.write(one, &bytes));
+            reads.push((bytes, until_granted(|| buffer.read(other)).1));
+        }
+        for (bytes, mut landed) in reads {
+            while landed.event().is_complete() == Ok(false) {
+                std::thread::yield_now();
+            }
+            assert!(landed.elements().expect("it is not lost") == Some(&bytes[..]));
+        }
     });
 }
 

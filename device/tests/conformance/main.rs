@@ -1,6 +1,7 @@
 //! What every device promises: one suite, run for each kind of device this build has. A kind that is not here prints
 //! `skipped: why`. What can go wrong on a software device alone is tested for that one.
 
+mod buffers;
 mod copies;
 mod faults;
 mod layouts;
@@ -19,6 +20,9 @@ macro_rules! suite {
             layouts: steps_are_those_of_the_reference plans_beyond_their_memory_are_refused;
             memory: memory_that_is_dropped_stays_until_the_stream_is_past pinned_memory_shows_its_bytes_to_one_owner
                 pinned_memory_has_a_bound device_memory_has_a_bound kept_memory_comes_back blocks_are_aligned_and_apart;
+            buffers: streams_take_turns_on_a_buffer a_shared_buffer_is_read_by_many_and_written_after
+                parts_are_buffers_of_their_own steps_go_from_buffer_to_buffer what_a_stream_does_for_the_user_is_waited_for
+                lengths_that_differ_are_refused;
             processes: an_exported_arena_is_the_same_memory an_arena_outlives_its_exporter a_host_that_touches_device_memory_is_ended
                 what_is_no_arena_is_not_imported;
         }

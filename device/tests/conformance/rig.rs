@@ -4,9 +4,12 @@
 )]
 //! Rig: a device under test, and the few things that all tests do with it.
 
+use bytemuck::Pod;
 #[cfg(feature = "cuda")]
 use chare_device::Cuda;
-use chare_device::{Bell, Block, Device, DeviceError, Faults, Pinned, Priority, Software, Span, Stream};
+use chare_device::{
+    Bell, Block, Device, DeviceError, Faults, Landed, Pinned, Priority, Software, Span, Stream,
+};
 use chare_layout::Plan;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -137,6 +140,12 @@ pub(crate) fn finish(stream: &Stream) {
     stream.ring(&bell).expect("a ring");
     bell.wait().expect("a poll");
     assert_eq!(event.is_complete(), Ok(true), "a bell rings behind the event");
+}
+
+/// The elements that a stream copies to the host, waited for.
+pub(crate) fn arrived<T: Pod>(mut landed: Landed<T>, by: &Stream) -> Vec<T> {
+    finish(by);
+    landed.elements().expect("the device is there").expect("the stream is past it").to_vec()
 }
 
 /// Bytes that differ from their neighbours, and by the seed.

@@ -1,0 +1,221 @@
+#![expect(unsafe_code, reason = "gives copies to streams that wait for what others do with the memory")]
+//! Exclusive device buffers: elements of one owner, which streams write and read one after the other.
+
+use crate::buffer::landed::Landed;
+use crate::buffer::order::Order;
+use crate::buffer::shared::DeviceBuffer;
+use crate::device::Device;
+use crate::memory::span::Span;
+use crate::stream::Stream;
+use crate::words::error::DeviceError;
+use bytemuck::Pod;
+use chare_layout::Plan;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// Elements on a device that one owner has written and read. There is no reference to them: what the host is to see of them is
+/// [`Landed`].
+///
+/// ```
+/// use chare_device::{Bell, DeviceBufferMut, Priority, Software};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let device = Software::default().open();
+/// let (one, other) = (device.stream(Priority::Normal)?, device.stream(Priority::Normal)?);
+/// let mut field = DeviceBufferMut::<f32>::new(&device, 100)?;
+/// field.write(&one, &[2.5; 100])?;
+/// // The other stream waits for the first one; nobody waits here.
+/// let mut landed = field.read(&other)?;
+///
+/// let bell = Bell::new()?;
+/// other.ring(&bell)?;
+/// bell.wait()?;
+/// assert_eq!(landed.elements()?, Some(&[2.5; 100][..]));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Dropping it waits for nothing: streams keep the memory that they use.
+pub struct DeviceBufferMut<T> {
+    device: Device,
+    span: Span,
+    order: Order,
+    elements: PhantomData<T>,
+}
+
+impl<T: Pod> DeviceBufferMut<T> {
+    /// Room for so many elements, which are whatever was there before. Cost: as [`Device::allocate`].
+    ///
+    /// # Errors
+    /// Those of [`Device::allocate`].
+    ///
+    /// # Panics
+    /// If elements have no size.
+    pub fn new(device: &Device, len: usize) -> Result<Self, DeviceError> {
+        assert_ne!(size_of::<T>(), 0, "elements of a buffer have a size");
+        let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+        let span = device.allocate(bytes)?.span();
+        Ok(Self::of(device.clone(), span, Order::default()))
+    }
+
+    /// Elements of memory that nobody else has, once `order` is over.
+    fn of(device: Device, span: Span, order: Order) -> Self {
+        Self { device, span, order, elements: PhantomData }
+    }
+
+    /// How many elements it has.
+    pub fn len(&self) -> usize {
+        self.span.len() as usize / size_of::<T>()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where it lies, for the user's own kernels: launch them between [`before`](Self::before) and [`after`](Self::after).
+    pub fn address(&self) -> u64 {
+        self.span.address()
+    }
+
+    /// Has a stream wait for all that others still do with it, before a kernel is launched there.
+    ///
+    /// # Errors
+    /// Those of [`Stream::wait`].
+    pub fn before(&self, on: &Stream) -> Result<(), DeviceError> {
+        self.order.before(on)
+    }
+
+    /// Has all that is done with it from now on wait for what the stream was given so far, and keeps its memory for that.
+    ///
+    /// # Errors
+    /// Those of [`Stream::wait`] and [`Stream::keep`].
+    pub fn after(&mut self, on: &Stream) -> Result<(), DeviceError> {
+        self.order.before(on)?;
+        let kept = on.keep(&self.span);
+        self.order.after(on);
+        kept
+    }
+
+    /// Copies elements of the host to it, by way of pinned memory: the slice may be changed at once.
+    ///
+    /// # Errors
+    /// [`DeviceError::Lengths`] if there are not as many, [`DeviceError::NoRoom`] while the pinned memory is in use, and those of
+    /// [`Stream::copy`].
+    pub fn write(&mut self, on: &Stream, elements: &[T]) -> Result<(), DeviceError> {
+        let bytes: &[u8] = bytemuck::cast_slice(elements);
+        let mut staged = self.device.pinned(bytes.len() as u64)?;
+        staged.bytes().expect("nobody else has a share in new memory").copy_from_slice(bytes);
+        self.used(on, |span| {
+            // SAFETY: the stream waits for all others that use this memory, and those after it for the stream; the staged bytes are the
+            // command's alone, as their only owner goes.
+            unsafe { on.copy(&staged.span(), span) }
+        })
+    }
+
+    /// Copies it to the host.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoRoom`] while the pinned memory is in use, and those of [`Stream::copy`].
+    pub fn read(&mut self, on: &Stream) -> Result<Landed<T>, DeviceError> {
+        let landed = self.device.pinned(self.span.len())?;
+        self.used(on, |span| {
+            // SAFETY: as in `write`; the landed bytes are seen when the command is over.
+            unsafe { on.copy(span, &landed.span()) }
+        })?;
+        Ok(Landed::new(landed, on.record()?))
+    }
+
+    /// Copies a shared buffer of as many elements to it.
+    ///
+    /// # Errors
+    /// Those of [`Stream::copy`].
+    pub fn copy_from(&mut self, on: &Stream, source: &DeviceBuffer<T>) -> Result<(), DeviceError> {
+        self.used(on, |target| {
+            source.used(on, |source| {
+                // SAFETY: the stream waits for all others that use the target, and for who wrote the source, which nobody writes before
+                // this is over. An exclusive buffer shares no byte with another one.
+                unsafe { on.copy(source, target) }
+            })
+        })
+    }
+
+    /// Copies by a plan from a shared buffer to it.
+    ///
+    /// # Errors
+    /// Those of [`Stream::step`]. If the device refuses, some of it may be written.
+    pub fn step_from<S: Pod>(
+        &mut self,
+        on: &Stream,
+        plan: &Arc<Plan>,
+        source: &DeviceBuffer<S>,
+    ) -> Result<(), DeviceError> {
+        self.used(on, |target| {
+            source.used(on, |source| {
+                // SAFETY: as in `copy_from`.
+                unsafe { on.step(plan, source, target) }
+            })
+        })
+    }
+
+    /// Gives up writing for sharing. Waits for nothing.
+    pub fn freeze(self) -> DeviceBuffer<T> {
+        DeviceBuffer::of(self.device, self.span, self.order)
+    }
+
+    /// The first `len` elements, and the others: two buffers, each of one owner. Their memory is given back when both are gone.
+    ///
+    /// # Panics
+    /// If there are less.
+    pub fn split(self, len: usize) -> (Self, Self) {
+        assert!(len <= self.len(), "{len} elements of {}", self.len());
+        let at = (len * size_of::<T>()) as u64;
+        let part = |range| self.span.part(range).expect("it lies within");
+        let (front, back) = (part(0..at), part(at..self.span.len()));
+        let front = Self::of(self.device.clone(), front, self.order.clone());
+        (front, Self::of(self.device, back, self.order))
+    }
+
+    /// One buffer again, if `next` follows it in the same memory.
+    ///
+    /// # Errors
+    /// Both, if it does not.
+    pub fn join(mut self, next: Self) -> Result<Self, (Self, Self)> {
+        match self.span.join(&next.span) {
+            None => Err((self, next)),
+            Some(span) => {
+                self.order.join(next.order);
+                Ok(Self::of(self.device, span, self.order))
+            }
+        }
+    }
+
+    /// Has a stream use the memory after all others, and others after it: also if it was refused, as a part may have been given.
+    fn used(
+        &mut self,
+        on: &Stream,
+        command: impl FnOnce(&Span) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
+        self.order.before(on)?;
+        let given = command(&self.span);
+        self.order.after(on);
+        given
+    }
+}
+
+impl<T: Pod> DeviceBuffer<T> {
+    /// The buffer, exclusive again, if this is the last handle. Waits for nothing: what is done with it next waits for those who read.
+    ///
+    /// # Errors
+    /// The same buffer, when another handle is there.
+    pub fn try_into_mut(self) -> Result<DeviceBufferMut<T>, Self> {
+        self.into_owned().map(|(device, span, order)| DeviceBufferMut::of(device, span, order))
+    }
+}
+
+impl<T> fmt::Debug for DeviceBufferMut<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "DeviceBufferMut({:?})", self.span)
+    }
+}

@@ -1,0 +1,53 @@
+//! Order: what streams still do with a buffer, for which the next one waits.
+
+use crate::event::Event;
+use crate::stream::Stream;
+use crate::words::error::DeviceError;
+
+/// How far a stream must be.
+#[derive(Debug, Clone)]
+enum Last {
+    /// Here.
+    Event(Event),
+    /// Past all that it was given: it refused to record an event behind a command.
+    Stream(Stream),
+}
+
+/// Uses of one memory that may not be over.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Order(Vec<Last>);
+
+impl Order {
+    /// Has a stream wait for all uses.
+    ///
+    /// # Errors
+    /// Those of [`Stream::wait`] and [`Stream::record`].
+    pub(crate) fn before(&self, on: &Stream) -> Result<(), DeviceError> {
+        self.0.iter().try_for_each(|last| match last {
+            Last::Event(event) => on.wait(event),
+            Last::Stream(stream) => on.wait(&stream.record()?),
+        })
+    }
+
+    /// A stream that has waited for all others was given a use: whoever waits for it has waited for them.
+    pub(crate) fn after(&mut self, on: &Stream) {
+        self.0.clear();
+        self.beside(on);
+    }
+
+    /// A stream was given a use beside the others.
+    pub(crate) fn beside(&mut self, on: &Stream) {
+        // What is known of this stream now is no less than what was.
+        let is_over = |last: &Last| match last {
+            Last::Event(event) => event.is_complete() == Ok(true),
+            Last::Stream(stream) => stream.is(on),
+        };
+        self.0.retain(|last| !is_over(last));
+        self.0.push(on.record().map_or_else(|_| Last::Stream(on.clone()), Last::Event));
+    }
+
+    /// The uses of two memories.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+}

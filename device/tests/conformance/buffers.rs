@@ -1,0 +1,118 @@
+//! Buffers: what streams do with them is in order, and nobody says so.
+
+use crate::rig::{Rig, arrived, copy, finish, pattern};
+use chare_device::{DeviceBufferMut, DeviceError, Stream};
+use chare_layout::{Layout, Plan};
+use std::sync::Arc;
+
+const LEN: usize = 20_000;
+
+fn buffer(rig: &Rig, len: usize) -> DeviceBufferMut<u8> {
+    DeviceBufferMut::new(&rig.device, len).expect("memory")
+}
+
+pub(crate) fn streams_take_turns_on_a_buffer(rig: &Rig) {
+    let streams = [rig.stream(), rig.stream(), rig.stream()];
+    let mut turns = buffer(rig, LEN);
+    let mut reads = Vec::new();
+    for round in 0..60 {
+        let (one, other) = (&streams[round % 3], &streams[round * 7 % 3]);
+        turns.write(one, &pattern(LEN, round as u64)).expect("a write");
+        reads.push((round, other, turns.read(other).expect("a read")));
+    }
+    for (round, by, landed) in reads {
+        assert!(arrived(landed, by) == pattern(LEN, round as u64), "round {round}");
+    }
+}
+
+pub(crate) fn a_shared_buffer_is_read_by_many_and_written_after(rig: &Rig) {
+    let readers: Vec<Stream> = (0..5).map(|_| rig.stream()).collect();
+    let (writer, mut field) = (rig.stream(), buffer(rig, LEN));
+    field.write(&writer, &pattern(LEN, 1)).expect("a write");
+    let shared = field.freeze();
+    let reads: Vec<_> = readers.iter().map(|by| (by, shared.clone().read(by).expect("a read"))).collect();
+    let mut copied = buffer(rig, LEN);
+    copied.copy_from(&readers[0], &shared).expect("a copy");
+    let also = shared.clone();
+    let shared = shared.try_into_mut().expect_err("there is another handle");
+    drop(also);
+    // Nobody has read it yet, for all we know.
+    let mut field = shared.try_into_mut().expect("it is the last handle");
+    field.write(&writer, &pattern(LEN, 2)).expect("a write");
+    for (by, landed) in reads {
+        assert!(arrived(landed, by) == pattern(LEN, 1), "what was there when it was shared");
+    }
+    assert!(arrived(copied.read(&writer).expect("a read"), &writer) == pattern(LEN, 1));
+    assert!(arrived(field.read(&writer).expect("a read"), &writer) == pattern(LEN, 2));
+}
+
+pub(crate) fn parts_are_buffers_of_their_own(rig: &Rig) {
+    let (one, other) = (rig.stream(), rig.stream());
+    let mut whole = buffer(rig, LEN);
+    let bytes = pattern(LEN, 3);
+    whole.write(&one, &pattern(LEN, 4)).expect("a write");
+    let (mut front, mut back) = whole.split(LEN / 3);
+    assert_eq!((front.len(), back.len()), (LEN / 3, LEN - LEN / 3));
+    front.write(&one, &bytes[..LEN / 3]).expect("a write");
+    back.write(&other, &bytes[LEN / 3..]).expect("a write");
+    let (back, front) = back.join(front).expect_err("the back does not go before the front");
+    let (front, stranger) = front.join(buffer(rig, 10)).expect_err("it is of other memory");
+    assert_eq!((front.len(), stranger.len()), (LEN / 3, 10));
+    let mut whole = front.join(back).expect("they follow each other");
+    assert!(arrived(whole.read(&one).expect("a read"), &one) == bytes);
+    // What is left of a buffer keeps its memory.
+    let (front, mut back) = whole.split(LEN / 2);
+    drop(front);
+    assert!(arrived(back.read(&other).expect("a read"), &other) == bytes[LEN / 2..]);
+}
+
+pub(crate) fn steps_go_from_buffer_to_buffer(rig: &Rig) {
+    let (one, other) = (rig.stream(), rig.stream());
+    let every_third = Layout::<u32>::vector(1000, 1, 3).expect("it fits");
+    let plan = Arc::new(Plan::pack(every_third.raw()).expect("it fits"));
+    let mut field = DeviceBufferMut::<u32>::new(&rig.device, 3000).expect("memory");
+    let mut packed = DeviceBufferMut::<u32>::new(&rig.device, 1000).expect("memory");
+    field.write(&one, &(0..3000).collect::<Vec<u32>>()).expect("a write");
+    let field = field.freeze();
+    packed.step_from(&other, &plan, &field).expect("a step");
+    let landed = arrived(packed.read(&one).expect("a read"), &one);
+    assert!(landed.into_iter().eq((0..3000).step_by(3)));
+    let mut short = DeviceBufferMut::<u32>::new(&rig.device, 999).expect("memory");
+    let refused = short.step_from(&other, &plan, &field);
+    assert!(matches!(refused, Err(DeviceError::Layout(_))), "{refused:?}");
+}
+
+/// A kernel that the user has launched is like any other command of its stream.
+pub(crate) fn what_a_stream_does_for_the_user_is_waited_for(rig: &Rig) {
+    let (user, other) = (rig.stream(), rig.stream());
+    let (staged, block) = (rig.staged(&pattern(1 << 20, 5)), rig.block(1 << 20));
+    let mut field = buffer(rig, 100);
+    field.write(&other, &[1; 100]).expect("a write");
+    field.before(&user).expect("a wait");
+    (0..20).for_each(|_| copy(&user, &staged.span(), &block.span()));
+    let launched = user.record().expect("an event");
+    field.after(&user).expect("an event");
+    let shared = field.freeze();
+    arrived(shared.read(&other).expect("a read"), &other);
+    assert_eq!(launched.is_complete(), Ok(true), "who reads has waited for who wrote");
+
+    // The other way round: who writes waits for who reads.
+    shared.before(&user).expect("a wait");
+    (0..20).for_each(|_| copy(&user, &staged.span(), &block.span()));
+    let launched = user.record().expect("an event");
+    shared.after(&user).expect("an event");
+    let mut field = shared.try_into_mut().expect("it is the last handle");
+    field.write(&other, &[2; 100]).expect("a write");
+    finish(&other);
+    assert_eq!(launched.is_complete(), Ok(true), "who writes has waited for who read");
+}
+
+pub(crate) fn lengths_that_differ_are_refused(rig: &Rig) {
+    let (stream, mut short, mut long) = (rig.stream(), buffer(rig, 10), buffer(rig, 11));
+    let refused = short.write(&stream, &[1; 11]);
+    assert_eq!(refused, Err(DeviceError::Lengths { from: 11, to: 10 }));
+    long.write(&stream, &[1; 11]).expect("a write");
+    let refused = short.copy_from(&stream, &long.freeze());
+    assert_eq!(refused, Err(DeviceError::Lengths { from: 11, to: 10 }));
+    assert!(arrived(buffer(rig, 0).read(&stream).expect("a read"), &stream).is_empty());
+}
