@@ -48,6 +48,12 @@ pub(crate) trait Queue: Send + Sync {
     /// As for `copy`, for what the plan selects, which shares no byte either.
     unsafe fn step(&self, plan: Arc<Plan>, from: Span, to: Span) -> Result<(), DeviceError>;
 
+    /// Writes zeros.
+    ///
+    /// # Safety
+    /// As for `copy`, for what it writes.
+    unsafe fn zero(&self, span: Span) -> Result<(), DeviceError>;
+
     /// Has a signal fire when all before is done.
     fn record(&self) -> Result<Arc<dyn Signal>, DeviceError>;
 

@@ -68,6 +68,19 @@ impl Stream {
         unsafe { self.queue.step(Arc::clone(plan), from.clone(), to.clone()) }
     }
 
+    /// Writes zeros.
+    ///
+    /// # Errors
+    /// [`DeviceError::Foreign`], [`DeviceError::Refused`] and [`DeviceError::Lost`].
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy), for what it writes.
+    pub unsafe fn zero(&self, span: &Span) -> Result<(), DeviceError> {
+        self.check_owner("memory", span.arena().owner())?;
+        // SAFETY: the caller's promise.
+        unsafe { self.queue.zero(span.clone()) }
+    }
+
     /// An event that is complete when the stream has done all that it was given so far.
     ///
     /// # Errors

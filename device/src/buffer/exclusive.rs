@@ -59,6 +59,22 @@ impl<T: Pod> DeviceBufferMut<T> {
         Ok(Self::of(device.clone(), span, Order::default()))
     }
 
+    /// As many elements, of which a stream makes zeros. Cost: as [`new`](Self::new), and a command.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new) and [`Stream::zero`].
+    ///
+    /// # Panics
+    /// If elements have no size.
+    pub fn zeroed(device: &Device, on: &Stream, len: usize) -> Result<Self, DeviceError> {
+        let mut buffer = Self::new(device, len)?;
+        buffer.used(on, |span| {
+            // SAFETY: nobody else has the memory yet.
+            unsafe { on.zero(span) }
+        })?;
+        Ok(buffer)
+    }
+
     /// Elements of memory that nobody else has, once `order` is over.
     fn of(device: Device, span: Span, order: Order) -> Self {
         Self { device, span, order, elements: PhantomData }

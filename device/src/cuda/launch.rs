@@ -15,10 +15,10 @@ const BLOCKS_MAX: u64 = 1 << 14;
 /// Loops of a nest that the kernel takes. As in `kernels/step.cu`.
 const LOOPS_MAX: usize = 6;
 
-/// Longer blocks are cut. A multiple of the longest word.
+/// Longer blocks are cut. A multiple of the longest word; eight words for each lane of the widest team. An estimate, as well.
 const BLOCK_BYTES_MAX: u64 = 4096;
 
-/// More copies than this are a table: a launch takes as long as many pieces.
+/// More copies than this are a table: a launch takes as long as many pieces. An estimate, which no device has judged yet.
 const LAUNCHES_MAX: usize = 16;
 
 /// The longest word of a kernel.

@@ -63,11 +63,11 @@ impl CudaQueue {
     }
 
     /// Gives the stream a command that uses memory, and keeps that until the stream is past it.
-    fn give(
+    fn give<const N: usize>(
         &self,
         operation: &'static str,
-        spans: [Span; 2],
-        command: impl FnOnce(&Stream, &[Span; 2]) -> Result<(), Code>,
+        spans: [Span; N],
+        command: impl FnOnce(&Stream, &[Span; N]) -> Result<(), Code>,
     ) -> Result<(), DeviceError> {
         self.context.enter()?;
         let given = command(&self.stream, &spans);
@@ -133,6 +133,16 @@ impl Queue for CudaQueue {
         })
     }
 
+    unsafe fn zero(&self, span: Span) -> Result<(), DeviceError> {
+        if span.is_empty() {
+            return self.context.check();
+        }
+        self.give("writing zeros", [span], |stream, [span]| {
+            // SAFETY: the span is kept until the stream is past it; the caller promised the rest.
+            unsafe { stream.zero(span.address(), span.len()) }
+        })
+    }
+
     fn record(&self) -> Result<Arc<dyn Signal>, DeviceError> {
         self.context.enter()?;
         let event = self.kept.record(&self.stream);
@@ -155,9 +165,7 @@ impl Queue for CudaQueue {
     }
 
     fn keep(&self, span: Span) -> Result<(), DeviceError> {
-        self.context.enter()?;
-        let kept = self.kept.keep(&self.stream, [span]);
-        kept.map_err(|code| self.context.fault("keeping memory", code))
+        self.give("keeping memory", [span], |_, _| Ok(()))
     }
 }
 

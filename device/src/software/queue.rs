@@ -52,6 +52,10 @@ impl Queue for SoftwareQueue {
         self.send("a step by a plan", Command::Step(plan, from, to))
     }
 
+    unsafe fn zero(&self, span: Span) -> Result<(), DeviceError> {
+        self.send("writing zeros", Command::Zero(span))
+    }
+
     fn record(&self) -> Result<Arc<dyn Signal>, DeviceError> {
         let signal = Arc::new(SoftwareSignal::new(&self.shared));
         self.send("recording an event", Command::Fire(Arc::clone(&signal)))?;

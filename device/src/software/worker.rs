@@ -20,6 +20,8 @@ pub(crate) enum Command {
     Copy(Span, Span),
     /// Within the spans; what is read and what is written nobody else uses meanwhile, and it shares no byte.
     Step(Arc<Plan>, Span, Span),
+    /// Nobody else uses it meanwhile.
+    Zero(Span),
     Fire(Arc<SoftwareSignal>),
     Wait(Arc<SoftwareSignal>),
     Ring(Bell),
@@ -50,6 +52,10 @@ pub(crate) fn work(commands: &Receiver<Command>, shared: &Shared, mut chances: C
                 // SAFETY: both spans are mapped as long as they live, and have what the plan selects; who sent the command promised
                 // the rest.
                 unsafe { plan.run(working_address(&from), working_address(&to)) };
+            }
+            Command::Zero(span) => {
+                // SAFETY: the span is mapped as long as it lives; who sent the command promised the rest.
+                unsafe { working_address(&span).write_bytes(0, span.len() as usize) };
             }
             Command::Fire(signal) => signal.fire(),
             Command::Wait(signal) => signal.sleep_until_fired(),

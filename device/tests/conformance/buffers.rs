@@ -3,6 +3,8 @@
 use crate::rig::{Rig, arrived, copy, finish, pattern};
 use chare_device::{DeviceBufferMut, DeviceError, Stream};
 use chare_layout::{Layout, Plan};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 
 const LEN: usize = 20_000;
@@ -105,6 +107,67 @@ pub(crate) fn what_a_stream_does_for_the_user_is_waited_for(rig: &Rig) {
     field.write(&other, &[2; 100]).expect("a write");
     finish(&other);
     assert_eq!(launched.is_complete(), Ok(true), "who writes has waited for who read");
+}
+
+pub(crate) fn zeros_are_written_in_order(rig: &Rig) {
+    let (one, other) = (rig.stream(), rig.stream());
+    for _ in 0..10 {
+        // Memory that was in use a moment ago.
+        buffer(rig, LEN).write(&other, &pattern(LEN, 6)).expect("a write");
+        let mut zeros = DeviceBufferMut::<u64>::zeroed(&rig.device, &one, LEN / 8).expect("memory");
+        let landed = arrived(zeros.read(&other).expect("a read"), &other);
+        assert!(landed == [0; LEN / 8]);
+    }
+    let empty = DeviceBufferMut::<u8>::zeroed(&rig.device, &one, 0).expect("memory");
+    assert!(empty.is_empty());
+}
+
+/// Whatever is done on whichever streams, buffers hold what they would if each call had waited for its end.
+pub(crate) fn random_programs_do_what_they_say(rig: &Rig) {
+    const SMALL: usize = 1000;
+    let streams: Vec<Stream> = (0..4).map(|_| rig.stream()).collect();
+    for seed in 0..15 {
+        let mut chance = StdRng::seed_from_u64(seed);
+        let mut buffers: Vec<_> =
+            (0..4_u64).map(|number| (buffer(rig, SMALL), pattern(SMALL, number))).collect();
+        for (buffer, bytes) in &mut buffers {
+            buffer.write(&streams[0], bytes).expect("a write");
+        }
+        let mut reads = Vec::new();
+        for step in 0..60 {
+            let on = &streams[chance.random_range(0..4)];
+            let at = chance.random_range(0..buffers.len());
+            let (mut target, mut bytes) = buffers.swap_remove(at);
+            match chance.random_range(0..4) {
+                0 => {
+                    bytes = pattern(SMALL, 1000 + step);
+                    target.write(on, &bytes).expect("a write");
+                }
+                1 => reads.push((on, target.read(on).expect("a read"), bytes.clone())),
+                2 => {
+                    let (source, held) = buffers.pop().expect("there are three others");
+                    let source = source.freeze();
+                    target.copy_from(on, &source).expect("a copy");
+                    bytes.clone_from(&held);
+                    buffers.push((source.try_into_mut().expect("it is the last handle"), held));
+                }
+                _ => {
+                    let cut = chance.random_range(0..=SMALL);
+                    let (mut front, back) = target.split(cut);
+                    bytes[..cut].copy_from_slice(&pattern(cut, 2000 + step));
+                    front.write(on, &bytes[..cut]).expect("a write");
+                    target = front.join(back).expect("they follow each other");
+                }
+            }
+            buffers.push((target, bytes));
+        }
+        for (mut buffer, bytes) in buffers {
+            reads.push((&streams[0], buffer.read(&streams[0]).expect("a read"), bytes));
+        }
+        for (by, landed, bytes) in reads {
+            assert!(arrived(landed, by) == bytes, "seed {seed}");
+        }
+    }
 }
 
 pub(crate) fn lengths_that_differ_are_refused(rig: &Rig) {

@@ -12,8 +12,8 @@ use std::sync::Arc;
 enum Level {
     /// So many, one after the other.
     Row(u64),
-    /// So many blocks of so many, with a gap of so many bytes behind each.
-    Strided(u64, u64, i64),
+    /// So many blocks of so many, with a gap of so many bytes behind each; backwards or not.
+    Strided(u64, u64, i64, bool),
     /// Blocks of so many at places with these gaps before them.
     Listed(u64, Vec<i64>),
     /// Runs of different lengths, with gaps before them.
@@ -23,7 +23,8 @@ enum Level {
 fn level() -> impl Strategy<Value = Level> {
     prop_oneof![
         (1_u64..5).prop_map(Level::Row),
-        (1_u64..6, 1_u64..4, 0_i64..40).prop_map(|(count, len, gap)| Level::Strided(count, len, gap)),
+        (1_u64..6, 1_u64..4, 0_i64..40, any::<bool>())
+            .prop_map(|(count, len, gap, back)| Level::Strided(count, len, gap, back)),
         (1_u64..4, prop::collection::vec(0_i64..9, 1..20)).prop_map(|(len, gaps)| Level::Listed(len, gaps)),
         prop::collection::vec((1_u64..6, 0_i64..5), 1..8).prop_map(Level::Runs),
     ]
@@ -37,7 +38,10 @@ fn layouts() -> impl Strategy<Value = (u64, Vec<Level>)> {
 fn laid((element, levels): &(u64, Vec<Level>)) -> Result<Raw, LayoutError> {
     levels.iter().try_fold(Raw::bytes_of(*element)?, |inner, level| match level {
         Level::Row(count) => inner.contiguous(*count),
-        Level::Strided(count, len, gap) => inner.hvector(*count, *len, *len as i64 * inner.extent() + gap),
+        Level::Strided(count, len, gap, is_backwards) => {
+            let stride = *len as i64 * inner.extent() + gap;
+            inner.hvector(*count, *len, if *is_backwards { -stride } else { stride })
+        }
         Level::Listed(len, gaps) => {
             let mut at = 0;
             let places: Vec<i64> = gaps
@@ -77,7 +81,8 @@ pub(crate) fn steps_are_those_of_the_reference(rig: &Rig) {
     let (stream, config) =
         (rig.stream(), Config { cases: 150, failure_persistence: None, ..Config::default() });
     let tested = TestRunner::new(config).run(&(layouts(), layouts()), |(from, to)| {
-        let (from, to) = (laid(&from).expect("it fits"), laid(&to).expect("it fits"));
+        let placed = |of| laid(of).and_then(|raw| raw.shifted(-raw.origin())).expect("it fits");
+        let (from, to) = (placed(&from), placed(&to));
         let plan = Arc::new(Plan::beginning(&from, &to).expect("places of a target are apart"));
         let (source_bytes, mut expected) = (pattern(end(&from), 1), pattern(end(&to), 2));
         let (source, target) = (rig.filled(&source_bytes), rig.filled(&expected));

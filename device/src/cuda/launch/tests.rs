@@ -117,7 +117,10 @@ fn random(chance: &mut StdRng) -> Result<Raw, LayoutError> {
         let gap = chance.random_range(1..4) * 16;
         raw = match chance.random_range(0..8) {
             0 => raw.contiguous(count)?,
-            1..7 => raw.hvector(count, len, len as i64 * raw.extent() + gap)?,
+            1..7 => {
+                let stride = len as i64 * raw.extent() + gap;
+                raw.hvector(count, len, if chance.random() { stride } else { -stride })?
+            }
             _ => {
                 let places: Vec<i64> = (0..chance.random_range(1..30)).map(|at| at * 2).collect();
                 raw.indexed_block(1, &places)?
@@ -127,7 +130,7 @@ fn random(chance: &mut StdRng) -> Result<Raw, LayoutError> {
             break;
         }
     }
-    Ok(raw)
+    raw.shifted(-raw.origin())
 }
 
 fn filled(len: usize, seed: u64) -> Vec<u8> {

@@ -6,8 +6,8 @@ use super::module::Function;
 use cudarc::driver::sys::{
     CUdeviceptr, CUevent, CUevent_flags, CUresult, CUstream, CUstream_flags, cuCtxGetStreamPriorityRange,
     cuEventCreate, cuEventDestroy_v2, cuEventQuery, cuEventRecord, cuLaunchKernel, cuMemAllocAsync,
-    cuMemFreeAsync, cuMemcpyAsync, cuMemcpyHtoDAsync_v2, cuStreamAddCallback, cuStreamCreateWithPriority,
-    cuStreamDestroy_v2, cuStreamWaitEvent,
+    cuMemFreeAsync, cuMemcpyAsync, cuMemcpyHtoDAsync_v2, cuMemsetD8Async, cuStreamAddCallback,
+    cuStreamCreateWithPriority, cuStreamDestroy_v2, cuStreamWaitEvent,
 };
 use std::ffi::c_void;
 
@@ -56,6 +56,15 @@ impl Stream {
     pub(crate) unsafe fn copy(&self, source: u64, target: u64, bytes: u64) -> Result<(), Code> {
         // SAFETY: the caller's promise; all addresses are of one space.
         Code::check(unsafe { cuMemcpyAsync(target, source, bytes as usize, self.0) })
+    }
+
+    /// Writes zeros.
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy), for the range.
+    pub(crate) unsafe fn zero(&self, start: u64, bytes: u64) -> Result<(), Code> {
+        // SAFETY: the caller's promise.
+        Code::check(unsafe { cuMemsetD8Async(start, 0, bytes as usize, self.0) })
     }
 
     /// Launches blocks of threads of a kernel.
