@@ -6,7 +6,6 @@
 
 use crate::memory::mapping::{Domain, Mapping};
 use crate::memory::span::Span;
-use crate::words::bell::Bell;
 use crate::words::error::DeviceError;
 use crate::words::info::Info;
 use crate::words::priority::Priority;
@@ -32,6 +31,9 @@ pub(crate) trait Backend: Send + Sync {
     /// Makes a queue of commands.
     fn queue(&self, priority: Priority) -> Result<Box<dyn Queue>, DeviceError>;
 }
+
+/// What a stream calls when it is that far.
+pub(crate) type Call = Box<dyn FnOnce() + Send>;
 
 /// Commands in their order. None of these waits. The memory of spans is kept until the command is over. When the queue is dropped,
 /// what was put in is still done.
@@ -60,8 +62,8 @@ pub(crate) trait Queue: Send + Sync {
     /// Has all that follows wait for a signal of this device.
     fn wait(&self, signal: &Arc<dyn Signal>) -> Result<(), DeviceError>;
 
-    /// Rings when all before is done, or the device is lost.
-    fn ring(&self, bell: Bell) -> Result<(), DeviceError>;
+    /// Calls when all before is done, or the device is lost, on a thread that must not be kept, and must not use the device.
+    fn call(&self, call: Call) -> Result<(), DeviceError>;
 
     /// Keeps memory until all before is done.
     fn keep(&self, span: Span) -> Result<(), DeviceError>;

@@ -16,7 +16,7 @@
 //! unsafe { stream.step(&Arc::new(plan), &staged.span(), &field.span())? };
 //! let packed = stream.record()?;
 //!
-//! // Whoever would sleep on it has the stream ring.
+//! // Whoever would sleep on it has the stream ring; async code awaits `stream.passed()`.
 //! let bell = Bell::new()?;
 //! stream.ring(&bell)?;
 //! bell.wait()?;
@@ -32,7 +32,7 @@
 //! 3. *Memory is shared with the commands that use it*: a block that is dropped goes back to its arena when the last command of
 //!    a stream that names it is over. Nobody waits.
 //! 4. *Arenas are exported as descriptors*, and a process that imports one has the same memory.
-//! 5. *An error that a device does not recover from stays*: each later call returns it, and bells ring.
+//! 5. *An error that a device does not recover from stays*: each later call returns it, and sleepers wake.
 //! 6. *Buffers are safe*: a [`DeviceBufferMut`] or [`DeviceBuffer`] carries what streams still do with it, so that the next stream waits,
 //!    and nobody else.
 //! 7. *One layer checks*: what stands in `device`, `stream` and `memory` checks bounds and owners once, for all backends.
@@ -46,6 +46,7 @@ mod cuda;
 mod device;
 mod event;
 mod memory;
+mod passed;
 mod software;
 mod stream;
 mod words;
@@ -61,6 +62,7 @@ pub use memory::arena::Arena;
 pub use memory::block::Block;
 pub use memory::pinned::Pinned;
 pub use memory::span::Span;
+pub use passed::Passed;
 pub use software::Software;
 pub use software::faults::Faults;
 pub use stream::Stream;

@@ -8,6 +8,7 @@
 use crate::backend::Queue;
 use crate::event::Event;
 use crate::memory::span::Span;
+use crate::passed::Passed;
 use crate::words::bell::Bell;
 use crate::words::error::DeviceError;
 use crate::words::info::Info;
@@ -103,7 +104,19 @@ impl Stream {
     /// # Errors
     /// [`DeviceError::Refused`] and [`DeviceError::Lost`]: it will not ring.
     pub fn ring(&self, bell: &Bell) -> Result<(), DeviceError> {
-        self.queue.ring(bell.clone())
+        let bell = bell.clone();
+        self.queue.call(Box::new(move || bell.ring()))
+    }
+
+    /// A future that is over when the stream has done all that it was given so far, for any executor. It need not be awaited; whoever drops
+    /// it is woken no more. An entry of a chare awaits it by `chare::io`, which counts for quiescence.
+    ///
+    /// # Errors
+    /// [`DeviceError::Refused`] and [`DeviceError::Lost`].
+    pub fn passed(&self) -> Result<Passed, DeviceError> {
+        let (passed, wake) = Passed::new(self.record()?);
+        self.queue.call(wake)?;
+        Ok(passed)
     }
 
     /// Keeps memory until the stream has done all that it was given so far: for kernels that the user launched on it, whose

@@ -1,14 +1,13 @@
 #![expect(unsafe_code, reason = "gives copies and kernels to a stream of the driver")]
 //! Queue of a stream of a CUDA device.
 
-use crate::backend::{Queue, Signal};
+use crate::backend::{Call, Queue, Signal};
 use crate::cuda::context::Context;
 use crate::cuda::kept::Kept;
 use crate::cuda::launch::{Launch, Nest, Piece, Shape, THREADS, launches};
 use crate::cuda::signal::CudaSignal;
 use crate::cuda::sys::{Code, Function, Module, Stream};
 use crate::memory::span::Span;
-use crate::words::bell::Bell;
 use crate::words::error::DeviceError;
 use chare_layout::Plan;
 use std::any::Any;
@@ -158,10 +157,9 @@ impl Queue for CudaQueue {
         given.map_err(|code| self.context.fault("waiting for an event", code))
     }
 
-    fn ring(&self, bell: Bell) -> Result<(), DeviceError> {
+    fn call(&self, call: Call) -> Result<(), DeviceError> {
         self.context.enter()?;
-        let given = self.stream.call(Box::new(move || bell.ring()));
-        given.map_err(|code| self.context.fault("ringing a bell", code))
+        self.stream.call(call).map_err(|code| self.context.fault("a call back", code))
     }
 
     fn keep(&self, span: Span) -> Result<(), DeviceError> {

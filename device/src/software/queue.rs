@@ -1,13 +1,12 @@
 #![expect(unsafe_code, reason = "implements a trait whose copies are unsafe")]
 //! Queue of a stream of a software device: commands on their way to the stream's thread.
 
-use crate::backend::{Queue, Signal};
+use crate::backend::{Call, Queue, Signal};
 use crate::memory::span::Span;
 use crate::software::faults::Chances;
 use crate::software::shared::Shared;
 use crate::software::signal::SoftwareSignal;
 use crate::software::worker::{Command, work};
-use crate::words::bell::Bell;
 use crate::words::error::DeviceError;
 use chare_layout::Plan;
 use parking_lot::Mutex;
@@ -68,8 +67,8 @@ impl Queue for SoftwareQueue {
         self.send("waiting for an event", Command::Wait(signal))
     }
 
-    fn ring(&self, bell: Bell) -> Result<(), DeviceError> {
-        self.send("ringing a bell", Command::Ring(bell))
+    fn call(&self, call: Call) -> Result<(), DeviceError> {
+        self.send("a call back", Command::Call(call))
     }
 
     fn keep(&self, span: Span) -> Result<(), DeviceError> {

@@ -1,15 +1,15 @@
 #![expect(unsafe_code, reason = "copies between memory of the device")]
 //! Worker of a stream of a software device: the thread that does its commands, one after the other.
 //!
-//! Since the device is lost, commands are dropped with the memory they keep, and bells ring: a sleeper then sees the error. The
+//! Since the device is lost, commands are dropped with the memory they keep, and who is to be called is called: a sleeper then sees the error. The
 //! thread ends when nobody can give it commands any more and all are done.
 
+use crate::backend::Call;
 use crate::memory::span::Span;
 use crate::software::faults::Chances;
 use crate::software::mapped::working_address;
 use crate::software::shared::Shared;
 use crate::software::signal::SoftwareSignal;
-use crate::words::bell::Bell;
 use chare_layout::Plan;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -24,7 +24,7 @@ pub(crate) enum Command {
     Zero(Span),
     Fire(Arc<SoftwareSignal>),
     Wait(Arc<SoftwareSignal>),
-    Ring(Bell),
+    Call(Call),
     /// The span is dropped when the stream is here.
     Keep(Span),
 }
@@ -41,7 +41,7 @@ pub(crate) fn work(commands: &Receiver<Command>, shared: &Shared, mut chances: C
         }
         let is_lost = shared.check().is_err();
         match command {
-            Command::Ring(bell) => bell.ring(),
+            Command::Call(call) => call(),
             _ if is_lost => {}
             Command::Copy(from, to) => {
                 let (source, target) = (working_address(&from), working_address(&to));

@@ -70,6 +70,20 @@ fn loss_at_any_command_leaves_nobody_asleep() {
     });
 }
 
+/// Who awaits a stream is told of the loss.
+#[test]
+fn waits_for_a_lost_device_end_with_its_error() {
+    watched(|| {
+        let faults =
+            Faults { lose: NonZeroU32::new(1), delay: Duration::from_millis(5), ..Faults::default() };
+        let stream = rig(faults).stream();
+        let executor = tokio::runtime::Builder::new_current_thread().build().expect("an executor");
+        // It may be lost before the wait begins.
+        let waited = stream.passed().and_then(|passed| executor.block_on(passed));
+        assert!(waited.is_err_and(|error| error.is_lost()));
+    });
+}
+
 /// Tries until it is not refused; how often it was.
 fn until_granted<T>(mut call: impl FnMut() -> Result<T, DeviceError>) -> (usize, T) {
     let mut refusals = 0;

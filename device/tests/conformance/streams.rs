@@ -59,6 +59,28 @@ pub(crate) fn a_bell_wakes_a_sleeper(rig: &Rig) {
     }
 }
 
+pub(crate) fn streams_are_awaited(rig: &Rig) {
+    let streams = [rig.stream(), rig.stream(), rig.stream()];
+    let (staged, block) = (rig.staged(&pattern(1 << 20, 6)), rig.block(3 << 20));
+    let executor = tokio::runtime::Builder::new_current_thread().build().expect("an executor");
+    for _ in 0..10 {
+        let waits = (0..).zip(&streams).map(|(number, stream)| {
+            let part = block.span().part(number << 20..(number + 1) << 20).expect("it lies within");
+            copy(stream, &staged.span(), &part);
+            (stream.record().expect("an event"), stream.passed().expect("a wait"))
+        });
+        let waits: Vec<_> = waits.collect();
+        // One that nobody awaits disturbs nobody.
+        drop(streams[0].passed().expect("a wait"));
+        executor.block_on(async {
+            for (event, passed) in waits {
+                assert_eq!(passed.await, Ok(()));
+                assert_eq!(event.is_complete(), Ok(true));
+            }
+        });
+    }
+}
+
 pub(crate) fn a_dropped_stream_does_what_it_was_given(rig: &Rig) {
     let (bell, bytes) = (Bell::new().expect("a descriptor"), pattern(70_000, 5));
     let block = rig.block(bytes.len());

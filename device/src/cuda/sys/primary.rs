@@ -128,7 +128,7 @@ impl Primary {
         let descriptors = self.attribute(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)?;
         Ok(Facts {
             name,
-            uuid: uuid.bytes.map(|byte| byte as u8),
+            uuid: uuid.bytes.map(|byte| byte.to_ne_bytes()[0]),
             memory_bytes: memory_bytes as u64,
             copy_engines: engines.unsigned_abs(),
             has_descriptors: descriptors != 0,

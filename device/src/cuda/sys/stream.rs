@@ -3,6 +3,7 @@
 
 use super::code::Code;
 use super::module::Function;
+use crate::backend::Call;
 use cudarc::driver::sys::{
     CUdeviceptr, CUevent, CUevent_flags, CUresult, CUstream, CUstream_flags, cuCtxGetStreamPriorityRange,
     cuEventCreate, cuEventDestroy_v2, cuEventQuery, cuEventRecord, cuLaunchKernel, cuMemAllocAsync,
@@ -25,9 +26,6 @@ unsafe impl Sync for Stream {}
 unsafe impl Send for Event {}
 // SAFETY: as above.
 unsafe impl Sync for Event {}
-
-/// What a stream calls when it is that far.
-type Call = Box<dyn FnOnce() + Send>;
 
 /// Calls it, on a thread of the driver, which must not call the driver.
 unsafe extern "C" fn called(_stream: CUstream, _status: CUresult, call: *mut c_void) {
