@@ -77,7 +77,7 @@ impl Stream {
     /// # Safety
     /// As for [`copy`](Self::copy), for what it writes.
     pub unsafe fn zero(&self, span: &Span) -> Result<(), DeviceError> {
-        self.check_owner("memory", span.arena().owner())?;
+        self.check_memory(span)?;
         // SAFETY: the caller's promise.
         unsafe { self.queue.zero(span.clone()) }
     }
@@ -125,7 +125,7 @@ impl Stream {
     /// # Errors
     /// [`DeviceError::Foreign`], [`DeviceError::Refused`] and [`DeviceError::Lost`].
     pub fn keep(&self, span: &Span) -> Result<(), DeviceError> {
-        self.check_owner("memory", span.arena().owner())?;
+        self.check_memory(span)?;
         self.queue.keep(span.clone())
     }
 
@@ -135,8 +135,14 @@ impl Stream {
     }
 
     fn check_spans(&self, from: &Span, to: &Span) -> Result<(), DeviceError> {
-        self.check_owner("memory", from.arena().owner())?;
-        self.check_owner("memory", to.arena().owner())
+        self.check_memory(from)?;
+        self.check_memory(to)
+    }
+
+    /// # Errors
+    /// [`DeviceError::Foreign`] if it is memory of another device.
+    pub(crate) fn check_memory(&self, span: &Span) -> Result<(), DeviceError> {
+        self.check_owner("memory", span.arena().owner())
     }
 
     fn check_owner(&self, what: &'static str, owner: &Arc<Info>) -> Result<(), DeviceError> {

@@ -98,17 +98,17 @@ impl<T: Pod> DeviceBufferMut<T> {
     /// Has a stream wait for all that others still do with it, before a kernel is launched there.
     ///
     /// # Errors
-    /// Those of [`Stream::wait`].
+    /// [`DeviceError::Foreign`] if it is a stream of another device, and those of [`Stream::wait`].
     pub fn before(&self, on: &Stream) -> Result<(), DeviceError> {
-        self.order.before(on)
+        self.order.before(on, &self.span)
     }
 
     /// Has all that is done with it from now on wait for what the stream was given so far, and keeps its memory for that.
     ///
     /// # Errors
-    /// Those of [`Stream::wait`] and [`Stream::keep`].
+    /// As for [`before`](Self::before).
     pub fn after(&mut self, on: &Stream) -> Result<(), DeviceError> {
-        self.order.before(on)?;
+        self.order.before(on, &self.span)?;
         let kept = on.keep(&self.span);
         self.order.after(on);
         kept
@@ -213,7 +213,7 @@ impl<T: Pod> DeviceBufferMut<T> {
         on: &Stream,
         command: impl FnOnce(&Span) -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError> {
-        self.order.before(on)?;
+        self.order.before(on, &self.span)?;
         let given = command(&self.span);
         self.order.after(on);
         given

@@ -1,6 +1,7 @@
 //! Order: what streams still do with a buffer, for which the next one waits.
 
 use crate::event::Event;
+use crate::memory::span::Span;
 use crate::stream::Stream;
 use crate::words::error::DeviceError;
 
@@ -18,11 +19,12 @@ enum Last {
 pub(crate) struct Order(Vec<Last>);
 
 impl Order {
-    /// Has a stream wait for all uses.
+    /// Has a stream wait for all uses of `span`. One of another device is refused before it can be taken for a use.
     ///
     /// # Errors
-    /// Those of [`Stream::wait`] and [`Stream::record`].
-    pub(crate) fn before(&self, on: &Stream) -> Result<(), DeviceError> {
+    /// [`DeviceError::Foreign`], and those of [`Stream::wait`] and [`Stream::record`].
+    pub(crate) fn before(&self, on: &Stream, span: &Span) -> Result<(), DeviceError> {
+        on.check_memory(span)?;
         self.0.iter().try_for_each(|last| match last {
             Last::Event(event) => on.wait(event),
             Last::Stream(stream) => on.wait(&stream.record()?),

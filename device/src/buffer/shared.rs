@@ -72,16 +72,17 @@ impl<T: Pod> DeviceBuffer<T> {
     /// Has a stream wait for who wrote it, before a kernel is launched there.
     ///
     /// # Errors
-    /// Those of [`Stream::wait`].
+    /// [`DeviceError::Foreign`] if it is a stream of another device, and those of [`Stream::wait`].
     pub fn before(&self, on: &Stream) -> Result<(), DeviceError> {
-        self.inner.written.before(on)
+        self.inner.written.before(on, &self.inner.span)
     }
 
     /// Has who writes it next wait for what the stream was given so far, and keeps its memory for that.
     ///
     /// # Errors
-    /// Those of [`Stream::keep`].
+    /// As for [`before`](Self::before).
     pub fn after(&self, on: &Stream) -> Result<(), DeviceError> {
+        on.check_memory(&self.inner.span)?;
         let kept = on.keep(&self.inner.span);
         self.inner.read.lock().beside(on);
         kept
@@ -116,7 +117,7 @@ impl<T: Pod> DeviceBuffer<T> {
         on: &Stream,
         command: impl FnOnce(&Span) -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError> {
-        self.inner.written.before(on)?;
+        self.inner.written.before(on, &self.inner.span)?;
         let given = command(&self.inner.span);
         self.inner.read.lock().beside(on);
         given

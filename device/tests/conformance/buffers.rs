@@ -170,6 +170,28 @@ pub(crate) fn random_programs_do_what_they_say(rig: &Rig) {
     }
 }
 
+/// A stream of another device is refused, and leaves no trace.
+pub(crate) fn streams_of_other_devices_are_refused(rig: &Rig) {
+    let other = Rig { kind: rig.kind, device: rig.kind.open(4 << 20, 4 << 20).expect("a device") };
+    let (stream, stranger) = (rig.stream(), other.stream());
+    let foreign = |answer| matches!(answer, Err(DeviceError::Foreign { what: "memory", .. }));
+    let mut field = buffer(rig, 100);
+    assert!(foreign(field.write(&stranger, &[1; 100])));
+    assert!(foreign(field.read(&stranger).map(drop)));
+    assert!(foreign(field.before(&stranger)) && foreign(field.after(&stranger)));
+    field.write(&stream, &[2; 100]).expect("a write");
+    let shared = field.freeze();
+    assert!(foreign(shared.read(&stranger).map(drop)));
+    assert!(foreign(shared.before(&stranger)) && foreign(shared.after(&stranger)));
+    let mut theirs = buffer(&other, 100);
+    assert!(foreign(theirs.copy_from(&stranger, &shared)) && foreign(theirs.copy_from(&stream, &shared)));
+    theirs.write(&stranger, &[3; 100]).expect("a write");
+    let mut field = shared.try_into_mut().expect("it is the last handle");
+    field.write(&stream, &[4; 100]).expect("a write");
+    assert!(arrived(field.read(&stream).expect("a read"), &stream) == [4; 100]);
+    assert!(arrived(theirs.read(&stranger).expect("a read"), &stranger) == [3; 100]);
+}
+
 pub(crate) fn lengths_that_differ_are_refused(rig: &Rig) {
     let (stream, mut short, mut long) = (rig.stream(), buffer(rig, 10), buffer(rig, 11));
     let refused = short.write(&stream, &[1; 11]);

@@ -22,7 +22,8 @@ macro_rules! suite {
                 pinned_memory_has_a_bound device_memory_has_a_bound kept_memory_comes_back blocks_are_aligned_and_apart;
             buffers: streams_take_turns_on_a_buffer a_shared_buffer_is_read_by_many_and_written_after
                 parts_are_buffers_of_their_own steps_go_from_buffer_to_buffer what_a_stream_does_for_the_user_is_waited_for
-                zeros_are_written_in_order random_programs_do_what_they_say lengths_that_differ_are_refused;
+                zeros_are_written_in_order random_programs_do_what_they_say lengths_that_differ_are_refused
+                streams_of_other_devices_are_refused;
             processes: an_exported_arena_is_the_same_memory an_arena_outlives_its_exporter a_host_that_touches_device_memory_is_ended
                 what_is_no_arena_is_not_imported;
         }
