@@ -4,6 +4,7 @@ use crate::peer::{Line, start};
 use crate::rig::{Rig, copy, finish, pattern, touch, try_step};
 use chare_device::DeviceError;
 use chare_layout::{Layout, Plan};
+use rustix::process::{Resource, Rlimit};
 use std::os::unix::process::ExitStatusExt;
 use std::sync::Arc;
 
@@ -22,6 +23,9 @@ pub(crate) fn play(role: &str, rig: &Rig, line: &Line) {
         "read" | "write" => {
             let block = rig.filled(&[1; 100]);
             line.say([block.address(), 0, 0], None);
+            // Nobody looks at its remains.
+            let none = Rlimit { current: Some(0), maximum: Some(0) };
+            rustix::process::setrlimit(Resource::Core, none).expect("less is always granted");
             touch(block.address(), role == "write");
             unreachable!("the access has ended the process");
         }
