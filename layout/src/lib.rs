@@ -28,7 +28,8 @@
 //!    equal digests, so that a peer knows a layout again without being told.
 //! 3. *The packed stream* can be entered anywhere: a [`Cursor`] is a number.
 //! 4. *A plan* joins two layouts of streams that go together to one nest of copies: no packing between them.
-//! 5. *Bounds are checked once*, before a kernel runs; kernels take raw pointers, for memory that others may touch.
+//! 5. *A partition* deals one buffer out: a layout for each part, none of which shares an element with another.
+//! 6. *Bounds are checked once*, before a kernel runs; kernels take raw pointers, for memory that others may touch.
 //!
 //! It knows no chare, no network and no thread.
 

@@ -33,7 +33,8 @@ fn mistakes_end_in_words() {
         ("too-long", "puts 5 elements as part 1, which has 4, of a gather"),
         ("beyond", "puts part 3, which is none of the 3 parts of a gather"),
         ("late", "GatherTarget::put"),
-        ("lost", "Culprit::err panicked on PE"),
+        ("lost", "Culprit::err of member"),
+        ("one", "`SendBuffer::only` sends one chare its part"),
         ("few", "a buffer is dealt out in 2 parts, none of which is that of member 2"),
     ] {
         for layout in ["+p 3", "+n 3"] {

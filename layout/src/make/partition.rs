@@ -15,7 +15,6 @@ use raw::{Dealt, Rule, Told};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 /// A rule that deals one buffer of `T` out in parts that share no element: scatters, gathers and transpositions are told by it who has
 /// what.
@@ -109,7 +108,7 @@ impl<T> Partition<T> {
     /// # Errors
     /// Layouts that share an element, lie outside the buffer or select pieces of elements; more operations than that.
     pub fn table(elements: usize, parts: &[Layout<T>]) -> Result<Self, LayoutError> {
-        let parts = parts.iter().map(|part| Arc::clone(part.raw())).collect();
+        let parts = parts.iter().map(|part| part.encode().into()).collect();
         Self::new(Rule::Table { elements: elements as u64, parts })
     }
 
@@ -128,7 +127,7 @@ impl<T> Partition<T> {
         (self.raw.bytes() / self.raw.element_bytes()) as usize
     }
 
-    /// The elements of the part of this number; `None` if there is none.
+    /// The elements of the part of this number; `None` if there is none. The layout is made anew each time.
     pub fn part(&self, number: usize) -> Option<Layout<T>> {
         let part = self.raw.part(number as u64)?;
         Some(Layout::from_raw(part).unwrap_or_else(|error| unreachable!("it was checked: {error}")))

@@ -12,5 +12,4 @@ pub(crate) mod op;
 pub(crate) mod raw;
 pub(crate) mod runs;
 pub(crate) mod sums;
-mod told;
 pub(crate) mod walk;

@@ -33,7 +33,7 @@ pub(crate) fn call_member(pe: &Pe, options: &CallOptions, member: Rc<dyn AnyChar
         return finish(pe, entry, ran);
     }
     let target = member.identity().target;
-    let nocopy = match dealt::for_member(nocopy, options, (member.identity().name, target)) {
+    let nocopy = match dealt::for_member(pe, options, nocopy, target) {
         Ok(nocopy) => Some(Box::new(Nocopy::Leaving(nocopy))),
         Err(cause) => return pe.fail(format!("a call of {}::{}", entry.chare, entry.name), cause),
     };

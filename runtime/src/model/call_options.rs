@@ -1,4 +1,4 @@
-//! Call options: how a call is queued at its destination, and what it waits for there.
+//! Call options: how a call is queued at its destination, what it waits for there, and what those whom it comes to get of its buffers.
 
 use crate::model::callback::{Callback, ErasedCallback};
 use crate::model::ids::{AudienceId, BroadcastId, CollectionId, MessageId};

@@ -19,6 +19,8 @@ pub(crate) enum Mistake {
     Lost,
     /// A buffer is dealt out in fewer parts than there are members
     Few,
+    /// A buffer is dealt out to one chare
+    One,
 }
 
 struct Culprit;
@@ -35,10 +37,11 @@ impl Culprit {
         let me = self.this_index();
         match mistake {
             Mistake::Twice => gather.put(0u64, vec![1; 4]),
-            Mistake::TooLong => gather.put(me, vec![1; 4 + me as usize]),
+            Mistake::TooLong => gather.put(me, vec![1; if me == 1 { 5 } else { 4 }]),
             Mistake::Beyond => gather.put(me + 1, vec![1; 4]),
             Mistake::Lost if me > 0 => panic!("lost"),
-            Mistake::Late | Mistake::Few | Mistake::Lost => gather.put(me, vec![1; 4]),
+            Mistake::Late | Mistake::Lost => gather.put(me, vec![1; 4]),
+            Mistake::Few | Mistake::One => {}
         }
     }
 
@@ -54,11 +57,12 @@ impl Mistake {
         let parts = |parts| Partition::rows([parts, 4], parts);
         let (filled, done) = chare::future::<BufferMut<u32>>();
         let gather = Gather::into(vec![0; 4 * pes], &parts(pes).expect("a partition"), done);
-        if matches!(self, Self::Few) {
-            let few = parts(pes - 1).expect("a partition");
-            culprits.take(SendBuffer::from(vec![0; few.elements()]).each(&few));
-        } else {
-            culprits.err(self, gather.clone());
+        let few = parts(pes - 1).expect("a partition");
+        let dealt = SendBuffer::from(vec![0; few.elements()]).each(&few);
+        match self {
+            Self::Few => culprits.take(dealt),
+            Self::One => culprits.on(PeId(0)).take(dealt),
+            _ => culprits.err(self, gather.clone()),
         }
         filled.await;
         gather.put(0u64, vec![1; 4]);

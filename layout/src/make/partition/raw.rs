@@ -25,8 +25,8 @@ impl Dealt {
 pub(super) enum Rule {
     /// An array, the last index fastest.
     Array(Vec<Dealt>),
-    /// Layouts of a buffer of so many elements.
-    Table { elements: u64, parts: Vec<Arc<Raw>> },
+    /// Layouts of a buffer of so many elements, encoded: the rule is plain data, so that whatever has one may be a key of a map.
+    Table { elements: u64, parts: Vec<Box<[u8]>> },
 }
 
 /// What a [`RawPartition`] shares, and how it travels.
@@ -80,15 +80,16 @@ fn check_array(element: &Raw, dimensions: &[Dealt]) -> Result<(), LayoutError> {
     element.darray(&last, Order::C).map(drop)
 }
 
-fn check_table(element: &Raw, elements: u64, parts: &[Arc<Raw>]) -> Result<(), LayoutError> {
+fn check_table(element: &Raw, elements: u64, parts: &[Box<[u8]>]) -> Result<(), LayoutError> {
     let len = sums::mul_bytes(elements, element.bytes())?;
-    for part in parts {
+    let parts: Vec<Raw> = parts.iter().map(|part| Raw::decode(part)).collect::<Result<_, _>>()?;
+    for part in &parts {
         part.check_bounds(len)?;
         if !part.grain().is_multiple_of(element.bytes()) {
             return Err(LayoutError::NotWhole { grain: part.grain(), element: element.bytes() });
         }
     }
-    let all: Vec<_> = parts.iter().map(|part| (1, 0, &**part)).collect();
+    let all: Vec<_> = parts.iter().map(|part| (1, 0, part)).collect();
     Raw::structure(&all)?.check_target()
 }
 
@@ -136,14 +137,17 @@ impl RawPartition {
         }
     }
 
-    /// The part of this number; `None` if there is none.
-    pub fn part(&self, number: u64) -> Option<Arc<Raw>> {
+    /// The part of this number, made anew each time; `None` if there is none.
+    pub fn part(&self, number: u64) -> Option<Raw> {
         if number >= self.len() {
             return None;
         }
         let dimensions = match &self.0.rule {
             Rule::Array(dimensions) => dimensions,
-            Rule::Table { parts, .. } => return Some(Arc::clone(&parts[number as usize])),
+            Rule::Table { parts, .. } => {
+                let part = Raw::decode(&parts[number as usize]);
+                return Some(part.unwrap_or_else(|error| unreachable!("it was decoded before: {error}")));
+            }
         };
         let mut left = number;
         let place_along = |dealt: &Dealt| {
@@ -155,7 +159,7 @@ impl RawPartition {
         piece.reverse();
         let element = Raw::bytes_of(self.element_bytes());
         let part = element.and_then(|element| element.darray(&piece, Order::C));
-        Some(Arc::new(part.unwrap_or_else(|error| unreachable!("the last part could be made: {error}"))))
+        Some(part.unwrap_or_else(|error| unreachable!("the last part could be made: {error}")))
     }
 }
 

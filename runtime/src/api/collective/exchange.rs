@@ -73,7 +73,8 @@ pub struct Exchange<T> {
 }
 
 impl<T: Element> Exchange<T> {
-    /// Makes a place for the exchanges of so many members, which costs what an array of as many elements does. Members that are placed as
+    /// Makes a place for the exchanges of so many members, which costs what an array of as many elements does and lasts as long as the job.
+    /// Members that are placed as
     /// the elements of such an array have their place on their own PE: those of an array that is created with the same options, and those
     /// of a group.
     pub fn create(members: impl Into<ArrayOptions<u64>>) -> Self {

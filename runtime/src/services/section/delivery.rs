@@ -90,7 +90,7 @@ fn send_on(
         // The member may still come.
         Absence::Nowhere | Absence::Unknown => {
             let Multicast { entry, ref arguments, ref nocopy, reference, .. } = *multicast;
-            let nocopy = match dealt::for_member(nocopy, options, (entry.chare, target)) {
+            let nocopy = match dealt::for_member(pe, options, nocopy, target) {
                 Ok(nocopy) => Some(nocopy).filter(|nocopy: &Few<_>| !nocopy.is_empty()),
                 Err(cause) => return pe.fail(format!("a call of {}::{}", entry.chare, entry.name), cause),
             };
