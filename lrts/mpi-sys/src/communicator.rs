@@ -14,7 +14,7 @@ use std::time::Instant;
 /// A group of processes, with tags of its own. Not freed by being dropped: that takes all its processes.
 pub struct Communicator {
     library: &'static Library,
-    handle: Handle,
+    pub(crate) handle: Handle,
     rank: u32,
     size: u32,
 }
@@ -367,6 +367,6 @@ impl Communicator {
     }
 }
 
-fn count_of(len: usize) -> c_int {
+pub(crate) fn count_of(len: usize) -> c_int {
     c_int::try_from(len).unwrap_or_else(|_| panic!("{len} bytes at once"))
 }

@@ -20,6 +20,7 @@
 compile_error!("handles of four bytes are passed as the low half of a word of eight: see `abi`");
 
 mod abi;
+mod collective;
 mod committed;
 mod communicator;
 mod datatype;

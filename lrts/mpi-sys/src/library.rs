@@ -73,6 +73,10 @@ functions! {
     type_true_extent = b"MPI_Type_get_true_extent\0": fn(Handle, *mut isize, *mut isize);
     pack = b"MPI_Pack\0": fn(*const c_void, c_int, Handle, *mut c_void, c_int, *mut c_int, Handle);
     unpack = b"MPI_Unpack\0": fn(*const c_void, c_int, *mut c_int, *mut c_void, c_int, Handle, Handle);
+    barrier = b"MPI_Barrier\0": fn(Handle);
+    bcast = b"MPI_Bcast\0": fn(*mut c_void, c_int, Handle, c_int, Handle);
+    gather = b"MPI_Gather\0": fn(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, c_int, Handle);
+    alltoall = b"MPI_Alltoall\0": fn(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, Handle);
     iallgather = b"MPI_Iallgather\0": fn(*const c_void, c_int, Handle, *mut c_void, c_int, Handle, Handle, *mut Handle);
 }
 
