@@ -3,8 +3,9 @@
 use super::buffer::{Buffer, BufferMut, Element};
 use super::descriptor::{Descriptor, Few};
 use super::kind::NocopyKind;
-use super::outgoing::{Leaving, Release, awaited};
+use super::outgoing::Leaving;
 use super::parts::PartMut;
+use super::release::{Release, awaited};
 use super::several::SeveralMut;
 use chare_layout::Raw;
 use chare_lrts::{Memory, MemoryMut};

@@ -3,7 +3,7 @@
 //! They are written from the sender's memory into the message, and from the message into memory where elements of any type are aligned:
 //! as many copies as a vector among the ordinary arguments takes.
 
-use super::outgoing::Release;
+use super::release::Release;
 use chare_lrts::codec::{LendableBytes, LentBytes};
 use chare_lrts::{Memory, MemoryMut};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

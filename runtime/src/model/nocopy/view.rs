@@ -3,7 +3,7 @@
 use super::arguments::{Arrived, ArrivedArgument, NocopyParameter, misfit};
 use super::buffer::Element;
 use super::kind::NocopyKind;
-use super::outgoing::Release;
+use super::release::Release;
 use super::selected;
 use chare_layout::{Layout, LayoutError, Plan, Raw};
 use chare_lrts::{Memory, MemoryMut};

@@ -1,0 +1,48 @@
+//! Releases of sent buffers: they tell the sender, once, when nobody needs its buffer any more.
+
+use crate::model::nocopy::NocopyKind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The release, if the sender waits for it.
+pub(crate) fn awaited(release: Option<&Arc<Release>>) -> Option<&Arc<Release>> {
+    release.filter(|release| release.is_awaited)
+}
+
+/// Whether the receiver of bytes that travel with a message answers how many bytes it took, because a post may be shorter.
+pub(crate) fn is_answered(kind: NocopyKind, release: Option<&Arc<Release>>) -> bool {
+    kind == NocopyKind::Posted && awaited(release).is_some()
+}
+
+/// The release of a sent buffer. When its last clone is dropped, it tells the sender that the buffer is free again, or ends a
+/// registration whose end no sender waits for. It is dropped after the memory that it releases.
+pub(crate) struct Release {
+    is_awaited: bool,
+    /// The fewest bytes that any receiver took; lowered by receivers on any thread, read by the last drop.
+    taken: AtomicU64,
+    run: Option<Box<dyn FnOnce(u64) + Send + Sync>>,
+}
+
+impl Release {
+    /// A release that runs `run` with the bytes that were transferred, out of `offered`; `is_awaited`: whether the sender waits for that.
+    pub(crate) fn new(
+        offered: u64,
+        is_awaited: bool,
+        run: impl FnOnce(u64) + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { is_awaited, taken: AtomicU64::new(offered), run: Some(Box::new(run)) })
+    }
+
+    /// Notes that a receiver took only the first `bytes`.
+    pub(crate) fn take(&self, bytes: u64) {
+        self.taken.fetch_min(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        if let Some(run) = self.run.take() {
+            run(*self.taken.get_mut());
+        }
+    }
+}
