@@ -1,7 +1,8 @@
 //! Trace: writes down what crosses a backend, in the trace event format that `chrome://tracing` and Perfetto read.
 //!
-//! 1. One line per event, and each line at once: a process that is killed leaves all it did. (The format wants no closing
-//!    bracket; a file that ends in order has one.) An event costs a system call, about a microsecond.
+//! 1. One line per event. Lines are written some kilobytes at a time, and whenever the layers above add theirs: a system call for each was
+//!    most of what a trace cost. A process that is killed leaves what was written before. (The format wants no closing bracket; a file that
+//!    ends in order has one.)
 //! 2. Times are microseconds of the host's monotonic clock, which its nodes share. `pid` is the node, `tid` the thread.
 //! 3. A line that cannot be written is the file's last: the next look at the network ends the job, and says why.
 //! 4. Frames are instants; a get or put lasts from its posting to its completion, which names it by backend and token.
@@ -21,15 +22,18 @@ use rustix::time::ClockId;
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Lines that wait to be written together.
+const LINES_BYTES: usize = 32 << 10;
+
 /// Where a node's trace goes: the path that the user named, a point and the node's number.
 pub struct TraceFile {
     node: NodeId,
-    file: Mutex<File>,
+    file: Mutex<BufWriter<File>>,
     /// Why it ends too early; for the first backend that asks.
     broken: Mutex<Option<io::Error>>,
     /// Whether it has ended, in order or too early. Set under the lock of `file`, and read there; others that read it look into `broken` if
@@ -52,15 +56,22 @@ impl TraceFile {
             source: Arc::new(source),
             hint: "; `+trace` takes the path of a file that can be written",
         })?;
-        Ok(Self { node, file: Mutex::new(file), broken: Mutex::default(), has_ended: AtomicBool::new(false) })
+        Ok(Self {
+            node,
+            file: Mutex::new(BufWriter::with_capacity(LINES_BYTES, file)),
+            broken: Mutex::default(),
+            has_ended: AtomicBool::new(false),
+        })
     }
 
-    /// Adds lines, each of them an event with a comma and a line's end behind it.
+    /// Adds lines, each of them an event with a comma and a line's end behind it, and writes all that wait.
     ///
     /// # Errors
     /// Why the file ends before them, unless a backend was told so before.
     pub fn append(&self, lines: &str) -> Result<(), LrtsError> {
-        self.write_lines(lines);
+        self.write_unless_ended(&mut self.file.lock(), |file| {
+            file.write_all(lines.as_bytes()).and_then(|()| file.flush())
+        });
         self.take_failure().map_or(Ok(()), Err)
     }
 
@@ -71,18 +82,18 @@ impl TraceFile {
         let line = format!(
             r#"{{"name":"{name}",{phase},"ts":{us}.{fraction_ns:03},"pid":{node},"tid":{thread},"args":{{{arguments}}}}},"#
         );
-        self.write_lines(&format!("{line}\n"));
+        self.write_unless_ended(&mut self.file.lock(), |file| writeln!(file, "{line}"));
     }
 
-    fn write_lines(&self, lines: &str) {
-        self.write_unless_ended(&mut self.file.lock(), lines);
-    }
-
-    fn write_unless_ended(&self, file: &mut File, lines: &str) {
+    fn write_unless_ended(
+        &self,
+        file: &mut BufWriter<File>,
+        write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    ) {
         if self.has_ended.load(Ordering::Relaxed) {
             return;
         }
-        if let Err(cause) = file.write_all(lines.as_bytes()) {
+        if let Err(cause) = write(file) {
             *self.broken.lock() = Some(cause);
             self.has_ended.store(true, Ordering::Release);
         }
@@ -90,14 +101,21 @@ impl TraceFile {
 
     /// Ends the file in order, as strict JSON: the last event, which names the process, has no comma behind it. What comes later is not
     /// written.
-    pub fn finish(&self) {
+    ///
+    /// # Errors
+    /// Why the file ends before that, unless a backend was told so before.
+    pub fn finish(&self) -> Result<(), LrtsError> {
         let node = self.node.0;
         let last = format!(
             "{{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":{node},\"tid\":0,\"args\":{{\"name\":\"node {node}\"}}}}\n]\n"
         );
         let mut file = self.file.lock();
-        self.write_unless_ended(&mut file, &last);
+        self.write_unless_ended(&mut file, |file| {
+            file.write_all(last.as_bytes()).and_then(|()| file.flush())
+        });
         self.has_ended.store(true, Ordering::Release);
+        drop(file);
+        self.take_failure().map_or(Ok(()), Err)
     }
 
     /// Why the file ends too early, once.
@@ -114,7 +132,8 @@ impl TraceFile {
 
 impl Drop for TraceFile {
     fn drop(&mut self) {
-        self.finish();
+        // Who wants to know has asked before.
+        let _ = self.finish();
     }
 }
 

@@ -201,8 +201,8 @@ pub(crate) fn close(node: &Arc<Node>) {
             node.network.wait(Some(Duration::from_millis(1)));
         }
     }
-    if let Some(trace) = node.network.trace_file() {
-        trace.finish();
+    if let Some(Err(cause)) = node.network.trace_file().map(|trace| trace.finish()) {
+        node.fail_after_end(JobError::Lrts { node: node.id, cause });
     }
     node.clear();
 }
