@@ -97,19 +97,10 @@ impl Pe {
         }
     }
 
-    /// Notes that a message leaves for all PEs, and names it.
-    pub(crate) fn depart_to_all(&self, options: &mut CallOptions) {
-        if let Some(timeline) = &self.timeline {
-            let topology = &self.node.topology;
-            let all = (0..topology.pes()).map(PeId);
-            options.set_message_name(timeline.depart_to_each(topology, all));
-        }
-    }
-
     /// Notes that a message leaves for each of these PEs, and names it.
-    pub(crate) fn depart_to_each(&self, pes: &[PeId], options: &mut CallOptions) {
+    pub(crate) fn depart_to_each(&self, pes: impl IntoIterator<Item = PeId>, options: &mut CallOptions) {
         if let Some(timeline) = &self.timeline {
-            options.set_message_name(timeline.depart_to_each(&self.node.topology, pes.iter().copied()));
+            options.set_message_name(timeline.depart_to_each(&self.node.topology, pes.into_iter()));
         }
     }
 

@@ -20,7 +20,7 @@ use crate::delivery::zerocopy::carry::{self, Carried, Wanted};
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Envelope, opened};
-use crate::model::ids::{BroadcastId, CollectionId, EntryId, NodeId};
+use crate::model::ids::{BroadcastId, CollectionId, EntryId, NodeId, PeId};
 use crate::model::nocopy::{Descriptor, Leaving, lent_bytes};
 use crate::model::registry::{EntryRegistration, check_count, find_entry};
 use crate::node::backpressure::hold_back;
@@ -91,7 +91,7 @@ fn identify(pe: &Pe, collection: CollectionId, options: CallOptions) -> CallOpti
 pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
     let Broadcast { collection, entry, ref nocopy, reference, .. } = broadcast;
     let mut options = audience::count(pe, identify(pe, collection, options));
-    pe.depart_to_all(&mut options);
+    pe.depart_to_each((0..pe.node.topology.pes()).map(PeId), &mut options);
     let call = CallOfAll { collection, entry: entry.id, options, reference };
     let kinds = entry.nocopy.iter().copied();
     let carried: Vec<Carried> =

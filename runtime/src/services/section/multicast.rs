@@ -93,7 +93,7 @@ fn spread(pe: &Pe, mut options: CallOptions, call: SectionCall) {
         Arc::clone(&local.homes)
     };
     let (near, far) = split(&pe.node.topology, pe.id, &homes);
-    pe.depart_to_each(&homes, &mut options);
+    pe.depart_to_each(homes.iter().copied(), &mut options);
     let call = CallOfSection { section, entry: entry.id, options: options.clone(), reference };
     let mut children = Vec::new();
     if !far.is_empty() {
