@@ -3,11 +3,15 @@
 //!
 //! ```text
 //! cargo run --release --example kmeans -- --points 1000000 --clusters 20 +n 2 +p 2
+//! cargo run --release --example kmeans -- --clusters 5000 --gather +n 2
 //! ```
+//! With `--gather` the sums of all chares land side by side in one buffer, a row of each, and the centres travel as a nocopy argument, which
+//! all chares of a host read where it lies.
+//!
 //! Coordinates are whole numbers, so the order of additions does not matter and the answer is compared with one PE's, digit by digit.
 
-use chare::ArrayOptions;
 use chare::prelude::*;
+use chare::{ArrayOptions, Gather, Partition};
 use clap::Parser;
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
@@ -31,6 +35,9 @@ struct Options {
     /// Rounds at most
     #[arg(long, default_value_t = 100)]
     rounds: u64,
+    /// Gather the sums of all chares in one buffer, and add them up there
+    #[arg(long)]
+    gather: bool,
 }
 
 type Point = [i64; 2];
@@ -92,6 +99,51 @@ impl Block {
     fn assign(&mut self, centres: Vec<Point>, sums: Callback<Vec<i64>>) {
         self.contribute(sum(add_up(&self.points, &centres)), sums);
     }
+
+    #[entry]
+    fn assign_in_place(&mut self, #[nocopy] centres: Received<Point>, sums: Gather<i64>) {
+        sums.put(self.this_index(), add_up(&self.points, &centres));
+    }
+}
+
+/// How the sums of all chares come together.
+enum Collection {
+    Reduction,
+    /// In a buffer with a row for each chare.
+    Gather(Partition<i64>, BufferMut<i64>),
+}
+
+impl Collection {
+    fn new(options: &Options) -> Self {
+        if !options.gather {
+            return Self::Reduction;
+        }
+        let (rows, columns) = (options.chares as usize, options.clusters as usize * 3);
+        let rows_each = Partition::rows([rows, columns], rows).expect("a row for each");
+        Self::Gather(rows_each, BufferMut::zeroed(rows * columns))
+    }
+
+    /// Has all chares add up their points. Returns the sums of all.
+    async fn collect(&mut self, blocks: &BlockProxy, centres: &[Point]) -> Vec<i64> {
+        match self {
+            Self::Reduction => {
+                let (sums, done) = chare::future();
+                blocks.assign(centres.to_vec(), done);
+                sums.await
+            }
+            Self::Gather(rows_each, rows) => {
+                let (filled, done) = chare::future::<BufferMut<i64>>();
+                let target = std::mem::replace(rows, vec![].into());
+                blocks.assign_in_place(centres.to_vec(), Gather::into(target, rows_each, done));
+                *rows = filled.await;
+                let mut sums = vec![0; centres.len() * 3];
+                for row in rows.chunks(sums.len()) {
+                    sums.iter_mut().zip(row).for_each(|(sum, more)| *sum += more);
+                }
+                sums
+            }
+        }
+    }
 }
 
 /// The right answer.
@@ -111,12 +163,11 @@ fn search_alone(options: &Options) -> Vec<Point> {
 async fn run(options: Options) -> bool {
     let blocks = BlockProxy::create(ArrayOptions::new(options.chares), options.points);
     let start = Instant::now();
+    let mut collection = Collection::new(&options);
     let (mut centres, mut rounds) = (first_centres(options.clusters), 0);
     while rounds < options.rounds {
         rounds += 1;
-        let (sums, done) = chare::future();
-        blocks.assign(centres.clone(), done);
-        let next = next_centres(&centres, &sums.await);
+        let next = next_centres(&centres, &collection.collect(&blocks, &centres).await);
         let is_stable = next == centres;
         centres = next;
         if is_stable {

@@ -143,8 +143,10 @@ fn uts_counts_the_trees_that_are_published() {
 #[test]
 fn kmeans_finds_the_same_centres_on_any_number_of_pes() {
     for shape in shapes_and_orders() {
-        let said = pass("kmeans", &format!("--points 300 --chares 9 {shape}"));
-        assert!(said.contains("7 centres of 2700 points"), "{shape}: {said}");
+        for collection in ["", "--gather"] {
+            let said = pass("kmeans", &format!("--points 300 --chares 9 {collection} {shape}"));
+            assert!(said.contains("7 centres of 2700 points"), "{shape}: {said}");
+        }
     }
 }
 
