@@ -49,6 +49,7 @@ pub use plan::Plan;
 pub use plan::copies::Copies;
 pub use plan::cost::{Rates, lines};
 pub use plan::nest::Pair;
+pub use plan::pieces::Pieces;
 pub use value::error::LayoutError;
 pub use value::limits::{DEPTH_MAX, INDICES_MAX, LOOPS_MAX, OPS_MAX};
 pub use value::raw::Raw;

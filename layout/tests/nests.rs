@@ -38,6 +38,19 @@ fn one_by_one(plan: &Plan, buffer: &[u8], mut landed: Vec<u8>) -> Vec<u8> {
     landed
 }
 
+/// What a plan's pieces do, the last one first.
+#[expect(unsafe_code, reason = "carries pieces out, as threads do that share a plan")]
+fn in_pieces(plan: &Plan, bytes: u64, buffer: &[u8], mut landed: Vec<u8>) -> Vec<u8> {
+    plan.check_bounds(buffer.len() as u64, landed.len() as u64).expect("buffers hold their layouts");
+    let pieces = plan.pieces(bytes);
+    assert_eq!((0..pieces.len()).map(|piece| pieces.bytes(piece)).sum::<u64>(), plan.bytes());
+    for piece in (0..pieces.len()).rev() {
+        // SAFETY: the buffers hold what the plan selects; they are two, and nobody else's.
+        unsafe { pieces.run(piece, buffer.as_ptr(), landed.as_mut_ptr()) };
+    }
+    landed
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
@@ -148,7 +161,10 @@ proptest! {
             let mut expected = vec![0xee; target_len];
             froms.iter().zip(&tos).for_each(|(from, to)| expected[*to] = buffer[*from]);
             prop_assert_eq!(&landed, &expected);
-            prop_assert_eq!(one_by_one(&plan, &buffer, vec![0xee; target_len]), expected);
+            prop_assert_eq!(&one_by_one(&plan, &buffer, vec![0xee; target_len]), &expected);
+            for bytes in [1, 7] {
+                prop_assert_eq!(&in_pieces(&plan, bytes, &buffer, vec![0xee; target_len]), &expected);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 
 use super::{blocks, fields, indexed, lines, streaming, transposed, walked};
 use crate::plan::nest::{Nest, Pair};
+use crate::plan::pieces::Pieces;
 use crate::plan::{Listed, Plan, Step};
 
 /// From so many bytes on, what is written would only push out of the caches what is needed there: stores go past them.
@@ -34,6 +35,24 @@ impl Plan {
         let is_streamed = self.bytes() >= streamed_bytes_min;
         // SAFETY: the caller's promise.
         unsafe { run_steps(&self.steps, source, target, is_streamed) };
+        if is_streamed {
+            lines::fence();
+        }
+    }
+}
+
+impl Pieces {
+    /// Copies one piece from the buffer at `source` to that at `target`.
+    ///
+    /// # Panics
+    /// If there is no such piece.
+    ///
+    /// # Safety
+    /// As for [`Plan::run`], for what this piece copies. Threads may copy different pieces at the same time.
+    pub unsafe fn run(&self, piece: usize, source: *const u8, target: *mut u8) {
+        let is_streamed = self.bytes >= STREAMED_BYTES_MIN;
+        // SAFETY: the caller's promise; a piece touches what the plan does.
+        unsafe { run_steps(&self.pieces[piece].steps, source, target, is_streamed) };
         if is_streamed {
             lines::fence();
         }

@@ -2,7 +2,7 @@
 //! Kernels against the list of runs: all block sizes, misaligned bases, strides of all kinds, stores past the caches.
 
 use crate::plan::Step;
-use crate::{Order, Plan, Raw};
+use crate::{Order, Pieces, Plan, Raw};
 use proptest::prelude::*;
 
 fn filled(len: usize) -> Vec<u8> {
@@ -36,6 +36,22 @@ fn check(source: &Raw, target: &Raw, misaligned: (usize, usize)) {
         }
         assert!(landed == expected, "{source:?} to {target:?}, {misaligned:?}, from {streamed_bytes_min}");
     }
+    for piece_bytes in [100.max(plan.bytes() / 64), 5000] {
+        let pieces = plan.pieces(piece_bytes);
+        let landed = in_pieces(&pieces, &buffer[misaligned.0..], &expected, misaligned.1);
+        assert!(landed == expected, "{source:?} to {target:?} in pieces of {piece_bytes}: {pieces:?}");
+    }
+}
+
+/// Carries the pieces out, the last one first; all together have the plan's bytes, so none is copied twice.
+fn in_pieces(pieces: &Pieces, buffer: &[u8], like: &[u8], misaligned: usize) -> Vec<u8> {
+    assert_eq!((0..pieces.len()).map(|piece| pieces.bytes(piece)).sum::<u64>(), pieces.bytes);
+    let mut landed = vec![0xee; like.len()];
+    for piece in (0..pieces.len()).rev() {
+        // SAFETY: whoever calls has checked that the buffers hold what the plan selects.
+        unsafe { pieces.run(piece, buffer.as_ptr(), landed.as_mut_ptr().add(misaligned)) };
+    }
+    landed
 }
 
 fn blocks() -> impl Strategy<Value = u64> {

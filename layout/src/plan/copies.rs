@@ -4,7 +4,7 @@
 //! once: a target selects no byte twice.
 
 use crate::plan::nest::{Pair, Pairs};
-use crate::plan::{Listed, Plan, Step};
+use crate::plan::{Listed, Places, Plan, Step, beside};
 use crate::value::op::{Body, List, Op, lengths_from};
 use crate::value::runs::Runs;
 
@@ -45,9 +45,6 @@ impl Plan {
         Visit { loops: Pairs::new(), copy }.steps(&self.steps, (0, 0));
     }
 }
-
-/// Places in both buffers.
-type Places = (i64, i64);
 
 struct Visit<'a> {
     /// Those around the step that is looked at.
@@ -137,13 +134,5 @@ impl Visit<'_> {
             one = behind(source, left).or_else(|| from.next());
             other = behind(target, right).or_else(|| to.next());
         }
-    }
-}
-
-/// Places moved on the listed side and on the dense one.
-fn beside(at: Places, listed: Listed, place: i64, dense: i64) -> Places {
-    match listed {
-        Listed::Source => (at.0 + place, at.1 + dense),
-        Listed::Target => (at.0 + dense, at.1 + place),
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod copies;
 pub(crate) mod cost;
 mod fields;
 pub(crate) mod nest;
+pub(crate) mod pieces;
 
 use crate::plan::nest::{Nest, Pair, Pairs, common};
 use crate::value::op::{Body, Op};
@@ -259,6 +260,15 @@ fn until_both_end(from: &mut Reading<'_>, to: &mut Reading<'_>, most: u64) -> u6
         }
     }
     len
+}
+
+/// Places in both buffers.
+type Places = (i64, i64);
+
+/// Places moved on the listed side and on the dense one.
+fn beside(at: Places, listed: Listed, place: i64, dense: i64) -> Places {
+    let (source, target) = sides(listed, place, dense);
+    (at.0 + source, at.1 + target)
 }
 
 /// A pair of what belongs to the listed side and what to the other.
