@@ -1,14 +1,17 @@
 #![expect(unsafe_code, reason = "copies pieces of claimed ranges from and to memory that a transfer owns")]
-//! Job: a get or put as a copy in fragments, which any number of threads and engines carry out.
+//! Job: a long copy in fragments, which any number of threads and engines carry out.
 //!
-//! 1. A job owns what its copy needs: the claim on the peer's range, and the memory at this end.
+//! 1. A job owns what its copy needs: the claim on the peer's range and the memory at this end, or pieces that own theirs.
 //! 2. A fragment is a range of the copy that one holder has to itself. It is split, never cloned, so no byte is copied twice.
 //! 3. Every fragment holds on to its job. The job ends when its last fragment is dropped: nobody touches its memory any more then. The
 //!    claim goes first, then the end is told, once.
 //! 4. A fragment that is dropped before all of it was copied makes its job end with an error: whoever loses fragments, by a panic too,
 //!    loses no job.
 
+use super::pieces::PiecewiseCopy;
 use crate::error::TransferError;
+use crate::ids::NodeId;
+use crate::lrts::Token;
 use crate::operation::{LocalMemory, Operation};
 use crate::region::ClaimedRange;
 use crossbeam_queue::SegQueue;
@@ -28,42 +31,69 @@ pub(crate) enum CopyPath {
     Kernel,
 }
 
-/// A transfer whose copy is over, or was given up.
-pub(crate) struct Ended {
-    pub(crate) operation: Operation,
-    pub(crate) path: CopyPath,
-    pub(crate) result: Result<(), TransferError>,
+/// A copy that is over, or was given up.
+pub(crate) enum Ended {
+    Transfer {
+        operation: Operation,
+        path: CopyPath,
+        result: Result<(), TransferError>,
+    },
+    /// Pieces, whose owner has them to itself again.
+    Pieces {
+        token: Token,
+        result: Result<usize, TransferError>,
+    },
+}
+
+/// What a job copies.
+enum Work {
+    Transfer {
+        operation: Operation,
+        range: ClaimedRange,
+        path: CopyPath,
+    },
+    /// Pieces of this node's own memory.
+    Pieces {
+        pieces: Arc<dyn PiecewiseCopy>,
+        bytes: usize,
+        node: NodeId,
+        token: Token,
+    },
 }
 
 struct Job {
     /// `None` only once the end is being told.
-    operation: Option<Operation>,
-    range: Option<ClaimedRange>,
-    path: CopyPath,
+    work: Option<Work>,
     /// Why it cannot be completed: the first reason.
     fault: OnceLock<TransferError>,
     told: Arc<SegQueue<Ended>>,
 }
 
 impl Job {
-    fn parts(&self) -> (&Operation, &ClaimedRange) {
-        match (&self.operation, &self.range) {
-            (Some(operation), Some(range)) => (operation, range),
-            _ => unreachable!("a job has both while a fragment holds it"),
-        }
+    fn work(&self) -> &Work {
+        self.work.as_ref().expect("a job has its work while a fragment holds it")
     }
 }
 
 impl Drop for Job {
     fn drop(&mut self) {
-        self.range = None;
-        let Some(operation) = self.operation.take() else { return };
         let result = self.fault.take().map_or(Ok(()), Err);
-        self.told.push(Ended { operation, path: self.path, result });
+        let ended = match self.work.take() {
+            Some(Work::Transfer { operation, range, path }) => {
+                drop(range);
+                Ended::Transfer { operation, path, result }
+            }
+            Some(Work::Pieces { pieces, bytes, token, .. }) => {
+                drop(pieces);
+                Ended::Pieces { token, result: result.map(|()| bytes) }
+            }
+            None => return,
+        };
+        self.told.push(ended);
     }
 }
 
-/// A range of a job's copy, for one thread or engine alone.
+/// A range of a job's copy, for one thread or engine alone: bytes of a transfer, or pieces by their numbers.
 pub(crate) struct Fragment {
     job: Arc<Job>,
     at: usize,
@@ -78,12 +108,27 @@ impl Fragment {
         path: CopyPath,
         told: &Arc<SegQueue<Ended>>,
     ) -> Self {
-        let (end, told) = (operation.len, Arc::clone(told));
-        let job = Job { operation: Some(operation), range: Some(range), path, fault: OnceLock::new(), told };
+        let end = operation.len;
+        Self::all_of(Work::Transfer { operation, range, path }, end, told)
+    }
+
+    /// All pieces of a copy in this node's own memory. Its end goes to `told`, after `pieces` was dropped.
+    pub(crate) fn all_pieces(
+        pieces: Arc<dyn PiecewiseCopy>,
+        (node, token): (NodeId, Token),
+        told: &Arc<SegQueue<Ended>>,
+    ) -> Self {
+        let end = pieces.len();
+        let bytes = (0..end).map(|piece| pieces.bytes(piece)).sum();
+        Self::all_of(Work::Pieces { pieces, bytes, node, token }, end, told)
+    }
+
+    fn all_of(work: Work, end: usize, told: &Arc<SegQueue<Ended>>) -> Self {
+        let job = Job { work: Some(work), fault: OnceLock::new(), told: Arc::clone(told) };
         Self { job: Arc::new(job), at: 0, end }
     }
 
-    /// Bytes that are left to copy.
+    /// Bytes, or pieces, that are left to copy.
     pub(crate) fn len(&self) -> usize {
         self.end - self.at
     }
@@ -93,26 +138,40 @@ impl Fragment {
         self.job.fault.get().is_some()
     }
 
-    /// Splits about `bytes` off its front, up to a line of the memory that is written; all of it, if it has no more.
+    /// Splits about `bytes` off its front, up to a line of the memory that is written or to the end of a piece; all of it, if it has no
+    /// more.
     pub(crate) fn split(&mut self, bytes: usize) -> Self {
-        let (operation, range) = self.job.parts();
-        let target = match &operation.local {
-            LocalMemory::Get(into) => into.address(),
-            // Of memory that is not here, the line is not known.
-            LocalMemory::Put(from) => range.address().unwrap_or(from.address().cast_mut()),
+        let taken = match self.job.work() {
+            Work::Transfer { operation, range, .. } => {
+                let target = match &operation.local {
+                    LocalMemory::Get(into) => into.address(),
+                    // Of memory that is not here, the line is not known.
+                    LocalMemory::Put(from) => range.address().unwrap_or(from.address().cast_mut()),
+                };
+                let past_line = target.wrapping_add(self.at + bytes).addr() % LINE_BYTES;
+                if bytes > past_line { bytes - past_line } else { bytes }
+            }
+            Work::Pieces { pieces, .. } => {
+                let mut before = 0;
+                let is_wanted = |piece: &usize| {
+                    let has_room = before < bytes;
+                    before += pieces.bytes(*piece);
+                    has_room
+                };
+                (self.at..self.end).take_while(is_wanted).count()
+            }
         };
-        let past_line = target.wrapping_add(self.at + bytes).addr() % LINE_BYTES;
-        let taken = if bytes > past_line { bytes - past_line } else { bytes }.min(self.len());
+        let taken = taken.min(self.len());
         let front = Self { job: Arc::clone(&self.job), at: self.at, end: self.at + taken };
         self.at += taken;
         front
     }
 
-    /// First byte to read, and first to write, if both are in this process's address space. They are this fragment's while it lives: an
-    /// engine that uses them keeps it until it has stopped.
+    /// First byte to read, and first to write, if both are in this process's address space, side by side. They are this fragment's while it
+    /// lives: an engine that uses them keeps it until it has stopped.
     #[cfg_attr(any(not(test), loom), expect(dead_code, reason = "no engine of this build copies by itself"))]
     pub(crate) fn places(&self) -> Option<(*const u8, *mut u8)> {
-        let (operation, range) = self.job.parts();
+        let Work::Transfer { operation, range, .. } = self.job.work() else { return None };
         let there = range.address()?.wrapping_add(self.at);
         Some(match &operation.local {
             LocalMemory::Get(into) => (there.cast_const(), into.address().wrapping_add(self.at)),
@@ -131,18 +190,26 @@ impl Fragment {
 
     /// Copies what is left of it with this thread.
     pub(crate) fn copy(mut self) {
-        let (operation, range) = self.job.parts();
-        // SAFETY: `at..end` lies within the operation's length, for which the range was claimed and the memory at this end has room
-        // (whoever made the job compared). Fragments never overlap (rule 2), so nobody else touches these bytes at either end. Both
-        // ends live as long as the job.
-        let copied = unsafe {
-            match &operation.local {
-                LocalMemory::Get(into) => {
-                    range.read(self.at, into.address().wrapping_add(self.at), self.len())
+        let copied = match self.job.work() {
+            // SAFETY: `at..end` lies within the operation's length, for which the range was claimed and the memory at this end has room
+            // (whoever made the job compared). Fragments never overlap (rule 2), so nobody else touches these bytes at either end. Both
+            // ends live as long as the job.
+            Work::Transfer { operation, range, .. } => unsafe {
+                match &operation.local {
+                    LocalMemory::Get(into) => {
+                        range.read(self.at, into.address().wrapping_add(self.at), self.len())
+                    }
+                    LocalMemory::Put(from) => {
+                        range.write(self.at, from.address().wrapping_add(self.at), self.len())
+                    }
                 }
-                LocalMemory::Put(from) => {
-                    range.write(self.at, from.address().wrapping_add(self.at), self.len())
+            },
+            Work::Pieces { pieces, .. } => {
+                for piece in self.at..self.end {
+                    // SAFETY: fragments never overlap (rule 2), so nobody else copies this piece; it is one of those that there are.
+                    unsafe { pieces.copy(piece) };
                 }
+                Ok(())
             }
         };
         match copied {
@@ -160,7 +227,10 @@ impl Fragment {
 impl Drop for Fragment {
     fn drop(&mut self) {
         if self.at < self.end {
-            let node = self.job.parts().0.key.node;
+            let node = match self.job.work() {
+                Work::Transfer { operation, .. } => operation.key.node,
+                Work::Pieces { node, .. } => *node,
+            };
             self.fail(TransferError::Refused { node, cause: "the copy was given up".to_owned() });
         }
     }

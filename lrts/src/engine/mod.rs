@@ -14,6 +14,7 @@
 mod engine;
 mod helpers;
 mod job;
+mod pieces;
 
 #[cfg(all(test, not(loom)))]
 mod mock;
@@ -21,7 +22,10 @@ mod mock;
 mod tests;
 
 pub(crate) use job::{CopyPath, Ended};
+pub use pieces::PiecewiseCopy;
 
+use crate::ids::NodeId;
+use crate::lrts::Token;
 use crate::operation::Operation;
 use crate::region::ClaimedRange;
 use crate::sync::spin_lock::SpinMutex;
@@ -41,7 +45,7 @@ pub const LONG_BYTES_MIN: usize = (128 << 10) + 1;
 
 /// Bytes of a fragment: 3 us of a processor's time, or 14 where pages are touched for the first time (measured for CMA), in which a message
 /// waits for the thread that copies.
-const FRAGMENT_BYTES: usize = 64 << 10;
+pub const PIECE_BYTES: usize = 64 << 10;
 
 /// Time without a fragment taken after which threads go on with a job that others have posted.
 const STANDSTILL: Duration = Duration::from_micros(100);
@@ -95,8 +99,16 @@ impl Copies {
 
     /// Makes a job of a transfer whose range was claimed, and whose own memory has room for it.
     pub(crate) fn post(&self, operation: Operation, range: ClaimedRange, path: CopyPath) {
+        self.stand(Fragment::whole(operation, range, path, &self.ended));
+    }
+
+    /// Makes a job of a copy in pieces, of which there is at least one. The job's handle is dropped before its end is told.
+    pub(crate) fn post_pieces(&self, pieces: Arc<dyn PiecewiseCopy>, node: NodeId, token: Token) {
+        self.stand(Fragment::all_pieces(pieces, (node, token), &self.ended));
+    }
+
+    fn stand(&self, rest: Fragment) {
         self.open.fetch_add(1, Ordering::Relaxed);
-        let rest = Fragment::whole(operation, range, path, &self.ended);
         let (poster, last_taken) = (std::thread::current().id(), Instant::now());
         self.standing.lock().push_back(Standing { rest, poster, last_taken });
     }
@@ -162,7 +174,7 @@ impl Copies {
             let Some(position) = position(&standing, whose) else { break None };
             let job = &mut standing[position];
             let is_in_vain = job.rest.is_in_vain();
-            let fragment = if is_in_vain { None } else { Some(job.rest.split(FRAGMENT_BYTES)) };
+            let fragment = if is_in_vain { None } else { Some(job.rest.split(PIECE_BYTES)) };
             job.last_taken = Instant::now();
             if (is_in_vain || job.rest.len() == 0)
                 && let Some(over) = standing.remove(position)

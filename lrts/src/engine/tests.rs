@@ -1,4 +1,7 @@
-#![expect(unsafe_code, reason = "implements a range of another process by memory of this one")]
+#![expect(
+    unsafe_code,
+    reason = "implements a range of another process by memory of this one, and pieces that only count"
+)]
 //! Conformance of copy engines: whatever an engine does, and whoever takes part, every job ends once, with its bytes or an error, and
 //! nobody holds its memory any more then.
 //!
@@ -35,6 +38,40 @@ enum Course {
     Panic,
 }
 
+/// Pieces that count how often each is copied.
+struct Counted {
+    lens: Vec<usize>,
+    times: Vec<AtomicUsize>,
+    /// Where the copying thread panics.
+    panics_at: Option<usize>,
+}
+
+impl PiecewiseCopy for Counted {
+    fn len(&self) -> usize {
+        self.lens.len()
+    }
+
+    fn bytes(&self, piece: usize) -> usize {
+        self.lens[piece]
+    }
+
+    unsafe fn copy(&self, piece: usize) {
+        self.times[piece].fetch_add(1, Ordering::Relaxed);
+        assert!(self.panics_at != Some(piece), "the copying thread panics");
+    }
+}
+
+/// Posts a copy in pieces of drawn lengths.
+fn post_pieces(copies: &Copies, token: u64, chance: &mut StdRng) -> Posted {
+    let count = chance.random_range(1..20);
+    let lens = (0..count).map(|_| chance.random_range(1..2 * PIECE_BYTES)).collect();
+    let times = (0..count).map(|_| AtomicUsize::new(0)).collect();
+    let panics_at = chance.random_ratio(1, 3).then(|| chance.random_range(0..count));
+    let counted = Arc::new(Counted { lens, times, panics_at });
+    copies.post_pieces(Arc::clone(&counted) as Arc<dyn PiecewiseCopy>, NodeId(0), token);
+    Posted::Pieces(counted)
+}
+
 /// The memory of another process; what lies from `trouble_at` on cannot be had.
 struct Foreign {
     bytes: Vec<u8>,
@@ -58,10 +95,9 @@ impl ForeignRange for Foreign {
     }
 }
 
-struct Posted {
-    course: Course,
-    key: RegionKey,
-    len: usize,
+enum Posted {
+    Transfer { course: Course, key: RegionKey, len: usize },
+    Pieces(Arc<Counted>),
 }
 
 fn byte(token: u64, at: usize) -> u8 {
@@ -76,7 +112,7 @@ fn filled(token: u64, len: usize) -> MemoryMut {
 fn post(copies: &Copies, regions: &Arc<Regions>, token: u64, chance: &mut StdRng) -> Posted {
     let courses = [Course::Get, Course::Put, Course::Foreign, Course::Refused, Course::Panic];
     let course = courses[chance.random_range(0..courses.len())];
-    let len = chance.random_range(1..4 * FRAGMENT_BYTES);
+    let len = chance.random_range(1..4 * PIECE_BYTES);
     let held = match course {
         Course::Put => Held::Target(MemoryMut::heap_zeroed(len)),
         _ => Held::Source(filled(token, len).freeze()),
@@ -95,15 +131,42 @@ fn post(copies: &Copies, regions: &Arc<Regions>, token: u64, chance: &mut StdRng
     };
     let path = if matches!(course, Course::Get | Course::Put) { CopyPath::Within } else { CopyPath::Kernel };
     copies.post(Operation { key, offset: 0, len, token, local }, range, path);
-    Posted { course, key, len }
+    Posted::Transfer { course, key, len }
 }
 
 /// Checks a job that has ended. Only what was drawn to fail may have failed, or anything where engines panic.
-fn check(ended: Ended, posted: &Posted, regions: &Arc<Regions>, engines_panic: bool) {
-    let Ended { operation: Operation { token, len, local, .. }, result, .. } = ended;
-    assert_eq!(len, posted.len);
-    assert!(!regions.is_claimed(&posted.key), "the claim goes before the end is told");
-    let held = regions.deregister(&posted.key).expect("it is live").expect("nobody touches it");
+fn check(ended: Ended, posted: Posted, regions: &Arc<Regions>, engines_panic: bool) {
+    match (ended, posted) {
+        (Ended::Transfer { operation, result, .. }, Posted::Transfer { course, key, len }) => {
+            assert_eq!(operation.len, len);
+            check_transfer(operation, result, (course, key), regions, engines_panic);
+        }
+        (Ended::Pieces { result, .. }, Posted::Pieces(counted)) => {
+            let counted = Arc::into_inner(counted).expect("the job's handle goes before the end is told");
+            let times: Vec<usize> = counted.times.into_iter().map(AtomicUsize::into_inner).collect();
+            assert!(times.iter().all(|times| *times <= 1), "{times:?}");
+            match result {
+                Ok(bytes) => {
+                    assert!(counted.panics_at.is_none() && times.iter().all(|times| *times == 1));
+                    assert_eq!(bytes, counted.lens.iter().sum::<usize>());
+                }
+                Err(_) => assert!(engines_panic || counted.panics_at.is_some()),
+            }
+        }
+        _ => panic!("a token names another job"),
+    }
+}
+
+fn check_transfer(
+    operation: Operation,
+    result: Result<(), TransferError>,
+    (course, key): (Course, RegionKey),
+    regions: &Arc<Regions>,
+    engines_panic: bool,
+) {
+    let Operation { token, local, .. } = operation;
+    assert!(!regions.is_claimed(&key), "the claim goes before the end is told");
+    let held = regions.deregister(&key).expect("it is live").expect("nobody touches it");
     let is_whole = |memory: &[u8]| memory.iter().enumerate().all(|(at, is)| *is == byte(token, at));
     match result {
         Ok(()) => assert!(match (&local, &held) {
@@ -111,10 +174,17 @@ fn check(ended: Ended, posted: &Posted, regions: &Arc<Regions>, engines_panic: b
             (LocalMemory::Put(_), Held::Target(memory)) => is_whole(memory.as_slice()),
             (LocalMemory::Put(_), Held::Source(_)) => false,
         }),
-        Err(_) => assert!(engines_panic || matches!(posted.course, Course::Refused | Course::Panic)),
+        Err(_) => assert!(engines_panic || matches!(course, Course::Refused | Course::Panic)),
     }
     // What cannot be had in full is no success.
-    assert!(result.is_err() || !matches!(posted.course, Course::Refused | Course::Panic));
+    assert!(result.is_err() || !matches!(course, Course::Refused | Course::Panic));
+}
+
+fn token_of(ended: &Ended) -> u64 {
+    match ended {
+        Ended::Transfer { operation, .. } => operation.token,
+        Ended::Pieces { token, .. } => *token,
+    }
 }
 
 /// Goes on with the copies; a panic of an engine or a copy is the end of neither.
@@ -135,7 +205,12 @@ fn play(seed: u64, regions: &Arc<Regions>) {
     std::thread::scope(|scope| {
         let jobs = chance.random_range(1..5);
         for token in 0..jobs {
-            posted.push(post(&copies, regions, token, &mut chance));
+            let is_transfer = chance.random_ratio(3, 4);
+            posted.push(Some(if is_transfer {
+                post(&copies, regions, token, &mut chance)
+            } else {
+                post_pieces(&copies, token, &mut chance)
+            }));
             for _ in 0..chance.random_range(0..4) {
                 carry_on(&copies, Whose::Own);
             }
@@ -163,11 +238,9 @@ fn play(seed: u64, regions: &Arc<Regions>) {
     assert!(copies.may_sleep() && !copies.has_fragments());
     let ends = ends.into_inner().expect("no panic");
     assert_eq!(ends.len(), posted.len(), "every job ends once");
-    let mut told = vec![false; posted.len()];
     for ended in ends {
-        let token = ended.operation.token as usize;
-        assert!(!std::mem::replace(&mut told[token], true), "told twice");
-        check(ended, &posted[token], regions, panics && has_engine);
+        let posted = posted[token_of(&ended) as usize].take().expect("told once");
+        check(ended, posted, regions, panics && has_engine);
     }
 }
 
@@ -193,7 +266,7 @@ fn copies_that_nobody_finishes_give_their_claims_back() {
     for (taken, engines) in [(0, 0), (2, 0), (2, 1)] {
         let engines = (0..engines).map(|seed| Box::new(Mock::new(seed, false)) as Box<dyn Engine>);
         let copies = Copies::by(engines.collect());
-        let len = 5 * FRAGMENT_BYTES;
+        let len = 5 * PIECE_BYTES;
         let key = regions.register(Held::Source(filled(0, len).freeze())).expect("there is room");
         let range = copy::claim(&regions, &key, 0, len, ClaimMode::Read).expect("nobody else claims it");
         let local = LocalMemory::Get(MemoryMut::heap_zeroed(len));
@@ -209,7 +282,7 @@ fn copies_that_nobody_finishes_give_their_claims_back() {
 fn a_job_goes_on_without_its_poster() {
     let regions = Arc::new(Regions::new(NodeId(0)).expect("shared memory for the board"));
     let copies = Copies::new();
-    let len = 3 * FRAGMENT_BYTES;
+    let len = 3 * PIECE_BYTES;
     let key = regions.register(Held::Source(filled(0, len).freeze())).expect("there is room");
     std::thread::scope(|scope| {
         let poster = scope.spawn(|| {
@@ -224,7 +297,7 @@ fn a_job_goes_on_without_its_poster() {
         }
     });
     let ended = copies.pop_ended().expect("it is over");
-    assert_eq!((ended.operation.token, ended.result), (0, Ok(())));
+    assert!(matches!(ended, Ended::Transfer { result: Ok(()), .. }) && token_of(&ended) == 0);
     assert!(copies.pop_ended().is_none() && copies.is_idle());
 }
 
@@ -232,7 +305,7 @@ fn a_job_goes_on_without_its_poster() {
 fn fragments_end_on_lines_of_the_memory_that_is_written() {
     let regions = Arc::new(Regions::new(NodeId(0)).expect("shared memory for the board"));
     let copies = Copies::new();
-    let len = 4 * FRAGMENT_BYTES;
+    let len = 4 * PIECE_BYTES;
     let key = regions.register(Held::Target(MemoryMut::heap_zeroed(len + 1))).expect("there is room");
     let range = copy::claim(&regions, &key, 1, len, ClaimMode::Write).expect("nobody else claims it");
     let target = range.address().expect("it is here").addr();

@@ -7,13 +7,14 @@ use super::Reach;
 use super::route::Peer;
 use super::traffic::Count;
 use super::transfer::{Stub, Tried, copy_within, post_on};
-use crate::engine::{CopyPath, Ended, LONG_BYTES_MIN, Whose};
+use crate::engine::{CopyPath, Ended, LONG_BYTES_MIN, PiecewiseCopy, Whose};
 use crate::error::TransferError;
-use crate::lrts::{Lrts, Posted, Sink};
+use crate::lrts::{Completion, Lrts, Posted, Sink, Token};
 use crate::memcpy::copy;
 use crate::operation::{LocalMemory, Operation};
 use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, ClaimedRange};
+use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
 impl Reach {
@@ -80,6 +81,16 @@ impl Reach {
         }
     }
 
+    /// Carries out a copy within this process as a long one: in pieces, by whoever has time. Its completion comes from
+    /// [`Lrts::progress`] or [`Reach::help`], when nobody here holds `pieces` any more. Costs as a long get does.
+    ///
+    /// # Panics
+    /// If there is no piece.
+    pub fn copy_pieces(&self, pieces: Arc<dyn PiecewiseCopy>, token: Token) {
+        assert!(!pieces.is_empty(), "a copy without pieces is over");
+        self.copies.post_pieces(pieces, self.regions.node(), token);
+    }
+
     /// Whether a long copy waits for a thread that goes on with it.
     #[inline]
     pub fn has_copies(&self) -> bool {
@@ -139,7 +150,13 @@ impl Reach {
 
     /// Tells of a copy that is over, or lets the next path have its transfer. Returns `false` when there was no room for that now.
     fn end_copy(&self, ended: Ended, sink: &mut dyn Sink) -> bool {
-        let Ended { operation, path, result } = ended;
+        let (operation, path, result) = match ended {
+            Ended::Transfer { operation, path, result } => (operation, path, result),
+            Ended::Pieces { token, result } => {
+                sink.completion(Completion { token, result, memory: None });
+                return true;
+            }
+        };
         let Err(cause) = result else {
             let len = operation.len;
             sink.completion(operation.end(Ok(len)));
@@ -160,7 +177,7 @@ impl Reach {
             Ok(Posted::Pending) => {}
             Err(operation) => {
                 count_of(peer, path).add(len);
-                self.copies.put_back(Ended { operation, path, result: Err(cause) });
+                self.copies.put_back(Ended::Transfer { operation, path, result: Err(cause) });
                 return false;
             }
         }

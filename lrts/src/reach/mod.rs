@@ -35,7 +35,7 @@ mod traffic;
 mod transfer;
 mod underway;
 
-pub use crate::engine::LONG_BYTES_MIN;
+pub use crate::engine::{LONG_BYTES_MIN, PIECE_BYTES, PiecewiseCopy};
 pub use options::ReachOptions;
 pub use traffic::PeerUse;
 

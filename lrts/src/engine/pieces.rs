@@ -1,0 +1,25 @@
+#![expect(unsafe_code, reason = "a trait whose callers promise to copy each piece once")]
+//! Piecewise copies: copies within one process that are no range of bytes, such as from layout to layout, cut by whoever knows how.
+
+/// A copy in pieces, which threads carry out at the same time and in any order. It owns what it reads and writes.
+///
+/// The pieces of one copy write no byte that another one of them reads or writes. They should be about
+/// [`PIECE_BYTES`](crate::reach::PIECE_BYTES) long: a thread copies one or a few, then looks for messages.
+pub trait PiecewiseCopy: Send + Sync {
+    /// How many pieces there are.
+    fn len(&self) -> usize;
+
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of a piece.
+    fn bytes(&self, piece: usize) -> usize;
+
+    /// Copies a piece.
+    ///
+    /// # Safety
+    /// It is called once for each piece, of those that there are.
+    unsafe fn copy(&self, piece: usize);
+}
