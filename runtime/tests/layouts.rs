@@ -12,8 +12,9 @@ use every_path::on_every_path;
 
 const SHAPES: [(u32, u32); 3] = [(1, 1), (1, 2), (2, 2)];
 
-/// The edge of a grid: with the last its faces are as long as no path sends along with a message.
-const EDGES: [usize; 3] = [4, 40, 300];
+/// The edge of a grid: with the third its faces are as long as no path sends along with a message, and with the last so long that they are
+/// copied in pieces.
+const EDGES: [usize; 4] = [4, 40, 300, 900];
 
 struct Sink {
     /// What buffers to be posted look like before.
@@ -571,4 +572,46 @@ fn a_put_writes_what_a_layout_selects_of_the_peers_memory_and_nothing_else() {
             }
         }
     });
+}
+
+/// A chare that is called while what it posted is filled.
+struct Busy {
+    calls: u32,
+}
+
+#[chare]
+impl Busy {
+    #[entry]
+    fn new() -> Self {
+        Self { calls: 0 }
+    }
+
+    #[entry]
+    fn land(&mut self, #[nocopy(post)] _data: Posted<u32>, done: Callback<u32>) {
+        done.send(self.calls);
+    }
+
+    #[post(land)]
+    fn post_land(&mut self, data: Post<u32>) {
+        let every_other = Layout::vector(data.len() as u64, 1, 2).expect("it fits");
+        let room = vec![0; 2 * data.len()];
+        data.post(Landing::at(&every_other, room)).expect("as long");
+    }
+
+    #[entry]
+    fn call(&mut self) {
+        self.calls += 1;
+    }
+}
+
+#[test]
+fn a_long_copy_by_layouts_lets_calls_pass() {
+    let code = Job::in_process(1, 1).run(|| async {
+        let busy = BusyProxy::create();
+        let (landed, done) = chare::future();
+        busy.land(vec![1; 1 << 20], done);
+        busy.call();
+        assert_eq!(landed.await, 1);
+    });
+    assert_eq!(code.expect("it runs"), 0);
 }

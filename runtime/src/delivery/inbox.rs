@@ -235,15 +235,6 @@ fn call_arrived(
         let Destination { pe, options, cost } = destination;
         return deliver_call(node, polling, cost, pe, &options, call);
     }
-    if receive::packs_long(&call) {
-        node.put_off(Box::new(move |node| {
-            let peer = node.topology.node_of(call.from);
-            if let Err(cause) = land(node, None, destination, call) {
-                node.fail(JobError::Undecodable { peer, node: node.id, cause });
-            }
-        }));
-        return Ok(());
-    }
     land(node, polling, destination, call)
 }
 

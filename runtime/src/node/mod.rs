@@ -31,7 +31,7 @@ use crate::model::envelope::Envelope;
 use crate::model::envelope::frame::Packed;
 use crate::model::ids::{NodeId, PeId, ServiceId};
 use crate::model::topology::Topology;
-use chare_lrts::reach::Reach;
+use chare_lrts::reach::{PiecewiseCopy, Reach};
 use chare_lrts::{Lrts, Memory, MemoryMut, RegionKey};
 use credit::Cost;
 use crossbeam_queue::SegQueue;
@@ -352,6 +352,12 @@ impl Node {
         let status = self.transfers.put(&self.network, place, from, then);
         self.call_helper();
         status
+    }
+
+    /// [`Transfers::copy_pieces`], of which there is at least one, over this node's network.
+    pub(crate) fn copy_pieces(&self, pieces: Arc<dyn PiecewiseCopy>, then: Then) {
+        self.transfers.copy_pieces(&self.network, pieces, then);
+        self.call_helper();
     }
 
     /// Wakes a sleeping PE, if there is one, when a long copy is to be made: the PE that began the copy may be in its entry for long.

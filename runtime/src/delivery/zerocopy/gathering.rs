@@ -1,4 +1,4 @@
-//! Gathering of the nocopy arguments of one message, some of which have to be fetched.
+//! Gathering of the nocopy arguments of one message, some of which have to be fetched or copied.
 //!
 //! 1. An argument that is here keeps its place; memory waits for each argument that is not.
 //! 2. The last transfer runs the closure that follows, with all arguments in order, on the thread that completes it. A transfer that
@@ -16,7 +16,15 @@ use std::sync::Arc;
 pub(super) enum Plan<T> {
     Ready(T),
     Fetch(Fetch<T>),
+    /// By work of this node, which is to be begun.
+    Begin(Begin<T>),
 }
+
+/// Closure that begins the work which brings an argument, and tells its end to the other closure.
+pub(super) type Begin<T> = Box<dyn FnOnce(&Arc<Node>, Finish<T>) + Send>;
+
+/// Closure that takes the argument, or hears in words why it does not come.
+pub(super) type Finish<T> = Box<dyn FnOnce(&Arc<Node>, Result<T, String>) + Send>;
 
 /// Closure that makes an argument of the memory that was filled for it, or says in words why it cannot.
 type Arrive<T> = Box<dyn FnOnce(&Arc<Node>, MemoryMut) -> Result<T, String> + Send>;
@@ -32,11 +40,17 @@ pub(super) struct Fetch<T> {
     pub(super) arrive: Arrive<T>,
 }
 
-/// The nocopy arguments of one message: those that are here, and the fetches of the others.
+/// An argument that is not here.
+enum Missing<T> {
+    Fetch(Fetch<T>),
+    Begin(Begin<T>),
+}
+
+/// The nocopy arguments of one message: those that are here, and the ways of the others.
 pub(super) struct Gathering<T> {
     here: Few<T>,
-    /// Fetches with the positions of their arguments among all, in order.
-    fetches: Vec<(usize, Fetch<T>)>,
+    /// With the positions of the arguments among all, in order.
+    missing: Vec<(usize, Missing<T>)>,
 }
 
 /// The slots that running transfers fill, and the closure that follows.
@@ -53,11 +67,12 @@ impl<T: Send + 'static> Gathering<T> {
     /// The first plan that cannot be made, in words.
     #[inline]
     pub(super) fn plan(plans: impl Iterator<Item = Result<Plan<T>, String>>) -> Result<Self, String> {
-        let mut gathering = Self { here: Few::new(), fetches: Vec::new() };
+        let mut gathering = Self { here: Few::new(), missing: Vec::new() };
         for (position, plan) in plans.enumerate() {
             match plan? {
                 Plan::Ready(argument) => gathering.here.push(argument),
-                Plan::Fetch(fetch) => gathering.fetches.push((position, fetch)),
+                Plan::Fetch(fetch) => gathering.missing.push((position, Missing::Fetch(fetch))),
+                Plan::Begin(begin) => gathering.missing.push((position, Missing::Begin(begin))),
             }
         }
         Ok(gathering)
@@ -66,9 +81,9 @@ impl<T: Send + 'static> Gathering<T> {
     /// The arguments, if all are here.
     ///
     /// # Errors
-    /// The gathering itself, when some have to be fetched.
+    /// The gathering itself, when some are not here.
     pub(super) fn complete(self) -> Result<Few<T>, Self> {
-        if self.fetches.is_empty() { Ok(self.here) } else { Err(self) }
+        if self.missing.is_empty() { Ok(self.here) } else { Err(self) }
     }
 
     /// Fetches the arguments that are not here, then runs `then`. `what` names a transfer that fails, for its error.
@@ -78,14 +93,14 @@ impl<T: Send + 'static> Gathering<T> {
         what: impl FnOnce() -> String + Clone + Send + 'static,
         then: impl FnOnce(&Arc<Node>, Few<T>) + Send + 'static,
     ) {
-        let Self { here, fetches } = self;
+        let Self { here, missing } = self;
         let mut slots: Few<Option<T>> = here.into_iter().map(Some).collect();
-        fetches.iter().for_each(|(position, _)| slots.insert(*position, None));
-        let waiting = Arc::new(Mutex::new(Some(Unfinished { slots, missing: fetches.len(), then })));
-        for (position, Fetch { key, offset, into, bytes, arrive }) in fetches {
+        missing.iter().for_each(|(position, _)| slots.insert(*position, None));
+        let waiting = Arc::new(Mutex::new(Some(Unfinished { slots, missing: missing.len(), then })));
+        for (position, missing) in missing {
             let (waiting, failed) = (Arc::clone(&waiting), what.clone());
-            fetch(node, what.clone(), (key, offset), (into, bytes), move |node, memory| {
-                let argument = match arrive(node, memory) {
+            let finish = move |node: &Arc<Node>, argument: Result<T, String>| {
+                let argument = match argument {
                     Ok(argument) => argument,
                     Err(cause) => {
                         let (what, pe) = (failed(), node.topology.pe(node.id, 0));
@@ -99,7 +114,15 @@ impl<T: Send + 'static> Gathering<T> {
                 if let Some(Unfinished { slots, then, .. }) = complete {
                     then(node, slots.into_iter().flatten().collect());
                 }
-            });
+            };
+            match missing {
+                Missing::Begin(begin) => begin(node, Box::new(finish)),
+                Missing::Fetch(Fetch { key, offset, into, bytes, arrive }) => {
+                    fetch(node, what.clone(), (key, offset), (into, bytes), move |node, memory| {
+                        finish(node, arrive(node, memory));
+                    });
+                }
+            }
         }
     }
 }

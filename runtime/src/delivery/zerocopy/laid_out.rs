@@ -10,14 +10,16 @@
 //!
 //! A layout from another node is an allegation: its decoding bounds its size, and here its bounds are checked against the memory.
 
-use crate::base::recent::Recent;
+use super::gathering::Plan as Way;
+use super::planned::{planned, planned_to_pack};
 use crate::model::envelope::frame::{self, Header};
-use crate::model::nocopy::{Arrived, Descriptor, Filled, Leaving, PostedMemory, selected};
+use crate::model::nocopy::selected::{self, CopyOfSelected};
+use crate::model::nocopy::{Arrived, Descriptor, Filled, Leaving, PostedMemory};
 use crate::node::Node;
 use crate::node::lending::transfers::Status;
 use chare_layout::{LayoutError, Plan, Raw};
+use chare_lrts::reach::LONG_BYTES_MIN;
 use chare_lrts::{Completion, Lrts, Memory, MemoryMut, NodeId, RegionKey, TransferError};
-use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The same argument as the whole of its memory: packed into memory of the runtime, if a layout selected a part.
@@ -56,34 +58,6 @@ pub(crate) fn admit(node: &Node, source: NodeId, descriptor: &mut Descriptor) ->
     Ok(())
 }
 
-/// Most indices on both sides of a plan that is kept for the next time: a plan keeps the lists of its layouts.
-const PLANNED_INDICES: u64 = 64;
-
-thread_local! {
-    /// Plans that this thread made last.
-    static PLANS: RefCell<Recent<[Arc<Raw>; 2], Arc<Plan>>> = const { RefCell::new(Recent::new()) };
-}
-
-/// The plan from layout to layout, as far as the shorter of the two goes; where lists are short or none, the one that was made before.
-fn planned(from: &Arc<Raw>, to: &Arc<Raw>) -> Result<Arc<Plan>, LayoutError> {
-    if from.index_count() + to.index_count() > PLANNED_INDICES {
-        return Plan::beginning(from, to).map(Arc::new);
-    }
-    PLANS.with_borrow_mut(|plans| {
-        if let Some(known) = plans.find(|[known_from, known_to]| known_from == from && known_to == to) {
-            return Ok(known);
-        }
-        let plan = Arc::new(Plan::beginning(from, to)?);
-        plans.keep([Arc::clone(from), Arc::clone(to)], Arc::clone(&plan));
-        Ok(plan)
-    })
-}
-
-/// The plan from a layout to one piece of memory.
-fn planned_to_pack(layout: &Arc<Raw>) -> Result<Arc<Plan>, LayoutError> {
-    planned(layout, &Arc::new(Raw::bytes_of(layout.bytes())?))
-}
-
 /// Memory that can be read here, and the selection of it that is meant.
 pub(super) struct Source {
     pub(super) memory: Memory,
@@ -91,58 +65,112 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// Plans the way of the elements to where a nocopy parameter is to see them, after which `after` runs, when nothing is held of the
+    /// source: a long copy by a plan goes on in pieces, any other is made here.
+    ///
+    /// # Errors
+    /// Those of [`Source::land`].
+    pub(super) fn bring(
+        self,
+        node: &Arc<Node>,
+        given: Option<PostedMemory>,
+        after: impl FnOnce(&Arc<Node>) + Send + 'static,
+    ) -> Result<Way<Arrived>, String> {
+        let plan = self.plan_to(given.as_ref())?.filter(|plan| plan.bytes() >= LONG_BYTES_MIN as u64);
+        let Some(plan) = plan else {
+            let arrived = self.land(node, given)?;
+            drop(self);
+            after(node);
+            return Ok(Way::Ready(arrived));
+        };
+        let (into, landed) = target(node, &plan, given)?;
+        let copy = CopyOfSelected::new(&plan, self.memory, into).map_err(in_words)?;
+        count_step(node, &plan);
+        Ok(Way::Begin(Box::new(move |node, finish| {
+            in_pieces(node, copy, move |node, copied, memory| {
+                let arrived = copied.map(|_| landed(memory)).map_err(|cause| cause.to_string());
+                after(node);
+                finish(node, arrived);
+            });
+        })))
+    }
+
     /// The elements where a nocopy parameter is to see them: in memory of the runtime, or in the buffer that was given.
     ///
     /// # Errors
     /// A layout that selects what is not there, and lengths that there is no memory for, in words.
     pub(super) fn land(&self, node: &Node, given: Option<PostedMemory>) -> Result<Arrived, String> {
-        match given {
-            None => {
-                let memory = self.pack(node)?;
-                Ok(Arrived::Received { memory, layout: None, release: None })
+        match (self.plan_to(given.as_ref())?, given) {
+            (Some(plan), given) => {
+                let (mut into, landed) = target(node, &plan, given)?;
+                selected::copy(&plan, &self.memory, &mut into).map_err(in_words)?;
+                count_step(node, &plan);
+                Ok(landed(into))
             }
-            Some(given) => self.fill(node, given),
-        }
-    }
-
-    fn pack(&self, node: &Node) -> Result<Memory, String> {
-        let Some(layout) = &self.layout else { return Ok(self.memory.clone()) };
-        let mut into = room(node, layout.bytes())?;
-        self.check(layout)?;
-        let plan = planned_to_pack(layout).map_err(in_words)?;
-        self.step(node, &plan, &mut into)?;
-        Ok(into.freeze())
-    }
-
-    fn fill(&self, node: &Node, given: PostedMemory) -> Result<Arrived, String> {
-        let PostedMemory { mut memory, bytes, layout } = given;
-        match (&self.layout, &layout) {
-            (None, None) => {
+            (None, Some(PostedMemory { mut memory, bytes, layout })) => {
                 memory.as_mut_slice()[..bytes].copy_from_slice(&self.memory.as_slice()[..bytes]);
                 node.outside.count_copy(bytes);
+                Ok(Arrived::Posted(Filled { memory, layout, len: bytes }.into()))
             }
-            (from, to) => {
-                let whole = |len: usize| Raw::bytes_of(len as u64).map(Arc::new);
-                let from = from.clone().map_or_else(|| whole(self.memory.len()), Ok).map_err(in_words)?;
-                let to = to.clone().map_or_else(|| whole(bytes), Ok).map_err(in_words)?;
-                self.check(&from)?;
-                let plan = planned(&from, &to).map_err(in_words)?;
-                self.step(node, &plan, &mut memory)?;
+            (None, None) => {
+                Ok(Arrived::Received { memory: self.memory.clone(), layout: None, release: None })
             }
         }
-        Ok(Arrived::Posted(Filled { memory, layout, len: bytes }.into()))
     }
 
-    fn check(&self, layout: &Raw) -> Result<(), String> {
-        layout.check_bounds(self.memory.len() as u64).map_err(in_words)
+    /// The plan of the copy, where a layout on either side asks for one.
+    fn plan_to(&self, given: Option<&PostedMemory>) -> Result<Option<Arc<Plan>>, String> {
+        let whole = |len: usize| Raw::bytes_of(len as u64).map(Arc::new).map_err(in_words);
+        let to = given.and_then(|given| given.layout.clone());
+        if self.layout.is_none() && to.is_none() {
+            return Ok(None);
+        }
+        let from = self.layout.clone().map_or_else(|| whole(self.memory.len()), Ok)?;
+        let room = given.map_or(from.bytes() as usize, |given| given.bytes);
+        let to = to.map_or_else(|| whole(room), Ok)?;
+        from.check_bounds(self.memory.len() as u64).map_err(in_words)?;
+        planned(&from, &to).map(Some).map_err(in_words)
     }
+}
 
-    fn step(&self, node: &Node, plan: &Plan, into: &mut MemoryMut) -> Result<(), String> {
-        selected::copy(plan, &self.memory, into).map_err(in_words)?;
-        node.outside.count_copy(plan.bytes() as usize);
-        node.outside.stepped.add_shared(1);
-        Ok(())
-    }
+/// The memory that a plan fills, and what it is when it is full.
+///
+/// # Errors
+/// A length that there is no memory for, in words.
+fn target(
+    node: &Node,
+    plan: &Plan,
+    given: Option<PostedMemory>,
+) -> Result<(MemoryMut, impl FnOnce(MemoryMut) -> Arrived + Send + use<>), String> {
+    let (into, posted) = match given {
+        None => (room(node, plan.bytes())?, None),
+        Some(PostedMemory { memory, bytes, layout }) => (memory, Some((layout, bytes))),
+    };
+    let landed = |memory: MemoryMut| match posted {
+        None => Arrived::Received { memory: memory.freeze(), layout: None, release: None },
+        Some((layout, len)) => Arrived::Posted(Filled { memory, layout, len }.into()),
+    };
+    Ok((into, landed))
+}
+
+fn count_step(node: &Node, plan: &Plan) {
+    node.outside.count_copy(plan.bytes() as usize);
+    node.outside.stepped.add_shared(1);
+}
+
+/// Carries a copy out in pieces, then runs `then` with the bytes that were copied and the memory that they went to.
+fn in_pieces(
+    node: &Arc<Node>,
+    copy: CopyOfSelected,
+    then: impl FnOnce(&Arc<Node>, Result<usize, TransferError>, MemoryMut) + Send + 'static,
+) {
+    let (copy, then_node) = (Arc::new(copy), Arc::clone(node));
+    let pieces = Arc::clone(&copy);
+    let then = move |completion: Completion| {
+        let copy = Arc::into_inner(copy).expect("the job's handle goes before its end is told");
+        then(&then_node, completion.result, copy.into_target());
+    };
+    node.copy_pieces(pieces, Box::new(then));
 }
 
 /// A range of a peer's region, and the selection of the range that is meant, if not all of it.
@@ -165,9 +193,16 @@ pub(crate) fn get(
     match node.network.view(&key, offset, bytes) {
         Err(cause) => finish(Err(cause), memory),
         Ok(Some(source)) => {
-            let moved = scatter(&source, layout.as_deref(), &mut memory, to.as_deref());
+            let plan = scattering((&source, layout.as_deref()), (&memory, to.as_deref()));
             node.outside.stepped.add_shared(1);
-            finish(Ok(moved), memory);
+            if plan.bytes() >= LONG_BYTES_MIN as u64 {
+                let copy = CopyOfSelected::new(&plan, source, memory);
+                let copy = copy.unwrap_or_else(|error| unreachable!("the layouts were checked: {error}"));
+                in_pieces(node, copy, move |_, copied, memory| finish(copied, memory));
+                return Status::Pending;
+            }
+            scatter(&plan, &source, &mut memory);
+            finish(Ok(plan.bytes() as usize), memory);
         }
         Ok(None) => {
             let origin = layout.as_ref().map_or(0, |layout| layout.origin());
@@ -186,7 +221,9 @@ pub(crate) fn get(
                     let source = completion.memory.expect("a get hands its memory back").freeze();
                     then_node.outside.count_copy(fetched);
                     then_node.outside.sieved.add_shared(1);
-                    scatter(&source, within.as_ref(), &mut memory, to.as_deref())
+                    let plan = scattering((&source, within.as_ref()), (&memory, to.as_deref()));
+                    scatter(&plan, &source, &mut memory);
+                    plan.bytes() as usize
                 });
                 finish(moved, memory);
             };
@@ -197,15 +234,19 @@ pub(crate) fn get(
     Status::Complete
 }
 
-/// Copies what is selected of a source to where a layout selects, or side by side; either may be longer. Returns how many bytes that were.
-fn scatter(source: &Memory, from: Option<&Raw>, into: &mut MemoryMut, to: Option<&Raw>) -> usize {
+/// The plan from what is selected of a source to where a layout selects, or side by side; either may be longer.
+fn scattering((source, from): (&Memory, Option<&Raw>), (into, to): (&MemoryMut, Option<&Raw>)) -> Plan {
     let whole = |len: usize| Raw::bytes_of(len as u64);
-    let copied = whole(source.len()).and_then(|all| {
+    let plan = whole(source.len()).and_then(|all| {
         let room = whole(into.len())?;
-        let plan = Plan::beginning(from.unwrap_or(&all), to.unwrap_or(&room))?;
-        selected::copy(&plan, source, into).map(|()| plan.bytes() as usize)
+        Plan::beginning(from.unwrap_or(&all), to.unwrap_or(&room))
     });
-    copied.unwrap_or_else(|error| unreachable!("the layouts were checked: {error}"))
+    plan.unwrap_or_else(|error| unreachable!("the layouts were checked: {error}"))
+}
+
+fn scatter(plan: &Plan, source: &Memory, into: &mut MemoryMut) {
+    let copied = selected::copy(plan, source, into);
+    copied.unwrap_or_else(|error| unreachable!("the layouts were checked: {error}"));
 }
 
 /// Memory of the runtime for a length that a peer says.
@@ -220,23 +261,4 @@ pub(super) fn room(node: &Node, bytes: u64) -> Result<MemoryMut, String> {
 
 fn in_words(error: LayoutError) -> String {
     format!("a layout: {error}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn short_layouts_are_planned_once_for_a_pair_and_long_lists_each_time() {
-        let double = Raw::bytes_of(8).expect("bytes");
-        let every = |stride| Arc::new(double.vector(10, 1, stride).expect("it fits"));
-        let squares: Vec<i64> = (0..100).map(|place| place * place).collect();
-        let list = Arc::new(double.indexed_block(1, &squares).expect("it fits"));
-        let planned = |from: &Arc<Raw>, to: &Arc<Raw>| planned(from, to).expect("a plan");
-        let there = planned(&every(2), &every(3));
-        let back = planned(&every(3), &every(2));
-        assert!(Arc::ptr_eq(&there, &planned(&every(2), &every(3))), "equal layouts are the same pair");
-        assert!(!Arc::ptr_eq(&there, &back));
-        assert!(!Arc::ptr_eq(&planned(&list, &list), &planned(&list, &list)));
-    }
 }

@@ -19,6 +19,7 @@ pub(crate) mod deregistration;
 mod destination;
 mod gathering;
 pub(crate) mod laid_out;
+mod planned;
 mod posted_call;
 pub(crate) mod receive;
 pub(crate) mod remote_memory;

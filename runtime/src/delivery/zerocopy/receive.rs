@@ -62,18 +62,7 @@ pub(crate) fn land(
     }
 }
 
-/// Whether an argument of a call without posts is long and has to be packed here, in one go.
-pub(crate) fn packs_long(call: &Call) -> bool {
-    let Some(Nocopy::Described(descriptors)) = call.nocopy.as_deref() else { return false };
-    let is_packed = |kind: &NocopyKind, descriptor: &Descriptor| {
-        *kind == NocopyKind::Received
-            && matches!(descriptor, Descriptor::Lent { layout: Some(_), .. })
-            && descriptor.bytes() >= LONG_BYTES_MIN
-    };
-    call.entry.nocopy.iter().zip(descriptors).any(|(kind, descriptor)| is_packed(kind, descriptor))
-}
-
-/// Plans the way of an argument from the same process. A long copy goes the way of memory that this node has lent to itself, so that no
+/// Plans the way of an argument from the same process: it is handed over, or copied once to where it is to be. A long copy goes the way of memory that this node has lent to itself, so that no
 /// PE waits for it.
 fn plan_here(
     node: &Arc<Node>,
@@ -86,29 +75,15 @@ fn plan_here(
     if is_long_copy {
         return plan(node, kind, lend_or_copy(node, leaving, None), given);
     }
-    land_here(node, kind, leaving, given).map(Plan::Ready)
-}
-
-/// Lands an argument from the same process: hands it over, or copies it once to where it is to be.
-fn land_here(
-    node: &Node,
-    kind: NocopyKind,
-    leaving: Leaving,
-    given: Option<PostedMemory>,
-) -> Result<Arrived, String> {
     if kind == NocopyKind::Viewed || given.is_none() && leaving.layout.is_none() {
-        return Ok(leaving.into());
+        return Ok(Plan::Ready(leaving.into()));
     }
     let Leaving { memory, layout, release, .. } = leaving;
     if let (Some(release), Some(given)) = (&release, &given) {
         release.take(given.bytes as u64);
     }
-    let source = Source { memory, layout };
-    let arrived = source.land(node, given);
     // The memory goes before the release that tells of it.
-    drop(source);
-    drop(release);
-    arrived
+    Source { memory, layout }.bring(node, given, |_| drop(release))
 }
 
 fn plan(
@@ -190,9 +165,7 @@ fn plan_laid_out(
             let release = Some(release_to(node, lender, offered));
             return Ok(Plan::Ready(Arrived::Received { memory, layout, release }));
         }
-        let arrived = Source { memory, layout }.land(node, given)?;
-        send_release(node, lender, taken);
-        return Ok(Plan::Ready(arrived));
+        return Source { memory, layout }.bring(node, given, move |node| send_release(node, lender, taken));
     }
     let (offset, span, layout) = match layout {
         None => (0, taken, None),

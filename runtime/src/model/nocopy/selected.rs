@@ -5,7 +5,8 @@
 //! (see `buffer/parts.rs`) with the part's own.
 
 use super::buffer::Element;
-use chare_layout::{LayoutError, Plan, Raw};
+use chare_layout::{LayoutError, Pieces, Plan, Raw};
+use chare_lrts::reach::{PIECE_BYTES, PiecewiseCopy};
 use chare_lrts::{Memory, MemoryMut};
 
 /// The selected elements in the layout's order, piece by piece; none where a piece is not whole elements, each aligned.
@@ -35,6 +36,43 @@ pub(crate) fn copy(plan: &Plan, source: &Memory, target: &mut MemoryMut) -> Resu
     // target's, which is exclusive, from touching what is selected there; so the two share no byte.
     unsafe { plan.run(source.address(), target.address()) };
     Ok(())
+}
+
+/// A copy by a plan made of the memories' layouts, in pieces that threads share.
+pub(crate) struct CopyOfSelected {
+    pieces: Pieces,
+    source: Memory,
+    target: MemoryMut,
+}
+
+impl CopyOfSelected {
+    /// # Errors
+    /// A layout that selects what lies outside its memory.
+    pub(crate) fn new(plan: &Plan, source: Memory, target: MemoryMut) -> Result<Self, LayoutError> {
+        plan.check_bounds(source.len() as u64, target.len() as u64)?;
+        Ok(Self { pieces: plan.pieces(PIECE_BYTES as u64), source, target })
+    }
+
+    /// The memory that was written, once the copy is over. The source's handle goes.
+    pub(crate) fn into_target(self) -> MemoryMut {
+        self.target
+    }
+}
+
+impl PiecewiseCopy for CopyOfSelected {
+    fn len(&self) -> usize {
+        self.pieces.len()
+    }
+
+    fn bytes(&self, piece: usize) -> usize {
+        self.pieces.bytes(piece) as usize
+    }
+
+    unsafe fn copy(&self, piece: usize) {
+        // SAFETY: as in `copy`: the bounds were checked, and the value has both handles to itself; of the threads that copy, each has
+        // another piece, by the caller's promise.
+        unsafe { self.pieces.run(piece, self.source.address(), self.target.address()) };
+    }
 }
 
 /// Copies by a plan into elements side by side.

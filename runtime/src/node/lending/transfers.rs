@@ -2,6 +2,7 @@
 
 use crate::model::nocopy::{Leaving, Release};
 use crate::node::lending::registration_cache::{Cache, Ended};
+use chare_lrts::reach::{PiecewiseCopy, Reach};
 use chare_lrts::{
     Completion, Get, Held, Lrts, Memory, MemoryId, MemoryMut, Posted, Put, Refused, RegionKey, Regions, Token,
 };
@@ -169,6 +170,12 @@ impl Transfers {
     ) -> Status {
         let token = self.running.lock().insert(then) as Token;
         self.start(network, Operation::Put(Put { key, offset, from, token }))
+    }
+
+    /// Carries out a copy within this process in pieces, then runs `then`, when nobody here holds `pieces` any more.
+    pub(crate) fn copy_pieces(&self, network: &Reach, pieces: Arc<dyn PiecewiseCopy>, then: Then) {
+        let token = self.running.lock().insert(then) as Token;
+        network.copy_pieces(pieces, token);
     }
 
     fn start(&self, network: &dyn Lrts, operation: Operation) -> Status {
