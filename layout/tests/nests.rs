@@ -132,11 +132,22 @@ proptest! {
                 prop_assert_eq!(buffer[*place], *byte);
                 expected[*place] = *byte;
             }
+            let range = at as u64..(at + packed) as u64;
+            let mut by_plan = vec![0; packed];
+            copy(&Plan::pack_range(cursor.layout(), range.clone()).expect("within"), &buffer, &mut by_plan)
+                .expect("the buffer holds it");
+            prop_assert_eq!(&by_plan, &chunk[..packed]);
             let runs: u64 = cursor.layout().runs_within(at as u64, packed as u64).map(|run| run.1).sum();
             prop_assert_eq!(runs, packed as u64);
             if map.is_injective() {
                 prop_assert_eq!(into.unpack(&chunk[..packed], &mut target), Ok(packed));
                 prop_assert_eq!(&target, &expected);
+                let plan = Plan::unpack_range(cursor.layout(), range).expect("within");
+                let mut again = vec![0xee; len];
+                copy(&plan, &by_plan, &mut again).expect("the buffer has room");
+                let mut alone = vec![0xee; len];
+                places[at..at + packed].iter().zip(&chunk).for_each(|(place, byte)| alone[*place] = *byte);
+                prop_assert_eq!(&again, &alone);
             }
         }
     }

@@ -15,7 +15,8 @@ pub(crate) mod pieces;
 
 use crate::plan::nest::{Nest, Pair, Pairs, common};
 use crate::value::op::{Body, Op};
-use crate::{LayoutError, Raw};
+use crate::{LayoutError, Raw, value};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Copies from one layout to another.
@@ -147,6 +148,53 @@ impl Plan {
         Self::new(&Raw::bytes_of(target.bytes())?, target)
     }
 
+    /// Copies a range of the stream of `source` to one piece of memory, from its first byte on.
+    ///
+    /// ```
+    /// use chare_layout::{Layout, Plan, copy};
+    /// # fn main() -> Result<(), chare_layout::LayoutError> {
+    /// let every_other = Layout::<u8>::vector(4, 1, 2)?;
+    /// let mut chunk = [0; 2];
+    /// copy(&Plan::pack_range(every_other.raw(), 1..3)?, &[1, 2, 3, 4, 5, 6, 7], &mut chunk)?;
+    /// assert_eq!(chunk, [3, 5]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Cost: as [`Plan::new`], and the lists of the range are copied.
+    ///
+    /// # Errors
+    /// [`LayoutError::TooLong`] if the stream ends before.
+    pub fn pack_range(source: &Raw, range: Range<u64>) -> Result<Self, LayoutError> {
+        let (ops, dense) = (Self::ranged(source, &range)?, dense(&range));
+        let bytes = range.end - range.start;
+        let steps = Builder::default().build(&ops, &dense, bytes);
+        Ok(Self { steps, bytes, source: (source.origin(), source.end()), target: (0, bytes as i64) })
+    }
+
+    /// Copies one piece of memory, from its first byte on, to where a range of the stream of `target` goes.
+    ///
+    /// Cost: as [`Plan::pack_range`].
+    ///
+    /// # Errors
+    /// [`LayoutError::TooLong`] if the stream ends before, and those of [`Raw::check_target`].
+    pub fn unpack_range(target: &Raw, range: Range<u64>) -> Result<Self, LayoutError> {
+        target.check_target()?;
+        let (ops, dense) = (Self::ranged(target, &range)?, dense(&range));
+        let bytes = range.end - range.start;
+        let steps = Builder::default().build(&dense, &ops, bytes);
+        Ok(Self { steps, bytes, source: (0, bytes as i64), target: (target.origin(), target.end()) })
+    }
+
+    /// # Errors
+    /// [`LayoutError::TooLong`] if the stream of a layout ends before a range does.
+    fn ranged(layout: &Raw, range: &Range<u64>) -> Result<Vec<Op>, LayoutError> {
+        if range.start > range.end || range.end > layout.bytes() {
+            return Err(LayoutError::TooLong { have: range.end, room: layout.bytes() });
+        }
+        Ok(value::range::range(&layout.ops, range.clone()))
+    }
+
     /// Bytes that it copies.
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -164,6 +212,12 @@ impl Plan {
         }
         Ok(())
     }
+}
+
+/// One piece of memory for the bytes of a range.
+fn dense(range: &Range<u64>) -> Vec<Op> {
+    let len = range.end - range.start;
+    if len == 0 { Vec::new() } else { vec![Op::block(0, len)] }
 }
 
 /// A side and how far it is consumed.

@@ -9,6 +9,7 @@ mod injective;
 mod lattice;
 pub(crate) mod limits;
 pub(crate) mod op;
+pub(crate) mod range;
 pub(crate) mod raw;
 pub(crate) mod runs;
 pub(crate) mod sums;
