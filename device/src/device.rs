@@ -6,6 +6,7 @@ use crate::memory::block::Block;
 use crate::memory::mapping::Domain;
 use crate::memory::pinned::Pinned;
 use crate::memory::pool::Pool;
+use crate::memory::span::Span;
 use crate::stream::Stream;
 use crate::words::error::DeviceError;
 use crate::words::info::Info;
@@ -70,6 +71,12 @@ impl Device {
     /// [`DeviceError::Refused`] and [`DeviceError::Lost`].
     pub fn stream(&self, priority: Priority) -> Result<Stream, DeviceError> {
         Ok(Stream::new(self.0.backend.info(), self.0.backend.queue(priority)?))
+    }
+
+    /// # Errors
+    /// [`DeviceError::Foreign`] if it is memory of another device.
+    pub(crate) fn check_memory(&self, span: &Span) -> Result<(), DeviceError> {
+        DeviceError::check_owner(self.0.backend.info(), "memory", span.arena().owner())
     }
 
     /// Maps an arena that this or another process has [exported](Arena::export), of `bytes` bytes. Who exported it says which of them are

@@ -54,6 +54,7 @@ mod words;
 pub use buffer::exclusive::DeviceBufferMut;
 pub use buffer::landed::Landed;
 pub use buffer::shared::DeviceBuffer;
+pub use buffer::uses::Uses;
 #[cfg(feature = "cuda")]
 pub use cuda::Cuda;
 pub use device::Device;

@@ -108,6 +108,16 @@ impl Stream {
         self.queue.call(Box::new(move || bell.ring()))
     }
 
+    /// Has the stream call when it has done all that it was given so far, or the device is lost: an [event](Self::record) that was recorded
+    /// before says which, later. The closure runs on a thread that serves others, too: it must not wait, and must not use the device, nor
+    /// its events.
+    ///
+    /// # Errors
+    /// [`DeviceError::Refused`] and [`DeviceError::Lost`]: it will not call.
+    pub fn call(&self, call: impl FnOnce() + Send + 'static) -> Result<(), DeviceError> {
+        self.queue.call(Box::new(call))
+    }
+
     /// A future that is over when the stream has done all that it was given so far, for any executor. It need not be awaited; whoever drops
     /// it is woken no more. An entry of a chare awaits it by `chare::io`, which counts for quiescence.
     ///
@@ -146,9 +156,6 @@ impl Stream {
     }
 
     fn check_owner(&self, what: &'static str, owner: &Arc<Info>) -> Result<(), DeviceError> {
-        if Arc::ptr_eq(owner, &self.owner) {
-            return Ok(());
-        }
-        Err(DeviceError::Foreign { what, owner: owner.to_string(), device: self.owner.to_string() })
+        DeviceError::check_owner(&self.owner, what, owner)
     }
 }

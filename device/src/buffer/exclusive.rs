@@ -3,8 +3,9 @@
 
 use crate::buffer::landed::Landed;
 use crate::buffer::order::Order;
-use crate::buffer::shared::DeviceBuffer;
+use crate::buffer::shared::{DeviceBuffer, is_whole};
 use crate::device::Device;
+use crate::memory::pinned::Pinned;
 use crate::memory::span::Span;
 use crate::stream::Stream;
 use crate::words::error::DeviceError;
@@ -78,6 +79,16 @@ impl<T: Pod> DeviceBufferMut<T> {
     /// Elements of memory that nobody else has, once `order` is over.
     fn of(device: Device, span: Span, order: Order) -> Self {
         Self { device, span, order, elements: PhantomData }
+    }
+
+    /// The device whose memory it is.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The same memory as bytes.
+    pub fn into_bytes(self) -> DeviceBufferMut<u8> {
+        DeviceBufferMut::of(self.device, self.span, self.order)
     }
 
     /// How many elements it has.
@@ -217,6 +228,31 @@ impl<T: Pod> DeviceBufferMut<T> {
         let given = command(&self.span);
         self.order.after(on);
         given
+    }
+}
+
+impl DeviceBufferMut<u8> {
+    /// The bytes as elements.
+    ///
+    /// # Errors
+    /// The same bytes, where they are no whole number of elements, each aligned.
+    pub fn typed<T: Pod>(self) -> Result<DeviceBufferMut<T>, Self> {
+        if !is_whole::<T>(&self.span) {
+            return Err(self);
+        }
+        Ok(DeviceBufferMut::of(self.device, self.span, self.order))
+    }
+
+    /// Copies by a plan from pinned memory, which is given back to its pool when the command is over.
+    ///
+    /// # Errors
+    /// Those of [`Stream::step`]. If the device refuses, some of it may be written.
+    pub fn unstage(&mut self, on: &Stream, plan: &Arc<Plan>, from: Pinned) -> Result<(), DeviceError> {
+        self.used(on, |span| {
+            // SAFETY: as in `write`; nobody else has a share in the pinned memory that could be used to write it, and it goes with the
+            // command.
+            unsafe { on.step(plan, &from.span(), span) }
+        })
     }
 }
 

@@ -35,4 +35,13 @@ impl<T: Pod> Landed<T> {
         }
         Ok(self.pinned.bytes().map(|bytes| bytemuck::cast_slice(bytes)))
     }
+
+    /// The pinned memory with the elements in it, or the same value while the stream is not that far.
+    ///
+    /// # Errors
+    /// [`DeviceError::Lost`]: they will never be there.
+    pub fn into_pinned(self) -> Result<Result<Pinned, Self>, DeviceError> {
+        let is_complete = self.event.is_complete()?;
+        Ok(if is_complete { Ok(self.pinned) } else { Err(self) })
+    }
 }

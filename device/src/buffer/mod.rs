@@ -10,3 +10,4 @@ pub(crate) mod exclusive;
 pub(crate) mod landed;
 mod order;
 pub(crate) mod shared;
+pub(crate) mod uses;

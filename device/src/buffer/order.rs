@@ -48,6 +48,20 @@ impl Order {
         self.0.push(on.record().map_or_else(|_| Last::Stream(on.clone()), Last::Event));
     }
 
+    /// Whether all uses are known to be over.
+    ///
+    /// # Errors
+    /// [`DeviceError::Lost`].
+    pub(crate) fn is_over(&self) -> Result<bool, DeviceError> {
+        for last in &self.0 {
+            match last {
+                Last::Event(event) if event.is_complete()? => {}
+                Last::Event(_) | Last::Stream(_) => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
     /// The uses of two memories.
     pub(crate) fn join(&mut self, other: Self) {
         self.0.extend(other.0);

@@ -2,6 +2,7 @@
 
 use crate::words::info::Info;
 use chare_layout::LayoutError;
+use std::sync::Arc;
 
 /// Why a device did not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -111,6 +112,17 @@ impl DeviceError {
     /// A descriptor that `info`'s device cannot import.
     pub(crate) fn import(info: &Info, cause: impl ToString) -> Self {
         Self::Import { device: info.to_string(), cause: cause.to_string() }
+    }
+
+    /// Compares devices: what belongs to the one is of no use to the other.
+    ///
+    /// # Errors
+    /// [`DeviceError::Foreign`].
+    pub(crate) fn check_owner(device: &Arc<Info>, what: &'static str, owner: &Arc<Info>) -> Result<(), Self> {
+        if Arc::ptr_eq(owner, device) {
+            return Ok(());
+        }
+        Err(Self::Foreign { what, owner: owner.to_string(), device: device.to_string() })
     }
 
     /// Whether the device is gone: every later call returns the same.

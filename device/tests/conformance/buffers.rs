@@ -6,6 +6,7 @@ use chare_layout::{Layout, Plan};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 const LEN: usize = 20_000;
 
@@ -200,4 +201,78 @@ pub(crate) fn lengths_that_differ_are_refused(rig: &Rig) {
     let refused = short.copy_from(&stream, &long.freeze());
     assert_eq!(refused, Err(DeviceError::Lengths { from: 11, to: 10 }));
     assert!(arrived(buffer(rig, 0).read(&stream).expect("a read"), &stream).is_empty());
+}
+
+pub(crate) fn bytes_and_parts_share_memory_and_order(rig: &Rig) {
+    let (one, other) = (rig.stream(), rig.stream());
+    let mut field = DeviceBufferMut::<u32>::new(&rig.device, LEN).expect("memory");
+    let elements: Vec<u32> = (0..LEN as u32).collect();
+    field.write(&one, &elements).expect("a write");
+    let bytes = field.into_bytes();
+    assert_eq!(bytes.len(), 4 * LEN);
+    let field = bytes.typed::<u32>().expect("whole elements").freeze();
+    let (part, odd) = (field.part(10..30), field.clone().into_bytes().part(1..5));
+    assert_eq!((part.len(), part.address(), part.offset()), (20, field.address() + 40, field.offset() + 40));
+    let odd = odd.typed::<u32>().expect_err("not aligned");
+    assert!(odd.part(0..3).typed::<u8>().is_ok());
+    assert!(arrived(part.read(&other).expect("a read"), &other) == elements[10..30]);
+    let part = part.try_into_mut().expect_err("the whole is there");
+    drop((part, odd));
+    assert!(field.try_into_mut().is_ok(), "no part is left");
+}
+
+pub(crate) fn plans_stage_and_unstage(rig: &Rig) {
+    let stream = rig.stream();
+    let mut source = buffer(rig, LEN);
+    let bytes = pattern(LEN, 5);
+    source.write(&stream, &bytes).expect("a write");
+    let layout = Layout::<u8>::vector(1000, 3, 7).expect("it fits");
+    let staged = source.freeze().stage(&stream, &Arc::new(Plan::pack(layout.raw()).expect("a plan")));
+    let staged = staged.expect("a step");
+    finish(&stream);
+    let pinned = staged.into_pinned().expect("the device is there").expect("the stream is past it");
+    let mut target = buffer(rig, LEN);
+    target.write(&stream, &[0; LEN]).expect("a write");
+    let plan = Arc::new(Plan::unpack(layout.raw()).expect("a plan"));
+    target.unstage(&stream, &plan, pinned).expect("a step");
+    let landed = arrived(target.read(&stream).expect("a read"), &stream);
+    let is_selected = |at: usize| at % 7 < 3 && at < 7000;
+    let expected = bytes.iter().enumerate().map(|(at, byte)| if is_selected(at) { *byte } else { 0 });
+    assert!(landed.into_iter().eq(expected));
+}
+
+pub(crate) fn who_reads_waits_for_writes_that_were_told_later(rig: &Rig) {
+    let (writer, reader) = (rig.stream(), rig.stream());
+    let shared = buffer(rig, LEN).freeze();
+    // A kernel of the user's, as far as the buffer knows.
+    let staged = rig.staged(&pattern(LEN, 6));
+    copy(
+        &writer,
+        &staged.span(),
+        &shared.arena().part(shared.offset()..shared.offset() + LEN as u64).expect("it"),
+    );
+    shared.written(&writer).expect("a use");
+    assert!(arrived(shared.read(&reader).expect("a read"), &reader) == pattern(LEN, 6));
+}
+
+pub(crate) fn a_loan_ends_once_with_the_uses_that_are_left(rig: &Rig) {
+    let (writer, reader) = (rig.stream(), rig.stream());
+    let mut field = buffer(rig, LEN);
+    field.write(&writer, &pattern(LEN, 7)).expect("a write");
+    let shared = field.freeze();
+    let (told, ends) = channel();
+    let lent = shared.clone().lent(move |uses| told.send(uses).expect("somebody listens"));
+    let lent = lent.try_into_mut().expect_err("it is lent");
+    let read = lent.clone().read(&reader).expect("a read");
+    drop(lent);
+    let uses = ends.try_recv().expect("the last handle has gone");
+    // The handle that was lent went first.
+    let mut field = shared.try_into_mut().expect("it is the last handle");
+    field.write(&writer, &pattern(LEN, 8)).expect("a write");
+    let behind = rig.stream();
+    uses.before(&behind).expect("a wait");
+    finish(&behind);
+    assert_eq!(uses.are_over(), Ok(true));
+    assert!(arrived(read, &reader) == pattern(LEN, 7), "what was there when it was lent");
+    assert!(ends.try_recv().is_err(), "it ends once");
 }

@@ -21,7 +21,9 @@ macro_rules! suite {
             memory: memory_that_is_dropped_stays_until_the_stream_is_past pinned_memory_shows_its_bytes_to_one_owner
                 pinned_memory_has_a_bound device_memory_has_a_bound kept_memory_comes_back blocks_are_aligned_and_apart;
             buffers: streams_take_turns_on_a_buffer a_shared_buffer_is_read_by_many_and_written_after
-                parts_are_buffers_of_their_own steps_go_from_buffer_to_buffer what_a_stream_does_for_the_user_is_waited_for
+                parts_are_buffers_of_their_own bytes_and_parts_share_memory_and_order
+                plans_stage_and_unstage who_reads_waits_for_writes_that_were_told_later a_loan_ends_once_with_the_uses_that_are_left
+                steps_go_from_buffer_to_buffer what_a_stream_does_for_the_user_is_waited_for
                 zeros_are_written_in_order random_programs_do_what_they_say lengths_that_differ_are_refused
                 streams_of_other_devices_are_refused;
             processes: an_exported_arena_is_the_same_memory an_arena_outlives_its_exporter a_host_that_touches_device_memory_is_ended
