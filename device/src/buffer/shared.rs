@@ -147,7 +147,9 @@ impl<T: Pod> DeviceBuffer<T> {
     /// # Errors
     /// [`DeviceError::Foreign`] if it is a stream of another device, and those of [`Stream::wait`].
     pub fn before(&self, on: &Stream) -> Result<(), DeviceError> {
-        self.inner.written.lock().before(on, &self.span)
+        // Waited for without the lock: who is called by a stream may come here again.
+        let written = self.inner.written.lock().clone();
+        written.before(on, &self.span)
     }
 
     /// Has who writes it next wait for what the stream was given so far, and keeps its memory for that.

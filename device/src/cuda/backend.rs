@@ -18,11 +18,15 @@ pub(crate) struct CudaBackend {
 }
 
 impl CudaBackend {
+    /// How many devices the driver has found.
+    pub(crate) fn count() -> Result<u32, DeviceError> {
+        load().map_err(|cause| DeviceError::NoDevice { cause })?;
+        Primary::count().map_err(|code| DeviceError::NoDevice { cause: code.to_string() })
+    }
+
     /// A device, of which at most so many bytes are used.
     pub(crate) fn open(ordinal: u32, memory_bytes: u64, pinned_bytes: u64) -> Result<Self, DeviceError> {
-        load().map_err(|cause| DeviceError::NoDevice { cause })?;
-        let count = Primary::count();
-        let count = count.map_err(|code| DeviceError::NoDevice { cause: code.to_string() })?;
+        let count = Self::count()?;
         if ordinal >= count {
             let cause = format!("number {ordinal} was asked for, and the driver has {count}, counted from 0");
             return Err(DeviceError::NoDevice { cause });

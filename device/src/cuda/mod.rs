@@ -50,6 +50,14 @@ impl Default for Cuda {
 }
 
 impl Cuda {
+    /// How many devices the driver has found.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoDevice`] where there is no driver.
+    pub fn count() -> Result<u32, DeviceError> {
+        CudaBackend::count()
+    }
+
     /// Opens the device: loads the driver, retains the context and loads the kernels, which takes the driver a second where it has not
     /// compiled them before.
     ///
