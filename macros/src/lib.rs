@@ -69,6 +69,8 @@ use proc_macro2::TokenStream;
 /// | nothing | any message type | the value | the value |
 /// | `#[nocopy]` | `Received<T>` | `Vec<T>`, `Buffer<T>` or `SendBuffer<T>` | the sender's memory, or memory of the runtime |
 /// | `#[nocopy(post)]` | `Posted<T>` | the same | the buffer that the post method gave, filled |
+/// | `#[nocopy]` | `DeviceReceived<T>` | `SendDeviceBuffer<T>`, or as above | the sender's memory of the device, or memory of the PE's device |
+/// | `#[nocopy(post)]` | `DevicePosted<T>` | the same | the device buffer that the post method gave by `Post::post_device`, filled |
 /// | `#[reference]` | any that hashes | the value | the value: one of an awaited entry, by which its calls are told from each other |
 ///
 /// Documentation, `#[cfg]` and `#[deprecated]` of a method hold for the proxies' methods too. For every entry without

@@ -275,10 +275,10 @@ impl fmt::Display for Misuse {
                 out.write_str("#[nocopy] stands on an argument of a method that is marked #[entry]")
             }
             NocopyType => out.write_str(
-                "a #[nocopy] parameter is a `Received<T>` or a `ReceivedView<T>`; to receive into a buffer of your own, write #[nocopy(post)] and `Posted<T>`",
+                "a #[nocopy] parameter is a `Received<T>` or a `ReceivedView<T>`, or a `DeviceReceived<T>` on a device; to receive into a buffer of your own, write #[nocopy(post)] and `Posted<T>` or `DevicePosted<T>`",
             ),
             NocopyPostType => out.write_str(
-                "a #[nocopy(post)] parameter is a `Posted<T>`; to receive in place, write #[nocopy] and `Received<T>`",
+                "a #[nocopy(post)] parameter is a `Posted<T>`, or a `DevicePosted<T>` on a device; to receive in place, write #[nocopy] and `Received<T>` or `DeviceReceived<T>`",
             ),
             UnmarkedNocopy { mark } => write!(out, "a parameter of this type is received without a copy: mark it {mark}"),
 
@@ -305,7 +305,7 @@ impl fmt::Display for Misuse {
             ),
             TwoPosts { entry } => write!(out, "the entry `{entry}` has another post method already: keep one"),
             AsyncPost => out.write_str("a post method gives its buffers at once: remove `async`"),
-            PostReturn => out.write_str("a post method returns nothing: give each buffer with `Post::post`"),
+            PostReturn => out.write_str("a post method returns nothing: give each buffer with `Post::post`, or `Post::post_device` on a device"),
             PostParameters { entry, expected } => {
                 write!(out, "the post method of `{entry}` has these parameters: `({expected})`")
             }

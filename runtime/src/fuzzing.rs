@@ -116,6 +116,7 @@ impl Pair {
                     NodeId(index),
                     topology.clone(),
                     network,
+                    Devices::new(DeviceChoice::None, index, 1),
                     (2, Numbers::default()),
                     life::ABOVE,
                 )),

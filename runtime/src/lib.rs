@@ -67,6 +67,7 @@
 //! |---|---|
 //! | `launch` (default) | `run`: `+options` of the command line and their twins in the environment; `+n` and `chare-run`, which start processes |
 //! | `ofi`, `verbs`, `mpi` | backends, whose libraries are loaded at run time; building `verbs` needs cmake and libclang |
+//! | `cuda` | devices of NVIDIA, whose driver is loaded at run time; without it, there are software devices |
 //! | `ndarray` | layouts of the views of `ndarray` |
 //!
 //! Without `launch` there is no clap, and of tokio no more than two macros. A program then fills in a [`Config`] and runs it by
@@ -102,6 +103,7 @@ pub use api::context::{
     destroy, exit, flush_aggregated, future, my_node, my_pe, nodes, on_quiescence, path_to, pes, quiescence,
     readonly, reference, set_readonly,
 };
+pub use api::devices;
 pub use api::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
 pub use api::io::io;
 pub use api::job_handle::{Answer, JobHandle, LimitedJobHandle, job_handle};
@@ -130,6 +132,7 @@ pub use api::when::{Both, Trigger, When};
 /// assert_eq!(particles.len(), 10);
 /// ```
 pub use bytemuck;
+pub use chare_device::{DeviceBuffer, DeviceBufferMut, DeviceError};
 pub use chare_layout as layout;
 pub use chare_layout::{Layout, Partition};
 pub use chare_lrts::reach::ReachOptions;
@@ -153,10 +156,11 @@ pub use model::ids::{NodeId, PeId};
 pub use model::index::ArrayIndex;
 pub use model::index_range::indices;
 pub use model::nocopy::{
-    Buffer, BufferMut, BufferSelection, Completion, Element, Landing, MatchError, NocopyArgument,
-    NocopyLanding, NotJoined, NotPosted, NotSplit, Part, PartLayout, PartMut, Post, PostError, PostRefusal,
-    Posted, Received, ReceivedView, Registration, Rest, SendBuffer, SendPart, Sent, Several, SeveralMut,
-    Shown, SourceHandle, SourceSelection, Split, SplitAll, TargetHandle, TargetSelection,
+    Buffer, BufferMut, BufferSelection, Completion, DeviceLanding, DevicePosted, DeviceReceived, Element,
+    Landing, MatchError, NocopyArgument, NocopyLanding, NotJoined, NotPosted, NotSplit, Part, PartLayout,
+    PartMut, Post, PostError, PostRefusal, Posted, Received, ReceivedView, Registration, Rest, SendBuffer,
+    SendDeviceBuffer, SendPart, Sent, SentDevice, Several, SeveralMut, Shown, SourceHandle, SourceSelection,
+    Split, SplitAll, TargetHandle, TargetSelection,
 };
 pub use model::priority::Priority;
 pub use model::reduction::reducers::{

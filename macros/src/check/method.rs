@@ -314,8 +314,9 @@ fn check_parameter(
 
 /// Checks that the mark and the type of a parameter say the same.
 fn check_passing(passing: Passing, ty: &Type, errors: &mut Errors) {
-    let is_received = types::is_named(ty, "Received") || types::is_named(ty, "ReceivedView");
-    let is_posted = types::is_named(ty, "Posted");
+    let is_one_of = |names: &[&str]| names.iter().any(|name| types::is_named(ty, name));
+    let is_received = is_one_of(&["Received", "ReceivedView", "DeviceReceived"]);
+    let is_posted = is_one_of(&["Posted", "DevicePosted"]);
     match passing {
         Passing::Regular if is_received => errors.report(ty, Misuse::UnmarkedNocopy { mark: "#[nocopy]" }),
         Passing::Regular if is_posted => {

@@ -10,6 +10,7 @@ mod callbacks;
 pub(crate) mod collective;
 pub mod completion_detection;
 pub(crate) mod context;
+pub mod devices;
 pub(crate) mod direct;
 pub(crate) mod io;
 pub(crate) mod job_handle;

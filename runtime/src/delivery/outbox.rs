@@ -30,7 +30,7 @@ pub(crate) fn call<T: Message>(
     nocopy: Option<Box<Nocopy>>,
 ) {
     let is_plain =
-        options.is_default() && nocopy.as_deref().is_none_or(|nocopy| nocopy.is_ready(entry.has_posts()));
+        options.is_default() && nocopy.as_deref().is_none_or(|nocopy| nocopy.is_ready(entry.nocopy));
     let make = || {
         let arguments = Arguments::new(arguments);
         Call { target: *target, from: pe.id, entry, arguments, nocopy, reference: 0 }

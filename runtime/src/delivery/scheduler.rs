@@ -253,6 +253,7 @@ fn sleep(pe: &Pe) {
         has_work(pe)
             || node.has_ended()
             || node.network.has_copies()
+            || node.has_put_off()
             || (!was_congested && node.is_congested())
     };
     if node.topology.nodes() == 1 {

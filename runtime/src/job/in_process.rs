@@ -5,6 +5,7 @@ use super::pes::Pes;
 use crate::api::job_handle::{JobHandle, job_handle};
 use crate::model::error::JobError;
 use crate::node::Outcome;
+use crate::node::devices::DeviceChoice;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::reach::ReachOptions;
@@ -63,6 +64,22 @@ impl Job {
     pub fn mailbox(mut self, messages: u32) -> Self {
         let bound = NonZeroU32::new(messages).expect("a mailbox takes at least one message");
         self.options.mailbox = Some(bound);
+        self
+    }
+
+    /// Chooses the devices that its PEs are dealt, as `+device` does; of software devices also what goes wrong with them. Each node opens
+    /// them for itself, as processes of one host would.
+    ///
+    /// ```
+    /// use chare::devices::{self, DeviceChoice};
+    ///
+    /// let code = chare::Job::in_process(1, 2).device(DeviceChoice::software(2)).run(|| async {
+    ///     assert_eq!(devices::mine().expect("PE 0 has the first one").info().ordinal, 0);
+    /// });
+    /// assert_eq!(code.unwrap(), 0);
+    /// ```
+    pub fn device(mut self, choice: DeviceChoice) -> Self {
+        self.options.device = choice;
         self
     }
 

@@ -11,6 +11,7 @@ use crate::delivery::{polling, scheduler};
 use crate::model::error::JobError;
 use crate::model::ids::NodeId;
 use crate::model::topology::Topology;
+use crate::node::devices::{DeviceChoice, Devices};
 use crate::node::{Above, Ending, Node};
 use crate::pe::running::Running;
 use crate::pe::{Pe, panics};
@@ -49,6 +50,8 @@ pub(crate) struct NodeOptions {
     pub(crate) is_timed: bool,
     /// The bound of mailboxes between PEs, in messages of each other PE.
     pub(crate) mailbox: Option<NonZeroU32>,
+    /// The devices of the host.
+    pub(crate) device: DeviceChoice,
 }
 
 /// A node whose network is open and whose PEs do not run yet.
@@ -77,11 +80,9 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
         .map_err(JobError::Config)?;
     tell_of_paths(&topology, id, &network);
     let above = Above { is_timed: options.is_timed, mailbox_bound: options.mailbox, ..ABOVE };
-    Ok(ReadyNode {
-        node: Arc::new(Node::new(id, topology, network, (company.host_nodes, first_numbers), above)),
-        seats,
-        shuffle: options.shuffle,
-    })
+    let devices = Devices::new(options.device.clone(), company.host_first, pes);
+    let node = Node::new(id, topology, network, devices, (company.host_nodes, first_numbers), above);
+    Ok(ReadyNode { node: Arc::new(node), seats, shuffle: options.shuffle })
 }
 
 /// Tells that a node has met the others, and by which paths it reaches them.

@@ -2,6 +2,7 @@
 
 use super::cpus::CpuList;
 use super::pes::Pes;
+use crate::node::devices::DeviceChoice;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
 use chare_lrts::wrappers::FaultPlan;
 use std::net::SocketAddr;
@@ -57,6 +58,8 @@ pub struct Config {
     pub shuffle: Option<u64>,
     /// `+mailbox`: the messages that may wait for a PE from each other PE of its node; a PE that sends more waits.
     pub mailbox: Option<NonZeroU32>,
+    /// `+device`: the devices that the PEs of each host are dealt.
+    pub device: DeviceChoice,
     /// `+stats`: print counters per PE at the end.
     pub stats: bool,
     /// `+dashboard`: the address at which node 0 serves the job's dashboard.
@@ -88,6 +91,7 @@ impl Default for Config {
             pemap: None,
             shuffle: None,
             mailbox: None,
+            device: DeviceChoice::default(),
             stats: false,
             dashboard: None,
             program_arguments: Vec::new(),

@@ -1,6 +1,7 @@
 //! Job errors: the one error with which a job ends, which names what failed, where and why.
 
 use crate::model::ids::{NodeId, PeId};
+use chare_device::DeviceError;
 use chare_lrts::{LrtsError, TransferError};
 use thiserror::Error;
 
@@ -56,6 +57,16 @@ pub enum JobError {
         node: NodeId,
         /// The cause.
         cause: TransferError,
+    },
+    /// A device refused what an argument's way needs, or is lost.
+    #[error("{what} failed on {node}: {cause}")]
+    Device {
+        /// What was done, with the chare and the entry.
+        what: String,
+        /// The node on which it failed.
+        node: NodeId,
+        /// What the device says.
+        cause: DeviceError,
     },
     /// A node sent bytes that are no message.
     #[error(

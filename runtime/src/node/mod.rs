@@ -6,6 +6,7 @@ mod arrival;
 pub(crate) mod backpressure;
 pub(crate) mod credit;
 mod departures;
+pub(crate) mod devices;
 mod end;
 mod ending;
 mod firing;
@@ -37,6 +38,7 @@ use credit::Cost;
 use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
 use departures::Departures;
+use devices::Devices;
 use end::End;
 use held_back::HeldBack;
 use large_messages::LargeMessages;
@@ -128,7 +130,8 @@ pub(crate) struct Node {
     pub(crate) held_back: HeldBack,
     mailboxes: Vec<Arc<CachePadded<Mailbox>>>,
     pub(crate) departures: Departures<Packed>,
-    /// Work of arrivals that takes long.
+    pub(crate) devices: Devices,
+    /// Work of arrivals that takes long, and of streams of devices that are far enough.
     put_off: SegQueue<PutOff>,
     look: Look,
     open_all: OpenAll,
@@ -141,11 +144,12 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// A node, one of `host_nodes` that share the memory of their host, in a job that begins with these numbers.
+    /// A node, one of `host_nodes` that share the memory of their host, with its devices, in a job that begins with these numbers.
     pub(crate) fn new(
         id: NodeId,
         topology: Topology,
         network: Reach,
+        devices: Devices,
         (host_nodes, first_numbers): (u32, Numbers),
         Above { look, open_all, services, is_timed, mailbox_bound }: Above,
     ) -> Self {
@@ -175,6 +179,7 @@ impl Node {
             topology,
             allowance,
             headroom: Headroom::new(host_nodes),
+            devices,
             put_off: SegQueue::new(),
             look,
             open_all,
@@ -333,11 +338,28 @@ impl Node {
         self.put_off.push(work);
     }
 
+    /// Leaves work to whichever PE looks at the network next, from any thread, such as one of a device's streams; wakes a PE if all sleep.
+    /// Work that comes when the job has ended is dropped.
+    pub(crate) fn later(&self, work: PutOff) {
+        if self.has_ended() {
+            return;
+        }
+        self.put_off.push(work);
+        if !self.mailboxes.iter().any(|mailbox| mailbox.wake_parked()) {
+            self.wake_all();
+        }
+    }
+
+    /// Whether work was put off.
+    #[inline]
+    pub(crate) fn has_put_off(&self) -> bool {
+        !self.put_off.is_empty()
+    }
+
     /// Does the work that was put off; returns whether there was any.
     #[inline]
     pub(crate) fn catch_up(self: &Arc<Self>) -> bool {
-        !self.put_off.is_empty()
-            && std::iter::from_fn(|| self.put_off.pop()).map(|work| work(self)).count() > 0
+        self.has_put_off() && std::iter::from_fn(|| self.put_off.pop()).map(|work| work(self)).count() > 0
     }
 
     /// [`Transfers::get`] over this node's network.

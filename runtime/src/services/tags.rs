@@ -102,7 +102,7 @@ impl Tags {
         // Unlocked: the call may start here.
         drop(outstanding);
         if let Outstanding::Post { slot, .. } = slot {
-            slot.fill(landing.into_posted());
+            slot.fill(landing.into_posted().into());
         }
         Ok(())
     }
@@ -115,6 +115,9 @@ impl Tags {
     ) -> Result<(), MatchError<T>> {
         let elements = ElementType::of::<T>();
         let refuse = |post, buffer, cause| Err(MatchError { post, buffer, cause });
+        if let Err(cause) = post.check_memory(false) {
+            return refuse(post, None, cause);
+        }
         let mut outstanding = self.0.lock();
         let waiting = match outstanding.entry((scope, tag)) {
             Entry::Vacant(free) => {
@@ -137,7 +140,7 @@ impl Tags {
                 drop(outstanding);
                 match fits(given.bytes / size_of::<T>(), post.len()) {
                     Ok(()) => {
-                        post.into_slot().fill(given);
+                        post.into_slot().fill(given.into());
                         Ok(())
                     }
                     Err(cause) => refuse(post, BufferMut::from_memory(given.memory).ok(), cause),

@@ -1,7 +1,7 @@
 //! Parts that all handles share: arguments taken in, registrations looked up, equality.
 
-use crate::delivery::zerocopy::{laid_out, send};
-use crate::model::nocopy::{Few, Leaving, Outgoing};
+use crate::delivery::zerocopy::{device, laid_out, send};
+use crate::model::nocopy::{Few, Leaving, Local, Outgoing, OutgoingMemory};
 use crate::model::registry::{self, Chare, Constructor, registry};
 use crate::pe::Pe;
 use chare_layout::RawPartition;
@@ -34,16 +34,21 @@ pub(super) type ConstructorArguments<C> = <<C as Chare>::Constructor as Construc
 ///
 /// # Panics
 /// If one is dealt out.
-pub(super) fn take_charge(nocopy: impl IntoIterator<Item = Outgoing>) -> Few<Leaving> {
+pub(super) fn take_charge(nocopy: impl IntoIterator<Item = Outgoing>) -> Few<Local> {
     let mut leaving = Few::new();
     // Pushed one by one: `collect` would reckon with many.
     Pe::current(|pe| {
         for outgoing in nocopy {
-            assert!(
-                outgoing.dealt.is_none(),
-                "`SendBuffer::each` deals a buffer out to many: `SendBuffer::only` sends one chare its part"
-            );
-            leaving.push(send::take_charge(&pe.node, outgoing));
+            leaving.push(match outgoing {
+                Outgoing::Host(outgoing) => {
+                    assert!(
+                        outgoing.dealt.is_none(),
+                        "`SendBuffer::each` deals a buffer out to many: `SendBuffer::only` sends one chare its part"
+                    );
+                    Local::Host(send::take_charge(&pe.node, outgoing))
+                }
+                Outgoing::Device(outgoing) => Local::Device(device::take_charge(&pe.node, outgoing)),
+            });
         }
     });
     leaving
@@ -57,12 +62,18 @@ pub(super) struct ForMany {
 }
 
 /// Takes charge of the nocopy arguments that go to many: what layouts select is packed here, once for all.
+///
+/// # Panics
+/// If one lies on a device.
 pub(super) fn take_charge_for_many(nocopy: impl IntoIterator<Item = Outgoing>) -> ForMany {
-    let mut outgoing: Vec<Outgoing> = nocopy.into_iter().collect();
+    let host = |outgoing: Outgoing| outgoing.expect_host("a call of many");
+    let mut outgoing: Vec<OutgoingMemory> = nocopy.into_iter().map(host).collect();
     let dealt: Vec<_> = outgoing.iter_mut().map(|one| one.dealt.take()).collect();
     let dealt = dealt.iter().any(Option::is_some).then(|| dealt.into());
-    let leaving = take_charge(outgoing);
-    let nocopy = Pe::current(|pe| leaving.into_iter().map(|one| laid_out::packed(&pe.node, one)).collect());
+    let nocopy = Pe::current(|pe| {
+        let leaving = outgoing.into_iter().map(|one| send::take_charge(&pe.node, one));
+        leaving.map(|one| laid_out::packed(&pe.node, one)).collect()
+    });
     ForMany { nocopy, dealt }
 }
 

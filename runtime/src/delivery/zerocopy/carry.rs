@@ -78,7 +78,7 @@ impl Carried {
 
     /// The argument for one member. A member that reads this process's copy keeps nobody else waiting.
     pub(crate) fn for_member(&self) -> Leaving {
-        let own_copy = matches!(self.whose, Whose::Copied) && self.kind != NocopyKind::Posted;
+        let own_copy = matches!(self.whose, Whose::Copied) && !self.kind.is_posted();
         let release = if own_copy { None } else { self.release.clone() };
         let is_copy = matches!(self.whose, Whose::Copied);
         Leaving { is_copy, ..Leaving::plain(self.memory.clone(), release) }
@@ -240,6 +240,7 @@ fn plan(
                 key.node
             ));
         }
+        Descriptor::Device(_) => return Err(format!("{lender} sends many a buffer of a device")),
     };
     let registration = Registration::Lazily;
     let in_place = if into.is_none() { view(node, &key)? } else { None };

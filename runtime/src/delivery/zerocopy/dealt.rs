@@ -5,7 +5,7 @@
 
 use crate::model::call_options::CallOptions;
 use crate::model::ids::Target;
-use crate::model::nocopy::Leaving;
+use crate::model::nocopy::{Leaving, Local};
 use crate::pe::Pe;
 use chare_layout::{Raw, RawPartition};
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// A member without a part, and a partition of other memory, in words.
-pub(crate) fn for_member<N: FromIterator<Leaving>>(
+pub(crate) fn for_member<N: FromIterator<Local>>(
     pe: &Pe,
     options: &CallOptions,
     nocopy: &[Leaving],
     member: Target,
 ) -> Result<N, String> {
-    let Some(dealt) = options.dealt() else { return Ok(nocopy.iter().cloned().collect()) };
+    let Some(dealt) = options.dealt() else { return Ok(nocopy.iter().cloned().map(Local::from).collect()) };
     let deal = |(leaving, partition): (&Leaving, &Option<RawPartition>)| match partition {
-        Some(partition) => take(leaving, part_of(pe, partition, member)?),
-        None => Ok(leaving.clone()),
+        Some(partition) => take(leaving, part_of(pe, partition, member)?).map(Local::from),
+        None => Ok(leaving.clone().into()),
     };
     nocopy.iter().zip(dealt).map(deal).collect()
 }

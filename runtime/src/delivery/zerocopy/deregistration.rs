@@ -69,7 +69,8 @@ mod tests {
                 let (sent, on_sent) = crate::future::<Sent<u8>>();
                 let buffer = SendBuffer::from(vec![1; 100]).registration(registration).on_sent(on_sent);
                 let buffer = if keep { buffer.keep_registered() } else { buffer };
-                let lent = node.transfers.lend(regions, send::take_charge(&node, buffer.erase()));
+                let leaving = send::take_charge(&node, buffer.erase().expect_host("this test"));
+                let lent = node.transfers.lend(regions, leaving);
                 let (key, token) = lent.unwrap_or_else(|_| unreachable!("there is room"));
                 let claim = regions.claim(&key, 0, key.len, ClaimMode::Read).expect("it is live");
 

@@ -8,6 +8,7 @@ use super::remote_memory::fetch;
 use crate::model::error::JobError;
 use crate::model::nocopy::Few;
 use crate::node::Node;
+use chare_device::DeviceError;
 use chare_lrts::{MemoryMut, RegionKey};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -23,8 +24,40 @@ pub(super) enum Plan<T> {
 /// Closure that begins the work which brings an argument, and tells its end to the other closure.
 pub(super) type Begin<T> = Box<dyn FnOnce(&Arc<Node>, Finish<T>) + Send>;
 
-/// Closure that takes the argument, or hears in words why it does not come.
-pub(super) type Finish<T> = Box<dyn FnOnce(&Arc<Node>, Result<T, String>) + Send>;
+/// Closure that takes the argument, or hears why it does not come.
+pub(super) type Finish<T> = Box<dyn FnOnce(&Arc<Node>, Result<T, Failure>) + Send>;
+
+/// The reason that an argument cannot come.
+pub(super) enum Failure {
+    /// It does not fit, in words.
+    Words(String),
+    Device(DeviceError),
+}
+
+impl Failure {
+    /// Ends the job. `what` names the transfer.
+    pub(super) fn end(self, node: &Node, what: String) {
+        let node_id = node.id;
+        node.fail(match self {
+            Self::Words(cause) => {
+                JobError::Delivery { what, pe: node.topology.pe(node_id, 0), node: node_id, cause }
+            }
+            Self::Device(cause) => JobError::Device { what, node: node_id, cause },
+        });
+    }
+}
+
+impl From<String> for Failure {
+    fn from(cause: String) -> Self {
+        Self::Words(cause)
+    }
+}
+
+impl From<DeviceError> for Failure {
+    fn from(cause: DeviceError) -> Self {
+        Self::Device(cause)
+    }
+}
 
 /// Closure that makes an argument of the memory that was filled for it, or says in words why it cannot.
 type Arrive<T> = Box<dyn FnOnce(&Arc<Node>, MemoryMut) -> Result<T, String> + Send>;
@@ -64,9 +97,9 @@ impl<T: Send + 'static> Gathering<T> {
     /// Plans the way in which each argument comes here.
     ///
     /// # Errors
-    /// The first plan that cannot be made, in words.
+    /// That of the first plan that cannot be made.
     #[inline]
-    pub(super) fn plan(plans: impl Iterator<Item = Result<Plan<T>, String>>) -> Result<Self, String> {
+    pub(super) fn plan<E>(plans: impl Iterator<Item = Result<Plan<T>, E>>) -> Result<Self, E> {
         let mut gathering = Self { here: Few::new(), missing: Vec::new() };
         for (position, plan) in plans.enumerate() {
             match plan? {
@@ -99,13 +132,10 @@ impl<T: Send + 'static> Gathering<T> {
         let waiting = Arc::new(Mutex::new(Some(Unfinished { slots, missing: missing.len(), then })));
         for (position, missing) in missing {
             let (waiting, failed) = (Arc::clone(&waiting), what.clone());
-            let finish = move |node: &Arc<Node>, argument: Result<T, String>| {
+            let finish = move |node: &Arc<Node>, argument: Result<T, Failure>| {
                 let argument = match argument {
                     Ok(argument) => argument,
-                    Err(cause) => {
-                        let (what, pe) = (failed(), node.topology.pe(node.id, 0));
-                        return node.fail(JobError::Delivery { what, pe, node: node.id, cause });
-                    }
+                    Err(failure) => return failure.end(node, failed()),
                 };
                 let complete = {
                     let mut waiting = waiting.lock();
@@ -119,7 +149,8 @@ impl<T: Send + 'static> Gathering<T> {
                 Missing::Begin(begin) => begin(node, Box::new(finish)),
                 Missing::Fetch(Fetch { key, offset, into, bytes, arrive }) => {
                     fetch(node, what.clone(), (key, offset), (into, bytes), move |node, memory| {
-                        finish(node, arrive(node, memory));
+                        let argument = arrive(node, memory).map_err(Failure::Words);
+                        finish(node, argument);
                     });
                 }
             }

@@ -10,7 +10,7 @@
 //!
 //! A layout from another node is an allegation: its decoding bounds its size, and here its bounds are checked against the memory.
 
-use super::gathering::Plan as Way;
+use super::gathering::{Failure, Plan as Way};
 use super::planned::{planned, planned_to_pack};
 use crate::model::envelope::frame::{self, Header};
 use crate::model::nocopy::selected::{self, CopyOfSelected};
@@ -88,7 +88,8 @@ impl Source {
         count_step(node, &plan);
         Ok(Way::Begin(Box::new(move |node, finish| {
             in_pieces(node, copy, move |node, copied, memory| {
-                let arrived = copied.map(|_| landed(memory)).map_err(|cause| cause.to_string());
+                let arrived =
+                    copied.map(|_| landed(memory)).map_err(|cause| Failure::Words(cause.to_string()));
                 after(node);
                 finish(node, arrived);
             });
@@ -259,6 +260,6 @@ pub(super) fn room(node: &Node, bytes: u64) -> Result<MemoryMut, String> {
     node.network.allocate_announced(bytes).ok_or_else(none)
 }
 
-fn in_words(error: LayoutError) -> String {
+pub(super) fn in_words(error: LayoutError) -> String {
     format!("a layout: {error}")
 }

@@ -6,9 +6,7 @@ use crate::base::allowance::Purpose;
 use crate::model::envelope::Call;
 use crate::model::error::JobError;
 use crate::model::ids::{PeId, Target};
-use crate::model::nocopy::{
-    Descriptor, Leaving, Nocopy, NocopyKind, PostSink, PostSlot, PostedMemory, Posts,
-};
+use crate::model::nocopy::{Descriptor, Given, Local, Nocopy, PostSink, PostSlot, Posts};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
 use crate::pe::Pe;
@@ -21,14 +19,14 @@ pub(crate) struct PostedCall {
     node: Arc<Node>,
     pe: PeId,
     entry: &'static EntryRegistration,
-    /// Bytes at the sender, by position among the posted parameters.
-    offered: Vec<usize>,
+    /// Bytes at the sender, and whether they are to land on a device, by position among the posted parameters.
+    offered: Vec<(usize, bool)>,
     state: Mutex<State>,
 }
 
 struct State {
     /// The buffers that were given, by position among the posted parameters.
-    given: Vec<Option<PostedMemory>>,
+    given: Vec<Option<Given>>,
     missing: usize,
     /// Whether a post was dropped unused.
     abandoned: bool,
@@ -45,13 +43,13 @@ impl PostedCall {
     /// Opens a posted call for a call that is about to be handed to its post method on `pe`; returns it with the posts, which wait in it.
     pub(crate) fn open(node: &Arc<Node>, pe: PeId, call: &Call) -> (Arc<Self>, Posts) {
         let bytes: Vec<usize> = match call.nocopy.as_deref() {
-            Some(Nocopy::Leaving(leaving)) => leaving.iter().map(Leaving::bytes).collect(),
+            Some(Nocopy::Leaving(leaving)) => leaving.iter().map(Local::bytes).collect(),
             Some(Nocopy::Described(descriptors)) => descriptors.iter().map(Descriptor::bytes).collect(),
             Some(Nocopy::Arrived(_)) | None => Vec::new(),
         };
         let kinds = call.entry.nocopy.iter();
-        let posted = kinds.zip(bytes).filter(|(kind, _)| **kind == NocopyKind::Posted);
-        let offered: Vec<usize> = posted.map(|(_, bytes)| bytes).collect();
+        let posted = kinds.zip(bytes).filter(|(kind, _)| kind.is_posted());
+        let offered: Vec<_> = posted.map(|(kind, bytes)| (bytes, kind.is_of_device())).collect();
         let given = offered.iter().map(|_| None).collect();
         let state =
             Mutex::new(State { given, missing: offered.len(), abandoned: false, call: None, kept_bytes: 0 });
@@ -69,7 +67,7 @@ impl PostedCall {
         &self,
         destination: Destination,
         call: Call,
-    ) -> Result<Option<(Destination, Call, Vec<PostedMemory>)>, String> {
+    ) -> Result<Option<(Destination, Call, Vec<Given>)>, String> {
         let mut state = self.state.lock();
         if state.abandoned {
             return Err(ABANDONED.to_owned());
@@ -88,7 +86,7 @@ impl PostedCall {
         Ok(self.take_complete(&mut state))
     }
 
-    fn take_complete(&self, state: &mut State) -> Option<(Destination, Call, Vec<PostedMemory>)> {
+    fn take_complete(&self, state: &mut State) -> Option<(Destination, Call, Vec<Given>)> {
         if state.missing > 0 {
             return None;
         }
@@ -122,7 +120,11 @@ impl PostedCall {
 
 impl PostSink for PostedCall {
     fn offered(&self, position: usize) -> usize {
-        self.offered[position]
+        self.offered[position].0
+    }
+
+    fn is_of_device(&self, position: usize) -> bool {
+        self.offered[position].1
     }
 
     /// Ends the job, because the call cannot run; unless the chare that kept the post was destroyed: then the call has come too late, as
@@ -143,7 +145,7 @@ impl PostSink for PostedCall {
         }
     }
 
-    fn give(&self, position: usize, given: PostedMemory) {
+    fn give(&self, position: usize, given: Given) {
         let complete = {
             let mut state = self.state.lock();
             state.given[position] = Some(given);

@@ -3,12 +3,15 @@
 //! A call whose arguments have to be fetched waits in a [`Gathering`], whose last transfer delivers it.
 
 use super::destination::Destination;
-use super::gathering::{Fetch, Gathering, Plan};
+use super::device::{self, End, Origin};
+use super::gathering::{Failure, Fetch, Gathering, Plan};
 use super::laid_out::{Source, room};
 use super::remote_memory::{landing, release_to, send_release, view};
 use super::send::lend_or_copy;
 use crate::model::envelope::Call;
-use crate::model::nocopy::{Arrived, Descriptor, Filled, Leaving, Lender, Nocopy, NocopyKind, PostedMemory};
+use crate::model::nocopy::{
+    Arrived, Descriptor, Filled, Given, Leaving, Lender, Local, Nocopy, NocopyKind, PostedMemory,
+};
 use crate::node::Node;
 use chare_layout::Raw;
 use chare_lrts::reach::LONG_BYTES_MIN;
@@ -24,23 +27,31 @@ pub(crate) fn land(
     node: &Arc<Node>,
     destination: Destination,
     mut call: Call,
-    given: Vec<PostedMemory>,
+    given: Vec<Given>,
 ) -> Result<Option<Call>, String> {
     let mut posted = given.into_iter();
     let kinds = call.entry.nocopy.iter().copied();
-    let mut given = |kind| match kind {
-        NocopyKind::Posted => posted.next(),
-        NocopyKind::Received | NocopyKind::Viewed => None,
-    };
+    let mut given = |kind: NocopyKind| if kind.is_posted() { posted.next() } else { None };
+    let end = |kind| End { pe: destination.pe, kind };
     let gathering = match call.nocopy.as_deref_mut() {
         None | Some(Nocopy::Arrived(_)) => return Ok(Some(call)),
         Some(Nocopy::Leaving(leaving)) => {
             let leaving = kinds.zip(std::mem::take(leaving));
-            Gathering::plan(leaving.map(|(kind, leaving)| plan_here(node, kind, leaving, given(kind))))?
+            Gathering::plan(leaving.map(|(kind, local)| plan_local(node, end(kind), local, given(kind))))
         }
         Some(Nocopy::Described(descriptors)) => {
             let described = kinds.zip(std::mem::take(descriptors));
-            Gathering::plan(described.map(|(kind, descriptor)| plan(node, kind, descriptor, given(kind))))?
+            Gathering::plan(
+                described.map(|(kind, descriptor)| plan_described(node, end(kind), descriptor, given(kind))),
+            )
+        }
+    };
+    let gathering = match gathering {
+        Ok(gathering) => gathering,
+        Err(Failure::Words(cause)) => return Err(cause),
+        Err(failure) => {
+            failure.end(node, call.entry.fetching());
+            return Ok(None);
         }
     };
     match gathering.complete() {
@@ -62,7 +73,43 @@ pub(crate) fn land(
     }
 }
 
-/// Plans the way of an argument from the same process: it is handed over, or copied once to where it is to be. A long copy goes the way of memory that this node has lent to itself, so that no
+/// Plans the way of an argument from the same process.
+fn plan_local(
+    node: &Arc<Node>,
+    end: End,
+    local: Local,
+    given: Option<Given>,
+) -> Result<Plan<Arrived>, Failure> {
+    match (local, given) {
+        (Local::Host(leaving), None) if !end.kind.is_of_device() => {
+            Ok(plan_here(node, end.kind, leaving, None)?)
+        }
+        (Local::Host(leaving), Some(Given::Host(given))) => {
+            Ok(plan_here(node, end.kind, leaving, Some(given))?)
+        }
+        (local, given) => device::plan(node, end, Origin::Here(local), given),
+    }
+}
+
+/// Plans the way of an argument from another process.
+fn plan_described(
+    node: &Arc<Node>,
+    end: End,
+    descriptor: Descriptor,
+    given: Option<Given>,
+) -> Result<Plan<Arrived>, Failure> {
+    match (descriptor, given) {
+        (Descriptor::Device(described), given) => {
+            device::plan(node, end, Origin::There(Descriptor::Device(described)), given)
+        }
+        (descriptor, None) if !end.kind.is_of_device() => Ok(plan(node, end.kind, descriptor, None)?),
+        (descriptor, Some(Given::Host(given))) => Ok(plan(node, end.kind, descriptor, Some(given))?),
+        (descriptor, given) => device::plan(node, end, Origin::There(descriptor), given),
+    }
+}
+
+/// Plans the way of an argument from the same process, in memory of the host: it is handed over, or copied once to where it is to be. A
+/// long copy goes the way of memory that this node has lent to itself, so that no
 /// PE waits for it.
 fn plan_here(
     node: &Arc<Node>,
@@ -110,6 +157,7 @@ fn plan(
             }
             plan_whole(node, key, lender, kind, given)
         }
+        Descriptor::Device(_) => Err("a device buffer to be read as memory of the host".to_owned()),
     }
 }
 
@@ -135,11 +183,10 @@ fn plan_whole(
     let arrive = Box::new(move |node: &Arc<Node>, memory: MemoryMut| {
         node.outside.count_copy(bytes);
         send_release(node, lender, bytes as u64);
-        Ok(match kind {
-            NocopyKind::Posted => Arrived::Posted(Filled { memory, layout: None, len: bytes }.into()),
-            NocopyKind::Received | NocopyKind::Viewed => {
-                Arrived::Received { memory: memory.freeze(), layout: None, release: None }
-            }
+        Ok(if kind.is_posted() {
+            Arrived::Posted(Filled { memory, layout: None, len: bytes }.into())
+        } else {
+            Arrived::Received { memory: memory.freeze(), layout: None, release: None }
         })
     });
     Ok(Plan::Fetch(Fetch { key, offset: 0, into, bytes, arrive }))
@@ -181,7 +228,7 @@ fn plan_laid_out(
         let memory = memory.freeze();
         match kind {
             NocopyKind::Viewed => Ok(Arrived::Received { memory, layout, release: None }),
-            NocopyKind::Received | NocopyKind::Posted => Source { memory, layout }.land(node, given),
+            _ => Source { memory, layout }.land(node, given),
         }
     });
     Ok(Plan::Fetch(Fetch { key, offset, into: room(node, span)?, bytes: span as usize, arrive }))

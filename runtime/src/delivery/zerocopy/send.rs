@@ -1,10 +1,10 @@
 //! The sender's side of nocopy arguments that leave their process: decides between eager and rendezvous, lends memory, and hands buffers
 //! back.
 
-use super::{deregistration, laid_out};
+use super::{deregistration, device, laid_out};
 use crate::model::error::JobError;
 use crate::model::nocopy::{
-    Descriptor, EagerBytes, HandBack, Leaving, Lender, LentLayout, Nocopy, NocopyKind, Outgoing,
+    Descriptor, EagerBytes, HandBack, Leaving, Lender, LentLayout, Local, Nocopy, NocopyKind, OutgoingMemory,
     Registration, Release, is_answered,
 };
 use crate::node::Node;
@@ -72,8 +72,8 @@ fn is_thin(layout: &Raw) -> bool {
 }
 
 /// Takes charge of the buffer that the caller gave.
-pub(crate) fn take_charge(node: &Arc<Node>, outgoing: Outgoing) -> Leaving {
-    let Outgoing { memory, layout, dealt: _, terms, hand_back } = outgoing;
+pub(crate) fn take_charge(node: &Arc<Node>, outgoing: OutgoingMemory) -> Leaving {
+    let OutgoingMemory { memory, layout, dealt: _, terms, hand_back } = outgoing;
     // Empty memory is lent to no receiver; and all empty blocks may have one address.
     let is_held = terms.registration == Registration::Now && !memory.is_empty();
     let held = is_held && node.transfers.hold(node.network.regions(), &memory);
@@ -85,7 +85,7 @@ pub(crate) fn take_charge(node: &Arc<Node>, outgoing: Outgoing) -> Leaving {
 }
 
 /// A release that ends the registration of the memory `held`, then hands the buffer back to a caller that waits for it.
-fn release(
+pub(super) fn release(
     node: &Arc<Node>,
     offered: u64,
     held: Option<Memory>,
@@ -124,13 +124,16 @@ fn pool(node: &Node, leaving: Leaving) -> Leaving {
 /// Describes the nocopy arguments of a call to another node, as far as they have come. Bytes that travel along are complete at once,
 /// unless the receiver's post may be shorter and the sender wants to know.
 pub(crate) fn describe(node: &Node, peer: NodeId, kinds: &[NocopyKind], nocopy: Nocopy) -> Vec<Descriptor> {
-    let describe_one = |(kind, one): (&NocopyKind, Leaving)| describe_one(node, peer, *kind, one);
+    let describe_one = |(kind, one): (&NocopyKind, Local)| match one {
+        Local::Host(leaving) => describe_one(node, peer, *kind, leaving),
+        Local::Device(leaving) => device::describe(node, leaving),
+    };
     match nocopy {
         Nocopy::Leaving(leaving) => kinds.iter().zip(leaving).map(describe_one).collect(),
         // The arguments came here because the chare was thought to be here.
         Nocopy::Described(descriptors) => descriptors,
         Nocopy::Arrived(arrived) => {
-            kinds.iter().zip(arrived.into_iter().map(Leaving::from)).map(describe_one).collect()
+            kinds.iter().zip(arrived.into_iter().map(Local::from)).map(describe_one).collect()
         }
     }
 }

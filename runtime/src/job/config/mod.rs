@@ -19,6 +19,7 @@ pub use error::ConfigError;
 use crate::job::cpus::CpuList;
 use crate::job::pes::Pes;
 use crate::job::settings::Config;
+use crate::node::devices::DeviceChoice;
 use arguments::Split;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
 use chare_lrts::wrappers::FaultPlan;
@@ -103,6 +104,9 @@ struct Options {
     /// Messages that may wait for a PE from each other PE of its node
     #[arg(long, value_name = "N")]
     mailbox: Option<NonZeroU32>,
+    /// Devices of each host: cuda, software, software:N or none [default: cuda where there is any]
+    #[arg(long, value_name = "KIND")]
+    device: Option<DeviceChoice>,
     /// Print counters per PE at the end
     #[arg(long)]
     stats: bool,
@@ -166,6 +170,7 @@ impl Config {
             pemap: options.pemap,
             shuffle: options.shuffle,
             mailbox: options.mailbox,
+            device: options.device.unwrap_or_default(),
             stats: options.stats,
             dashboard: options.dashboard,
             program_arguments,

@@ -186,6 +186,7 @@ impl Program {
             shuffle: self.config.shuffle,
             is_timed: self.config.dashboard.is_some(),
             mailbox: self.config.mailbox,
+            device: self.config.device.clone(),
         }
     }
 

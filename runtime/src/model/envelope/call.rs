@@ -45,7 +45,7 @@ impl Call {
     /// Whether the call's nocopy arguments, if it has any, are where its entry takes them from.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
-        self.nocopy.as_deref().is_none_or(|nocopy| nocopy.is_ready(self.entry.has_posts()))
+        self.nocopy.as_deref().is_none_or(|nocopy| nocopy.is_ready(self.entry.nocopy))
     }
 
     /// The same call in less room.

@@ -2,11 +2,14 @@
 
 use super::buffer::{Buffer, BufferMut, Element};
 use super::descriptor::{Descriptor, Few};
+use super::device::DeviceFilled;
 use super::kind::NocopyKind;
+use super::local::Local;
 use super::outgoing::Leaving;
 use super::parts::PartMut;
 use super::release::{Release, awaited};
 use super::several::SeveralMut;
+use chare_device::DeviceBuffer;
 use chare_layout::Raw;
 use chare_lrts::{Memory, MemoryMut};
 use std::fmt;
@@ -16,7 +19,7 @@ use std::sync::Arc;
 /// The nocopy arguments of a call that has any, by how far they have come.
 pub(crate) enum Nocopy {
     /// Still in the sender's process.
-    Leaving(Few<Leaving>),
+    Leaving(Few<Local>),
     /// In another process, to be fetched.
     Described(Vec<Descriptor>),
     /// Ready for the entry.
@@ -24,12 +27,13 @@ pub(crate) enum Nocopy {
 }
 
 impl Nocopy {
-    /// Whether the arguments are where the entry takes them from. Arguments from the same process are, unless there are posts to be filled.
+    /// Whether the arguments are where parameters of these kinds take them from. Arguments from the same process are, unless there are posts
+    /// to be filled, or layouts or devices to be heeded.
     #[inline]
-    pub(crate) fn is_ready(&self, has_posts: bool) -> bool {
+    pub(crate) fn is_ready(&self, kinds: &[NocopyKind]) -> bool {
         match self {
             Self::Arrived(_) => true,
-            Self::Leaving(leaving) => !has_posts && leaving.iter().all(|one| one.layout.is_none()),
+            Self::Leaving(leaving) => leaving.iter().zip(kinds).all(|(one, kind)| one.is_ready(*kind)),
             Self::Described(_) => false,
         }
     }
@@ -40,7 +44,7 @@ impl Nocopy {
         match self {
             Self::Described(descriptors) => descriptors.iter().filter(is_inline).map(Descriptor::bytes).sum(),
             Self::Arrived(arrived) => arrived.iter().map(Arrived::kept_bytes).sum(),
-            Self::Leaving(leaving) => leaving.iter().map(Leaving::kept_bytes).sum(),
+            Self::Leaving(leaving) => leaving.iter().map(Local::kept_bytes).sum(),
         }
     }
 }
@@ -51,6 +55,10 @@ pub(crate) enum Arrived {
     Received { memory: Memory, layout: Option<Arc<Raw>>, release: Option<Arc<Release>> },
     /// In the buffer that the post method gave. In a box, because every call with nocopy arguments has room for one.
     Posted(Box<Filled>),
+    /// On the receiver's device; whoever lent it is told when the last handle is dropped.
+    Device(DeviceBuffer<u8>),
+    /// In the device buffer that the post method gave.
+    DevicePosted(Box<DeviceFilled>),
 }
 
 /// Posted memory, filled where the layout selects, or up to `len` bytes.
@@ -58,6 +66,16 @@ pub(crate) struct Filled {
     pub(crate) memory: MemoryMut,
     pub(crate) layout: Option<Arc<Raw>>,
     pub(crate) len: usize,
+}
+
+impl Filled {
+    /// What arrived, for a chare that lives elsewhere.
+    pub(super) fn into_leaving(self) -> Leaving {
+        let Self { memory, layout, len } = self;
+        let memory = memory.freeze();
+        let memory = if layout.is_none() { memory.slice(0, len) } else { memory };
+        Leaving { layout, ..Leaving::plain(memory, None) }
+    }
 }
 
 impl Arrived {
@@ -68,6 +86,7 @@ impl Arrived {
             Self::Received { release: Some(_), .. } => 0,
             Self::Posted(filled) if filled.layout.is_some() => filled.len,
             Self::Posted(filled) => filled.memory.len(),
+            Self::Device(_) | Self::DevicePosted(_) => 0,
         }
     }
 }
@@ -76,21 +95,6 @@ impl From<Leaving> for Arrived {
     /// An argument from the same process has arrived already.
     fn from(Leaving { memory, layout, release, .. }: Leaving) -> Self {
         Self::Received { memory, layout, release: awaited(release.as_ref()).cloned() }
-    }
-}
-
-impl From<Arrived> for Leaving {
-    /// An argument that arrived for a chare that lives elsewhere travels on from here.
-    fn from(arrived: Arrived) -> Self {
-        match arrived {
-            Arrived::Received { memory, layout, release } => Self { layout, ..Self::plain(memory, release) },
-            Arrived::Posted(filled) => {
-                let Filled { memory, layout, len } = *filled;
-                let memory = memory.freeze();
-                let memory = if layout.is_none() { memory.slice(0, len) } else { memory };
-                Self { layout, ..Self::plain(memory, None) }
-            }
-        }
     }
 }
 
@@ -128,7 +132,10 @@ impl<'a> NocopyArguments<'a> {
     pub fn take<P: NocopyParameter>(&mut self) -> P {
         let next = match self.0.as_deref_mut() {
             Some(Nocopy::Arrived(arrived)) if !arrived.is_empty() => Some(arrived.remove(0)),
-            Some(Nocopy::Leaving(leaving)) if !leaving.is_empty() => Some(leaving.remove(0).into()),
+            Some(Nocopy::Leaving(leaving)) if !leaving.is_empty() => match leaving.remove(0) {
+                Local::Host(leaving) => Some(leaving.into()),
+                Local::Device(_) => None,
+            },
             _ => None,
         };
         let arrived = next.expect(

@@ -19,6 +19,19 @@ pub(crate) enum Descriptor {
     /// The region from which to fetch the bytes, the selection of the region that is meant if not all of it, and the token with which to
     /// answer afterwards.
     Lent { key: RegionKey, layout: Option<LentLayout>, token: Token },
+    /// A buffer of a device of its owner.
+    Device(DeviceDescriptor),
+}
+
+/// A buffer of a device as other processes know it: its owner keeps the layout of what is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct DeviceDescriptor {
+    /// The owner, and its token for the argument.
+    pub(crate) owner: Lender,
+    /// Bytes that are meant, packed.
+    pub(crate) bytes: u64,
+    /// The identity of the device.
+    pub(crate) uuid: [u8; 16],
 }
 
 impl Descriptor {
@@ -27,6 +40,7 @@ impl Descriptor {
         match self {
             Self::Inline { lender, .. } => lender.map(|lender| lender.node),
             Self::Lent { key, .. } => Some(key.node),
+            Self::Device(buffer) => Some(buffer.owner.node),
         }
     }
 
@@ -35,6 +49,7 @@ impl Descriptor {
         match self {
             Self::Inline { bytes, .. } => bytes.memory.len(),
             Self::Lent { key, layout, .. } => selected_bytes(key, layout.as_ref()) as usize,
+            Self::Device(buffer) => buffer.bytes as usize,
         }
     }
 }
@@ -43,7 +58,7 @@ impl Descriptor {
 pub(crate) fn lent_bytes(descriptors: &[Descriptor]) -> u64 {
     let lent = descriptors.iter().filter_map(|descriptor| match descriptor {
         Descriptor::Lent { key, layout, .. } => Some(selected_bytes(key, layout.as_ref())),
-        Descriptor::Inline { .. } => None,
+        Descriptor::Inline { .. } | Descriptor::Device(_) => None,
     });
     lent.fold(0, u64::saturating_add)
 }

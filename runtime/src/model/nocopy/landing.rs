@@ -1,6 +1,7 @@
 //! Landings: the buffers that transfers fill, and how much of each.
 
 use super::buffer::{BufferMut, Element};
+use super::device::PostedDevice;
 use chare_layout::{Layout, Raw};
 use chare_lrts::MemoryMut;
 use std::marker::PhantomData;
@@ -115,4 +116,32 @@ pub struct PostedMemory {
     pub(crate) memory: MemoryMut,
     pub(crate) bytes: usize,
     pub(crate) layout: Option<Arc<Raw>>,
+}
+
+/// What a post method gave for one argument.
+pub(crate) enum Given {
+    Host(PostedMemory),
+    Device(PostedDevice),
+}
+
+impl Given {
+    /// How many bytes are to be filled.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Host(memory) => memory.bytes,
+            Self::Device(buffer) => buffer.bytes,
+        }
+    }
+}
+
+impl From<PostedMemory> for Given {
+    fn from(memory: PostedMemory) -> Self {
+        Self::Host(memory)
+    }
+}
+
+impl From<PostedDevice> for Given {
+    fn from(buffer: PostedDevice) -> Self {
+        Self::Device(buffer)
+    }
 }

@@ -6,17 +6,21 @@
 //!                                   +--> Descriptor --> view, get, or bytes that came along
 //! ```
 //!
+//! On its way to one chare an argument is [`Local`]: a [`Leaving`] in memory of the host, or one in memory of a [`device`].
+//!
 //! Code that brings these values from node to node never stands here: see `delivery/zerocopy`.
 
 mod arguments;
 mod buffer;
 mod completion;
 mod descriptor;
+mod device;
 mod eager;
 mod element_type;
 mod handle;
 mod kind;
 mod landing;
+mod local;
 mod outgoing;
 mod parts;
 mod posts;
@@ -33,14 +37,17 @@ pub(crate) use buffer::lend_vector;
 pub use buffer::{Buffer, BufferMut, Element};
 pub use completion::Completion;
 pub(crate) use descriptor::{Descriptor, Few, Lender, LentLayout, ToldLayout, lent_bytes};
+pub(crate) use device::{DeviceFilled, LeavingDevice, OutgoingDevice, PostedDevice};
+pub use device::{DeviceLanding, DevicePosted, DeviceReceived, SendDeviceBuffer, SentDevice};
 pub(crate) use eager::EagerBytes;
 pub(crate) use element_type::ElementType;
 pub(crate) use handle::RemoteRange;
 pub use handle::{SourceHandle, SourceSelection, TargetHandle, TargetSelection};
 pub use kind::NocopyKind;
-pub(crate) use landing::PostedMemory;
+pub(crate) use landing::{Given, PostedMemory};
 pub use landing::{Landing, NocopyLanding};
-pub(crate) use outgoing::{HandBack, Leaving};
+pub(crate) use local::Local;
+pub(crate) use outgoing::{HandBack, Leaving, OutgoingMemory};
 pub use outgoing::{NocopyArgument, Outgoing, SendBuffer, Sent};
 pub use parts::{NotJoined, NotSplit, Part, PartLayout, PartMut, Rest, SendPart, Shown, Split, SplitAll};
 pub use posts::{MatchError, NotPosted, Post, PostError, PostRefusal, Posts};

@@ -1,5 +1,6 @@
 //! Outgoing nocopy arguments: the buffers that a caller sends, and how they come back.
 
+use super::device::OutgoingDevice;
 use super::registration::Registration;
 use crate::model::arguments::Arguments;
 use crate::model::callback::ErasedCallback;
@@ -202,16 +203,20 @@ impl<T: Element, P: Element> SendBuffer<T, P> {
 
     fn into_outgoing(self) -> Outgoing {
         let Self { buffer, layout, dealt, on_sent, terms } = self;
-        let Some(completion) = on_sent else {
-            return Outgoing { dealt, ..Outgoing::new(buffer.into_memory(), layout.as_ref(), terms, None) };
+        let outgoing = |memory, hand_back| {
+            Outgoing::Host(OutgoingMemory {
+                dealt,
+                ..OutgoingMemory::new(memory, layout.as_ref(), terms, hand_back)
+            })
         };
+        let Some(completion) = on_sent else { return outgoing(buffer.into_memory(), None) };
         let memory = buffer.memory().clone();
         let hand_back: HandBack = Box::new(move |bytes, fire| {
             let transferred = bytes as usize / size_of::<P>();
             let (callback, sent) = completion.finish(Sent { buffer, transferred });
             fire(callback, sent);
         });
-        Outgoing { dealt, ..Outgoing::new(memory, layout.as_ref(), terms, Some(hand_back)) }
+        outgoing(memory, Some(hand_back))
     }
 }
 
@@ -222,10 +227,10 @@ impl<T: Element, B: Into<Buffer<T>>> From<B> for SendBuffer<T> {
 }
 
 /// A value that a call takes for a `#[nocopy]` parameter of elements `P`: what becomes a [`Buffer`] of them, a [`SendBuffer`],
-/// a [`Part`](crate::Part), or [`Several`](crate::Several) of these.
+/// a [`SendDeviceBuffer`](crate::SendDeviceBuffer), a [`Part`](crate::Part), or [`Several`](crate::Several) of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent for a nocopy parameter of `{P}` elements",
-    note = "give a `Vec<{P}>`, a `Buffer<{P}>`, or a `SendBuffer` of one; a `SendBuffer` by a layout has the layout's packed elements"
+    note = "give a `Vec<{P}>`, a `Buffer<{P}>`, or a `SendBuffer` of one, and of a device a `SendDeviceBuffer`; one by a layout has the layout's packed elements"
 )]
 pub trait NocopyArgument<P: Element> {
     /// Forgets the element types.
@@ -287,7 +292,40 @@ impl<T: Element> Deref for Sent<T> {
 pub(crate) type HandBack = Box<dyn FnOnce(u64, &mut dyn FnMut(ErasedCallback, Arguments)) + Send>;
 
 /// A nocopy argument as the caller gave it, its element type forgotten.
-pub struct Outgoing {
+pub enum Outgoing {
+    /// In memory of the host.
+    Host(OutgoingMemory),
+    /// In memory of a device.
+    Device(OutgoingDevice),
+}
+
+impl Outgoing {
+    /// The argument, if it lies in memory of the host.
+    ///
+    /// # Panics
+    /// If it lies on a device; `who` says who takes none that does.
+    pub(crate) fn expect_host(self, who: &str) -> OutgoingMemory {
+        match self {
+            Self::Host(outgoing) => outgoing,
+            Self::Device(_) => {
+                panic!("{who} takes no device buffer: send it to one chare, as an argument of its own")
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Outgoing {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (bytes, what) = match self {
+            Self::Host(outgoing) => (outgoing.memory.len(), "bytes"),
+            Self::Device(outgoing) => (outgoing.buffer.len(), "bytes of a device"),
+        };
+        write!(out, "Outgoing({bytes} {what})")
+    }
+}
+
+/// A nocopy argument in memory of the host, as the caller gave it.
+pub struct OutgoingMemory {
     pub(crate) memory: Memory,
     pub(crate) layout: Option<Arc<Raw>>,
     /// How the whole memory is dealt out, if it is.
@@ -296,7 +334,7 @@ pub struct Outgoing {
     pub(crate) hand_back: Option<HandBack>,
 }
 
-impl Outgoing {
+impl OutgoingMemory {
     fn new<T, P>(
         memory: Memory,
         layout: Option<&Layout<T, P>>,
@@ -320,13 +358,13 @@ impl Outgoing {
     }
 }
 
-impl fmt::Debug for Outgoing {
+impl fmt::Debug for OutgoingMemory {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "Outgoing({} bytes)", self.memory.len())
+        write!(out, "OutgoingMemory({} bytes)", self.memory.len())
     }
 }
 
-/// A nocopy argument on its way that has not left its process. A broadcast clones it.
+/// A nocopy argument on its way that has not left its process, in memory of the host. A broadcast clones it.
 #[derive(Clone)]
 pub(crate) struct Leaving {
     pub(crate) memory: Memory,

@@ -8,7 +8,8 @@
 
 use super::arguments::NocopyParameter;
 use super::buffer::{BufferMut, Element};
-use super::landing::{Landing, PostedMemory};
+use super::device::DeviceLanding;
+use super::landing::{Given, Landing};
 use super::parts::PartMut;
 use super::several::SeveralMut;
 use std::fmt;
@@ -44,6 +45,19 @@ pub enum PostRefusal {
         /// The parameter's elements.
         expected: &'static str,
     },
+    /// The buffer lies in the memory of the host, and the parameter on a device; or the other way round.
+    #[error(
+        "a buffer of {posted} for a parameter of {expected}; {expected} takes `Post::{method}`",
+        posted = memory_of(!of_device), expected = memory_of(*of_device), method = if *of_device { "post_device" } else { "post" }
+    )]
+    OtherMemory {
+        /// Whether the parameter is a `DevicePosted`.
+        of_device: bool,
+    },
+}
+
+fn memory_of(of_device: bool) -> &'static str {
+    if of_device { "a device" } else { "the host" }
 }
 
 /// The error of a [`Post`] that was not served. The post comes back unused, with the buffer that did not fit, if there was one.
@@ -122,6 +136,12 @@ impl<T: Element> Post<T> {
         Self { slot, elements: PhantomData }
     }
 
+    /// # Errors
+    /// When the argument is to land in the other kind of memory.
+    pub(crate) fn check_memory(&self, of_device: bool) -> Result<(), PostRefusal> {
+        self.slot.check_memory(of_device)
+    }
+
     pub(crate) fn into_slot(self) -> PostSlot {
         self.slot
     }
@@ -140,14 +160,37 @@ impl<T: Element> Post<T> {
     /// shorter than the sender's; sender and entry both learn the length.
     ///
     /// # Errors
-    /// A buffer that is longer than the sender's comes back, with the post.
+    /// A buffer that is longer than the sender's comes back, with the post; and one for a parameter on a device.
     pub fn post(self, landing: impl Into<Landing<T>>) -> Result<(), MatchError<T>> {
         let landing = landing.into();
-        if let Err(cause) = fits(landing.len(), self.len()) {
+        if let Err(cause) = self.takes(landing.len(), false) {
             return Err(MatchError { post: self, buffer: Some(landing.into_buffer()), cause });
         }
-        self.slot.fill(landing.into_posted());
+        self.slot.fill(landing.into_posted().into());
         Ok(())
+    }
+
+    /// Gives the device buffer in which a `#[nocopy(post)]` parameter that is a [`DevicePosted`](crate::DevicePosted) lands: of the device
+    /// of the PE ([`mine`](crate::devices::mine)), whole, its first elements, or what a layout selects.
+    ///
+    /// # Errors
+    /// A landing that is longer than what the sender offers comes back, with the post; and one for a parameter in the host's memory.
+    pub fn post_device<B: Element>(
+        self,
+        landing: DeviceLanding<B, T>,
+    ) -> Result<(), NotPosted<T, DeviceLanding<B, T>>> {
+        if let Err(cause) = self.takes(landing.len(), true) {
+            return Err(NotPosted { post: self, given: landing, cause });
+        }
+        self.slot.fill(landing.into_posted().into());
+        Ok(())
+    }
+
+    /// # Errors
+    /// When a buffer of so many elements, on a device or not, is not what the parameter takes.
+    fn takes(&self, wanted: usize, of_device: bool) -> Result<(), PostRefusal> {
+        self.check_memory(of_device)?;
+        fits(wanted, self.len())
     }
 
     /// Gives a part of a buffer, which is filled in place as a whole, while other parts of the buffer are sent, filled or read. The entry
@@ -156,10 +199,10 @@ impl<T: Element> Post<T> {
     /// # Errors
     /// A part that is longer than the sender's argument comes back, with the post.
     pub fn post_part(self, part: PartMut<T>) -> Result<(), NotPosted<T, PartMut<T>>> {
-        if let Err(cause) = fits(part.len(), self.len()) {
+        if let Err(cause) = self.takes(part.len(), false) {
             return Err(NotPosted { post: self, given: part, cause });
         }
-        self.slot.fill(part.into_posted());
+        self.slot.fill(part.into_posted().into());
         Ok(())
     }
 
@@ -172,10 +215,10 @@ impl<T: Element> Post<T> {
     /// # Panics
     /// If the buffers' layouts have more operations together than one layout may have.
     pub fn post_several(self, several: SeveralMut<T>) -> Result<(), NotPosted<T, SeveralMut<T>>> {
-        if let Err(cause) = fits(several.len(), self.len()) {
+        if let Err(cause) = self.takes(several.len(), false) {
             return Err(NotPosted { post: self, given: several, cause });
         }
-        self.slot.fill(several.into_posted());
+        self.slot.fill(several.into_posted().into());
         Ok(())
     }
 }
@@ -218,8 +261,11 @@ pub(crate) trait PostSink: Send + Sync {
     /// The bytes that the sender offers for the argument at this position among the posted ones.
     fn offered(&self, position: usize) -> usize;
 
+    /// Whether the argument at this position is to land on a device.
+    fn is_of_device(&self, position: usize) -> bool;
+
     /// Takes the buffer for the argument at this position, once.
-    fn give(&self, position: usize, given: PostedMemory);
+    fn give(&self, position: usize, given: Given);
 
     /// Notes that a post was dropped unused.
     fn abandon(&self);
@@ -243,7 +289,14 @@ impl PostSlot {
         self.call.as_ref().map_or(0, |call| call.offered(self.position))
     }
 
-    pub(crate) fn fill(mut self, given: PostedMemory) {
+    /// # Errors
+    /// When the argument is to land in the other kind of memory.
+    pub(crate) fn check_memory(&self, of_device: bool) -> Result<(), PostRefusal> {
+        let wanted = self.call.as_ref().is_some_and(|call| call.is_of_device(self.position));
+        if wanted == of_device { Ok(()) } else { Err(PostRefusal::OtherMemory { of_device: wanted }) }
+    }
+
+    pub(crate) fn fill(mut self, given: Given) {
         if let Some(call) = self.call.take() {
             call.give(self.position, given);
         }

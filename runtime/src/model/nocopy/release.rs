@@ -11,7 +11,7 @@ pub(crate) fn awaited(release: Option<&Arc<Release>>) -> Option<&Arc<Release>> {
 
 /// Whether the receiver of bytes that travel with a message answers how many bytes it took, because a post may be shorter.
 pub(crate) fn is_answered(kind: NocopyKind, release: Option<&Arc<Release>>) -> bool {
-    kind == NocopyKind::Posted && awaited(release).is_some()
+    kind.is_posted() && awaited(release).is_some()
 }
 
 /// The release of a sent buffer. When its last clone is dropped, it tells the sender that the buffer is free again, or ends a

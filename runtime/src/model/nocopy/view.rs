@@ -138,7 +138,7 @@ impl<T: Element> NocopyParameter for ReceivedView<T> {
     fn from_arrived(arrived: ArrivedArgument) -> Result<Self, String> {
         match arrived.0 {
             Arrived::Received { memory, layout, release } => Self::new(memory, layout, release),
-            Arrived::Posted(_) => Err("the runtime delivered a posted buffer to a view".to_owned()),
+            _ => Err("the runtime delivered another buffer to a view".to_owned()),
         }
     }
 }

@@ -87,7 +87,7 @@ impl fmt::Debug for Attached {
 impl EntryRegistration {
     /// Whether a post method must run before the entry.
     pub(crate) fn has_posts(&self) -> bool {
-        self.nocopy.contains(&NocopyKind::Posted)
+        self.nocopy.iter().any(|kind| kind.is_posted())
     }
 
     /// The name that an error gives to the transfer of one of the entry's nocopy arguments.

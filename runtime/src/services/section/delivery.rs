@@ -10,7 +10,7 @@ use crate::delivery::zerocopy::{dealt, send};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Call, Envelope};
 use crate::model::ids::{PeId, Target};
-use crate::model::nocopy::{Few, Nocopy};
+use crate::model::nocopy::{Few, Local, Nocopy};
 use crate::node::Node;
 use crate::pe::Pe;
 use crate::pe::early::Missing;
@@ -68,8 +68,12 @@ fn describe(node: &Node, to: PeId, options: CallOptions, multicast: Multicast) -
     let Multicast { section, members, entry, arguments, nocopy, reference } = multicast;
     let call = CallOfSection { section, entry: entry.id, options, reference };
     let leg = Leg::Away { to, members: members.unwrap_or_default() };
-    let nocopy =
-        send::describe(node, node.topology.node_of(to), entry.nocopy, Nocopy::Leaving(nocopy.into()));
+    let nocopy = send::describe(
+        node,
+        node.topology.node_of(to),
+        entry.nocopy,
+        Nocopy::Leaving(nocopy.into_iter().map(Local::from).collect()),
+    );
     SectionMessage::Frame(CallFrame { call, leg, nocopy }, entry, arguments)
 }
 

@@ -6,7 +6,7 @@ use crate::model::nocopy::Registration;
 use crate::model::nocopy::buffer::Element;
 use crate::model::nocopy::completion::Completion;
 use crate::model::nocopy::landing::{NocopyLanding, PostedMemory};
-use crate::model::nocopy::outgoing::{HandBack, NocopyArgument, Outgoing, Terms};
+use crate::model::nocopy::outgoing::{HandBack, NocopyArgument, Outgoing, OutgoingMemory, Terms};
 use chare_layout::{Layout, LayoutError, Raw};
 use chare_lrts::{Memory, MemoryMut, Share};
 use std::fmt;
@@ -197,12 +197,12 @@ impl<T: Element> Part<T> {
         bounds.unwrap_or_else(|error| panic!("a selection within a part: {error}"));
     }
 
-    fn outgoing(self, layout: &Arc<Raw>) -> Outgoing {
+    fn outgoing(self, layout: &Arc<Raw>) -> OutgoingMemory {
         let Place { address, len, share, layout } = self.0.place(layout);
         // SAFETY: the owner keeps the memory allocated, and, being shared, the part's elements unwritten. Where the memory is more than
         // the part, it travels with the part's layout, beside which nobody reads it.
         let memory = unsafe { Memory::lent(address, len, share, Box::new(self)) };
-        Outgoing { memory, layout, dealt: None, terms: Terms::default(), hand_back: None }
+        OutgoingMemory { memory, layout, dealt: None, terms: Terms::default(), hand_back: None }
     }
 }
 
@@ -258,7 +258,7 @@ impl<T: Element> NocopyArgument<T> for SendPart<T> {
             hand_back
         });
         let terms = Terms { registration, ..Terms::default() };
-        Outgoing { hand_back, terms, ..part.outgoing(&layout) }
+        Outgoing::Host(OutgoingMemory { hand_back, terms, ..part.outgoing(&layout) })
     }
 }
 

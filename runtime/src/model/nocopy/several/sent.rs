@@ -5,7 +5,7 @@ use super::span::{Piece, Span};
 use crate::model::arguments::Arguments;
 use crate::model::callback::ErasedCallback;
 use crate::model::nocopy::buffer::Element;
-use crate::model::nocopy::outgoing::{HandBack, NocopyArgument, Outgoing, Terms};
+use crate::model::nocopy::outgoing::{HandBack, NocopyArgument, Outgoing, OutgoingMemory, Terms};
 use chare_lrts::Memory;
 use std::fmt;
 use std::marker::PhantomData;
@@ -71,20 +71,20 @@ use std::marker::PhantomData;
 ///
 /// In MPI it is a struct of absolute addresses (`MPI_Type_create_struct` with `MPI_BOTTOM`).
 pub struct Several<P: Element> {
-    pieces: Vec<Outgoing>,
+    pieces: Vec<OutgoingMemory>,
     elements: PhantomData<fn() -> P>,
 }
 
 impl<P: Element> Several<P> {
     /// The first piece.
     pub fn of(first: impl NocopyArgument<P>) -> Self {
-        Self { pieces: vec![first.erase()], elements: PhantomData }
+        Self { pieces: vec![of_host(first)], elements: PhantomData }
     }
 
     /// These pieces, and then another.
     #[must_use]
     pub fn and(mut self, next: impl NocopyArgument<P>) -> Self {
-        self.pieces.push(next.erase());
+        self.pieces.push(of_host(next));
         self
     }
 }
@@ -109,12 +109,19 @@ impl<P: Element> NocopyArgument<P> for Several<P> {
         // SAFETY: the owner keeps the pieces allocated and unwritten, and the memory travels with the layout that selects them, beside which
         // nobody reads it. The address is one of all pieces, which have exposed theirs; where they lie in an arena, all of it does.
         let memory = unsafe { Memory::lent(address, len, share, Box::new(memories)) };
-        Outgoing { memory, layout: Some(layout), dealt: None, terms: Terms::default(), hand_back }
+        let (layout, terms) = (Some(layout), Terms::default());
+        Outgoing::Host(OutgoingMemory { memory, layout, dealt: None, terms, hand_back })
     }
 }
 
-fn piece(outgoing: &Outgoing) -> Piece<'_> {
-    let Outgoing { memory, layout, .. } = outgoing;
+/// # Panics
+/// If the piece lies on a device.
+fn of_host<P: Element>(piece: impl NocopyArgument<P>) -> OutgoingMemory {
+    piece.erase().expect_host("`Several`, which is read as one,")
+}
+
+fn piece(outgoing: &OutgoingMemory) -> Piece<'_> {
+    let OutgoingMemory { memory, layout, .. } = outgoing;
     Piece {
         address: memory.address(),
         share: memory.share(),

@@ -1,0 +1,33 @@
+//! Ends of loans: a sender is told that its buffer is free when no stream uses it any more.
+
+use super::continuing::continue_later;
+use crate::delivery::zerocopy::gathering::Failure;
+use crate::model::nocopy::Release;
+use crate::node::Node;
+use chare_device::{DeviceBuffer, DeviceError, Uses};
+use std::sync::Arc;
+
+/// The buffer as its receiver gets it: with a release, a loan whose end drops the release, when all streams are past what they were given
+/// with it. Until then it counts as a message on its way.
+pub(super) fn lend(
+    node: &Arc<Node>,
+    buffer: DeviceBuffer<u8>,
+    release: Option<Arc<Release>>,
+) -> DeviceBuffer<u8> {
+    let Some(release) = release else { return buffer };
+    let (node, device) = (Arc::downgrade(node), buffer.device().clone());
+    buffer.lent(move |uses: Uses| {
+        let Some(node) = node.upgrade().filter(|node| !node.has_ended()) else { return };
+        let held = node.devices.held(&device).expect("what is sent is of a device of the node");
+        let fail = |node: &Node, cause: DeviceError| {
+            Failure::Device(cause).end(node, "handing a device buffer back".to_owned());
+        };
+        if let Err(cause) = uses.before(&held.ends) {
+            return fail(&node, cause);
+        }
+        continue_later(&node, &held.ends, move |node, passed| match passed {
+            Ok(()) => drop(release),
+            Err(cause) => fail(node, cause),
+        });
+    })
+}

@@ -1,0 +1,173 @@
+//! Devices of a node: opened when a PE first asks for its own, and kept until the job is over.
+//!
+//! 1. The PEs of a host are dealt the host's devices in turn, in the order of the PEs. So nodes of one host share a device, or have
+//!    different ones, and each opens those of its own PEs alone.
+//! 2. A device that could not be opened stays so: whoever asks gets the same error.
+//! 3. The runtime has two streams on each device: one for steps between layouts, one that is past what others still do with lent buffers,
+//!    so that no step waits for a receiver.
+
+mod choice;
+
+pub use choice::{DeviceChoice, DeviceChoiceError};
+
+#[cfg(feature = "cuda")]
+use chare_device::Cuda;
+use chare_device::{Device, DeviceError, Priority, Software, Stream};
+use std::sync::OnceLock;
+
+/// A device of a node, and the runtime's own streams there.
+pub(crate) struct Held {
+    pub(crate) device: Device,
+    /// Steps from layout to layout.
+    pub(crate) steps: Stream,
+    /// Waits for what streams still do with buffers that were lent.
+    pub(crate) ends: Stream,
+}
+
+impl Held {
+    fn new(device: Device) -> Result<Self, DeviceError> {
+        let (steps, ends) = (device.stream(Priority::High)?, device.stream(Priority::Normal)?);
+        Ok(Self { device, steps, ends })
+    }
+}
+
+/// A thing that is made when it is first asked for.
+type Once<T> = OnceLock<Result<T, DeviceError>>;
+
+/// The devices of a node; see the file's head.
+pub(crate) struct Devices {
+    choice: DeviceChoice,
+    /// How many PEs of the host come before this node's.
+    first: u32,
+    /// The host's devices, by number: what this node has opened of them.
+    held: Once<Box<[Once<Held>]>>,
+    /// A stream for each PE, by rank.
+    streams: Box<[Once<Stream>]>,
+}
+
+impl Devices {
+    /// The devices of a node of so many PEs, of which so many PEs of the host come `first`.
+    pub(crate) fn new(choice: DeviceChoice, first: u32, pes: u32) -> Self {
+        Self { choice, first, held: OnceLock::new(), streams: (0..pes).map(|_| OnceLock::new()).collect() }
+    }
+
+    /// The device of the PE of this rank. Opens it, if no PE has asked before.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoDevice`], which says what to do, and what the device says when it is opened.
+    pub(crate) fn of(&self, rank: usize) -> Result<&Held, DeviceError> {
+        let held = self.held.get_or_init(|| {
+            let count = count(&self.choice)?;
+            Ok((0..count).map(|_| OnceLock::new()).collect())
+        });
+        let held = held.as_ref().map_err(Clone::clone)?;
+        let number = (self.first as usize + rank) % held.len();
+        let opened = held[number].get_or_init(|| open(&self.choice, number as u32).and_then(Held::new));
+        opened.as_ref().map_err(Clone::clone)
+    }
+
+    /// The stream of the PE of this rank.
+    ///
+    /// # Errors
+    /// As for [`of`](Self::of).
+    pub(crate) fn stream(&self, rank: usize) -> Result<&Stream, DeviceError> {
+        let made = self.streams[rank].get_or_init(|| self.of(rank)?.device.stream(Priority::Normal));
+        made.as_ref().map_err(Clone::clone)
+    }
+
+    /// The devices that this node has opened.
+    pub(crate) fn opened(&self) -> impl Iterator<Item = &Held> {
+        let held = self.held.get().and_then(|held| held.as_ref().ok());
+        held.into_iter().flatten().filter_map(|held| held.get()?.as_ref().ok())
+    }
+
+    /// A device of this node, by a handle of it.
+    pub(crate) fn held(&self, device: &Device) -> Option<&Held> {
+        self.opened().find(|held| is_same(&held.device, device))
+    }
+}
+
+/// Whether both are handles of one device of this process, which was opened once.
+pub(crate) fn is_same(one: &Device, other: &Device) -> bool {
+    std::ptr::eq(one.info(), other.info())
+}
+
+/// How many devices a host has.
+fn count(choice: &DeviceChoice) -> Result<u32, DeviceError> {
+    match choice {
+        DeviceChoice::Software(devices) if !devices.is_empty() => Ok(devices.len() as u32),
+        DeviceChoice::Software(_) | DeviceChoice::None => Err(none("the job was started without devices")),
+        DeviceChoice::Cuda => cuda_count(),
+        DeviceChoice::Found => cuda_count().map_err(|error| match error {
+            DeviceError::NoDevice { cause } => none(&cause),
+            other => other,
+        }),
+    }
+}
+
+/// The error of a host that has none, and what to do.
+fn none(cause: &str) -> DeviceError {
+    DeviceError::NoDevice {
+        cause: format!("{cause}; start the program with `+device software` to try it without one"),
+    }
+}
+
+fn open(choice: &DeviceChoice, number: u32) -> Result<Device, DeviceError> {
+    match choice {
+        DeviceChoice::Software(devices) => {
+            let device = devices[number as usize].clone();
+            Ok(Software { ordinal: number, ..device }.open())
+        }
+        _ => open_cuda(number),
+    }
+}
+
+#[cfg(feature = "cuda")]
+fn cuda_count() -> Result<u32, DeviceError> {
+    match Cuda::count()? {
+        0 => Err(DeviceError::NoDevice { cause: "the driver of CUDA has found none".to_owned() }),
+        count => Ok(count),
+    }
+}
+
+#[cfg(feature = "cuda")]
+fn open_cuda(number: u32) -> Result<Device, DeviceError> {
+    Cuda { ordinal: number, ..Cuda::default() }.open()
+}
+
+#[cfg(not(feature = "cuda"))]
+fn cuda_count() -> Result<u32, DeviceError> {
+    let cause = "the program was built without the feature `cuda` of the crate `chare`";
+    Err(DeviceError::NoDevice { cause: cause.to_owned() })
+}
+
+#[cfg(not(feature = "cuda"))]
+fn open_cuda(_number: u32) -> Result<Device, DeviceError> {
+    cuda_count().map(|_| unreachable!("there are none"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pes_of_a_host_are_dealt_devices_in_turn_and_each_is_opened_once() {
+        let devices = Devices::new(DeviceChoice::software(3), 2, 4);
+        assert_eq!(devices.opened().count(), 0);
+        let dealt = |rank| devices.of(rank).map(|held| held.device.info().ordinal);
+        assert_eq!([0, 1, 2, 3].map(dealt), [Ok(2), Ok(0), Ok(1), Ok(2)]);
+        assert_eq!(devices.opened().count(), 3);
+        let first = devices.of(0).expect("it is open");
+        assert!(is_same(&first.device, &devices.of(3).expect("it is open").device));
+        assert!(devices.held(&first.device).is_some());
+        assert!(devices.held(&Software::default().open()).is_none(), "another opening is another device");
+    }
+
+    #[test]
+    fn a_host_without_devices_says_what_to_do() {
+        for choice in [DeviceChoice::None, DeviceChoice::Software(Vec::new())] {
+            let error = Devices::new(choice, 0, 1).of(0).err().expect("there is none").to_string();
+            assert!(error.starts_with("no device: ") && error.contains("`+device software`"), "{error}");
+        }
+    }
+}
