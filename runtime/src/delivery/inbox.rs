@@ -4,7 +4,7 @@
 //! The inbox runs on the PE that polls the network. It trusts no byte before it has checked it; a message that fails a check ends the job
 //! with an error that names the sender.
 
-use super::zerocopy::{Destination, laid_out, receive, remote_memory};
+use super::zerocopy::{Destination, device, laid_out, receive, remote_memory};
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::frame::{self, Header};
@@ -97,6 +97,7 @@ pub(crate) fn accept(
         }
         Header::Large { descriptor } => take_large(node, source, descriptor),
         Header::Released { token, bytes } => remote_memory::released(node, token, bytes),
+        Header::Device(said) => device::arrived(node, source, said),
         Header::LayoutKept { digest } => {
             node.known_layouts.is_kept(source, digest)?;
             node.outside.processed.add_shared(1);

@@ -258,6 +258,7 @@ impl Node {
         }
         while self.put_off.pop().is_some() {}
         self.transfers.clear();
+        self.devices.clear();
         self.deregistrations.clear();
         self.services.iter().for_each(|service| (service.clear)(self));
     }

@@ -133,7 +133,7 @@ fn plan_here(
     Source { memory, layout }.bring(node, given, |_| drop(release))
 }
 
-fn plan(
+pub(super) fn plan(
     node: &Arc<Node>,
     kind: NocopyKind,
     descriptor: Descriptor,

@@ -138,7 +138,7 @@ pub(crate) fn describe(node: &Node, peer: NodeId, kinds: &[NocopyKind], nocopy: 
     }
 }
 
-fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -> Descriptor {
+pub(super) fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -> Descriptor {
     let what = (&leaving.memory, leaving.bytes());
     if is_eager(node, what, leaving.terms.registration, peer) {
         let leaving = laid_out::packed(node, leaving);

@@ -7,7 +7,7 @@ use crate::model::arguments::Arguments;
 use crate::model::call_options::{CallOptions, MessageName};
 use crate::model::callback::{ErasedCallback, FutureId};
 use crate::model::ids::{ChareId, ChareTypeId, EntryId, NodeId, PeId, ServiceId, Target};
-use crate::model::nocopy::Descriptor;
+use crate::model::nocopy::{Descriptor, DeviceFrame};
 use crate::model::registry::{find_chare, find_entry};
 use chare_lrts::codec::{self, CodecError, Writer};
 use chare_lrts::{Memory, MemoryMut};
@@ -40,6 +40,8 @@ pub(crate) enum Header {
     Large { descriptor: Descriptor },
     /// A buffer of the receiving node that is free again; its first `bytes` were taken.
     Released { token: u64, bytes: u64 },
+    /// A message of the owner of a device buffer and who receives it.
+    Device(DeviceFrame),
     /// News that the sender keeps a layout of this digest, which the receiving node has told it.
     LayoutKept { digest: [u8; 16] },
     /// A callback that the receiving node registered for transfers, and the bytes of the transfer that was done.
@@ -65,6 +67,7 @@ impl Header {
             | Self::Exit { .. }
             | Self::Large { .. }
             | Self::Released { .. }
+            | Self::Device(_)
             | Self::LayoutKept { .. }
             | Self::Notify { .. }
             | Self::Credit { .. } => "a message of the runtime".to_owned(),

@@ -36,8 +36,10 @@ pub use arguments::{NocopyArguments, NocopyParameter, Posted, Received};
 pub(crate) use buffer::lend_vector;
 pub use buffer::{Buffer, BufferMut, Element};
 pub use completion::Completion;
-pub(crate) use descriptor::{Descriptor, Few, Lender, LentLayout, ToldLayout, lent_bytes};
-pub(crate) use device::{DeviceFilled, LeavingDevice, OutgoingDevice, PostedDevice};
+pub(crate) use descriptor::{Descriptor, DeviceDescriptor, Few, Lender, LentLayout, ToldLayout, lent_bytes};
+pub(crate) use device::{
+    DeviceFilled, DeviceFrame, GivenMemory, LeavingDevice, MappedDevice, OutgoingDevice, PostedDevice,
+};
 pub use device::{DeviceLanding, DevicePosted, DeviceReceived, SendDeviceBuffer, SentDevice};
 pub(crate) use eager::EagerBytes;
 pub(crate) use element_type::ElementType;

@@ -7,13 +7,21 @@
 //!    so that no step waits for a receiver.
 
 mod choice;
+pub(crate) mod sharing;
+pub(crate) mod staging;
+mod taker;
 
 pub use choice::{DeviceChoice, DeviceChoiceError};
+pub(crate) use taker::Taker;
 
+use crate::model::nocopy::LeavingDevice;
+use crate::node::lending::tokens::Tokens;
 #[cfg(feature = "cuda")]
 use chare_device::Cuda;
 use chare_device::{Device, DeviceError, Priority, Software, Stream};
-use std::sync::OnceLock;
+use sharing::Sharing;
+use staging::Staging;
+use std::sync::{Arc, OnceLock};
 
 /// A device of a node, and the runtime's own streams there.
 pub(crate) struct Held {
@@ -22,12 +30,14 @@ pub(crate) struct Held {
     pub(crate) steps: Stream,
     /// Waits for what streams still do with buffers that were lent.
     pub(crate) ends: Stream,
+    pub(crate) staging: Staging,
 }
 
 impl Held {
     fn new(device: Device) -> Result<Self, DeviceError> {
         let (steps, ends) = (device.stream(Priority::High)?, device.stream(Priority::Normal)?);
-        Ok(Self { device, steps, ends })
+        let staging = Staging::new(device.info().pinned_bytes);
+        Ok(Self { device, steps, ends, staging })
     }
 }
 
@@ -43,12 +53,31 @@ pub(crate) struct Devices {
     held: Once<Box<[Once<Held>]>>,
     /// A stream for each PE, by rank.
     streams: Box<[Once<Stream>]>,
+    pub(crate) sharing: Sharing,
+    /// Buffers that other nodes have been told of.
+    pub(crate) lent: Tokens<LeavingDevice>,
+    /// What this node has asked other nodes for.
+    pub(crate) asked: Tokens<Arc<dyn Taker>>,
 }
 
 impl Devices {
     /// The devices of a node of so many PEs, of which so many PEs of the host come `first`.
     pub(crate) fn new(choice: DeviceChoice, first: u32, pes: u32) -> Self {
-        Self { choice, first, held: OnceLock::new(), streams: (0..pes).map(|_| OnceLock::new()).collect() }
+        Self {
+            choice,
+            first,
+            held: OnceLock::new(),
+            streams: (0..pes).map(|_| OnceLock::new()).collect(),
+            sharing: Sharing::default(),
+            lent: Tokens::default(),
+            asked: Tokens::default(),
+        }
+    }
+
+    /// Drops what holds on to the node, when the job is over.
+    pub(crate) fn clear(&self) {
+        self.opened().for_each(|held| held.staging.clear());
+        drop((self.lent.take_all(), self.asked.take_all()));
     }
 
     /// The device of the PE of this rank. Opens it, if no PE has asked before.

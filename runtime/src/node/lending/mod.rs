@@ -4,4 +4,5 @@
 pub(super) mod deregistrations;
 pub(crate) mod known_layouts;
 pub(crate) mod registration_cache;
+pub(crate) mod tokens;
 pub(crate) mod transfers;

@@ -2,6 +2,7 @@
 
 use crate::model::nocopy::{Leaving, Release};
 use crate::node::lending::registration_cache::{Cache, Ended};
+use crate::node::lending::tokens::Tokens;
 use chare_lrts::reach::{PiecewiseCopy, Reach};
 use chare_lrts::{
     Completion, Get, Held, Lrts, Memory, MemoryId, MemoryMut, Posted, Put, Refused, RegionKey, Regions, Token,
@@ -25,8 +26,6 @@ pub enum Status {
 }
 
 struct Lent {
-    /// Upper half of the token: a released token is never valid again.
-    nonce: u32,
     /// `None`: the bytes travelled with the message, or belong to another node, which keeps them registered.
     lending: Option<Lending>,
     release: Option<Arc<Release>>,
@@ -54,7 +53,7 @@ enum Operation {
 /// The transfers of one node.
 #[derive(Default)]
 pub(crate) struct Transfers {
-    lent: Mutex<Slab<Lent>>,
+    lent: Tokens<Lent>,
     cache: Mutex<Cache>,
     told_of_copies: AtomicBool,
     running: Mutex<Slab<Then>>,
@@ -123,9 +122,7 @@ impl Transfers {
     }
 
     fn give_out(&self, lending: Option<Lending>, release: Option<Arc<Release>>) -> Token {
-        let nonce: u32 = rand::random();
-        let slot = self.lent.lock().insert(Lent { nonce, lending, release });
-        u64::from(nonce) << 32 | slot as u64
+        self.lent.give_out(Lent { lending, release })
     }
 
     /// Takes back lent memory that its receiver is done with. Returns the registration that is to end, and the release that follows.
@@ -133,13 +130,9 @@ impl Transfers {
     /// # Errors
     /// A token that is not out, in words.
     pub(crate) fn take_back(&self, regions: &Regions, token: Token) -> Result<TakenBack, String> {
-        let slot = (token & u64::from(u32::MAX)) as usize;
-        let mut lent = self.lent.lock();
-        if lent.get(slot).is_none_or(|entry| u64::from(entry.nonce) != token >> 32) {
-            return Err(format!("release of token {token:#x}, which is not out"));
-        }
-        let Lent { lending, release, .. } = lent.remove(slot);
-        drop(lent);
+        let lent = self.lent.take_back(token);
+        let Lent { lending, release } =
+            lent.ok_or_else(|| format!("release of token {token:#x}, which is not out"))?;
         let ended = match lending {
             Some(Lending::Shared(block)) => self.cache.lock().release(regions, block),
             Some(Lending::Alone(key)) => Some(Ended { key, memory: None }),
@@ -215,9 +208,8 @@ impl Transfers {
 
     /// Drops the loans and operations that will never complete, when the job is over: their closures hold on to the node.
     pub(crate) fn clear(&self) {
-        let (lent, running) =
-            (std::mem::take(&mut *self.lent.lock()), std::mem::take(&mut *self.running.lock()));
-        drop((lent, running, self.take_refused()));
+        let running = std::mem::take(&mut *self.running.lock());
+        drop((self.lent.take_all(), running, self.take_refused()));
     }
 
     fn take_refused(&self) -> VecDeque<Operation> {

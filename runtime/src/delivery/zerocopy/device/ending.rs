@@ -4,7 +4,7 @@ use super::continuing::continue_later;
 use crate::delivery::zerocopy::gathering::Failure;
 use crate::model::nocopy::Release;
 use crate::node::Node;
-use chare_device::{DeviceBuffer, DeviceError, Uses};
+use chare_device::{Device, DeviceBuffer, DeviceError, Uses};
 use std::sync::Arc;
 
 /// The buffer as its receiver gets it: with a release, a loan whose end drops the release, when all streams are past what they were given
@@ -15,10 +15,20 @@ pub(super) fn lend(
     release: Option<Arc<Release>>,
 ) -> DeviceBuffer<u8> {
     let Some(release) = release else { return buffer };
-    let (node, device) = (Arc::downgrade(node), buffer.device().clone());
-    buffer.lent(move |uses: Uses| {
+    let device = buffer.device().clone();
+    buffer.lent(past_uses(node, device, release))
+}
+
+/// The end of a loan: drops the release when all streams are past the uses that are left.
+pub(super) fn past_uses(
+    node: &Arc<Node>,
+    device: Device,
+    release: Arc<Release>,
+) -> impl FnOnce(Uses) + Send + Sync + 'static {
+    let node = Arc::downgrade(node);
+    move |uses: Uses| {
         let Some(node) = node.upgrade().filter(|node| !node.has_ended()) else { return };
-        let held = node.devices.held(&device).expect("what is sent is of a device of the node");
+        let held = node.devices.held(&device).expect("what is lent is of a device of the node");
         let fail = |node: &Node, cause: DeviceError| {
             Failure::Device(cause).end(node, "handing a device buffer back".to_owned());
         };
@@ -29,5 +39,5 @@ pub(super) fn lend(
             Ok(()) => drop(release),
             Err(cause) => fail(node, cause),
         });
-    })
+    }
 }

@@ -13,7 +13,7 @@ mod continuing;
 mod ending;
 mod within;
 
-pub(crate) use across::describe;
+pub(crate) use across::{arrived, describe};
 pub(crate) use continuing::continue_later;
 
 use super::gathering::{Failure, Plan};

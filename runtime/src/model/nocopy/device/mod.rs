@@ -5,11 +5,13 @@
 //! SendDeviceBuffer<T> --> OutgoingDevice --> LeavingDevice --> Arrived --> DeviceReceived<T>, DevicePosted<T>
 //! ```
 
+mod frame;
 mod landing;
 mod posted;
 mod received;
 mod sending;
 
+pub(crate) use frame::{DeviceFrame, GivenMemory, MappedDevice};
 pub use landing::DeviceLanding;
 pub(crate) use landing::PostedDevice;
 pub(crate) use posted::DeviceFilled;

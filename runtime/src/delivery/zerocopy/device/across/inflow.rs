@@ -1,0 +1,138 @@
+//! Inflows: chunks of one argument on their way into its room, in any order, several at a time.
+//!
+//! A chunk first gets memory: on the way to a device pinned memory, for which it may have to wait. When it has been filled it goes to the
+//! room; with the last one the argument is there.
+
+use super::pinned::{as_memory, into_pinned};
+use super::room::Room;
+use crate::delivery::zerocopy::device::continuing::continue_later;
+use crate::delivery::zerocopy::gathering::{Failure, Finish};
+use crate::model::nocopy::Arrived;
+use crate::node::Node;
+use crate::node::devices::staging::Way;
+use chare_device::{Device, DeviceError};
+use chare_lrts::MemoryMut;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// An argument that comes in chunks.
+pub(super) struct Inflow {
+    /// The device of the room, if it is on one.
+    device: Option<Device>,
+    /// Taken when all has come, or cannot come.
+    state: Mutex<Option<State>>,
+}
+
+struct State {
+    room: Room,
+    /// Bytes that have not arrived.
+    missing: usize,
+    finish: Finish<Arrived>,
+}
+
+/// What takes memory for a chunk.
+type Then = Box<dyn FnOnce(&Arc<Node>, MemoryMut) + Send>;
+
+impl Inflow {
+    /// Waits for chunks; `finish` takes the argument, at once if it has no bytes.
+    pub(super) fn begin(node: &Arc<Node>, room: Room, finish: Finish<Arrived>) -> Arc<Self> {
+        let (device, missing) = (room.device().cloned(), room.bytes());
+        let state = Mutex::new(Some(State { room, missing, finish }));
+        let inflow = Arc::new(Self { device, state });
+        if missing == 0 {
+            inflow.advance(node, 0);
+        }
+        inflow
+    }
+
+    /// Gives `then` memory for a chunk of so many bytes, now or when there is some.
+    pub(super) fn make_room(self: &Arc<Self>, node: &Arc<Node>, bytes: usize, then: Then) {
+        let Some(device) = &self.device else {
+            return then(node, node.network.allocate(bytes));
+        };
+        let staging = &node.devices.held(device).expect("rooms are on devices of the node").staging;
+        staging.enter(Way::In, bytes as u64, || unreachable!("who arrives is let in"));
+        match device.pinned(bytes as u64) {
+            Ok(pinned) => then(node, as_memory(pinned)),
+            Err(cause @ DeviceError::NoRoom { .. }) => {
+                // In a mutex, because it is kept only if somebody comes back.
+                let then = Arc::new(Mutex::new(Some(then)));
+                let (again, inflow) = (Arc::clone(&then), Arc::clone(self));
+                let may_wait = staging.found_no_room(Way::In, bytes as u64, || {
+                    Box::new(move |node| {
+                        let then = again.lock().take().expect("it is tried again once");
+                        inflow.make_room(node, bytes, then);
+                    })
+                });
+                if !may_wait {
+                    self.fail(node, cause.into());
+                }
+            }
+            Err(cause) => {
+                staging.leave(node, Way::In, bytes as u64);
+                self.fail(node, cause.into());
+            }
+        }
+    }
+
+    /// Takes a chunk, which stands at this place of the stream, in memory from [`make_room`](Self::make_room).
+    pub(super) fn arrive(self: &Arc<Self>, node: &Arc<Node>, at: u64, chunk: MemoryMut) {
+        let bytes = chunk.len();
+        let Some(device) = &self.device else {
+            let filled = self.state.lock().as_mut().map(|state| state.room.fill(at, chunk));
+            match filled {
+                Some(Err(cause)) => self.fail(node, Failure::Words(cause)),
+                Some(Ok(())) | None => self.advance(node, bytes),
+            }
+            return;
+        };
+        let held = node.devices.held(device).expect("rooms are on devices of the node");
+        let chunk = into_pinned(chunk);
+        let given = self.state.lock().as_mut().map(|state| state.room.fill_by(&held.steps, at, chunk));
+        if let Some(Err(cause)) = given {
+            held.staging.leave(node, Way::In, bytes as u64);
+            return self.fail(node, cause);
+        }
+        let inflow = Arc::clone(self);
+        continue_later(node, &held.steps, move |node, passed| {
+            let device = inflow.device.as_ref().expect("it is on one");
+            let held = node.devices.held(device).expect("rooms are on devices of the node");
+            held.staging.leave(node, Way::In, bytes as u64);
+            match passed {
+                Ok(()) => inflow.advance(node, bytes),
+                Err(cause) => inflow.fail(node, cause.into()),
+            }
+        });
+    }
+
+    /// Takes the room back, for another way; nothing if it is full, or given up.
+    pub(super) fn take_room(&self) -> Option<(Room, Finish<Arrived>)> {
+        self.state.lock().take().map(|state| (state.room, state.finish))
+    }
+
+    /// How many bytes have not arrived.
+    pub(super) fn missing(&self) -> usize {
+        self.state.lock().as_ref().map_or(0, |state| state.missing)
+    }
+
+    /// Notes bytes that have arrived, and hands the argument on with the last.
+    fn advance(&self, node: &Arc<Node>, bytes: usize) {
+        let full = {
+            let mut state = self.state.lock();
+            if let Some(state) = state.as_mut() {
+                state.missing -= bytes;
+            }
+            state.take_if(|state| state.missing == 0)
+        };
+        if let Some(State { room, finish, .. }) = full {
+            finish(node, room.into_arrived().map_err(Failure::Device));
+        }
+    }
+
+    /// Gives up, once.
+    pub(super) fn fail(&self, node: &Arc<Node>, failure: Failure) {
+        if let Some(State { finish, .. }) = self.state.lock().take() {
+            finish(node, Err(failure));
+        }
+    }
+}

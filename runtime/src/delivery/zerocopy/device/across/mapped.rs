@@ -1,0 +1,64 @@
+#![expect(unsafe_code, reason = "uses memory of a device that another process has lent")]
+//! Mapped device memory: a buffer of another process of the host, on the same device, seen in place or copied by one step.
+
+use super::messages::send;
+use super::room::Room;
+use crate::delivery::zerocopy::device::ending::past_uses;
+use crate::delivery::zerocopy::device::within;
+use crate::delivery::zerocopy::gathering::{Failure, Plan};
+use crate::delivery::zerocopy::laid_out::in_words;
+use crate::model::nocopy::{Arrived, DeviceFrame, LeavingDevice, Lender, MappedDevice, Release, ToldLayout};
+use crate::node::Node;
+use chare_device::DeviceBuffer;
+use std::sync::Arc;
+
+/// Why memory of another process was not taken.
+pub(super) enum NotTaken {
+    /// It cannot be mapped: it may come in chunks.
+    Unmapped(Room),
+    Failed(Failure),
+}
+
+impl<F: Into<Failure>> From<F> for NotTaken {
+    fn from(failure: F) -> Self {
+        Self::Failed(failure.into())
+    }
+}
+
+/// Plans the way of an argument from memory that its owner has named: the buffer itself, or a step into the room. The owner is told when
+/// all streams here are past it.
+pub(super) fn take(
+    node: &Arc<Node>,
+    owner: Lender,
+    named: &MappedDevice,
+    room: Room,
+) -> Result<Plan<Arrived>, NotTaken> {
+    let Some(device) = room.device().cloned() else { return Err(NotTaken::Unmapped(room)) };
+    let arena = match node.devices.sharing.map(&device, owner.node, named) {
+        Ok(arena) => arena,
+        Err(_) => return Err(NotTaken::Unmapped(room)),
+    };
+    let end = named.offset.saturating_add(named.bytes);
+    let span = arena.part(named.offset..end).map_err(|error| error.to_string())?;
+    let layout = named.layout.clone().map(|ToldLayout(layout)| layout);
+    if let Some(layout) = &layout {
+        layout.check_bounds(named.bytes).map_err(in_words)?;
+    }
+    let weak = Arc::downgrade(node);
+    let release = Release::new(named.bytes, true, move |_| {
+        let Some(node) = weak.upgrade().filter(|node| !node.has_ended()) else { return };
+        if let Err(cause) = send(&node, owner.node, DeviceFrame::Done { token: owner.token }) {
+            Failure::Words(cause).end(&node, "giving a device buffer back".to_owned());
+        }
+    });
+    let over = past_uses(node, device.clone(), release);
+    // SAFETY: the owner writes its buffer again when it has been told, which is when the uses are over; what was written before, its
+    // streams were past when it named the memory.
+    let buffer = unsafe { DeviceBuffer::foreign(&device, span, over) }.map_err(Failure::Device)?;
+    let leaving = LeavingDevice { buffer, layout, release: None };
+    let given = room.into_given().unwrap_or_else(|_| unreachable!("the room is on a device"));
+    Ok(match given {
+        None => within::receive(node, leaving)?,
+        Some(given) => within::fill(node, leaving, given)?,
+    })
+}

@@ -1,0 +1,128 @@
+//! Ways between two devices, a device and the host, and two processes.
+//!
+//! ```text
+//! device -> outflow -> chunks in pinned memory -> [network] -> inflow -> device or host      another node, or another device of this one
+//! host   -> feed ----> chunks in pinned memory ------------> inflow -> device                host memory, wherever it came from
+//! device -> arena that both map ---------------------------> view, or one step               two processes of one host
+//! ```
+//! 1. LRTS knows no device. A chunk is pinned memory of the host, lent to the other node as a nocopy argument is, so all paths of the network
+//!    carry it.
+//! 2. The receiver asks when it knows where the argument is to be; the owner gives when the streams before the argument are past it.
+//! 3. Packing, the way to the host, the network, the way to the device, and unpacking of different chunks go on at the same time: what ends a
+//!    stage begins the next one.
+//! 4. What another node says is compared with what was asked for.
+
+mod feed;
+mod inflow;
+mod mapped;
+mod messages;
+mod outflow;
+mod pinned;
+mod room;
+
+pub(crate) use messages::arrived;
+
+use super::ending::lend;
+use super::{End, Origin};
+use crate::delivery::zerocopy::gathering::{Failure, Fetch, Plan};
+use crate::delivery::zerocopy::receive;
+use crate::delivery::zerocopy::remote_memory::fetch;
+use crate::model::nocopy::{
+    Arrived, Descriptor, DeviceDescriptor, Given, Leaving, LeavingDevice, Lender, Local, NocopyKind,
+};
+use crate::node::Node;
+use feed::Feed;
+use inflow::Inflow;
+use messages::ask;
+use outflow::{Outflow, Sink};
+use room::Room;
+use std::sync::Arc;
+
+/// Describes a device argument of a call to another node, which may ask for it.
+pub(crate) fn describe(node: &Node, leaving: LeavingDevice) -> Descriptor {
+    let (bytes, uuid) = (leaving.bytes() as u64, leaving.buffer.device().info().uuid.0);
+    let token = node.devices.lent.give_out(leaving);
+    Descriptor::Device(DeviceDescriptor { owner: Lender { node: node.id, token }, bytes, uuid })
+}
+
+/// Plans the way of an argument whose ends are not both on one device of this process.
+///
+/// # Errors
+/// What does not fit, and what a device says.
+pub(in crate::delivery::zerocopy::device) fn plan(
+    node: &Arc<Node>,
+    end: End,
+    origin: Origin,
+    given: Option<Given>,
+) -> Result<Plan<Arrived>, Failure> {
+    match origin {
+        Origin::There(Descriptor::Device(described)) if described.owner.node == node.id => {
+            // The call came back from where its chare was thought to be.
+            let token = described.owner.token;
+            let leaving = node.devices.lent.take_back(token);
+            let leaving = leaving.ok_or_else(|| format!("device buffer {token:#x} is not out"))?;
+            super::plan(node, end, Origin::Here(Local::Device(leaving)), given)
+        }
+        Origin::There(Descriptor::Device(described)) => ask(node, end, described, given),
+        Origin::There(descriptor) => {
+            let room = Room::new(node, end, descriptor.bytes(), given)?;
+            let plan = receive::plan(node, NocopyKind::Viewed, descriptor, None)?;
+            Ok(Plan::Begin(Box::new(move |node, finish| {
+                bring(node, plan, move |node, arrived| match arrived {
+                    Arrived::Received { memory, layout, release } => {
+                        Feed::begin(node, (memory, layout, release), room, finish);
+                    }
+                    _ => unreachable!("it was to be shown in memory of the host"),
+                });
+            })))
+        }
+        Origin::Here(Local::Host(leaving)) => {
+            let room = Room::new(node, end, leaving.bytes(), given)?;
+            let Leaving { memory, layout, release, .. } = leaving;
+            Ok(Plan::Begin(Box::new(move |node, finish| {
+                Feed::begin(node, (memory, layout, release), room, finish);
+            })))
+        }
+        Origin::Here(Local::Device(leaving)) => {
+            let room = Room::new(node, end, leaving.bytes(), given)?;
+            let LeavingDevice { buffer, layout, release } = leaving;
+            if let Some(release) = &release {
+                release.take(room.bytes() as u64);
+            }
+            let lent = lend(node, buffer, release);
+            Ok(Plan::Begin(Box::new(move |node, finish| {
+                let bytes = room.bytes() as u64;
+                let inflow = Inflow::begin(node, room, finish);
+                Outflow::begin(node, (lent, layout), bytes, Sink::Here(inflow));
+            })))
+        }
+    }
+}
+
+/// Brings an argument of another node into memory of the host, then runs `then`.
+fn bring(node: &Arc<Node>, plan: Plan<Arrived>, then: impl FnOnce(&Arc<Node>, Arrived) + Send + 'static) {
+    const WHAT: &str = "bringing an argument for a device";
+    let fail = |node: &Node, failure: Failure| failure.end(node, WHAT.to_owned());
+    match plan {
+        Plan::Ready(arrived) => then(node, arrived),
+        Plan::Fetch(Fetch { key, offset, into, bytes, arrive }) => {
+            fetch(
+                node,
+                || WHAT.to_owned(),
+                (key, offset),
+                (into, bytes),
+                move |node, memory| match arrive(node, memory) {
+                    Ok(arrived) => then(node, arrived),
+                    Err(cause) => fail(node, Failure::Words(cause)),
+                },
+            );
+        }
+        Plan::Begin(begin) => begin(
+            node,
+            Box::new(move |node, arrived| match arrived {
+                Ok(arrived) => then(node, arrived),
+                Err(failure) => fail(node, failure),
+            }),
+        ),
+    }
+}

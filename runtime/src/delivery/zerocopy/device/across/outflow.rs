@@ -1,0 +1,165 @@
+//! Outflows: device buffers on their way to another node, or into a room of this one, chunk by chunk.
+//!
+//! A few chunks are out at a time: while one is on its way, the stream packs the next. A chunk that comes back makes room for another.
+
+use super::inflow::Inflow;
+use super::messages::send_chunk;
+use crate::delivery::zerocopy::device::continuing::continue_later;
+use crate::delivery::zerocopy::gathering::Failure;
+use crate::delivery::zerocopy::laid_out::in_words;
+use crate::model::nocopy::Release;
+use crate::node::Node;
+use crate::node::devices::Held;
+use crate::node::devices::staging::Way;
+use chare_device::{DeviceBuffer, DeviceError, Landed, Pinned};
+use chare_layout::{Plan, Raw};
+use chare_lrts::{NodeId, Token};
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+/// Bytes of a chunk: many enough that what is said of it weighs little, few enough that the stages of a transfer overlap.
+pub(super) const CHUNK_BYTES: usize = 512 << 10;
+
+/// Chunks of one argument that are out at a time: one for each stage of its way.
+const DEPTH: usize = 4;
+
+/// Whither chunks go.
+pub(super) enum Sink {
+    /// To another node, which has asked under this name.
+    Peer(NodeId, Token),
+    Here(Arc<Inflow>),
+}
+
+/// A device buffer that leaves in chunks.
+pub(super) struct Outflow {
+    buffer: DeviceBuffer<u8>,
+    layout: Arc<Raw>,
+    bytes: u64,
+    to: Sink,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Where the next chunk begins.
+    next: u64,
+    /// Chunks that have not come back.
+    out: usize,
+}
+
+impl Outflow {
+    /// Sends the first `bytes` of what is meant of a buffer. Its handle goes when the last chunk has come back.
+    pub(super) fn begin(
+        node: &Arc<Node>,
+        (buffer, layout): (DeviceBuffer<u8>, Option<Arc<Raw>>),
+        bytes: u64,
+        to: Sink,
+    ) {
+        let whole = || Raw::bytes_of(buffer.len() as u64).map(Arc::new);
+        match layout.map_or_else(whole, Ok) {
+            Ok(layout) => {
+                Arc::new(Self { buffer, layout, bytes, to, state: Mutex::default() }).go_on(node);
+            }
+            Err(error) => fail(node, &to, Failure::Words(in_words(error))),
+        }
+    }
+
+    fn held<'a>(&self, node: &'a Node) -> &'a Held {
+        node.devices.held(self.buffer.device()).expect("what is sent is of a device of the node")
+    }
+
+    /// Has the stream pack chunks, as many as may be out.
+    fn go_on(self: &Arc<Self>, node: &Arc<Node>) {
+        loop {
+            match self.stage_next(node) {
+                Ok(Some((at, landed))) => {
+                    let outflow = Arc::clone(self);
+                    continue_later(node, &self.held(node).steps, move |node, passed| {
+                        outflow.staged(node, at, passed.and_then(|()| pinned(landed)));
+                    });
+                }
+                Ok(None) => return,
+                Err(failure) => return fail(node, &self.to, failure),
+            }
+        }
+    }
+
+    /// The next chunk, which the stream packs; nothing if enough are out, or there is no room now.
+    fn stage_next(self: &Arc<Self>, node: &Arc<Node>) -> Result<Option<(u64, Landed<u8>)>, Failure> {
+        let mut state = self.state.lock();
+        if state.out == DEPTH || state.next == self.bytes {
+            return Ok(None);
+        }
+        let (at, end) = (state.next, self.bytes.min(state.next + CHUNK_BYTES as u64));
+        let (held, len) = (self.held(node), end - at);
+        let again = || {
+            let outflow = Arc::clone(self);
+            Box::new(move |node: &Arc<Node>| outflow.go_on(node)) as _
+        };
+        if !held.staging.enter(Way::Out, len, again) {
+            return Ok(None);
+        }
+        let plan = Plan::pack_range(&self.layout, at..end).map_err(in_words)?;
+        match self.buffer.stage(&held.steps, &Arc::new(plan)) {
+            Ok(landed) => {
+                state.next = end;
+                state.out += 1;
+                Ok(Some((at, landed)))
+            }
+            Err(DeviceError::NoRoom { .. }) if held.staging.found_no_room(Way::Out, len, again) => Ok(None),
+            Err(cause) => Err(cause.into()),
+        }
+    }
+
+    /// Sends a chunk that the stream has packed.
+    fn staged(self: &Arc<Self>, node: &Arc<Node>, at: u64, chunk: Result<Pinned, DeviceError>) {
+        let mut chunk = match chunk {
+            Ok(chunk) => chunk,
+            Err(cause) => return fail(node, &self.to, cause.into()),
+        };
+        let (outflow, len) = (Arc::clone(self), chunk.len());
+        match &self.to {
+            Sink::Here(inflow) => {
+                let into = Arc::clone(inflow);
+                let fill = move |node: &Arc<Node>, mut memory: chare_lrts::MemoryMut| {
+                    memory.as_mut_slice().copy_from_slice(chunk.bytes().expect("the stream is past it"));
+                    drop(chunk);
+                    into.arrive(node, at, memory);
+                    outflow.came_back(node, len);
+                };
+                inflow.make_room(node, len as usize, Box::new(fill));
+            }
+            Sink::Peer(peer, transfer) => {
+                let owner = Arc::clone(node);
+                let back = Release::new(len, true, move |_| {
+                    // The memory may go after this: who waits for it is told at the next look.
+                    owner.outside.sent.add_shared(1);
+                    owner.later(Box::new(move |node| {
+                        outflow.came_back(node, len);
+                        node.outside.processed.add_shared(1);
+                    }));
+                });
+                send_chunk(node, (*peer, *transfer), at, (chunk, back));
+            }
+        }
+    }
+
+    fn came_back(self: &Arc<Self>, node: &Arc<Node>, len: u64) {
+        self.state.lock().out -= 1;
+        self.held(node).staging.leave(node, Way::Out, len);
+        self.go_on(node);
+    }
+}
+
+/// The pinned memory that a stream has filled.
+fn pinned(landed: Landed<u8>) -> Result<Pinned, DeviceError> {
+    Ok(landed.into_pinned()?.unwrap_or_else(|_| unreachable!("the stream is past it")))
+}
+
+/// Ends the job: here the argument's entry is known, at its owner only who wants it.
+fn fail(node: &Arc<Node>, to: &Sink, failure: Failure) {
+    match to {
+        Sink::Here(inflow) => inflow.fail(node, failure),
+        Sink::Peer(peer, _) => failure.end(node, format!("sending a device buffer to {peer}")),
+    }
+}

@@ -1,0 +1,25 @@
+#![expect(unsafe_code, reason = "shows pinned memory as memory that transfers touch")]
+//! Pinned memory as memory of the host that transfers of the network read and fill, and back.
+
+use chare_device::Pinned;
+use chare_lrts::MemoryMut;
+
+/// Pinned memory that nobody else has a share in, as memory of the host.
+///
+/// # Panics
+/// If somebody has.
+pub(super) fn as_memory(mut pinned: Pinned) -> MemoryMut {
+    let bytes = pinned.bytes().expect("no stream has a share in it");
+    let (address, len) = (bytes.as_mut_ptr(), bytes.len());
+    // SAFETY: the bytes are mapped, initialised and readable and writable as long as the pinned memory, which is the owner; nobody else
+    // has a share in it, and none can come about while it is in the box.
+    unsafe { MemoryMut::from_raw_parts(address, len, None, Box::new(pinned)) }
+}
+
+/// The pinned memory that memory of the host is.
+///
+/// # Panics
+/// If it is none.
+pub(super) fn into_pinned(memory: MemoryMut) -> Pinned {
+    *memory.into_owner().downcast().expect("it was pinned memory")
+}

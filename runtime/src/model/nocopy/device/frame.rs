@@ -1,0 +1,43 @@
+//! What nodes say to each other of memory of devices.
+//!
+//! All of it is an allegation until the receiver has checked it.
+
+use crate::model::nocopy::{Descriptor, ToldLayout};
+use chare_lrts::Token;
+use serde::{Deserialize, Serialize};
+
+/// A message between the owner of a device buffer and who receives it.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum DeviceFrame {
+    /// To the owner: the first `bytes` of what the token names are wanted under this name, mapped if `maps` says so.
+    Ask { token: Token, transfer: Token, bytes: u64, maps: bool },
+    /// To who asked: a part of what was asked for, or where it is.
+    Given { transfer: Token, given: GivenMemory },
+    /// To the owner: what the token names is no longer used.
+    Done { token: Token },
+}
+
+/// What the owner of a device buffer gives.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum GivenMemory {
+    /// Bytes of the packed argument, from `at` on, as a nocopy argument of the host.
+    Chunk {
+        at: u64,
+        nocopy: Descriptor,
+    },
+    Mapped(MappedDevice),
+}
+
+/// Memory of a device that another process of the host can map.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct MappedDevice {
+    /// The owner's process, and the descriptor of the arena there.
+    pub(crate) process: i32,
+    pub(crate) descriptor: i32,
+    pub(crate) arena_bytes: u64,
+    /// Where the buffer lies in the arena.
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
+    /// What is meant of the buffer, if not all of it.
+    pub(crate) layout: Option<ToldLayout>,
+}
