@@ -25,10 +25,11 @@ pub(crate) use messages::arrived;
 use super::ending::lend;
 use super::{End, Origin};
 use crate::delivery::zerocopy::gathering::{Failure, Fetch, Plan};
-use crate::delivery::zerocopy::receive;
 use crate::delivery::zerocopy::remote_memory::fetch;
+use crate::delivery::zerocopy::{laid_out, receive};
 use crate::model::nocopy::{
     Arrived, Descriptor, DeviceDescriptor, Given, Leaving, LeavingDevice, Lender, Local, NocopyKind,
+    PostedMemory,
 };
 use crate::node::Node;
 use feed::Feed;
@@ -65,14 +66,19 @@ pub(in crate::delivery::zerocopy::device) fn plan(
         }
         Origin::There(Descriptor::Device(described)) => ask(node, end, described, given),
         Origin::There(descriptor) => {
-            let room = Room::new(node, end, descriptor.bytes(), given)?;
-            let plan = receive::plan(node, NocopyKind::Viewed, descriptor, None)?;
+            let (offered, room) = (descriptor.bytes(), Room::new(node, end, descriptor.bytes(), given)?);
+            // Where less is taken than is offered, only that is fetched, and told to the sender.
+            let is_part = room.bytes() < offered;
+            let into = is_part.then(|| laid_out::room(node, room.bytes() as u64)).transpose()?;
+            let into = into.map(|memory| PostedMemory { bytes: memory.len(), memory, layout: None });
+            let kind = if is_part { NocopyKind::Posted } else { NocopyKind::Viewed };
+            let plan = receive::plan(node, kind, descriptor, into)?;
             Ok(Plan::Begin(Box::new(move |node, finish| {
-                bring(node, plan, move |node, arrived| match arrived {
-                    Arrived::Received { memory, layout, release } => {
+                bring(node, plan, move |node, arrived| match Local::from(arrived) {
+                    Local::Host(Leaving { memory, layout, release, .. }) => {
                         Feed::begin(node, (memory, layout, release), room, finish);
                     }
-                    _ => unreachable!("it was to be shown in memory of the host"),
+                    Local::Device(_) => unreachable!("it was brought into memory of the host"),
                 });
             })))
         }

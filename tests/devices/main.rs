@@ -1,0 +1,4 @@
+//! Devices in chares: entries that await their streams, and device buffers as nocopy arguments between processes, over every path.
+
+mod entries;
+mod travelling;

@@ -1,0 +1,186 @@
+//! Peers: on each PE one, which sends and takes.
+
+use crate::case::{Case, Parameter, Selection, UNTOUCHED};
+use chare::devices::{self, Stream};
+use chare::prelude::*;
+use chare::{
+    DeviceBuffer, DeviceBufferMut, DeviceLanding, DevicePosted, DeviceReceived, Landing, SendDeviceBuffer,
+    SentDevice,
+};
+
+pub(crate) struct Peer;
+
+pub(crate) fn stream() -> Stream {
+    devices::stream().expect("there is a software device")
+}
+
+pub(crate) fn on_device(elements: &[u32]) -> DeviceBufferMut<u32> {
+    let device = devices::mine().expect("there is a software device");
+    let mut buffer = DeviceBufferMut::new(&device, elements.len()).expect("it has memory");
+    buffer.write(&stream(), elements).expect("there is room for staging");
+    buffer
+}
+
+/// What a device buffer holds.
+async fn read(buffer: &DeviceBuffer<u32>) -> Vec<u32> {
+    let stream = stream();
+    let mut landed = buffer.read(&stream).expect("there is room for staging");
+    stream.passed().expect("it is there").await.expect("it is not lost");
+    landed.elements().expect("it is not lost").expect("the stream is past it").to_vec()
+}
+
+/// What is wrong, in words; nothing if nothing is.
+fn compare(what: &str, have: &[u32], expected: &[u32]) -> String {
+    if have.len() != expected.len() {
+        return format!("{what}: {} elements instead of {}; ", have.len(), expected.len());
+    }
+    let wrong = have.iter().zip(expected).position(|(have, expected)| have != expected);
+    wrong.map_or_else(String::new, |at| {
+        format!("{what}: {:#x} instead of {:#x} at {at}; ", have[at], expected[at])
+    })
+}
+
+#[chare(group)]
+impl Peer {
+    #[entry]
+    pub(crate) fn new() -> Self {
+        Self
+    }
+
+    /// Sends what the case says, and says what went wrong.
+    #[entry]
+    pub(crate) async fn send(this: This<Self>, to: PeId, case: Case, done: Callback<String>) {
+        let peer = this.collection().on(to);
+        drop(this);
+        let (elements, _) = case.source();
+        let layout = case.selection.layout(case.len);
+        let (answer, told) = chare::future::<Vec<u32>>();
+        macro_rules! send {
+            ($argument:expr) => {
+                match case.parameter {
+                    Parameter::DeviceReceived => peer.take_on_device($argument, told),
+                    Parameter::DevicePosted(..) => peer.land_on_device(case, $argument, told),
+                    Parameter::Received => peer.take($argument, told),
+                    Parameter::View => peer.look($argument, told),
+                    Parameter::Posted(_) => peer.land(case, $argument, told),
+                }
+            };
+        }
+        let mut wrong = String::new();
+        if case.is_on_device {
+            let (back, on_sent) = chare::future::<SentDevice<u32>>();
+            let argument = SendDeviceBuffer::from(on_device(&elements)).on_sent(on_sent);
+            match &layout {
+                Some(layout) => send!(argument.only(layout)),
+                None => send!(argument),
+            }
+            wrong += &compare("what came", &answer.await, &case.expected());
+            let sent = back.await;
+            let transferred = sent.transferred();
+            if transferred != case.taken() {
+                wrong += &format!("{transferred} were sent instead of {}; ", case.taken());
+            }
+            match sent.into_buffer().try_into_mut() {
+                Ok(buffer) => wrong += &compare("what was sent", &read(&buffer.freeze()).await, &elements),
+                Err(_) => wrong += "somebody has the buffer still; ",
+            }
+        } else {
+            let (back, on_sent) = chare::future::<Sent<u32>>();
+            let argument = SendBuffer::from(elements).on_sent(on_sent);
+            match &layout {
+                Some(layout) => send!(argument.only(layout)),
+                None => send!(argument),
+            }
+            wrong += &compare("what came", &answer.await, &case.expected());
+            let transferred = back.await.transferred();
+            if transferred != case.taken() {
+                wrong += &format!("{transferred} were sent instead of {}; ", case.taken());
+            }
+        }
+        done.send(wrong);
+    }
+
+    #[entry]
+    pub(crate) async fn take_on_device(this: This<Self>, #[nocopy] face: DeviceReceived<u32>, done: Callback<Vec<u32>>) {
+        drop(this);
+        let elements = read(&face).await;
+        drop(face);
+        done.send(elements);
+    }
+
+    #[entry]
+    pub(crate) async fn land_on_device(
+        this: This<Self>,
+        _case: Case,
+        #[nocopy(post)] face: DevicePosted<u32>,
+        done: Callback<Vec<u32>>,
+    ) {
+        drop(this);
+        done.send(read(&face.into_buffer().freeze()).await);
+    }
+
+    #[post(land_on_device)]
+    fn post_land_on_device(&mut self, case: &Case, face: Post<u32>, _done: &Callback<Vec<u32>>) {
+        let Parameter::DevicePosted(selection, has_stream) = case.parameter else {
+            unreachable!("the case lands on a device")
+        };
+        let room = on_device(&vec![UNTOUCHED; selection.room(case.len)]);
+        let landing = match (selection, selection.layout(case.len)) {
+            (Selection::First, _) => DeviceLanding::first(case.taken(), room),
+            (_, Some(layout)) => DeviceLanding::at(&layout, room),
+            (_, None) => DeviceLanding::from(room),
+        };
+        let landing = if has_stream { landing.before(&stream()) } else { landing };
+        face.post_device(landing).expect("no longer than what is offered");
+    }
+
+    #[entry]
+    pub(crate) fn take(&mut self, #[nocopy] face: Received<u32>, done: Callback<Vec<u32>>) {
+        done.send(face.to_vec());
+    }
+
+    #[entry]
+    pub(crate) fn look(&mut self, #[nocopy] face: ReceivedView<u32>, done: Callback<Vec<u32>>) {
+        done.send(face.to_vec());
+    }
+
+    #[entry]
+    pub(crate) fn land(&mut self, _case: Case, #[nocopy(post)] face: Posted<u32>, done: Callback<Vec<u32>>) {
+        done.send(face.into_vec());
+    }
+
+    #[post(land)]
+    fn post_land(&mut self, case: &Case, face: Post<u32>, _done: &Callback<Vec<u32>>) {
+        let Parameter::Posted(selection) = case.parameter else { unreachable!("the case lands on the host") };
+        let room = vec![UNTOUCHED; selection.room(case.len)];
+        let landing = match (selection, selection.layout(case.len)) {
+            (Selection::First, _) => Landing::first(case.taken(), room),
+            (_, Some(layout)) => Landing::at(&layout, room),
+            (_, None) => Landing::from(room),
+        };
+        face.post(landing).expect("no longer than what is offered");
+    }
+
+    /// Keeps what it is given, for ever.
+    #[entry]
+    pub(crate) async fn keep(this: This<Self>, #[nocopy] face: DeviceReceived<u32>) {
+        drop(this);
+        println!("{} elements came", face.len());
+        std::future::pending::<()>().await;
+    }
+
+    /// Sends a long buffer to the next PE, again and again.
+    #[entry]
+    pub(crate) async fn send_on_and_on(this: This<Self>, to: PeId) {
+        let peer = this.collection().on(to);
+        drop(this);
+        loop {
+            let (back, on_sent) = chare::future::<SentDevice<u32>>();
+            let (answer, told) = chare::future::<Vec<u32>>();
+            let long = on_device(&vec![7; 1 << 20]);
+            peer.take(SendDeviceBuffer::from(long).on_sent(on_sent), told);
+            drop((back.await, answer.await));
+            println!("a buffer came");
+        }
+    }
+}

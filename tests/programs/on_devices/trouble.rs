@@ -1,0 +1,41 @@
+//! Troubles: what ends a job that has device buffers on their way.
+
+use crate::peer::{PeerProxy, on_device};
+use chare::SendDeviceBuffer;
+use chare::prelude::*;
+use clap::ValueEnum;
+
+/// What goes wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub(crate) enum Trouble {
+    /// Buffers are sent on and on, until somebody kills a node
+    Endless,
+    /// A buffer is sent to all
+    Many,
+    /// The program exits while buffers are on their way
+    Exit,
+}
+
+impl Trouble {
+    pub(crate) async fn run(self, peers: &PeerProxy) -> bool {
+        let last = PeId(chare::pes() - 1);
+        match self {
+            Self::Endless => {
+                peers.on(PeId(0)).send_on_and_on(last);
+                peers.on(last).send_on_and_on(PeId(0));
+                std::future::pending::<()>().await;
+            }
+            Self::Many => {
+                let (_all, done) = chare::future::<Vec<u32>>();
+                peers.take(SendDeviceBuffer::from(on_device(&[1, 2, 3])), done);
+            }
+            Self::Exit => {
+                for _ in 0..20 {
+                    peers.on(last).keep(SendDeviceBuffer::from(on_device(&vec![1; 1 << 20])));
+                }
+                chare::exit(0);
+            }
+        }
+        true
+    }
+}
