@@ -12,6 +12,7 @@ use crate::words::priority::Priority;
 use chare_layout::Plan;
 use rustix::fd::OwnedFd;
 use std::any::Any;
+use std::ffi::c_void;
 use std::sync::Arc;
 
 /// A device.
@@ -28,8 +29,21 @@ pub(crate) trait Backend: Send + Sync {
     /// Maps memory that another process has exported.
     fn import(&self, descriptor: OwnedFd, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError>;
 
+    /// Takes memory of the device that somebody else made. Dropping it leaves the memory as it is.
+    fn adopt(&self, address: u64, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError>;
+
     /// Makes a queue of commands.
     fn queue(&self, priority: Priority) -> Result<Box<dyn Queue>, DeviceError>;
+
+    /// Takes a stream that somebody else made, who keeps it until `guard` is dropped.
+    ///
+    /// # Safety
+    /// It is a stream of this device and stays one until then.
+    unsafe fn adopt_queue(
+        &self,
+        raw: *mut c_void,
+        guard: Box<dyn Any + Send + Sync>,
+    ) -> Result<Box<dyn Queue>, DeviceError>;
 }
 
 /// What a stream calls when it is that far.
@@ -67,6 +81,9 @@ pub(crate) trait Queue: Send + Sync {
 
     /// Keeps memory until all before is done.
     fn keep(&self, span: Span) -> Result<(), DeviceError>;
+
+    /// What the kind of device calls it; null where it has no name for it.
+    fn raw(&self) -> *mut c_void;
 }
 
 /// What fires when a queue is that far.

@@ -1,3 +1,4 @@
+#![expect(unsafe_code, reason = "takes memory and streams whose makers promise what no type can")]
 //! Device: memory, streams, and arenas that other processes have exported.
 
 use crate::backend::Backend;
@@ -12,6 +13,8 @@ use crate::words::error::DeviceError;
 use crate::words::info::Info;
 use crate::words::priority::Priority;
 use rustix::fd::OwnedFd;
+use std::any::Any;
+use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
 
@@ -71,6 +74,39 @@ impl Device {
     /// [`DeviceError::Refused`] and [`DeviceError::Lost`].
     pub fn stream(&self, priority: Priority) -> Result<Stream, DeviceError> {
         Ok(Stream::new(self.0.backend.info(), self.0.backend.queue(priority)?))
+    }
+
+    /// A stream that somebody else made, such as `cudarc` or a library of kernels: what it is given there and here is done in the order in
+    /// which it was given. `guard` is dropped with the last handle of it: it keeps the stream. What `raw` is, [`Stream::raw`] says.
+    ///
+    /// # Errors
+    /// [`DeviceError::Refused`] where there are no streams but the device's own, as on a software device, and [`DeviceError::Lost`].
+    ///
+    /// # Safety
+    /// `raw` is a stream of this device, which is not being captured, and stays one until `guard` is dropped.
+    pub unsafe fn adopt_stream(
+        &self,
+        raw: *mut c_void,
+        guard: impl Any + Send + Sync,
+    ) -> Result<Stream, DeviceError> {
+        // SAFETY: the caller's promise.
+        let queue = unsafe { self.0.backend.adopt_queue(raw, Box::new(guard))? };
+        Ok(Stream::new(self.0.backend.info(), queue))
+    }
+
+    /// Memory of the device that somebody else made and keeps until `guard` is dropped, which is when nobody has a share in it any more.
+    ///
+    /// # Errors
+    /// [`DeviceError::Refused`] if it is no memory of the device, and [`DeviceError::Lost`].
+    pub(crate) fn adopt(
+        &self,
+        address: u64,
+        bytes: u64,
+        guard: Box<dyn Any + Send + Sync>,
+    ) -> Result<Span, DeviceError> {
+        self.0.backend.check()?;
+        let mapping = self.0.backend.adopt(address, bytes)?;
+        Arena::adopted(self.0.backend.info(), mapping, guard).part(0..bytes)
     }
 
     /// # Errors

@@ -13,6 +13,7 @@ use crate::words::bell::Bell;
 use crate::words::error::DeviceError;
 use crate::words::info::Info;
 use chare_layout::Plan;
+use std::ffi::c_void;
 use std::fmt;
 use std::sync::Arc;
 
@@ -137,6 +138,12 @@ impl Stream {
     pub fn keep(&self, span: &Span) -> Result<(), DeviceError> {
         self.check_memory(span)?;
         self.queue.keep(span.clone())
+    }
+
+    /// What the kind of device calls it, for launching the user's own kernels: on a CUDA device its `CUstream`, valid as long as the stream;
+    /// null on a software device, which has no kernels.
+    pub fn raw(&self) -> *mut c_void {
+        self.queue.raw()
     }
 
     /// Whether both are handles of one stream.

@@ -11,6 +11,7 @@ use crate::stream::Stream;
 use crate::words::error::DeviceError;
 use bytemuck::Pod;
 use chare_layout::Plan;
+use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -74,6 +75,49 @@ impl<T: Pod> DeviceBufferMut<T> {
             unsafe { on.zero(span) }
         })?;
         Ok(buffer)
+    }
+
+    /// Elements in memory that somebody else made, such as a library that allocates by itself: a `CudaSlice` of `cudarc` is its own guard.
+    /// `guard` is dropped when no handle of the memory is left and no stream uses it, on any thread: it gives the memory back.
+    ///
+    /// Other processes cannot map it ([`Arena::export`](crate::Arena::export) is refused), so transfers to them are staged.
+    ///
+    /// ```
+    /// use chare_device::{DeviceBufferMut, Software};
+    /// # fn main() -> Result<(), chare_device::DeviceError> {
+    /// let device = Software::default().open();
+    /// let made = device.allocate(400)?;
+    /// // SAFETY: the block has so many bytes, nobody else uses it, and it stays as long as it is the guard.
+    /// let field = unsafe { DeviceBufferMut::<f32>::from_raw_parts(&device, made.address(), 100, made)? };
+    /// assert_eq!(field.len(), 100);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`DeviceError::Refused`] if the address is no memory of the device, or not aligned for such elements; `guard` is dropped.
+    /// [`DeviceError::Lost`].
+    ///
+    /// # Panics
+    /// If elements have no size.
+    ///
+    /// # Safety
+    /// From `address` on there are `len` elements of memory that stays until `guard` is dropped, and that nobody else uses until then; what
+    /// streams were given to do with it before is over, or [`after`](Self::after) is called for them first.
+    pub unsafe fn from_raw_parts(
+        device: &Device,
+        address: u64,
+        len: usize,
+        guard: impl Any + Send + Sync,
+    ) -> Result<Self, DeviceError> {
+        assert_ne!(size_of::<T>(), 0, "elements of a buffer have a size");
+        if !address.is_multiple_of(align_of::<T>() as u64) {
+            let cause = format!("address {address:#x} is no multiple of {}", align_of::<T>());
+            return Err(DeviceError::refused(device.info(), "adopting memory", cause));
+        }
+        let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+        let span = device.adopt(address, bytes, Box::new(guard))?;
+        Ok(Self::of(device.clone(), span, Order::default()))
     }
 
     /// Elements of memory that nobody else has, once `order` is over.

@@ -1,15 +1,18 @@
+#![expect(unsafe_code, reason = "implements a trait that adopts streams")]
 //! Backend of a CUDA device.
 
 use crate::backend::{Backend, Queue};
 use crate::cuda::context::Context;
 use crate::cuda::mapped::Mapped;
 use crate::cuda::queue::{CudaQueue, Kernels};
-use crate::cuda::sys::{Primary, load};
+use crate::cuda::sys::{Primary, Stream, load};
 use crate::memory::mapping::{Domain, Mapping};
 use crate::words::error::DeviceError;
 use crate::words::info::{Info, Uuid};
 use crate::words::priority::Priority;
 use rustix::fd::OwnedFd;
+use std::any::Any;
+use std::ffi::c_void;
 use std::sync::Arc;
 
 pub(crate) struct CudaBackend {
@@ -73,11 +76,28 @@ impl Backend for CudaBackend {
         Ok(Box::new(Mapped::import(&self.context, &descriptor, bytes)?))
     }
 
+    fn adopt(&self, address: u64, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError> {
+        Ok(Box::new(Mapped::adopt(&self.context, address, bytes)?))
+    }
+
+    unsafe fn adopt_queue(
+        &self,
+        raw: *mut c_void,
+        guard: Box<dyn Any + Send + Sync>,
+    ) -> Result<Box<dyn Queue>, DeviceError> {
+        self.context.enter()?;
+        self.context.sweep();
+        // SAFETY: the caller's promise.
+        let stream = unsafe { Stream::adopted(raw, guard) };
+        Ok(Box::new(CudaQueue::new(&self.context, &self.kernels, stream)))
+    }
+
     fn queue(&self, priority: Priority) -> Result<Box<dyn Queue>, DeviceError> {
         self.context.enter()?;
         self.context.sweep();
-        let queue = CudaQueue::new(&self.context, &self.kernels, priority == Priority::High);
-        Ok(Box::new(queue.map_err(|code| self.context.fault("making a stream", code))?))
+        let stream = Stream::new(priority == Priority::High);
+        let stream = stream.map_err(|code| self.context.fault("making a stream", code))?;
+        Ok(Box::new(CudaQueue::new(&self.context, &self.kernels, stream)))
     }
 }
 

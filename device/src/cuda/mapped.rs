@@ -1,7 +1,7 @@
 //! Memory of a CUDA device, as arenas have it.
 
 use crate::cuda::context::Context;
-use crate::cuda::sys::{HostMemory, Memory};
+use crate::cuda::sys::{HostMemory, Memory, owner_of};
 use crate::memory::mapping::{Domain, Mapping};
 use crate::words::error::DeviceError;
 use rustix::fd::OwnedFd;
@@ -16,6 +16,8 @@ pub(crate) struct Mapped {
 enum Kind {
     Device(Memory),
     Host(HostMemory),
+    /// Where it starts, and its bytes: somebody else made it.
+    Adopted(u64, u64),
 }
 
 impl Mapped {
@@ -49,6 +51,16 @@ impl Mapped {
         })?;
         Ok(Self { memory: Kind::Device(memory), context: Arc::clone(context) })
     }
+
+    pub(crate) fn adopt(context: &Arc<Context>, address: u64, bytes: u64) -> Result<Self, DeviceError> {
+        context.enter()?;
+        let owner = owner_of(address).map_err(|code| context.fault("adopting memory", code))?;
+        if owner != context.primary().device() {
+            let cause = format!("{address:#x} is memory of device {owner}");
+            return Err(DeviceError::refused(context.info(), "adopting memory", cause));
+        }
+        Ok(Self { memory: Kind::Adopted(address, bytes), context: Arc::clone(context) })
+    }
 }
 
 impl Mapping for Mapped {
@@ -56,6 +68,7 @@ impl Mapping for Mapped {
         match &self.memory {
             Kind::Device(memory) => memory.address(),
             Kind::Host(memory) => memory.address(),
+            Kind::Adopted(address, _) => *address,
         }
     }
 
@@ -63,18 +76,19 @@ impl Mapping for Mapped {
         match &self.memory {
             Kind::Device(memory) => memory.len(),
             Kind::Host(memory) => memory.len(),
+            Kind::Adopted(_, bytes) => *bytes,
         }
     }
 
     fn export(&self) -> Result<OwnedFd, DeviceError> {
         self.context.enter()?;
+        let refused = |cause: &str| DeviceError::refused(self.context.info(), "exporting an arena", cause);
         match &self.memory {
             Kind::Device(memory) => {
                 memory.export().map_err(|code| self.context.fault("exporting an arena", code))
             }
-            Kind::Host(_) => {
-                Err(DeviceError::refused(self.context.info(), "exporting an arena", "it is pinned"))
-            }
+            Kind::Host(_) => Err(refused("it is pinned")),
+            Kind::Adopted(..) => Err(refused("it was adopted")),
         }
     }
 }

@@ -56,9 +56,9 @@ pub(crate) struct CudaQueue {
 
 impl CudaQueue {
     /// A stream of the context that was entered.
-    pub(crate) fn new(context: &Arc<Context>, kernels: &Arc<Kernels>, is_first: bool) -> Result<Self, Code> {
+    pub(crate) fn new(context: &Arc<Context>, kernels: &Arc<Kernels>, stream: Stream) -> Self {
         let (context, kernels) = (Arc::clone(context), Arc::clone(kernels));
-        Ok(Self { stream: Stream::new(is_first)?, kept: Arc::default(), kernels, context })
+        Self { stream, kept: Arc::default(), kernels, context }
     }
 
     /// Gives the stream a command that uses memory, and keeps that until the stream is past it.
@@ -164,6 +164,10 @@ impl Queue for CudaQueue {
 
     fn keep(&self, span: Span) -> Result<(), DeviceError> {
         self.give("keeping memory", [span], |_, _| Ok(()))
+    }
+
+    fn raw(&self) -> *mut c_void {
+        self.stream.raw()
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! 1. Blocks are cut in units of [`UNIT_BYTES`] and go back when their last owner is dropped, on any thread.
 //! 2. An arena that was imported is cut by its exporter alone.
+//! 3. Memory that was adopted is an arena of its own, which stays with whoever made it.
 
 use crate::memory::mapping::Mapping;
 use crate::words::error::DeviceError;
@@ -9,6 +10,7 @@ use crate::words::info::Info;
 use offset_allocator::{Allocation, Allocator};
 use parking_lot::Mutex;
 use rustix::fd::OwnedFd;
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -27,6 +29,8 @@ struct Inner {
     mapping: Box<dyn Mapping>,
     /// None if somebody else cuts it.
     allocator: Option<Mutex<Allocator>>,
+    /// What keeps adopted memory; dropped after the mapping.
+    _guard: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl fmt::Debug for Arena {
@@ -40,12 +44,26 @@ impl Arena {
     pub(crate) fn new(owner: &Arc<Info>, mapping: Box<dyn Mapping>) -> Self {
         let units = u32::try_from(mapping.len() / UNIT_BYTES).expect("pools make none longer");
         let allocator = Some(Mutex::new(Allocator::with_max_allocs(units, PIECES_MAX)));
-        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator }))
+        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator, _guard: None }))
     }
 
     /// An arena of another process, on a device of this one.
     pub(crate) fn imported(owner: &Arc<Info>, mapping: Box<dyn Mapping>) -> Self {
-        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator: None }))
+        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator: None, _guard: None }))
+    }
+
+    /// Memory that somebody else made, who keeps it until `guard` is dropped.
+    pub(crate) fn adopted(
+        owner: &Arc<Info>,
+        mapping: Box<dyn Mapping>,
+        guard: Box<dyn Any + Send + Sync>,
+    ) -> Self {
+        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator: None, _guard: Some(guard) }))
+    }
+
+    /// Whether both are handles of one arena.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 
     /// First address. The host cannot touch it.
@@ -67,7 +85,7 @@ impl Arena {
     /// system call, and a descriptor until it is dropped. Who has it can read and write all blocks of the arena.
     ///
     /// # Errors
-    /// [`DeviceError::Refused`].
+    /// [`DeviceError::Refused`]; always for memory that was adopted.
     pub fn export(&self) -> Result<OwnedFd, DeviceError> {
         self.0.mapping.export()
     }

@@ -56,6 +56,7 @@ impl Span {
     pub(crate) fn join(&self, next: &Self) -> Option<Self> {
         let is_same = match (&self.share, &next.share) {
             (Share::Piece(one), Share::Piece(other)) => Arc::ptr_eq(one, other),
+            (Share::Arena(one), Share::Arena(other)) => one.is(other),
             _ => false,
         };
         let range = (self.range.0, next.range.1);

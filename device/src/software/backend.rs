@@ -1,9 +1,10 @@
+#![expect(unsafe_code, reason = "implements a trait that adopts streams")]
 //! Backend of the software device.
 
 use crate::backend::{Backend, Queue};
 use crate::memory::mapping::{Domain, Mapping};
 use crate::software::faults::{Chances, Faults};
-use crate::software::mapped::Mapped;
+use crate::software::mapped::{Mapped, Ranges};
 use crate::software::queue::SoftwareQueue;
 use crate::software::shared::Shared;
 use crate::words::error::DeviceError;
@@ -11,8 +12,10 @@ use crate::words::info::Info;
 use crate::words::priority::Priority;
 use parking_lot::Mutex;
 use rustix::fd::OwnedFd;
-use std::sync::Arc;
+use std::any::Any;
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 pub(crate) struct SoftwareBackend {
     shared: Arc<Shared>,
@@ -21,12 +24,21 @@ pub(crate) struct SoftwareBackend {
     chances: Mutex<Chances>,
     /// Next number of chances; written by whoever makes a stream, and nothing else depends on it.
     next: AtomicU64,
+    /// All memory of the device that is mapped here, for who adopts some.
+    mapped: Mutex<Vec<Weak<Ranges>>>,
 }
 
 impl SoftwareBackend {
     pub(crate) fn new(info: Info, faults: Faults) -> Self {
         let chances = Mutex::new(faults.chances(0));
-        Self { shared: Arc::new(Shared::new(Arc::new(info))), faults, chances, next: AtomicU64::new(1) }
+        let shared = Arc::new(Shared::new(Arc::new(info)));
+        Self { shared, faults, chances, next: AtomicU64::new(1), mapped: Mutex::default() }
+    }
+
+    fn remember(&self, mapped: &Mapped) {
+        let mut here = self.mapped.lock();
+        here.retain(|ranges| ranges.strong_count() > 0);
+        here.push(Arc::downgrade(mapped.ranges()));
     }
 
     fn admit(&self, operation: &'static str) -> Result<(), DeviceError> {
@@ -49,12 +61,37 @@ impl Backend for SoftwareBackend {
 
     fn map(&self, domain: Domain, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError> {
         self.admit("mapping memory")?;
-        Ok(Box::new(Mapped::create(self.shared.info(), domain, bytes)?))
+        let mapped = Mapped::create(self.shared.info(), domain, bytes)?;
+        if domain == Domain::Device {
+            self.remember(&mapped);
+        }
+        Ok(Box::new(mapped))
     }
 
     fn import(&self, descriptor: OwnedFd, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError> {
         self.admit("importing an arena")?;
-        Ok(Box::new(Mapped::open(self.shared.info(), descriptor, bytes)?))
+        let mapped = Mapped::open(self.shared.info(), descriptor, bytes)?;
+        self.remember(&mapped);
+        Ok(Box::new(mapped))
+    }
+
+    fn adopt(&self, address: u64, bytes: u64) -> Result<Box<dyn Mapping>, DeviceError> {
+        self.admit("adopting memory")?;
+        let here = self.mapped.lock();
+        let found =
+            here.iter().filter_map(Weak::upgrade).find_map(|ranges| Mapped::adopt(ranges, address, bytes));
+        let cause = || format!("{bytes} bytes at {address:#x} lie in none of its memory");
+        let found = found.ok_or_else(|| DeviceError::refused(self.shared.info(), "adopting memory", cause()));
+        Ok(Box::new(found?))
+    }
+
+    unsafe fn adopt_queue(
+        &self,
+        _raw: *mut c_void,
+        _guard: Box<dyn Any + Send + Sync>,
+    ) -> Result<Box<dyn Queue>, DeviceError> {
+        self.admit("adopting a stream")?;
+        Err(DeviceError::refused(self.shared.info(), "adopting a stream", "it has none but its own"))
     }
 
     /// All streams are alike: priorities of threads are the system's business.

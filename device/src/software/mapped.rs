@@ -15,8 +15,8 @@ use std::any::Any;
 use std::io;
 use std::sync::Arc;
 
-/// One arena of the device, or of its pinned memory.
-pub(crate) struct Mapped {
+/// The ranges of one memory object.
+pub(crate) struct Ranges {
     owner: Arc<Info>,
     descriptor: OwnedFd,
     /// What the device's threads use.
@@ -28,9 +28,18 @@ pub(crate) struct Mapped {
 
 // SAFETY: a mapping is two address ranges that live as long as the value; it hands out addresses only, and the code that turns them
 // into accesses argues for those.
-unsafe impl Send for Mapped {}
+unsafe impl Send for Ranges {}
 // SAFETY: as above.
-unsafe impl Sync for Mapped {}
+unsafe impl Sync for Ranges {}
+
+/// One arena of the device, or of its pinned memory, or a part of one that was adopted.
+pub(crate) struct Mapped {
+    ranges: Arc<Ranges>,
+    /// What of the ranges is meant.
+    start: usize,
+    len: usize,
+    is_adopted: bool,
+}
 
 impl Mapped {
     /// Makes an object of so many zero bytes, all of them backed: a full host is an error here, not a bus error later.
@@ -78,14 +87,28 @@ impl Mapped {
         };
         let owner = Arc::clone(owner);
         // Without the second one, the first one goes with the value.
-        let mapped = Self { owner, descriptor, working, seen: *seen.as_ref().unwrap_or(&working), len };
-        seen.map(|_| mapped).map_err(io::Error::from)
+        let ranges = Ranges { owner, descriptor, working, seen: *seen.as_ref().unwrap_or(&working), len };
+        seen?;
+        Ok(Self { ranges: Arc::new(ranges), start: 0, len, is_adopted: false })
+    }
+
+    /// A part of memory that is there, by the address that users name.
+    pub(crate) fn adopt(ranges: Arc<Ranges>, address: u64, bytes: u64) -> Option<Self> {
+        let start = address.checked_sub(ranges.seen as u64)?;
+        let is_within = start.checked_add(bytes)? <= ranges.len as u64;
+        let (start, len) = (start as usize, bytes as usize);
+        is_within.then_some(Self { ranges, start, len, is_adopted: true })
+    }
+
+    /// What it is a part of.
+    pub(crate) fn ranges(&self) -> &Arc<Ranges> {
+        &self.ranges
     }
 }
 
 impl Mapping for Mapped {
     fn address(&self) -> u64 {
-        self.seen as u64
+        self.ranges.seen as u64 + self.start as u64
     }
 
     fn len(&self) -> u64 {
@@ -93,12 +116,15 @@ impl Mapping for Mapped {
     }
 
     fn export(&self) -> Result<OwnedFd, DeviceError> {
-        let exported = self.descriptor.try_clone();
-        exported.map_err(|error| DeviceError::refused(&self.owner, "exporting an arena", error))
+        let Ranges { owner, descriptor, .. } = &*self.ranges;
+        if self.is_adopted {
+            return Err(DeviceError::refused(owner, "exporting an arena", "it was adopted"));
+        }
+        descriptor.try_clone().map_err(|error| DeviceError::refused(owner, "exporting an arena", error))
     }
 }
 
-impl Drop for Mapped {
+impl Drop for Ranges {
     fn drop(&mut self) {
         // SAFETY: this value made the mappings and is the only one that unmaps them; whoever uses a part holds the arena, and thereby
         // the value.
@@ -115,5 +141,5 @@ impl Drop for Mapped {
 pub(crate) fn working_address(span: &Span) -> *mut u8 {
     let mapping: &dyn Any = span.arena().mapping();
     let mapped: &Mapped = mapping.downcast_ref().expect("streams check whose memory it is");
-    mapped.working.wrapping_add(span.offset() as usize)
+    mapped.ranges.working.wrapping_add(mapped.start + span.offset() as usize)
 }

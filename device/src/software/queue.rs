@@ -11,6 +11,7 @@ use crate::words::error::DeviceError;
 use chare_layout::Plan;
 use parking_lot::Mutex;
 use std::any::Any;
+use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
@@ -73,5 +74,9 @@ impl Queue for SoftwareQueue {
 
     fn keep(&self, span: Span) -> Result<(), DeviceError> {
         self.send("keeping memory", Command::Keep(span))
+    }
+
+    fn raw(&self) -> *mut c_void {
+        std::ptr::null_mut()
     }
 }

@@ -5,9 +5,10 @@ use super::code::Code;
 use cudarc::driver::sys::{
     CU_MEMHOSTALLOC_PORTABLE, CUdevice, CUdeviceptr, CUmemAccess_flags, CUmemAccessDesc,
     CUmemAllocationGranularity_flags, CUmemAllocationHandleType, CUmemAllocationProp, CUmemAllocationType,
-    CUmemGenericAllocationHandle, CUmemLocation, CUmemLocationType, cuMemAddressFree, cuMemAddressReserve,
-    cuMemCreate, cuMemExportToShareableHandle, cuMemFreeHost, cuMemGetAllocationGranularity, cuMemHostAlloc,
-    cuMemImportFromShareableHandle, cuMemMap, cuMemRelease, cuMemSetAccess, cuMemUnmap,
+    CUmemGenericAllocationHandle, CUmemLocation, CUmemLocationType, CUpointer_attribute, cuMemAddressFree,
+    cuMemAddressReserve, cuMemCreate, cuMemExportToShareableHandle, cuMemFreeHost,
+    cuMemGetAllocationGranularity, cuMemHostAlloc, cuMemImportFromShareableHandle, cuMemMap, cuMemRelease,
+    cuMemSetAccess, cuMemUnmap, cuPointerGetAttribute,
 };
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use rustix::io::FdFlags;
@@ -42,6 +43,14 @@ impl Drop for Addresses {
             let _ = cuMemAddressFree(self.start, self.len);
         }
     }
+}
+
+/// The device whose memory has an address; the driver refuses one that it does not know.
+pub(crate) fn owner_of(address: u64) -> Result<CUdevice, Code> {
+    let (mut device, asked) = (-1_i32, CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL);
+    // SAFETY: for this attribute the driver writes one number of 32 bits; the address is only looked up.
+    Code::check(unsafe { cuPointerGetAttribute((&raw mut device).cast(), asked, address) })?;
+    Ok(device)
 }
 
 /// Memory of a device, mapped for it.

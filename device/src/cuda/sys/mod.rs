@@ -10,7 +10,7 @@ mod primary;
 mod stream;
 
 pub(super) use code::Code;
-pub(super) use memory::{HostMemory, Memory};
+pub(super) use memory::{HostMemory, Memory, owner_of};
 pub(super) use module::{Function, Module};
 pub(super) use primary::{Primary, load};
 pub(super) use stream::{Event, Stream};

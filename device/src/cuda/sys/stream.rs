@@ -10,10 +10,15 @@ use cudarc::driver::sys::{
     cuMemFreeAsync, cuMemcpyAsync, cuMemcpyHtoDAsync_v2, cuMemsetD8Async, cuStreamAddCallback,
     cuStreamCreateWithPriority, cuStreamDestroy_v2, cuStreamWaitEvent,
 };
+use std::any::Any;
 use std::ffi::c_void;
 
 /// A stream. Dropping it waits for nothing: the driver does what it was given.
-pub(crate) struct Stream(CUstream);
+pub(crate) struct Stream {
+    raw: CUstream,
+    /// What keeps a stream that somebody else made, and gives it back.
+    guard: Option<Box<dyn Any + Send + Sync>>,
+}
 
 /// A point in a stream, once it was recorded.
 pub(crate) struct Event(CUevent);
@@ -45,7 +50,20 @@ impl Stream {
             let priority = if is_first { greatest } else { least };
             Code::check(cuStreamCreateWithPriority(&raw mut stream, flags, priority))?;
         }
-        Ok(Self(stream))
+        Ok(Self { raw: stream, guard: None })
+    }
+
+    /// A stream that somebody else made.
+    ///
+    /// # Safety
+    /// It is a stream of the context that was entered, until `guard` is dropped.
+    pub(crate) unsafe fn adopted(raw: *mut c_void, guard: Box<dyn Any + Send + Sync>) -> Self {
+        Self { raw: raw.cast(), guard: Some(guard) }
+    }
+
+    /// The driver's name of it.
+    pub(crate) fn raw(&self) -> *mut c_void {
+        self.raw.cast()
     }
 
     /// # Safety
@@ -53,7 +71,7 @@ impl Stream {
     /// share no byte.
     pub(crate) unsafe fn copy(&self, source: u64, target: u64, bytes: u64) -> Result<(), Code> {
         // SAFETY: the caller's promise; all addresses are of one space.
-        Code::check(unsafe { cuMemcpyAsync(target, source, bytes as usize, self.0) })
+        Code::check(unsafe { cuMemcpyAsync(target, source, bytes as usize, self.raw) })
     }
 
     /// Writes zeros.
@@ -62,7 +80,7 @@ impl Stream {
     /// As for [`copy`](Self::copy), for the range.
     pub(crate) unsafe fn zero(&self, start: u64, bytes: u64) -> Result<(), Code> {
         // SAFETY: the caller's promise.
-        Code::check(unsafe { cuMemsetD8Async(start, 0, bytes as usize, self.0) })
+        Code::check(unsafe { cuMemsetD8Async(start, 0, bytes as usize, self.raw) })
     }
 
     /// Launches blocks of threads of a kernel.
@@ -80,7 +98,7 @@ impl Stream {
         let (arguments, none) = (arguments.as_mut_ptr(), std::ptr::null_mut());
         // SAFETY: the caller's promise; the driver copies the arguments before it returns.
         let launched =
-            unsafe { cuLaunchKernel(kernel.0, blocks, 1, 1, threads, 1, 1, 0, self.0, arguments, none) };
+            unsafe { cuLaunchKernel(kernel.0, blocks, 1, 1, threads, 1, 1, 0, self.raw, arguments, none) };
         Code::check(launched)
     }
 
@@ -95,29 +113,29 @@ impl Stream {
         // SAFETY: the driver writes one address, of memory that is this stream's until it is freed on it. A table in pageable memory is
         // staged before the call returns.
         unsafe {
-            Code::check(cuMemAllocAsync(&raw mut place, bytes, self.0))?;
-            let used = Code::check(cuMemcpyHtoDAsync_v2(place, table.as_ptr().cast(), bytes, self.0))
+            Code::check(cuMemAllocAsync(&raw mut place, bytes, self.raw))?;
+            let used = Code::check(cuMemcpyHtoDAsync_v2(place, table.as_ptr().cast(), bytes, self.raw))
                 .and_then(|()| use_it(place));
-            let freed = Code::check(cuMemFreeAsync(place, self.0));
+            let freed = Code::check(cuMemFreeAsync(place, self.raw));
             used.and(freed)
         }
     }
 
     pub(crate) fn record(&self, event: &Event) -> Result<(), Code> {
         // SAFETY: both are alive.
-        Code::check(unsafe { cuEventRecord(event.0, self.0) })
+        Code::check(unsafe { cuEventRecord(event.0, self.raw) })
     }
 
     pub(crate) fn wait(&self, event: &Event) -> Result<(), Code> {
         // SAFETY: both are alive; the driver remembers what it needs of the event.
-        Code::check(unsafe { cuStreamWaitEvent(self.0, event.0, 0) })
+        Code::check(unsafe { cuStreamWaitEvent(self.raw, event.0, 0) })
     }
 
     /// Has `call` called when the stream is that far, or cannot go on: callbacks run then, too, where host functions do not.
     pub(crate) fn call(&self, call: Call) -> Result<(), Code> {
         let call = Box::into_raw(Box::new(call));
         // SAFETY: `called` takes the box back, once.
-        let added = Code::check(unsafe { cuStreamAddCallback(self.0, Some(called), call.cast(), 0) });
+        let added = Code::check(unsafe { cuStreamAddCallback(self.raw, Some(called), call.cast(), 0) });
         if added.is_err() {
             // SAFETY: it was not taken: nobody will call it.
             drop(unsafe { Box::from_raw(call) });
@@ -128,8 +146,10 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // SAFETY: made by this value, and given back once.
-        let _ = unsafe { cuStreamDestroy_v2(self.0) };
+        if self.guard.is_none() {
+            // SAFETY: made by this value, and given back once.
+            let _ = unsafe { cuStreamDestroy_v2(self.raw) };
+        }
     }
 }
 
