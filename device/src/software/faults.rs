@@ -15,6 +15,9 @@ pub struct Faults {
     pub refuse: Option<NonZeroU32>,
     /// One of how many commands finds the device lost, and all that follow, too.
     pub lose: Option<NonZeroU32>,
+    /// One of how many copies, steps and zeros touches an address that it must not: the device is lost, and the error names what did it, as
+    /// with a kernel's illegal address.
+    pub fault: Option<NonZeroU32>,
     /// Of all chances.
     pub seed: u64,
 }
@@ -51,6 +54,11 @@ impl Chances {
     /// Whether the device is lost now.
     pub(crate) fn loses(&mut self) -> bool {
         self.one_of(self.faults.lose)
+    }
+
+    /// Whether a command that touches memory touches what it must not.
+    pub(crate) fn faults(&mut self) -> bool {
+        self.one_of(self.faults.fault)
     }
 
     fn one_of(&mut self, count: Option<NonZeroU32>) -> bool {

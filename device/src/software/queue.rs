@@ -6,7 +6,7 @@ use crate::memory::span::Span;
 use crate::software::faults::Chances;
 use crate::software::shared::Shared;
 use crate::software::signal::SoftwareSignal;
-use crate::software::worker::{Command, work};
+use crate::software::worker::{COPY, Command, STEP, ZERO, work};
 use crate::words::error::DeviceError;
 use chare_layout::Plan;
 use parking_lot::Mutex;
@@ -45,15 +45,15 @@ impl SoftwareQueue {
 
 impl Queue for SoftwareQueue {
     unsafe fn copy(&self, from: Span, to: Span) -> Result<(), DeviceError> {
-        self.send("a copy", Command::Copy(from, to))
+        self.send(COPY, Command::Copy(from, to))
     }
 
     unsafe fn step(&self, plan: Arc<Plan>, from: Span, to: Span) -> Result<(), DeviceError> {
-        self.send("a step by a plan", Command::Step(plan, from, to))
+        self.send(STEP, Command::Step(plan, from, to))
     }
 
     unsafe fn zero(&self, span: Span) -> Result<(), DeviceError> {
-        self.send("writing zeros", Command::Zero(span))
+        self.send(ZERO, Command::Zero(span))
     }
 
     fn record(&self) -> Result<Arc<dyn Signal>, DeviceError> {

@@ -31,10 +31,10 @@ impl Shared {
         self.lost.get().map_or(Ok(()), |lost| Err(lost.clone()))
     }
 
-    /// Loses the device, for good.
-    pub(crate) fn lose(&self) {
-        let cause = "its faults said so".to_owned();
-        let _ = self.lost.set(DeviceError::Lost { device: self.info.to_string(), cause });
+    /// Loses the device, for good; the first cause stays.
+    pub(crate) fn lose(&self, cause: &str) {
+        let (device, cause) = (self.info.to_string(), cause.to_owned());
+        let _ = self.lost.set(DeviceError::Lost { device, cause });
         self.notify();
     }
 

@@ -14,6 +14,11 @@ use chare_layout::Plan;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
+/// Words for what touches memory, in errors.
+pub(crate) const COPY: &str = "a copy";
+pub(crate) const STEP: &str = "a step by a plan";
+pub(crate) const ZERO: &str = "writing zeros";
+
 /// What a stream is asked to do.
 pub(crate) enum Command {
     /// Between spans of one length that share no byte, and that nobody else uses meanwhile.
@@ -29,6 +34,18 @@ pub(crate) enum Command {
     Keep(Span),
 }
 
+impl Command {
+    /// What it does with memory, if it does.
+    fn touches(&self) -> Option<&'static str> {
+        match self {
+            Self::Copy(..) => Some(COPY),
+            Self::Step(..) => Some(STEP),
+            Self::Zero(_) => Some(ZERO),
+            Self::Fire(_) | Self::Wait(_) | Self::Call(_) | Self::Keep(_) => None,
+        }
+    }
+}
+
 /// Does commands until there is nobody left who could send any.
 pub(crate) fn work(commands: &Receiver<Command>, shared: &Shared, mut chances: Chances) {
     for command in commands {
@@ -37,7 +54,11 @@ pub(crate) fn work(commands: &Receiver<Command>, shared: &Shared, mut chances: C
             std::thread::sleep(delay);
         }
         if chances.loses() {
-            shared.lose();
+            shared.lose("its faults said so");
+        } else if let Some(operation) = command.touches()
+            && chances.faults()
+        {
+            shared.lose(&format!("{operation}: an illegal address was touched (its faults said so)"));
         }
         let is_lost = shared.check().is_err();
         match command {

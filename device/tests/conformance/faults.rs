@@ -45,6 +45,33 @@ fn a_lost_device_stays_lost() {
     });
 }
 
+/// What touched an illegal address is named by every call from then on, and whoever sleeps is woken.
+#[test]
+fn an_illegal_address_is_an_error_that_stays_and_names_what_touched_it() {
+    watched(|| {
+        let faulty = rig(Faults { fault: NonZeroU32::new(1), ..Faults::default() });
+        let (stream, other, bell) = (faulty.stream(), faulty.stream(), Bell::new().expect("one"));
+        // What touches no memory does no harm.
+        finish(&stream);
+        let mut field = DeviceBufferMut::<u8>::new(&faulty.device, 100).expect("memory");
+        field.write(&stream, &[1; 100]).expect("nothing is known of it yet");
+        if stream.ring(&bell).is_ok() {
+            bell.wait().expect("a poll");
+        }
+        let error = loop {
+            match other.record().and_then(|event| event.is_complete()) {
+                Ok(_) => std::thread::yield_now(),
+                Err(error) => break error,
+            }
+        };
+        let said = "device 0 (software) was lost: a copy: an illegal address was touched (its faults said so); \
+                    what its memory held is gone";
+        assert!(error.is_lost() && error.to_string().starts_with(said), "{error}");
+        assert_eq!(field.read(&other).map(drop), Err(error.clone()));
+        assert_eq!(faulty.device.allocate(8).map(drop), Err(error));
+    });
+}
+
 /// One of a hundred commands loses the device; whatever it hits, both streams' sleepers wake up.
 #[test]
 fn loss_at_any_command_leaves_nobody_asleep() {

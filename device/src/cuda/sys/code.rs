@@ -61,3 +61,26 @@ impl fmt::Display for Code {
         write!(out, "{} ({})", name.as_deref().unwrap_or("an error"), meaning.as_deref().unwrap_or("unknown"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The driver gives these for ever; what it gives once must not lose the device.
+    #[test]
+    fn answers_of_a_context_that_is_gone_stay() {
+        let sticky = [
+            CUresult::CUDA_ERROR_ILLEGAL_ADDRESS,
+            CUresult::CUDA_ERROR_MISALIGNED_ADDRESS,
+            CUresult::CUDA_ERROR_LAUNCH_FAILED,
+            CUresult::CUDA_ERROR_ECC_UNCORRECTABLE,
+        ];
+        assert!(sticky.into_iter().all(|result| Code(result).is_sticky()));
+        let passing = [
+            CUresult::CUDA_ERROR_OUT_OF_MEMORY,
+            CUresult::CUDA_ERROR_INVALID_VALUE,
+            CUresult::CUDA_ERROR_NOT_READY,
+        ];
+        assert!(passing.into_iter().all(|result| !Code(result).is_sticky()));
+    }
+}
