@@ -216,6 +216,22 @@ fn a_transform_and_its_inverse_find_the_wave_and_its_peaks() {
 }
 
 #[test]
+fn stencil2d_sweeps_fields_on_devices_as_one_loop_does() {
+    for shape in [
+        "+n 2",
+        "+p 3 --tiles 4 4",
+        "+n 3 +p 2 --tiles 3 2 --size 30 20",
+        "+n 2 +nolocal --tiles 1 3 --size 20 600",
+    ] {
+        let said = pass("stencil2d", &format!("--device software --verify {shape}"));
+        assert!(said.contains("the field is right"), "{shape}: {said}");
+    }
+    let none = run("stencil2d", "--device none");
+    assert_eq!(none.code, Some(1), "{none:?}");
+    assert!(none.stderr.contains("no device: ") && none.stderr.contains("+device software"), "{none:?}");
+}
+
+#[test]
 fn a_product_of_matrices_is_put_together_from_its_tiles() {
     for shape in shapes_and_orders() {
         for matrix in ["--size 60 --tiles 3", "--size 65 --tiles 4", "--size 300 --tiles 2"] {

@@ -101,7 +101,11 @@ impl Peer {
     }
 
     #[entry]
-    pub(crate) async fn take_on_device(this: This<Self>, #[nocopy] face: DeviceReceived<u32>, done: Callback<Vec<u32>>) {
+    pub(crate) async fn take_on_device(
+        this: This<Self>,
+        #[nocopy] face: DeviceReceived<u32>,
+        done: Callback<Vec<u32>>,
+    ) {
         drop(this);
         let elements = read(&face).await;
         drop(face);

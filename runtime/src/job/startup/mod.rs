@@ -25,6 +25,7 @@ use crate::job::pes::Pes;
 use crate::job::settings::Config;
 use crate::model::error::JobError;
 use crate::node::Node;
+use crate::node::devices::DeviceChoice;
 use chare_lrts::bootstrap::launched::{Control, Launched};
 use chare_lrts::bootstrap::listening::Listening;
 use chare_lrts::bootstrap::managed::Managed;
@@ -111,6 +112,12 @@ impl Program {
     /// Chooses the paths between nodes instead of the options.
     pub fn network(mut self, network: ReachOptions) -> Self {
         self.network = network;
+        self
+    }
+
+    /// Chooses the devices that PEs are dealt, in place of what `+device` said. All nodes of the job must choose alike.
+    pub fn device(mut self, choice: DeviceChoice) -> Self {
+        self.config.device = choice;
         self
     }
 

@@ -1,0 +1,100 @@
+//! How does a stencil code whose fields lie on devices exchange halos? SHOC's Stencil2D, which MV2-GPU-NC was measured by: nine points, a
+//! field that is cut into tiles, in each step the edges and corners of all eight neighbours.
+//!
+//! A tile sends its neighbours layouts of its field, as nocopy arguments: no loop packs, and no call knows where the neighbour's device
+//! is. The update of a tile is done by the host here, which copies the field there and back: what a device's kernel would do instead is to
+//! be launched on the tile's stream.
+//!
+//! ```text
+//! cargo run --release --example stencil2d -- +n 2 --device software --verify
+//! ```
+
+mod field;
+mod tile;
+
+use chare::Program;
+use chare::devices::DeviceChoice;
+use chare::prelude::*;
+use chare_examples::start;
+use clap::Parser;
+use field::{Problem, Size};
+use std::process::ExitCode;
+use std::time::Instant;
+use tile::TileProxy;
+
+/// Sweeps a field on devices with a stencil of nine points.
+#[derive(Parser, Clone, Debug)]
+#[command(name = "stencil2d", no_binary_name = true)]
+struct Options {
+    /// Rows and columns of the field
+    #[arg(long, num_args = 2, default_values_t = [256, 256], value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    size: Vec<u32>,
+    /// Rows and columns of tiles
+    #[arg(long, num_args = 2, default_values_t = [2, 2], value_parser = clap::value_parser!(u32).range(1..=1024))]
+    tiles: Vec<u32>,
+    /// How often the field is swept
+    #[arg(long, default_value_t = 10)]
+    steps: u32,
+    /// Where the fields lie: cuda, or software, or software:N devices; as +device says, without this
+    #[arg(long)]
+    device: Option<DeviceChoice>,
+    /// Compare the field with what one loop computes
+    #[arg(long)]
+    verify: bool,
+}
+
+impl Options {
+    /// # Errors
+    /// Tiles that do not divide the field, in words.
+    fn problem(&self) -> Result<Problem, String> {
+        let (size, tiles) = ([self.size[0], self.size[1]], [self.tiles[0], self.tiles[1]]);
+        for axis in 0..2 {
+            if !size[axis].is_multiple_of(tiles[axis]) {
+                return Err(format!("{} points cannot be cut into {} tiles", size[axis], tiles[axis]));
+            }
+        }
+        let tile = Size { rows: (size[0] / tiles[0]) as usize, columns: (size[1] / tiles[1]) as usize };
+        Ok(Problem { tiles, tile, steps: self.steps, is_verified: self.verify })
+    }
+}
+
+async fn run(problem: Problem) {
+    let tiles = TileProxy::create((problem.tiles[0], problem.tiles[1]), problem);
+    let start = Instant::now();
+    let (swept, done) = chare::future::<u64>();
+    tiles.run(done);
+    let wrong = swept.await;
+    let milliseconds = start.elapsed().as_secs_f64() * 1e3;
+    let Problem { tiles: [down, across], tile: Size { rows, columns }, steps, .. } = problem;
+    println!(
+        "{steps} sweeps of {down} x {across} tiles of {rows} x {columns} points on {} PEs: {milliseconds:.1} ms",
+        chare::pes()
+    );
+    if problem.is_verified {
+        println!(
+            "{}",
+            if wrong == 0 { "the field is right".to_owned() } else { format!("{wrong} points are wrong") }
+        );
+    }
+    chare::exit(i32::from(wrong > 0));
+}
+
+fn main() -> ExitCode {
+    let program = match Program::from_environment() {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    let options: Options = start::parse(program.arguments());
+    let problem = match options.problem() {
+        Ok(problem) => problem,
+        Err(cause) => {
+            eprintln!("stencil2d: {cause}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let program = match options.device {
+        Some(device) => program.device(device),
+        None => program,
+    };
+    program.run(move |_arguments| run(problem))
+}
