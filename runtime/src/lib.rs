@@ -105,10 +105,12 @@ pub use api::context::{
 };
 pub use api::devices;
 pub use api::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
+pub use api::direct_device::{rget_device, rput_device};
 pub use api::io::io;
 pub use api::job_handle::{Answer, JobHandle, LimitedJobHandle, job_handle};
 pub use api::proxy::{ThisChare, ThisMember, this_index};
 pub use api::registered::{NotRegistered, RegisteredSource, RegisteredTarget};
+pub use api::registered_device::{RegisteredDeviceSource, RegisteredDeviceTarget};
 pub use api::several::{wait_all, wait_any, wait_some};
 pub use api::tags::{cancel_buffer, cancel_node_buffer, post_buffer, post_node_buffer};
 pub use api::tasks::spawn;
@@ -156,11 +158,12 @@ pub use model::ids::{NodeId, PeId};
 pub use model::index::ArrayIndex;
 pub use model::index_range::indices;
 pub use model::nocopy::{
-    Buffer, BufferMut, BufferSelection, Completion, DeviceLanding, DevicePosted, DeviceReceived, Element,
-    Landing, MatchError, NocopyArgument, NocopyLanding, NotJoined, NotPosted, NotSplit, Part, PartLayout,
-    PartMut, Post, PostError, PostRefusal, Posted, Received, ReceivedView, Registration, Rest, SendBuffer,
-    SendDeviceBuffer, SendPart, Sent, SentDevice, Several, SeveralMut, Shown, SourceHandle, SourceSelection,
-    Split, SplitAll, TargetHandle, TargetSelection,
+    Buffer, BufferMut, BufferSelection, Completion, DeviceLanding, DevicePosted, DeviceReceived,
+    DeviceSourceHandle, DeviceTargetHandle, Element, Landing, MatchError, NocopyArgument, NocopyLanding,
+    NotJoined, NotPosted, NotSplit, Part, PartLayout, PartMut, Post, PostError, PostRefusal, Posted,
+    Received, ReceivedView, Registration, Rest, SendBuffer, SendDeviceBuffer, SendPart, Sent, SentDevice,
+    Several, SeveralMut, Shown, SourceHandle, SourceSelection, Split, SplitAll, TargetHandle,
+    TargetSelection,
 };
 pub use model::priority::Priority;
 pub use model::reduction::reducers::{

@@ -38,7 +38,7 @@ pub struct Misfit<B> {
     pub have: usize,
     /// The handle's length in elements.
     pub need: usize,
-    cure: &'static str,
+    pub(super) cure: &'static str,
 }
 
 impl<B> fmt::Debug for Misfit<B> {

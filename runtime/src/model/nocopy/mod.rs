@@ -39,8 +39,12 @@ pub use completion::Completion;
 pub(crate) use descriptor::{Descriptor, DeviceDescriptor, Few, Lender, LentLayout, ToldLayout, lent_bytes};
 pub(crate) use device::{
     DeviceFilled, DeviceFrame, GivenMemory, LeavingDevice, MappedDevice, OutgoingDevice, PostedDevice,
+    RemoteDevice,
 };
-pub use device::{DeviceLanding, DevicePosted, DeviceReceived, SendDeviceBuffer, SentDevice};
+pub use device::{
+    DeviceLanding, DevicePosted, DeviceReceived, DeviceSourceHandle, DeviceTargetHandle, SendDeviceBuffer,
+    SentDevice,
+};
 pub(crate) use eager::EagerBytes;
 pub(crate) use element_type::ElementType;
 pub(crate) use handle::RemoteRange;

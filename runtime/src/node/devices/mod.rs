@@ -7,18 +7,22 @@
 //!    so that no step waits for a receiver.
 
 mod choice;
+mod registered;
 pub(crate) mod sharing;
 pub(crate) mod staging;
 mod taker;
 
 pub use choice::{DeviceChoice, DeviceChoiceError};
+pub(crate) use registered::{DeviceSource, DeviceTarget};
 pub(crate) use taker::Taker;
 
-use crate::model::nocopy::LeavingDevice;
+use crate::model::nocopy::{DeviceDescriptor, LeavingDevice};
+use crate::node::Node;
 use crate::node::lending::tokens::Tokens;
 #[cfg(feature = "cuda")]
 use chare_device::Cuda;
 use chare_device::{Device, DeviceError, Priority, Software, Stream};
+use chare_lrts::NodeId;
 use sharing::Sharing;
 use staging::Staging;
 use std::sync::{Arc, OnceLock};
@@ -44,6 +48,9 @@ impl Held {
 /// A thing that is made when it is first asked for.
 type Once<T> = OnceLock<Result<T, DeviceError>>;
 
+/// What waits for a node's offer of registered memory: it checks and takes the offer.
+pub(crate) type OnOffer = Box<dyn FnOnce(&Arc<Node>, NodeId, DeviceDescriptor) -> Result<(), String> + Send>;
+
 /// The devices of a node; see the file's head.
 pub(crate) struct Devices {
     choice: DeviceChoice,
@@ -58,6 +65,11 @@ pub(crate) struct Devices {
     pub(crate) lent: Tokens<LeavingDevice>,
     /// What this node has asked other nodes for.
     pub(crate) asked: Tokens<Arc<dyn Taker>>,
+    /// Registered memory that others may read, and write.
+    pub(crate) sources: Tokens<Arc<DeviceSource>>,
+    pub(crate) targets: Tokens<Arc<DeviceTarget>>,
+    /// Reads of other nodes' registered memory.
+    pub(crate) gets: Tokens<OnOffer>,
 }
 
 impl Devices {
@@ -71,13 +83,17 @@ impl Devices {
             sharing: Sharing::default(),
             lent: Tokens::default(),
             asked: Tokens::default(),
+            sources: Tokens::default(),
+            targets: Tokens::default(),
+            gets: Tokens::default(),
         }
     }
 
     /// Drops what holds on to the node, when the job is over.
     pub(crate) fn clear(&self) {
         self.opened().for_each(|held| held.staging.clear());
-        drop((self.lent.take_all(), self.asked.take_all()));
+        drop((self.lent.take_all(), self.asked.take_all(), self.gets.take_all()));
+        drop((self.sources.take_all(), self.targets.take_all()));
     }
 
     /// The device of the PE of this rank. Opens it, if no PE has asked before.

@@ -9,12 +9,16 @@
 //! 4. What is begun on a stream goes on by [`Node::later`], on a PE, and counts as a message on its way until then.
 
 mod across;
+mod arriving;
 mod continuing;
 mod ending;
+mod registered;
 mod within;
 
-pub(crate) use across::{arrived, describe};
+pub(crate) use across::describe;
+pub(crate) use arriving::arrived;
 pub(crate) use continuing::continue_later;
+pub(crate) use registered::{check_device, get, put};
 
 use super::gathering::{Failure, Plan};
 use super::send::release;
@@ -46,11 +50,7 @@ pub(super) struct End {
 /// If it is of a device that the job does not know.
 pub(crate) fn take_charge(node: &Arc<Node>, outgoing: OutgoingDevice) -> LeavingDevice {
     let OutgoingDevice { buffer, layout, after, hand_back } = outgoing;
-    assert!(
-        node.devices.held(buffer.device()).is_some(),
-        "a buffer of {}, which the program opened itself, cannot be sent: allocate it on `chare::devices::mine()`",
-        buffer.device().info()
-    );
+    check_device(node, buffer.device());
     if let Some(stream) = after
         && let Err(cause) = buffer.written(&stream)
     {

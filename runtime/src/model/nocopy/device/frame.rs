@@ -2,7 +2,7 @@
 //!
 //! All of it is an allegation until the receiver has checked it.
 
-use crate::model::nocopy::{Descriptor, ToldLayout};
+use crate::model::nocopy::{Descriptor, DeviceDescriptor, ToldLayout};
 use chare_lrts::Token;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,13 @@ pub(crate) enum DeviceFrame {
     Given { transfer: Token, given: GivenMemory },
     /// To the owner: what the token names is no longer used.
     Done { token: Token },
+    /// To who has registered memory: what a layout selects of it, or its first `bytes`, is wanted under this name.
+    Get { source: Token, bytes: u64, layout: Option<ToldLayout>, transfer: Token },
+    /// To who wants registered memory: it may ask for this.
+    Offered { transfer: Token, offered: DeviceDescriptor },
+    /// To who has registered memory: what is offered belongs where a layout selects, or into the first bytes; when it is there, the
+    /// offerer is told that `written` is done.
+    Put { target: Token, layout: Option<ToldLayout>, offered: DeviceDescriptor, written: Token },
 }
 
 /// What the owner of a device buffer gives.

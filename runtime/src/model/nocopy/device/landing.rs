@@ -80,6 +80,10 @@ impl<T: Element, P: Element> DeviceLanding<T, P> {
         self.buffer
     }
 
+    pub(crate) fn has_layout(&self) -> bool {
+        self.layout.is_some()
+    }
+
     pub(crate) fn into_posted(self) -> PostedDevice {
         let Self { buffer, len, layout, before, .. } = self;
         PostedDevice { buffer: buffer.into_bytes(), bytes: len * size_of::<P>(), layout, before }

@@ -6,12 +6,15 @@
 //! ```
 
 mod frame;
+mod handle;
 mod landing;
 mod posted;
 mod received;
 mod sending;
 
 pub(crate) use frame::{DeviceFrame, GivenMemory, MappedDevice};
+pub(crate) use handle::RemoteDevice;
+pub use handle::{DeviceSourceHandle, DeviceTargetHandle};
 pub use landing::DeviceLanding;
 pub(crate) use landing::PostedDevice;
 pub(crate) use posted::DeviceFilled;

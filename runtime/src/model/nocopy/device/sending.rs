@@ -77,6 +77,16 @@ impl<T: Element> SendDeviceBuffer<T> {
 }
 
 impl<T: Element, P: Element> SendDeviceBuffer<T, P> {
+    /// How many elements are sent, packed ones where a layout selects them.
+    pub fn len(&self) -> usize {
+        self.layout.as_ref().map_or(self.buffer.len(), Layout::len)
+    }
+
+    /// Whether none are.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// Sends what is there when a stream has done all that it was given before the call: for kernels of the user that no buffer knows of.
     /// What buffers were used for by their own methods, or between their `before` and `after`, they know.
     pub fn after(mut self, stream: &Stream) -> Self {
@@ -159,7 +169,8 @@ pub(crate) fn packed_bytes(buffer: &DeviceBuffer<u8>, layout: Option<&Raw>) -> u
     layout.map_or(buffer.len(), |layout| layout.bytes() as usize)
 }
 
-/// A device argument that has been sent: the caller's buffer, and how much of it the receiver took.
+/// A device buffer that comes back when its transfer is over: an argument that was sent, or what [`rget_device`](crate::rget_device) has
+/// filled.
 ///
 /// As an argument of a callback it stays on its node: to send it to another one ends the job.
 #[derive(Clone, Debug)]
@@ -169,7 +180,12 @@ pub struct SentDevice<T: Element> {
 }
 
 impl<T: Element> SentDevice<T> {
-    /// How many elements went out, packed ones where a layout selected them. A receiver may have posted a shorter buffer than was offered.
+    pub(crate) fn new(buffer: DeviceBuffer<T>, transferred: usize) -> Self {
+        Self { buffer, transferred }
+    }
+
+    /// How many elements were transferred, packed ones where a layout selected them. A receiver may have posted a shorter buffer than was
+    /// offered.
     pub fn transferred(&self) -> usize {
         self.transferred
     }
@@ -181,8 +197,7 @@ impl<T: Element> SentDevice<T> {
 }
 
 /// Where a buffer stays.
-const STAYS: &str =
-    "a device buffer that was sent comes back on its own node: make the callback of `on_sent` there";
+const STAYS: &str = "a device buffer comes back on its own node: make the callback of its transfer there";
 
 /// Refused in words.
 impl<T: Element> Serialize for SentDevice<T> {

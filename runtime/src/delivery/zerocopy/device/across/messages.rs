@@ -23,34 +23,39 @@ use chare_lrts::{MemoryMut, NodeId, Token};
 use std::sync::{Arc, OnceLock};
 
 /// Sends a message to another node.
-pub(super) fn send(node: &Node, peer: NodeId, said: DeviceFrame) -> Result<(), String> {
+pub(in crate::delivery::zerocopy::device) fn send(
+    node: &Node,
+    peer: NodeId,
+    said: DeviceFrame,
+) -> Result<(), String> {
     let frame = frame::encode(&Header::Device(said), None)?;
     node.outside.sent.add_shared(1);
     node.post(&node.outside, peer, frame);
     Ok(())
 }
 
-/// Takes a message of another node.
+/// Takes a part of what was asked for.
 ///
 /// # Errors
 /// What does not fit, in words.
-pub(crate) fn arrived(node: &Arc<Node>, source: NodeId, said: DeviceFrame) -> Result<(), String> {
-    match said {
-        DeviceFrame::Ask { token, transfer, bytes, maps } => {
-            asked(node, (source, transfer), token, bytes, maps)?
-        }
-        DeviceFrame::Given { transfer, given } => {
-            let taker = node.devices.asked.look(transfer, Arc::clone);
-            let taker =
-                taker.ok_or_else(|| format!("memory of a device for {transfer:#x}, which has not asked"))?;
-            taker.take(node, source, given)?;
-        }
-        DeviceFrame::Done { token } => {
-            let leaving = node.devices.lent.take_back(token);
-            drop(leaving.ok_or_else(|| not_out(token))?);
-        }
-    }
-    node.outside.processed.add_shared(1);
+pub(in crate::delivery::zerocopy::device) fn given(
+    node: &Arc<Node>,
+    source: NodeId,
+    transfer: Token,
+    given: GivenMemory,
+) -> Result<(), String> {
+    let taker = node.devices.asked.look(transfer, Arc::clone);
+    let taker = taker.ok_or_else(|| format!("memory of a device for {transfer:#x}, which has not asked"))?;
+    taker.take(node, source, given)
+}
+
+/// Takes a buffer back that nobody uses any more.
+///
+/// # Errors
+/// A token that is not out, in words.
+pub(in crate::delivery::zerocopy::device) fn done(node: &Arc<Node>, token: Token) -> Result<(), String> {
+    let leaving = node.devices.lent.take_back(token);
+    drop(leaving.ok_or_else(|| not_out(token))?);
     Ok(())
 }
 
@@ -59,7 +64,16 @@ fn not_out(token: Token) -> String {
 }
 
 /// Gives who asked the first `bytes` of a buffer, when the streams before it are past it.
-fn asked(node: &Arc<Node>, to: (NodeId, Token), token: Token, bytes: u64, maps: bool) -> Result<(), String> {
+///
+/// # Errors
+/// What does not fit, in words.
+pub(in crate::delivery::zerocopy::device) fn asked(
+    node: &Arc<Node>,
+    to: (NodeId, Token),
+    token: Token,
+    bytes: u64,
+    maps: bool,
+) -> Result<(), String> {
     let leaving = if maps {
         node.devices.lent.look(token, LeavingDevice::clone)
     } else {

@@ -20,7 +20,7 @@ mod outflow;
 mod pinned;
 mod room;
 
-pub(crate) use messages::arrived;
+pub(super) use messages::{asked, done, given, send};
 
 use super::ending::lend;
 use super::{End, Origin};
