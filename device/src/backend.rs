@@ -49,6 +49,13 @@ pub(crate) trait Backend: Send + Sync {
 /// What a stream calls when it is that far.
 pub(crate) type Call = Box<dyn FnOnce() + Send>;
 
+/// A plan that fits its spans.
+pub(crate) struct Step {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) from: Span,
+    pub(crate) to: Span,
+}
+
 /// Commands in their order. None of these waits. The memory of spans is kept until the command is over. When the queue is dropped,
 /// what was put in is still done.
 pub(crate) trait Queue: Send + Sync {
@@ -63,6 +70,12 @@ pub(crate) trait Queue: Send + Sync {
     /// # Safety
     /// As for `copy`, for what the plan selects, which shares no byte either.
     unsafe fn step(&self, plan: Arc<Plan>, from: Span, to: Span) -> Result<(), DeviceError>;
+
+    /// Copies by plans, in any order or at the same time.
+    ///
+    /// # Safety
+    /// As for `step`, for each; and none touches what another one writes.
+    unsafe fn step_all(&self, steps: Vec<Step>) -> Result<(), DeviceError>;
 
     /// Writes zeros.
     ///

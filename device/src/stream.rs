@@ -5,7 +5,7 @@
 //!    [waits](Stream::wait) for it.
 //! 2. A stream that is dropped still does what it was given.
 
-use crate::backend::Queue;
+use crate::backend::{Queue, Step};
 use crate::event::Event;
 use crate::memory::span::Span;
 use crate::passed::Passed;
@@ -68,6 +68,46 @@ impl Stream {
         plan.check_bounds(from.len(), to.len())?;
         // SAFETY: the caller's promise; the plan's bounds are within the spans.
         unsafe { self.queue.step(Arc::clone(plan), from.clone(), to.clone()) }
+    }
+
+    /// Copies by many plans, as [`step`](Self::step) does by one, in any order: all halos of a turn. On a CUDA device they are launched
+    /// together, once for each length of words; a software device does one after the other.
+    ///
+    /// ```
+    /// # use chare_device::{DeviceError, Priority, Software};
+    /// # use chare_layout::{Layout, Plan};
+    /// # use std::sync::Arc;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let device = Software::default().open();
+    /// let stream = device.stream(Priority::Normal)?;
+    /// // The first and the last column of a field of 8 x 8 bytes, side by side.
+    /// let (field, halos) = (device.allocate(64)?, device.allocate(16)?);
+    /// let column = Arc::new(Plan::pack(Layout::<u8>::vector(8, 1, 8)?.raw())?);
+    /// let [west, east] = [field.span(), field.span().part(7..64)?];
+    /// let [first, second] = [halos.span().part(0..8)?, halos.span().part(8..16)?];
+    /// // SAFETY: nobody else uses either memory, and the halos are apart.
+    /// unsafe { stream.step_all(&[(&column, &west, &first), (&column, &east, &second)])? };
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`step`](Self::step). If a plan does not go with its spans, nothing is done; if the device refuses, some may be.
+    ///
+    /// # Safety
+    /// As for [`step`](Self::step), for each; and no step reads or writes a byte that another one writes.
+    pub unsafe fn step_all(&self, steps: &[(&Arc<Plan>, &Span, &Span)]) -> Result<(), DeviceError> {
+        for (plan, from, to) in steps {
+            self.check_spans(from, to)?;
+            plan.check_bounds(from.len(), to.len())?;
+        }
+        let owned = |&(plan, from, to): &(&Arc<Plan>, &Span, &Span)| Step {
+            plan: Arc::clone(plan),
+            from: from.clone(),
+            to: to.clone(),
+        };
+        // SAFETY: the caller's promise; each plan's bounds are within its spans.
+        unsafe { self.queue.step_all(steps.iter().map(owned).collect()) }
     }
 
     /// Writes zeros.

@@ -16,7 +16,7 @@ const BLOCKS_MAX: u64 = 1 << 14;
 const LOOPS_MAX: usize = 6;
 
 /// Longer blocks are cut. A multiple of the longest word; eight words for each lane of the widest team. An estimate, as well.
-const BLOCK_BYTES_MAX: u64 = 4096;
+pub(crate) const BLOCK_BYTES_MAX: u64 = 4096;
 
 /// More copies than this are a table: a launch takes as long as many pieces. An estimate, which no device has judged yet.
 const LAUNCHES_MAX: usize = 16;
@@ -42,11 +42,20 @@ pub(crate) struct Loop {
 pub(crate) struct Nest {
     source: u64,
     target: u64,
-    block: u64,
+    pub(crate) block: u64,
     /// Blocks of all loops.
-    blocks: u64,
+    pub(crate) blocks: u64,
     loops: u64,
     each: [Loop; LOOPS_MAX],
+}
+
+/// One nest of a table, as the kernel reads it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Job {
+    /// Blocks of all nests before it.
+    pub(crate) first: u64,
+    pub(crate) nest: Nest,
 }
 
 /// One piece of a table, as the kernel reads it.
@@ -75,6 +84,8 @@ pub(crate) enum Launch {
     Copy(Piece),
     Nest(Nest, Shape),
     Pieces(Vec<Piece>, Shape),
+    /// Nests of several plans, and all their blocks.
+    Nests(Vec<Job>, u64, Shape),
 }
 
 /// What carries a plan out between buffers at these addresses.
@@ -132,7 +143,8 @@ fn behind(piece: Piece, done: u64) -> Piece {
     Piece { source: piece.source + done, target: piece.target + done, bytes: piece.bytes - done }
 }
 
-fn launch(first: Piece, loops: &[Pair]) -> Launch {
+/// Blocks in at most [`LOOPS_MAX`] loops.
+pub(crate) fn launch(first: Piece, loops: &[Pair]) -> Launch {
     let mut each = [Loop::default(); LOOPS_MAX];
     for (place, pair) in each.iter_mut().zip(loops) {
         *place = Loop { count: pair.count, source: pair.source, target: pair.target };
@@ -166,7 +178,7 @@ fn spread(first: Piece, loops: &[Pair], pieces: &mut Vec<Piece>) {
 
 impl Shape {
     /// For blocks of at most `longest` bytes, where `ored` has the bits of all addresses, strides and lengths.
-    fn of(ored: u64, longest: u64, blocks: u64) -> Self {
+    pub(crate) fn of(ored: u64, longest: u64, blocks: u64) -> Self {
         let word_bits = (ored | WORD_BYTES_MAX).trailing_zeros();
         let words = (longest >> word_bits).max(1);
         let lane_bits = words.next_power_of_two().trailing_zeros().min(LANE_BITS_MAX);

@@ -1,8 +1,9 @@
 #![expect(unsafe_code, reason = "gives copies and kernels to a stream of the driver")]
 //! Queue of a stream of a CUDA device.
 
-use crate::backend::{Call, Queue, Signal};
+use crate::backend::{Call, Queue, Signal, Step};
 use crate::cuda::context::Context;
+use crate::cuda::fused::fused;
 use crate::cuda::kept::Kept;
 use crate::cuda::launch::{Launch, Nest, Piece, Shape, THREADS, launches};
 use crate::cuda::signal::CudaSignal;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 pub(crate) struct Kernels {
     nest: [Function; 5],
     pieces: [Function; 5],
+    nests: [Function; 5],
     /// Keeps them loaded.
     _module: Module,
 }
@@ -42,7 +44,9 @@ impl Kernels {
         let nest = all([c"step_nest_1", c"step_nest_2", c"step_nest_4", c"step_nest_8", c"step_nest_16"])?;
         let pieces =
             all([c"step_pieces_1", c"step_pieces_2", c"step_pieces_4", c"step_pieces_8", c"step_pieces_16"])?;
-        Ok(Self { nest, pieces, _module: module })
+        let nests =
+            all([c"step_nests_1", c"step_nests_2", c"step_nests_4", c"step_nests_8", c"step_nests_16"])?;
+        Ok(Self { nest, pieces, nests, _module: module })
     }
 }
 
@@ -62,11 +66,11 @@ impl CudaQueue {
     }
 
     /// Gives the stream a command that uses memory, and keeps that until the stream is past it.
-    fn give<const N: usize>(
+    fn give<Spans: IntoIterator<Item = Span>>(
         &self,
         operation: &'static str,
-        spans: [Span; N],
-        command: impl FnOnce(&Stream, &[Span; N]) -> Result<(), Code>,
+        spans: Spans,
+        command: impl FnOnce(&Stream, &Spans) -> Result<(), Code>,
     ) -> Result<(), DeviceError> {
         self.context.enter()?;
         let given = command(&self.stream, &spans);
@@ -89,6 +93,10 @@ impl CudaQueue {
             Launch::Pieces(pieces, shape) => self.stream.with_table(pieces, |table| unsafe {
                 self.launch_pieces(table, pieces.len() as u64, *shape)
             }),
+            // SAFETY: the caller's promise, for the nests of the table, whose copy is the stream's.
+            Launch::Nests(jobs, blocks, shape) => self.stream.with_table(jobs, |table| unsafe {
+                self.launch_nests(table, jobs.len() as u64, *blocks, *shape)
+            }),
         }
     }
 
@@ -110,6 +118,26 @@ impl CudaQueue {
         // SAFETY: the kernel takes an address, a number of 64 bits and one of 32; the rest is the caller's promise.
         unsafe { self.stream.launch(kernel, shape.blocks, THREADS, &mut arguments) }
     }
+
+    /// # Safety
+    /// As for [`Stream::launch`], for what the nests at `table` name.
+    unsafe fn launch_nests(
+        &self,
+        mut table: u64,
+        mut count: u64,
+        mut blocks: u64,
+        shape: Shape,
+    ) -> Result<(), Code> {
+        let (kernel, mut lane_bits) = (self.kernels.nests[shape.word_bits as usize], shape.lane_bits);
+        let mut arguments: [*mut c_void; 4] = [
+            (&raw mut table).cast(),
+            (&raw mut count).cast(),
+            (&raw mut blocks).cast(),
+            (&raw mut lane_bits).cast(),
+        ];
+        // SAFETY: the kernel takes an address, two numbers of 64 bits and one of 32; the rest is the caller's promise.
+        unsafe { self.stream.launch(kernel, shape.blocks, THREADS, &mut arguments) }
+    }
 }
 
 impl Queue for CudaQueue {
@@ -128,6 +156,16 @@ impl Queue for CudaQueue {
             let launches = launches(&plan, from.address(), to.address());
             // SAFETY: launches touch what the plan selects, which lies within the spans, which are kept until the stream is past them; the
             // caller promised the rest.
+            launches.iter().try_for_each(|launch| unsafe { self.launch(launch) })
+        })
+    }
+
+    unsafe fn step_all(&self, steps: Vec<Step>) -> Result<(), DeviceError> {
+        let addresses = steps.iter().map(|step| (&*step.plan, step.from.address(), step.to.address()));
+        let launches = fused(addresses);
+        let spans = steps.into_iter().flat_map(|step| [step.from, step.to]);
+        self.give("steps by plans", spans.collect::<Vec<Span>>(), |_, _| {
+            // SAFETY: as in `step`, for all of them.
             launches.iter().try_for_each(|launch| unsafe { self.launch(launch) })
         })
     }

@@ -1,6 +1,6 @@
 //! Steps by plans, beside a reference that copies one byte after the other.
 
-use crate::rig::{Rig, finish, pattern, try_step};
+use crate::rig::{Rig, finish, pattern, try_step, try_step_all};
 use chare_device::DeviceError;
 use chare_layout::{LayoutError, Plan, Raw};
 use proptest::prelude::*;
@@ -95,6 +95,46 @@ pub(crate) fn steps_are_those_of_the_reference(rig: &Rig) {
         Ok(())
     });
     tested.unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// All faces of a cube of elements, packed one behind the other; elements of several lengths, so that words differ.
+pub(crate) fn many_steps_are_given_at_once(rig: &Rig) {
+    const EDGE: u64 = 9;
+    let stream = rig.stream();
+    for element in [1, 4, 12, 16] {
+        let faces = || -> Result<Vec<Raw>, LayoutError> {
+            let one = Raw::bytes_of(element)?;
+            let (row, stride) = (one.contiguous(EDGE)?, (EDGE * element) as i64);
+            let plane = stride * EDGE as i64;
+            let last = EDGE as i64 - 1;
+            let each =
+                [row.contiguous(EDGE)?, row.hvector(EDGE, 1, plane)?, one.hvector(EDGE * EDGE, 1, stride)?];
+            let shifts = [last * plane, last * stride, last * element as i64];
+            each.into_iter().zip(shifts).try_fold(Vec::new(), |mut all, (face, shift)| {
+                all.extend([face.shifted(0)?, face.shifted(shift)?]);
+                Ok(all)
+            })
+        };
+        let faces = faces().expect("it fits");
+        let (bytes, face_bytes) = ((EDGE * EDGE * EDGE * element) as usize, EDGE * EDGE * element);
+        let cube = pattern(bytes, element);
+        let (source, target) = (rig.filled(&cube), rig.block(face_bytes as usize * faces.len()));
+        let plans: Vec<_> = faces.iter().map(|face| Arc::new(Plan::pack(face).expect("it fits"))).collect();
+        let part =
+            |face| target.span().part(face * face_bytes..(face + 1) * face_bytes).expect("it lies within");
+        let parts: Vec<_> = (0..faces.len() as u64).map(part).collect();
+        let source = source.span();
+        let steps: Vec<_> = plans.iter().zip(&parts).map(|(plan, part)| (plan, &source, part)).collect();
+        try_step_all(&stream, &steps).expect("all fit");
+        // One that does not fit: nothing is done.
+        let short = target.span().part(0..face_bytes - 1).expect("it lies within");
+        let refused = try_step_all(&stream, &[steps[1], (&plans[0], &source, &short)]);
+        assert!(matches!(refused, Err(DeviceError::Layout(LayoutError::OutOfBounds { .. }))), "{refused:?}");
+        assert_eq!(try_step_all(&stream, &[]), Ok(()));
+        finish(&stream);
+        let expected: Vec<u8> = faces.iter().flat_map(places).map(|place| cube[place]).collect();
+        assert!(rig.read(&target.span()) == expected, "elements of {element} bytes");
+    }
 }
 
 pub(crate) fn plans_beyond_their_memory_are_refused(rig: &Rig) {

@@ -133,6 +133,11 @@ pub(crate) fn try_step(stream: &Stream, plan: &Arc<Plan>, from: &Span, to: &Span
     unsafe { stream.step(plan, from, to) }
 }
 
+pub(crate) fn try_step_all(stream: &Stream, steps: &[(&Arc<Plan>, &Span, &Span)]) -> Result<(), DeviceError> {
+    // SAFETY: as for one, to targets that are apart.
+    unsafe { stream.step_all(steps) }
+}
+
 /// Sleeps until a stream has done all that it was given.
 pub(crate) fn finish(stream: &Stream) {
     let bell = Bell::new().expect("a descriptor");

@@ -1,7 +1,8 @@
 #![expect(unsafe_code, reason = "calls kernels that a C++ compiler made for the host")]
 //! Launches carried out by the kernels' own source, compiled for the host, thread by thread, beside the plan itself.
 
-use super::{Launch, Nest, Piece, Shape, THREADS, launches};
+use super::{Job, Launch, Nest, Piece, Shape, THREADS, launches};
+use crate::cuda::fused::fused;
 use chare_layout::{LayoutError, Plan, Raw};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -105,6 +106,14 @@ impl Host {
                 // SAFETY: the caller's promise.
                 self.threads(*shape, || unsafe { kernel(table, count, shape.lane_bits) });
             }
+            Launch::Nests(jobs, blocks, shape) => {
+                // SAFETY: as the source has it.
+                let kernel: unsafe extern "C" fn(*const Job, u64, u64, u32) =
+                    unsafe { self.function(&format!("step_nests_{}", word(shape))) };
+                let (table, count) = (jobs.as_ptr(), jobs.len() as u64);
+                // SAFETY: the caller's promise.
+                self.threads(*shape, || unsafe { kernel(table, count, *blocks, shape.lane_bits) });
+            }
         }
     }
 }
@@ -155,6 +164,7 @@ fn check(host: &Host, (from, to): (&Raw, &Raw), misaligned: (usize, usize), kind
             Launch::Copy(_) => 0,
             Launch::Nest(..) => 1,
             Launch::Pieces(..) => 2,
+            Launch::Nests(..) => unreachable!("one plan is no table of nests"),
         }] += 1;
         // SAFETY: as above, for the other target.
         unsafe { host.carry_out(&launch) };
@@ -198,5 +208,61 @@ fn long_blocks_are_cut_and_deep_nests_are_tables() -> Result<(), LayoutError> {
     let rows = Raw::bytes_of(1)?.hindexed(&lens, &places)?;
     check(&host, (&rows, &Raw::bytes_of(rows.bytes())?), (0, 7), &mut kinds);
     assert_eq!(kinds, [0, 2, 2]);
+    Ok(())
+}
+
+/// Many plans at once, beside the plans one after the other; how many launches they were.
+fn check_fused(host: &Host, both: &[(Raw, Raw)], misaligned: usize) -> usize {
+    let len = |raw: &Raw| misaligned + (raw.origin() as u64 + raw.span()) as usize;
+    let plan = |(from, to): &(Raw, Raw)| Plan::beginning(from, to).expect("places of a target are apart");
+    let plans: Vec<Plan> = both.iter().map(plan).collect();
+    let sources: Vec<Vec<u8>> = both.iter().map(|(from, _)| filled(len(from), 1)).collect();
+    let mut expected: Vec<Vec<u8>> = both.iter().map(|(_, to)| filled(len(to), 2)).collect();
+    let mut landed = expected.clone();
+    for ((plan, source), target) in plans.iter().zip(&sources).zip(&mut expected) {
+        // SAFETY: behind what is misaligned, both are as long as what the plan selects of them.
+        unsafe { plan.run(source.as_ptr().add(misaligned), target.as_mut_ptr().add(misaligned)) };
+    }
+    let address = |bytes: *const u8| bytes as u64 + misaligned as u64;
+    let addresses: Vec<(u64, u64)> = sources
+        .iter()
+        .zip(&mut landed)
+        .map(|(source, target)| (address(source.as_ptr()), address(target.as_mut_ptr())))
+        .collect();
+    let steps = plans.iter().zip(addresses).map(|(plan, (source, target))| (plan, source, target));
+    let launches = fused(steps);
+    // SAFETY: as above, for the other targets.
+    launches.iter().for_each(|launch| unsafe { host.carry_out(launch) });
+    assert!(landed == expected, "{both:?}, {misaligned}");
+    launches.len()
+}
+
+#[test]
+fn fused_launches_do_what_their_plans_do() -> Result<(), LayoutError> {
+    let Some(host) = Host::compile() else { return Ok(()) };
+    let mut chance = StdRng::seed_from_u64(9);
+    for _ in 0..30 {
+        let mut pair = || Ok((random(&mut chance)?, random(&mut chance)?));
+        let both: Vec<(Raw, Raw)> = (0..7).map(|_| pair()).collect::<Result<_, LayoutError>>()?;
+        check_fused(&host, &both, [0, 16, 4, 1][chance.random_range(0..4)]);
+    }
+    // Faces of a cube of 8-byte elements in each direction, packed: one launch, as all words are of one length.
+    let element = Raw::bytes_of(8)?;
+    let row = element.contiguous(12)?;
+    let faces = [
+        row.hvector(12, 1, 12 * 8)?,
+        row.hvector(12, 1, 12 * 12 * 8)?,
+        element.hvector(144, 1, 12 * 8)?,
+        element.hvector(7, 1, 12 * 12 * 8)?,
+    ];
+    let packed = |face: Raw| {
+        let packed = Raw::bytes_of(face.bytes())?;
+        Ok((face, packed))
+    };
+    let halos: Vec<(Raw, Raw)> = faces.into_iter().map(packed).collect::<Result<_, LayoutError>>()?;
+    assert_eq!(check_fused(&host, &halos, 8), 1);
+    // Nothing is launched for nothing; one nest needs no table.
+    assert_eq!(check_fused(&host, &[], 0), 0);
+    assert_eq!(check_fused(&host, &halos[3..], 8), 1);
     Ok(())
 }
