@@ -7,6 +7,7 @@ use crate::buffer::shared::{DeviceBuffer, is_whole};
 use crate::device::Device;
 use crate::memory::pinned::Pinned;
 use crate::memory::span::Span;
+use crate::method::{Method, Way};
 use crate::stream::Stream;
 use crate::words::error::DeviceError;
 use bytemuck::Pod;
@@ -292,10 +293,25 @@ impl DeviceBufferMut<u8> {
     /// # Errors
     /// Those of [`Stream::step`]. If the device refuses, some of it may be written.
     pub fn unstage(&mut self, on: &Stream, plan: &Arc<Plan>, from: Pinned) -> Result<(), DeviceError> {
+        self.unstage_by(Method::OneShot, on, plan, from)
+    }
+
+    /// As [`unstage`](Self::unstage), by a method that a [`Model`](crate::Model) has chosen.
+    ///
+    /// # Errors
+    /// Those of [`unstage`](Self::unstage), and [`DeviceError::OutOfMemory`] where [`Method::Packed`] finds no room on the device.
+    pub fn unstage_by(
+        &mut self,
+        method: Method,
+        on: &Stream,
+        plan: &Arc<Plan>,
+        from: Pinned,
+    ) -> Result<(), DeviceError> {
+        let device = self.device.clone();
         self.used(on, |span| {
             // SAFETY: as in `write`; nobody else has a share in the pinned memory that could be used to write it, and it goes with the
             // command.
-            unsafe { on.step(plan, &from.span(), span) }
+            unsafe { method.carry_out(Way::In, (&device, on), plan, (&from.span(), span)) }
         })
     }
 }

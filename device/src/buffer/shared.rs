@@ -7,6 +7,7 @@ use crate::buffer::uses::Uses;
 use crate::device::Device;
 use crate::memory::arena::Arena;
 use crate::memory::span::Span;
+use crate::method::{Method, Way};
 use crate::stream::Stream;
 use crate::words::error::DeviceError;
 use bytemuck::Pod;
@@ -194,10 +195,19 @@ impl<T: Pod> DeviceBuffer<T> {
     /// # Errors
     /// [`DeviceError::NoRoom`] while the pinned memory is in use, and those of [`Stream::step`].
     pub fn stage(&self, on: &Stream, plan: &Arc<Plan>) -> Result<Landed<u8>, DeviceError> {
-        let landed = self.inner.device.pinned(plan.bytes())?;
+        self.stage_by(Method::OneShot, on, plan)
+    }
+
+    /// As [`stage`](Self::stage), by a method that a [`Model`](crate::Model) has chosen.
+    ///
+    /// # Errors
+    /// Those of [`stage`](Self::stage), and [`DeviceError::OutOfMemory`] where [`Method::Packed`] finds no room on the device.
+    pub fn stage_by(&self, method: Method, on: &Stream, plan: &Arc<Plan>) -> Result<Landed<u8>, DeviceError> {
+        let device = &self.inner.device;
+        let landed = device.pinned(plan.bytes())?;
         self.used(on, |span| {
             // SAFETY: as in `read`.
-            unsafe { on.step(plan, span, &landed.span()) }
+            unsafe { method.carry_out(Way::Out, (device, on), plan, (span, &landed.span())) }
         })?;
         Ok(Landed::new(landed, on.record()?))
     }

@@ -2,8 +2,8 @@
 //! Buffers: what streams do with them is in order, and nobody says so.
 
 use crate::rig::{Rig, arrived, copy, finish, pattern};
-use chare_device::{DeviceBufferMut, DeviceError, Stream};
-use chare_layout::{Layout, Plan};
+use chare_device::{DeviceBufferMut, DeviceError, Method, Stream};
+use chare_layout::{Layout, Plan, Raw};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
@@ -225,22 +225,34 @@ pub(crate) fn bytes_and_parts_share_memory_and_order(rig: &Rig) {
 
 pub(crate) fn plans_stage_and_unstage(rig: &Rig) {
     let stream = rig.stream();
-    let mut source = buffer(rig, LEN);
     let bytes = pattern(LEN, 5);
+    let mut source = buffer(rig, LEN);
     source.write(&stream, &bytes).expect("a write");
-    let layout = Layout::<u8>::vector(1000, 3, 7).expect("it fits");
-    let staged = source.freeze().stage(&stream, &Arc::new(Plan::pack(layout.raw()).expect("a plan")));
-    let staged = staged.expect("a step");
-    finish(&stream);
-    let pinned = staged.into_pinned().expect("the device is there").expect("the stream is past it");
-    let mut target = buffer(rig, LEN);
-    target.write(&stream, &[0; LEN]).expect("a write");
-    let plan = Arc::new(Plan::unpack(layout.raw()).expect("a plan"));
-    target.unstage(&stream, &plan, pinned).expect("a step");
-    let landed = arrived(target.read(&stream).expect("a read"), &stream);
-    let is_selected = |at: usize| at % 7 < 3 && at < 7000;
-    let expected = bytes.iter().enumerate().map(|(at, byte)| if is_selected(at) { *byte } else { 0 });
-    assert!(landed.into_iter().eq(expected));
+    let source = source.freeze();
+    let scattered = Layout::<u8>::vector(100, 3, 7).expect("it fits");
+    let planes = scattered.raw().hvector(3, 1, 1000).expect("it fits");
+    let layouts = [scattered.raw(), &planes, &Raw::bytes_of(5000).expect("it fits")];
+    for (layout, method) in layouts
+        .into_iter()
+        .flat_map(|layout| [Method::OneShot, Method::Packed, Method::Blocks].map(|method| (layout, method)))
+    {
+        let pack = Arc::new(Plan::pack(layout).expect("a plan"));
+        let staged = source.stage_by(method, &stream, &pack).expect("a step");
+        finish(&stream);
+        let mut pinned = staged.into_pinned().expect("the device is there").expect("the stream is past it");
+        let selected = || layout.runs().flat_map(|(at, len)| at as usize..(at as u64 + len) as usize);
+        let expected: Vec<u8> = selected().map(|at| bytes[at]).collect();
+        assert!(pinned.bytes() == Some(&mut expected.clone()[..]), "{method} of {layout:?}");
+
+        let mut target = buffer(rig, LEN);
+        target.write(&stream, &[0; LEN]).expect("a write");
+        let unpack = Arc::new(Plan::unpack(layout).expect("a plan"));
+        target.unstage_by(method, &stream, &unpack, pinned).expect("a step");
+        let landed = arrived(target.read(&stream).expect("a read"), &stream);
+        let mut expected = vec![0; LEN];
+        selected().for_each(|at| expected[at] = bytes[at]);
+        assert!(landed == expected, "{method} of {layout:?}");
+    }
 }
 
 pub(crate) fn who_reads_waits_for_writes_that_were_told_later(rig: &Rig) {

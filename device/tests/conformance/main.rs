@@ -6,6 +6,7 @@ mod copies;
 mod faults;
 mod layouts;
 mod memory;
+mod model;
 mod peer;
 mod processes;
 mod rig;
@@ -27,6 +28,7 @@ macro_rules! suite {
                 zeros_are_written_in_order random_programs_do_what_they_say lengths_that_differ_are_refused
                 streams_of_other_devices_are_refused adopted_memory_is_a_buffer_and_goes_back_to_its_maker
                 what_is_no_memory_of_the_device_is_not_adopted;
+            model: a_measured_model_chooses_what_takes_the_least_time;
             processes: an_exported_arena_is_the_same_memory an_arena_outlives_its_exporter a_host_that_touches_device_memory_is_ended
                 what_is_no_arena_is_not_imported;
         }

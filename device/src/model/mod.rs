@@ -1,0 +1,60 @@
+//! Model of transfers: which method a layout is packed by, and how long chunks are, by what a device was measured to take.
+//!
+//! 1. A method takes what the table says for a chunk of such blocks ([`table`]); nothing is computed from peak figures.
+//! 2. A transfer takes the time of its first chunk through all stages, and that of its slowest stage for each other chunk ([`choice`]).
+//! 3. Before anything is measured there is an order of methods, and no time ([`Model::default`]).
+
+pub(crate) mod choice;
+pub(crate) mod facts;
+mod measure;
+mod table;
+
+use choice::{Choice, Leg, best, unmeasured};
+use facts::Facts;
+use table::Table;
+
+use crate::device::Device;
+use crate::method::Way;
+use crate::words::error::DeviceError;
+
+/// What is known of the speed of a device.
+///
+/// ```
+/// use chare_device::{Facts, Method, Model, Way};
+/// use chare_layout::{Layout, Plan};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // Every other of a million elements of 4 bytes.
+/// let plan = Plan::pack(Layout::<f32>::vector(1_000_000, 1, 2)?.raw())?;
+/// let choice = Model::default().choose(Facts::of(&plan), Way::Out, &[]);
+/// assert_eq!(choice.method, Method::Packed);
+/// println!("{choice}");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Model(Option<Table>);
+
+impl Model {
+    /// Times each method on the device, for chunks and blocks of several lengths, out and in. Waits for the device, some hundred times: a
+    /// second or so, once; so it is nothing for a thread that others wait for.
+    ///
+    /// # Errors
+    /// What the device refused; 16 MiB of its memory, and 8 MiB that are pinned, are needed.
+    pub fn measure(device: &Device) -> Result<Self, DeviceError> {
+        measure::measure(device).map(Some).map(Self)
+    }
+
+    /// Whether it was measured.
+    pub fn is_measured(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The method and the length of chunks that take a transfer the least time, where each chunk goes through the `beside` legs, too, such
+    /// as a network. Cost: some hundred operations.
+    ///
+    /// Where nothing was measured: one copy for what lies in one block, one step for what is no longer than the shortest chunk, and packing
+    /// on the device for all else, in chunks of 512 KiB.
+    pub fn choose(&self, facts: Facts, way: Way, beside: &[Leg]) -> Choice {
+        self.0.as_ref().and_then(|table| best(table, facts, way, beside)).unwrap_or_else(|| unmeasured(facts))
+    }
+}
