@@ -12,6 +12,7 @@ use crate::job::services::SERVICES;
 use crate::model::envelope::frame::{self, Header};
 use crate::model::ids::PeId;
 use crate::model::topology::Topology;
+use crate::node::devices::{DeviceChoice, Devices};
 use crate::node::{Ending, Node};
 use crate::pe::Pe;
 use crate::pe::queued::Queued;

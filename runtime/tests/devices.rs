@@ -256,7 +256,7 @@ struct Gate {
 impl Gate {
     fn on(stream: &Stream) -> Self {
         let (open, opened) = mpsc::channel();
-        let wait = move |_: Result<(), DeviceError>| {
+        let wait = move || {
             let _ = opened.recv();
         };
         stream.call(wait).expect("it goes on");

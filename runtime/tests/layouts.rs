@@ -587,12 +587,13 @@ impl Busy {
     }
 
     #[entry]
-    fn land(&mut self, #[nocopy(post)] _data: Posted<u32>, done: Callback<u32>) {
+    fn land(&mut self, #[nocopy(post)] data: Posted<u32>, done: Callback<u32>) {
+        assert_eq!(data.transferred(), 1 << 20);
         done.send(self.calls);
     }
 
     #[post(land)]
-    fn post_land(&mut self, data: Post<u32>) {
+    fn post_land(&mut self, data: Post<u32>, _done: &Callback<u32>) {
         let every_other = Layout::vector(data.len() as u64, 1, 2).expect("it fits");
         let room = vec![0; 2 * data.len()];
         data.post(Landing::at(&every_other, room)).expect("as long");

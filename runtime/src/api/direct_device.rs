@@ -58,6 +58,7 @@ pub fn rget_device<T: Element>(
 ///
 /// # Panics
 /// As [`rget_device`].
+#[expect(clippy::result_large_err, reason = "what was given comes back as it is")]
 pub fn rput_device<S: Element, T: Element>(
     from: impl Into<SendDeviceBuffer<S, T>>,
     to: &DeviceTargetHandle<T>,

@@ -4,7 +4,7 @@
 //! 2. A [`RegisteredDeviceTarget`] belongs to the runtime while it is registered. Writes of it follow one another, in the order in which
 //!    they come; its owner uses it between them by [`RegisteredDeviceTarget::with`], and gets it back by closing it.
 
-use crate::delivery::zerocopy::device::check_device;
+use crate::delivery::zerocopy::device::{check_device, give_back};
 use crate::model::arguments::Arguments;
 use crate::model::callback::Callback;
 use crate::model::nocopy::{DeviceSourceHandle, DeviceTargetHandle, Element, Lender, SentDevice};
@@ -104,7 +104,7 @@ impl<T: Element> fmt::Debug for RegisteredDeviceSource<T> {
 pub struct RegisteredDeviceTarget<T: Element> {
     node: Arc<Node>,
     token: Token,
-    target: Arc<DeviceTarget>,
+    target: Arc<DeviceTarget<Node>>,
     elements: PhantomData<fn() -> T>,
 }
 
@@ -142,7 +142,7 @@ impl<T: Element> RegisteredDeviceTarget<T> {
         check_device(&self.node, buffer.device());
         let buffer = buffer.into_bytes();
         assert_eq!(buffer.len() as u64, self.target.bytes, "a registered buffer keeps its length");
-        self.target.give_back(&self.node, buffer);
+        give_back(&self.node, &self.target, buffer);
         Some(result)
     }
 

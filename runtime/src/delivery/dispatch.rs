@@ -4,7 +4,7 @@
 use super::fire::fire;
 use super::lifecycle::{create_chare, remove_if_destroyed};
 use super::outliving::outlive;
-use super::zerocopy::{Destination, PostedCall, receive};
+use super::zerocopy::{Destination, PostedCall, arrival};
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope};
@@ -261,12 +261,12 @@ fn bring_in(pe: &Pe, chare: &Rc<dyn AnyChare>, destination: Destination, call: C
         return match waiting.enter(destination, call) {
             Ok(None) => None,
             Ok(Some((destination, call, given))) => {
-                receive::land(&pe.node, destination, call, given).unwrap_or_else(fail)
+                arrival::land(&pe.node, destination, call, given).unwrap_or_else(fail)
             }
             Err(cause) => fail(cause),
         };
     }
-    receive::land(&pe.node, destination, call, Vec::new()).unwrap_or_else(fail)
+    arrival::land(&pe.node, destination, call, Vec::new()).unwrap_or_else(fail)
 }
 
 /// Runs an entry, whose arguments are all here, and gives the chare back. Inlined into its callers: a function call here costs a tenth of

@@ -4,7 +4,7 @@
 //! The inbox runs on the PE that polls the network. It trusts no byte before it has checked it; a message that fails a check ends the job
 //! with an error that names the sender.
 
-use super::zerocopy::{Destination, device, laid_out, receive, remote_memory};
+use super::zerocopy::{Destination, arrival, device, laid_out, remote_memory};
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::frame::{self, Header};
@@ -241,7 +241,7 @@ fn call_arrived(
 
 /// Brings the arguments of a call in that has no posts, and leaves the call with its PE.
 fn land(node: &Arc<Node>, polling: Option<&Pe>, destination: Destination, call: Call) -> Result<(), String> {
-    let Some(call) = receive::land(node, destination.clone(), call, Vec::new())? else { return Ok(()) };
+    let Some(call) = arrival::land(node, destination.clone(), call, Vec::new())? else { return Ok(()) };
     let Destination { pe, options, cost } = destination;
     deliver_call(node, polling, cost, pe, &options, call)
 }

@@ -1,7 +1,7 @@
 //! Outbox of a PE, the one fork of a message's way out: to this PE, to another PE of this node, or to another node.
 //! `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> **delivery/outbox** -> node/posting -> lrts`
 
-use super::zerocopy::send;
+use super::zerocopy::describing;
 use crate::model::arguments::{Arguments, Message};
 use crate::model::call_options::{CallOptions, MessageName};
 use crate::model::envelope::frame::{self, Header, Packed};
@@ -280,5 +280,5 @@ fn open_way(pe: &Pe, to: PeId) -> Sender {
 /// Descriptors of a call's nocopy arguments, for another node. Out of line: calls without need not make room for it.
 #[inline(never)]
 fn describe_nocopy(pe: &Pe, to: PeId, entry: &EntryRegistration, nocopy: Nocopy) -> Vec<Descriptor> {
-    send::describe(&pe.node, pe.node.topology.node_of(to), entry.nocopy, nocopy)
+    describing::describe(&pe.node, pe.node.topology.node_of(to), entry.nocopy, nocopy)
 }

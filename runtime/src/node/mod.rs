@@ -130,7 +130,7 @@ pub(crate) struct Node {
     pub(crate) held_back: HeldBack,
     mailboxes: Vec<Arc<CachePadded<Mailbox>>>,
     pub(crate) departures: Departures<Packed>,
-    pub(crate) devices: Devices,
+    pub(crate) devices: Devices<Self>,
     /// Work of arrivals that takes long, and of streams of devices that are far enough.
     put_off: SegQueue<PutOff>,
     look: Look,
@@ -149,7 +149,7 @@ impl Node {
         id: NodeId,
         topology: Topology,
         network: Reach,
-        devices: Devices,
+        devices: Devices<Self>,
         (host_nodes, first_numbers): (u32, Numbers),
         Above { look, open_all, services, is_timed, mailbox_bound }: Above,
     ) -> Self {

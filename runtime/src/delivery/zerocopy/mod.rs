@@ -14,16 +14,18 @@
 //! 6. An argument of which a layout selects a part is copied from there to where it is to be, in one pass; see [`laid_out`].
 //! 7. An argument that lies on a device, or is to, goes by streams; see [`device`].
 
+pub(crate) mod arrival;
 pub(crate) mod carry;
 pub(crate) mod dealt;
 pub(crate) mod deregistration;
+pub(crate) mod describing;
 mod destination;
 pub(crate) mod device;
 mod gathering;
 pub(crate) mod laid_out;
 mod planned;
 mod posted_call;
-pub(crate) mod receive;
+mod receive;
 pub(crate) mod remote_memory;
 pub(crate) mod scattered_put;
 pub(crate) mod send;

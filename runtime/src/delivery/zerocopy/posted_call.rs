@@ -1,7 +1,7 @@
 //! Posted call: waits until each of its posts has its buffer, or a tag under which the buffer comes.
 
+use super::arrival;
 use super::destination::Destination;
-use super::receive;
 use crate::base::allowance::Purpose;
 use crate::model::envelope::Call;
 use crate::model::error::JobError;
@@ -153,7 +153,7 @@ impl PostSink for PostedCall {
             self.take_complete(&mut state)
         };
         let Some((destination, call, given)) = complete else { return };
-        match receive::land(&self.node, destination.clone(), call, given) {
+        match arrival::land(&self.node, destination.clone(), call, given) {
             Ok(Some(call)) => destination.deliver(&self.node, call),
             Ok(None) => {}
             Err(cause) => self.fail(cause),

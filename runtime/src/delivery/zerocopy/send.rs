@@ -1,11 +1,11 @@
 //! The sender's side of nocopy arguments that leave their process: decides between eager and rendezvous, lends memory, and hands buffers
 //! back.
 
-use super::{deregistration, device, laid_out};
+use super::{deregistration, laid_out};
 use crate::model::error::JobError;
 use crate::model::nocopy::{
-    Descriptor, EagerBytes, HandBack, Leaving, Lender, LentLayout, Local, Nocopy, NocopyKind, OutgoingMemory,
-    Registration, Release, is_answered,
+    Descriptor, EagerBytes, HandBack, Leaving, Lender, LentLayout, NocopyKind, OutgoingMemory, Registration,
+    Release, is_answered,
 };
 use crate::node::Node;
 use crate::node::lending::known_layouts::Way;
@@ -121,23 +121,8 @@ fn pool(node: &Node, leaving: Leaving) -> Leaving {
     Leaving { memory: pooled.freeze(), ..leaving }
 }
 
-/// Describes the nocopy arguments of a call to another node, as far as they have come. Bytes that travel along are complete at once,
-/// unless the receiver's post may be shorter and the sender wants to know.
-pub(crate) fn describe(node: &Node, peer: NodeId, kinds: &[NocopyKind], nocopy: Nocopy) -> Vec<Descriptor> {
-    let describe_one = |(kind, one): (&NocopyKind, Local)| match one {
-        Local::Host(leaving) => describe_one(node, peer, *kind, leaving),
-        Local::Device(leaving) => device::describe(node, leaving),
-    };
-    match nocopy {
-        Nocopy::Leaving(leaving) => kinds.iter().zip(leaving).map(describe_one).collect(),
-        // The arguments came here because the chare was thought to be here.
-        Nocopy::Described(descriptors) => descriptors,
-        Nocopy::Arrived(arrived) => {
-            kinds.iter().zip(arrived.into_iter().map(Local::from)).map(describe_one).collect()
-        }
-    }
-}
-
+/// Describes an argument in memory of the host. Bytes that travel along are complete at once, unless the receiver's post may be shorter and
+/// the sender wants to know.
 pub(super) fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -> Descriptor {
     let what = (&leaving.memory, leaving.bytes());
     if is_eager(node, what, leaving.terms.registration, peer) {

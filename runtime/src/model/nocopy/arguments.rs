@@ -1,17 +1,13 @@
 //! Nocopy arguments of a call: as they travel, and as the entry sees them.
 
+use super::arrived::{Arrived, ArrivedArgument, Filled, NocopyParameter};
 use super::buffer::{Buffer, BufferMut, Element};
 use super::descriptor::{Descriptor, Few};
-use super::device::DeviceFilled;
 use super::kind::NocopyKind;
 use super::local::Local;
-use super::outgoing::Leaving;
 use super::parts::PartMut;
-use super::release::{Release, awaited};
+use super::release::Release;
 use super::several::SeveralMut;
-use chare_device::DeviceBuffer;
-use chare_layout::Raw;
-use chare_lrts::{Memory, MemoryMut};
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -49,74 +45,8 @@ impl Nocopy {
     }
 }
 
-/// A nocopy argument that the entry may use.
-pub(crate) enum Arrived {
-    /// To be read in place, as far as the layout selects it; the sender is told when the release is dropped.
-    Received { memory: Memory, layout: Option<Arc<Raw>>, release: Option<Arc<Release>> },
-    /// In the buffer that the post method gave. In a box, because every call with nocopy arguments has room for one.
-    Posted(Box<Filled>),
-    /// On the receiver's device; whoever lent it is told when the last handle is dropped.
-    Device(DeviceBuffer<u8>),
-    /// In the device buffer that the post method gave.
-    DevicePosted(Box<DeviceFilled>),
-}
-
-/// Posted memory, filled where the layout selects, or up to `len` bytes.
-pub(crate) struct Filled {
-    pub(crate) memory: MemoryMut,
-    pub(crate) layout: Option<Arc<Raw>>,
-    pub(crate) len: usize,
-}
-
-impl Filled {
-    /// What arrived, for a chare that lives elsewhere.
-    pub(super) fn into_leaving(self) -> Leaving {
-        let Self { memory, layout, len } = self;
-        let memory = memory.freeze();
-        let memory = if layout.is_none() { memory.slice(0, len) } else { memory };
-        Leaving { layout, ..Leaving::plain(memory, None) }
-    }
-}
-
-impl Arrived {
-    /// Bytes that this node keeps for the argument, without bytes that others lend.
-    fn kept_bytes(&self) -> usize {
-        match self {
-            Self::Received { memory, release: None, .. } => memory.len(),
-            Self::Received { release: Some(_), .. } => 0,
-            Self::Posted(filled) if filled.layout.is_some() => filled.len,
-            Self::Posted(filled) => filled.memory.len(),
-            Self::Device(_) | Self::DevicePosted(_) => 0,
-        }
-    }
-}
-
-impl From<Leaving> for Arrived {
-    /// An argument from the same process has arrived already.
-    fn from(Leaving { memory, layout, release, .. }: Leaving) -> Self {
-        Self::Received { memory, layout, release: awaited(release.as_ref()).cloned() }
-    }
-}
-
 /// The arrived nocopy arguments of one call, taken in declaration order by generated code.
 pub struct NocopyArguments<'a>(Option<&'a mut Nocopy>);
-
-/// A parameter type that `#[nocopy]` knows.
-pub trait NocopyParameter: Sized {
-    /// The type of the buffer's elements.
-    type Element: Element;
-
-    /// What brings the elements to the parameter.
-    #[doc(hidden)]
-    const KIND: NocopyKind;
-
-    #[doc(hidden)]
-    fn from_arrived(arrived: ArrivedArgument) -> Result<Self, String>;
-}
-
-/// Keeps [`Arrived`] out of the public interface.
-#[doc(hidden)]
-pub struct ArrivedArgument(pub(super) Arrived);
 
 impl<'a> NocopyArguments<'a> {
     /// The nocopy arguments of a call: all arrived, or none if its entry has none. Arguments that are not taken stay with the call.

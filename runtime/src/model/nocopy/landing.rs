@@ -124,16 +124,6 @@ pub(crate) enum Given {
     Device(PostedDevice),
 }
 
-impl Given {
-    /// How many bytes are to be filled.
-    pub(crate) fn bytes(&self) -> usize {
-        match self {
-            Self::Host(memory) => memory.bytes,
-            Self::Device(buffer) => buffer.bytes,
-        }
-    }
-}
-
 impl From<PostedMemory> for Given {
     fn from(memory: PostedMemory) -> Self {
         Self::Host(memory)

@@ -1,6 +1,6 @@
 //! Local arguments: nocopy arguments that have not left their process, by the memory they lie in.
 
-use super::arguments::Arrived;
+use super::arrived::Arrived;
 use super::device::LeavingDevice;
 use super::kind::NocopyKind;
 use super::outgoing::Leaving;

@@ -11,6 +11,7 @@
 //! Code that brings these values from node to node never stands here: see `delivery/zerocopy`.
 
 mod arguments;
+mod arrived;
 mod buffer;
 mod completion;
 mod descriptor;
@@ -31,8 +32,10 @@ mod selection;
 mod several;
 mod view;
 
-pub(crate) use arguments::{Arrived, Filled, Nocopy};
-pub use arguments::{NocopyArguments, NocopyParameter, Posted, Received};
+pub(crate) use arguments::Nocopy;
+pub use arguments::{NocopyArguments, Posted, Received};
+pub use arrived::NocopyParameter;
+pub(crate) use arrived::{Arrived, Filled};
 pub(crate) use buffer::lend_vector;
 pub use buffer::{Buffer, BufferMut, Element};
 pub use completion::Completion;
@@ -53,13 +56,13 @@ pub use kind::NocopyKind;
 pub(crate) use landing::{Given, PostedMemory};
 pub use landing::{Landing, NocopyLanding};
 pub(crate) use local::Local;
-pub(crate) use outgoing::{HandBack, Leaving, OutgoingMemory};
+pub(crate) use outgoing::{Leaving, OutgoingMemory};
 pub use outgoing::{NocopyArgument, Outgoing, SendBuffer, Sent};
 pub use parts::{NotJoined, NotSplit, Part, PartLayout, PartMut, Rest, SendPart, Shown, Split, SplitAll};
 pub use posts::{MatchError, NotPosted, Post, PostError, PostRefusal, Posts};
 pub(crate) use posts::{PostSink, PostSlot, fits};
 pub use registration::Registration;
-pub(crate) use release::{Release, is_answered};
+pub(crate) use release::{HandBack, Release, is_answered};
 pub use selection::BufferSelection;
 pub use several::{Several, SeveralMut};
 pub use view::ReceivedView;

@@ -2,8 +2,7 @@
 
 use super::device::OutgoingDevice;
 use super::registration::Registration;
-use crate::model::arguments::Arguments;
-use crate::model::callback::ErasedCallback;
+use super::release::HandBack;
 use crate::model::nocopy::{Buffer, Completion, Element, Release};
 use chare_layout::{Layout, Partition, Raw, RawPartition};
 use chare_lrts::Memory;
@@ -286,10 +285,6 @@ impl<T: Element> Deref for Sent<T> {
         &self.buffer
     }
 }
-
-/// A function that runs when a send is over, given the bytes that were transferred: it fires callbacks with arguments that hand buffers
-/// back.
-pub(crate) type HandBack = Box<dyn FnOnce(u64, &mut dyn FnMut(ErasedCallback, Arguments)) + Send>;
 
 /// A nocopy argument as the caller gave it, its element type forgotten.
 pub enum Outgoing {

@@ -6,7 +6,7 @@
 //! 2. The call waits as a [`PostSink`] until every token has its buffer. The thread that gives the last buffer starts the transfers.
 //! 3. While it waits the call counts as in flight, so there is no quiescence before the call has run.
 
-use super::arguments::NocopyParameter;
+use super::arrived::NocopyParameter;
 use super::buffer::{BufferMut, Element};
 use super::device::DeviceLanding;
 use super::landing::{Given, Landing};
@@ -175,6 +175,7 @@ impl<T: Element> Post<T> {
     ///
     /// # Errors
     /// A landing that is longer than what the sender offers comes back, with the post; and one for a parameter in the host's memory.
+    #[expect(clippy::result_large_err, reason = "what was given comes back as it is")]
     pub fn post_device<B: Element>(
         self,
         landing: DeviceLanding<B, T>,

@@ -1,8 +1,14 @@
 //! Releases of sent buffers: they tell the sender, once, when nobody needs its buffer any more.
 
-use crate::model::nocopy::NocopyKind;
+use super::kind::NocopyKind;
+use crate::model::arguments::Arguments;
+use crate::model::callback::ErasedCallback;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A function that runs when a send is over, given the bytes that were transferred: it fires callbacks with arguments that hand buffers
+/// back.
+pub(crate) type HandBack = Box<dyn FnOnce(u64, &mut dyn FnMut(ErasedCallback, Arguments)) + Send>;
 
 /// The release, if the sender waits for it.
 pub(crate) fn awaited(release: Option<&Arc<Release>>) -> Option<&Arc<Release>> {

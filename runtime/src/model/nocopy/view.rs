@@ -1,6 +1,7 @@
 //! Views of nocopy arguments: what a layout selected, read where it lies.
 
-use super::arguments::{Arrived, ArrivedArgument, NocopyParameter, misfit};
+use super::arguments::misfit;
+use super::arrived::{Arrived, ArrivedArgument, NocopyParameter};
 use super::buffer::Element;
 use super::kind::NocopyKind;
 use super::release::Release;

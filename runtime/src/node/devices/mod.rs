@@ -17,7 +17,6 @@ pub(crate) use registered::{DeviceSource, DeviceTarget};
 pub(crate) use taker::Taker;
 
 use crate::model::nocopy::{DeviceDescriptor, LeavingDevice};
-use crate::node::Node;
 use crate::node::lending::tokens::Tokens;
 #[cfg(feature = "cuda")]
 use chare_device::Cuda;
@@ -28,16 +27,16 @@ use staging::Staging;
 use std::sync::{Arc, OnceLock};
 
 /// A device of a node, and the runtime's own streams there.
-pub(crate) struct Held {
+pub(crate) struct Held<N> {
     pub(crate) device: Device,
     /// Steps from layout to layout.
     pub(crate) steps: Stream,
     /// Waits for what streams still do with buffers that were lent.
     pub(crate) ends: Stream,
-    pub(crate) staging: Staging,
+    pub(crate) staging: Staging<N>,
 }
 
-impl Held {
+impl<N> Held<N> {
     fn new(device: Device) -> Result<Self, DeviceError> {
         let (steps, ends) = (device.stream(Priority::High)?, device.stream(Priority::Normal)?);
         let staging = Staging::new(device.info().pinned_bytes);
@@ -49,30 +48,30 @@ impl Held {
 type Once<T> = OnceLock<Result<T, DeviceError>>;
 
 /// What waits for a node's offer of registered memory: it checks and takes the offer.
-pub(crate) type OnOffer = Box<dyn FnOnce(&Arc<Node>, NodeId, DeviceDescriptor) -> Result<(), String> + Send>;
+pub(crate) type OnOffer<N> = Box<dyn FnOnce(&Arc<N>, NodeId, DeviceDescriptor) -> Result<(), String> + Send>;
 
 /// The devices of a node; see the file's head.
-pub(crate) struct Devices {
+pub(crate) struct Devices<N> {
     choice: DeviceChoice,
     /// How many PEs of the host come before this node's.
     first: u32,
     /// The host's devices, by number: what this node has opened of them.
-    held: Once<Box<[Once<Held>]>>,
+    held: Once<Box<[Once<Held<N>>]>>,
     /// A stream for each PE, by rank.
     streams: Box<[Once<Stream>]>,
     pub(crate) sharing: Sharing,
     /// Buffers that other nodes have been told of.
     pub(crate) lent: Tokens<LeavingDevice>,
     /// What this node has asked other nodes for.
-    pub(crate) asked: Tokens<Arc<dyn Taker>>,
+    pub(crate) asked: Tokens<Arc<dyn Taker<N>>>,
     /// Registered memory that others may read, and write.
     pub(crate) sources: Tokens<Arc<DeviceSource>>,
-    pub(crate) targets: Tokens<Arc<DeviceTarget>>,
+    pub(crate) targets: Tokens<Arc<DeviceTarget<N>>>,
     /// Reads of other nodes' registered memory.
-    pub(crate) gets: Tokens<OnOffer>,
+    pub(crate) gets: Tokens<OnOffer<N>>,
 }
 
-impl Devices {
+impl<N> Devices<N> {
     /// The devices of a node of so many PEs, of which so many PEs of the host come `first`.
     pub(crate) fn new(choice: DeviceChoice, first: u32, pes: u32) -> Self {
         Self {
@@ -100,7 +99,7 @@ impl Devices {
     ///
     /// # Errors
     /// [`DeviceError::NoDevice`], which says what to do, and what the device says when it is opened.
-    pub(crate) fn of(&self, rank: usize) -> Result<&Held, DeviceError> {
+    pub(crate) fn of(&self, rank: usize) -> Result<&Held<N>, DeviceError> {
         let held = self.held.get_or_init(|| {
             let count = count(&self.choice)?;
             Ok((0..count).map(|_| OnceLock::new()).collect())
@@ -121,13 +120,13 @@ impl Devices {
     }
 
     /// The devices that this node has opened.
-    pub(crate) fn opened(&self) -> impl Iterator<Item = &Held> {
+    pub(crate) fn opened(&self) -> impl Iterator<Item = &Held<N>> {
         let held = self.held.get().and_then(|held| held.as_ref().ok());
         held.into_iter().flatten().filter_map(|held| held.get()?.as_ref().ok())
     }
 
     /// A device of this node, by a handle of it.
-    pub(crate) fn held(&self, device: &Device) -> Option<&Held> {
+    pub(crate) fn held(&self, device: &Device) -> Option<&Held<N>> {
         self.opened().find(|held| is_same(&held.device, device))
     }
 }
@@ -197,7 +196,7 @@ mod tests {
 
     #[test]
     fn pes_of_a_host_are_dealt_devices_in_turn_and_each_is_opened_once() {
-        let devices = Devices::new(DeviceChoice::software(3), 2, 4);
+        let devices = Devices::<()>::new(DeviceChoice::software(3), 2, 4);
         assert_eq!(devices.opened().count(), 0);
         let dealt = |rank| devices.of(rank).map(|held| held.device.info().ordinal);
         assert_eq!([0, 1, 2, 3].map(dealt), [Ok(2), Ok(0), Ok(1), Ok(2)]);
@@ -211,7 +210,7 @@ mod tests {
     #[test]
     fn a_host_without_devices_says_what_to_do() {
         for choice in [DeviceChoice::None, DeviceChoice::Software(Vec::new())] {
-            let error = Devices::new(choice, 0, 1).of(0).err().expect("there is none").to_string();
+            let error = Devices::<()>::new(choice, 0, 1).of(0).err().expect("there is none").to_string();
             assert!(error.starts_with("no device: ") && error.contains("`+device software`"), "{error}");
         }
     }

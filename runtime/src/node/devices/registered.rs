@@ -4,7 +4,6 @@
 //! waits until it is back.
 
 use crate::model::callback::ErasedCallback;
-use crate::node::Node;
 use chare_device::{DeviceBuffer, DeviceBufferMut};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -18,30 +17,30 @@ pub(crate) struct DeviceSource {
 }
 
 /// What is done with a target's buffer, and gives it back.
-pub(crate) type UseTarget = Box<dyn FnOnce(&Arc<Node>, DeviceBufferMut<u8>) + Send>;
+pub(crate) type UseTarget<N> = Box<dyn FnOnce(&Arc<N>, DeviceBufferMut<u8>) + Send>;
 
 /// A buffer that peers may write.
-pub(crate) struct DeviceTarget {
+pub(crate) struct DeviceTarget<N> {
     pub(crate) bytes: u64,
     /// Told the bytes of each transfer.
     pub(crate) notify: Mutex<Option<ErasedCallback>>,
-    place: Mutex<Place>,
+    place: Mutex<Place<N>>,
 }
 
-struct Place {
+struct Place<N> {
     /// Nothing while it is used.
     buffer: Option<DeviceBufferMut<u8>>,
-    waiting: VecDeque<UseTarget>,
+    waiting: VecDeque<UseTarget<N>>,
 }
 
-impl DeviceTarget {
+impl<N> DeviceTarget<N> {
     pub(crate) fn new(buffer: DeviceBufferMut<u8>) -> Self {
         let (bytes, place) = (buffer.len() as u64, Place { buffer: Some(buffer), waiting: VecDeque::new() });
         Self { bytes, notify: Mutex::default(), place: Mutex::new(place) }
     }
 
     /// Has the buffer used, now or when it is back.
-    pub(crate) fn use_next(&self, node: &Arc<Node>, work: UseTarget) {
+    pub(crate) fn use_next(&self, node: &Arc<N>, work: UseTarget<N>) {
         let buffer = {
             let mut place = self.place.lock();
             match place.buffer.take() {
@@ -57,16 +56,18 @@ impl DeviceTarget {
         self.place.lock().buffer.take()
     }
 
-    /// Takes the buffer back, for who waits for it.
-    pub(crate) fn give_back(&self, node: &Arc<Node>, buffer: DeviceBufferMut<u8>) {
-        let next = {
-            let mut place = self.place.lock();
-            match place.waiting.pop_front() {
-                Some(next) => next,
-                None => return place.buffer = Some(buffer),
+    /// Takes the buffer back. Returns who waits for it, with the buffer.
+    pub(crate) fn give_back(
+        &self,
+        buffer: DeviceBufferMut<u8>,
+    ) -> Option<(UseTarget<N>, DeviceBufferMut<u8>)> {
+        let mut place = self.place.lock();
+        match place.waiting.pop_front() {
+            Some(next) => Some((next, buffer)),
+            None => {
+                place.buffer = Some(buffer);
+                None
             }
-        };
-        // Later, so that a long row of uses is no deep recursion; each is counted as a message on its way already.
-        node.later(Box::new(move |node| next(node, buffer)));
+        }
     }
 }

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// Arenas on either side of the border of this process. They stay as long as the node.
@@ -34,10 +35,10 @@ impl Sharing {
     ) -> Result<MappedDevice, DeviceError> {
         let arena = buffer.arena();
         let mut given = self.given.lock();
-        if !given.contains_key(&arena.address()) {
-            given.insert(arena.address(), arena.export()?);
-        }
-        let descriptor = given[&arena.address()].as_raw_fd();
+        let descriptor = match given.entry(arena.address()) {
+            Entry::Occupied(given) => given.get().as_raw_fd(),
+            Entry::Vacant(place) => place.insert(arena.export()?).as_raw_fd(),
+        };
         Ok(MappedDevice {
             process: std::process::id() as i32,
             descriptor,

@@ -5,7 +5,6 @@
 //!    circle.
 //! 2. Whoever finds no room tries again when a chunk has come back. If none is out, the program itself holds the memory.
 
-use crate::node::{Node, PutOff};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,29 +16,32 @@ pub(crate) enum Way {
     In,
 }
 
-#[derive(Default)]
-struct State {
+/// What tries again.
+pub(crate) type Again<N> = Box<dyn FnOnce(&Arc<N>) + Send>;
+
+struct State<N> {
     /// Chunks that have been let in.
     under_way: usize,
     /// Bytes of those that leave.
     leaving_bytes: u64,
-    waiting: VecDeque<PutOff>,
+    waiting: VecDeque<Again<N>>,
 }
 
 /// The chunks of one device.
-pub(crate) struct Staging {
+pub(crate) struct Staging<N> {
     leaving_bytes_max: u64,
-    state: Mutex<State>,
+    state: Mutex<State<N>>,
 }
 
-impl Staging {
+impl<N> Staging<N> {
     /// For a device that has so much pinned memory.
     pub(crate) fn new(pinned_bytes: u64) -> Self {
-        Self { leaving_bytes_max: pinned_bytes / 2, state: Mutex::default() }
+        let state = State { under_way: 0, leaving_bytes: 0, waiting: VecDeque::new() };
+        Self { leaving_bytes_max: pinned_bytes / 2, state: Mutex::new(state) }
     }
 
     /// Lets a chunk of so many bytes in, which is to take its memory now; or keeps `again` until a chunk has come back.
-    pub(crate) fn enter(&self, way: Way, bytes: u64, again: impl FnOnce() -> PutOff) -> bool {
+    pub(crate) fn enter(&self, way: Way, bytes: u64, again: impl FnOnce() -> Again<N>) -> bool {
         let mut state = self.state.lock();
         let is_first = state.leaving_bytes == 0;
         if way == Way::Out && !is_first && state.leaving_bytes + bytes > self.leaving_bytes_max {
@@ -52,7 +54,7 @@ impl Staging {
     }
 
     /// A chunk that was let in has found no memory: keeps `again` until a chunk has come back. Returns `false` if none will.
-    pub(crate) fn found_no_room(&self, way: Way, bytes: u64, again: impl FnOnce() -> PutOff) -> bool {
+    pub(crate) fn found_no_room(&self, way: Way, bytes: u64, again: impl FnOnce() -> Again<N>) -> bool {
         let mut state = self.state.lock();
         state.under_way -= 1;
         state.leaving_bytes -= leaving(way, bytes);
@@ -64,7 +66,7 @@ impl Staging {
     }
 
     /// A chunk has given its memory back: all that wait try again.
-    pub(crate) fn leave(&self, node: &Arc<Node>, way: Way, bytes: u64) {
+    pub(crate) fn leave(&self, node: &Arc<N>, way: Way, bytes: u64) {
         let waiting = {
             let mut state = self.state.lock();
             state.under_way -= 1;

@@ -6,7 +6,7 @@ use super::members_at_home::state;
 use super::message::SectionMessage;
 use crate::delivery::outbox;
 use crate::delivery::shared_call::{SharedCall, call_member};
-use crate::delivery::zerocopy::{dealt, send};
+use crate::delivery::zerocopy::{dealt, describing};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Call, Envelope};
 use crate::model::ids::{PeId, Target};
@@ -68,7 +68,7 @@ fn describe(node: &Node, to: PeId, options: CallOptions, multicast: Multicast) -
     let Multicast { section, members, entry, arguments, nocopy, reference } = multicast;
     let call = CallOfSection { section, entry: entry.id, options, reference };
     let leg = Leg::Away { to, members: members.unwrap_or_default() };
-    let nocopy = send::describe(
+    let nocopy = describing::describe(
         node,
         node.topology.node_of(to),
         entry.nocopy,

@@ -10,7 +10,8 @@
 //! 3. A handle is an allegation: its token, its length and its layout are checked by the memory's owner. One that is stale ends the job.
 
 use super::across::{describe, send};
-use super::{End, Origin, plan};
+use super::ends::{End, Origin};
+use super::planning::plan;
 use crate::delivery::zerocopy::gathering::{Failure, Gathering};
 use crate::delivery::zerocopy::laid_out::in_words;
 use crate::model::arguments::Arguments;
@@ -19,19 +20,10 @@ use crate::model::nocopy::{
     PostedDevice, Release, RemoteDevice, ToldLayout,
 };
 use crate::node::Node;
-use chare_device::{Device, DeviceBufferMut};
+use crate::node::devices::DeviceTarget;
+use chare_device::DeviceBufferMut;
 use chare_lrts::{NodeId, Token};
 use std::sync::Arc;
-
-/// # Panics
-/// If a buffer is of a device that the job does not know.
-pub(crate) fn check_device(node: &Node, device: &Device) {
-    assert!(
-        node.devices.held(device).is_some(),
-        "a buffer of {}, which the program opened itself, cannot be sent: allocate it on `chare::devices::mine()`",
-        device.info()
-    );
-}
 
 /// Reads what a handle names into memory of a device here; `then` takes the buffer. `what` names the transfer if it fails.
 pub(crate) fn get(
@@ -193,7 +185,7 @@ fn write(
         Box::new(move |node, buffer| {
             let given = PostedDevice { buffer, bytes: bytes as usize, layout, before: None };
             land(node, origin, given, what, move |node, buffer| {
-                used.give_back(node, buffer);
+                give_back(node, &used, buffer);
                 if let Some(notify) = *used.notify.lock() {
                     node.fire(notify, Arguments::new(bytes));
                 }
@@ -203,6 +195,14 @@ fn write(
         }),
     );
     Ok(())
+}
+
+/// Gives a target its buffer back, for the write that waits for it.
+pub(crate) fn give_back(node: &Node, target: &DeviceTarget<Node>, buffer: DeviceBufferMut<u8>) {
+    if let Some((next, buffer)) = target.give_back(buffer) {
+        // Later, so that a long row of writes is no deep recursion; each is counted as a message on its way already.
+        node.later(Box::new(move |node| next(node, buffer)));
+    }
 }
 
 /// Brings a buffer into memory that was given, as a posted argument comes.

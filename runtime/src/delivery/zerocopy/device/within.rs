@@ -59,6 +59,6 @@ pub(super) fn fill(
 }
 
 /// A device of this node.
-fn held<'a>(node: &'a Node, device: &Device) -> &'a Held {
+fn held<'a>(node: &'a Node, device: &Device) -> &'a Held<Node> {
     node.devices.held(device).expect("what is sent is of a device of the node")
 }

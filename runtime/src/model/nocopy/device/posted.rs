@@ -1,14 +1,12 @@
 //! Posted device arguments: device buffers that post methods gave, filled, as an entry sees them.
 
-use super::misfit;
-use super::sending::LeavingDevice;
+use super::filled::DeviceFilled;
+use super::misfit::misfit;
 use crate::model::nocopy::Element;
-use crate::model::nocopy::arguments::{Arrived, ArrivedArgument, NocopyParameter};
+use crate::model::nocopy::arrived::{Arrived, ArrivedArgument, NocopyParameter};
 use crate::model::nocopy::kind::NocopyKind;
 use chare_device::{DeviceBufferMut, DeviceError, Event};
-use chare_layout::Raw;
 use std::fmt;
-use std::sync::Arc;
 
 /// A `#[nocopy(post)]` argument on a device: the buffer that the post method gave by [`Post::post_device`](crate::Post::post_device),
 /// filled from its start, or where the layout of [`DeviceLanding::at`](crate::DeviceLanding::at) says.
@@ -96,24 +94,5 @@ impl<T: Element> NocopyParameter for DevicePosted<T> {
         let DeviceFilled { buffer, len, landed, .. } = *filled;
         let buffer = buffer.typed().map_err(|bytes| misfit::<T>(bytes.len()))?;
         Ok(Self { buffer, transferred: len / size_of::<T>(), landed })
-    }
-}
-
-/// A posted device buffer, filled where the layout selects, or up to `len` bytes.
-pub(crate) struct DeviceFilled {
-    pub(crate) buffer: DeviceBufferMut<u8>,
-    pub(crate) layout: Option<Arc<Raw>>,
-    pub(crate) len: usize,
-    /// The event of the landing, if the entry runs before it.
-    pub(crate) landed: Option<Event>,
-}
-
-impl DeviceFilled {
-    /// What arrived, for a chare that lives elsewhere.
-    pub(crate) fn into_leaving(self) -> LeavingDevice {
-        let Self { buffer, layout, len, .. } = self;
-        let first = || Raw::bytes_of(len as u64).map(Arc::new).ok();
-        let layout = layout.or_else(|| (len < buffer.len()).then(first).flatten());
-        LeavingDevice { buffer: buffer.freeze(), layout, release: None }
     }
 }

@@ -1,8 +1,8 @@
 //! Received device arguments: elements on the receiver's device, as an entry sees them.
 
-use super::misfit;
+use super::misfit::misfit;
 use crate::model::nocopy::Element;
-use crate::model::nocopy::arguments::{Arrived, ArrivedArgument, NocopyParameter};
+use crate::model::nocopy::arrived::{Arrived, ArrivedArgument, NocopyParameter};
 use crate::model::nocopy::kind::NocopyKind;
 use chare_device::DeviceBuffer;
 use std::fmt;

@@ -1,9 +1,11 @@
 //! Outgoing device arguments: the device buffers that a caller sends, and how they come back.
 
-use crate::model::nocopy::outgoing::{HandBack, NocopyArgument, Outgoing};
-use crate::model::nocopy::{Completion, Element, Release};
+use super::leaving::OutgoingDevice;
+use crate::model::nocopy::outgoing::{NocopyArgument, Outgoing};
+use crate::model::nocopy::release::HandBack;
+use crate::model::nocopy::{Completion, Element};
 use chare_device::{DeviceBuffer, DeviceBufferMut, Stream};
-use chare_layout::{Layout, Raw};
+use chare_layout::Layout;
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -137,36 +139,6 @@ impl<T: Element, P: Element> fmt::Debug for SendDeviceBuffer<T, P> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "SendDeviceBuffer({:?})", self.buffer)
     }
-}
-
-/// A device argument as the caller gave it, its element type forgotten.
-pub struct OutgoingDevice {
-    pub(crate) buffer: DeviceBuffer<u8>,
-    pub(crate) layout: Option<Arc<Raw>>,
-    /// The stream that has to be as far as it was when the call was made.
-    pub(crate) after: Option<Stream>,
-    pub(crate) hand_back: Option<HandBack>,
-}
-
-/// A device argument on its way that has not left its process.
-#[derive(Clone)]
-pub(crate) struct LeavingDevice {
-    pub(crate) buffer: DeviceBuffer<u8>,
-    /// The selection that is meant, if not the whole buffer.
-    pub(crate) layout: Option<Arc<Raw>>,
-    pub(crate) release: Option<Arc<Release>>,
-}
-
-impl LeavingDevice {
-    /// Bytes of the argument, packed.
-    pub(crate) fn bytes(&self) -> usize {
-        packed_bytes(&self.buffer, self.layout.as_deref())
-    }
-}
-
-/// Bytes of what a layout selects of a buffer, or of all of it.
-pub(crate) fn packed_bytes(buffer: &DeviceBuffer<u8>, layout: Option<&Raw>) -> usize {
-    layout.map_or(buffer.len(), |layout| layout.bytes() as usize)
 }
 
 /// A device buffer that comes back when its transfer is over: an argument that was sent, or what [`rget_device`](crate::rget_device) has

@@ -1,8 +1,8 @@
 #![expect(unsafe_code, reason = "uses memory of a device that another process has lent")]
 //! Mapped device memory: a buffer of another process of the host, on the same device, seen in place or copied by one step.
 
-use super::messages::send;
 use super::room::Room;
+use super::saying::send;
 use crate::delivery::zerocopy::device::ending::past_uses;
 use crate::delivery::zerocopy::device::within;
 use crate::delivery::zerocopy::gathering::{Failure, Plan};

@@ -12,18 +12,21 @@
 //!    stage begins the next one.
 //! 4. What another node says is compared with what was asked for.
 
+mod answering;
+mod asking;
 mod feed;
 mod inflow;
 mod mapped;
-mod messages;
 mod outflow;
 mod pinned;
 mod room;
+mod saying;
 
-pub(super) use messages::{asked, done, given, send};
+pub(super) use answering::{asked, done, given};
+pub(super) use saying::send;
 
 use super::ending::lend;
-use super::{End, Origin};
+use super::ends::{End, Origin};
 use crate::delivery::zerocopy::gathering::{Failure, Fetch, Plan};
 use crate::delivery::zerocopy::remote_memory::fetch;
 use crate::delivery::zerocopy::{laid_out, receive};
@@ -32,9 +35,9 @@ use crate::model::nocopy::{
     PostedMemory,
 };
 use crate::node::Node;
+use asking::ask;
 use feed::Feed;
 use inflow::Inflow;
-use messages::ask;
 use outflow::{Outflow, Sink};
 use room::Room;
 use std::sync::Arc;
@@ -57,13 +60,6 @@ pub(in crate::delivery::zerocopy::device) fn plan(
     given: Option<Given>,
 ) -> Result<Plan<Arrived>, Failure> {
     match origin {
-        Origin::There(Descriptor::Device(described)) if described.owner.node == node.id => {
-            // The call came back from where its chare was thought to be.
-            let token = described.owner.token;
-            let leaving = node.devices.lent.take_back(token);
-            let leaving = leaving.ok_or_else(|| format!("device buffer {token:#x} is not out"))?;
-            super::plan(node, end, Origin::Here(Local::Device(leaving)), given)
-        }
         Origin::There(Descriptor::Device(described)) => ask(node, end, described, given),
         Origin::There(descriptor) => {
             let (offered, room) = (descriptor.bytes(), Room::new(node, end, descriptor.bytes(), given)?);

@@ -3,7 +3,7 @@
 //! A few chunks are out at a time: while one is on its way, the stream packs the next. A chunk that comes back makes room for another.
 
 use super::inflow::Inflow;
-use super::messages::send_chunk;
+use super::saying::send_chunk;
 use crate::delivery::zerocopy::device::continuing::continue_later;
 use crate::delivery::zerocopy::gathering::Failure;
 use crate::delivery::zerocopy::laid_out::in_words;
@@ -64,7 +64,7 @@ impl Outflow {
         }
     }
 
-    fn held<'a>(&self, node: &'a Node) -> &'a Held {
+    fn held<'a>(&self, node: &'a Node) -> &'a Held<Node> {
         node.devices.held(self.buffer.device()).expect("what is sent is of a device of the node")
     }
 

@@ -1,6 +1,6 @@
 //! Rooms: where an argument is to be, on the host or on a device, chunk by chunk.
 
-use super::super::End;
+use crate::delivery::zerocopy::device::ends::End;
 use crate::delivery::zerocopy::gathering::Failure;
 use crate::delivery::zerocopy::laid_out::{self, in_words};
 use crate::model::nocopy::selected;

@@ -1,135 +1,17 @@
-//! Messages between the owner of a device buffer and who receives it.
+//! Questions for a device buffer: asked of its owner, when it is known where the argument is to be, and what comes of them.
 
 use super::inflow::Inflow;
 use super::mapped;
-use super::outflow::{Outflow, Sink};
-use super::pinned::as_memory;
 use super::room::Room;
-use crate::delivery::zerocopy::device::End;
-use crate::delivery::zerocopy::device::continuing::continue_later;
-use crate::delivery::zerocopy::device::ending::lend;
+use super::saying::send;
+use crate::delivery::zerocopy::device::ends::End;
 use crate::delivery::zerocopy::gathering::{Failure, Plan};
 use crate::delivery::zerocopy::remote_memory::{fetch, send_release};
-use crate::delivery::zerocopy::send::describe_one;
-use crate::model::envelope::frame::{self, Header};
-use crate::model::nocopy::{
-    Arrived, Descriptor, DeviceDescriptor, DeviceFrame, Given, GivenMemory, Leaving, LeavingDevice, Lender,
-    NocopyKind, Release,
-};
+use crate::model::nocopy::{Arrived, Descriptor, DeviceDescriptor, DeviceFrame, Given, GivenMemory, Lender};
 use crate::node::Node;
 use crate::node::devices::Taker;
-use chare_device::Pinned;
 use chare_lrts::{MemoryMut, NodeId, Token};
 use std::sync::{Arc, OnceLock};
-
-/// Sends a message to another node.
-pub(in crate::delivery::zerocopy::device) fn send(
-    node: &Node,
-    peer: NodeId,
-    said: DeviceFrame,
-) -> Result<(), String> {
-    let frame = frame::encode(&Header::Device(said), None)?;
-    node.outside.sent.add_shared(1);
-    node.post(&node.outside, peer, frame);
-    Ok(())
-}
-
-/// Takes a part of what was asked for.
-///
-/// # Errors
-/// What does not fit, in words.
-pub(in crate::delivery::zerocopy::device) fn given(
-    node: &Arc<Node>,
-    source: NodeId,
-    transfer: Token,
-    given: GivenMemory,
-) -> Result<(), String> {
-    let taker = node.devices.asked.look(transfer, Arc::clone);
-    let taker = taker.ok_or_else(|| format!("memory of a device for {transfer:#x}, which has not asked"))?;
-    taker.take(node, source, given)
-}
-
-/// Takes a buffer back that nobody uses any more.
-///
-/// # Errors
-/// A token that is not out, in words.
-pub(in crate::delivery::zerocopy::device) fn done(node: &Arc<Node>, token: Token) -> Result<(), String> {
-    let leaving = node.devices.lent.take_back(token);
-    drop(leaving.ok_or_else(|| not_out(token))?);
-    Ok(())
-}
-
-fn not_out(token: Token) -> String {
-    format!("device buffer {token:#x}, which is not out")
-}
-
-/// Gives who asked the first `bytes` of a buffer, when the streams before it are past it.
-///
-/// # Errors
-/// What does not fit, in words.
-pub(in crate::delivery::zerocopy::device) fn asked(
-    node: &Arc<Node>,
-    to: (NodeId, Token),
-    token: Token,
-    bytes: u64,
-    maps: bool,
-) -> Result<(), String> {
-    let leaving = if maps {
-        node.devices.lent.look(token, LeavingDevice::clone)
-    } else {
-        node.devices.lent.take_back(token)
-    };
-    let leaving = leaving.ok_or_else(|| not_out(token))?;
-    if bytes > leaving.bytes() as u64 {
-        return Err(format!("{bytes} bytes of device buffer {token:#x}, which offers {}", leaving.bytes()));
-    }
-    if let Some(release) = &leaving.release {
-        release.take(bytes);
-    }
-    if maps {
-        show(node, to, leaving);
-    } else {
-        let LeavingDevice { buffer, layout, release } = leaving;
-        Outflow::begin(node, (lend(node, buffer, release), layout), bytes, Sink::Peer(to.0, to.1));
-    }
-    Ok(())
-}
-
-/// Tells who asked where a buffer is, when the streams before it are past it.
-fn show(node: &Arc<Node>, (peer, transfer): (NodeId, Token), leaving: LeavingDevice) {
-    let LeavingDevice { buffer, layout, .. } = leaving;
-    let fail =
-        move |node: &Node, failure: Failure| failure.end(node, format!("showing a device buffer to {peer}"));
-    let ends = &node.devices.held(buffer.device()).expect("what is sent is of a device of the node").ends;
-    if let Err(cause) = buffer.before(ends) {
-        return fail(node, cause.into());
-    }
-    continue_later(node, ends, move |node, passed| {
-        let named = passed.and_then(|()| node.devices.sharing.name(&buffer, layout.as_ref()));
-        let said = named.map_err(Failure::Device).and_then(|named| {
-            let given = GivenMemory::Mapped(named);
-            send(node, peer, DeviceFrame::Given { transfer, given }).map_err(Failure::Words)
-        });
-        if let Err(failure) = said {
-            fail(node, failure);
-        }
-    });
-}
-
-/// Sends a chunk, which comes back by its release.
-pub(super) fn send_chunk(
-    node: &Arc<Node>,
-    (peer, transfer): (NodeId, Token),
-    at: u64,
-    (chunk, back): (Pinned, Arc<Release>),
-) {
-    let leaving = Leaving::plain(as_memory(chunk).freeze(), Some(back));
-    let nocopy = describe_one(node, peer, NocopyKind::Received, leaving);
-    let given = GivenMemory::Chunk { at, nocopy };
-    if let Err(cause) = send(node, peer, DeviceFrame::Given { transfer, given }) {
-        Failure::Words(cause).end(node, format!("sending a device buffer to {peer}"));
-    }
-}
 
 /// Plans to ask the owner of a device buffer for it.
 ///
@@ -167,7 +49,7 @@ struct Asking {
 impl Asking {
     fn ask(self: Arc<Self>, node: &Arc<Node>, maps: bool) {
         let Lender { node: owner, token } = self.owner;
-        let (asking, taker) = (Arc::clone(&self), Arc::clone(&self) as Arc<dyn Taker>);
+        let (asking, taker) = (Arc::clone(&self), Arc::clone(&self) as Arc<dyn Taker<Node>>);
         let transfer = *self.name.get_or_init(|| node.devices.asked.give_out(taker));
         if asking.wanted == 0 {
             // Nothing comes for nothing.
@@ -222,7 +104,7 @@ impl Asking {
                 let what = move || format!("fetching a chunk of a device buffer of {source}");
                 let fill = move |node: &Arc<Node>, into: MemoryMut| {
                     fetch(node, what, (key, 0), (into, len), move |node, into| {
-                        arrive(node, into, Some(lender))
+                        arrive(node, into, Some(lender));
                     });
                 };
                 inflow.make_room(node, len, Box::new(fill));
@@ -233,7 +115,7 @@ impl Asking {
     }
 }
 
-impl Taker for Asking {
+impl Taker<Node> for Asking {
     fn take(self: Arc<Self>, node: &Arc<Node>, source: NodeId, given: GivenMemory) -> Result<(), String> {
         if source != self.owner.node {
             return Err(format!("{source} gives what {} was asked for", self.owner.node));

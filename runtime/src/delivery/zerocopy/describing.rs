@@ -1,0 +1,23 @@
+//! Descriptions of a call's nocopy arguments for another node.
+
+use super::device;
+use super::send::describe_one;
+use crate::model::nocopy::{Descriptor, Local, Nocopy, NocopyKind};
+use crate::node::Node;
+use chare_lrts::NodeId;
+
+/// Describes the nocopy arguments of a call to another node, as far as they have come.
+pub(crate) fn describe(node: &Node, peer: NodeId, kinds: &[NocopyKind], nocopy: Nocopy) -> Vec<Descriptor> {
+    let describe_one = |(kind, one): (&NocopyKind, Local)| match one {
+        Local::Host(leaving) => describe_one(node, peer, *kind, leaving),
+        Local::Device(leaving) => device::describe(node, leaving),
+    };
+    match nocopy {
+        Nocopy::Leaving(leaving) => kinds.iter().zip(leaving).map(describe_one).collect(),
+        // The arguments came here because the chare was thought to be here.
+        Nocopy::Described(descriptors) => descriptors,
+        Nocopy::Arrived(arrived) => {
+            kinds.iter().zip(arrived.into_iter().map(Local::from)).map(describe_one).collect()
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What nodes say to each other of memory of devices, on its way out.
+
+use super::pinned::as_memory;
+use crate::delivery::zerocopy::gathering::Failure;
+use crate::delivery::zerocopy::send::describe_one;
+use crate::model::envelope::frame::{self, Header};
+use crate::model::nocopy::{DeviceFrame, GivenMemory, Leaving, NocopyKind, Release};
+use crate::node::Node;
+use chare_device::Pinned;
+use chare_lrts::{NodeId, Token};
+use std::sync::Arc;
+
+/// Sends a message to another node.
+pub(in crate::delivery::zerocopy::device) fn send(
+    node: &Node,
+    peer: NodeId,
+    said: DeviceFrame,
+) -> Result<(), String> {
+    let frame = frame::encode(&Header::Device(said), None)?;
+    node.outside.sent.add_shared(1);
+    node.post(&node.outside, peer, frame);
+    Ok(())
+}
+
+/// Sends a chunk, which comes back by its release.
+pub(super) fn send_chunk(
+    node: &Arc<Node>,
+    (peer, transfer): (NodeId, Token),
+    at: u64,
+    (chunk, back): (Pinned, Arc<Release>),
+) {
+    let leaving = Leaving::plain(as_memory(chunk).freeze(), Some(back));
+    let nocopy = describe_one(node, peer, NocopyKind::Received, leaving);
+    let given = GivenMemory::Chunk { at, nocopy };
+    if let Err(cause) = send(node, peer, DeviceFrame::Given { transfer, given }) {
+        Failure::Words(cause).end(node, format!("sending a device buffer to {peer}"));
+    }
+}
