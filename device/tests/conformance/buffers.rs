@@ -1,4 +1,3 @@
-#![expect(unsafe_code, reason = "adopts memory of its own blocks")]
 //! Buffers: what streams do with them is in order, and nobody says so.
 
 use crate::rig::{Rig, arrived, copy, finish, pattern};
@@ -7,7 +6,6 @@ use chare_layout::{Layout, Plan, Raw};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 
 const LEN: usize = 20_000;
@@ -289,50 +287,4 @@ pub(crate) fn a_loan_ends_once_with_the_uses_that_are_left(rig: &Rig) {
     assert_eq!(uses.are_over(), Ok(true));
     assert!(arrived(read, &reader) == pattern(LEN, 7), "what was there when it was lent");
     assert!(ends.try_recv().is_err(), "it ends once");
-}
-
-/// Memory that was made elsewhere goes back to its maker when the last stream is past it.
-pub(crate) fn adopted_memory_is_a_buffer_and_goes_back_to_its_maker(rig: &Rig) {
-    struct Guard(Arc<AtomicBool>);
-    impl Drop for Guard {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::Release);
-        }
-    }
-    let (stream, is_back) = (rig.stream(), Arc::new(AtomicBool::new(false)));
-    let block = rig.block(2 * LEN);
-    let address = block.address() + 8;
-    let guard = (block, Guard(Arc::clone(&is_back)));
-    // SAFETY: the bytes lie within the block, which nobody else uses and the guard keeps.
-    let adopted = unsafe { DeviceBufferMut::<u8>::from_raw_parts(&rig.device, address, LEN, guard) };
-    let mut adopted = adopted.expect("it is memory of the device");
-    assert_eq!(adopted.address(), address);
-    adopted.write(&stream, &pattern(LEN, 3)).expect("a write");
-    let mut copied = buffer(rig, LEN);
-    let (front, back) = adopted.split(LEN / 3);
-    let adopted = front.join(back).expect("they are of one memory").freeze();
-    assert!(adopted.arena().export().is_err_and(|error| error.to_string().contains("it was adopted")));
-    copied.copy_from(&stream, &adopted).expect("a copy");
-    drop(adopted);
-    let landed = copied.read(&stream).expect("a read");
-    assert!(arrived(landed, &stream) == pattern(LEN, 3));
-    assert!(is_back.load(Ordering::Acquire), "nobody uses it any more");
-}
-
-pub(crate) fn what_is_no_memory_of_the_device_is_not_adopted(rig: &Rig) {
-    let adopt = |address, len| {
-        // SAFETY: refused, or never used.
-        unsafe { DeviceBufferMut::<u64>::from_raw_parts(&rig.device, address, len, ()) }.map(drop)
-    };
-    let refused = |answer: Result<(), DeviceError>, words: &str| {
-        let error = answer.expect_err("it must not be adopted").to_string();
-        assert!(
-            error.starts_with("adopting memory was refused by device 0") && error.contains(words),
-            "{error}"
-        );
-    };
-    let (block, mine) = (rig.block(LEN), [0_u64; 4]);
-    refused(adopt(block.address() + 4, 8), "is no multiple of 8");
-    refused(adopt(mine.as_ptr() as u64, mine.len()), "");
-    assert_eq!(adopt(block.address(), LEN / 8), Ok(()));
 }

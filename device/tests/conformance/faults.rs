@@ -226,6 +226,13 @@ fn memory_that_could_shrink_is_not_imported() {
     importing.device.import(sealed, 4096).expect("it is what it says");
 }
 
+#[test]
+fn software_devices_are_told_apart_by_their_numbers() {
+    let uuid = |ordinal| Software { ordinal, ..Software::default() }.open().info().uuid;
+    assert_eq!(uuid(1), uuid(1));
+    assert_ne!(uuid(0), uuid(1));
+}
+
 #[cfg(feature = "cuda")]
 #[test]
 fn a_device_that_is_not_here_is_an_error_that_says_what_is_missing() {

@@ -1,6 +1,7 @@
 //! What every device promises: one suite, run for each kind of device this build has. A kind that is not here prints
 //! `skipped: why`. What can go wrong on a software device alone is tested for that one.
 
+mod adoption;
 mod buffers;
 mod copies;
 mod faults;
@@ -26,11 +27,12 @@ macro_rules! suite {
                 plans_stage_and_unstage who_reads_waits_for_writes_that_were_told_later a_loan_ends_once_with_the_uses_that_are_left
                 steps_go_from_buffer_to_buffer what_a_stream_does_for_the_user_is_waited_for
                 zeros_are_written_in_order random_programs_do_what_they_say lengths_that_differ_are_refused
-                streams_of_other_devices_are_refused adopted_memory_is_a_buffer_and_goes_back_to_its_maker
-                what_is_no_memory_of_the_device_is_not_adopted;
+                streams_of_other_devices_are_refused;
+            adoption: adopted_memory_is_a_buffer_and_goes_back_to_its_maker what_is_no_memory_of_the_device_is_not_adopted
+                streams_have_names_where_their_kind_has;
             model: a_measured_model_chooses_what_takes_the_least_time;
             processes: an_exported_arena_is_the_same_memory an_arena_outlives_its_exporter a_host_that_touches_device_memory_is_ended
-                what_is_no_arena_is_not_imported;
+                what_is_no_arena_is_not_imported a_device_is_the_same_in_all_processes;
         }
     };
     ($kind:ident, $($area:ident: $($test:ident)*;)*) => {

@@ -29,6 +29,7 @@ pub(crate) fn play(role: &str, rig: &Rig, line: &Line) {
             touch(block.address(), role == "write");
             unreachable!("the access has ended the process");
         }
+        "identity" => line.say(identity(rig), None),
         _ => panic!("no role: {role}"),
     }
 }
@@ -69,6 +70,18 @@ fn export(rig: &Rig, line: &Line) {
     let block = rig.filled(&pattern(LEN, 9));
     let exported = block.arena().export().expect("a descriptor");
     line.say([block.arena().len(), block.offset(), 0], Some(&exported));
+}
+
+fn identity(rig: &Rig) -> [u64; 3] {
+    let number = u128::from_ne_bytes(rig.device.info().uuid.0);
+    [number as u64, (number >> 64) as u64, rig.device.info().ordinal.into()]
+}
+
+/// So processes know whether they share a device.
+pub(crate) fn a_device_is_the_same_in_all_processes(rig: &Rig) {
+    let (mut child, line) = start(rig.kind, "identity");
+    assert_eq!(line.hear().expect("the child's device").0, identity(rig));
+    assert!(child.wait().expect("a child").success());
 }
 
 pub(crate) fn an_arena_outlives_its_exporter(rig: &Rig) {

@@ -150,8 +150,23 @@ fn filled(len: usize, seed: u64) -> Vec<u8> {
 /// Steps by a plan from one buffer to another, by the plan itself and by its launches.
 fn check(host: &Host, (from, to): (&Raw, &Raw), misaligned: (usize, usize), kinds: &mut [usize; 3]) {
     let plan = Plan::beginning(from, to).expect("places of a target are apart");
-    let len = |raw: &Raw| (raw.origin() as u64 + raw.span()) as usize;
-    let (source, expected) = (filled(misaligned.0 + len(from), 1), &mut filled(misaligned.1 + len(to), 2));
+    check_plan(host, &plan, (len(from), len(to)), misaligned, kinds);
+}
+
+/// How long a buffer must be.
+fn len(raw: &Raw) -> usize {
+    (raw.origin() as u64 + raw.span()) as usize
+}
+
+/// Carries out a plan between buffers of these lengths, by the plan itself and by its launches.
+fn check_plan(
+    host: &Host,
+    plan: &Plan,
+    (from, to): (usize, usize),
+    misaligned: (usize, usize),
+    kinds: &mut [usize; 3],
+) {
+    let (source, expected) = (filled(misaligned.0 + from, 1), &mut filled(misaligned.1 + to, 2));
     let mut landed = expected.clone();
     // SAFETY: behind what is misaligned, both are as long as what the plan selects of them.
     unsafe { plan.run(source.as_ptr().add(misaligned.0), expected.as_mut_ptr().add(misaligned.1)) };
@@ -159,7 +174,7 @@ fn check(host: &Host, (from, to): (&Raw, &Raw), misaligned: (usize, usize), kind
         (source.as_ptr() as usize + misaligned.0) as u64,
         (landed.as_mut_ptr() as usize + misaligned.1) as u64,
     );
-    for launch in launches(&plan, addresses.0, addresses.1) {
+    for launch in launches(plan, addresses.0, addresses.1) {
         kinds[match launch {
             Launch::Copy(_) => 0,
             Launch::Nest(..) => 1,
@@ -169,7 +184,7 @@ fn check(host: &Host, (from, to): (&Raw, &Raw), misaligned: (usize, usize), kind
         // SAFETY: as above, for the other target.
         unsafe { host.carry_out(&launch) };
     }
-    assert!(landed == *expected, "{from:?} to {to:?}, {misaligned:?}");
+    assert!(landed == *expected, "{plan:?}, {misaligned:?}");
 }
 
 #[test]
@@ -186,6 +201,35 @@ fn launches_do_what_plans_do() {
         check(&host, (&both[0], &both[1]), misaligned, &mut kinds);
     }
     assert!(kinds.iter().all(|count| *count >= 15), "copies, nests, tables: {kinds:?}");
+}
+
+/// Chunks of a stream begin and end anywhere in a layout.
+#[test]
+fn launches_of_ranges_do_what_their_plans_do() -> Result<(), LayoutError> {
+    let Some(host) = Host::compile() else { return Ok(()) };
+    let (mut chance, mut kinds) = (StdRng::seed_from_u64(13), [0; 3]);
+    // A list, so that some are tables.
+    let places: Vec<i64> = (0..100).map(|at| 3 * at + at % 2).collect();
+    let mut layouts = vec![Raw::bytes_of(4)?.indexed_block(1, &places)?];
+    for _ in 0..80 {
+        layouts.push(random(&mut chance)?);
+    }
+    for raw in layouts {
+        let start = chance.random_range(0..=raw.bytes() / 2);
+        let range = start..chance.random_range(start..=raw.bytes());
+        let bytes = (range.end - range.start) as usize;
+        let misaligned = [(0, 0), (8, 4)][chance.random_range(0..2)];
+        check_plan(
+            &host,
+            &Plan::pack_range(&raw, range.clone())?,
+            (len(&raw), bytes),
+            misaligned,
+            &mut kinds,
+        );
+        check_plan(&host, &Plan::unpack_range(&raw, range)?, (bytes, len(&raw)), misaligned, &mut kinds);
+    }
+    assert!(kinds.iter().all(|count| *count > 0), "copies, nests, tables: {kinds:?}");
+    Ok(())
 }
 
 #[test]
@@ -213,7 +257,7 @@ fn long_blocks_are_cut_and_deep_nests_are_tables() -> Result<(), LayoutError> {
 
 /// Many plans at once, beside the plans one after the other; how many launches they were.
 fn check_fused(host: &Host, both: &[(Raw, Raw)], misaligned: usize) -> usize {
-    let len = |raw: &Raw| misaligned + (raw.origin() as u64 + raw.span()) as usize;
+    let len = |raw: &Raw| misaligned + len(raw);
     let plan = |(from, to): &(Raw, Raw)| Plan::beginning(from, to).expect("places of a target are apart");
     let plans: Vec<Plan> = both.iter().map(plan).collect();
     let sources: Vec<Vec<u8>> = both.iter().map(|(from, _)| filled(len(from), 1)).collect();
