@@ -33,6 +33,11 @@ impl Event {
         self.signal.is_complete()
     }
 
+    /// Whether both are the same point.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.signal, &other.signal)
+    }
+
     pub(crate) fn owner(&self) -> &Arc<Info> {
         &self.owner
     }

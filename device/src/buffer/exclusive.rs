@@ -2,7 +2,7 @@
 //! Exclusive device buffers: elements of one owner, which streams write and read one after the other.
 
 use crate::buffer::landed::Landed;
-use crate::buffer::order::Order;
+use crate::buffer::order::{Last, Order};
 use crate::buffer::shared::{DeviceBuffer, is_whole};
 use crate::device::Device;
 use crate::memory::pinned::Pinned;
@@ -229,6 +229,48 @@ impl<T: Pod> DeviceBufferMut<T> {
                 unsafe { on.step(plan, source, target) }
             })
         })
+    }
+
+    /// Copies by many plans, each from a shared buffer to one of its own: all halos of a turn, which a CUDA device launches together, once for
+    /// each length of words, and behind which one event is recorded.
+    ///
+    /// ```
+    /// use chare_device::{DeviceBufferMut, Priority, Software};
+    /// use chare_layout::{Layout, Plan};
+    /// # use std::sync::Arc;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let device = Software::default().open();
+    /// let stream = device.stream(Priority::Normal)?;
+    /// let field = DeviceBufferMut::<f32>::zeroed(&device, &stream, 8 * 8)?.freeze();
+    /// let (mut north, mut west) = (DeviceBufferMut::<f32>::new(&device, 8)?, DeviceBufferMut::new(&device, 8)?);
+    /// let row = Arc::new(Plan::pack(Layout::<f32>::contiguous(8)?.raw())?);
+    /// let column = Arc::new(Plan::pack(Layout::<f32>::vector(8, 1, 8)?.raw())?);
+    /// DeviceBufferMut::step_all(&stream, &mut [(&row, &field, &mut north), (&column, &field, &mut west)])?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Stream::step_all`].
+    pub fn step_all<S: Pod>(
+        on: &Stream,
+        steps: &mut [(&Arc<Plan>, &DeviceBuffer<S>, &mut Self)],
+    ) -> Result<(), DeviceError> {
+        for (_, source, target) in &*steps {
+            source.before(on)?;
+            target.before(on)?;
+        }
+        let spans: Vec<_> =
+            steps.iter().map(|(plan, source, target)| (*plan, source.span(), &target.span)).collect();
+        // SAFETY: the stream waits for all others that use the targets, and for who wrote the sources, which nobody writes before this is
+        // over. Each target has one owner, and so shares no byte with another buffer.
+        let given = unsafe { on.step_all(&spans) };
+        let last = Last::of(on);
+        for (_, source, target) in steps {
+            source.was_read(on, last.clone());
+            target.order.after_last(last.clone());
+        }
+        given
     }
 
     /// Gives up writing for sharing. Waits for nothing.

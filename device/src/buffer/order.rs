@@ -7,11 +7,18 @@ use crate::words::error::DeviceError;
 
 /// How far a stream must be.
 #[derive(Debug, Clone)]
-enum Last {
+pub(crate) enum Last {
     /// Here.
     Event(Event),
     /// Past all that it was given: it refused to record an event behind a command.
     Stream(Stream),
+}
+
+impl Last {
+    /// How far a stream is when it has done all that it was given so far.
+    pub(crate) fn of(on: &Stream) -> Self {
+        on.record().map_or_else(|_| Self::Stream(on.clone()), Self::Event)
+    }
 }
 
 /// Uses of one memory that may not be over.
@@ -33,19 +40,30 @@ impl Order {
 
     /// A stream that has waited for all others was given a use: whoever waits for it has waited for them.
     pub(crate) fn after(&mut self, on: &Stream) {
+        self.after_last(Last::of(on));
+    }
+
+    /// As [`after`](Self::after), where it was asked before how far the stream must be.
+    pub(crate) fn after_last(&mut self, last: Last) {
         self.0.clear();
-        self.beside(on);
+        self.0.push(last);
     }
 
     /// A stream was given a use beside the others.
     pub(crate) fn beside(&mut self, on: &Stream) {
+        self.beside_last(on, Last::of(on));
+    }
+
+    /// As [`beside`](Self::beside), where it was asked before how far the stream must be.
+    pub(crate) fn beside_last(&mut self, on: &Stream, last: Last) {
         // What is known of this stream now is no less than what was.
-        let is_over = |last: &Last| match last {
-            Last::Event(event) => event.is_complete() == Ok(true),
-            Last::Stream(stream) => stream.is(on),
+        let is_known = |other: &Last| match (other, &last) {
+            (Last::Event(event), Last::Event(last)) if event.is(last) => true,
+            (Last::Event(event), _) => event.is_complete() == Ok(true),
+            (Last::Stream(stream), _) => stream.is(on),
         };
-        self.0.retain(|last| !is_over(last));
-        self.0.push(on.record().map_or_else(|_| Last::Stream(on.clone()), Last::Event));
+        self.0.retain(|other| !is_known(other));
+        self.0.push(last);
     }
 
     /// Whether all uses are known to be over.

@@ -2,7 +2,7 @@
 //! Shared device buffers: elements that many streams read, and nobody writes.
 
 use crate::buffer::landed::Landed;
-use crate::buffer::order::Order;
+use crate::buffer::order::{Last, Order};
 use crate::buffer::uses::Uses;
 use crate::device::Device;
 use crate::memory::arena::Arena;
@@ -226,6 +226,16 @@ impl<T: Pod> DeviceBuffer<T> {
         let mut order = std::mem::take(inner.written.get_mut());
         order.join(std::mem::take(inner.read.get_mut()));
         Ok((inner.device.clone(), span, order))
+    }
+
+    /// What commands read.
+    pub(super) fn span(&self) -> &Span {
+        &self.span
+    }
+
+    /// A stream was given a read, which is over when it is that far: who writes it next waits.
+    pub(super) fn was_read(&self, on: &Stream, last: Last) {
+        self.inner.read.lock().beside_last(on, last);
     }
 
     /// Has a stream read the memory after who wrote it, and who writes it next after that: also if it was refused, as a part may have been

@@ -1,7 +1,7 @@
 //! Steps by plans, beside a reference that copies one byte after the other.
 
-use crate::rig::{Rig, finish, pattern, try_step, try_step_all};
-use chare_device::DeviceError;
+use crate::rig::{Rig, arrived, finish, pattern, try_step, try_step_all};
+use chare_device::{DeviceBufferMut, DeviceError};
 use chare_layout::{LayoutError, Plan, Raw};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -134,6 +134,45 @@ pub(crate) fn many_steps_are_given_at_once(rig: &Rig) {
         finish(&stream);
         let expected: Vec<u8> = faces.iter().flat_map(places).map(|place| cube[place]).collect();
         assert!(rig.read(&target.span()) == expected, "elements of {element} bytes");
+    }
+}
+
+/// Faces of a field go to buffers of their own, while other streams write the field before and read the buffers after.
+pub(crate) fn halos_of_a_turn_are_in_order(rig: &Rig) {
+    const EDGE: u64 = 50;
+    let (writer, stepper, reader) = (rig.stream(), rig.stream(), rig.stream());
+    let faces = || -> Result<[Raw; 4], LayoutError> {
+        let element = Raw::bytes_of(8)?;
+        let (row, column) = (element.contiguous(EDGE)?, element.hvector(EDGE, 1, 8 * EDGE as i64)?);
+        let last = 8 * (EDGE as i64 - 1);
+        Ok([row.shifted(0)?, row.shifted(last * EDGE as i64)?, column.shifted(0)?, column.shifted(last)?])
+    };
+    let faces = faces().expect("it fits");
+    let plans = faces.each_ref().map(|face| Arc::new(Plan::pack(face).expect("it fits")));
+    let halo = || DeviceBufferMut::<u8>::new(&rig.device, 8 * EDGE as usize).expect("memory");
+    let mut halos = [halo(), halo(), halo(), halo()];
+    let mut field = DeviceBufferMut::<u8>::new(&rig.device, (8 * EDGE * EDGE) as usize).expect("memory");
+    let mut reads = Vec::new();
+    for turn in 0..10 {
+        field.write(&writer, &pattern((8 * EDGE * EDGE) as usize, turn)).expect("a write");
+        let shared = field.freeze();
+        let mut steps: Vec<_> =
+            plans.iter().zip(&mut halos).map(|(plan, halo)| (plan, &shared, halo)).collect();
+        DeviceBufferMut::step_all(&stepper, &mut steps).expect("all fit");
+        reads.extend(
+            faces
+                .iter()
+                .zip(&mut halos)
+                .map(|(face, halo)| (turn, face, halo.read(&reader).expect("a read"))),
+        );
+        field = shared.try_into_mut().expect("nobody else has it");
+    }
+    for (turn, face, landed) in reads {
+        let field = pattern((8 * EDGE * EDGE) as usize, turn);
+        assert!(
+            arrived(landed, &reader).into_iter().eq(places(face).map(|place| field[place])),
+            "turn {turn}"
+        );
     }
 }
 
