@@ -30,7 +30,7 @@ struct Inner {
     /// None if somebody else cuts it.
     allocator: Option<Mutex<Allocator>>,
     /// What keeps adopted memory; dropped after the mapping.
-    _guard: Option<Box<dyn Any + Send + Sync>>,
+    guard: Option<Box<dyn Any + Send + Sync>>,
 }
 
 impl fmt::Debug for Arena {
@@ -44,12 +44,12 @@ impl Arena {
     pub(crate) fn new(owner: &Arc<Info>, mapping: Box<dyn Mapping>) -> Self {
         let units = u32::try_from(mapping.len() / UNIT_BYTES).expect("pools make none longer");
         let allocator = Some(Mutex::new(Allocator::with_max_allocs(units, PIECES_MAX)));
-        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator, _guard: None }))
+        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator, guard: None }))
     }
 
     /// An arena of another process, on a device of this one.
     pub(crate) fn imported(owner: &Arc<Info>, mapping: Box<dyn Mapping>) -> Self {
-        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator: None, _guard: None }))
+        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator: None, guard: None }))
     }
 
     /// Memory that somebody else made, who keeps it until `guard` is dropped.
@@ -58,7 +58,7 @@ impl Arena {
         mapping: Box<dyn Mapping>,
         guard: Box<dyn Any + Send + Sync>,
     ) -> Self {
-        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator: None, _guard: Some(guard) }))
+        Self(Arc::new(Inner { owner: Arc::clone(owner), mapping, allocator: None, guard: Some(guard) }))
     }
 
     /// Whether both are handles of one arena.
@@ -79,6 +79,11 @@ impl Arena {
     /// Whether it has no byte; never true for one that a device granted.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether it is memory that somebody else made here ([`from_raw_parts`](crate::DeviceBufferMut::from_raw_parts)): it cannot be exported.
+    pub fn is_adopted(&self) -> bool {
+        self.0.guard.is_some()
     }
 
     /// A descriptor by which another process [imports](crate::Device::import) this memory; it needs [`len`](Self::len), too. Takes a
