@@ -1,7 +1,10 @@
 //! Device buffers between processes: every element where it belongs, whatever lies on a device, whatever the path; and jobs that end while
 //! buffers are on their way.
 
-use chare_tests::Program;
+use chare_tests::{Program, Running};
+use rustix::process::{Pid, Signal, kill_process};
+use std::process::Command;
+use std::time::Duration;
 
 fn on_devices() -> Program {
     Program::binary(env!("CARGO_BIN_EXE_on_devices"))
@@ -34,5 +37,47 @@ fn buffers_travel_between_hosts() {
     for layout in ["+n 2 +nolocal", "+n 3 +lrts tcp +nolocal", "+n 2 +lrts emulated", "+n 2 +lrts shm +nocma"]
     {
         pass(&format!("{layout} +device software"));
+    }
+}
+
+/// Two MiB of pinned memory, much less than what is on its way.
+#[test]
+fn crowds_of_long_buffers_pass_through_little_pinned_memory() {
+    for layout in ["+p 2", "+n 2", "+n 2 +nocma", "+n 3 +nolocal", "+n 2 +lrts emulated"] {
+        on_devices().pass(&format!("{layout} crowd --pinned 2097152"));
+    }
+}
+
+#[test]
+fn programs_may_exit_while_buffers_are_on_their_way() {
+    for layout in ["", "+n 2", "+n 2 +nolocal"] {
+        on_devices().pass(&format!("{layout} +device software exit"));
+    }
+}
+
+#[test]
+fn a_killed_node_ends_the_job() {
+    for path in ["", "+nocma", "+nolocal"] {
+        let mut command = Command::new(on_devices().path());
+        let options = format!("+n 2 +device software endless {path}");
+        let job = Running::start(command.args(options.split_whitespace()));
+        let process = job.wait_for("node 1's process", |line| {
+            line.strip_prefix("node 1 has process ").and_then(|process| process.parse().ok())
+        });
+        job.wait_for("a buffer", |line| (line == "a buffer came").then_some(()));
+        let process = Pid::from_raw(process).expect("a process has a number");
+        kill_process(process, Signal::KILL).expect("it runs");
+        let outcome = job.end_within(Duration::from_secs(10));
+        assert_ne!(outcome.code, Some(0), "`{path}`: {outcome:?}");
+        assert!(outcome.complaint().contains("node 1"), "`{path}`: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_lost_device_ends_the_job() {
+    for path in ["", "+nocma", "+nolocal"] {
+        let outcome = on_devices().run(&format!("+n 2 {path} endless --lose 200"));
+        assert_ne!(outcome.code, Some(0), "`{path}`: {outcome:?}");
+        assert!(outcome.complaint().contains("was lost"), "`{path}`: {outcome:?}");
     }
 }

@@ -129,7 +129,8 @@ impl Selection {
         }
     }
 
-    fn places(self, len: usize) -> Vec<usize> {
+    /// Which elements are meant, in their order.
+    pub(crate) fn places(self, len: usize) -> Vec<usize> {
         match self {
             Self::All | Self::First => (0..len).collect(),
             Self::EveryOther => (0..len).map(|at| 2 * at).collect(),

@@ -8,13 +8,18 @@
 
 mod case;
 mod peer;
+mod registered;
 mod trouble;
 
 use case::Case;
+use chare::Program;
+use chare::devices::{DeviceChoice, Faults, Software};
 use chare::prelude::*;
 use chare_examples::start;
 use clap::Parser;
 use peer::PeerProxy;
+use registered::Shared;
+use std::num::NonZeroU32;
 use std::process::ExitCode;
 use trouble::Trouble;
 
@@ -25,6 +30,25 @@ struct Options {
     /// Run into this trouble instead
     #[arg(value_enum)]
     trouble: Option<Trouble>,
+    /// Bytes of pinned memory of each device
+    #[arg(long)]
+    pinned: Option<u64>,
+    /// One of how many commands finds its device lost
+    #[arg(long)]
+    lose: Option<NonZeroU32>,
+}
+
+impl Options {
+    /// The device of each host, if it is a special one.
+    fn device(&self) -> Option<DeviceChoice> {
+        let usual = Software::default();
+        let special = Software {
+            pinned_bytes: self.pinned.unwrap_or(usual.pinned_bytes),
+            faults: Faults { lose: self.lose, seed: 11, ..Faults::default() },
+            ..usual.clone()
+        };
+        (special != usual).then(|| DeviceChoice::Software(vec![special]))
+    }
 }
 
 /// Cases that are under way at one time.
@@ -55,10 +79,30 @@ async fn run(options: Options) -> bool {
             }
         }
     }
-    println!("{} of {} buffers came as they should", cases.len() - wrong, cases.len());
+    let shared = Shared::all();
+    for some in shared.chunks(AT_A_TIME) {
+        let checks = some.iter().map(|shared| shared.check(last));
+        for (shared, said) in some.iter().zip(chare::wait_all(checks.collect::<Vec<_>>()).await) {
+            if !said.is_empty() {
+                println!("{shared:?}: {said}");
+                wrong += 1;
+            }
+        }
+    }
+    let all = cases.len() + shared.len();
+    println!("{} of {all} buffers came as they should", all - wrong);
     wrong == 0
 }
 
 fn main() -> ExitCode {
-    start::check(run)
+    let program = match Program::from_environment() {
+        Ok(program) => program,
+        Err(code) => return code,
+    };
+    let options: Options = start::parse(program.arguments());
+    let program = match options.device() {
+        Some(device) => program.device(device),
+        None => program,
+    };
+    program.run(|_arguments| async { chare::exit(i32::from(!run(options).await)) })
 }

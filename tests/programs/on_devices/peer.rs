@@ -22,7 +22,7 @@ pub(crate) fn on_device(elements: &[u32]) -> DeviceBufferMut<u32> {
 }
 
 /// What a device buffer holds.
-async fn read(buffer: &DeviceBuffer<u32>) -> Vec<u32> {
+pub(crate) async fn read(buffer: &DeviceBuffer<u32>) -> Vec<u32> {
     let stream = stream();
     let mut landed = buffer.read(&stream).expect("there is room for staging");
     stream.passed().expect("it is there").await.expect("it is not lost");
@@ -30,7 +30,7 @@ async fn read(buffer: &DeviceBuffer<u32>) -> Vec<u32> {
 }
 
 /// What is wrong, in words; nothing if nothing is.
-fn compare(what: &str, have: &[u32], expected: &[u32]) -> String {
+pub(crate) fn compare(what: &str, have: &[u32], expected: &[u32]) -> String {
     if have.len() != expected.len() {
         return format!("{what}: {} elements instead of {}; ", have.len(), expected.len());
     }
@@ -173,18 +173,55 @@ impl Peer {
         std::future::pending::<()>().await;
     }
 
-    /// Sends a long buffer to the next PE, again and again.
+    /// Sends a long buffer to another PE, again and again, to the host and to a device there.
     #[entry]
     pub(crate) async fn send_on_and_on(this: This<Self>, to: PeId) {
+        println!("node {} has process {}", chare::my_node().0, std::process::id());
         let peer = this.collection().on(to);
         drop(this);
-        loop {
+        for round in 0_u64.. {
             let (back, on_sent) = chare::future::<SentDevice<u32>>();
             let (answer, told) = chare::future::<Vec<u32>>();
-            let long = on_device(&vec![7; 1 << 20]);
-            peer.take(SendDeviceBuffer::from(long).on_sent(on_sent), told);
+            let long = SendDeviceBuffer::from(on_device(&vec![7; 1 << 20])).on_sent(on_sent);
+            if round.is_multiple_of(2) {
+                peer.take(long, told);
+            } else {
+                peer.take_on_device(long, told);
+            }
             drop((back.await, answer.await));
             println!("a buffer came");
         }
     }
+
+    /// Sends long buffers of the host by way of another PE's device, all at once, and says what was wrong with those that came back.
+    #[entry]
+    pub(crate) async fn crowd(this: This<Self>, by: PeId, done: Callback<String>) {
+        let (peer, home) = (this.collection().on(by), chare::my_pe());
+        drop(this);
+        let elements = |number: u32| (number..).step_by(3).take(CROWDED).collect::<Vec<u32>>();
+        let mut answers = Vec::new();
+        for number in 0..CROWD {
+            let (answer, told) = chare::future::<Vec<u32>>();
+            peer.echo(home, SendBuffer::from(elements(number)), told);
+            answers.push(answer);
+        }
+        let came = chare::wait_all(answers).await;
+        let wrong = (0..).zip(came).map(|(number, came)| compare("what came back", &came, &elements(number)));
+        done.send(wrong.collect());
+    }
+
+    /// Sends what came on, from the device.
+    #[entry]
+    pub(crate) async fn echo(
+        this: This<Self>,
+        home: PeId,
+        #[nocopy] face: DeviceReceived<u32>,
+        done: Callback<Vec<u32>>,
+    ) {
+        this.collection().on(home).take(SendDeviceBuffer::from(face.into_buffer()), done);
+    }
 }
+
+/// Buffers of a crowd, and the elements of each: several chunks.
+const CROWD: u32 = 12;
+const CROWDED: usize = 700_001;

@@ -8,7 +8,9 @@ use clap::ValueEnum;
 /// What goes wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(crate) enum Trouble {
-    /// Buffers are sent on and on, until somebody kills a node
+    /// Many long buffers are on their way at the same time, which ends well
+    Crowd,
+    /// Buffers are sent on and on, until somebody kills a node, or a device is lost
     Endless,
     /// A buffer is sent to all
     Many,
@@ -20,6 +22,15 @@ impl Trouble {
     pub(crate) async fn run(self, peers: &PeerProxy) -> bool {
         let last = PeId(chare::pes() - 1);
         match self {
+            Self::Crowd => {
+                let (one, first) = chare::future::<String>();
+                let (other, second) = chare::future::<String>();
+                peers.on(PeId(0)).crowd(last, first);
+                peers.on(last).crowd(PeId(0), second);
+                let wrong = one.await + &other.await;
+                println!("{wrong}");
+                return wrong.is_empty();
+            }
             Self::Endless => {
                 peers.on(PeId(0)).send_on_and_on(last);
                 peers.on(last).send_on_and_on(PeId(0));

@@ -3,11 +3,28 @@
 //! 1. Chunks that leave for other nodes take half of the pinned memory at most, because they come back when those nodes say so. What is
 //!    left serves chunks that arrive, which come back when the device is past them. So nodes that send to each other do not wait in a
 //!    circle.
-//! 2. Whoever finds no room tries again when a chunk has come back. If none is out, the program itself holds the memory.
+//! 2. Whoever finds no room tries again when a chunk has come back. If none is out, the program's own commands hold the memory, or a chunk
+//!    came back just now: whoever finds no room then tries again soon, for [`PATIENCE`].
 
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long the program may hold all pinned memory while chunks wait: longer than copies take that a stream has been given, for a program
+/// that keeps what it has staged waits for its own end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What becomes of a chunk that finds no memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NoRoom {
+    /// It is kept until a chunk has come back.
+    Waits,
+    /// Nothing tells when memory comes back: it is to be tried again soon.
+    TriedAgain,
+    /// It has been tried for long enough.
+    GivenUp,
+}
 
 /// Whither a chunk goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,6 +42,8 @@ struct State<N> {
     /// Bytes of those that leave.
     leaving_bytes: u64,
     waiting: VecDeque<Again<N>>,
+    /// Since when no chunk is out and there is no memory for one.
+    starved_since: Option<Instant>,
 }
 
 /// The chunks of one device.
@@ -36,7 +55,7 @@ pub(crate) struct Staging<N> {
 impl<N> Staging<N> {
     /// For a device that has so much pinned memory.
     pub(crate) fn new(pinned_bytes: u64) -> Self {
-        let state = State { under_way: 0, leaving_bytes: 0, waiting: VecDeque::new() };
+        let state = State { under_way: 0, leaving_bytes: 0, waiting: VecDeque::new(), starved_since: None };
         Self { leaving_bytes_max: pinned_bytes / 2, state: Mutex::new(state) }
     }
 
@@ -53,16 +72,17 @@ impl<N> Staging<N> {
         true
     }
 
-    /// A chunk that was let in has found no memory: keeps `again` until a chunk has come back. Returns `false` if none will.
-    pub(crate) fn found_no_room(&self, way: Way, bytes: u64, again: impl FnOnce() -> Again<N>) -> bool {
+    /// A chunk that was let in has found no memory: keeps `again` until a chunk has come back, if one is out.
+    pub(crate) fn found_no_room(&self, way: Way, bytes: u64, again: impl FnOnce() -> Again<N>) -> NoRoom {
         let mut state = self.state.lock();
         state.under_way -= 1;
         state.leaving_bytes -= leaving(way, bytes);
-        let may_wait = state.under_way > 0;
-        if may_wait {
+        if state.under_way > 0 {
             state.waiting.push_back(again());
+            return NoRoom::Waits;
         }
-        may_wait
+        let since = *state.starved_since.get_or_insert_with(Instant::now);
+        if since.elapsed() < PATIENCE { NoRoom::TriedAgain } else { NoRoom::GivenUp }
     }
 
     /// A chunk has given its memory back: all that wait try again.
@@ -71,6 +91,7 @@ impl<N> Staging<N> {
             let mut state = self.state.lock();
             state.under_way -= 1;
             state.leaving_bytes -= leaving(way, bytes);
+            state.starved_since = None;
             std::mem::take(&mut state.waiting)
         };
         waiting.into_iter().for_each(|again| again(node));

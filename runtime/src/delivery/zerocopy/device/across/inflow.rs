@@ -9,7 +9,7 @@ use crate::delivery::zerocopy::device::continuing::continue_later;
 use crate::delivery::zerocopy::gathering::{Failure, Finish};
 use crate::model::nocopy::Arrived;
 use crate::node::Node;
-use crate::node::devices::staging::Way;
+use crate::node::devices::staging::{NoRoom, Way};
 use chare_device::{Device, DeviceError};
 use chare_lrts::MemoryMut;
 use parking_lot::Mutex;
@@ -50,22 +50,31 @@ impl Inflow {
         let Some(device) = &self.device else {
             return then(node, node.network.allocate(bytes));
         };
-        let staging = &node.devices.held(device).expect("rooms are on devices of the node").staging;
+        let held = node.devices.held(device).expect("rooms are on devices of the node");
+        let staging = &held.staging;
         staging.enter(Way::In, bytes as u64, || unreachable!("who arrives is let in"));
         match device.pinned(bytes as u64) {
             Ok(pinned) => then(node, as_memory(pinned)),
             Err(cause @ DeviceError::NoRoom { .. }) => {
                 // In a mutex, because it is kept only if somebody comes back.
                 let then = Arc::new(Mutex::new(Some(then)));
-                let (again, inflow) = (Arc::clone(&then), Arc::clone(self));
-                let may_wait = staging.found_no_room(Way::In, bytes as u64, || {
-                    Box::new(move |node| {
-                        let then = again.lock().take().expect("it is tried again once");
+                let again = || {
+                    let (then, inflow) = (Arc::clone(&then), Arc::clone(self));
+                    move |node: &Arc<Node>| {
+                        let then = then.lock().take().expect("it is tried again once");
                         inflow.make_room(node, bytes, then);
-                    })
-                });
-                if !may_wait {
-                    self.fail(node, cause.into());
+                    }
+                };
+                match staging.found_no_room(Way::In, bytes as u64, || Box::new(again())) {
+                    NoRoom::Waits => {}
+                    NoRoom::TriedAgain => {
+                        let (again, inflow) = (again(), Arc::clone(self));
+                        continue_later(node, &held.steps, move |node, passed| match passed {
+                            Ok(()) => again(node),
+                            Err(cause) => inflow.fail(node, cause.into()),
+                        });
+                    }
+                    NoRoom::GivenUp => self.fail(node, cause.into()),
                 }
             }
             Err(cause) => {

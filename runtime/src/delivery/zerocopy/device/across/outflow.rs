@@ -10,7 +10,7 @@ use crate::delivery::zerocopy::laid_out::in_words;
 use crate::model::nocopy::Release;
 use crate::node::Node;
 use crate::node::devices::Held;
-use crate::node::devices::staging::Way;
+use crate::node::devices::staging::{NoRoom, Way};
 use chare_device::{DeviceBuffer, DeviceError, Landed, Pinned};
 use chare_layout::{Plan, Raw};
 use chare_lrts::{NodeId, Token};
@@ -106,7 +106,19 @@ impl Outflow {
                 state.out += 1;
                 Ok(Some((at, landed)))
             }
-            Err(DeviceError::NoRoom { .. }) if held.staging.found_no_room(Way::Out, len, again) => Ok(None),
+            Err(cause @ DeviceError::NoRoom { .. }) => match held.staging.found_no_room(Way::Out, len, again)
+            {
+                NoRoom::Waits => Ok(None),
+                NoRoom::TriedAgain => {
+                    let outflow = Arc::clone(self);
+                    continue_later(node, &held.steps, move |node, passed| match passed {
+                        Ok(()) => outflow.go_on(node),
+                        Err(cause) => fail(node, &outflow.to, cause.into()),
+                    });
+                    Ok(None)
+                }
+                NoRoom::GivenUp => Err(cause.into()),
+            },
             Err(cause) => Err(cause.into()),
         }
     }
