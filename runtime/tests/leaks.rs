@@ -1,7 +1,12 @@
 //! Leaks: a job that is over holds no descriptor and no thread, whatever was under way when it ended.
 
+use chare::devices::{self, DeviceChoice, Faults, Software};
 use chare::prelude::*;
-use chare::{Job, RegisteredSource, SourceHandle, rget};
+use chare::{
+    DeviceBufferMut, DeviceReceived, DeviceTargetHandle, Job, RegisteredDeviceTarget, RegisteredSource,
+    SendDeviceBuffer, SentDevice, SourceHandle, rget, rput_device,
+};
+use std::time::Duration;
 
 struct Keeper {
     kept: Vec<Received<u32>>,
@@ -53,13 +58,71 @@ fn run_one() {
     assert_eq!(code.unwrap(), 0);
 }
 
+/// Keeps device buffers, and registered ones.
+#[derive(Default)]
+struct DeviceKeeper {
+    kept: Vec<DeviceReceived<u32>>,
+    targets: Vec<RegisteredDeviceTarget<u32>>,
+}
+
+#[chare(group)]
+impl DeviceKeeper {
+    #[entry]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    #[entry]
+    fn keep(&mut self, #[nocopy] data: DeviceReceived<u32>) {
+        self.kept.push(data);
+    }
+
+    #[entry]
+    fn lend(&mut self, to: Callback<DeviceTargetHandle<u32>>) {
+        let target = RegisteredDeviceTarget::register(on_device());
+        to.send(target.handle());
+        self.targets.push(target);
+    }
+}
+
+fn on_device() -> DeviceBufferMut<u32> {
+    let (device, stream) =
+        (devices::mine().expect("a software device"), devices::stream().expect("a software device"));
+    DeviceBufferMut::zeroed(&device, &stream, 700_000).expect("it has room")
+}
+
+/// Ends while buffers of devices are kept, read, and wait for each other.
+fn run_one_on_devices() {
+    let faults = Faults { delay: Duration::from_micros(300), seed: 5, ..Faults::default() };
+    let device = Software { faults, ..Software::default() };
+    let job = Job::in_process(2, 2).device(DeviceChoice::Software(vec![device]));
+    let code = job.run(|| async {
+        let keepers = DeviceKeeperProxy::create();
+        let (back, on_sent) = chare::future::<SentDevice<u32>>();
+        keepers.on(PeId(3)).keep(SendDeviceBuffer::from(on_device()).on_sent(on_sent));
+        keepers.on(PeId(2)).keep(SendBuffer::from(vec![0; 700_000]));
+        let (target, to_target) = chare::future();
+        keepers.on(PeId(2)).lend(to_target);
+        let target = target.await;
+        for _ in 0..5 {
+            rput_device(SendDeviceBuffer::from(on_device()), &target).expect("it is as long");
+        }
+        chare::exit(0);
+        back.await;
+    });
+    assert_eq!(code.expect("the job ends in order"), 0);
+}
+
+/// One test, as the others of a file run at the same time in its process.
 #[test]
 fn twenty_jobs_leave_no_descriptor_and_no_thread() {
-    run_one();
-    let before = descriptors_and_threads();
-    (0..20).for_each(|_| run_one());
-    let after = descriptors_and_threads();
-    // The kernel lists a thread that has ended for another moment.
-    let leave_none = before.iter().zip(&after).all(|(before, after)| *after < before + 20);
-    assert!(leave_none, "descriptors and threads: {before:?} before, {after:?} after twenty jobs");
+    for run in [run_one, run_one_on_devices] {
+        run();
+        let before = descriptors_and_threads();
+        (0..20).for_each(|_| run());
+        let after = descriptors_and_threads();
+        // The kernel lists a thread that has ended for another moment.
+        let leave_none = before.iter().zip(&after).all(|(before, after)| *after < before + 20);
+        assert!(leave_none, "descriptors and threads: {before:?} before, {after:?} after twenty jobs");
+    }
 }

@@ -19,6 +19,7 @@
 //! |---|---|
 //! | a `#[nocopy]` parameter | [`SendDeviceBuffer`](crate::SendDeviceBuffer), [`DeviceReceived`](crate::DeviceReceived) |
 //! | a `#[nocopy(post)]` parameter | [`DevicePosted`](crate::DevicePosted), [`DeviceLanding`](crate::DeviceLanding) |
+//! | registered memory | [`rget_device`](crate::rget_device), [`rput_device`](crate::rput_device) |
 
 use crate::delivery::zerocopy::device::continue_later;
 use crate::model::arguments::Arguments;

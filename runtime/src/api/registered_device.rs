@@ -150,7 +150,7 @@ impl<T: Element> RegisteredDeviceTarget<T> {
     /// [`DeviceBuffer::try_into_mut`]. Handles are stale from here on. The callback must be one of this node.
     pub fn close(self, callback: Callback<SentDevice<T>>) {
         self.node.outside.sent.add_shared(1);
-        let close = move |node: &Arc<Node>, buffer: DeviceBufferMut<u8>| {
+        let close = move |node: &Arc<Node>, _: &Arc<DeviceTarget<Node>>, buffer: DeviceBufferMut<u8>| {
             let buffer = typed::<T>(buffer).freeze();
             let len = buffer.len();
             node.fire(callback.erase(), Arguments::new(SentDevice::new(buffer, len)));

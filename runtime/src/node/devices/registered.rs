@@ -16,8 +16,8 @@ pub(crate) struct DeviceSource {
     pub(crate) notify: Mutex<Option<ErasedCallback>>,
 }
 
-/// What is done with a target's buffer, and gives it back.
-pub(crate) type UseTarget<N> = Box<dyn FnOnce(&Arc<N>, DeviceBufferMut<u8>) + Send>;
+/// What is done with a target's buffer, and gives it back. It holds no handle of the target, which it may wait in.
+pub(crate) type UseTarget<N> = Box<dyn FnOnce(&Arc<N>, &Arc<DeviceTarget<N>>, DeviceBufferMut<u8>) + Send>;
 
 /// A buffer that peers may write.
 pub(crate) struct DeviceTarget<N> {
@@ -40,7 +40,7 @@ impl<N> DeviceTarget<N> {
     }
 
     /// Has the buffer used, now or when it is back.
-    pub(crate) fn use_next(&self, node: &Arc<N>, work: UseTarget<N>) {
+    pub(crate) fn use_next(self: &Arc<Self>, node: &Arc<N>, work: UseTarget<N>) {
         let buffer = {
             let mut place = self.place.lock();
             match place.buffer.take() {
@@ -48,7 +48,7 @@ impl<N> DeviceTarget<N> {
                 None => return place.waiting.push_back(work),
             }
         };
-        work(node, buffer);
+        work(node, self, buffer);
     }
 
     /// The buffer, if nobody uses it.

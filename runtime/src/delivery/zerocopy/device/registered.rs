@@ -179,14 +179,14 @@ fn write(
         ));
     }
     node.outside.sent.add_shared(1);
-    let used = Arc::clone(&target);
     target.use_next(
         node,
-        Box::new(move |node, buffer| {
+        Box::new(move |node, target, buffer| {
+            let target = Arc::clone(target);
             let given = PostedDevice { buffer, bytes: bytes as usize, layout, before: None };
             land(node, origin, given, what, move |node, buffer| {
-                give_back(node, &used, buffer);
-                if let Some(notify) = *used.notify.lock() {
+                give_back(node, &target, buffer);
+                if let Some(notify) = *target.notify.lock() {
                     node.fire(notify, Arguments::new(bytes));
                 }
                 then(node);
@@ -198,10 +198,11 @@ fn write(
 }
 
 /// Gives a target its buffer back, for the write that waits for it.
-pub(crate) fn give_back(node: &Node, target: &DeviceTarget<Node>, buffer: DeviceBufferMut<u8>) {
+pub(crate) fn give_back(node: &Node, target: &Arc<DeviceTarget<Node>>, buffer: DeviceBufferMut<u8>) {
     if let Some((next, buffer)) = target.give_back(buffer) {
+        let target = Arc::clone(target);
         // Later, so that a long row of writes is no deep recursion; each is counted as a message on its way already.
-        node.later(Box::new(move |node| next(node, buffer)));
+        node.later(Box::new(move |node| next(node, &target, buffer)));
     }
 }
 
