@@ -6,6 +6,8 @@
 
 mod backends;
 mod child;
+#[cfg(feature = "cuda")]
+mod device;
 mod forged;
 mod group;
 mod hostile;
@@ -83,6 +85,8 @@ fn main() -> ExitCode {
     checks.extend(startup::checks());
     checks.extend(paths::checks());
     checks.extend(secret::checks());
+    #[cfg(feature = "cuda")]
+    checks.extend(device::checks());
     #[cfg(feature = "mpi")]
     checks.extend(mpi::checks());
     let code = runner::run(checks);

@@ -1,0 +1,115 @@
+//! Pipeline: blocks of one buffer to blocks of another by way of the host, in chunks whose stages overlap, or whole.
+
+use crate::bed::{Bed, Fallible, every_second};
+use crate::row::{Row, Table};
+use crate::staging::to_host;
+use chare_device::{DeviceBuffer, DeviceBufferMut, Landed, Method, Pinned, Priority, Stream};
+use chare_layout::{Plan, Raw};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread::yield_now;
+use std::time::Instant;
+
+/// Chunks that are out at a time.
+const DEPTH: usize = 4;
+
+/// What is selected in the seed's vector program, and its blocks.
+const BYTES: u64 = 4 << 20;
+const BLOCK: u64 = 4;
+
+/// How it is carried, and in chunks of how many bytes.
+const SIDES: [(&str, Method, u64); 6] = [
+    ("chunks of 64 KiB", Method::Packed, 64 << 10),
+    ("chunks of 256 KiB", Method::Packed, 256 << 10),
+    ("chunks of 512 KiB", Method::Packed, 512 << 10),
+    ("chunks of 1 MiB", Method::Packed, 1 << 20),
+    ("packed whole, then copied whole", Method::Packed, BYTES),
+    ("by blocks whole, then copied whole", Method::Blocks, BYTES),
+];
+
+pub(crate) fn measure(bed: &Bed, table: &mut Table) -> Fallible {
+    let ceiling = to_host(bed, BYTES)?;
+    for block in [BLOCK, 4096] {
+        let layout = every_second(BYTES, block)?;
+        for (side, method, chunk_bytes) in SIDES {
+            let mut ends = Ends::new(bed, &layout, method, chunk_bytes)?;
+            let took = bed.samples(|| {
+                let began = Instant::now();
+                ends.carry()?;
+                Ok(began.elapsed())
+            })?;
+            table.add(Row { part: "pipeline", side, bytes: BYTES, block }, took, ceiling);
+        }
+    }
+    Ok(())
+}
+
+/// Two buffers of one device, a stream for each way, and the plans of each chunk: out of the one, into the other.
+struct Ends<'a> {
+    bed: &'a Bed,
+    from: DeviceBuffer<u8>,
+    to: DeviceBufferMut<u8>,
+    into: Stream,
+    method: Method,
+    chunks: Vec<(Arc<Plan>, Arc<Plan>)>,
+}
+
+impl<'a> Ends<'a> {
+    fn new(bed: &'a Bed, layout: &Raw, method: Method, chunk_bytes: u64) -> Fallible<Self> {
+        let bytes = layout.bytes();
+        let chunk = |start: u64| {
+            let range = start..bytes.min(start + chunk_bytes);
+            let plans = (Plan::pack_range(layout, range.clone())?, Plan::unpack_range(layout, range)?);
+            Ok((Arc::new(plans.0), Arc::new(plans.1)))
+        };
+        Ok(Self {
+            bed,
+            from: bed.shared(2 * bytes)?,
+            to: bed.zeroed(2 * bytes)?,
+            into: bed.device.stream(Priority::Normal)?,
+            method,
+            chunks: (0..bytes).step_by(chunk_bytes as usize).map(chunk).collect::<Fallible<_>>()?,
+        })
+    }
+
+    /// Carries all chunks, `DEPTH` of them at a time: out of the device, from the host to the host, into the device.
+    fn carry(&mut self) -> Fallible {
+        let Self { bed, from, to, into, method, chunks } = self;
+        let mut out: VecDeque<(Landed<u8>, &Arc<Plan>)> = VecDeque::with_capacity(DEPTH);
+        for (pack, unpack) in chunks.iter() {
+            if out.len() == DEPTH {
+                let (landed, plan) = out.pop_front().expect("there are some");
+                pass_on(bed, to, into, *method, landed, plan)?;
+            }
+            out.push_back((from.stage_by(*method, &bed.stream, pack)?, unpack));
+        }
+        for (landed, plan) in out {
+            pass_on(bed, to, into, *method, landed, plan)?;
+        }
+        let end = into.record()?;
+        while !end.is_complete()? {
+            yield_now();
+        }
+        Ok(())
+    }
+}
+
+/// Copies what has landed to other pinned memory, as a network does, and gives that to the target's stream.
+fn pass_on(
+    bed: &Bed,
+    to: &mut DeviceBufferMut<u8>,
+    into: &Stream,
+    method: Method,
+    mut landed: Landed<u8>,
+    plan: &Arc<Plan>,
+) -> Fallible {
+    let mut received: Pinned = bed.device.pinned(plan.bytes())?;
+    loop {
+        if let Some(elements) = landed.elements()? {
+            received.bytes().expect("nobody else has it").copy_from_slice(elements);
+            break;
+        }
+        yield_now();
+    }
+    Ok(to.unstage_by(method, into, plan, received)?)
+}

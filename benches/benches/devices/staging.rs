@@ -1,0 +1,60 @@
+//! Staging: blocks of a device to pinned memory and back by each method, beside a copy of bytes that lie side by side.
+
+use crate::bed::{Bed, Fallible, every_second};
+use crate::row::{Row, Table};
+use chare_benches::Spread;
+use chare_device::Method;
+use chare_layout::Plan;
+use std::sync::Arc;
+
+/// Blocks that are copied one by one at most, but for the pipeline's one case: more take seconds.
+const BLOCKS_MAX: u64 = 1 << 14;
+
+/// The methods that are tried for so many blocks.
+fn methods(blocks: u64) -> impl Iterator<Item = Method> {
+    let all = [Method::OneShot, Method::Packed, Method::Blocks];
+    all.into_iter().filter(move |method| *method != Method::Blocks || blocks <= BLOCKS_MAX)
+}
+
+pub(crate) fn stage(bed: &Bed, table: &mut Table) -> Fallible {
+    for (bytes, block) in bed.shapes() {
+        let (plan, from) = (Arc::new(Plan::pack(&every_second(bytes, block)?)?), bed.shared(2 * bytes)?);
+        let ceiling = to_host(bed, bytes)?;
+        for method in methods(bytes / block) {
+            let took =
+                bed.time(1, || from.stage_by(method, &bed.stream, &plan).map(drop).map_err(Into::into))?;
+            table.add(Row { part: "stage", side: &method.to_string(), bytes, block }, took, ceiling);
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn unstage(bed: &Bed, table: &mut Table) -> Fallible {
+    for (bytes, block) in bed.shapes() {
+        let (plan, mut to) = (Arc::new(Plan::unpack(&every_second(bytes, block)?)?), bed.zeroed(2 * bytes)?);
+        let ceiling = to_device(bed, bytes)?;
+        for method in methods(bytes / block) {
+            let took = bed.time(1, || {
+                let pinned = bed.device.pinned(bytes)?;
+                Ok(to.unstage_by(method, &bed.stream, &plan, pinned)?)
+            })?;
+            table.add(Row { part: "unstage", side: &method.to_string(), bytes, block }, took, ceiling);
+        }
+    }
+    Ok(())
+}
+
+/// A copy of bytes that lie side by side to pinned memory.
+pub(crate) fn to_host(bed: &Bed, bytes: u64) -> Fallible<Spread> {
+    let from = bed.shared(bytes)?;
+    bed.time(1, || from.read(&bed.stream).map(drop).map_err(Into::into))
+}
+
+/// And back.
+fn to_device(bed: &Bed, bytes: u64) -> Fallible<Spread> {
+    let (mut to, plan) = (bed.zeroed(bytes)?, Arc::new(Plan::unpack(&every_second(bytes, bytes)?)?));
+    bed.time(1, || {
+        let pinned = bed.device.pinned(bytes)?;
+        Ok(to.unstage_by(Method::Blocks, &bed.stream, &plan, pinned)?)
+    })
+}
