@@ -22,7 +22,6 @@ pub(crate) fn checks() -> Vec<Check> {
 }
 
 fn run(kind: &str, layout: &str) -> Outcome {
-    // Asking for the number of devices opens none, so that no descriptor stays open here.
     if kind == "cuda"
         && let Err(why @ DeviceError::NoDevice { .. }) = Cuda::count()
     {

@@ -70,6 +70,9 @@ fn main() -> ExitCode {
     // The connection manager's library keeps devices open: before descriptors are counted, not after.
     #[cfg(feature = "verbs")]
     drop(chare_lrts::verbs::devices());
+    // So does the driver of CUDA devices.
+    #[cfg(feature = "cuda")]
+    drop(chare_device::Cuda::count());
     let mut checks = Vec::new();
     #[cfg(feature = "mpi")]
     let backends = [mpi::backends(), backends::all()].concat();

@@ -1,4 +1,4 @@
-//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `sanitize`, `chaos`, `floors`, `fuzz`, `kernels`, `plots`, `soak`,
+//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `sanitize`, `chaos`, `device`, `floors`, `fuzz`, `kernels`, `plots`, `soak`,
 //! `vm`, `aarch64`.
 //!
 //! Each command is a list of steps (`step`); a step is one program with its arguments. All steps run, whatever became of
@@ -11,6 +11,7 @@ mod chaos;
 #[cfg(test)]
 mod chapters;
 mod dependencies;
+mod device;
 mod family;
 mod floors;
 mod fuzz;
@@ -62,6 +63,9 @@ enum Command {
     },
     /// Break many jobs, each at a random message, and check how each ends
     Chaos(chaos::Options),
+    /// Gather what measures devices, and run it where one is
+    #[command(subcommand)]
+    Device(device::Device),
     /// Check that modules import only downwards, in the order of each crate's FLOORS
     Floors(floors::Options),
     /// Search for input that breaks what reads from peers and strangers
@@ -94,6 +98,7 @@ fn main() -> ExitCode {
         Command::Book => book::run(&mut report),
         Command::Setup => install(&mut report),
         Command::Chaos(options) => chaos::run(options, &mut report),
+        Command::Device(what) => what.run(&mut report),
         Command::Fuzz(options) => fuzz::run(options, &mut report),
         Command::Kernels(options) => kernels::run(&options, &mut report),
         Command::Soak => soak::run(&mut report),

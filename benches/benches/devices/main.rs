@@ -3,6 +3,7 @@
 //!
 //! | part | sides | ceiling, of the same run |
 //! |---|---|---|
+//! | `probe` | says what the device is | |
 //! | `pack`, `unpack` | one step by a plan, within the device | a copy of as many bytes, within the device |
 //! | `stage`, `unstage` | each method by which blocks get to pinned memory and back: one step, packed and copied, a copy for each block | a copy of as many bytes that lie side by side |
 //! | `pipeline` | blocks to other blocks by way of the host: in chunks that overlap; whole; and "pack whole by blocks, then copy whole" | as many bytes that lie side by side, one way |
@@ -51,6 +52,7 @@ struct Arguments {
 /// What is measured.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 enum Part {
+    Probe,
     Pack,
     Unpack,
     Stage,
@@ -61,6 +63,7 @@ enum Part {
 impl Part {
     fn measure(self, bed: &Bed, table: &mut Table) -> Fallible {
         match self {
+            Self::Probe => bed.describe(),
             Self::Pack => within::pack(bed, table),
             Self::Unpack => within::unpack(bed, table),
             Self::Stage => staging::stage(bed, table),
