@@ -14,7 +14,7 @@
 //!
 //! It is one process, as a device is: sides of several would take turns on it.
 //!
-//! `cargo bench -p chare-benches --features cuda --bench devices -- --device cuda --json devices.json pack unpack`
+//! `cargo bench -p chare-benches --features cuda --bench devices -- --device cuda --json "$PWD/devices.json" pack unpack`
 
 mod bed;
 mod pipeline;
