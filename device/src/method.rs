@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub enum Method {
     /// One step, whose kernel reads or writes the pinned memory itself.
     OneShot,
-    /// A step within the device, and one copy; takes device memory for as many bytes until it is over.
+    /// A step within the device, and one copy; takes device memory for as many bytes until it is over. Where there is none, as [`OneShot`](Self::OneShot).
     Packed,
     /// A copy for each block.
     Blocks,
@@ -46,7 +46,7 @@ impl Method {
     /// Copies by a plan whose side in pinned memory is packed.
     ///
     /// # Errors
-    /// Those of [`Stream::step`], and of [`Device::allocate`] for [`Method::Packed`]. If it was refused, some may be copied.
+    /// Those of [`Stream::step`]. If it was refused, some may be copied.
     ///
     /// # Safety
     /// As for [`Stream::step`].
@@ -62,7 +62,11 @@ impl Method {
             Self::OneShot => unsafe { on.step(plan, from, to) },
             Self::Packed => {
                 plan.check_bounds(from.len(), to.len())?;
-                let packed = device.allocate(plan.bytes())?.span();
+                let packed = match device.allocate(plan.bytes()) {
+                    // SAFETY: the caller's promise.
+                    Err(DeviceError::OutOfMemory { .. }) => return unsafe { on.step(plan, from, to) },
+                    packed => packed?.span(),
+                };
                 // SAFETY: the caller's promise; nobody else has the memory between, whose two uses are on one stream.
                 unsafe {
                     match way {

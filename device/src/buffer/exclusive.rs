@@ -341,7 +341,7 @@ impl DeviceBufferMut<u8> {
     /// As [`unstage`](Self::unstage), by a method that a [`Model`](crate::Model) has chosen.
     ///
     /// # Errors
-    /// Those of [`unstage`](Self::unstage), and [`DeviceError::OutOfMemory`] where [`Method::Packed`] finds no room on the device.
+    /// Those of [`unstage`](Self::unstage).
     pub fn unstage_by(
         &mut self,
         method: Method,

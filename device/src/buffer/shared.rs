@@ -201,7 +201,7 @@ impl<T: Pod> DeviceBuffer<T> {
     /// As [`stage`](Self::stage), by a method that a [`Model`](crate::Model) has chosen.
     ///
     /// # Errors
-    /// Those of [`stage`](Self::stage), and [`DeviceError::OutOfMemory`] where [`Method::Packed`] finds no room on the device.
+    /// Those of [`stage`](Self::stage).
     pub fn stage_by(&self, method: Method, on: &Stream, plan: &Arc<Plan>) -> Result<Landed<u8>, DeviceError> {
         let device = &self.inner.device;
         let landed = device.pinned(plan.bytes())?;

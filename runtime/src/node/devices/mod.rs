@@ -20,7 +20,7 @@ use crate::model::nocopy::{DeviceDescriptor, LeavingDevice};
 use crate::node::lending::tokens::Tokens;
 #[cfg(feature = "cuda")]
 use chare_device::Cuda;
-use chare_device::{Device, DeviceError, Priority, Software, Stream};
+use chare_device::{Choice, Device, DeviceError, Facts, Model, Priority, Software, Stream, Way};
 use chare_lrts::NodeId;
 use sharing::Sharing;
 use staging::Staging;
@@ -34,13 +34,36 @@ pub(crate) struct Held<N> {
     /// Waits for what streams still do with buffers that were lent.
     pub(crate) ends: Stream,
     pub(crate) staging: Staging<N>,
+    /// What the device was measured to take, if the program had it measured.
+    model: OnceLock<Model>,
 }
 
 impl<N> Held<N> {
     fn new(device: Device) -> Result<Self, DeviceError> {
         let (steps, ends) = (device.stream(Priority::High)?, device.stream(Priority::Normal)?);
         let staging = Staging::new(device.info().pinned_bytes);
-        Ok(Self { device, steps, ends, staging })
+        Ok(Self { device, steps, ends, staging, model: OnceLock::new() })
+    }
+
+    /// Measures the device, once. Waits for it, for about a second.
+    ///
+    /// # Errors
+    /// What the device says.
+    pub(crate) fn measure(&self) -> Result<&Model, DeviceError> {
+        if self.model.get().is_none() {
+            let measured = Model::measure(&self.device)?;
+            return Ok(self.model.get_or_init(|| measured));
+        }
+        Ok(self.model.get_or_init(Model::default))
+    }
+
+    /// How a transfer is cut into chunks, and how each is packed or unpacked: several chunks fit the pinned memory.
+    pub(crate) fn choose(&self, facts: Facts, way: Way) -> Choice {
+        const CHUNKS: u64 = 8;
+        let unmeasured = Model::default();
+        let choice = self.model.get().unwrap_or(&unmeasured).choose(facts, way, &[]);
+        let most = (self.device.info().pinned_bytes / CHUNKS).max(1);
+        Choice { chunk_bytes: choice.chunk_bytes.min(most), ..choice }
     }
 }
 

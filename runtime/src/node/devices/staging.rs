@@ -6,6 +6,7 @@
 //! 2. Whoever finds no room tries again when a chunk has come back. If none is out, the program's own commands hold the memory, or a chunk
 //!    came back just now: whoever finds no room then tries again soon, for [`PATIENCE`].
 
+use chare_device::Way;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,13 +25,6 @@ pub(crate) enum NoRoom {
     TriedAgain,
     /// It has been tried for long enough.
     GivenUp,
-}
-
-/// Whither a chunk goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    Out,
-    In,
 }
 
 /// What tries again.

@@ -50,6 +50,9 @@ pub(in crate::delivery::zerocopy::device) fn asked(
     bytes: u64,
     maps: bool,
 ) -> Result<(), String> {
+    // Memory that was adopted goes in chunks: nobody here can export it.
+    let is_adopted = |leaving: &LeavingDevice| leaving.buffer.arena().is_adopted();
+    let maps = maps && node.devices.lent.look(token, is_adopted) == Some(false);
     let leaving = if maps {
         node.devices.lent.look(token, LeavingDevice::clone)
     } else {

@@ -1,7 +1,6 @@
 //! Feeds: arguments in memory of the host on their way into a room, chunk by chunk.
 
 use super::inflow::Inflow;
-use super::outflow::CHUNK_BYTES;
 use super::room::Room;
 use crate::delivery::zerocopy::gathering::{Failure, Finish};
 use crate::delivery::zerocopy::laid_out::in_words;
@@ -38,8 +37,9 @@ impl Feed {
         };
         let (feed, inflow) =
             (Arc::new(Self { memory, layout, _release: release }), Inflow::begin(node, room, finish));
-        for at in (0..bytes).step_by(CHUNK_BYTES) {
-            let (feed, to, len) = (Arc::clone(&feed), Arc::clone(&inflow), CHUNK_BYTES.min(bytes - at));
+        let chunk_bytes = usize::try_from(inflow.chunk_bytes()).unwrap_or(usize::MAX);
+        for at in (0..bytes).step_by(chunk_bytes) {
+            let (feed, to, len) = (Arc::clone(&feed), Arc::clone(&inflow), chunk_bytes.min(bytes - at));
             let fill = move |node: &Arc<Node>, mut chunk: MemoryMut| match feed.pack(at as u64, &mut chunk) {
                 Ok(()) => to.arrive(node, at as u64, chunk),
                 Err(cause) => to.fail(node, Failure::Words(cause)),

@@ -9,8 +9,8 @@ use crate::delivery::zerocopy::device::continuing::continue_later;
 use crate::delivery::zerocopy::gathering::{Failure, Finish};
 use crate::model::nocopy::Arrived;
 use crate::node::Node;
-use crate::node::devices::staging::{NoRoom, Way};
-use chare_device::{Device, DeviceError};
+use crate::node::devices::staging::NoRoom;
+use chare_device::{Choice, Device, DeviceError, Method, Way};
 use chare_lrts::MemoryMut;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -19,6 +19,8 @@ use std::sync::Arc;
 pub(super) struct Inflow {
     /// The device of the room, if it is on one.
     device: Option<Device>,
+    /// How chunks are unpacked there, and how long they should be.
+    choice: Option<Choice>,
     /// Taken when all has come, or cannot come.
     state: Mutex<Option<State>>,
 }
@@ -37,12 +39,18 @@ impl Inflow {
     /// Waits for chunks; `finish` takes the argument, at once if it has no bytes.
     pub(super) fn begin(node: &Arc<Node>, room: Room, finish: Finish<Arrived>) -> Arc<Self> {
         let (device, missing) = (room.device().cloned(), room.bytes());
+        let choice = room.choose(node);
         let state = Mutex::new(Some(State { room, missing, finish }));
-        let inflow = Arc::new(Self { device, state });
+        let inflow = Arc::new(Self { device, choice, state });
         if missing == 0 {
             inflow.advance(node, 0);
         }
         inflow
+    }
+
+    /// How long chunks should be: all of it where the room is not on a device.
+    pub(super) fn chunk_bytes(&self) -> u64 {
+        self.choice.map_or(u64::MAX, |choice| choice.chunk_bytes)
     }
 
     /// Gives `then` memory for a chunk of so many bytes, now or when there is some.
@@ -97,7 +105,9 @@ impl Inflow {
         };
         let held = node.devices.held(device).expect("rooms are on devices of the node");
         let chunk = into_pinned(chunk);
-        let given = self.state.lock().as_mut().map(|state| state.room.fill_by(&held.steps, at, chunk));
+        let method = self.choice.map_or(Method::OneShot, |choice| choice.method);
+        let given =
+            self.state.lock().as_mut().map(|state| state.room.fill_by((&held.steps, method), at, chunk));
         if let Some(Err(cause)) = given {
             held.staging.leave(node, Way::In, bytes as u64);
             return self.fail(node, cause);

@@ -10,15 +10,12 @@ use crate::delivery::zerocopy::laid_out::in_words;
 use crate::model::nocopy::Release;
 use crate::node::Node;
 use crate::node::devices::Held;
-use crate::node::devices::staging::{NoRoom, Way};
-use chare_device::{DeviceBuffer, DeviceError, Landed, Pinned};
+use crate::node::devices::staging::NoRoom;
+use chare_device::{Choice, DeviceBuffer, DeviceError, Facts, Landed, Pinned, Way};
 use chare_layout::{Plan, Raw};
 use chare_lrts::{NodeId, Token};
 use parking_lot::Mutex;
 use std::sync::Arc;
-
-/// Bytes of a chunk: many enough that what is said of it weighs little, few enough that the stages of a transfer overlap.
-pub(super) const CHUNK_BYTES: usize = 512 << 10;
 
 /// Chunks of one argument that are out at a time: one for each stage of its way.
 const DEPTH: usize = 4;
@@ -35,6 +32,8 @@ pub(super) struct Outflow {
     buffer: DeviceBuffer<u8>,
     layout: Arc<Raw>,
     bytes: u64,
+    /// How it is cut into chunks, and how these are packed.
+    choice: Choice,
     to: Sink,
     state: Mutex<State>,
 }
@@ -56,9 +55,15 @@ impl Outflow {
         to: Sink,
     ) {
         let whole = || Raw::bytes_of(buffer.len() as u64).map(Arc::new);
-        match layout.map_or_else(whole, Ok) {
-            Ok(layout) => {
-                Arc::new(Self { buffer, layout, bytes, to, state: Mutex::default() }).go_on(node);
+        let planned = layout.map_or_else(whole, Ok).and_then(|layout| {
+            let plan = Plan::pack_range(&layout, 0..bytes)?;
+            Ok((layout, Facts::of(&plan)))
+        });
+        match planned {
+            Ok((layout, facts)) => {
+                let held = node.devices.held(buffer.device());
+                let choice = held.expect("what is sent is of a device of the node").choose(facts, Way::Out);
+                Arc::new(Self { buffer, layout, bytes, choice, to, state: Mutex::default() }).go_on(node);
             }
             Err(error) => fail(node, &to, Failure::Words(in_words(error))),
         }
@@ -90,7 +95,7 @@ impl Outflow {
         if state.out == DEPTH || state.next == self.bytes {
             return Ok(None);
         }
-        let (at, end) = (state.next, self.bytes.min(state.next + CHUNK_BYTES as u64));
+        let (at, end) = (state.next, self.bytes.min(state.next + self.choice.chunk_bytes));
         let (held, len) = (self.held(node), end - at);
         let again = || {
             let outflow = Arc::clone(self);
@@ -99,8 +104,8 @@ impl Outflow {
         if !held.staging.enter(Way::Out, len, again) {
             return Ok(None);
         }
-        let plan = Plan::pack_range(&self.layout, at..end).map_err(in_words)?;
-        match self.buffer.stage(&held.steps, &Arc::new(plan)) {
+        let plan = Arc::new(Plan::pack_range(&self.layout, at..end).map_err(in_words)?);
+        match self.buffer.stage_by(self.choice.method, &held.steps, &plan) {
             Ok(landed) => {
                 state.next = end;
                 state.out += 1;

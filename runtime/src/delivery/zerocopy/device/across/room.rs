@@ -6,7 +6,7 @@ use crate::delivery::zerocopy::laid_out::{self, in_words};
 use crate::model::nocopy::selected;
 use crate::model::nocopy::{Arrived, DeviceFilled, Filled, Given, NocopyKind, PostedDevice, PostedMemory};
 use crate::node::Node;
-use chare_device::{Device, DeviceBufferMut, DeviceError, Pinned, Stream};
+use chare_device::{Choice, Device, DeviceBufferMut, DeviceError, Facts, Method, Pinned, Stream, Way};
 use chare_layout::{Plan, Raw};
 use chare_lrts::MemoryMut;
 use std::sync::Arc;
@@ -69,6 +69,15 @@ impl Room {
         }
     }
 
+    /// How chunks are unpacked, and how long they should be, where it is on a device.
+    pub(super) fn choose(&self, node: &Node) -> Option<Choice> {
+        let held = node.devices.held(self.device()?).expect("rooms are on devices of the node");
+        // What does not fit is said when it is filled.
+        let one = Facts { bytes: self.bytes as u64, blocks: 1 };
+        let facts = self.plan(0, self.bytes).map_or(one, |plan| Facts::of(&plan));
+        Some(held.choose(facts, Way::In))
+    }
+
     /// The device buffer that was posted, or nothing where the runtime has made room on a device; the room itself if it is on the host.
     ///
     /// # Errors
@@ -98,10 +107,15 @@ impl Room {
     ///
     /// # Errors
     /// A range that does not fit, and what the device says.
-    pub(super) fn fill_by(&mut self, on: &Stream, at: u64, chunk: Pinned) -> Result<(), Failure> {
+    pub(super) fn fill_by(
+        &mut self,
+        (on, method): (&Stream, Method),
+        at: u64,
+        chunk: Pinned,
+    ) -> Result<(), Failure> {
         let plan = self.plan(at, chunk.len() as usize)?;
         match &mut self.place {
-            Place::Device(buffer, _) => Ok(buffer.unstage(on, &Arc::new(plan), chunk)?),
+            Place::Device(buffer, _) => Ok(buffer.unstage_by(method, on, &Arc::new(plan), chunk)?),
             Place::Host(_) => unreachable!("chunks for the host are memory of the host"),
         }
     }

@@ -1,0 +1,111 @@
+#![expect(unsafe_code, reason = "adopts memory of a block")]
+//! Device buffers that leave for another node in chunks: by an order of methods, by what was measured, and out of adopted memory.
+
+use chare::devices::{self, DeviceChoice};
+use chare::layout::Layout;
+use chare::prelude::*;
+use chare::{DeviceBufferMut, DeviceReceived, Job, SendDeviceBuffer, SentDevice};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Some chunks of every length.
+const LEN: usize = 1_500_000;
+
+struct Sink;
+
+#[chare]
+impl Sink {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry]
+    async fn take(this: This<Self>, #[nocopy] field: DeviceReceived<u32>, done: Callback<u64>) {
+        drop(this);
+        let stream = devices::stream().expect("there is a device");
+        let mut landed = field.read(&stream).expect("there is room for staging");
+        stream.passed().expect("it is there").await.expect("it is not lost");
+        let elements = landed.elements().expect("it is not lost").expect("the stream is past it");
+        done.send(digest(elements.iter().copied()));
+    }
+
+    /// Has the device of its node measured.
+    #[entry]
+    fn measure(&mut self) -> bool {
+        devices::measure().is_ok_and(|model| model.is_measured())
+    }
+}
+
+/// Depends on the order, too.
+fn digest(elements: impl Iterator<Item = u32>) -> u64 {
+    elements.fold(7, |sum, element| sum.wrapping_mul(31).wrapping_add(u64::from(element)))
+}
+
+fn counted() -> Vec<u32> {
+    (0..LEN as u32).collect()
+}
+
+#[test]
+fn chunks_are_as_the_model_of_the_device_says() {
+    // Each node has a device of its own.
+    let job = Job::in_process(2, 1).device(DeviceChoice::software(2));
+    let code = job.run(|| async {
+        let sink = SinkProxy::create_on(PeId(1));
+        let (device, stream) = (devices::mine().expect("one"), devices::stream().expect("one"));
+        let mut field = DeviceBufferMut::<u32>::new(&device, LEN).expect("it has room");
+        field.write(&stream, &counted()).expect("there is room for staging");
+        let field = field.freeze();
+        let every_other = Layout::<u32>::vector(LEN as u64 / 2, 1, 2).expect("it fits");
+        for is_measured in [false, true] {
+            if is_measured {
+                assert!(devices::measure().expect("it has room").is_measured());
+                assert!(sink.measure().await);
+            }
+            let (whole, done) = chare::future();
+            sink.take(SendDeviceBuffer::from(field.clone()), done);
+            assert_eq!(whole.await, digest(counted().into_iter()), "measured: {is_measured}");
+            let (some, done) = chare::future();
+            sink.take(SendDeviceBuffer::from(field.clone()).only(&every_other), done);
+            assert_eq!(some.await, digest(counted().into_iter().step_by(2)), "measured: {is_measured}");
+        }
+    });
+    assert_eq!(code.expect("the job runs"), 0);
+}
+
+/// Says when it goes.
+struct Guard(Arc<AtomicBool>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+#[test]
+fn adopted_memory_leaves_in_chunks_and_goes_back_to_its_maker() {
+    // Both nodes share the device, so that the receiver asks for the memory itself, which cannot be shown.
+    let job = Job::in_process(2, 1).device(DeviceChoice::software(1));
+    let code = job.run(|| async {
+        let sink = SinkProxy::create_on(PeId(1));
+        let (device, stream) = (devices::mine().expect("one"), devices::stream().expect("one"));
+        let (block, is_back) =
+            (device.allocate(4 * LEN as u64).expect("room"), Arc::new(AtomicBool::new(false)));
+        let address = block.address();
+        let guard = (block, Guard(Arc::clone(&is_back)));
+        // SAFETY: the block has so many bytes, which nobody else uses, and stays as long as the guard.
+        let adopted = unsafe { DeviceBufferMut::<u32>::from_raw_parts(&device, address, LEN, guard) };
+        let mut adopted = adopted.expect("it is memory of the device");
+        adopted.write(&stream, &counted()).expect("there is room for staging");
+        let ((seen, done), (sent, on_sent)) = (chare::future(), chare::future::<SentDevice<u32>>());
+        sink.take(SendDeviceBuffer::from(adopted).on_sent(on_sent), done);
+        assert_eq!(seen.await, digest(counted().into_iter()));
+        let sent = sent.await;
+        assert_eq!(sent.transferred(), LEN);
+        assert!(!is_back.load(Ordering::Acquire));
+        drop(sent);
+        stream.passed().expect("it is there").await.expect("it is not lost");
+        assert!(is_back.load(Ordering::Acquire), "nobody uses it any more");
+    });
+    assert_eq!(code.expect("the job runs"), 0);
+}
