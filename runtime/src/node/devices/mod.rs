@@ -70,6 +70,9 @@ impl<N> Held<N> {
 /// A thing that is made when it is first asked for.
 type Once<T> = OnceLock<Result<T, DeviceError>>;
 
+/// The entry that sent a buffer, in words.
+pub(crate) type Sender = Arc<str>;
+
 /// What waits for a node's offer of registered memory: it checks and takes the offer.
 pub(crate) type OnOffer<N> = Box<dyn FnOnce(&Arc<N>, NodeId, DeviceDescriptor) -> Result<(), String> + Send>;
 
@@ -84,7 +87,7 @@ pub(crate) struct Devices<N> {
     streams: Box<[Once<Stream>]>,
     pub(crate) sharing: Sharing,
     /// Buffers that other nodes have been told of.
-    pub(crate) lent: Tokens<LeavingDevice>,
+    pub(crate) lent: Tokens<(LeavingDevice, Sender)>,
     /// What this node has asked other nodes for.
     pub(crate) asked: Tokens<Arc<dyn Taker<N>>>,
     /// Registered memory that others may read, and write.

@@ -57,7 +57,7 @@ pub(in crate::delivery::zerocopy) fn plan(
 fn brought_back(node: &Node, origin: Origin) -> Result<Origin, String> {
     match origin {
         Origin::There(Descriptor::Device(DeviceDescriptor { owner, .. })) if owner.node == node.id => {
-            let leaving = node.devices.lent.take_back(owner.token);
+            let leaving = node.devices.lent.take_back(owner.token).map(|(leaving, _)| leaving);
             let leaving = leaving.ok_or_else(|| format!("device buffer {:#x} is not out", owner.token))?;
             Ok(Origin::Here(Local::Device(leaving)))
         }

@@ -9,7 +9,7 @@
 //!    that.
 //! 3. A handle is an allegation: its token, its length and its layout are checked by the memory's owner. One that is stale ends the job.
 
-use super::across::{describe, send};
+use super::across::{offer, send, sender};
 use super::ends::{End, Origin};
 use super::planning::plan;
 use crate::delivery::zerocopy::gathering::{Failure, Gathering};
@@ -68,9 +68,7 @@ pub(super) fn on_get(
     layout: Option<ToldLayout>,
 ) -> Result<(), String> {
     let leaving = registered_source(node, source, bytes, layout)?;
-    let Descriptor::Device(offered) = describe(node, leaving) else {
-        unreachable!("a buffer of a device is described as one")
-    };
+    let offered = offer(node, leaving, "whoever registered it".into());
     send(node, peer, DeviceFrame::Offered { transfer, offered })
 }
 
@@ -124,10 +122,9 @@ pub(crate) fn put(node: &Arc<Node>, leaving: LeavingDevice, to: RemoteDevice, wh
         let origin = Origin::Here(Local::Device(leaving));
         write(node, (owner.token, bytes), layout, origin, what.clone(), move |_| drop(kept))
     } else {
-        let written = node.devices.lent.give_out(leaving.clone());
-        let Descriptor::Device(offered) = describe(node, leaving) else {
-            unreachable!("a buffer of a device is described as one")
-        };
+        let sender = sender();
+        let written = node.devices.lent.give_out((leaving.clone(), Arc::clone(&sender)));
+        let offered = offer(node, leaving, sender);
         send(node, owner.node, DeviceFrame::Put { target: owner.token, layout, offered, written })
     };
     if let Err(cause) = said {

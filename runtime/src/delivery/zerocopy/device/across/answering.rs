@@ -7,6 +7,7 @@ use crate::delivery::zerocopy::device::ending::lend;
 use crate::delivery::zerocopy::gathering::Failure;
 use crate::model::nocopy::{DeviceFrame, GivenMemory, LeavingDevice};
 use crate::node::Node;
+use crate::node::devices::Sender;
 use chare_lrts::{NodeId, Token};
 use std::sync::Arc;
 
@@ -51,14 +52,11 @@ pub(in crate::delivery::zerocopy::device) fn asked(
     maps: bool,
 ) -> Result<(), String> {
     // Memory that was adopted goes in chunks: nobody here can export it.
-    let is_adopted = |leaving: &LeavingDevice| leaving.buffer.arena().is_adopted();
+    let is_adopted = |(leaving, _): &(LeavingDevice, Sender)| leaving.buffer.arena().is_adopted();
     let maps = maps && node.devices.lent.look(token, is_adopted) == Some(false);
-    let leaving = if maps {
-        node.devices.lent.look(token, LeavingDevice::clone)
-    } else {
-        node.devices.lent.take_back(token)
-    };
-    let leaving = leaving.ok_or_else(|| not_out(token))?;
+    let leaving =
+        if maps { node.devices.lent.look(token, Clone::clone) } else { node.devices.lent.take_back(token) };
+    let (leaving, sender) = leaving.ok_or_else(|| not_out(token))?;
     if bytes > leaving.bytes() as u64 {
         return Err(format!("{bytes} bytes of device buffer {token:#x}, which offers {}", leaving.bytes()));
     }
@@ -66,19 +64,21 @@ pub(in crate::delivery::zerocopy::device) fn asked(
         release.take(bytes);
     }
     if maps {
-        show(node, to, leaving);
+        show(node, to, (leaving, sender));
     } else {
         let LeavingDevice { buffer, layout, release } = leaving;
-        Outflow::begin(node, (lend(node, buffer, release), layout), bytes, Sink::Peer(to.0, to.1));
+        let to = Sink::Peer { peer: to.0, transfer: to.1, sender };
+        Outflow::begin(node, (lend(node, buffer, release), layout), bytes, to);
     }
     Ok(())
 }
 
 /// Tells who asked where a buffer is, when the streams before it are past it.
-fn show(node: &Arc<Node>, (peer, transfer): (NodeId, Token), leaving: LeavingDevice) {
+fn show(node: &Arc<Node>, (peer, transfer): (NodeId, Token), (leaving, sender): (LeavingDevice, Sender)) {
     let LeavingDevice { buffer, layout, .. } = leaving;
-    let fail =
-        move |node: &Node, failure: Failure| failure.end(node, format!("showing a device buffer to {peer}"));
+    let fail = move |node: &Node, failure: Failure| {
+        failure.end(node, format!("showing a device buffer of {sender} to {peer}"));
+    };
     let ends = &node.devices.held(buffer.device()).expect("what is sent is of a device of the node").ends;
     if let Err(cause) = buffer.before(ends) {
         return fail(node, cause.into());

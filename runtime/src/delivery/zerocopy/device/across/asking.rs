@@ -79,6 +79,9 @@ impl Asking {
         if at.checked_add(len as u64).is_none_or(|end| end > self.wanted) || len == 0 {
             return Err(format!("{source} gives {len} bytes at {at} of {} that were asked for", self.wanted));
         }
+        if len > self.inflow.missing() {
+            return Err(format!("{source} gives {len} bytes at {at}, which have come already"));
+        }
         let inflow = Arc::clone(&self.inflow);
         let arrive = move |node: &Arc<Node>, chunk: MemoryMut, lender: Option<Lender>| {
             if let Some(lender) = lender {

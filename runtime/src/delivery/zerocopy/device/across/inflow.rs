@@ -139,7 +139,8 @@ impl Inflow {
         let full = {
             let mut state = self.state.lock();
             if let Some(state) = state.as_mut() {
-                state.missing -= bytes;
+                // Chunks of a peer that lies may overlap.
+                state.missing = state.missing.saturating_sub(bytes);
             }
             state.take_if(|state| state.missing == 0)
         };

@@ -35,6 +35,8 @@ use crate::model::nocopy::{
     PostedMemory,
 };
 use crate::node::Node;
+use crate::node::devices::Sender;
+use crate::pe::Pe;
 use asking::ask;
 use feed::Feed;
 use inflow::Inflow;
@@ -44,9 +46,21 @@ use std::sync::Arc;
 
 /// Describes a device argument of a call to another node, which may ask for it.
 pub(crate) fn describe(node: &Node, leaving: LeavingDevice) -> Descriptor {
+    Descriptor::Device(offer(node, leaving, sender()))
+}
+
+/// Keeps a buffer for another node, which may ask for it.
+pub(super) fn offer(node: &Node, leaving: LeavingDevice, sender: Sender) -> DeviceDescriptor {
     let (bytes, uuid) = (leaving.bytes() as u64, leaving.buffer.device().info().uuid.0);
-    let token = node.devices.lent.give_out(leaving);
-    Descriptor::Device(DeviceDescriptor { owner: Lender { node: node.id, token }, bytes, uuid })
+    let token = node.devices.lent.give_out((leaving, sender));
+    DeviceDescriptor { owner: Lender { node: node.id, token }, bytes, uuid }
+}
+
+/// The entry that runs on this PE, for errors that are found when it is over.
+pub(super) fn sender() -> Sender {
+    Pe::try_current(|pe| pe.running().describe())
+        .unwrap_or_else(|| "a call that was sent on".to_owned())
+        .into()
 }
 
 /// Plans the way of an argument whose ends are not both on one device of this process.

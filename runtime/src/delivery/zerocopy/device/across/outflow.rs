@@ -9,8 +9,8 @@ use crate::delivery::zerocopy::gathering::Failure;
 use crate::delivery::zerocopy::laid_out::in_words;
 use crate::model::nocopy::Release;
 use crate::node::Node;
-use crate::node::devices::Held;
 use crate::node::devices::staging::NoRoom;
+use crate::node::devices::{Held, Sender};
 use chare_device::{Choice, DeviceBuffer, DeviceError, Facts, Landed, Pinned, Way};
 use chare_layout::{Plan, Raw};
 use chare_lrts::{NodeId, Token};
@@ -22,8 +22,12 @@ const DEPTH: usize = 4;
 
 /// Whither chunks go.
 pub(super) enum Sink {
-    /// To another node, which has asked under this name.
-    Peer(NodeId, Token),
+    /// To another node, which has asked under this name for what an entry sent.
+    Peer {
+        peer: NodeId,
+        transfer: Token,
+        sender: Sender,
+    },
     Here(Arc<Inflow>),
 }
 
@@ -146,7 +150,7 @@ impl Outflow {
                 };
                 inflow.make_room(node, len as usize, Box::new(fill));
             }
-            Sink::Peer(peer, transfer) => {
+            Sink::Peer { peer, transfer, .. } => {
                 let owner = Arc::clone(node);
                 let back = Release::new(len, true, move |_| {
                     // The memory may go after this: who waits for it is told at the next look.
@@ -173,10 +177,12 @@ fn pinned(landed: Landed<u8>) -> Result<Pinned, DeviceError> {
     Ok(landed.into_pinned()?.unwrap_or_else(|_| unreachable!("the stream is past it")))
 }
 
-/// Ends the job: here the argument's entry is known, at its owner only who wants it.
+/// Ends the job: at the owner who sent the argument is known, elsewhere who receives it.
 fn fail(node: &Arc<Node>, to: &Sink, failure: Failure) {
     match to {
         Sink::Here(inflow) => inflow.fail(node, failure),
-        Sink::Peer(peer, _) => failure.end(node, format!("sending a device buffer to {peer}")),
+        Sink::Peer { peer, sender, .. } => {
+            failure.end(node, format!("sending a device buffer of {sender} to {peer}"));
+        }
     }
 }
