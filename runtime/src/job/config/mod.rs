@@ -104,7 +104,7 @@ struct Options {
     /// Messages that may wait for a PE from each other PE of its node
     #[arg(long, value_name = "N")]
     mailbox: Option<NonZeroU32>,
-    /// Devices of each host: cuda, software, software:N or none [default: cuda where there is any]
+    /// Devices of each host: cuda, software, software:N or none
     #[arg(long, value_name = "KIND")]
     device: Option<DeviceChoice>,
     /// Print counters per PE at the end

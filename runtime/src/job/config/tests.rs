@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::job::cpus::CpuListError;
+use crate::node::devices::DeviceChoice;
 use std::os::unix::ffi::OsStringExt;
 
 fn parse(line: &str, environment: &[(&str, &str)]) -> Result<Parsed, ConfigError> {
@@ -48,6 +49,22 @@ fn options_are_taken_out_and_the_rest_is_left_in_order() {
     assert!(!config.clear);
     assert_eq!(config.shuffle, Some(7));
     assert_eq!(config.program_arguments, ["first", "-v", "--long", "last"]);
+}
+
+#[test]
+fn devices_are_chosen_by_their_kind() {
+    for (line, device) in [
+        ("", DeviceChoice::Found),
+        ("+device cuda", DeviceChoice::Cuda),
+        ("+device none", DeviceChoice::None),
+        ("+device=software:2", DeviceChoice::software(2)),
+    ] {
+        assert_eq!(run(line).device, device, "{line}");
+    }
+    let refused = refusal("+device gpu", &[]);
+    assert!(refused.contains("`software:N`"), "{refused}");
+    let refused = refusal("", &[("CHARE_DEVICE", "software:0")]);
+    assert!(refused.contains("CHARE_DEVICE"), "{refused}");
 }
 
 #[test]
@@ -204,6 +221,7 @@ fn help_is_a_table_in_our_spelling() {
         "+pemap <LIST>",
         "+shuffle",
         "+mailbox <N>",
+        "+device <KIND>",
         "+stats",
     ] {
         let name = option.trim_start_matches('+').split(' ').next().unwrap();

@@ -346,6 +346,9 @@ fn describe(node: &Node) -> String {
     }
     text += &node.outside.describe(&node.id.to_string(), lifetime_ns);
     text.push('\n');
+    for held in node.devices.opened() {
+        text += &format!("{}, {}: {}\n", node.id, held.device.info(), held.ways);
+    }
     for peer in (0..node.topology.nodes()).map(NodeId).filter(|peer| *peer != node.id) {
         let (path, used) = (node.network.path(peer), node.network.usage(peer));
         text += &format!("{} -> {peer}: {path}; used: {used}\n", node.id);

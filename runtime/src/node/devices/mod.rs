@@ -11,6 +11,7 @@ mod registered;
 pub(crate) mod sharing;
 pub(crate) mod staging;
 mod taker;
+mod ways;
 
 pub use choice::{DeviceChoice, DeviceChoiceError};
 pub(crate) use registered::{DeviceSource, DeviceTarget};
@@ -25,6 +26,7 @@ use chare_lrts::NodeId;
 use sharing::Sharing;
 use staging::Staging;
 use std::sync::{Arc, OnceLock};
+use ways::Ways;
 
 /// A device of a node, and the runtime's own streams there.
 pub(crate) struct Held<N> {
@@ -36,13 +38,14 @@ pub(crate) struct Held<N> {
     pub(crate) staging: Staging<N>,
     /// What the device was measured to take, if the program had it measured.
     model: OnceLock<Model>,
+    pub(crate) ways: Ways,
 }
 
 impl<N> Held<N> {
     fn new(device: Device) -> Result<Self, DeviceError> {
         let (steps, ends) = (device.stream(Priority::High)?, device.stream(Priority::Normal)?);
         let staging = Staging::new(device.info().pinned_bytes);
-        Ok(Self { device, steps, ends, staging, model: OnceLock::new() })
+        Ok(Self { device, steps, ends, staging, model: OnceLock::new(), ways: Ways::default() })
     }
 
     /// Measures the device, once. Waits for it, for about a second.

@@ -15,12 +15,15 @@ use std::sync::Arc;
 /// Hands the buffer over; if a layout selects a part, packed by a step on the node's stream, which whoever reads it waits for.
 pub(super) fn receive(node: &Arc<Node>, leaving: LeavingDevice) -> Result<Plan<Arrived>, Failure> {
     let LeavingDevice { buffer, layout, release } = leaving;
-    let Some(layout) = layout else { return Ok(Plan::Ready(Arrived::Device(lend(node, buffer, release)))) };
     let held = held(node, buffer.device());
+    let Some(layout) = layout else {
+        held.ways.handed.add_shared(1);
+        return Ok(Plan::Ready(Arrived::Device(lend(node, buffer, release))));
+    };
     let plan = planned_to_pack(&layout).map_err(in_words)?;
     let mut packed = DeviceBufferMut::<u8>::new(&held.device, layout.bytes() as usize)?;
     packed.step_from(&held.steps, &plan, &lend(node, buffer, release))?;
-    node.outside.stepped.add_shared(1);
+    held.ways.stepped.add_shared(1);
     Ok(Plan::Ready(Arrived::Device(packed.freeze())))
 }
 
@@ -41,7 +44,7 @@ pub(super) fn fill(
     let from = from.map_or_else(|| whole(buffer.len()), Ok)?;
     let plan = planned(&from, &to.clone().map_or_else(|| whole(bytes), Ok)?).map_err(in_words)?;
     target.step_from(&held.steps, &plan, &lend(node, buffer, release))?;
-    node.outside.stepped.add_shared(1);
+    held.ways.stepped.add_shared(1);
     let filled = DeviceFilled { buffer: target, layout: to, len: bytes, landed: None };
     if let Some(before) = before {
         let landed = held.steps.record()?;

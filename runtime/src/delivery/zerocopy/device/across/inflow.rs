@@ -104,6 +104,7 @@ impl Inflow {
             return;
         };
         let held = node.devices.held(device).expect("rooms are on devices of the node");
+        held.ways.into.add(bytes);
         let chunk = into_pinned(chunk);
         let method = self.choice.map_or(Method::OneShot, |choice| choice.method);
         let given =

@@ -55,6 +55,7 @@ pub(super) fn take(
     // SAFETY: the owner writes its buffer again when it has been told, which is when the uses are over; what was written before, its
     // streams were past when it named the memory.
     let buffer = unsafe { DeviceBuffer::foreign(&device, span, over) }.map_err(Failure::Device)?;
+    node.devices.held(&device).expect("rooms are on devices of the node").ways.mapped.add_shared(1);
     let leaving = LeavingDevice { buffer, layout, release: None };
     let given = room.into_given().unwrap_or_else(|_| unreachable!("the room is on a device"));
     Ok(match given {

@@ -139,6 +139,7 @@ impl Outflow {
             Err(cause) => return fail(node, &self.to, cause.into()),
         };
         let (outflow, len) = (Arc::clone(self), chunk.len());
+        self.held(node).ways.out.add(len as usize);
         match &self.to {
             Sink::Here(inflow) => {
                 let into = Arc::clone(inflow);
