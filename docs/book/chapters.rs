@@ -23,6 +23,7 @@ chapters! {
     zero_copy: "src/zero-copy.md";
     layouts: "src/layouts.md";
     collective_buffers: "src/collective-buffers.md";
+    devices: "src/devices.md";
     reductions: "src/reductions.md";
     performance: "src/performance.md";
     cluster: "src/cluster.md";
