@@ -45,8 +45,9 @@ pub(super) fn run(options: &Options, report: &mut Report) {
         }
     };
     let quick = if options.quick { "-quick" } else { "" };
-    let kept = folder.with_file_name("device-results").join(format!("{kind}{quick}"));
-    let directory = options.output.clone().unwrap_or(kept);
+    let results = options.output.clone().unwrap_or_else(|| folder.with_file_name("device-results"));
+    // Parts of another kind are others: none of them was finished before.
+    let directory = results.join(format!("{kind}{quick}"));
     println!("on {kind}; kept in {}", directory.display());
     let devices = |part: &str| {
         let mut command = Command::new(folder.join(DEVICES));
