@@ -51,8 +51,8 @@ impl Options {
     }
 }
 
-/// Cases that are under way at one time.
-const AT_A_TIME: usize = 12;
+/// Cases that are under way at one time: what their ends stage, beside the chunks, fits the pinned memory.
+const AT_A_TIME: usize = 4;
 
 async fn run(options: Options) -> bool {
     let peers = PeerProxy::create();

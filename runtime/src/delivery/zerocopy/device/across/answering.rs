@@ -85,6 +85,8 @@ fn show(node: &Arc<Node>, (peer, transfer): (NodeId, Token), (leaving, sender): 
     }
     continue_later(node, ends, move |node, passed| {
         let named = passed.and_then(|()| node.devices.sharing.name(&buffer, layout.as_ref()));
+        // Before anybody can say that the buffer is free: its owner may want to be the only one who has it.
+        drop(buffer);
         let said = named.map_err(Failure::Device).and_then(|named| {
             let given = GivenMemory::Mapped(named);
             send(node, peer, DeviceFrame::Given { transfer, given }).map_err(Failure::Words)

@@ -5,7 +5,7 @@ use super::mapped;
 use super::room::Room;
 use super::saying::send;
 use crate::delivery::zerocopy::device::ends::End;
-use crate::delivery::zerocopy::gathering::{Failure, Plan};
+use crate::delivery::zerocopy::gathering::{Failure, Finish, Plan};
 use crate::delivery::zerocopy::remote_memory::{fetch, send_release};
 use crate::model::nocopy::{Arrived, Descriptor, DeviceDescriptor, DeviceFrame, Given, GivenMemory, Lender};
 use crate::node::Node;
@@ -29,12 +29,7 @@ pub(super) fn ask(
     let maps = room.device().is_some_and(|device| device.info().uuid.0 == uuid)
         && node.network.copies(owner.node)
         && room.bytes() > 0;
-    Ok(Plan::Begin(Box::new(move |node, finish| {
-        let wanted = room.bytes() as u64;
-        let inflow = Inflow::begin(node, room, finish);
-        let asking = Arc::new(Asking { owner, wanted, inflow, name: OnceLock::new() });
-        asking.ask(node, maps);
-    })))
+    Ok(Plan::Begin(Box::new(move |node, finish| Asking::begin(node, owner, room, maps, finish))))
 }
 
 /// An argument that its owner was asked for.
@@ -42,28 +37,30 @@ struct Asking {
     owner: Lender,
     wanted: u64,
     inflow: Arc<Inflow>,
-    /// What the owner calls it; written once, before the owner is asked.
-    name: OnceLock<Token>,
 }
 
 impl Asking {
-    fn ask(self: Arc<Self>, node: &Arc<Node>, maps: bool) {
-        let Lender { node: owner, token } = self.owner;
-        let (asking, taker) = (Arc::clone(&self), Arc::clone(&self) as Arc<dyn Taker<Node>>);
-        let transfer = *self.name.get_or_init(|| node.devices.asked.give_out(taker));
-        if asking.wanted == 0 {
+    /// Asks for what a room is to be filled with; `finish` takes it.
+    fn begin(node: &Arc<Node>, owner: Lender, room: Room, maps: bool, finish: Finish<Arrived>) {
+        let wanted = room.bytes() as u64;
+        // Written once, before the owner is asked.
+        let name = Arc::new(OnceLock::<Token>::new());
+        let named = Arc::clone(&name);
+        let forget = move |node: &Arc<Node>, arrived| {
+            drop(named.get().and_then(|name| node.devices.asked.take_back(*name)));
+            finish(node, arrived);
+        };
+        let inflow = Inflow::begin(node, room, Box::new(forget));
+        let asking = Arc::new(Self { owner, wanted, inflow: Arc::clone(&inflow) });
+        let transfer = node.devices.asked.give_out(asking as Arc<dyn Taker<Node>>);
+        if wanted == 0 {
             // Nothing comes for nothing.
             drop(node.devices.asked.take_back(transfer));
         }
-        let said = DeviceFrame::Ask { token, transfer, bytes: asking.wanted, maps };
-        if let Err(cause) = send(node, owner, said) {
-            asking.inflow.fail(node, Failure::Words(cause));
-        }
-    }
-
-    fn forget(&self, node: &Node) {
-        if let Some(name) = self.name.get() {
-            drop(node.devices.asked.take_back(*name));
+        name.set(transfer).expect("it is written here alone");
+        let said = DeviceFrame::Ask { token: owner.token, transfer, bytes: wanted, maps };
+        if let Err(cause) = send(node, owner.node, said) {
+            inflow.fail(node, Failure::Words(cause));
         }
     }
 
@@ -88,9 +85,6 @@ impl Asking {
                 send_release(node, lender, len as u64);
             }
             self.inflow.arrive(node, at, chunk);
-            if self.inflow.missing() == 0 {
-                self.forget(node);
-            }
         };
         match nocopy {
             Descriptor::Inline { bytes, lender } => {
@@ -133,16 +127,12 @@ impl Taker<Node> for Asking {
                     Ok(Plan::Ready(arrived)) => finish(node, Ok(arrived)),
                     Ok(Plan::Begin(begin)) => begin(node, finish),
                     Ok(Plan::Fetch(_)) => unreachable!("mapped memory is not fetched"),
+                    // By chunks, then.
                     Err(mapped::NotTaken::Unmapped(room)) => {
-                        // By chunks, then.
-                        let inflow = Inflow::begin(node, room, finish);
-                        let again =
-                            Self { owner: self.owner, wanted: self.wanted, inflow, name: OnceLock::new() };
-                        Arc::new(again).ask(node, false);
+                        Self::begin(node, self.owner, room, false, finish);
                     }
                     Err(mapped::NotTaken::Failed(failure)) => finish(node, Err(failure)),
                 }
-                self.forget(node);
                 Ok(())
             }
         }
