@@ -7,6 +7,7 @@
 //! cargo run --release --example pingpong -- +p 2 --path memcpy --csv       between two PEs of one process
 //! cargo run --release --example pingpong -- +n 2 +nolocal                  whatever path the `+options` lead to
 //! mpirun -n 2 target/release/examples/pingpong --path mpi                  over MPI (`--features mpi`), under its launcher
+//! cargo run --release --example pingpong -- --memory device +n 2 +device software   buffers on devices
 //! cargo run --release --example pingpong -- --table charm --csv            Charm++'s columns, with its defaults
 //! cargo run --release --example pingpong -- --table charm --min 1024 --max 8192 --iterations 2 --large-iterations 1
 //! ```
@@ -20,9 +21,11 @@
 //! | `measure` | all sizes and all rounds, in their order |
 //! | `round` | a round, and its times |
 //! | `player` | the two chares, and the ways of sending |
+//! | `device_player` | the same for buffers on devices |
 //! | `pattern` | bytes that show wrong ones |
 //! | `report`, `plot` | table, CSV, SVG |
 
+mod device_player;
 mod driver;
 mod measure;
 mod options;

@@ -1,15 +1,22 @@
 //! Measurement: all sizes and all rounds of a table, with their players, in their order.
 
-use crate::options::{Options, Path};
+use crate::device_player::DevicePlayers;
+use crate::options::{Memory, Options, Path};
 use crate::player::Players;
 use crate::plot;
 use crate::report::{Header, Report, Row};
 use crate::round::Round;
 use crate::tables::Iterations;
-use chare::NodeId;
+use chare::{NodeId, devices};
 use chare_examples::pair::partner;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::error::Error;
+
+/// The players, by where their buffers are.
+enum Pair {
+    Host(Players),
+    Device(DevicePlayers),
+}
 
 /// Measures and prints everything.
 ///
@@ -17,12 +24,19 @@ use std::error::Error;
 /// When the plot cannot be written.
 pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     let partner = partner();
-    let players = Players::create(partner);
+    let device = match options.memory {
+        Memory::Host => None,
+        Memory::Device => Some(devices::mine()?.info().to_string()),
+    };
+    let players = match options.memory {
+        Memory::Host => Pair::Host(Players::create(partner)),
+        Memory::Device => Pair::Device(DevicePlayers::create(partner)),
+    };
     let partner_node = NodeId(partner.0 / (chare::pes() / chare::nodes()));
     let pool = options.path.is_none_or(Path::wants_pool);
     let path = chare::path_to(partner_node);
 
-    let table = options.table;
+    let table = options.table();
     let mut report = Report::begin(Header {
         table,
         path_name: options.path.map_or("default", Path::name),
@@ -30,6 +44,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         partner,
         partner_node,
         pool,
+        device: device.as_deref(),
         verify: options.verify,
         csv: options.csv,
     });
@@ -43,7 +58,10 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
             bar.set_message(format!("{size} bytes, {way:?}, {mode:?}"));
             let iterations = warm_up + counted;
             let round = Round { way: *way, mode: *mode, size, iterations, verify: options.verify };
-            let mut outcome = players.play(round).await;
+            let mut outcome = match &players {
+                Pair::Host(players) => players.play(round).await,
+                Pair::Device(players) => players.play(round).await,
+            };
             outcome.skip(warm_up as usize);
             outcomes.push(outcome);
             report.count(u64::from(iterations) * 2, size);

@@ -16,7 +16,10 @@ const SIZE_MAX: usize = 4 << 30;
 pub(crate) struct Options {
     /// What is measured and how it is told
     #[arg(long, value_enum, default_value_t = Table::Thesis)]
-    pub(crate) table: Table,
+    table: Table,
+    /// Where the buffers are; those on devices have a table of their own
+    #[arg(long, value_enum, default_value_t = Memory::Host)]
+    pub(crate) memory: Memory,
     /// The path between the players; without it, what the `+options` lead to
     #[arg(long, value_enum)]
     pub(crate) path: Option<Path>,
@@ -51,32 +54,41 @@ impl Options {
             let message = format!("--min {} is more than --max {} bytes", options.min(), options.max());
             Self::command().error(ErrorKind::ValueValidation, message).exit();
         }
-        if options.large_iterations.is_some() && options.table != Table::Charm {
+        if options.large_iterations.is_some() && options.table() != Table::Charm {
             let message =
-                "--large-iterations is for --table charm; the other table limits large buffers by itself";
+                "--large-iterations is for --table charm; the other tables limit large buffers by themselves";
             Self::command().error(ErrorKind::ArgumentConflict, message).exit();
         }
         options
     }
 
+    /// What is measured and how it is told.
+    pub(crate) fn table(&self) -> Table {
+        match self.memory {
+            Memory::Host => self.table,
+            Memory::Device => Table::Device,
+        }
+    }
+
     fn min(&self) -> usize {
-        self.min.unwrap_or(match self.table {
-            Table::Thesis => 2 << 10,
+        self.min.unwrap_or(match self.table() {
+            Table::Thesis | Table::Device => 2 << 10,
             Table::Charm => 32,
         })
     }
 
     fn max(&self) -> usize {
-        self.max.unwrap_or(match self.table {
+        self.max.unwrap_or(match self.table() {
             Table::Thesis => 64 << 20,
+            Table::Device => 16 << 20,
             Table::Charm => 32 << 20,
         })
     }
 
     /// Round trips that count, of small buffers.
     pub(crate) fn iterations(&self) -> u32 {
-        self.iterations.unwrap_or(match self.table {
-            Table::Thesis => 400,
+        self.iterations.unwrap_or(match self.table() {
+            Table::Thesis | Table::Device => 400,
             Table::Charm => 1000,
         })
     }
@@ -111,6 +123,15 @@ fn parse_size(text: &str) -> Result<usize, String> {
         Some(size) if (1..=SIZE_MAX).contains(&size) => Ok(size),
         _ => Err(format!("a size is between 1 and {SIZE_MAX} bytes")),
     }
+}
+
+/// Where buffers are.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Memory {
+    /// On the host
+    Host,
+    /// On the devices of the players' PEs, as `+device` says
+    Device,
 }
 
 /// How buffers get from player to player.

@@ -16,7 +16,7 @@ pub(crate) fn write(file: &Path, table: Table, path: &str, rows: &[Row]) -> Resu
     let times = || rows.iter().flat_map(|row| row.times_us.iter().copied());
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(()) };
     let (title, unit) = match table {
-        Table::Thesis => ("one-way times", "one-way microseconds"),
+        Table::Thesis | Table::Device => ("one-way times", "one-way microseconds"),
         Table::Charm => ("round trips", "microseconds"),
     };
     // A clock that did not tick, and a difference below zero, is drawn at its resolution: neither has a logarithm.

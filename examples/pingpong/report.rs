@@ -14,6 +14,8 @@ pub(crate) struct Header<'a> {
     pub(crate) partner: PeId,
     pub(crate) partner_node: NodeId,
     pub(crate) pool: bool,
+    /// The device of the first player's buffers, if they are on one.
+    pub(crate) device: Option<&'a str>,
     pub(crate) verify: bool,
     pub(crate) csv: bool,
 }
@@ -48,6 +50,14 @@ impl<'a> Report<'a> {
         if table == Table::Thesis {
             let memory = if pool { "allocated by the runtime" } else { "from the heap" };
             lines.push(format!("buffers {memory}"));
+        }
+        if let Some(device) = header.device {
+            lines.push(format!("buffers on {device}"));
+            if device.contains("software") {
+                lines.push(
+                    "the software device has no speed: these times say nothing about a device".to_owned(),
+                );
+            }
         }
         lines.extend(table.describe().iter().map(|line| (*line).to_owned()));
         if verify {

@@ -1,4 +1,4 @@
-//! Tables: the two that the program prints, their rounds, and the numbers that they make of the times.
+//! Tables: those that the program prints, their rounds, and the numbers that they make of the times.
 //!
 //! *Thesis* is the table of the thesis that Charm++'s zero-copy API comes from: one-way times, six ways of sending. *Charm* is what
 //! Charm++ prints today (`benchmarks/charm++/zerocopy/p2pPingpong`): its columns in its order, with the defaults of its arguments.
@@ -28,6 +28,9 @@ pub(crate) enum Table {
     Thesis,
     /// Every column of Charm++'s zero-copy ping-pong: mean round trips of sixteen ways, and what registration costs
     Charm,
+    /// One-way times of two ways between devices
+    #[value(skip)]
+    Device,
 }
 
 /// How often a round goes to and fro.
@@ -48,6 +51,8 @@ const THESIS: [(&str, Way); 6] = [
     ("get", Way::Get),
     ("put", Way::Put),
 ];
+
+const DEVICE: [(&str, Way); 2] = [("entry", Way::Entry), ("entry+recv", Way::Posted)];
 
 const CHARM: [Round; 16] = [
     ("regular", Way::Regular, Mode::Registered),
@@ -76,6 +81,7 @@ impl Table {
     pub(crate) fn columns(self) -> Vec<&'static str> {
         match self {
             Self::Thesis => THESIS.iter().map(|(name, _)| *name).collect(),
+            Self::Device => DEVICE.iter().map(|(name, _)| *name).collect(),
             Self::Charm => CHARM.iter().map(|(name, ..)| *name).chain(CHARM_COSTS).collect(),
         }
     }
@@ -85,13 +91,14 @@ impl Table {
         let mode = if pool { Mode::Pool } else { Mode::Registered };
         match self {
             Self::Thesis => THESIS.iter().map(|(_, way)| (*way, mode)).collect(),
+            Self::Device => DEVICE.iter().map(|(_, way)| (*way, mode)).collect(),
             Self::Charm => CHARM.iter().map(|(_, way, mode)| (*way, *mode)).collect(),
         }
     }
 
     pub(crate) fn iterations(self, options: &Options, size: usize) -> Iterations {
         let counted = match self {
-            Self::Thesis => {
+            Self::Thesis | Self::Device => {
                 let affordable = u32::try_from(CELL_BYTES_MAX / size).unwrap_or(u32::MAX);
                 options.iterations().min(affordable.max(ITERATIONS_MIN))
             }
@@ -104,7 +111,7 @@ impl Table {
     /// The row that the rounds of a size make, in microseconds.
     pub(crate) fn row(self, outcomes: &[Outcome]) -> Vec<f64> {
         match self {
-            Self::Thesis => {
+            Self::Thesis | Self::Device => {
                 outcomes.iter().map(|outcome| median(&outcome.round_trips_ns) / 2.0 / 1e3).collect()
             }
             Self::Charm => {
@@ -133,6 +140,10 @@ impl Table {
                 "regular: an ordinary argument; entry: a #[nocopy] one, the sender's own memory where the path leads to it, so that nothing is copied",
                 "regular+recv: an ordinary argument that the receiver copies into its buffer; entry+recv: a #[nocopy(post)] one, which lands there",
                 "get: a message with a handle, by which the receiver fetches the source (rget); put: the sender writes the receiver's buffer (rput)",
+            ],
+            Self::Device => &[
+                "one-way microseconds: half of the median round trip; a tenth more were played before, to warm up",
+                "entry: a #[nocopy] argument that is received; entry+recv: a #[nocopy(post)] one, which lands in a buffer of the receiver's device",
             ],
             Self::Charm => &[
                 "microseconds per round trip, mean; a tenth more were played before, to warm up",

@@ -150,3 +150,17 @@ fn pingpong_draws_its_times() {
         assert!(picture.contains(word), "{word}");
     }
 }
+
+#[test]
+fn pingpong_plays_with_buffers_on_devices() {
+    for path in ["--path memcpy +p 2", "+n 2", "+n 2 +nocma", "+n 2 +nolocal"] {
+        let sizes = "--min 1 --max 1MiB --iterations 2";
+        let said = pass("pingpong", &format!("--memory device +device software {path} --verify {sizes}"));
+        assert!(said.contains("buffers on device 0 (software)"), "{path}: {said}");
+        // 21 sizes of 2 ways, each with 3 round trips, the warm-up included.
+        assert!(said.contains("verified 252 transfers"), "{path}: {said}");
+    }
+    let none = run("pingpong", "--memory device +p 2 +device none --path memcpy");
+    assert_eq!(none.code, Some(1), "{none:?}");
+    assert!(none.stderr.contains("no device: "), "{none:?}");
+}
