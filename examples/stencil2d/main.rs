@@ -35,9 +35,9 @@ struct Options {
     /// How often the field is swept
     #[arg(long, default_value_t = 10)]
     steps: u32,
-    /// Where the fields lie: cuda, or software, or software:N devices; as +device says, without this
-    #[arg(long)]
-    device: Option<DeviceChoice>,
+    /// Where the fields lie: cuda, or software, or software:N devices
+    #[arg(long, value_name = "KIND", default_value_t = DeviceChoice::software(1))]
+    device: DeviceChoice,
     /// Compare the field with what one loop computes
     #[arg(long)]
     verify: bool,
@@ -92,9 +92,5 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let program = match options.device {
-        Some(device) => program.device(device),
-        None => program,
-    };
-    program.run(move |_arguments| run(problem))
+    program.device(options.device).run(move |_arguments| run(problem))
 }
