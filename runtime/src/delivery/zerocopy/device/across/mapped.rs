@@ -44,6 +44,10 @@ pub(super) fn take(
     if let Some(layout) = &layout {
         layout.check_bounds(named.bytes).map_err(in_words)?;
     }
+    let (shown, wanted) = (layout.as_ref().map_or(named.bytes, |layout| layout.bytes()), room.bytes());
+    if shown < wanted as u64 {
+        return Err(format!("{} shows {shown} bytes of {wanted} that were asked for", owner.node).into());
+    }
     let weak = Arc::downgrade(node);
     let release = Release::new(named.bytes, true, move |_| {
         let Some(node) = weak.upgrade().filter(|node| !node.has_ended()) else { return };

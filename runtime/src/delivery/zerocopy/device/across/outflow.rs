@@ -13,7 +13,7 @@ use crate::node::devices::staging::NoRoom;
 use crate::node::devices::{Held, Sender};
 use chare_device::{Choice, DeviceBuffer, DeviceError, Facts, Landed, Pinned, Way};
 use chare_layout::{Plan, Raw};
-use chare_lrts::{NodeId, Token};
+use chare_lrts::{MemoryMut, NodeId, Token};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -143,7 +143,7 @@ impl Outflow {
         match &self.to {
             Sink::Here(inflow) => {
                 let into = Arc::clone(inflow);
-                let fill = move |node: &Arc<Node>, mut memory: chare_lrts::MemoryMut| {
+                let fill = move |node: &Arc<Node>, mut memory: MemoryMut| {
                     memory.as_mut_slice().copy_from_slice(chunk.bytes().expect("the stream is past it"));
                     drop(chunk);
                     into.arrive(node, at, memory);

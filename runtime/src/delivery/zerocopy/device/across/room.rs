@@ -25,6 +25,8 @@ enum Place {
     Host(MemoryMut),
     /// With the stream that waits for the landing in the entry's place.
     Device(DeviceBufferMut<u8>, Option<Stream>),
+    /// Memory of this device, made when the first chunk comes: a view needs none.
+    Unmade(Device),
 }
 
 impl Room {
@@ -49,8 +51,7 @@ impl Room {
             }
             None if end.kind == NocopyKind::DeviceReceived => {
                 let rank = node.rank_here(end.pe).expect("arguments are brought in where their chare is");
-                let buffer = DeviceBufferMut::new(&node.devices.of(rank)?.device, offered)?;
-                Ok(received(Place::Device(buffer, None)))
+                Ok(received(Place::Unmade(node.devices.of(rank)?.device.clone())))
             }
             None => Ok(received(Place::Host(laid_out::room(node, offered as u64)?))),
         }
@@ -66,6 +67,7 @@ impl Room {
         match &self.place {
             Place::Host(_) => None,
             Place::Device(buffer, _) => Some(buffer.device()),
+            Place::Unmade(device) => Some(device),
         }
     }
 
@@ -78,7 +80,7 @@ impl Room {
         Some(held.choose(facts, Way::In))
     }
 
-    /// The device buffer that was posted, or nothing where the runtime has made room on a device; the room itself if it is on the host.
+    /// The device buffer that was posted, or nothing where the runtime provides memory of a device; the room itself if it is on the host.
     ///
     /// # Errors
     /// The room.
@@ -87,6 +89,7 @@ impl Room {
             Self { place: Place::Device(buffer, before), bytes, layout, is_posted } => {
                 Ok(is_posted.then_some(PostedDevice { buffer, bytes, layout, before }))
             }
+            Self { place: Place::Unmade(_), .. } => Ok(None),
             on_host => Err(on_host),
         }
     }
@@ -99,7 +102,7 @@ impl Room {
         let plan = self.plan(at, chunk.len())?;
         match &mut self.place {
             Place::Host(memory) => selected::copy(&plan, &chunk.freeze(), memory).map_err(in_words),
-            Place::Device(..) => unreachable!("chunks for a device are pinned"),
+            Place::Device(..) | Place::Unmade(_) => unreachable!("chunks for a device are pinned"),
         }
     }
 
@@ -114,9 +117,12 @@ impl Room {
         chunk: Pinned,
     ) -> Result<(), Failure> {
         let plan = self.plan(at, chunk.len() as usize)?;
+        if let Place::Unmade(device) = &self.place {
+            self.place = Place::Device(DeviceBufferMut::new(device, self.bytes)?, None);
+        }
         match &mut self.place {
             Place::Device(buffer, _) => Ok(buffer.unstage_by(method, on, &Arc::new(plan), chunk)?),
-            Place::Host(_) => unreachable!("chunks for the host are memory of the host"),
+            Place::Host(_) | Place::Unmade(_) => unreachable!("it is on a device, and made"),
         }
     }
 
@@ -139,6 +145,7 @@ impl Room {
                 Arrived::DevicePosted(DeviceFilled { buffer, layout, len, landed: None }.into())
             }
             Place::Device(buffer, _) => Arrived::Device(buffer.freeze()),
+            Place::Unmade(device) => Arrived::Device(DeviceBufferMut::new(&device, len)?.freeze()),
         })
     }
 }
