@@ -88,50 +88,57 @@ fn later(indices: &[u32], step: usize, scale: u64) -> isize {
     offset(indices[(step + AHEAD).min(indices.len() - 1)], scale)
 }
 
+/// Copies the block of each index, and asks for the places of later ones before.
+#[inline(always)]
+fn each(base: *const u8, scale: u64, indices: &[u32], mut copy: impl FnMut(isize)) {
+    let ahead = indices.get(AHEAD..).unwrap_or_default();
+    for (index, later) in indices.iter().zip(ahead) {
+        prefetch(base.wrapping_offset(offset(*later, scale)));
+        copy(offset(*index, scale));
+    }
+    for index in &indices[ahead.len()..] {
+        copy(offset(*index, scale));
+    }
+}
+
 /// # Safety
 /// As for [`listed`], with blocks of `N` bytes in the source.
 unsafe fn gather<const N: usize>(source: *const u8, mut target: *mut u8, scale: u64, indices: &[u32]) {
-    for (step, index) in indices.iter().enumerate() {
-        prefetch(source.wrapping_offset(later(indices, step, scale)));
+    each(source, scale, indices, |at| {
         // SAFETY: `source` plus the place is a piece of the list, and `target` is behind those before.
-        unsafe { std::ptr::copy_nonoverlapping(source.wrapping_offset(offset(*index, scale)), target, N) };
+        unsafe { std::ptr::copy_nonoverlapping(source.wrapping_offset(at), target, N) };
         target = target.wrapping_add(N);
-    }
+    });
 }
 
 /// # Safety
 /// As for [`listed`], with blocks of `block` bytes in the source.
 unsafe fn gather_any(source: *const u8, mut target: *mut u8, block: u64, scale: u64, indices: &[u32]) {
-    for (step, index) in indices.iter().enumerate() {
-        prefetch(source.wrapping_offset(later(indices, step, scale)));
-        let from = source.wrapping_offset(offset(*index, scale));
+    each(source, scale, indices, |at| {
         // SAFETY: as in `gather`.
-        unsafe { std::ptr::copy_nonoverlapping(from, target, block as usize) };
+        unsafe { std::ptr::copy_nonoverlapping(source.wrapping_offset(at), target, block as usize) };
         target = target.wrapping_add(block as usize);
-    }
+    });
 }
 
 /// # Safety
 /// As for [`listed`], with blocks of `N` bytes in the target.
 unsafe fn scatter<const N: usize>(mut source: *const u8, target: *mut u8, scale: u64, indices: &[u32]) {
-    for (step, index) in indices.iter().enumerate() {
-        prefetch(target.wrapping_offset(later(indices, step, scale)));
+    each(target, scale, indices, |at| {
         // SAFETY: `target` plus the place is a piece of the list, and `source` is behind those before.
-        unsafe { std::ptr::copy_nonoverlapping(source, target.wrapping_offset(offset(*index, scale)), N) };
+        unsafe { std::ptr::copy_nonoverlapping(source, target.wrapping_offset(at), N) };
         source = source.wrapping_add(N);
-    }
+    });
 }
 
 /// # Safety
 /// As for [`listed`], with blocks of `block` bytes in the target.
 unsafe fn scatter_any(mut source: *const u8, target: *mut u8, block: u64, scale: u64, indices: &[u32]) {
-    for (step, index) in indices.iter().enumerate() {
-        prefetch(target.wrapping_offset(later(indices, step, scale)));
-        let to = target.wrapping_offset(offset(*index, scale));
+    each(target, scale, indices, |at| {
         // SAFETY: as in `scatter`.
-        unsafe { std::ptr::copy_nonoverlapping(source, to, block as usize) };
+        unsafe { std::ptr::copy_nonoverlapping(source, target.wrapping_offset(at), block as usize) };
         source = source.wrapping_add(block as usize);
-    }
+    });
 }
 
 /// # Safety

@@ -102,6 +102,11 @@ fn of_indices(block: u64, scale: u64, indices: &[u32]) -> Result<Facts, LayoutEr
     let highest = indices.iter().copied().max().expect("lists are not empty");
     let place = |index: u32| sums::signed(sums::mul_bytes(u64::from(index), scale)?);
     let last = Facts::run(place(indices[indices.len() - 1])?, block)?;
+    let touch = |pair: &&[u32]| {
+        u64::from(pair[0]).checked_mul(scale).and_then(|at| at.checked_add(block))
+            == u64::from(pair[1]).checked_mul(scale)
+    };
+    let touching = if block.is_multiple_of(scale) { indices.windows(2).filter(touch).count() } else { 0 };
     let (low, first) = (0, place(indices[0])?);
     Ok(Facts {
         bytes: sums::mul_bytes(block, indices.len() as u64)?,
@@ -109,7 +114,7 @@ fn of_indices(block: u64, scale: u64, indices: &[u32]) -> Result<Facts, LayoutEr
         high: sums::add(place(highest)?, sums::signed(block)?)?,
         first,
         end: last.end,
-        runs: indices.len() as u64,
+        runs: (indices.len() - touching) as u64,
         grain: sums::gcd(block, scale),
     })
 }
