@@ -29,9 +29,26 @@ struct Block {
     address: *mut u8,
     len: usize,
     share: Option<Share>,
-    /// Whether others may read the bytes too, so that no handle ever becomes writable.
-    lent: bool,
-    owner: Owner,
+    keeper: Keeper,
+}
+
+/// What keeps a block's memory.
+enum Keeper {
+    /// An owner.
+    Owned(Owner),
+    /// The owner of bytes that others may read too, so that no handle ever becomes writable.
+    Lent(Owner),
+    /// Memory of the heap, which every small message takes: without a box.
+    Heap(HeapBlock),
+}
+
+impl Keeper {
+    fn owner(&self) -> &(dyn Any + Send + Sync) {
+        match self {
+            Self::Owned(owner) | Self::Lent(owner) => &**owner,
+            Self::Heap(block) => block,
+        }
+    }
 }
 
 // SAFETY: a block is an address, a length and an owner that is itself `Send + Sync`; the bytes are
@@ -102,7 +119,7 @@ impl MemoryMut {
     /// valid for reads and writes from any thread, and be reached by nobody but this handle, except for what its holders
     /// know by other means not to touch. `share`, if given, must name the same bytes inside an arena of this node.
     pub unsafe fn from_raw_parts(address: *mut u8, len: usize, share: Option<Share>, owner: Owner) -> Self {
-        Self(Block { address, len, share, lent: false, owner })
+        Self(Block { address, len, share, keeper: Keeper::Owned(owner) })
     }
 
     /// Memory on the heap, zeroed, 64-byte aligned; reached by copies, never mapped by a peer. Long memory is backed by the
@@ -122,10 +139,28 @@ impl MemoryMut {
             return None;
         }
         let address = start.wrapping_add(start.align_offset(HeapBlock::ALIGNMENT));
-        let owner = Box::new(HeapBlock { address: start, len });
-        // SAFETY: a fresh zeroed block, freed by the owner alone, with `ALIGNMENT` bytes more than `len`: fewer than that lie
-        // before `address`.
-        Some(unsafe { Self::from_raw_parts(address, len, None, owner) })
+        // Zeroed, so initialised, with `ALIGNMENT` bytes more than `len`: fewer than that lie before `address`.
+        Some(Self::of_heap(address, HeapBlock { address: start, len }))
+    }
+
+    /// Memory on the heap that has these bytes; otherwise as [`MemoryMut::heap_zeroed`].
+    pub fn heap_copy_of(bytes: &[u8]) -> Self {
+        let layout = HeapBlock::layout(bytes.len());
+        // SAFETY: the layout is not empty.
+        let start = unsafe { std::alloc::alloc(layout) };
+        if start.is_null() {
+            std::alloc::handle_alloc_error(layout);
+        }
+        let block = HeapBlock { address: start, len: bytes.len() };
+        let address = start.wrapping_add(start.align_offset(HeapBlock::ALIGNMENT));
+        // SAFETY: a fresh block with `ALIGNMENT` bytes more than these: fewer than that lie before `address`.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address, bytes.len()) };
+        Self::of_heap(address, block)
+    }
+
+    /// The bytes of a block of the heap from `address` on, all of which are initialised and lie in the block.
+    fn of_heap(address: *mut u8, block: HeapBlock) -> Self {
+        Self(Block { address, len: block.len, share: None, keeper: Keeper::Heap(block) })
     }
 
     /// Memory made of a byte vector, which [`MemoryMut::into_owner`] gives back.
@@ -175,12 +210,15 @@ impl MemoryMut {
 
     /// The owner, for a caller that knows its type and wants its allocation back.
     pub fn into_owner(self) -> Owner {
-        self.0.owner
+        match self.0.keeper {
+            Keeper::Owned(owner) | Keeper::Lent(owner) => owner,
+            Keeper::Heap(block) => Box::new(block),
+        }
     }
 
     /// Looks at the owner without taking it.
     pub fn owner(&self) -> &(dyn Any + Send + Sync) {
-        &*self.0.owner
+        self.0.keeper.owner()
     }
 }
 
@@ -193,7 +231,7 @@ impl Memory {
     /// reads from any thread, and be written by nobody, except for what its holders know by other means not to touch.
     /// `share`, if given, must name the same bytes inside an arena of this node.
     pub unsafe fn lent(address: *const u8, len: usize, share: Option<Share>, owner: Owner) -> Self {
-        let block = Block { address: address.cast_mut(), len, share, lent: true, owner };
+        let block = Block { address: address.cast_mut(), len, share, keeper: Keeper::Lent(owner) };
         Self { block: Arc::new(block), start: 0, len }
     }
 
@@ -250,7 +288,7 @@ impl Memory {
     /// lent by somebody else.
     pub fn thaw(self) -> Result<MemoryMut, Self> {
         let Self { block, start, len } = self;
-        if block.lent || len != block.len {
+        if matches!(block.keeper, Keeper::Lent(_)) || len != block.len {
             return Err(Self { block, start, len });
         }
         Arc::try_unwrap(block).map(MemoryMut).map_err(|block| Self { block, start, len })
@@ -258,7 +296,7 @@ impl Memory {
 
     /// Looks at the owner without taking it.
     pub fn owner(&self) -> &(dyn Any + Send + Sync) {
-        &*self.block.owner
+        self.block.keeper.owner()
     }
 }
 
@@ -291,6 +329,16 @@ mod tests {
             let memory = MemoryMut::try_heap_zeroed(len).expect("there is that much");
             assert_eq!((memory.len(), memory.address() as usize % 64), (len, 0));
             assert!(memory.as_slice().iter().all(|byte| *byte == 0));
+        }
+    }
+
+    #[test]
+    fn a_copy_on_the_heap_is_aligned_and_the_same() {
+        for len in [0, 1, 63, 64, 65, 5000] {
+            let bytes: Vec<u8> = (0..len).map(|byte| byte as u8).collect();
+            let memory = MemoryMut::heap_copy_of(&bytes);
+            assert_eq!(memory.address() as usize % 64, 0);
+            assert_eq!(memory.as_slice(), bytes);
         }
     }
 

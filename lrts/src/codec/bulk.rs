@@ -13,6 +13,7 @@
 //!    somebody else, even one that makes a `Vec<N>`, is not it, and sees every element.
 
 use super::fault::{Fault, FaultKind};
+use super::filling::{Fill, Filling};
 use super::lend::{LentBytes, LentVisitor, Shared};
 use crate::memory::Memory;
 use bytemuck::Pod;
@@ -163,6 +164,17 @@ pub(super) fn as_memory<T: ?Sized>(value: &T) -> Option<&Memory> {
     // SAFETY: `T` is `Shared<'x>` for some lifetime 'x (rule 2), which outlives the borrow of `value`.
     let shared: &Shared<'_> = unsafe { &*std::ptr::from_ref(value).cast() };
     Some(shared.0)
+}
+
+/// What fills, behind a value that does.
+#[inline]
+pub(super) fn as_filling<T: ?Sized>(value: &T) -> Option<&dyn Fill> {
+    if typeid::of::<T>() != typeid::of::<Filling<'static>>() {
+        return None;
+    }
+    // SAFETY: `T` is `Filling<'x>` for some lifetime 'x (rule 2), which outlives the borrow of `value`.
+    let filling: &Filling<'_> = unsafe { &*std::ptr::from_ref(value).cast() };
+    Some(filling.0)
 }
 
 /// Gives the visitor of [`LentBytes`] its memory.

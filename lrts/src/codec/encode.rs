@@ -96,6 +96,10 @@ impl<'a, 'room> ser::Serializer for &'a mut Encoder<'room> {
         {
             return self.serialize_u64(LENT | index);
         }
+        if let Some(filling) = bulk::as_filling(value) {
+            self.write_filled(filling);
+            return Ok(());
+        }
         self.nested(value)
     }
 

@@ -9,7 +9,8 @@
 //! 4. Values nest at most [`DEPTH_MAX`] deep, so that no message overflows the stack of its reader.
 //! 5. Runs of numbers in memory already look as they do on the wire (on 64-bit little-endian machines). A vector or slice of
 //!    them is one copy, wherever it is inside a value: `bulk` recognises it. Other machines go element by element, to the same bytes.
-//! 6. [`Memory`] inside a value may travel beside it instead: [`encode_lending`] and `lend`.
+//! 6. [`Memory`] inside a value may travel beside it instead: [`encode_lending`] and `lend`. Bytes that lie scattered are gathered in their
+//!    place: `filling`.
 //!
 //! Bytes are an allegation: decoding returns errors and never panics, and takes no more memory than a constant of the type
 //! times the bytes.
@@ -19,12 +20,14 @@ mod decode;
 mod encode;
 mod error;
 mod fault;
+mod filling;
 mod lend;
 mod writer;
 
 pub use bulk::copy_elements;
 pub use error::CodecError;
 pub use fault::DEPTH_MAX;
+pub use filling::{Fill, FilledBytes};
 pub use lend::{LendableBytes, LentBytes};
 pub use writer::{Writer, append, append_up_to, fill};
 

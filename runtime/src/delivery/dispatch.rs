@@ -9,7 +9,7 @@ use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope};
 use crate::model::ids::Target;
-use crate::model::nocopy::NocopyArguments;
+use crate::model::nocopy::{Few, NocopyArguments};
 use crate::model::registry::{AnyChare, Called, EntryRegistration, NotCalled, explain, show};
 use crate::node::credit::Cost;
 use crate::node::mailbox::Work;
@@ -266,7 +266,7 @@ fn bring_in(pe: &Pe, chare: &Rc<dyn AnyChare>, destination: Destination, call: C
             Err(cause) => fail(cause),
         };
     }
-    arrival::land(&pe.node, destination, call, Vec::new()).unwrap_or_else(fail)
+    arrival::land(&pe.node, destination, call, Few::new()).unwrap_or_else(fail)
 }
 
 /// Runs an entry, whose arguments are all here, and gives the chare back. Inlined into its callers: a function call here costs a tenth of

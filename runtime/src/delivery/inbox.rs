@@ -11,7 +11,7 @@ use crate::model::envelope::frame::{self, Header};
 use crate::model::envelope::{Body, Call, Create, Envelope, PlainCall};
 use crate::model::error::JobError;
 use crate::model::ids::PeId;
-use crate::model::nocopy::{Descriptor, Lender, Nocopy, lent_bytes};
+use crate::model::nocopy::{Descriptor, Few, Lender, Nocopy, lent_bytes};
 use crate::model::registry::{EntryRegistration, check_count, find_chare, find_entry};
 use crate::node::credit::{Cost, cost_of};
 use crate::node::mailbox::Work;
@@ -241,7 +241,7 @@ fn call_arrived(
 
 /// Brings the arguments of a call in that has no posts, and leaves the call with its PE.
 fn land(node: &Arc<Node>, polling: Option<&Pe>, destination: Destination, call: Call) -> Result<(), String> {
-    let Some(call) = arrival::land(node, destination.clone(), call, Vec::new())? else { return Ok(()) };
+    let Some(call) = arrival::land(node, destination.clone(), call, Few::new())? else { return Ok(()) };
     let Destination { pe, options, cost } = destination;
     deliver_call(node, polling, cost, pe, &options, call)
 }

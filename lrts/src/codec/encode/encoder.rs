@@ -1,6 +1,7 @@
 //! Encoder: room of a fixed size, how much of it is written, and how deep the value nests.
 
 use crate::codec::fault::{DEPTH_MAX, Fault, FaultKind};
+use crate::codec::filling::Fill;
 use crate::codec::lend::Lending;
 use crate::memory::Memory;
 use serde::ser::Serialize;
@@ -58,6 +59,18 @@ impl<'room> Encoder<'room> {
     pub(super) fn write_counted(&mut self, bytes: &[u8], count: usize) {
         self.write_count(count);
         self.write(bytes);
+    }
+
+    /// Writes the count of some bytes, and has them written where they belong.
+    pub(super) fn write_filled(&mut self, filling: &dyn Fill) {
+        self.write_count(filling.bytes());
+        let end = self.len.saturating_add(filling.bytes());
+        if let Some(room) = self.room.get_mut(self.len..end) {
+            let place = (room.as_ptr().cast(), room.len());
+            let filled = filling.fill(room);
+            assert_eq!((filled.as_ptr(), filled.len()), place, "what fills returns what it was to fill");
+        }
+        self.len = end;
     }
 
     /// Opens a value with parts; its end closes it.

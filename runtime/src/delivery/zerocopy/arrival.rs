@@ -7,7 +7,7 @@ use super::device::{self, End, Origin};
 use super::gathering::{Failure, Gathering, Plan};
 use super::receive::{plan, plan_here};
 use crate::model::envelope::Call;
-use crate::model::nocopy::{Arrived, Descriptor, Given, Local, Nocopy, NocopyKind};
+use crate::model::nocopy::{Arrived, Descriptor, Few, Given, Local, Nocopy, NocopyKind};
 use crate::node::Node;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(crate) fn land(
     node: &Arc<Node>,
     destination: Destination,
     mut call: Call,
-    given: Vec<Given>,
+    given: Few<Given>,
 ) -> Result<Option<Call>, String> {
     let mut posted = given.into_iter();
     let kinds = call.entry.nocopy.iter().copied();

@@ -27,7 +27,7 @@ use crate::base::counters::Counters;
 use crate::model::envelope::frame::encode_system;
 use crate::model::ids::ServiceId;
 use crate::model::nocopy::{
-    Descriptor, Few, Leaving, Lender, NocopyKind, Registration, Release, is_answered, lent_bytes,
+    Descriptor, EagerBytes, Few, Leaving, Lender, NocopyKind, Registration, Release, is_answered, lent_bytes,
 };
 use crate::node::Node;
 use crate::node::credit::cost_of;
@@ -91,7 +91,7 @@ impl Carried {
 
     fn describe(&self, node: &Node, child: NodeId, is_eager: bool) -> Descriptor {
         if is_eager {
-            return inline(node, self.kind, self.memory.clone(), self.release.clone());
+            return inline(node, self.kind, EagerBytes::whole(self.memory.clone()), self.release.clone());
         }
         let release = self.release.clone();
         match self.whose {

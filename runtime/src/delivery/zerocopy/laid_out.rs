@@ -11,10 +11,10 @@
 //! A layout from another node is an allegation: its decoding bounds its size, and here its bounds are checked against the memory.
 
 use super::gathering::{Failure, Plan as Way};
-use super::planned::{planned, planned_to_pack};
+use super::planned::{planned, planned_to_pack, whole};
 use crate::model::envelope::frame::{self, Header};
 use crate::model::nocopy::selected::{self, CopyOfSelected};
-use crate::model::nocopy::{Arrived, Descriptor, Filled, Leaving, PostedMemory};
+use crate::model::nocopy::{Arrived, Descriptor, EagerBytes, Filled, Leaving, PostedMemory};
 use crate::node::Node;
 use crate::node::lending::transfers::Status;
 use chare_layout::{LayoutError, Plan, Raw};
@@ -28,15 +28,31 @@ pub(crate) fn packed(node: &Node, leaving: Leaving) -> Leaving {
     Leaving { memory: packed_memory(node, &memory, &layout), layout: None, release, terms, is_copy }
 }
 
+/// What a layout, which was checked against the memory, selects of it, or all of it: to be written into a message.
+pub(crate) fn eager(node: &Node, memory: Memory, layout: Option<&Arc<Raw>>) -> EagerBytes {
+    let bytes = match layout {
+        None => EagerBytes::whole(memory),
+        Some(layout) => {
+            node.outside.packed.add_shared(1);
+            EagerBytes::gathered(memory, planned_to_pack(layout).unwrap_or_else(never))
+        }
+    };
+    node.outside.count_copy(bytes.len());
+    bytes
+}
+
 /// What a layout, which was checked against the memory, selects of it: packed into memory of the runtime.
 pub(crate) fn packed_memory(node: &Node, memory: &Memory, layout: &Arc<Raw>) -> Memory {
     let mut packed = node.network.allocate(layout.bytes() as usize);
     let plan = planned_to_pack(layout);
-    plan.and_then(|plan| selected::copy(&plan, memory, &mut packed))
-        .unwrap_or_else(|error| unreachable!("the layout was checked against its buffer: {error}"));
+    plan.and_then(|plan| selected::copy(&plan, memory, &mut packed)).unwrap_or_else(never);
     node.outside.count_copy(packed.len());
     node.outside.packed.add_shared(1);
     packed.freeze()
+}
+
+fn never<T>(error: LayoutError) -> T {
+    unreachable!("the layout was checked against its buffer: {error}")
 }
 
 /// Takes in the layout of lent memory that came from `source`, if there is one: finds what is said by a digest, and tells the owner of the
@@ -76,12 +92,14 @@ impl Source {
         given: Option<PostedMemory>,
         after: impl FnOnce(&Arc<Node>) + Send + 'static,
     ) -> Result<Way<Arrived>, String> {
-        let plan = self.plan_to(given.as_ref())?.filter(|plan| plan.bytes() >= LONG_BYTES_MIN as u64);
-        let Some(plan) = plan else {
-            let arrived = self.land(node, given)?;
-            drop(self);
-            after(node);
-            return Ok(Way::Ready(arrived));
+        let plan = match self.plan_to(given.as_ref())? {
+            Some(plan) if plan.bytes() >= LONG_BYTES_MIN as u64 => plan,
+            plan => {
+                let arrived = self.land_by(plan.as_deref(), node, given)?;
+                drop(self);
+                after(node);
+                return Ok(Way::Ready(arrived));
+            }
         };
         let (into, landed) = target(node, &plan, given)?;
         let copy = CopyOfSelected::new(&plan, self.memory, into).map_err(in_words)?;
@@ -101,11 +119,20 @@ impl Source {
     /// # Errors
     /// A layout that selects what is not there, and lengths that there is no memory for, in words.
     pub(super) fn land(&self, node: &Node, given: Option<PostedMemory>) -> Result<Arrived, String> {
-        match (self.plan_to(given.as_ref())?, given) {
+        self.land_by(self.plan_to(given.as_ref())?.as_deref(), node, given)
+    }
+
+    fn land_by(
+        &self,
+        plan: Option<&Plan>,
+        node: &Node,
+        given: Option<PostedMemory>,
+    ) -> Result<Arrived, String> {
+        match (plan, given) {
             (Some(plan), given) => {
-                let (mut into, landed) = target(node, &plan, given)?;
-                selected::copy(&plan, &self.memory, &mut into).map_err(in_words)?;
-                count_step(node, &plan);
+                let (mut into, landed) = target(node, plan, given)?;
+                selected::copy(plan, &self.memory, &mut into).map_err(in_words)?;
+                count_step(node, plan);
                 Ok(landed(into))
             }
             (None, Some(PostedMemory { mut memory, bytes, layout })) => {
@@ -121,7 +148,7 @@ impl Source {
 
     /// The plan of the copy, where a layout on either side asks for one.
     fn plan_to(&self, given: Option<&PostedMemory>) -> Result<Option<Arc<Plan>>, String> {
-        let whole = |len: usize| Raw::bytes_of(len as u64).map(Arc::new).map_err(in_words);
+        let whole = |len: usize| whole(len as u64).map_err(in_words);
         let to = given.and_then(|given| given.layout.clone());
         if self.layout.is_none() && to.is_none() {
             return Ok(None);

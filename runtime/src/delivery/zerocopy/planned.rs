@@ -11,6 +11,24 @@ const PLANNED_INDICES: u64 = 64;
 thread_local! {
     /// Plans that this thread made last.
     static PLANS: RefCell<Recent<[Arc<Raw>; 2], Arc<Plan>>> = const { RefCell::new(Recent::new()) };
+
+    /// Layouts of one piece of memory, by its bytes, so that the pairs of `PLANS` are found by their addresses.
+    static WHOLE: RefCell<Recent<u64, Arc<Raw>>> = const { RefCell::new(Recent::new()) };
+}
+
+/// The layout of so many bytes in one piece.
+///
+/// # Errors
+/// More bytes than memory has.
+pub(super) fn whole(bytes: u64) -> Result<Arc<Raw>, LayoutError> {
+    WHOLE.with_borrow_mut(|layouts| {
+        if let Some(known) = layouts.find(|known| *known == bytes) {
+            return Ok(known);
+        }
+        let layout = Arc::new(Raw::bytes_of(bytes)?);
+        layouts.keep(bytes, Arc::clone(&layout));
+        Ok(layout)
+    })
 }
 
 /// The plan from layout to layout, as far as the shorter of the two goes; where lists are short or none, the one that was made before.
@@ -30,7 +48,7 @@ pub(super) fn planned(from: &Arc<Raw>, to: &Arc<Raw>) -> Result<Arc<Plan>, Layou
 
 /// The plan from a layout to one piece of memory.
 pub(super) fn planned_to_pack(layout: &Arc<Raw>) -> Result<Arc<Plan>, LayoutError> {
-    planned(layout, &Arc::new(Raw::bytes_of(layout.bytes())?))
+    planned(layout, &whole(layout.bytes())?)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::base::allowance::Purpose;
 use crate::model::envelope::Call;
 use crate::model::error::JobError;
 use crate::model::ids::{PeId, Target};
-use crate::model::nocopy::{Descriptor, Given, Local, Nocopy, PostSink, PostSlot, Posts};
+use crate::model::nocopy::{Descriptor, Few, Given, Local, Nocopy, PostSink, PostSlot, Posts};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
 use crate::pe::Pe;
@@ -20,13 +20,13 @@ pub(crate) struct PostedCall {
     pe: PeId,
     entry: &'static EntryRegistration,
     /// Bytes at the sender, and whether they are to land on a device, by position among the posted parameters.
-    offered: Vec<(usize, bool)>,
+    offered: Few<(usize, bool)>,
     state: Mutex<State>,
 }
 
 struct State {
     /// The buffers that were given, by position among the posted parameters.
-    given: Vec<Option<Given>>,
+    given: Few<Option<Given>>,
     missing: usize,
     /// Whether a post was dropped unused.
     abandoned: bool,
@@ -42,14 +42,14 @@ const ABANDONED: &str =
 impl PostedCall {
     /// Opens a posted call for a call that is about to be handed to its post method on `pe`; returns it with the posts, which wait in it.
     pub(crate) fn open(node: &Arc<Node>, pe: PeId, call: &Call) -> (Arc<Self>, Posts) {
-        let bytes: Vec<usize> = match call.nocopy.as_deref() {
+        let bytes: Few<usize> = match call.nocopy.as_deref() {
             Some(Nocopy::Leaving(leaving)) => leaving.iter().map(Local::bytes).collect(),
             Some(Nocopy::Described(descriptors)) => descriptors.iter().map(Descriptor::bytes).collect(),
-            Some(Nocopy::Arrived(_)) | None => Vec::new(),
+            Some(Nocopy::Arrived(_)) | None => Few::new(),
         };
         let kinds = call.entry.nocopy.iter();
         let posted = kinds.zip(bytes).filter(|(kind, _)| kind.is_posted());
-        let offered: Vec<_> = posted.map(|(kind, bytes)| (bytes, kind.is_of_device())).collect();
+        let offered: Few<_> = posted.map(|(kind, bytes)| (bytes, kind.is_of_device())).collect();
         let given = offered.iter().map(|_| None).collect();
         let state =
             Mutex::new(State { given, missing: offered.len(), abandoned: false, call: None, kept_bytes: 0 });
@@ -67,7 +67,7 @@ impl PostedCall {
         &self,
         destination: Destination,
         call: Call,
-    ) -> Result<Option<(Destination, Call, Vec<Given>)>, String> {
+    ) -> Result<Option<(Destination, Call, Few<Given>)>, String> {
         let mut state = self.state.lock();
         if state.abandoned {
             return Err(ABANDONED.to_owned());
@@ -86,7 +86,7 @@ impl PostedCall {
         Ok(self.take_complete(&mut state))
     }
 
-    fn take_complete(&self, state: &mut State) -> Option<(Destination, Call, Vec<Given>)> {
+    fn take_complete(&self, state: &mut State) -> Option<(Destination, Call, Few<Given>)> {
         if state.missing > 0 {
             return None;
         }

@@ -44,8 +44,8 @@ pub(super) fn plan(
 ) -> Result<Plan<Arrived>, String> {
     match descriptor {
         Descriptor::Inline { bytes, lender } => {
-            let taken = given.as_ref().map_or(bytes.memory.len(), |given| given.bytes);
-            let arrived = Source { memory: bytes.memory, layout: None }.land(node, given)?;
+            let taken = given.as_ref().map_or(bytes.len(), |given| given.bytes);
+            let arrived = Source { memory: bytes.into_memory(), layout: None }.land(node, given)?;
             if let Some(lender) = lender {
                 send_release(node, lender, taken as u64);
             }

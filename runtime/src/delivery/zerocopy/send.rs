@@ -126,9 +126,8 @@ fn pool(node: &Node, leaving: Leaving) -> Leaving {
 pub(super) fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -> Descriptor {
     let what = (&leaving.memory, leaving.bytes());
     if is_eager(node, what, leaving.terms.registration, peer) {
-        let leaving = laid_out::packed(node, leaving);
-        node.outside.count_copy(leaving.memory.len());
-        return inline(node, kind, leaving.memory, leaving.release);
+        let Leaving { memory, layout, release, .. } = leaving;
+        return inline(node, kind, laid_out::eager(node, memory, layout.as_ref()), release);
     }
     let Some(layout) = &leaving.layout else { return lend_or_copy(node, leaving, None) };
     // A view copies nothing, so nothing is to be packed for it where it can be had. Lines are counted last: of lists, one by one.
@@ -150,7 +149,7 @@ pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving, layout: Option<LentLay
         // The entry may go on until its process ends, and what it sends must not be kept: it would take the memory that is left.
         drop(leaving);
         return Descriptor::Inline {
-            bytes: EagerBytes::new(MemoryMut::from_vec(Vec::new()).freeze(), None),
+            bytes: EagerBytes::whole(MemoryMut::from_vec(Vec::new()).freeze()),
             lender: None,
         };
     }
@@ -167,7 +166,7 @@ pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving, layout: Option<LentLay
             node.outside.count_copy(memory.len());
             // The receiver answers, as it does for lent memory.
             let lender = release.map(|release| lender(node, release));
-            Descriptor::Inline { bytes: EagerBytes::new(memory, None), lender }
+            Descriptor::Inline { bytes: EagerBytes::whole(memory), lender }
         }
     }
 }
@@ -177,12 +176,14 @@ pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving, layout: Option<LentLay
 pub(crate) fn inline(
     node: &Node,
     kind: NocopyKind,
-    memory: Memory,
+    bytes: EagerBytes,
     release: Option<Arc<Release>>,
 ) -> Descriptor {
-    let (answered, own) = if is_answered(kind, release.as_ref()) { (release, None) } else { (None, release) };
-    let lender = answered.map(|release| lender(node, release));
-    Descriptor::Inline { bytes: EagerBytes::new(memory, own), lender }
+    if is_answered(kind, release.as_ref()) {
+        let lender = release.map(|release| lender(node, release));
+        return Descriptor::Inline { bytes, lender };
+    }
+    Descriptor::Inline { bytes: bytes.until_written(release), lender: None }
 }
 
 fn lender(node: &Node, release: Arc<Release>) -> Lender {

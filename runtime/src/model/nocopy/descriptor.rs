@@ -47,7 +47,7 @@ impl Descriptor {
     /// Bytes of the argument, packed.
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Self::Inline { bytes, .. } => bytes.memory.len(),
+            Self::Inline { bytes, .. } => bytes.len(),
             Self::Lent { key, layout, .. } => selected_bytes(key, layout.as_ref()) as usize,
             Self::Device(buffer) => buffer.bytes as usize,
         }

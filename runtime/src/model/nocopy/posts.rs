@@ -8,6 +8,7 @@
 
 use super::arrived::NocopyParameter;
 use super::buffer::{BufferMut, Element};
+use super::descriptor::Few;
 use super::device::DeviceLanding;
 use super::landing::{Given, Landing};
 use super::parts::PartMut;
@@ -237,11 +238,11 @@ pub(crate) fn fits(wanted: usize, offered: usize) -> Result<(), PostRefusal> {
 }
 
 /// The posts of a call, taken in declaration order by generated code.
-pub struct Posts(std::vec::IntoIter<PostSlot>);
+pub struct Posts(smallvec::IntoIter<[PostSlot; 1]>);
 
 impl Posts {
     /// The posts of a call, in declaration order.
-    pub(crate) fn new(slots: Vec<PostSlot>) -> Self {
+    pub(crate) fn new(slots: Few<PostSlot>) -> Self {
         Self(slots.into_iter())
     }
 

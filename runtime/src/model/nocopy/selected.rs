@@ -6,8 +6,10 @@
 
 use super::buffer::Element;
 use chare_layout::{LayoutError, Pieces, Plan, Raw};
+use chare_lrts::codec::Fill;
 use chare_lrts::reach::{PIECE_BYTES, PiecewiseCopy};
 use chare_lrts::{Memory, MemoryMut};
+use std::mem::MaybeUninit;
 
 /// The selected elements in the layout's order, piece by piece; none where a piece is not whole elements, each aligned.
 pub(super) fn rows<'a, T: Element>(memory: &'a Memory, layout: &'a Raw) -> impl Iterator<Item = &'a [T]> {
@@ -36,6 +38,34 @@ pub(crate) fn copy(plan: &Plan, source: &Memory, target: &mut MemoryMut) -> Resu
     // target's, which is exclusive, from touching what is selected there; so the two share no byte.
     unsafe { plan.run(source.address(), target.address()) };
     Ok(())
+}
+
+/// What a plan to one piece of memory copies there, to be written into an encoding.
+pub(super) struct Gathered<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) source: &'a Memory,
+}
+
+impl Fill for Gathered<'_> {
+    fn bytes(&self) -> usize {
+        self.plan.bytes() as usize
+    }
+
+    /// # Panics
+    /// If the plan is for memory of other lengths, or not to one piece.
+    fn fill<'room>(&self, room: &'room mut [MaybeUninit<u8>]) -> &'room mut [u8] {
+        let len = room.len();
+        let fits = self.plan.check_bounds(self.source.len() as u64, len as u64);
+        fits.unwrap_or_else(|error| panic!("a plan for other memory: {error}"));
+        assert_eq!(self.bytes(), len, "a plan to one piece of memory fills it");
+        let target = room.as_mut_ptr().cast();
+        // SAFETY: as in `copy`, the target being borrowed exclusively. A plan writes no byte of its target twice, and as many as the room
+        // has, none of them outside: so it initialises all.
+        unsafe {
+            self.plan.run(self.source.address(), target);
+            std::slice::from_raw_parts_mut(target, len)
+        }
+    }
 }
 
 /// A copy by a plan made of the memories' layouts, in pieces that threads share.
