@@ -2,7 +2,7 @@
 
 use crate::sample;
 use crate::spread::Spread;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::process::{Command, Stdio};
 
@@ -33,12 +33,13 @@ pub fn compare(comparisons: &[Comparison], rounds: u32) -> io::Result<Vec<f64>> 
         return Ok(Vec::new());
     }
     let mut samples: BTreeMap<Side, Vec<f64>> = BTreeMap::new();
+    let mut libraries = BTreeSet::new();
     for round in 1..=rounds {
         eprint!("\rround {round} of {rounds} ");
         let mut done: Vec<Side> = Vec::new();
         for side in comparisons.iter().flat_map(|comparison| [comparison.ours, comparison.peer]) {
             if !done.contains(&side) {
-                samples.entry(side).or_default().extend(measure(side)?);
+                samples.entry(side).or_default().extend(measure(side, &mut libraries)?);
                 done.push(side);
             }
         }
@@ -54,14 +55,18 @@ pub fn compare(comparisons: &[Comparison], rounds: u32) -> io::Result<Vec<f64>> 
         println!("{name:<34} {ours:>28}   {against:<34} {peer:>28} {ratio:>7.2}");
         ratios.push(ratio);
     }
+    for library in libraries {
+        println!("measured with {library}");
+    }
     Ok(ratios)
 }
 
-/// One run of a side.
-fn measure(side: Side) -> io::Result<Vec<f64>> {
+/// One run of a side; adds the libraries that it tells.
+fn measure(side: Side, libraries: &mut BTreeSet<String>) -> io::Result<Vec<f64>> {
     let failed = |why: String| io::Error::other(format!("`{}`: {why}", side.join(" ")));
     let child = Command::new(std::env::current_exe()?).args(side).stderr(Stdio::inherit()).output()?;
     let text = String::from_utf8_lossy(&child.stdout);
+    libraries.extend(text.lines().filter_map(sample::parse_library).map(str::to_owned));
     let samples: Vec<f64> = text.lines().filter_map(sample::parse).collect();
     match (child.status.success(), samples.is_empty()) {
         (true, false) => Ok(samples),

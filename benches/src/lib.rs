@@ -21,7 +21,7 @@ pub use cache_line::{cache_line, cache_line_each_way};
 pub use comparison::{Comparison, Side, compare};
 pub use pair::{Deed, play_pair};
 pub use program::{Benchmark, code_of, run};
-pub use sample::{Batches, tell};
+pub use sample::{Batches, tell, tell_library};
 pub use seat::{processor, take_seat};
 pub use socket::{Manner, echo, socket};
 pub use spread::Spread;

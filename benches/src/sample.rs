@@ -5,6 +5,9 @@ use std::time::Duration;
 /// The beginning of a line with a sample.
 const MARK: &str = "sample_ns ";
 
+/// That of a line with the library that a side runs with.
+const LIBRARY_MARK: &str = "library ";
+
 /// The work of a side. The first batch warms up and is not told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Batches {
@@ -41,6 +44,16 @@ pub fn tell(operation_ns: f64) {
     println!("{MARK}{operation_ns}");
 }
 
+/// Tells the library that this side runs with, and its version: printed below the table.
+pub fn tell_library(name: &str) {
+    println!("{LIBRARY_MARK}{name}");
+}
+
+/// The library that a line tells, if it is such a line.
+pub(crate) fn parse_library(line: &str) -> Option<&str> {
+    line.strip_prefix(LIBRARY_MARK)
+}
+
 /// The sample that a line tells, if it is such a line.
 pub(crate) fn parse(line: &str) -> Option<f64> {
     line.strip_prefix(MARK)?.trim().parse().ok()
@@ -48,12 +61,14 @@ pub(crate) fn parse(line: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{parse, parse_library};
 
     #[test]
     fn other_lines_are_no_samples() {
         assert_eq!(parse("sample_ns 12.5"), Some(12.5));
         assert_eq!(parse("sample_ns many"), None);
         assert_eq!(parse("PE 0 sent 5"), None);
+        assert_eq!(parse_library("library Open MPI v5.0.11"), Some("Open MPI v5.0.11"));
+        assert_eq!(parse_library("sample_ns 12.5"), None);
     }
 }

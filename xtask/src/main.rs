@@ -1,5 +1,5 @@
-//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `sanitize`, `chaos`, `device`, `floors`, `fuzz`, `kernels`, `plots`, `soak`,
-//! `vm`, `aarch64`.
+//! The project's commands: `cargo xtask test`, `bench`, `book`, `setup`, `mpis`, `sanitize`, `chaos`, `device`, `floors`, `fuzz`, `kernels`, `plots`,
+//! `soak`, `vm`, `aarch64`.
 //!
 //! Each command is a list of steps (`step`); a step is one program with its arguments. All steps run, whatever became of
 //! those before them; the end is a table (`report`) and an exit code.
@@ -16,6 +16,7 @@ mod family;
 mod floors;
 mod fuzz;
 mod kernels;
+mod mpis;
 mod plots;
 #[cfg(test)]
 mod readme;
@@ -56,6 +57,8 @@ enum Command {
     Book,
     /// Install what `test` needs and this machine lacks
     Setup,
+    /// Install newer MPIs than the system's, for benchmarks to run beside
+    Mpis,
     /// Run the suites under a sanitizer
     Sanitize {
         /// Which one
@@ -97,6 +100,7 @@ fn main() -> ExitCode {
         Command::Bench { names } => bench::run(&names, &mut report),
         Command::Book => book::run(&mut report),
         Command::Setup => install(&mut report),
+        Command::Mpis => mpis::run(&mut report),
         Command::Chaos(options) => chaos::run(options, &mut report),
         Command::Device(what) => what.run(&mut report),
         Command::Fuzz(options) => fuzz::run(options, &mut report),

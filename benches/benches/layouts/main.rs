@@ -31,6 +31,8 @@ mod rows;
 mod shape;
 mod subject;
 
+#[cfg(feature = "mpi")]
+use chare_benches::launcher::Mpi;
 use chare_benches::{Benchmark, code_of};
 use shape::Shape;
 use std::process::ExitCode;
@@ -59,7 +61,9 @@ fn play(side: &str, rest: &[String]) -> Option<ExitCode> {
         ("send", [way, subject, ..]) => return messages::play(way, subject),
         ("lists", [ways, shape, ..]) => return lists::play(ways, shape),
         #[cfg(feature = "mpi")]
-        (what, [file, shape]) if file.starts_with("lib") => mpi::play(file, what, Shape::parse(shape)?),
+        (what, [mpi, shape]) if Mpi::named(mpi).is_some() => {
+            mpi::play(Mpi::named(mpi)?, what, Shape::parse(shape)?)
+        }
         ("pack", [way, shape]) => passes::play_pack(way, Shape::parse(shape)?)?,
         ("unpack", [way, shape]) => passes::play_unpack(way, Shape::parse(shape)?)?,
         ("pass", [way, from, to]) => passes::play_pass(way, Shape::parse(from)?, Shape::parse(to)?)?,

@@ -4,32 +4,25 @@
 use crate::construction;
 use crate::passes::{for_shape, measure, written};
 use crate::shape::{BLOCK, DOUBLE, FIELDS, GRID, INSIDE, PARTICLE, PAYLOAD, Shape};
-use chare_benches::{Comparison, launcher};
+use chare_benches::launcher::{MPIS, Mpi};
+use chare_benches::{Comparison, tell_library};
 use chare_mpi_sys::{Basic, Bounds, Committed, Datatype, Library, MpiError, Order, Threads};
 use std::ffi::c_int;
 use std::hint::black_box;
 use std::io;
 use std::sync::LazyLock;
 
-/// Their names, and their files, by which sides are told.
-pub(crate) const MPIS: [(&str, &str); 2] = [("Open MPI", "libmpi.so.40"), ("MPICH", "libmpich.so.12")];
-
 /// Leaves out the MPIs that this machine lacks.
 pub(crate) fn is_possible(comparison: &Comparison) -> bool {
-    static LACKING: LazyLock<Vec<&str>> = LazyLock::new(|| {
-        MPIS.iter().filter(|(name, _)| !launcher::is_here(name)).map(|(_, file)| *file).collect()
-    });
+    static LACKING: LazyLock<Vec<&str>> =
+        LazyLock::new(|| MPIS.iter().filter(|mpi| !mpi.is_here()).map(|mpi| mpi.word).collect());
     !comparison.peer.iter().any(|word| LACKING.contains(word))
 }
 
-/// The name of the MPI with this file.
-pub(crate) fn name_of(file: &str) -> Option<&'static str> {
-    MPIS.iter().find(|(_, known)| *known == file).map(|(name, _)| *name)
-}
-
 /// What an MPI does: `pack`, `unpack` or `make`, and a shape.
-pub(crate) fn play(file: &str, what: &str, shape: Shape) -> io::Result<()> {
-    let library = Library::load(&[file]).map_err(io::Error::other)?;
+pub(crate) fn play(mpi: &Mpi, what: &str, shape: Shape) -> io::Result<()> {
+    let library = Library::load(&[&mpi.library()]).map_err(io::Error::other)?;
+    tell_library(library.version());
     // SAFETY: nobody else has initialised it; there are no other threads.
     unsafe { library.init(Threads::Single) }.map_err(io::Error::other)?;
     let result = measured(library, what, shape);

@@ -1,5 +1,7 @@
 //! Rows of the table: our side and its peer, and what is moved.
 
+#[cfg(feature = "mpi")]
+use chare_benches::launcher::MPIS;
 use chare_benches::{Comparison, Side};
 use std::collections::BTreeMap;
 
@@ -70,8 +72,13 @@ pub(crate) fn all() -> Vec<Comparison> {
                 rows.push(Comparison { name, ours, against, peer: side(direction, way, shape) });
             }
             #[cfg(feature = "mpi")]
-            for (mpi, file) in crate::mpi::MPIS {
-                rows.push(Comparison { name, ours, against: mpi, peer: side(direction, file, shape) });
+            for mpi in MPIS {
+                rows.push(Comparison {
+                    name,
+                    ours,
+                    against: mpi.name,
+                    peer: side(direction, mpi.word, shape),
+                });
             }
         }
     }
@@ -86,8 +93,8 @@ pub(crate) fn all() -> Vec<Comparison> {
         rows.push(Comparison { name, ours, against, peer });
         #[cfg(feature = "mpi")]
         if let Some((_, shape)) = MPI_MAKES.iter().find(|(known, _)| *known == what) {
-            for (mpi, file) in crate::mpi::MPIS {
-                rows.push(Comparison { name, ours, against: mpi, peer: side("make", file, shape) });
+            for mpi in MPIS {
+                rows.push(Comparison { name, ours, against: mpi.name, peer: side("make", mpi.word, shape) });
             }
         }
     }

@@ -9,10 +9,12 @@
 mod ours;
 mod raw;
 
-use chare_benches::{Batches, Benchmark, Comparison, code_of, launcher};
+use chare_benches::launcher::{MPIS, Mpi, is_launched};
+use chare_benches::{Batches, Benchmark, Comparison, code_of};
 use chare_mpi_sys::Threads;
 use std::io;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 /// Samples of one run of a side. A batch takes some milliseconds.
 const BATCHES: u32 = 16;
@@ -55,29 +57,42 @@ macro_rules! comparisons {
     };
 }
 
-const COMPARISONS: &[Comparison] = comparisons! { "Open MPI" "MPICH" };
+const COMPARISONS: &[Comparison] = comparisons! { "Open MPI" "MPICH" "Open MPI 5" "MPICH 5" "Intel MPI" };
 
 /// What a side does.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a> {
+    mpi: &'a Mpi,
     what: &'a str,
     batches: Batches,
     bytes: usize,
 }
 
+/// Whether an MPI is here; says so once if not.
+fn is_here(name: &str) -> bool {
+    static HERE: LazyLock<Vec<&str>> =
+        LazyLock::new(|| MPIS.iter().filter(|mpi| mpi.is_here()).map(|mpi| mpi.name).collect());
+    HERE.contains(&name)
+}
+
 fn main() -> ExitCode {
     Benchmark::new("What the MPI backend takes, beside bare MPI", COMPARISONS)
-        .where_possible(|comparison| launcher::is_here(comparison.ours[3]))
+        .where_possible(|comparison| is_here(comparison.ours[3]))
         .run(play)
 }
 
 /// Measures as one side; `number` is how many operations make a batch.
 fn play(side: &str, number: u64, rest: &[String]) -> Option<ExitCode> {
     let [mpi, what, bytes] = rest else { return None };
-    let task =
-        Task { what, batches: Batches { operations: number, count: BATCHES }, bytes: bytes.parse().ok()? };
+    let mpi = Mpi::named(mpi)?;
+    let task = Task {
+        mpi,
+        what,
+        batches: Batches { operations: number, count: BATCHES },
+        bytes: bytes.parse().ok()?,
+    };
     let result = match side {
-        _ if !launcher::is_launched() => Err(launcher::launch(mpi)),
+        _ if !is_launched() => Err(mpi.launch()),
         "ours" => ours::play(task).map_err(io::Error::other),
         "raw" => raw::play(task, Threads::Single),
         "raw-serialized" => raw::play(task, Threads::Serialized),

@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One of the two processes.
 pub(crate) fn play(task: Task<'_>) -> Result<(), LrtsError> {
-    let mut managed = Managed::by_mpi(None, PATIENCE)?;
+    let mut managed = Managed::by_mpi(Some(&task.mpi.library()), PATIENCE)?;
     let node = managed.node();
     take_seat(processor(node.index()));
     let communicator = managed.communicator().expect("MPI says who is in the job");

@@ -2,7 +2,7 @@
 //! The peer: two processes that use MPI and nothing else.
 
 use crate::Task;
-use chare_benches::{processor, take_seat};
+use chare_benches::{processor, take_seat, tell_library};
 use chare_lrts::mpi::start;
 use chare_mpi_sys::{Communicator, MpiError, Threads};
 use std::io;
@@ -12,8 +12,11 @@ const TAG: u32 = 0;
 
 /// One of the two processes: the first sends, the second sends back, as often as the first has batches for.
 pub(crate) fn play(task: Task<'_>, threads: Threads) -> io::Result<()> {
-    let (world, _) = start::start(None, threads).map_err(io::Error::other)?;
+    let (world, _) = start::start(Some(&task.mpi.library()), threads).map_err(io::Error::other)?;
     take_seat(processor(world.rank() as usize));
+    if world.rank() == 0 {
+        tell_library(world.library().version());
+    }
     // Not zero: untouched memory would be one page of zeroes, read from the nearest cache.
     let (out, mut into) = (vec![7_u8; task.bytes], vec![7_u8; task.bytes]);
     let mut result = Ok(());

@@ -10,6 +10,8 @@ pub(crate) mod rows;
 
 use crate::BATCHES;
 use crate::subject::{Array, named};
+#[cfg(feature = "mpi")]
+use chare_benches::launcher::Mpi;
 use chare_benches::{Batches, code_of};
 use clap::ValueEnum;
 use std::io;
@@ -22,7 +24,7 @@ pub(crate) fn play(way: &str, subject: &str) -> Option<ExitCode> {
         Err(error) => return Some(code_of(Err(io::Error::other(error)))),
     };
     #[cfg(feature = "mpi")]
-    if let Some(mpi) = crate::mpi::name_of(way) {
+    if let Some(mpi) = Mpi::named(way) {
         return Some(mpi::play(mpi, subject, batches(&arrays)));
     }
     let way = player::Way::from_str(way, false).ok()?;

@@ -2,7 +2,8 @@
 //! The side of an MPI: two processes that send a subject to and fro by `MPI_Send` and `MPI_Recv` with its committed datatype.
 
 use crate::subject::{Array, Placed, Subject, named};
-use chare_benches::{Batches, code_of, launcher, processor, take_seat};
+use chare_benches::launcher::{Mpi, is_launched};
+use chare_benches::{Batches, code_of, processor, take_seat, tell_library};
 use chare_examples::ddtbench::End;
 use chare_lrts::mpi::start;
 use chare_mpi_sys::{Committed, Communicator, Datatype, MpiError, Threads};
@@ -13,13 +14,16 @@ use std::time::Instant;
 const TAG: u32 = 0;
 
 /// One of the two processes, or the launcher that starts them.
-pub(crate) fn play(mpi: &str, subject: &str, batches: Batches) -> ExitCode {
-    if !launcher::is_launched() {
-        return code_of(Err(launcher::launch(mpi)));
+pub(crate) fn play(mpi: &Mpi, subject: &str, batches: Batches) -> ExitCode {
+    if !is_launched() {
+        return code_of(Err(mpi.launch()));
     }
-    let started = start::start(None, Threads::Single).map_err(io::Error::other);
+    let started = start::start(Some(&mpi.library()), Threads::Single).map_err(io::Error::other);
     code_of(started.and_then(|(world, _)| {
         take_seat(processor(world.rank() as usize));
+        if world.rank() == 0 {
+            tell_library(world.library().version());
+        }
         let subject = named(subject).ok_or_else(|| io::Error::other("no such subject"))?;
         let result = to_and_fro(&world, &*subject, batches);
         // SAFETY: the thread that initialised it; nobody uses it any more.

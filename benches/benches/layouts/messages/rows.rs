@@ -2,6 +2,8 @@
 
 use crate::rows::{shapes, side, word};
 use chare_benches::Comparison;
+#[cfg(feature = "mpi")]
+use chare_benches::launcher::MPIS;
 
 /// Sides of ours are two processes.
 const TWO: &str = "+n 2";
@@ -23,7 +25,7 @@ pub(crate) fn beside(name: &str, subject: &str, ways: &[(&'static str, &str)]) -
     let (name, ours) = (word(name.to_owned()), side("send", "layout", &format!("{subject} {TWO}")));
     let row = |against, peer| Comparison { name, ours, against, peer };
     #[cfg(feature = "mpi")]
-    let mpis = crate::mpi::MPIS.map(|(mpi, file)| row(mpi, side("send", file, subject)));
+    let mpis = MPIS.map(|mpi| row(mpi.name, side("send", mpi.word, subject)));
     #[cfg(not(feature = "mpi"))]
     let mpis = [];
     let ways = ways.iter().map(|(against, way)| row(against, side("send", way, &format!("{subject} {TWO}"))));
