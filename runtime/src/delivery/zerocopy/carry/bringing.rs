@@ -1,0 +1,73 @@
+//! Bringing of a call's nocopy arguments into a process, once for all members that live there.
+
+use super::carried::{Carried, Whose};
+use crate::delivery::zerocopy::gathering::{Fetch, Gathering, Plan};
+use crate::delivery::zerocopy::remote_memory::{landing, release_to, view};
+use crate::model::nocopy::{Descriptor, Few, Lender, NocopyKind, Registration};
+use crate::node::Node;
+use chare_lrts::{MemoryMut, NodeId};
+use std::sync::Arc;
+
+/// An argument that is to be brought into this process.
+pub(crate) struct Wanted {
+    pub(crate) descriptor: Descriptor,
+    pub(crate) kind: NocopyKind,
+    /// The memory in which the argument must land; `None`: wherever it costs least.
+    pub(crate) into: Option<MemoryMut>,
+}
+
+/// Brings arguments into this process, once each, from the node that lends them; `then` runs at once, or when the last transfer is over.
+///
+/// # Errors
+/// Keys that name nothing and lengths that do not fit, in words.
+pub(crate) fn bring_in(
+    node: &Arc<Node>,
+    lender: NodeId,
+    what: impl FnOnce() -> String + Clone + Send + 'static,
+    wanted: Vec<Wanted>,
+    then: impl FnOnce(&Arc<Node>, Few<Carried>) + Send + 'static,
+) -> Result<(), String> {
+    let plans = wanted.into_iter().map(|wanted| plan(node, lender, wanted));
+    match Gathering::plan(plans)?.complete() {
+        Ok(carried) => then(node, carried),
+        Err(gathering) => gathering.fetch(node, what, then),
+    }
+    Ok(())
+}
+
+fn plan(
+    node: &Arc<Node>,
+    lender: NodeId,
+    Wanted { descriptor, kind, into }: Wanted,
+) -> Result<Plan<Carried>, String> {
+    let release = |token, offered| release_to(node, Lender { node: lender, token }, offered);
+    let (key, token) = match descriptor {
+        Descriptor::Inline { bytes, lender: awaiting } => {
+            let memory = bytes.land(into)?;
+            let release = awaiting.map(|awaiting| release(awaiting.token, memory.len() as u64));
+            let registration = Registration::None;
+            return Ok(Plan::Ready(Carried { memory, kind, whose: Whose::Copied, registration, release }));
+        }
+        Descriptor::Lent { key, layout: None, token } => (key, token),
+        Descriptor::Lent { key, .. } => {
+            return Err(format!(
+                "{} sends many a buffer by a layout, which goes to one receiver only",
+                key.node
+            ));
+        }
+        Descriptor::Device(_) => return Err(format!("{lender} sends many a buffer of a device")),
+    };
+    let registration = Registration::Lazily;
+    let in_place = if into.is_none() { view(node, &key)? } else { None };
+    if let Some(memory) = in_place {
+        let (whose, release) = (Whose::Mapped(key), Some(release(token, key.len)));
+        return Ok(Plan::Ready(Carried { memory, kind, whose, registration, release }));
+    }
+    let into = landing(node, &key, into)?;
+    let release = Some(release(token, key.len));
+    let arrive = Box::new(move |node: &Arc<Node>, memory: MemoryMut| {
+        node.outside.count_copy(memory.len());
+        Ok(Carried { memory: memory.freeze(), kind, whose: Whose::Copied, registration, release })
+    });
+    Ok(Plan::Fetch(Fetch { key, offset: 0, bytes: into.len(), into, arrive }))
+}

@@ -1,0 +1,101 @@
+//! Passing of a message with nocopy arguments to the nodes below this one.
+
+use super::carried::Carried;
+use crate::base::counters::Counters;
+use crate::model::envelope::frame::encode_system;
+use crate::model::ids::ServiceId;
+use crate::model::nocopy::{Descriptor, is_answered, lent_bytes};
+use crate::node::Node;
+use crate::node::credit::cost_of;
+use chare_lrts::NodeId;
+use serde::Serialize;
+
+/// A message that a node passes on to nodes below it.
+#[derive(Clone, Copy)]
+pub(crate) struct PassedOn<'a> {
+    /// The service whose message it is.
+    pub(crate) service: ServiceId,
+    pub(crate) carried: &'a [Carried],
+    /// Arguments that follow the message in its frame; they are encoded already.
+    pub(crate) tail: &'a [u8],
+    /// Whether PEs are to run the message, so that it has a cost.
+    pub(crate) is_run: bool,
+}
+
+/// Sends a message to each node below this one, in the tree below `root`: a message made of the child's descriptors, then the tail.
+/// Counts each message before it goes.
+///
+/// # Errors
+/// When the message refuses to be encoded, in words.
+pub(crate) fn pass_on<M: Serialize>(
+    node: &Node,
+    counters: &Counters,
+    root: NodeId,
+    passed: PassedOn<'_>,
+    message: impl Fn(Vec<Descriptor>) -> M,
+) -> Result<(), String> {
+    let children: Vec<NodeId> = node.topology.children(node.id, root).collect();
+    let carried = passed.carried;
+    // One frame for all children, where no child gets descriptors of its own.
+    if let Some(first) = children.first()
+        && carried
+            .iter()
+            .all(|one| one.is_eager(node, &children) && !is_answered(one.kind, one.release.as_ref()))
+    {
+        carried.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
+        let described = describe_among(node, *first, &children, carried);
+        let (frame, cost) = frame(passed, described, &message)?;
+        node.post_to_children(counters, root, &frame, cost);
+        return Ok(());
+    }
+    pass_to(node, counters, &children, passed, |_, nocopy| message(nocopy))
+}
+
+/// Sends a message to each of these nodes: a message made of the node's position and its descriptors, then the tail. Counts each message
+/// before its receiver can have processed it.
+///
+/// # Errors
+/// When a message refuses to be encoded, in words.
+pub(crate) fn pass_to<M: Serialize>(
+    node: &Node,
+    counters: &Counters,
+    children: &[NodeId],
+    passed: PassedOn<'_>,
+    message: impl Fn(usize, Vec<Descriptor>) -> M,
+) -> Result<(), String> {
+    if children.is_empty() {
+        return Ok(());
+    }
+    for one in passed.carried.iter().filter(|one| one.is_eager(node, children)) {
+        node.outside.count_copy(one.memory.len());
+    }
+    for (position, child) in children.iter().enumerate() {
+        let described = describe_among(node, *child, children, passed.carried);
+        let (frame, cost) = frame(passed, described, |nocopy| message(position, nocopy))?;
+        counters.sent.add_shared(1);
+        node.post_for(counters, *child, frame, cost);
+    }
+    Ok(())
+}
+
+/// Describes arguments to one node, the only one that the message goes to.
+pub(crate) fn describe(node: &Node, child: NodeId, carried: &[Carried]) -> Vec<Descriptor> {
+    describe_among(node, child, &[child], carried)
+}
+
+fn describe_among(node: &Node, child: NodeId, children: &[NodeId], carried: &[Carried]) -> Vec<Descriptor> {
+    carried.iter().map(|one| one.describe(node, child, one.is_eager(node, children))).collect()
+}
+
+/// A frame, and its cost if PEs are to run it.
+fn frame<M: Serialize>(
+    passed: PassedOn<'_>,
+    nocopy: Vec<Descriptor>,
+    message: impl Fn(Vec<Descriptor>) -> M,
+) -> Result<(Vec<u8>, Option<u32>), String> {
+    let lent_bytes = lent_bytes(&nocopy);
+    let mut bytes = encode_system(passed.service, &message(nocopy))?;
+    bytes.extend_from_slice(passed.tail);
+    let cost = passed.is_run.then(|| cost_of(bytes.len(), lent_bytes));
+    Ok((bytes, cost))
+}
