@@ -1,9 +1,9 @@
 //! Call options: how a call is queued at its destination, what it waits for there, and what those whom it comes to get of its buffers.
 
 use crate::model::callback::{Callback, ErasedCallback};
+use crate::model::dealing::{Dealing, PackedParts};
 use crate::model::ids::{AudienceId, BroadcastId, CollectionId, MessageId};
 use crate::model::priority::{BitVector, Priority};
-use chare_layout::RawPartition;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ struct Rare {
 }
 
 /// How each nocopy argument of a call of many is dealt out, if it is.
-type Dealt = [Option<RawPartition>];
+type Dealt = [Option<Dealing>];
 
 /// The name of a message in timelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -227,6 +227,18 @@ impl CallOptions {
         if dealt.is_some() {
             self.change_rare(|rare| rare.dealt = dealt);
         }
+        self
+    }
+
+    /// The options of the call on a node where dealt arguments, in order, consist of these parts; `None`: of all.
+    pub(crate) fn of_parts<'a>(mut self, parts: impl Iterator<Item = Option<&'a PackedParts>>) -> Self {
+        let Some(dealt) = self.dealt() else { return self };
+        let here = |(dealing, packed): (&Option<Dealing>, Option<&PackedParts>)| {
+            let dealing = dealing.as_ref()?;
+            Some(Dealing { packed: packed.cloned(), ..dealing.clone() })
+        };
+        let dealt: Arc<Dealt> = dealt.iter().zip(parts).map(here).collect();
+        self.change_rare(|rare| rare.dealt = Some(dealt));
         self
     }
 

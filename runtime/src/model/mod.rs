@@ -9,6 +9,7 @@ pub(crate) mod call_options;
 pub(crate) mod callback;
 pub(crate) mod collection;
 pub(crate) mod coordinates;
+pub(crate) mod dealing;
 pub(crate) mod envelope;
 pub(crate) mod error;
 pub(crate) mod ids;

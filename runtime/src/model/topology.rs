@@ -72,6 +72,11 @@ impl Topology {
         (first..first + self.pes_per_node).map(PeId)
     }
 
+    /// How many hosts there are.
+    pub(crate) fn hosts(&self) -> u32 {
+        self.hosts.count()
+    }
+
     /// The number of the node's host among the hosts of the job.
     pub(crate) fn host_of(&self, node: NodeId) -> u32 {
         self.hosts.place(node).host
@@ -93,6 +98,11 @@ impl Topology {
     pub(crate) fn pes_below(&self, node: NodeId, root: NodeId) -> u64 {
         let below: u64 = self.children(node, root).map(|child| self.pes_below(child, root)).sum();
         u64::from(self.pes_per_node) + below
+    }
+
+    /// Whether `node` is `above` or below it, in the tree whose root is `root`.
+    pub(crate) fn is_below(&self, node: NodeId, above: NodeId, root: NodeId) -> bool {
+        std::iter::successors(Some(node), |node| self.parent(*node, root)).any(|node| node == above)
     }
 
     /// The node above `node` in the tree whose root is `root`; `None` for the root itself.
@@ -143,6 +153,9 @@ pub(crate) mod tests {
                 while at < reached.len() {
                     let parent = reached[at];
                     for child in topology.children(parent, root) {
+                        assert!(
+                            topology.is_below(child, root, root) && !topology.is_below(parent, child, root)
+                        );
                         assert_eq!(topology.parent(child, root), Some(parent));
                         crossings += usize::from(topology.host_of(child) != topology.host_of(parent));
                         reached.push(child);

@@ -1,10 +1,10 @@
 //! Parts that all handles share: arguments taken in, registrations looked up, equality.
 
 use crate::delivery::zerocopy::{device, laid_out, send};
+use crate::model::dealing::Dealing;
 use crate::model::nocopy::{Few, Leaving, Local, Outgoing, OutgoingMemory};
 use crate::model::registry::{self, Chare, Constructor, registry};
 use crate::pe::Pe;
-use chare_layout::RawPartition;
 use std::sync::Arc;
 
 /// Two handles are equal if they reach the same chares, however their calls are queued.
@@ -58,7 +58,7 @@ pub(super) fn take_charge(nocopy: impl IntoIterator<Item = Outgoing>) -> Few<Loc
 #[derive(Default)]
 pub(super) struct ForMany {
     pub(super) nocopy: Vec<Leaving>,
-    pub(super) dealt: Option<Arc<[Option<RawPartition>]>>,
+    pub(super) dealt: Option<Arc<[Option<Dealing>]>>,
 }
 
 /// Takes charge of the nocopy arguments that go to many: what layouts select is packed here, once for all.
@@ -68,7 +68,7 @@ pub(super) struct ForMany {
 pub(super) fn take_charge_for_many(nocopy: impl IntoIterator<Item = Outgoing>) -> ForMany {
     let host = |outgoing: Outgoing| outgoing.expect_host("a call of many");
     let mut outgoing: Vec<OutgoingMemory> = nocopy.into_iter().map(host).collect();
-    let dealt: Vec<_> = outgoing.iter_mut().map(|one| one.dealt.take()).collect();
+    let dealt: Vec<_> = outgoing.iter_mut().map(|one| one.dealt.take().map(Dealing::from)).collect();
     let dealt = dealt.iter().any(Option::is_some).then(|| dealt.into());
     let nocopy = Pe::current(|pe| {
         let leaving = outgoing.into_iter().map(|one| send::take_charge(&pe.node, one));

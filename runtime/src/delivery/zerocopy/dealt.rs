@@ -1,13 +1,18 @@
-//! Dealt arguments: of a nocopy argument of many, the part that a member gets by its index.
+//! Dealt arguments: of a nocopy argument of many, the part that a member gets by its index, and the parts that a node needs.
+//!
+//! 1. When the call has come to a member, and not before, the member's part is taken by its index.
+//! 2. A node that reads the memory in place has all parts. Any other is sent those of the members on it and below it in the tree, packed, if
+//!    the caller knows where the members are: those of a collection that does not grow live at their homes.
 //!
 //! A partition from another node is an allegation: its decoding has checked that its parts share nothing; here their bounds are checked
 //! against the memory.
 
 use crate::model::call_options::CallOptions;
-use crate::model::ids::Target;
+use crate::model::dealing::{Dealing, Parts};
+use crate::model::ids::{CollectionId, PeId, Target};
 use crate::model::nocopy::{Leaving, Local};
 use crate::pe::Pe;
-use chare_layout::{Raw, RawPartition};
+use chare_layout::Raw;
 use std::sync::Arc;
 
 /// The nocopy arguments of a call of many for one of them.
@@ -21,15 +26,31 @@ pub(crate) fn for_member<N: FromIterator<Local>>(
     member: Target,
 ) -> Result<N, String> {
     let Some(dealt) = options.dealt() else { return Ok(nocopy.iter().cloned().map(Local::from).collect()) };
-    let deal = |(leaving, partition): (&Leaving, &Option<RawPartition>)| match partition {
-        Some(partition) => take(leaving, part_of(pe, partition, member)?).map(Local::from),
+    let deal = |(leaving, dealing): (&Leaving, &Option<Dealing>)| match dealing {
+        Some(dealing) => take(leaving, part_of(pe, dealing, member)?).map(Local::from),
         None => Ok(leaving.clone().into()),
     };
     nocopy.iter().zip(dealt).map(deal).collect()
 }
 
+/// The nodes that need the parts of an argument that goes to all members of a collection; `None` if it is not dealt out, or the caller does
+/// not know.
+pub(crate) fn parts(pe: &Pe, collection: CollectionId, dealing: Option<&Dealing>) -> Option<Parts> {
+    let partition = &dealing?.partition;
+    let places = pe.places.borrow();
+    let info = &places.collection(collection)?.info;
+    let mut nodes = Vec::new();
+    for pe in (0..info.topology.pes()).map(PeId).filter(|_| !info.grows()) {
+        let node = info.topology.node_of(pe);
+        let numbers = info.members_on(pe).into_iter().filter_map(info.chare.index.place);
+        nodes.extend(numbers.filter_map(|place| Some((partition.number_of(&place)?, node))));
+    }
+    nodes.sort_unstable();
+    (!info.grows()).then(|| Parts::All(partition.clone(), nodes.into()))
+}
+
 /// The part that a member gets by its index.
-fn part_of(pe: &Pe, partition: &RawPartition, member: Target) -> Result<Raw, String> {
+fn part_of(pe: &Pe, dealing: &Dealing, member: Target) -> Result<Raw, String> {
     let chare = match member {
         Target::Member(collection, index) => {
             let places = pe.places.borrow();
@@ -38,10 +59,12 @@ fn part_of(pe: &Pe, partition: &RawPartition, member: Target) -> Result<Raw, Str
         Target::Chare(_) => None,
     };
     let place = chare.and_then(|(indices, index)| (indices.place)(index));
-    let number = place.and_then(|place| partition.number_of(&place));
-    number.and_then(|number| partition.part(number)).ok_or_else(|| {
+    place.and_then(|place| dealing.part_at(&place)).ok_or_else(|| {
         let who = chare.map_or_else(|| format!("{member:?}"), |(indices, index)| indices.show(index));
-        format!("a buffer is dealt out in {} parts, none of which is that of member {who}", partition.len())
+        format!(
+            "a buffer is dealt out in {} parts, none of which is that of member {who}",
+            dealing.partition.len()
+        )
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::eager::EagerBytes;
 use crate::base::recent::Recent;
+use crate::model::dealing::PackedParts;
 use chare_layout::{LayoutError, Raw};
 use chare_lrts::{NodeId, RegionKey, Token};
 use serde::de::{Error, Visitor};
@@ -54,9 +55,28 @@ impl Descriptor {
     }
 }
 
+/// An argument of many between processes.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct CarriedDescriptor {
+    pub(crate) descriptor: Descriptor,
+    /// The parts that it consists of, if it is not the whole argument.
+    pub(crate) parts: Option<PackedParts>,
+}
+
+impl From<Descriptor> for CarriedDescriptor {
+    fn from(descriptor: Descriptor) -> Self {
+        Self { descriptor, parts: None }
+    }
+}
+
+/// As [`lent_bytes`], of arguments of many.
+pub(crate) fn carried_bytes(carried: &[CarriedDescriptor]) -> u64 {
+    lent_bytes(carried.iter().map(|one| &one.descriptor))
+}
+
 /// The bytes of nocopy arguments that have to be fetched, or read where they are lent.
-pub(crate) fn lent_bytes(descriptors: &[Descriptor]) -> u64 {
-    let lent = descriptors.iter().filter_map(|descriptor| match descriptor {
+pub(crate) fn lent_bytes<'a>(descriptors: impl IntoIterator<Item = &'a Descriptor>) -> u64 {
+    let lent = descriptors.into_iter().filter_map(|descriptor| match descriptor {
         Descriptor::Lent { key, layout, .. } => Some(selected_bytes(key, layout.as_ref())),
         Descriptor::Inline { .. } | Descriptor::Device(_) => None,
     });

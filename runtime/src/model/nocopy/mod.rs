@@ -39,7 +39,10 @@ pub(crate) use arrived::{Arrived, Filled};
 pub(crate) use buffer::lend_vector;
 pub use buffer::{Buffer, BufferMut, Element};
 pub use completion::Completion;
-pub(crate) use descriptor::{Descriptor, DeviceDescriptor, Few, Lender, LentLayout, ToldLayout, lent_bytes};
+pub(crate) use descriptor::{
+    CarriedDescriptor, Descriptor, DeviceDescriptor, Few, Lender, LentLayout, ToldLayout, carried_bytes,
+    lent_bytes,
+};
 pub(crate) use device::{
     DeviceFilled, DeviceFrame, GivenMemory, LeavingDevice, MappedDevice, OutgoingDevice, PostedDevice,
     RemoteDevice,

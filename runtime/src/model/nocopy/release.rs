@@ -39,6 +39,16 @@ impl Release {
         Arc::new(Self { is_awaited, taken: AtomicU64::new(offered), run: Some(Box::new(run)) })
     }
 
+    /// A release of memory that holds `bytes` of what this one releases: it notes what the receivers of that took, if it was not all of it.
+    pub(crate) fn of_part(self: &Arc<Self>, bytes: u64) -> Arc<Self> {
+        let whole = Arc::clone(self);
+        Self::new(bytes, self.is_awaited, move |taken| {
+            if taken < bytes {
+                whole.take(taken);
+            }
+        })
+    }
+
     /// Notes that a receiver took only the first `bytes`.
     pub(crate) fn take(&self, bytes: u64) {
         self.taken.fetch_min(bytes, Ordering::Relaxed);

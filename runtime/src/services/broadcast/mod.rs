@@ -17,11 +17,12 @@ pub(crate) use message::{Broadcast, ID};
 use crate::base::typed_box::TypedBox;
 use crate::delivery::outbox;
 use crate::delivery::zerocopy::carry::{self, Carried, Wanted};
+use crate::delivery::zerocopy::dealt;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Envelope, opened};
 use crate::model::ids::{BroadcastId, CollectionId, EntryId, NodeId, PeId};
-use crate::model::nocopy::{Descriptor, Leaving, lent_bytes};
+use crate::model::nocopy::{CarriedDescriptor, Leaving, carried_bytes};
 use crate::model::registry::{EntryRegistration, check_count, find_entry};
 use crate::node::backpressure::hold_back;
 use crate::node::credit::{Cost, cost_of};
@@ -68,7 +69,7 @@ struct BroadcastFrame {
     root: NodeId,
     call: CallOfAll,
     /// Memory lent by the node that sent the frame, whichever node owns it.
-    nocopy: Vec<Descriptor>,
+    nocopy: Vec<CarriedDescriptor>,
 }
 
 /// The broadcasts that this PE has called, counted for each collection that may grow.
@@ -94,8 +95,13 @@ pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
     pe.depart_to_each((0..pe.node.topology.pes()).map(PeId), &mut options);
     let call = CallOfAll { collection, entry: entry.id, options, reference };
     let kinds = entry.nocopy.iter().copied();
-    let carried: Vec<Carried> =
+    let mut carried: Vec<Carried> =
         kinds.zip(nocopy).map(|(kind, leaving)| Carried::sent(kind, leaving.clone())).collect();
+    if let Some(dealt) = call.options.dealt() {
+        for (one, dealing) in carried.iter_mut().zip(dealt).filter(|(one, _)| one.is_copied(&pe.node)) {
+            one.deal(dealt::parts(pe, collection, dealing.as_ref()));
+        }
+    }
     let told = |nocopy| BroadcastFrame { root: pe.node.id, call: call.clone(), nocopy };
     tree::tell_nodes(
         pe,
@@ -126,7 +132,7 @@ fn arrive(node: &Arc<Node>, Arrival { source, frame, said }: Arrival<'_>) -> Res
     tree::check_root(node, root)?;
     let entry = find_entry(call.entry)?;
     check_count(nocopy.len(), entry)?;
-    let cost = node.charge(source, cost_of(frame.len(), lent_bytes(&nocopy)))?;
+    let cost = node.charge(source, cost_of(frame.len(), carried_bytes(&nocopy)))?;
     let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
     let arriving = Arriving { call, entry, arguments, cost };
     if !nocopy.is_empty() {
@@ -152,7 +158,7 @@ fn bring_in(
     node: &Arc<Node>,
     root: NodeId,
     arriving: Arriving,
-    nocopy: Vec<Descriptor>,
+    nocopy: Vec<CarriedDescriptor>,
     rest: &[u8],
 ) -> Result<(), String> {
     let encoded = rest.to_vec();
@@ -174,6 +180,7 @@ fn bring_in(
 fn tell_members(node: &Node, arriving: &Arriving, carried: &[Carried]) {
     let Arriving { call, entry, arguments, cost } = arriving;
     let nocopy: Vec<Leaving> = carried.iter().map(Carried::for_member).collect();
+    let options = call.options.clone().of_parts(carried.iter().map(Carried::packed_parts));
     for (pe, cost) in node.pes().zip(cost.split(node.topology.pes_per_node())) {
         node.outside.sent.add_shared(1);
         let broadcast = Broadcast {
@@ -183,7 +190,7 @@ fn tell_members(node: &Node, arriving: &Arriving, carried: &[Carried]) {
             nocopy: nocopy.clone(),
             reference: call.reference,
         };
-        node.deliver(pe, Work::Message(Envelope::system(call.options.clone(), broadcast), cost));
+        node.deliver(pe, Work::Message(Envelope::system(options.clone(), broadcast), cost));
     }
 }
 

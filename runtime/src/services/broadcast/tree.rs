@@ -6,7 +6,7 @@ use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Envelope, SystemMessage};
 use crate::model::error::JobError;
 use crate::model::ids::{NodeId, ServiceId};
-use crate::model::nocopy::Descriptor;
+use crate::model::nocopy::CarriedDescriptor;
 use crate::node::Node;
 use crate::pe::Pe;
 use serde::Serialize;
@@ -36,7 +36,7 @@ pub(crate) fn tell_nodes<M: Serialize>(
     pe: &Pe,
     telling: TreeMessage<'_>,
     arguments: &Arguments,
-    message: impl Fn(Vec<Descriptor>) -> M,
+    message: impl Fn(Vec<CarriedDescriptor>) -> M,
 ) {
     let node = &pe.node;
     if node.topology.nodes() == 1 {
@@ -59,7 +59,7 @@ pub(crate) fn tell_children<M: Serialize>(
     root: NodeId,
     telling: TreeMessage<'_>,
     tail: &[u8],
-    message: impl Fn(Vec<Descriptor>) -> M,
+    message: impl Fn(Vec<CarriedDescriptor>) -> M,
 ) {
     if let Err(cause) = carry::pass_on(node, &node.outside, root, telling.with_tail(tail), message) {
         let (what, pe) = ("passing on a broadcast".to_owned(), node.topology.pe(node.id, 0));

@@ -17,7 +17,7 @@ mod vectors;
 use crate::delivery::zerocopy::carry;
 use crate::model::error::JobError;
 use crate::model::ids::{NodeId, ServiceId};
-use crate::model::nocopy::Descriptor;
+use crate::model::nocopy::CarriedDescriptor;
 use crate::node::{Arrival, Node, NodeService};
 use crate::pe::Service;
 use crate::services::broadcast::tree::{self, TreeMessage};
@@ -50,7 +50,7 @@ pub(crate) fn values(node: &Node) -> &ReadonlyValues {
 struct ReadonlyFrame {
     root: NodeId,
     /// Descriptors of the large parts, which are lent by the node that sent the frame.
-    nocopy: Vec<Descriptor>,
+    nocopy: Vec<CarriedDescriptor>,
 }
 
 /// From the main node: tells all nodes the readonly values, and that entries may run, unless they know.

@@ -5,7 +5,7 @@
 use super::vectors::{self, Shared};
 use crate::delivery::zerocopy::carry::{Carried, Wanted};
 use crate::model::arguments::Message;
-use crate::model::nocopy::{Descriptor, Leaving, NocopyKind};
+use crate::model::nocopy::{CarriedDescriptor, Leaving, NocopyKind};
 use chare_lrts::Memory;
 use chare_lrts::codec::{self, CodecError};
 use parking_lot::Mutex;
@@ -233,7 +233,7 @@ impl Arriving {
     /// When the bytes are no such values or the descriptors are not theirs, in words.
     pub(crate) fn announced(
         bytes: &[u8],
-        descriptors: Vec<Descriptor>,
+        descriptors: Vec<CarriedDescriptor>,
     ) -> Result<(Self, Vec<Wanted>), String> {
         let told: BTreeMap<String, ValueFrame> = codec::decode(bytes).map_err(|error| error.to_string())?;
         let mut descriptors = descriptors.into_iter();
@@ -243,7 +243,7 @@ impl Arriving {
             match value {
                 ValueFrame::Vector => {
                     let descriptor = descriptors.next().ok_or_else(missing)?;
-                    let bytes = descriptor.bytes();
+                    let bytes = descriptor.descriptor.bytes();
                     let into = vectors::named(name).and_then(|vector| (vector.allocate)(bytes));
                     let none = || format!("{bytes} bytes are no `{name}`, or there is no memory for them");
                     let into = Some(into.ok_or_else(none)?);

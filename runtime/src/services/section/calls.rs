@@ -4,7 +4,7 @@ use crate::delivery::zerocopy::carry::Carried;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::ids::{EntryId, PeId, SectionId, Target};
-use crate::model::nocopy::{Descriptor, Leaving};
+use crate::model::nocopy::{CarriedDescriptor, Leaving};
 use crate::model::registry::EntryRegistration;
 use serde::{Deserialize, Serialize};
 
@@ -56,5 +56,5 @@ pub(super) struct CallFrame {
     pub(super) call: CallOfSection,
     pub(super) leg: Leg,
     /// Memory lent by the node that sent the frame, whichever node owns it.
-    pub(super) nocopy: Vec<Descriptor>,
+    pub(super) nocopy: Vec<CarriedDescriptor>,
 }

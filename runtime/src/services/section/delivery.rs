@@ -10,7 +10,7 @@ use crate::delivery::zerocopy::{dealt, describing};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Call, Envelope};
 use crate::model::ids::{PeId, Target};
-use crate::model::nocopy::{Few, Local, Nocopy};
+use crate::model::nocopy::{CarriedDescriptor, Few, Local, Nocopy};
 use crate::node::Node;
 use crate::pe::Pe;
 use crate::pe::early::Missing;
@@ -74,6 +74,7 @@ fn describe(node: &Node, to: PeId, options: CallOptions, multicast: Multicast) -
         entry.nocopy,
         Nocopy::Leaving(nocopy.into_iter().map(Local::from).collect()),
     );
+    let nocopy = nocopy.into_iter().map(CarriedDescriptor::from).collect();
     SectionMessage::Frame(CallFrame { call, leg, nocopy }, entry, arguments)
 }
 

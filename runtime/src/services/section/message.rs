@@ -8,7 +8,7 @@ use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Envelope, SystemMessage};
 use crate::model::ids::{PeId, SectionId, ServiceId};
-use crate::model::nocopy::{Leaving, lent_bytes};
+use crate::model::nocopy::{Leaving, carried_bytes};
 use crate::model::registry::EntryRegistration;
 use crate::pe::Pe;
 use chare_lrts::codec::{CodecError, Writer};
@@ -75,7 +75,7 @@ impl SystemMessage for SectionMessage {
 
     fn lent_bytes(&self) -> u64 {
         match self {
-            Self::Frame(frame, ..) => lent_bytes(&frame.nocopy),
+            Self::Frame(frame, ..) => carried_bytes(&frame.nocopy),
             _ => 0,
         }
     }

@@ -13,7 +13,7 @@ use crate::model::call_options::CallOptions;
 use crate::model::envelope::Envelope;
 use crate::model::error::JobError;
 use crate::model::ids::{NodeId, PeId};
-use crate::model::nocopy::lent_bytes;
+use crate::model::nocopy::carried_bytes;
 use crate::model::registry::{EntryRegistration, check_count, find_entry};
 use crate::node::backpressure::hold_back;
 use crate::node::credit::cost_of;
@@ -166,7 +166,7 @@ pub(super) fn arrive(
     CallFrame { call, leg, nocopy }: CallFrame,
     rest: &[u8],
 ) -> Result<(), String> {
-    let cost = node.charge(source, cost_of(frame.len(), lent_bytes(&nocopy)))?;
+    let cost = node.charge(source, cost_of(frame.len(), carried_bytes(&nocopy)))?;
     let entry = find_entry(call.entry)?;
     check_count(nocopy.len(), entry)?;
     let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;

@@ -3,14 +3,15 @@
 use super::carried::{Carried, Whose};
 use crate::delivery::zerocopy::gathering::{Fetch, Gathering, Plan};
 use crate::delivery::zerocopy::remote_memory::{landing, release_to, view};
-use crate::model::nocopy::{Descriptor, Few, Lender, NocopyKind, Registration};
+use crate::model::dealing::Parts;
+use crate::model::nocopy::{CarriedDescriptor, Descriptor, Few, Lender, NocopyKind, Registration};
 use crate::node::Node;
 use chare_lrts::{MemoryMut, NodeId};
 use std::sync::Arc;
 
 /// An argument that is to be brought into this process.
 pub(crate) struct Wanted {
-    pub(crate) descriptor: Descriptor,
+    pub(crate) descriptor: CarriedDescriptor,
     pub(crate) kind: NocopyKind,
     /// The memory in which the argument must land; `None`: wherever it costs least.
     pub(crate) into: Option<MemoryMut>,
@@ -41,12 +42,23 @@ fn plan(
     Wanted { descriptor, kind, into }: Wanted,
 ) -> Result<Plan<Carried>, String> {
     let release = |token, offered| release_to(node, Lender { node: lender, token }, offered);
+    let CarriedDescriptor { descriptor, parts } = descriptor;
+    let bytes = descriptor.bytes() as u64;
+    parts.as_ref().map_or(Ok(()), |parts| parts.check(bytes))?;
+    let parts = parts.map(Parts::Packed);
     let (key, token) = match descriptor {
         Descriptor::Inline { bytes, lender: awaiting } => {
             let memory = bytes.land(into)?;
             let release = awaiting.map(|awaiting| release(awaiting.token, memory.len() as u64));
             let registration = Registration::None;
-            return Ok(Plan::Ready(Carried { memory, kind, whose: Whose::Copied, registration, release }));
+            return Ok(Plan::Ready(Carried {
+                memory,
+                kind,
+                whose: Whose::Copied,
+                registration,
+                release,
+                parts,
+            }));
         }
         Descriptor::Lent { key, layout: None, token } => (key, token),
         Descriptor::Lent { key, .. } => {
@@ -61,13 +73,13 @@ fn plan(
     let in_place = if into.is_none() { view(node, &key)? } else { None };
     if let Some(memory) = in_place {
         let (whose, release) = (Whose::Mapped(key), Some(release(token, key.len)));
-        return Ok(Plan::Ready(Carried { memory, kind, whose, registration, release }));
+        return Ok(Plan::Ready(Carried { memory, kind, whose, registration, release, parts }));
     }
     let into = landing(node, &key, into)?;
     let release = Some(release(token, key.len));
     let arrive = Box::new(move |node: &Arc<Node>, memory: MemoryMut| {
         node.outside.count_copy(memory.len());
-        Ok(Carried { memory: memory.freeze(), kind, whose: Whose::Copied, registration, release })
+        Ok(Carried { memory: memory.freeze(), kind, whose: Whose::Copied, registration, release, parts })
     });
     Ok(Plan::Fetch(Fetch { key, offset: 0, bytes: into.len(), into, arrive }))
 }

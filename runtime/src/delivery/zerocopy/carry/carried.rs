@@ -1,7 +1,8 @@
 //! Carried arguments: nocopy arguments of a call of many, as one process holds them.
 
 use crate::delivery::zerocopy::send::{inline, is_eager, lend_or_copy};
-use crate::model::nocopy::{Descriptor, EagerBytes, Leaving, NocopyKind, Registration, Release};
+use crate::model::dealing::Parts;
+use crate::model::nocopy::{Descriptor, EagerBytes, Leaving, NocopyKind, Registration, Release, is_answered};
 use crate::node::Node;
 use chare_lrts::{Memory, NodeId, RegionKey};
 use std::sync::Arc;
@@ -15,6 +16,8 @@ pub(crate) struct Carried {
     pub(super) registration: Registration,
     /// Tells the node that lent the argument to this process that the argument is no longer needed.
     pub(super) release: Option<Arc<Release>>,
+    /// The parts that are here of an argument that is dealt out, if it is known who needs which.
+    pub(super) parts: Option<Parts>,
 }
 
 /// The owner of an argument's memory.
@@ -31,7 +34,7 @@ impl Carried {
     /// An argument as the sender gave it, packed.
     pub(crate) fn sent(kind: NocopyKind, Leaving { memory, layout, release, terms, .. }: Leaving) -> Self {
         debug_assert!(layout.is_none(), "what many receive is packed once");
-        Self { memory, kind, whose: Whose::Sent, registration: terms.registration, release }
+        Self { memory, kind, whose: Whose::Sent, registration: terms.registration, release, parts: None }
     }
 
     /// Bytes that this process keeps because another process sent them.
@@ -53,6 +56,13 @@ impl Carried {
         let release = if own_copy { None } else { self.release.clone() };
         let is_copy = matches!(self.whose, Whose::Copied);
         Leaving { is_copy, ..Leaving::plain(self.memory.clone(), release) }
+    }
+
+    /// Whether all these nodes are told of it in the same words: by its bytes, without an answer.
+    pub(super) fn goes_alike(&self, node: &Node, children: &[NodeId]) -> bool {
+        self.parts.is_none()
+            && self.is_eager(node, children)
+            && !is_answered(self.kind, self.release.as_ref())
     }
 
     pub(super) fn is_eager(&self, node: &Node, children: &[NodeId]) -> bool {

@@ -16,12 +16,14 @@
 //!    `Released`; a node that reads in place sends it only after its members have let go as well. So the sender's completion comes once,
 //!    when every process has the data.
 //! 4. A member receives a [`Leaving`], as from a sender in its own process: the rest of the argument's way is that of a call.
+//! 5. A node that cannot map an argument which is dealt out is sent the parts that it and the nodes below it need: see `parts.rs`.
 //!
 //! The broadcast of a section differs only in its tree and in its list of members: see [`pass_to`]. A member that has moved away is
 //! reached by forwarding its call, whose [`Leaving`] is then described anew.
 
 mod bringing;
 mod carried;
+mod parts;
 mod passing;
 
 pub(crate) use bringing::{Wanted, bring_in};

@@ -4,7 +4,7 @@ use super::carried::Carried;
 use crate::base::counters::Counters;
 use crate::model::envelope::frame::encode_system;
 use crate::model::ids::ServiceId;
-use crate::model::nocopy::{Descriptor, is_answered, lent_bytes};
+use crate::model::nocopy::{CarriedDescriptor, carried_bytes};
 use crate::node::Node;
 use crate::node::credit::cost_of;
 use chare_lrts::NodeId;
@@ -32,23 +32,22 @@ pub(crate) fn pass_on<M: Serialize>(
     counters: &Counters,
     root: NodeId,
     passed: PassedOn<'_>,
-    message: impl Fn(Vec<Descriptor>) -> M,
+    message: impl Fn(Vec<CarriedDescriptor>) -> M,
 ) -> Result<(), String> {
     let children: Vec<NodeId> = node.topology.children(node.id, root).collect();
     let carried = passed.carried;
     // One frame for all children, where no child gets descriptors of its own.
     if let Some(first) = children.first()
-        && carried
-            .iter()
-            .all(|one| one.is_eager(node, &children) && !is_answered(one.kind, one.release.as_ref()))
+        && carried.iter().all(|one| one.goes_alike(node, &children))
     {
         carried.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
-        let described = describe_among(node, *first, &children, carried);
+        let described = describe_among(node, *first, &children, carried, |_| true);
         let (frame, cost) = frame(passed, described, &message)?;
         node.post_to_children(counters, root, &frame, cost);
         return Ok(());
     }
-    pass_to(node, counters, &children, passed, |_, nocopy| message(nocopy))
+    let is_below = |position: usize, one| node.topology.is_below(one, children[position], root);
+    pass_each(node, counters, &children, passed, is_below, |_, nocopy| message(nocopy))
 }
 
 /// Sends a message to each of these nodes: a message made of the node's position and its descriptors, then the tail. Counts each message
@@ -61,16 +60,30 @@ pub(crate) fn pass_to<M: Serialize>(
     counters: &Counters,
     children: &[NodeId],
     passed: PassedOn<'_>,
-    message: impl Fn(usize, Vec<Descriptor>) -> M,
+    message: impl Fn(usize, Vec<CarriedDescriptor>) -> M,
+) -> Result<(), String> {
+    pass_each(node, counters, children, passed, |_, _| true, message)
+}
+
+/// Passes a message on; `is_below` says whether a node is reached by way of the child at a position.
+fn pass_each<M: Serialize>(
+    node: &Node,
+    counters: &Counters,
+    children: &[NodeId],
+    passed: PassedOn<'_>,
+    is_below: impl Fn(usize, NodeId) -> bool,
+    message: impl Fn(usize, Vec<CarriedDescriptor>) -> M,
 ) -> Result<(), String> {
     if children.is_empty() {
         return Ok(());
     }
-    for one in passed.carried.iter().filter(|one| one.is_eager(node, children)) {
+    let whole = passed.carried.iter().filter(|one| one.parts.is_none());
+    for one in whole.filter(|one| one.is_eager(node, children)) {
         node.outside.count_copy(one.memory.len());
     }
     for (position, child) in children.iter().enumerate() {
-        let described = describe_among(node, *child, children, passed.carried);
+        let needs = |one| is_below(position, one);
+        let described = describe_among(node, *child, children, passed.carried, needs);
         let (frame, cost) = frame(passed, described, |nocopy| message(position, nocopy))?;
         counters.sent.add_shared(1);
         node.post_for(counters, *child, frame, cost);
@@ -79,21 +92,31 @@ pub(crate) fn pass_to<M: Serialize>(
 }
 
 /// Describes arguments to one node, the only one that the message goes to.
-pub(crate) fn describe(node: &Node, child: NodeId, carried: &[Carried]) -> Vec<Descriptor> {
-    describe_among(node, child, &[child], carried)
+pub(crate) fn describe(node: &Node, child: NodeId, carried: &[Carried]) -> Vec<CarriedDescriptor> {
+    describe_among(node, child, &[child], carried, |_| true)
 }
 
-fn describe_among(node: &Node, child: NodeId, children: &[NodeId], carried: &[Carried]) -> Vec<Descriptor> {
-    carried.iter().map(|one| one.describe(node, child, one.is_eager(node, children))).collect()
+fn describe_among(
+    node: &Node,
+    child: NodeId,
+    children: &[NodeId],
+    carried: &[Carried],
+    is_below: impl Fn(NodeId) -> bool,
+) -> Vec<CarriedDescriptor> {
+    let describe = |one: &Carried| match &one.parts {
+        None => one.describe(node, child, one.is_eager(node, children)).into(),
+        Some(parts) => one.describe_parts(node, child, parts, &is_below),
+    };
+    carried.iter().map(describe).collect()
 }
 
 /// A frame, and its cost if PEs are to run it.
 fn frame<M: Serialize>(
     passed: PassedOn<'_>,
-    nocopy: Vec<Descriptor>,
-    message: impl Fn(Vec<Descriptor>) -> M,
+    nocopy: Vec<CarriedDescriptor>,
+    message: impl Fn(Vec<CarriedDescriptor>) -> M,
 ) -> Result<(Vec<u8>, Option<u32>), String> {
-    let lent_bytes = lent_bytes(&nocopy);
+    let lent_bytes = carried_bytes(&nocopy);
     let mut bytes = encode_system(passed.service, &message(nocopy))?;
     bytes.extend_from_slice(passed.tail);
     let cost = passed.is_run.then(|| cost_of(bytes.len(), lent_bytes));
