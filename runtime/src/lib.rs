@@ -98,6 +98,7 @@ mod services;
 pub use api::array_options::ArrayOptions;
 pub use api::collective::exchange::Exchange;
 pub use api::collective::gather::Gather;
+pub use api::collective::gathered::Gathered;
 pub use api::completion_detection;
 pub use api::context::{
     destroy, exit, flush_aggregated, future, my_node, my_pe, nodes, on_quiescence, path_to, pes, quiescence,

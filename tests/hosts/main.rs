@@ -94,19 +94,23 @@ fn hosts_find_their_own_addresses_and_listen_where_they_are_told() {
     assert!(clues.iter().all(|clue| outcome.complaint().contains(clue)), "{outcome:?}");
 }
 
-/// Bytes that nodes of different hosts exchanged, as all nodes count them in `+stats`; each host has `per_host` nodes.
-fn counted_between_hosts(stats: &str, per_host: u32) -> u64 {
-    let mut counted = 0;
-    for line in stats.lines().filter(|line| line.contains("; used: ")) {
-        let mut ends = line.split(" -> ").map(|end| end.trim_start_matches("node ").split(':').next());
+/// Operations and bytes that nodes of different hosts exchanged, as all nodes count them in `+stats`; each host has `per_host` nodes.
+fn counted_between_hosts(stats: &str, per_host: u32) -> (u64, u64) {
+    let (mut operations, mut bytes) = (0, 0);
+    for (path, used) in stats.lines().filter_map(|line| line.split_once("; used: ")) {
+        let mut ends = path.split(" -> ").map(|end| end.trim_start_matches("node ").split(':').next());
         let mut host = || -> Option<u32> { Some(ends.next()??.parse::<u32>().ok()? / per_host) };
         if host().expect("a node") != host().expect("another") {
-            let bytes =
-                line.split(" bytes)").filter_map(|start| start.rsplit('(').next()?.parse::<u64>().ok());
-            counted += bytes.sum::<u64>();
+            for counted in used.split(" bytes)").filter(|start| start.contains('(')) {
+                let (before, moved) = counted.rsplit_once('(').expect("operations before their bytes");
+                let number = |words: &str| words.split_whitespace().next_back()?.parse::<u64>().ok();
+                bytes += number(moved).expect("a number of bytes");
+                operations +=
+                    before.split_whitespace().rev().find_map(number).expect("a number of operations");
+            }
         }
     }
-    counted
+    (operations, bytes)
 }
 
 #[test]
@@ -118,11 +122,53 @@ fn a_broadcast_goes_to_each_other_host_once() {
         let Some(lab) = Lab::new(2) else { return };
         let program = format!("{} {BYTES} 0 +stats {options}", env!("CARGO_BIN_EXE_large_bcast"));
         let said = chare_run().pass(&arguments(&lab, 2 * PER_HOST, &program));
-        let by_nodes = counted_between_hosts(&said, PER_HOST);
+        let (_, by_nodes) = counted_between_hosts(&said, PER_HOST);
         let by_ports: u64 = (1..=2).map(|host| lab.sent_bytes(host)).sum();
         for counted in [by_nodes, by_ports] {
             let range = 2 * BYTES..2 * BYTES * 21 / 20;
             assert!(range.contains(&counted), "`{options}`: {by_nodes} and {by_ports} bytes\n{said}");
+        }
+    }
+}
+
+/// What crosses between two hosts of four nodes in one round of a collective, in operations and bytes: the difference of two runs.
+fn crossings(lab: &Lab, what: &str, options: &str) -> (u64, u64) {
+    const PER_HOST: u32 = 4;
+    const ROUNDS: u64 = 8;
+    let run = |rounds: u64| {
+        let program = format!("{} {what} --rounds {rounds} +stats {options}", env!("CARGO_BIN_EXE_crossing"));
+        counted_between_hosts(&chare_run().pass(&arguments(lab, 2 * PER_HOST, &program)), PER_HOST)
+    };
+    let (few, many) = (run(1), run(1 + ROUNDS));
+    ((many.0 - few.0) / ROUNDS, (many.1 - few.1) / ROUNDS)
+}
+
+#[test]
+fn each_host_sends_another_one_message_in_a_collective_and_each_byte_once() {
+    /// What each of the members has, one on each node; see the program.
+    const BYTES: u64 = 96 << 10;
+    // Rounds whose parts would cross in 16 messages each way, or 4, or 16 times; a message that lends needs another that says it is free.
+    for (what, parts) in [("all-to-all", 4), ("gather", 4), ("all-gather", 8), ("show", 8)] {
+        for (options, _) in fabrics() {
+            let Some(lab) = Lab::new(2) else { return };
+            let (operations, bytes) = crossings(&lab, what, options);
+            let range = parts * BYTES..parts * BYTES * 11 / 10;
+            assert!(range.contains(&bytes), "{what}, `{options}`: {operations} operations, {bytes} bytes");
+            assert!(operations <= 8, "{what}, `{options}`: {operations} operations, {bytes} bytes");
+        }
+    }
+}
+
+#[test]
+fn a_scatter_sends_a_host_what_its_members_get() {
+    /// Half of the buffer is for the other host's members.
+    const HALF_BYTES: u64 = 384 << 10;
+    for what in ["scatter-rows", "scatter-columns"] {
+        for (options, _) in fabrics() {
+            let Some(lab) = Lab::new(2) else { return };
+            let (operations, bytes) = crossings(&lab, what, options);
+            let range = HALF_BYTES..HALF_BYTES * 11 / 10;
+            assert!(range.contains(&bytes), "{what}, `{options}`: {operations} operations, {bytes} bytes");
         }
     }
 }

@@ -1,18 +1,23 @@
 //! Exchanges: every member fills a buffer with what all members have for it, in place.
 //!
-//! 1. Each member has a seat, a chare on the member's own PE where both are placed alike. The seat has the member's buffer while it is
-//!    filled.
+//! 1. Each member has a seat ([`seat`](super::seat)), a chare on the member's own PE where both are placed alike. The seat has the member's
+//!    buffer while it is filled.
 //! 2. A member that begins a round gives its seat the buffer, and calls the seat of each member with the elements for that one, its right
 //!    neighbour's first, so that not all call the same one at a time.
-//! 3. Rounds are counted by each member for itself, and a call says its round. A seat whose member has not begun that round keeps the
+//! 3. In a job of several hosts a member gives its elements to its seat instead, and the seats of a host send those of another what they have
+//!    for them in one message.
+//! 4. Rounds are counted by each member for itself, and a call says its round. A seat whose member has not begun that round keeps the
 //!    call's post until it does: so a member may be rounds ahead, and several rounds may be under way.
 
-use super::filling::{Bytes, Filling, in_bytes};
+use super::bundle::Share;
+use super::filling::{Bytes, in_bytes};
+use super::gathered::{Gathered, of_bytes};
+use super::seat::SeatProxy;
 use crate::api::array_options::ArrayOptions;
 use crate::model::nocopy::{Completion, Element, NocopyArgument};
+use crate::pe::Pe;
 use crate::prelude::*;
-use chare_layout::{Partition, RawPartition};
-use rustc_hash::FxHashMap;
+use chare_layout::Partition;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::marker::PhantomData;
@@ -87,7 +92,8 @@ impl<T: Element> Exchange<T> {
     /// The two partitions may deal out differently: what has to fit is the number of elements, and their order is that of both parts. So
     /// a matrix is transposed on its way: columns that leave one after the other land as rows.
     ///
-    /// Costs a message to each member, and a copy of each part from where it lies to where it belongs. The buffer of `from` is free when
+    /// Costs a message to each member of the host, one from host to host for all their members, and a copy of each part from where it lies
+    /// to where it belongs; parts for another host are put together before. The buffer of `from` is free when
     /// nobody reads it any more, for who kept a clone of it.
     ///
     /// Parts that do not fit end the job with an error that says so.
@@ -110,6 +116,11 @@ impl<T: Element> Exchange<T> {
             "an exchange of {members} parts for {others}: deal both out to all members"
         );
         let round = self.begin(me, into, done.into());
+        if is_over_hosts() {
+            let share = Share::Each(dealt.raw().clone());
+            self.seats.at(me).offer(round, share, Bytes::of(from));
+            return;
+        }
         for step in 1..=members as u64 {
             let other = (me + step) % members as u64;
             let part = dealt.part(other as usize).expect("a part for each");
@@ -121,8 +132,7 @@ impl<T: Element> Exchange<T> {
     /// Begins a round in which everybody gets everybody's elements: `mine` is whatever a nocopy parameter takes, and goes to all members
     /// as the argument of one call of all; `into` is filled as by [`all_to_all`](Self::all_to_all).
     ///
-    /// Who only reads what the others have needs no buffer of its own: a call of all members with a
-    /// [`ReceivedView`] shows it where it lies.
+    /// Who only reads what the others have needs no buffer of its own: see [`show_all`](Self::show_all).
     ///
     /// # Panics
     /// If the buffer's length is not the partition's.
@@ -134,7 +144,142 @@ impl<T: Element> Exchange<T> {
         done: impl Into<Completion<BufferMut<T>>>,
     ) {
         let round = self.begin(me, into, done.into());
-        self.seats.land(round, me, Bytes::of(mine));
+        if is_over_hosts() {
+            self.seats.at(me).offer(round, Share::All, Bytes::of(mine));
+        } else {
+            self.seats.land(round, me, Bytes::of(mine));
+        }
+    }
+
+    /// Begins a round in which everybody sees what everybody shows: `mine` is whatever a nocopy parameter takes, and `done` receives views
+    /// of what all members show, its own among them.
+    ///
+    /// Costs no copy within a process, nor on a host whose memory can be mapped; what other hosts show comes once for all members of this
+    /// one, in one message from each. The buffer of `mine` is free when nobody holds a view of it any more.
+    ///
+    /// ```
+    /// use chare::prelude::*;
+    /// use chare::{Exchange, Gathered};
+    ///
+    /// struct Worker {
+    ///     exchange: Exchange<u64>,
+    /// }
+    ///
+    /// #[chare(array)]
+    /// impl Worker {
+    ///     #[entry]
+    ///     fn new(exchange: Exchange<u64>) -> Self {
+    ///         Self { exchange }
+    ///     }
+    ///
+    ///     #[entry]
+    ///     fn compare(&mut self, done: Callback<u64>) {
+    ///         let me = self.this_index();
+    ///         let look = self.this_collection().at(me).look_callback();
+    ///         self.exchange.show_all(me, vec![me; 1000], look.carrying(done));
+    ///     }
+    ///
+    ///     #[entry]
+    ///     fn look(&mut self, all: Gathered<u64>, done: Callback<u64>) {
+    ///         assert_eq!(all[2].iter().max(), Some(&2));
+    ///         self.contribute(sum(all.len() as u64), done);
+    ///     }
+    /// }
+    ///
+    /// let code = chare::Job::in_process(1, 2).run(|| async {
+    ///     let workers = WorkerProxy::create(3, Exchange::create(3));
+    ///     let (seen, done) = chare::future();
+    ///     workers.compare(done);
+    ///     assert_eq!(seen.await, 9);
+    /// });
+    /// assert_eq!(code.unwrap(), 0);
+    /// ```
+    pub fn show_all(
+        &mut self,
+        me: u64,
+        mine: impl NocopyArgument<T>,
+        done: impl Into<Completion<Gathered<T>>>,
+    ) {
+        let round = self.next_round();
+        self.seats.at(me).watch(round, of_bytes(done.into()));
+        if is_over_hosts() {
+            self.seats.at(me).offer(round, Share::See, Bytes::of(mine));
+        } else {
+            self.seats.show(round, me, Bytes::of(mine));
+        }
+    }
+
+    /// Begins a round in which member `me` gets what all have, itself among them, and nobody else does: `mine` is whatever a nocopy
+    /// parameter takes, and `into` is filled with what all members give by [`gather_at`](Self::gather_at), as by
+    /// [`all_to_all`](Self::all_to_all).
+    ///
+    /// Where a [`Gather`](crate::Gather) is a message from each part, this is one from each host: the members are known here, so a host's leader knows
+    /// when all of its host have given theirs. What comes from another host is put together before.
+    ///
+    /// # Panics
+    /// If the buffer's length is not the partition's.
+    pub fn gather(
+        &mut self,
+        me: u64,
+        mine: impl NocopyArgument<T>,
+        into: (impl Into<BufferMut<T>>, &Partition<T>),
+        done: impl Into<Completion<BufferMut<T>>>,
+    ) {
+        let round = self.begin(me, into, done.into());
+        self.give(round, me, me, mine);
+    }
+
+    /// Takes part in a round in which member `root` calls [`gather`](Self::gather): as member `me`, which is another.
+    ///
+    /// ```
+    /// use chare::prelude::*;
+    /// use chare::{Exchange, Partition};
+    ///
+    /// struct Worker;
+    ///
+    /// #[chare(group)]
+    /// impl Worker {
+    ///     #[entry]
+    ///     fn new() -> Self {
+    ///         Self
+    ///     }
+    ///
+    ///     #[entry]
+    ///     fn report(&mut self, mut exchange: Exchange<u32>, done: Callback<BufferMut<u32>>) {
+    ///         let (me, parts) = (self.this_index(), chare::pes() as usize);
+    ///         if me == 0 {
+    ///             let rows = Partition::rows([parts, 2], parts).expect("a row for each");
+    ///             exchange.gather(me, vec![0; 2], (vec![9; 2 * parts], &rows), done);
+    ///         } else {
+    ///             exchange.gather_at(0, me, vec![me as u32; 2]);
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let code = chare::Job::in_process(1, 2).run(|| async {
+    ///     let (filled, done) = chare::future::<BufferMut<u32>>();
+    ///     WorkerProxy::create().report(Exchange::create(2), done);
+    ///     assert_eq!(filled.await[..], [0, 0, 1, 1]);
+    /// });
+    /// assert_eq!(code.unwrap(), 0);
+    /// ```
+    pub fn gather_at(&mut self, root: u64, me: u64, mine: impl NocopyArgument<T>) {
+        let round = self.next_round();
+        self.give(round, root, me, mine);
+    }
+
+    /// Gives one member what this one has.
+    fn give(&self, round: u64, root: u64, me: u64, mine: impl NocopyArgument<T>) {
+        if is_over_hosts() {
+            self.seats.at(me).offer(round, Share::One(root), Bytes::of(mine));
+        } else {
+            self.seats.at(root).land(round, me, Bytes::of(mine));
+        }
+    }
+
+    fn next_round(&mut self) -> u64 {
+        self.round += 1;
+        self.round - 1
     }
 
     /// Gives the member's seat the buffer of the next round.
@@ -147,12 +292,16 @@ impl<T: Element> Exchange<T> {
         let into = into.into();
         let (have, need) = (into.len(), partition.elements());
         assert!(have == need, "an exchange of {need} elements into a buffer of {have}: give one as long");
-        let round = self.round;
-        self.round += 1;
+        let round = self.next_round();
         let (into, done) = in_bytes(into, done);
         self.seats.at(me).begin(round, into, partition.raw().clone(), done);
         round
     }
+}
+
+/// Whether the members may be on several hosts.
+fn is_over_hosts() -> bool {
+    Pe::current(|pe| pe.node.topology.hosts() > 1)
 }
 
 impl<T> Clone for Exchange<T> {
@@ -164,72 +313,5 @@ impl<T> Clone for Exchange<T> {
 impl<T> fmt::Debug for Exchange<T> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Exchange({} rounds begun)", self.round)
-    }
-}
-
-/// A round at the seat of one member.
-enum Round {
-    /// The member has not begun it; calls of these members wait.
-    Early(Vec<(u64, Post<u8>)>),
-    Begun(Filling),
-}
-
-/// The place where a member's buffers are filled.
-struct Seat {
-    rounds: FxHashMap<u64, Round>,
-}
-
-#[chare(array)]
-impl Seat {
-    #[entry]
-    fn new() -> Self {
-        Self { rounds: FxHashMap::default() }
-    }
-
-    #[entry]
-    fn begin(
-        &mut self,
-        round: u64,
-        into: BufferMut<u8>,
-        partition: RawPartition,
-        done: Callback<BufferMut<u8>>,
-    ) {
-        let begun = Round::Begun(Filling::new(into, partition, done));
-        let before = self.rounds.insert(round, begun);
-        match before {
-            None => {}
-            Some(Round::Early(early)) => {
-                for (from, part) in early {
-                    self.give(round, from, part);
-                }
-            }
-            Some(Round::Begun(_)) => {
-                panic!("a member begins a round of an exchange twice: each member has a handle of its own")
-            }
-        }
-    }
-
-    #[entry]
-    fn land(&mut self, round: u64, _from: u64, #[nocopy(post)] part: Posted<u8>) {
-        if let Some(Round::Begun(filling)) = self.rounds.get_mut(&round)
-            && filling.land(part)
-        {
-            self.rounds.remove(&round);
-        }
-    }
-
-    #[post(land)]
-    fn post_land(&mut self, round: &u64, from: &u64, part: Post<u8>) {
-        match self.rounds.entry(*round).or_insert_with(|| Round::Early(Vec::new())) {
-            Round::Early(early) => early.push((*from, part)),
-            Round::Begun(_) => self.give(*round, *from, part),
-        }
-    }
-
-    fn give(&mut self, round: u64, from: u64, part: Post<u8>) {
-        if let Some(Round::Begun(filling)) = self.rounds.get_mut(&round) {
-            let posted = filling.post(&[from], part);
-            posted.unwrap_or_else(|cause| panic!("member {from} has {cause} of an exchange"));
-        }
     }
 }

@@ -4,6 +4,7 @@
 //! handed on when all have landed.
 
 use crate::delivery::fire::fire;
+use crate::model::arguments::Message;
 use crate::model::nocopy::{Completion, Element, NocopyArgument, Outgoing, PartMut, Rest};
 use crate::pe::Pe;
 use crate::prelude::*;
@@ -15,13 +16,22 @@ pub(super) fn in_bytes<T: Element>(
     done: Completion<BufferMut<T>>,
 ) -> (BufferMut<u8>, Callback<BufferMut<u8>>) {
     let bytes = BufferMut::from_memory(target.into_memory());
-    let done = Callback::once(move |filled: BufferMut<u8>| {
+    let done = on_this_pe(done, |filled: BufferMut<u8>| {
         let filled = BufferMut::from_memory(filled.into_memory());
-        let filled = filled.unwrap_or_else(|_| unreachable!("it was such a buffer"));
-        let (callback, filled) = done.finish(filled);
-        Pe::current(|pe| fire(pe, callback, filled));
+        filled.unwrap_or_else(|_| unreachable!("it was such a buffer"))
     });
     (bytes.unwrap_or_else(|_| unreachable!("bytes lie anywhere")), done)
+}
+
+/// A callback on this PE that makes of what it is sent what a completion is for.
+pub(super) fn on_this_pe<V: Message, W: Message>(
+    done: Completion<W>,
+    make: impl FnOnce(V) -> W + 'static,
+) -> Callback<V> {
+    Callback::once(move |value| {
+        let (callback, value) = done.finish(make(value));
+        Pe::current(|pe| fire(pe, callback, value));
+    })
 }
 
 /// A nocopy argument as bytes.

@@ -1,5 +1,9 @@
 //! Collectives of buffers: libraries in the runtime's own language, made of calls, nocopy arguments and parts.
 
+mod bundle;
 pub(crate) mod exchange;
 mod filling;
 pub(crate) mod gather;
+pub(crate) mod gathered;
+mod hosts;
+mod seat;

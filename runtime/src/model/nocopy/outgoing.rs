@@ -330,7 +330,7 @@ pub struct OutgoingMemory {
 }
 
 impl OutgoingMemory {
-    fn new<T, P>(
+    pub(super) fn new<T, P>(
         memory: Memory,
         layout: Option<&Layout<T, P>>,
         terms: Terms,

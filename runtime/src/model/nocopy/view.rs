@@ -2,9 +2,10 @@
 
 use super::arguments::misfit;
 use super::arrived::{Arrived, ArrivedArgument, NocopyParameter};
-use super::buffer::Element;
+use super::buffer::{Buffer, Element};
 use super::kind::NocopyKind;
-use super::release::Release;
+use super::outgoing::{NocopyArgument, Outgoing, OutgoingMemory, Terms};
+use super::release::{HandBack, Release};
 use super::selected;
 use chare_layout::{Layout, LayoutError, Plan, Raw};
 use chare_lrts::{Memory, MemoryMut};
@@ -18,7 +19,8 @@ use std::sync::Arc;
 /// It costs no copy where a [`Received`](crate::Received) by a layout costs one, and each look at it costs what the layout's strides do:
 /// read it once, or take a `Received`.
 ///
-/// Keep it as long as you like. Dropping it tells the sender that its buffer is free, as for `Received`.
+/// Keep it as long as you like. Dropping it tells the sender that its buffer is free, as for `Received`. A nocopy parameter takes it, too: it
+/// is sent on as it lies, and dropped when its receivers have released it.
 ///
 /// ```
 /// use chare::layout::{Dims, Layout};
@@ -98,6 +100,35 @@ impl<T: Element> ReceivedView<T> {
         selected::copy_to(&plan, &self.memory, target)
     }
 
+    /// A view of a whole buffer.
+    pub(crate) fn of(buffer: Buffer<T>) -> Self {
+        let view = Self::new(buffer.into_memory(), None, None);
+        view.unwrap_or_else(|_| unreachable!("a buffer is whole elements"))
+    }
+
+    /// The same view of other elements.
+    ///
+    /// # Errors
+    /// What is no whole number of them, in words.
+    pub(crate) fn typed<O: Element>(self) -> Result<ReceivedView<O>, String> {
+        let Self { memory, layout, release } = self;
+        ReceivedView::new(memory, Some(Arc::clone(layout.raw())), release)
+    }
+
+    /// What a layout selects of elements that stand side by side.
+    ///
+    /// # Errors
+    /// A layout that selects what lies outside them, or no whole elements.
+    ///
+    /// # Panics
+    /// If the elements do not stand side by side.
+    pub(crate) fn only(&self, selection: Raw) -> Result<Self, LayoutError> {
+        assert!(self.layout.is_contiguous(), "a view of what is not side by side");
+        selection.check_bounds(self.layout.bytes())?;
+        let layout = Layout::from_raw(Arc::new(selection.shifted(self.layout.origin())?))?;
+        Ok(Self { memory: self.memory.clone(), layout, release: self.release.clone() })
+    }
+
     /// A view of memory in which every selected piece is whole elements, each aligned; of a packed copy where it is not.
     fn new(memory: Memory, layout: Option<Arc<Raw>>, release: Option<Arc<Release>>) -> Result<Self, String> {
         let (address, len) = (memory.address(), memory.len());
@@ -117,6 +148,14 @@ impl<T: Element> ReceivedView<T> {
         };
         let layout = Layout::from_raw(layout).map_err(|_| misfit::<T>(address, len))?;
         Ok(Self { memory, layout, release })
+    }
+}
+
+impl<T: Element> NocopyArgument<T> for ReceivedView<T> {
+    fn erase(self) -> Outgoing {
+        let Self { memory, layout, release } = self;
+        let hand_back = release.map(|release| -> HandBack { Box::new(move |_, _| drop(release)) });
+        Outgoing::Host(OutgoingMemory::new(memory, Some(&layout), Terms::default(), hand_back))
     }
 }
 

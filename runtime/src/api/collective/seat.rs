@@ -1,0 +1,180 @@
+//! Seats of an exchange: the chares that fill a member's buffers, or collect what others show it, round by round.
+//!
+//! ```text
+//! member --offer--> its seat --land, show--> seats of its host                 parts read where they lie
+//!                      |
+//!                    collect --> the host's leader --spread--> leader of each other host --land, show--> seats there
+//! ```
+//! 1. The lowest seat of a host leads it. It has what its mates offer as views, which costs no copy where memory can be mapped; when all
+//!    have offered, it sends each other host what that host's seats get, in one message. So a round costs one message for each two hosts, or
+//!    one from each host where a single member gets everything, and every byte crosses once to each host.
+//! 2. A seat whose member has not begun a round keeps the posts, or the views, of those who have.
+
+use super::bundle::{Bundle, Bundles, Piece, Share, Whom};
+use super::filling::Filling;
+use super::gathered::{Gathered, Showing};
+use super::hosts::SeatHosts;
+use crate::model::ids::Target;
+use crate::pe::Pe;
+use crate::prelude::*;
+use chare_layout::{Raw, RawPartition};
+use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
+
+/// A round at the seat of one member.
+enum Round {
+    /// The member has not begun it; calls of these members wait.
+    Early(Vec<(u64, Post<u8>)>),
+    Begun(Filling),
+}
+
+/// The place where a member's buffers are filled.
+pub(super) struct Seat {
+    rounds: FxHashMap<u64, Round>,
+    showings: FxHashMap<u64, Showing>,
+    /// At a leader: what its host's members have for others.
+    bundles: Bundles,
+    hosts: OnceCell<SeatHosts>,
+}
+
+#[chare(array)]
+impl Seat {
+    #[entry]
+    pub(super) fn new() -> Self {
+        Self {
+            rounds: FxHashMap::default(),
+            showings: FxHashMap::default(),
+            bundles: Bundles::default(),
+            hosts: OnceCell::new(),
+        }
+    }
+
+    #[entry]
+    pub(super) fn begin(
+        &mut self,
+        round: u64,
+        into: BufferMut<u8>,
+        partition: RawPartition,
+        done: Callback<BufferMut<u8>>,
+    ) {
+        let begun = Round::Begun(Filling::new(into, partition, done));
+        let before = self.rounds.insert(round, begun);
+        match before {
+            None => {}
+            Some(Round::Early(early)) => {
+                for (from, part) in early {
+                    self.give(round, from, part);
+                }
+            }
+            Some(Round::Begun(_)) => begun_twice(),
+        }
+    }
+
+    /// Begins a round in which the member sees what all members show.
+    #[entry]
+    pub(super) fn watch(&mut self, round: u64, done: Callback<Gathered<u8>>) {
+        let members = self.hosts().members();
+        if self.showings.entry(round).or_default().begin(members, done) {
+            self.showings.remove(&round);
+        }
+    }
+
+    #[entry]
+    pub(super) fn show(&mut self, round: u64, from: u64, #[nocopy] part: ReceivedView<u8>) {
+        if self.showings.entry(round).or_default().add(from, part) {
+            self.showings.remove(&round);
+        }
+    }
+
+    #[entry]
+    pub(super) fn land(&mut self, round: u64, _from: u64, #[nocopy(post)] part: Posted<u8>) {
+        if let Some(Round::Begun(filling)) = self.rounds.get_mut(&round)
+            && filling.land(part)
+        {
+            self.rounds.remove(&round);
+        }
+    }
+
+    #[post(land)]
+    fn post_land(&mut self, round: &u64, from: &u64, part: Post<u8>) {
+        match self.rounds.entry(*round).or_insert_with(|| Round::Early(Vec::new())) {
+            Round::Early(early) => early.push((*from, part)),
+            Round::Begun(_) => self.give(*round, *from, part),
+        }
+    }
+
+    fn give(&mut self, round: u64, from: u64, part: Post<u8>) {
+        if let Some(Round::Begun(filling)) = self.rounds.get_mut(&round) {
+            let posted = filling.post(&[from], part);
+            posted.unwrap_or_else(|cause| panic!("member {from} has {cause} of an exchange"));
+        }
+    }
+
+    /// Takes what the member has for others, itself among them: those of this host get it from here, the others by the leader.
+    #[entry]
+    pub(super) fn offer(&mut self, round: u64, share: Share, #[nocopy] mine: ReceivedView<u8>) {
+        let (me, seats) = (self.this_index(), self.this_collection());
+        let hosts = self.hosts();
+        if hosts.reaches_others(&share) {
+            seats.at(hosts.mates[0]).collect(round, me, share.clone(), mine.clone());
+        }
+        for to in hosts.mates_after(me) {
+            match share.part_for(to, &mine) {
+                Some((Whom::See, part)) => seats.at(to).show(round, me, part),
+                Some((_, part)) => seats.at(to).land(round, me, part),
+                None => {}
+            }
+        }
+    }
+
+    /// At the leader of a host: keeps what a member has for other hosts, until all members of this host have said it.
+    #[entry]
+    fn collect(&mut self, round: u64, from: u64, share: Share, #[nocopy] mine: ReceivedView<u8>) {
+        let mates = self.hosts().mates.len();
+        if !self.bundles.add(round, (from, share, mine)) {
+            begun_twice();
+        }
+        let Some(offers) = self.bundles.take_if(round, mates) else { return };
+        let seats = self.this_collection();
+        for others in &self.hosts().others {
+            if let Some((to, Bundle { pieces, all })) = Bundle::for_host(&offers, others) {
+                seats.at(to).spread(round, pieces, all);
+            }
+        }
+    }
+
+    /// Hands what has come from another host to those whom it is for.
+    #[entry]
+    fn spread(&mut self, round: u64, pieces: Vec<Piece>, #[nocopy] all: ReceivedView<u8>) {
+        let seats = self.this_collection();
+        let mut start = 0;
+        for Piece { from, to, bytes } in pieces {
+            let part = Raw::bytes_of(bytes).and_then(|piece| piece.shifted(start));
+            let part = part.and_then(|part| all.only(part));
+            let part = part.unwrap_or_else(|error| panic!("what another host has in an exchange: {error}"));
+            start += bytes as i64;
+            match to {
+                Whom::One(to) => seats.at(to).land(round, from, part),
+                Whom::All => {
+                    self.hosts().mates.iter().for_each(|to| seats.at(*to).land(round, from, part.clone()));
+                }
+                Whom::See => {
+                    self.hosts().mates.iter().for_each(|to| seats.at(*to).show(round, from, part.clone()));
+                }
+            }
+        }
+    }
+
+    fn hosts(&self) -> &SeatHosts {
+        self.hosts.get_or_init(|| {
+            Pe::current(|pe| match pe.with_running(|identity| identity.target) {
+                Target::Member(seats, _) => SeatHosts::of(pe, seats),
+                Target::Chare(_) => unreachable!("a seat is one of many"),
+            })
+        })
+    }
+}
+
+fn begun_twice() -> ! {
+    panic!("a member begins a round of an exchange twice: each member has a handle of its own")
+}
