@@ -51,6 +51,7 @@ mod model;
 mod passed;
 mod software;
 mod stream;
+mod values;
 mod words;
 
 pub use buffer::exclusive::DeviceBufferMut;
@@ -73,6 +74,7 @@ pub use passed::Passed;
 pub use software::Software;
 pub use software::faults::Faults;
 pub use stream::Stream;
+pub use values::{ValuesBy, deserialize_by};
 pub use words::bell::Bell;
 pub use words::error::DeviceError;
 pub use words::info::{Info, Uuid};

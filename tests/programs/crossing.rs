@@ -114,7 +114,7 @@ async fn run(Options { what, rounds }: Options) {
     for member in 0..members {
         let part = partition.part(member).expect("a part for each");
         part.runs().for_each(|(at, len)| {
-            owners[at as usize / 8..(at as usize + len as usize) / 8].fill(member as u64)
+            owners[at as usize / 8..(at as usize + len as usize) / 8].fill(member as u64);
         });
     }
     let owners: Buffer<u64> = owners.into();

@@ -273,6 +273,11 @@ impl<T: Pod> DeviceBufferMut<T> {
         given
     }
 
+    /// The elements to be read while their owner looks on: whoever reads has to wait for that before the borrow is over.
+    pub(crate) fn as_shared(&self) -> DeviceBuffer<T> {
+        DeviceBuffer::of(self.device.clone(), self.span.clone(), self.order.clone())
+    }
+
     /// Gives up writing for sharing. Waits for nothing.
     pub fn freeze(self) -> DeviceBuffer<T> {
         DeviceBuffer::of(self.device, self.span, self.order)

@@ -229,7 +229,7 @@ impl<T: Pod> DeviceBuffer<T> {
     }
 
     /// What commands read.
-    pub(super) fn span(&self) -> &Span {
+    pub(crate) fn span(&self) -> &Span {
         &self.span
     }
 

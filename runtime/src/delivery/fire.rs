@@ -49,7 +49,7 @@ pub(crate) fn fire_with(pe: &Pe, callback: ErasedCallback, value: Arguments, opt
 fn typed(entry: EntryId, value: Arguments) -> Result<(&'static EntryRegistration, Arguments), String> {
     let entry = find_entry(entry)?;
     match value.as_encoded() {
-        Some(bytes) => (entry.decode)(bytes).map(|value| (entry, value)).map_err(|error| error.to_string()),
+        Some(bytes) => entry.decode(bytes).map(|value| (entry, value)),
         None => Ok((entry, value)),
     }
 }

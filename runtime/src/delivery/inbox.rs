@@ -51,13 +51,14 @@ pub(crate) fn accept(
         Header::Call { to, from, target, entry, options, reference, nocopy } => {
             let entry = find_entry(entry)?;
             let (nocopy, cost) = admit_nocopy(node, source, entry, nocopy, bytes.len())?;
-            let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
+            let arguments = entry.decode(rest)?;
             let call = Call { target, from, entry, arguments, nocopy, reference };
             call_arrived(node, polling, Destination { pe: here(node, to)?, options, cost }, call)
         }
         Header::Create { id, chare, options } => {
             let chare = find_chare(chare)?;
-            let arguments = (chare.decode)(rest).map_err(|error| error.to_string())?;
+            let refused = |cause| format!("the arguments of a new {}: {cause}", chare.name);
+            let arguments = (chare.decode)(rest).map_err(refused)?;
             deliver(node, polling, charge()?, id.home, &options, || {
                 Body::Create(Create { id, chare, arguments })
             })
@@ -125,7 +126,7 @@ fn plain_call_arrived(
     if !entry.nocopy.is_empty() {
         return nocopy_call_arrived(node, polling, source, entry, (block, rest), frame_bytes);
     }
-    let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
+    let arguments = entry.decode(rest)?;
     let (to, from) = (block.to(), node.topology.pe(source, block.caller_rank()));
     let call = Call { target: block.target(), from, entry, arguments, nocopy: None, reference: 0 };
     let cost = node.charge(source, cost_of(frame_bytes, 0))?;
@@ -144,7 +145,7 @@ fn nocopy_call_arrived(
 ) -> Result<(), String> {
     let (nocopy, rest) = codec::decode_front(rest).map_err(|error| error.to_string())?;
     let (nocopy, cost) = admit_nocopy(node, source, entry, nocopy, frame_bytes)?;
-    let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
+    let arguments = entry.decode(rest)?;
     let from = node.topology.pe(source, block.caller_rank());
     let call = Call { target: block.target(), from, entry, arguments, nocopy, reference: 0 };
     let destination = Destination { pe: here(node, block.to())?, options: entry.options.clone(), cost };

@@ -5,7 +5,7 @@ use super::zerocopy::dealt;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::Call;
-use crate::model::nocopy::{Leaving, Nocopy, NocopyArguments};
+use crate::model::nocopy::{Local, Nocopy, NocopyArguments};
 use crate::model::registry::{AnyChare, EntryRegistration};
 use crate::node::timeline::{Kind, What};
 use crate::pe::Pe;
@@ -16,7 +16,7 @@ use std::rc::Rc;
 pub(crate) struct SharedCall<'a> {
     pub(crate) entry: &'static EntryRegistration,
     pub(crate) arguments: &'a Arguments,
-    pub(crate) nocopy: &'a [Leaving],
+    pub(crate) nocopy: &'a [Local],
     pub(crate) reference: u64,
 }
 

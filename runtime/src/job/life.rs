@@ -7,6 +7,7 @@ use super::program;
 use super::services::{NODE_SERVICES, SERVICES};
 use crate::api::context;
 use crate::base::fence;
+use crate::delivery::zerocopy::device;
 use crate::delivery::{polling, scheduler};
 use crate::model::error::JobError;
 use crate::model::ids::NodeId;
@@ -80,6 +81,7 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
         .map_err(JobError::Config)?;
     tell_of_paths(&topology, id, &network);
     let above = Above { is_timed: options.is_timed, mailbox_bound: options.mailbox, ..ABOVE };
+    device::place_values();
     let devices = Devices::new(options.device.clone(), company.host_first, pes);
     let node = Node::new(id, topology, network, devices, (company.host_nodes, first_numbers), above);
     Ok(ReadyNode { node: Arc::new(node), seats, shuffle: options.shuffle })

@@ -1,5 +1,5 @@
 //! The program of the tests of device buffers between PEs: sends arguments from the host and from devices to parameters of both, by layouts
-//! on both sides, between all pairs of PEs that are asked for, and checks each element and what senders are told.
+//! on both sides, between all pairs of PEs that are asked for and to many and as values, and checks each element and what senders are told.
 //!
 //! ```text
 //! cargo run -p chare-tests --bin on_devices -- +n 2 +device software
@@ -7,16 +7,18 @@
 //! With the name of a trouble it runs into it, which must end the job.
 
 mod case;
+mod many;
 mod peer;
 mod registered;
 mod trouble;
 
 use case::Case;
-use chare::Program;
 use chare::devices::{DeviceChoice, Faults, Software};
 use chare::prelude::*;
+use chare::{DeviceBuffer, Program};
 use chare_examples::start;
 use clap::Parser;
+use many::ToMany;
 use peer::PeerProxy;
 use registered::Shared;
 use std::num::NonZeroU32;
@@ -54,6 +56,9 @@ impl Options {
 /// Cases that are under way at one time: what their ends stage, beside the chunks, fits the pinned memory.
 const AT_A_TIME: usize = 4;
 
+/// Elements of device buffers that travel as values: nothing, a few, several pieces.
+const VALUES: [u32; 3] = [0, 7, 600_001];
+
 async fn run(options: Options) -> bool {
     let peers = PeerProxy::create();
     if let Some(trouble) = options.trouble {
@@ -89,7 +94,25 @@ async fn run(options: Options) -> bool {
             }
         }
     }
-    let all = cases.len() + shared.len();
+    let (members, to_many) = (many::members(), ToMany::all());
+    for what in &to_many {
+        let said = what.check(members.clone(), PeId(last / 2)).await;
+        if !said.is_empty() {
+            println!("PE {} to many, {what:?}: {said}", last / 2);
+            wrong += 1;
+        }
+    }
+    for len in VALUES {
+        let elements: Vec<u32> = (0..len).map(|at| at.wrapping_mul(2_654_435_761)).collect();
+        let (back, done) = chare::future::<DeviceBuffer<u32>>();
+        peers.on(PeId(last)).reflect(peer::on_device(&elements).freeze(), done);
+        let said = peer::compare("what came back", &peer::read(&back.await).await, &elements);
+        if !said.is_empty() {
+            println!("{len} elements as a value: {said}");
+            wrong += 1;
+        }
+    }
+    let all = cases.len() + shared.len() + to_many.len() + VALUES.len();
     println!("{} of {all} buffers came as they should", all - wrong);
     wrong == 0
 }

@@ -29,6 +29,31 @@ pub(crate) async fn read(buffer: &DeviceBuffer<u32>) -> Vec<u32> {
     landed.elements().expect("it is not lost").expect("the stream is past it").to_vec()
 }
 
+/// Where a case lands on a device.
+pub(crate) fn device_landing(case: Case) -> DeviceLanding<u32> {
+    let Parameter::DevicePosted(selection, has_stream) = case.parameter else {
+        unreachable!("the case lands on a device")
+    };
+    let room = on_device(&vec![UNTOUCHED; selection.room(case.len)]);
+    let landing = match (selection, selection.layout(case.len)) {
+        (Selection::First, _) => DeviceLanding::first(case.taken(), room),
+        (_, Some(layout)) => DeviceLanding::at(&layout, room),
+        (_, None) => DeviceLanding::from(room),
+    };
+    if has_stream { landing.before(&stream()) } else { landing }
+}
+
+/// Where a case lands on the host.
+pub(crate) fn host_landing(case: Case) -> Landing<u32> {
+    let Parameter::Posted(selection) = case.parameter else { unreachable!("the case lands on the host") };
+    let room = vec![UNTOUCHED; selection.room(case.len)];
+    match (selection, selection.layout(case.len)) {
+        (Selection::First, _) => Landing::first(case.taken(), room),
+        (_, Some(layout)) => Landing::at(&layout, room),
+        (_, None) => Landing::from(room),
+    }
+}
+
 /// What is wrong, in words; nothing if nothing is.
 pub(crate) fn compare(what: &str, have: &[u32], expected: &[u32]) -> String {
     if have.len() != expected.len() {
@@ -125,17 +150,7 @@ impl Peer {
 
     #[post(land_on_device)]
     fn post_land_on_device(&mut self, case: &Case, face: Post<u32>, _done: &Callback<Vec<u32>>) {
-        let Parameter::DevicePosted(selection, has_stream) = case.parameter else {
-            unreachable!("the case lands on a device")
-        };
-        let room = on_device(&vec![UNTOUCHED; selection.room(case.len)]);
-        let landing = match (selection, selection.layout(case.len)) {
-            (Selection::First, _) => DeviceLanding::first(case.taken(), room),
-            (_, Some(layout)) => DeviceLanding::at(&layout, room),
-            (_, None) => DeviceLanding::from(room),
-        };
-        let landing = if has_stream { landing.before(&stream()) } else { landing };
-        face.post_device(landing).expect("no longer than what is offered");
+        face.post_device(device_landing(*case)).expect("no longer than what is offered");
     }
 
     #[entry]
@@ -155,14 +170,13 @@ impl Peer {
 
     #[post(land)]
     fn post_land(&mut self, case: &Case, face: Post<u32>, _done: &Callback<Vec<u32>>) {
-        let Parameter::Posted(selection) = case.parameter else { unreachable!("the case lands on the host") };
-        let room = vec![UNTOUCHED; selection.room(case.len)];
-        let landing = match (selection, selection.layout(case.len)) {
-            (Selection::First, _) => Landing::first(case.taken(), room),
-            (_, Some(layout)) => Landing::at(&layout, room),
-            (_, None) => Landing::from(room),
-        };
-        face.post(landing).expect("no longer than what is offered");
+        face.post(host_landing(*case)).expect("no longer than what is offered");
+    }
+
+    /// Sends a device buffer that came as a value back as one.
+    #[entry]
+    pub(crate) fn reflect(&mut self, value: DeviceBuffer<u32>, done: Callback<DeviceBuffer<u32>>) {
+        done.send(value);
     }
 
     /// Keeps what it is given, for ever.

@@ -12,8 +12,6 @@ pub(crate) enum Trouble {
     Crowd,
     /// Buffers are sent on and on, until somebody kills a node, or a device is lost
     Endless,
-    /// A buffer is sent to all
-    Many,
     /// The program exits while buffers are on their way
     Exit,
 }
@@ -35,10 +33,6 @@ impl Trouble {
                 peers.on(PeId(0)).send_on_and_on(last);
                 peers.on(last).send_on_and_on(PeId(0));
                 std::future::pending::<()>().await;
-            }
-            Self::Many => {
-                let (_all, done) = chare::future::<Vec<u32>>();
-                peers.take(SendDeviceBuffer::from(on_device(&[1, 2, 3])), done);
             }
             Self::Exit => {
                 for _ in 0..20 {

@@ -2,7 +2,7 @@
 
 use crate::delivery::zerocopy::{device, laid_out, send};
 use crate::model::dealing::Dealing;
-use crate::model::nocopy::{Few, Leaving, Local, Outgoing, OutgoingMemory};
+use crate::model::nocopy::{Few, Local, Outgoing};
 use crate::model::registry::{self, Chare, Constructor, registry};
 use crate::pe::Pe;
 use std::sync::Arc;
@@ -57,24 +57,29 @@ pub(super) fn take_charge(nocopy: impl IntoIterator<Item = Outgoing>) -> Few<Loc
 /// The nocopy arguments of a call of many, and how they are dealt out.
 #[derive(Default)]
 pub(super) struct ForMany {
-    pub(super) nocopy: Vec<Leaving>,
+    pub(super) nocopy: Vec<Local>,
     pub(super) dealt: Option<Arc<[Option<Dealing>]>>,
 }
 
-/// Takes charge of the nocopy arguments that go to many: what layouts select is packed here, once for all.
-///
-/// # Panics
-/// If one lies on a device.
+/// Takes charge of the nocopy arguments that go to many: what layouts select of the host's memory is packed here, once for all.
 pub(super) fn take_charge_for_many(nocopy: impl IntoIterator<Item = Outgoing>) -> ForMany {
-    let host = |outgoing: Outgoing| outgoing.expect_host("a call of many");
-    let mut outgoing: Vec<OutgoingMemory> = nocopy.into_iter().map(host).collect();
-    let dealt: Vec<_> = outgoing.iter_mut().map(|one| one.dealt.take().map(Dealing::from)).collect();
-    let dealt = dealt.iter().any(Option::is_some).then(|| dealt.into());
-    let nocopy = Pe::current(|pe| {
-        let leaving = outgoing.into_iter().map(|one| send::take_charge(&pe.node, one));
-        leaving.map(|one| laid_out::packed(&pe.node, one)).collect()
+    let (mut leaving, mut dealt) = (Vec::new(), Vec::new());
+    Pe::current(|pe| {
+        for outgoing in nocopy {
+            let (local, dealing) = match outgoing {
+                Outgoing::Host(mut outgoing) => {
+                    let dealing = outgoing.dealt.take().map(Dealing::from);
+                    let taken = send::take_charge(&pe.node, outgoing);
+                    (Local::Host(laid_out::packed(&pe.node, taken)), dealing)
+                }
+                Outgoing::Device(outgoing) => (Local::Device(device::take_charge(&pe.node, outgoing)), None),
+            };
+            leaving.push(local);
+            dealt.push(dealing);
+        }
     });
-    ForMany { nocopy, dealt }
+    let dealt = dealt.iter().any(Option::is_some).then(|| dealt.into());
+    ForMany { nocopy: leaving, dealt }
 }
 
 /// The linked-in registration of a chare type.

@@ -2,7 +2,6 @@
 
 use super::element::ElementHandle;
 use super::handle::{ForMany, equal_by, take_charge_for_many};
-use crate::delivery::zerocopy::carry::Carried;
 use crate::model::arguments::{Arguments, Message};
 use crate::model::call_options::CallOptions;
 use crate::model::callback::{Callback, Goal};
@@ -10,7 +9,7 @@ use crate::model::ids::{SectionId, Target};
 use crate::model::nocopy::Outgoing;
 use crate::model::registry::{self, Chare, EntryMethod, EntryRegistration};
 use crate::pe::Pe;
-use crate::services::section::{self, SectionCall};
+use crate::services::section;
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
 
@@ -118,10 +117,7 @@ pub(super) fn call_some<A: Message>(
 ) {
     let ForMany { nocopy, dealt } = nocopy;
     let options = options.unwrap_or(&entry.options).clone().deal(dealt);
-    let kinds = entry.nocopy.iter().copied();
-    let nocopy = kinds.zip(nocopy).map(|(kind, leaving)| Carried::sent(kind, leaving)).collect();
-    let call = SectionCall { section, entry, arguments: Arguments::new(arguments), nocopy, reference: 0 };
-    Pe::current(|pe| section::call(pe, options, call));
+    Pe::current(|pe| section::call_given(pe, options, (section, entry, Arguments::new(arguments)), nocopy));
 }
 
 equal_by!(id of SectionHandle<C>);

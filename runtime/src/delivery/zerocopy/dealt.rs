@@ -22,13 +22,16 @@ use std::sync::Arc;
 pub(crate) fn for_member<N: FromIterator<Local>>(
     pe: &Pe,
     options: &CallOptions,
-    nocopy: &[Leaving],
+    nocopy: &[Local],
     member: Target,
 ) -> Result<N, String> {
-    let Some(dealt) = options.dealt() else { return Ok(nocopy.iter().cloned().map(Local::from).collect()) };
-    let deal = |(leaving, dealing): (&Leaving, &Option<Dealing>)| match dealing {
-        Some(dealing) => take(leaving, part_of(pe, dealing, member)?).map(Local::from),
-        None => Ok(leaving.clone().into()),
+    let Some(dealt) = options.dealt() else { return Ok(nocopy.iter().cloned().collect()) };
+    let deal = |(local, dealing): (&Local, &Option<Dealing>)| match (local, dealing) {
+        (Local::Host(leaving), Some(dealing)) => {
+            take(leaving, part_of(pe, dealing, member)?).map(Local::Host)
+        }
+        (Local::Device(_), Some(_)) => Err("a buffer of a device is not dealt out".to_owned()),
+        (local, None) => Ok(local.clone()),
     };
     nocopy.iter().zip(dealt).map(deal).collect()
 }

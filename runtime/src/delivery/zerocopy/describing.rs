@@ -6,6 +6,14 @@ use crate::model::nocopy::{Descriptor, Local, Nocopy, NocopyKind};
 use crate::node::Node;
 use chare_lrts::NodeId;
 
+/// Describes a nocopy argument to another node, which takes it for many.
+pub(crate) fn describe_to_many(node: &Node, peer: NodeId, kind: NocopyKind, local: Local) -> Descriptor {
+    match local {
+        Local::Host(leaving) => describe_one(node, peer, kind, leaving),
+        Local::Device(leaving) => device::describe_to_many(node, kind, leaving),
+    }
+}
+
 /// Describes the nocopy arguments of a call to another node, as far as they have come.
 pub(crate) fn describe(node: &Node, peer: NodeId, kinds: &[NocopyKind], nocopy: Nocopy) -> Vec<Descriptor> {
     let describe_one = |(kind, one): (&NocopyKind, Local)| match one {

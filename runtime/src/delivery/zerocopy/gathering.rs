@@ -21,6 +21,27 @@ pub(super) enum Plan<T> {
     Begin(Begin<T>),
 }
 
+impl<T: 'static> Plan<T> {
+    /// The way of an argument that cannot come.
+    pub(super) fn failed(failure: Failure) -> Self {
+        Self::Begin(Box::new(move |node, finish| finish(node, Err(failure))))
+    }
+
+    /// The way of what becomes of the argument.
+    pub(super) fn map<R: 'static>(self, then: impl FnOnce(T) -> R + Send + 'static) -> Plan<R> {
+        match self {
+            Self::Ready(argument) => Plan::Ready(then(argument)),
+            Self::Fetch(Fetch { key, offset, into, bytes, arrive }) => {
+                let arrive = Box::new(move |node: &Arc<Node>, memory| arrive(node, memory).map(then));
+                Plan::Fetch(Fetch { key, offset, into, bytes, arrive })
+            }
+            Self::Begin(begin) => Plan::Begin(Box::new(move |node, finish| {
+                begin(node, Box::new(move |node, argument| finish(node, argument.map(then))));
+            })),
+        }
+    }
+}
+
 /// Closure that begins the work which brings an argument, and tells its end to the other closure.
 pub(super) type Begin<T> = Box<dyn FnOnce(&Arc<Node>, Finish<T>) + Send>;
 

@@ -165,7 +165,7 @@ pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving, layout: Option<LentLay
             let Leaving { memory, release, .. } = laid_out::packed(node, leaving);
             node.outside.count_copy(memory.len());
             // The receiver answers, as it does for lent memory.
-            let lender = release.map(|release| lender(node, release));
+            let lender = release.map(|release| answering(node, release));
             Descriptor::Inline { bytes: EagerBytes::whole(memory), lender }
         }
     }
@@ -180,12 +180,13 @@ pub(crate) fn inline(
     release: Option<Arc<Release>>,
 ) -> Descriptor {
     if is_answered(kind, release.as_ref()) {
-        let lender = release.map(|release| lender(node, release));
+        let lender = release.map(|release| answering(node, release));
         return Descriptor::Inline { bytes, lender };
     }
     Descriptor::Inline { bytes: bytes.until_written(release), lender: None }
 }
 
-fn lender(node: &Node, release: Arc<Release>) -> Lender {
+/// The name under which a receiver of bytes that need no registration here says how many of them it took.
+pub(super) fn answering(node: &Node, release: Arc<Release>) -> Lender {
     Lender { node: node.id, token: node.transfers.relay(Some(release)) }
 }

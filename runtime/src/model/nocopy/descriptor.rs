@@ -33,6 +33,9 @@ pub(crate) struct DeviceDescriptor {
     pub(crate) bytes: u64,
     /// The identity of the device.
     pub(crate) uuid: [u8; 16],
+    /// The owner's token for the answer how much of it was taken, if it goes to many who may take less; one chare's node says so when it
+    /// asks.
+    pub(crate) answered: Option<Token>,
 }
 
 impl Descriptor {

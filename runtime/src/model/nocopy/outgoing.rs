@@ -125,7 +125,8 @@ impl<T: Element> SendBuffer<T> {
     /// part, in a partition of as many dimensions. Of several selections the last one counts.
     ///
     /// The call is one of all members, as any: the buffer goes down the tree once, and is read in place where it can be mapped; each
-    /// member sees, keeps or lands its part alone. A node that cannot map the buffer fetches all of it.
+    /// member sees, keeps or lands its part alone. A node that cannot map the buffer fetches the parts of
+    /// the members on it and below it in the tree; all of it where the members are a section, or a collection that grows.
     ///
     /// ```
     /// use chare::prelude::*;

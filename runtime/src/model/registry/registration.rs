@@ -90,6 +90,16 @@ impl EntryRegistration {
         self.nocopy.iter().any(|kind| kind.is_posted())
     }
 
+    /// The arguments of a call that came from another process.
+    ///
+    /// # Errors
+    /// Bytes that are none, in words that name the entry.
+    #[inline]
+    pub(crate) fn decode(&self, bytes: &[u8]) -> Result<Arguments, String> {
+        let refused = |cause| format!("the arguments of {}::{}: {cause}", self.chare, self.name);
+        (self.decode)(bytes).map_err(refused)
+    }
+
     /// The name that an error gives to the transfer of one of the entry's nocopy arguments.
     pub(crate) fn fetching(&self) -> String {
         format!("fetching a nocopy argument of {}::{}", self.chare, self.name)

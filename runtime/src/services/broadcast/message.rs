@@ -3,7 +3,7 @@
 use crate::model::arguments::Arguments;
 use crate::model::envelope::SystemMessage;
 use crate::model::ids::{CollectionId, ServiceId};
-use crate::model::nocopy::Leaving;
+use crate::model::nocopy::Local;
 use crate::model::registry::EntryRegistration;
 
 pub(crate) const ID: ServiceId = ServiceId(0);
@@ -14,8 +14,8 @@ pub(crate) struct Broadcast {
     pub(crate) collection: CollectionId,
     pub(crate) entry: &'static EntryRegistration,
     pub(crate) arguments: Arguments,
-    /// This process's memory of each nocopy argument; all members share it.
-    pub(crate) nocopy: Vec<Leaving>,
+    /// This process's memory of each nocopy argument, of the host or of a device; all members share it.
+    pub(crate) nocopy: Vec<Local>,
     pub(crate) reference: u64,
 }
 
@@ -29,6 +29,6 @@ impl SystemMessage for Broadcast {
     }
 
     fn bytes(&self) -> usize {
-        self.arguments.encoded_bytes() + self.nocopy.iter().map(Leaving::kept_bytes).sum::<usize>()
+        self.arguments.encoded_bytes() + self.nocopy.iter().map(Local::kept_bytes).sum::<usize>()
     }
 }

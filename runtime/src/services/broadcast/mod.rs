@@ -22,7 +22,7 @@ use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Envelope, opened};
 use crate::model::ids::{BroadcastId, CollectionId, EntryId, NodeId, PeId};
-use crate::model::nocopy::{CarriedDescriptor, Leaving, carried_bytes};
+use crate::model::nocopy::{CarriedDescriptor, Local, carried_bytes};
 use crate::model::registry::{EntryRegistration, check_count, find_entry};
 use crate::node::backpressure::hold_back;
 use crate::node::credit::{Cost, cost_of};
@@ -90,29 +90,61 @@ fn identify(pe: &Pe, collection: CollectionId, options: CallOptions) -> CallOpti
 
 /// Calls an entry of every member of a collection. Members here read nocopy arguments where the caller has them.
 pub(crate) fn call_all(pe: &Pe, options: CallOptions, broadcast: Broadcast) {
-    let Broadcast { collection, entry, ref nocopy, reference, .. } = broadcast;
+    let Broadcast { collection, entry, arguments, nocopy, reference } = broadcast;
     let mut options = audience::count(pe, identify(pe, collection, options));
     pe.depart_to_each((0..pe.node.topology.pes()).map(PeId), &mut options);
     let call = CallOfAll { collection, entry: entry.id, options, reference };
-    let kinds = entry.nocopy.iter().copied();
-    let mut carried: Vec<Carried> =
-        kinds.zip(nocopy).map(|(kind, leaving)| Carried::sent(kind, leaving.clone())).collect();
-    if let Some(dealt) = call.options.dealt() {
-        for (one, dealing) in carried.iter_mut().zip(dealt).filter(|(one, _)| one.is_copied(&pe.node)) {
-            one.deal(dealt::parts(pe, collection, dealing.as_ref()));
+    match carry::take_in(&pe.node, entry, nocopy) {
+        Ok(mut carried) => {
+            deal(pe, &call, &mut carried);
+            tell_all(pe, call, entry, arguments, &carried);
         }
-    }
-    let told = |nocopy| BroadcastFrame { root: pe.node.id, call: call.clone(), nocopy };
-    tree::tell_nodes(
-        pe,
-        TreeMessage { service: ID, carried: &carried, is_run: true },
-        &broadcast.arguments,
-        told,
-    );
-    for to in pe.node.pes() {
-        outbox::send(pe, to, Envelope::system(call.options.clone(), broadcast.clone()));
+        Err(staging) => staging.finish(&pe.node, move |node, carried| {
+            let arriving = Arriving { call, entry, arguments, cost: Cost::NONE };
+            tell_all_later(node, &arriving, &carried);
+        }),
     }
     pe.node.topology.children(pe.node.id, pe.node.id).for_each(|child| hold_back(&pe.node, child));
+}
+
+/// Notes which nodes need which parts of arguments that are dealt out, where that is less than all.
+fn deal(pe: &Pe, call: &CallOfAll, carried: &mut [Carried]) {
+    let dealt = call.options.dealt().unwrap_or_default();
+    for (one, dealing) in carried.iter_mut().zip(dealt).filter(|(one, _)| one.is_copied(&pe.node)) {
+        one.deal(dealt::parts(pe, call.collection, dealing.as_ref()));
+    }
+}
+
+/// Tells the nodes below, and the PEs of this one.
+fn tell_all(
+    pe: &Pe,
+    call: CallOfAll,
+    entry: &'static EntryRegistration,
+    arguments: Arguments,
+    carried: &[Carried],
+) {
+    let told = |nocopy| BroadcastFrame { root: pe.node.id, call: call.clone(), nocopy };
+    tree::tell_nodes(pe, TreeMessage { service: ID, carried, is_run: true }, &arguments, told);
+    let nocopy = carried.iter().map(Carried::for_member).collect();
+    let CallOfAll { collection, options, reference, .. } = call;
+    let broadcast = Broadcast { collection, entry, arguments, nocopy, reference };
+    for to in pe.node.pes() {
+        outbox::send(pe, to, Envelope::system(options.clone(), broadcast.clone()));
+    }
+}
+
+/// As [`tell_all`], off the PE that called: when nocopy arguments had to be staged first.
+fn tell_all_later(node: &Node, arriving: &Arriving, carried: &[Carried]) {
+    let root = node.id;
+    let mut encoded = Vec::new();
+    if node.topology.nodes() > 1
+        && let Err(cause) = arriving.arguments.encode_into(&mut encoded)
+    {
+        return tree::fail(node, cause.to_string());
+    }
+    let told = |nocopy| BroadcastFrame { root, call: arriving.call.clone(), nocopy };
+    tree::tell_children(node, root, TreeMessage { service: ID, carried, is_run: true }, &encoded, told);
+    tell_members(node, arriving, carried);
 }
 
 /// Calls all members, because a callback leads to them.
@@ -133,7 +165,7 @@ fn arrive(node: &Arc<Node>, Arrival { source, frame, said }: Arrival<'_>) -> Res
     let entry = find_entry(call.entry)?;
     check_count(nocopy.len(), entry)?;
     let cost = node.charge(source, cost_of(frame.len(), carried_bytes(&nocopy)))?;
-    let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
+    let arguments = entry.decode(rest)?;
     let arriving = Arriving { call, entry, arguments, cost };
     if !nocopy.is_empty() {
         bring_in(node, root, arriving, nocopy, rest)
@@ -179,7 +211,7 @@ fn bring_in(
 /// Leaves a call of all members with every PE of this node; each gives a part of its cost back.
 fn tell_members(node: &Node, arriving: &Arriving, carried: &[Carried]) {
     let Arriving { call, entry, arguments, cost } = arriving;
-    let nocopy: Vec<Leaving> = carried.iter().map(Carried::for_member).collect();
+    let nocopy: Vec<Local> = carried.iter().map(Carried::for_member).collect();
     let options = call.options.clone().of_parts(carried.iter().map(Carried::packed_parts));
     for (pe, cost) in node.pes().zip(cost.split(node.topology.pes_per_node())) {
         node.outside.sent.add_shared(1);

@@ -62,9 +62,14 @@ pub(crate) fn tell_children<M: Serialize>(
     message: impl Fn(Vec<CarriedDescriptor>) -> M,
 ) {
     if let Err(cause) = carry::pass_on(node, &node.outside, root, telling.with_tail(tail), message) {
-        let (what, pe) = ("passing on a broadcast".to_owned(), node.topology.pe(node.id, 0));
-        node.fail(JobError::Delivery { what, pe, node: node.id, cause });
+        fail(node, cause);
     }
+}
+
+/// Ends the job, because a broadcast cannot go on from here.
+pub(super) fn fail(node: &Node, cause: String) {
+    let (what, pe) = ("passing on a broadcast".to_owned(), node.topology.pe(node.id, 0));
+    node.fail(JobError::Delivery { what, pe, node: node.id, cause });
 }
 
 /// Leaves a message with every PE of this node.

@@ -5,7 +5,7 @@
 use super::vectors::{self, Shared};
 use crate::delivery::zerocopy::carry::{Carried, Wanted};
 use crate::model::arguments::Message;
-use crate::model::nocopy::{CarriedDescriptor, Leaving, NocopyKind};
+use crate::model::nocopy::{CarriedDescriptor, Leaving, Local, NocopyKind};
 use chare_lrts::Memory;
 use chare_lrts::codec::{self, CodecError};
 use parking_lot::Mutex;
@@ -160,7 +160,10 @@ impl ReadonlyValues {
                 }
                 ValueFrame::Value { bytes, lent } => {
                     let own: Vec<Carried> = carried.by_ref().take(lent).collect();
-                    let members = own.iter().map(|one| one.for_member());
+                    let members = own.iter().map(|one| match one.for_member() {
+                        Local::Host(leaving) => leaving,
+                        Local::Device(_) => unreachable!("readonly values are told in memory of the host"),
+                    });
                     let held: Vec<Leaving> = members.collect();
                     let lent = held.iter().map(|one| one.memory.clone()).collect();
                     self.held.lock().extend(held);

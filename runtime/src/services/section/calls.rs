@@ -4,7 +4,7 @@ use crate::delivery::zerocopy::carry::Carried;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::ids::{EntryId, PeId, SectionId, Target};
-use crate::model::nocopy::{CarriedDescriptor, Leaving};
+use crate::model::nocopy::{CarriedDescriptor, Local};
 use crate::model::registry::EntryRegistration;
 use serde::{Deserialize, Serialize};
 
@@ -45,8 +45,8 @@ pub(super) struct Multicast {
     pub(crate) members: Option<Vec<Target>>,
     pub(crate) entry: &'static EntryRegistration,
     pub(crate) arguments: Arguments,
-    /// This process's memory of each nocopy argument; all members share it.
-    pub(crate) nocopy: Vec<Leaving>,
+    /// This process's memory of each nocopy argument, of the host or of a device; all members share it.
+    pub(crate) nocopy: Vec<Local>,
     pub(crate) reference: u64,
 }
 

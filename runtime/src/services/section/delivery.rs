@@ -10,7 +10,7 @@ use crate::delivery::zerocopy::{dealt, describing};
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Call, Envelope};
 use crate::model::ids::{PeId, Target};
-use crate::model::nocopy::{CarriedDescriptor, Few, Local, Nocopy};
+use crate::model::nocopy::{Few, Nocopy};
 use crate::node::Node;
 use crate::pe::Pe;
 use crate::pe::early::Missing;
@@ -68,13 +68,10 @@ fn describe(node: &Node, to: PeId, options: CallOptions, multicast: Multicast) -
     let Multicast { section, members, entry, arguments, nocopy, reference } = multicast;
     let call = CallOfSection { section, entry: entry.id, options, reference };
     let leg = Leg::Away { to, members: members.unwrap_or_default() };
-    let nocopy = describing::describe(
-        node,
-        node.topology.node_of(to),
-        entry.nocopy,
-        Nocopy::Leaving(nocopy.into_iter().map(Local::from).collect()),
-    );
-    let nocopy = nocopy.into_iter().map(CarriedDescriptor::from).collect();
+    let peer = node.topology.node_of(to);
+    let kinds = entry.nocopy.iter().zip(nocopy);
+    let nocopy =
+        kinds.map(|(kind, local)| describing::describe_to_many(node, peer, *kind, local).into()).collect();
     SectionMessage::Frame(CallFrame { call, leg, nocopy }, entry, arguments)
 }
 

@@ -8,7 +8,7 @@ use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Envelope, SystemMessage};
 use crate::model::ids::{PeId, SectionId, ServiceId};
-use crate::model::nocopy::{Leaving, carried_bytes};
+use crate::model::nocopy::{Local, carried_bytes};
 use crate::model::registry::EntryRegistration;
 use crate::pe::Pe;
 use chare_lrts::codec::{CodecError, Writer};
@@ -20,6 +20,8 @@ pub(crate) const ID: ServiceId = ServiceId(1);
 pub(super) enum SectionMessage {
     /// A call, to the root of a section.
     Call(SectionCall),
+    /// A call whose nocopy arguments were staged, back at its caller.
+    Staged(SectionCall),
     /// A call, to members of a section.
     Multicast(Multicast),
     News(SectionNews),
@@ -48,6 +50,7 @@ impl SystemMessage for SectionMessage {
     fn describe(&self) -> String {
         let (entry, section) = match self {
             Self::Call(SectionCall { entry, section, .. })
+            | Self::Staged(SectionCall { entry, section, .. })
             | Self::Multicast(Multicast { entry, section, .. }) => (entry, section),
             Self::Frame(frame, entry, _) => (entry, &frame.call.section),
             Self::News(message) => return format!("news of {}", message.section),
@@ -57,11 +60,11 @@ impl SystemMessage for SectionMessage {
 
     fn bytes(&self) -> usize {
         match self {
-            Self::Call(call) => {
+            Self::Call(call) | Self::Staged(call) => {
                 call.arguments.encoded_bytes() + call.nocopy.iter().map(Carried::kept_bytes).sum::<usize>()
             }
             Self::Multicast(multicast) => {
-                let nocopy = multicast.nocopy.iter().map(Leaving::kept_bytes);
+                let nocopy = multicast.nocopy.iter().map(Local::kept_bytes);
                 multicast.arguments.encoded_bytes() + nocopy.sum::<usize>()
             }
             Self::News(message) => message.bytes(),
@@ -87,7 +90,7 @@ impl SystemMessage for SectionMessage {
                 out.write(&SectionFrame::<SectionNews, _>::Call(frame))?;
                 arguments.encode(out)
             }
-            Self::Call(_) | Self::Multicast(_) => {
+            Self::Call(_) | Self::Staged(_) | Self::Multicast(_) => {
                 unreachable!("it is made a frame before it leaves its node")
             }
         }

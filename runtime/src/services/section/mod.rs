@@ -38,7 +38,7 @@ pub(crate) use dissolving::dissolve;
 pub(crate) use formed::tell_when_formed;
 pub(crate) use forming::form;
 pub(crate) use message::ID;
-pub(crate) use multicast::call;
+pub(crate) use multicast::call_given;
 
 use crate::base::typed_box::TypedBox;
 use crate::model::call_options::CallOptions;
@@ -69,6 +69,10 @@ pub(crate) const SERVICE: Service = Service {
 fn receive(pe: &Pe, options: CallOptions, message: SectionMessage) -> Outcome {
     match message {
         SectionMessage::Call(call) => multicast::run(pe, options, call),
+        SectionMessage::Staged(call) => {
+            multicast::call(pe, options, call);
+            Outcome::Processed
+        }
         SectionMessage::Multicast(multicast) => delivery::deliver(pe, options, multicast),
         SectionMessage::News(message) => receiving::receive(pe, message),
         SectionMessage::Frame(..) => unreachable!("frames are for other nodes"),

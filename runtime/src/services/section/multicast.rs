@@ -12,8 +12,8 @@ use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::Envelope;
 use crate::model::error::JobError;
-use crate::model::ids::{NodeId, PeId};
-use crate::model::nocopy::carried_bytes;
+use crate::model::ids::{NodeId, PeId, SectionId};
+use crate::model::nocopy::{Few, Local, carried_bytes};
 use crate::model::registry::{EntryRegistration, check_count, find_entry};
 use crate::node::backpressure::hold_back;
 use crate::node::credit::cost_of;
@@ -24,8 +24,34 @@ use crate::pe::early::Missing;
 use crate::pe::queued::Outcome;
 use std::sync::Arc;
 
+/// Calls an entry of every member with the nocopy arguments that the caller gave: now, or when they have been staged.
+pub(crate) fn call_given(
+    pe: &Pe,
+    options: CallOptions,
+    (section, entry, arguments): (SectionId, &'static EntryRegistration, Arguments),
+    nocopy: Vec<Local>,
+) {
+    let of = move |nocopy: Few<Carried>| SectionCall {
+        section,
+        entry,
+        arguments,
+        nocopy: nocopy.into_vec(),
+        reference: 0,
+    };
+    match carry::take_in(&pe.node, entry, nocopy) {
+        Ok(carried) => call(pe, options, of(carried)),
+        Err(staging) => {
+            let caller = pe.id;
+            staging.finish(&pe.node, move |node, carried| {
+                let staged = SectionMessage::Staged(of(carried));
+                node.deliver_counted(caller, Envelope::system(options, staged));
+            });
+        }
+    }
+}
+
 /// Calls an entry of every member. Members on this node read nocopy arguments where the caller has them.
-pub(crate) fn call(pe: &Pe, options: CallOptions, call: SectionCall) {
+pub(super) fn call(pe: &Pe, options: CallOptions, call: SectionCall) {
     if let Err(cause) = options.check_not_counted() {
         return pe
             .fail(format!("a call of {}::{} of {}", call.entry.chare, call.entry.name, call.section), cause);
@@ -169,7 +195,7 @@ pub(super) fn arrive(
     let cost = node.charge(source, cost_of(frame.len(), carried_bytes(&nocopy)))?;
     let entry = find_entry(call.entry)?;
     check_count(nocopy.len(), entry)?;
-    let arguments = (entry.decode)(rest).map_err(|error| error.to_string())?;
+    let arguments = entry.decode(rest)?;
     let pes = match &leg {
         Leg::Up => std::slice::from_ref(&call.section.creator),
         Leg::Down(pes) => pes,

@@ -1,10 +1,13 @@
 //! Bringing of a call's nocopy arguments into a process, once for all members that live there.
 
 use super::carried::{Carried, Whose};
-use crate::delivery::zerocopy::gathering::{Fetch, Gathering, Plan};
+use crate::delivery::zerocopy::device;
+use crate::delivery::zerocopy::gathering::{Failure, Fetch, Gathering, Plan};
 use crate::delivery::zerocopy::remote_memory::{landing, release_to, view};
 use crate::model::dealing::Parts;
-use crate::model::nocopy::{CarriedDescriptor, Descriptor, Few, Lender, NocopyKind, Registration};
+use crate::model::nocopy::{
+    CarriedDescriptor, Descriptor, Few, LeavingDevice, Lender, Local, NocopyKind, Registration,
+};
 use crate::node::Node;
 use chare_lrts::{MemoryMut, NodeId};
 use std::sync::Arc;
@@ -20,7 +23,7 @@ pub(crate) struct Wanted {
 /// Brings arguments into this process, once each, from the node that lends them; `then` runs at once, or when the last transfer is over.
 ///
 /// # Errors
-/// Keys that name nothing and lengths that do not fit, in words.
+/// Keys that name nothing and lengths that do not fit, in words. What a device says ends the job.
 pub(crate) fn bring_in(
     node: &Arc<Node>,
     lender: NodeId,
@@ -29,9 +32,13 @@ pub(crate) fn bring_in(
     then: impl FnOnce(&Arc<Node>, Few<Carried>) + Send + 'static,
 ) -> Result<(), String> {
     let plans = wanted.into_iter().map(|wanted| plan(node, lender, wanted));
-    match Gathering::plan(plans)?.complete() {
-        Ok(carried) => then(node, carried),
-        Err(gathering) => gathering.fetch(node, what, then),
+    match Gathering::plan(plans) {
+        Ok(gathering) => match gathering.complete() {
+            Ok(carried) => then(node, carried),
+            Err(gathering) => gathering.fetch(node, what, then),
+        },
+        Err(Failure::Words(cause)) => return Err(cause),
+        Err(failure) => failure.end(node, what()),
     }
     Ok(())
 }
@@ -40,7 +47,7 @@ fn plan(
     node: &Arc<Node>,
     lender: NodeId,
     Wanted { descriptor, kind, into }: Wanted,
-) -> Result<Plan<Carried>, String> {
+) -> Result<Plan<Carried>, Failure> {
     let release = |token, offered| release_to(node, Lender { node: lender, token }, offered);
     let CarriedDescriptor { descriptor, parts } = descriptor;
     let bytes = descriptor.bytes() as u64;
@@ -50,36 +57,46 @@ fn plan(
         Descriptor::Inline { bytes, lender: awaiting } => {
             let memory = bytes.land(into)?;
             let release = awaiting.map(|awaiting| release(awaiting.token, memory.len() as u64));
-            let registration = Registration::None;
-            return Ok(Plan::Ready(Carried {
-                memory,
-                kind,
-                whose: Whose::Copied,
-                registration,
-                release,
-                parts,
-            }));
+            let copied = (memory, Whose::Copied);
+            let carried = Carried::in_memory(kind, copied, Registration::None, release);
+            return Ok(Plan::Ready(carried.of_parts(parts)));
         }
         Descriptor::Lent { key, layout: None, token } => (key, token),
         Descriptor::Lent { key, .. } => {
-            return Err(format!(
-                "{} sends many a buffer by a layout, which goes to one receiver only",
-                key.node
-            ));
+            let cause =
+                format!("{} sends many a buffer by a layout, which goes to one receiver only", key.node);
+            return Err(cause.into());
         }
-        Descriptor::Device(_) => return Err(format!("{lender} sends many a buffer of a device")),
+        Descriptor::Device(described) if kind.is_of_device() => {
+            let release = described.answered.map(|token| release(token, described.bytes));
+            return Ok(device::plan_for_process(node, described)?.map(move |arrived| {
+                match Local::from(arrived) {
+                    Local::Device(leaving) => Carried::on_device(kind, LeavingDevice { release, ..leaving }),
+                    Local::Host(_) => unreachable!("it was brought to a device"),
+                }
+            }));
+        }
+        Descriptor::Device(_) => {
+            return Err(format!(
+                "{lender} sends many a buffer of a device, to be read as memory of the host"
+            )
+            .into());
+        }
     };
     let registration = Registration::Lazily;
     let in_place = if into.is_none() { view(node, &key)? } else { None };
     if let Some(memory) = in_place {
-        let (whose, release) = (Whose::Mapped(key), Some(release(token, key.len)));
-        return Ok(Plan::Ready(Carried { memory, kind, whose, registration, release, parts }));
+        let mapped = (memory, Whose::Mapped(key));
+        let release = Some(release(token, key.len));
+        let carried = Carried::in_memory(kind, mapped, registration, release);
+        return Ok(Plan::Ready(carried.of_parts(parts)));
     }
     let into = landing(node, &key, into)?;
     let release = Some(release(token, key.len));
     let arrive = Box::new(move |node: &Arc<Node>, memory: MemoryMut| {
         node.outside.count_copy(memory.len());
-        Ok(Carried { memory: memory.freeze(), kind, whose: Whose::Copied, registration, release, parts })
+        let copied = (memory.freeze(), Whose::Copied);
+        Ok(Carried::in_memory(kind, copied, registration, release).of_parts(parts))
     });
     Ok(Plan::Fetch(Fetch { key, offset: 0, bytes: into.len(), into, arrive }))
 }

@@ -1,23 +1,37 @@
 //! Carried arguments: nocopy arguments of a call of many, as one process holds them.
 
+use crate::delivery::zerocopy::device;
 use crate::delivery::zerocopy::send::{inline, is_eager, lend_or_copy};
 use crate::model::dealing::Parts;
-use crate::model::nocopy::{Descriptor, EagerBytes, Leaving, NocopyKind, Registration, Release, is_answered};
+use crate::model::nocopy::{
+    Descriptor, EagerBytes, Leaving, LeavingDevice, Local, NocopyKind, Registration, Release, is_answered,
+};
 use crate::node::Node;
+use chare_device::DeviceBuffer;
+use chare_layout::Raw;
 use chare_lrts::{Memory, NodeId, RegionKey};
 use std::sync::Arc;
 
 /// A nocopy argument of a broadcast, as one process holds it.
 pub(crate) struct Carried {
-    pub(super) memory: Memory,
     pub(super) kind: NocopyKind,
-    pub(super) whose: Whose,
-    /// The way in which the nodes below reach the argument, as the sender wishes; bytes that came with a message go on with a message.
-    pub(super) registration: Registration,
+    pub(super) place: Place,
     /// Tells the node that lent the argument to this process that the argument is no longer needed.
     pub(super) release: Option<Arc<Release>>,
     /// The parts that are here of an argument that is dealt out, if it is known who needs which.
     pub(super) parts: Option<Parts>,
+}
+
+/// Where the argument is.
+pub(super) enum Place {
+    Host {
+        memory: Memory,
+        whose: Whose,
+        /// The way in which the nodes below reach the argument, as the sender wishes; bytes that came with a message go on with a message.
+        registration: Registration,
+    },
+    /// The sender's buffer, this process's copy of it, or a view of another process's; and what is meant of it.
+    Device(DeviceBuffer<u8>, Option<Arc<Raw>>),
 }
 
 /// The owner of an argument's memory.
@@ -34,52 +48,106 @@ impl Carried {
     /// An argument as the sender gave it, packed.
     pub(crate) fn sent(kind: NocopyKind, Leaving { memory, layout, release, terms, .. }: Leaving) -> Self {
         debug_assert!(layout.is_none(), "what many receive is packed once");
-        Self { memory, kind, whose: Whose::Sent, registration: terms.registration, release, parts: None }
+        Self::in_memory(kind, (memory, Whose::Sent), terms.registration, release)
     }
 
-    /// Bytes that this process keeps because another process sent them.
+    /// An argument in memory of the host.
+    pub(super) fn in_memory(
+        kind: NocopyKind,
+        (memory, whose): (Memory, Whose),
+        registration: Registration,
+        release: Option<Arc<Release>>,
+    ) -> Self {
+        Self { kind, place: Place::Host { memory, whose, registration }, release, parts: None }
+    }
+
+    /// An argument on a device.
+    pub(super) fn on_device(
+        kind: NocopyKind,
+        LeavingDevice { buffer, layout, release }: LeavingDevice,
+    ) -> Self {
+        Self { kind, place: Place::Device(buffer, layout), release, parts: None }
+    }
+
+    /// Bytes of the host that this process keeps because another process sent them.
     pub(crate) fn kept_bytes(&self) -> usize {
-        match self.whose {
-            Whose::Copied => self.memory.len(),
-            Whose::Sent | Whose::Mapped(_) => 0,
+        match &self.place {
+            Place::Host { memory, whose: Whose::Copied, .. } => memory.len(),
+            Place::Host { .. } | Place::Device(..) => 0,
         }
     }
 
-    /// The same argument by another handle of its memory.
+    /// The same argument by another handle of its memory, which is the host's.
     pub(crate) fn map(self, handle: impl FnOnce(Memory) -> Option<Memory>) -> Option<Self> {
-        Some(Self { memory: handle(self.memory)?, ..self })
+        let Self { kind, place, release, parts } = self;
+        let Place::Host { memory, whose, registration } = place else { return None };
+        Some(Self { parts, ..Self::in_memory(kind, (handle(memory)?, whose), registration, release) })
+    }
+
+    /// The argument's memory, if it is the host's.
+    pub(super) fn host_memory(&self) -> Option<(&Memory, &Whose)> {
+        match &self.place {
+            Place::Host { memory, whose, .. } => Some((memory, whose)),
+            Place::Device(..) => None,
+        }
+    }
+
+    /// The argument of which this process has put less together for others, in this memory of the host.
+    pub(super) fn narrowed(&self, memory: Memory) -> Self {
+        let release = self.release.as_ref().map(|whole| whole.of_part(memory.len() as u64));
+        let registration = match &self.place {
+            Place::Host { registration, .. } => *registration,
+            Place::Device(..) => Registration::Lazily,
+        };
+        Self::in_memory(self.kind, (memory, Whose::Copied), registration, release)
     }
 
     /// The argument for one member. A member that reads this process's copy keeps nobody else waiting.
-    pub(crate) fn for_member(&self) -> Leaving {
-        let own_copy = matches!(self.whose, Whose::Copied) && !self.kind.is_posted();
-        let release = if own_copy { None } else { self.release.clone() };
-        let is_copy = matches!(self.whose, Whose::Copied);
-        Leaving { is_copy, ..Leaving::plain(self.memory.clone(), release) }
-    }
-
-    /// Whether all these nodes are told of it in the same words: by its bytes, without an answer.
-    pub(super) fn goes_alike(&self, node: &Node, children: &[NodeId]) -> bool {
-        self.parts.is_none()
-            && self.is_eager(node, children)
-            && !is_answered(self.kind, self.release.as_ref())
-    }
-
-    pub(super) fn is_eager(&self, node: &Node, children: &[NodeId]) -> bool {
-        let what = (&self.memory, self.memory.len());
-        children.iter().all(|child| is_eager(node, what, self.registration, *child))
-    }
-
-    pub(super) fn describe(&self, node: &Node, child: NodeId, is_eager: bool) -> Descriptor {
-        if is_eager {
-            return inline(node, self.kind, EagerBytes::whole(self.memory.clone()), self.release.clone());
-        }
-        let release = self.release.clone();
-        match self.whose {
-            Whose::Mapped(key) if node.network.maps(child) => {
-                Descriptor::Lent { key, layout: None, token: node.transfers.relay(release) }
+    pub(crate) fn for_member(&self) -> Local {
+        match &self.place {
+            Place::Host { memory, whose, .. } => {
+                let is_copy = matches!(whose, Whose::Copied);
+                let release = if is_copy && !self.kind.is_posted() { None } else { self.release.clone() };
+                Local::Host(Leaving { is_copy, ..Leaving::plain(memory.clone(), release) })
             }
-            _ => lend_or_copy(node, Leaving::plain(self.memory.clone(), release), None),
+            Place::Device(buffer, layout) => Local::Device(self.leaving(buffer, layout.as_ref())),
+        }
+    }
+
+    fn leaving(&self, buffer: &DeviceBuffer<u8>, layout: Option<&Arc<Raw>>) -> LeavingDevice {
+        LeavingDevice { buffer: buffer.clone(), layout: layout.cloned(), release: self.release.clone() }
+    }
+
+    /// The bytes, if they travel with the message to these nodes.
+    pub(super) fn eager_bytes(&self, node: &Node, children: &[NodeId]) -> Option<usize> {
+        let Place::Host { memory, registration, .. } = &self.place else { return None };
+        let what = (memory, memory.len());
+        children.iter().all(|child| is_eager(node, what, *registration, *child)).then_some(memory.len())
+    }
+
+    /// The bytes, if all these nodes are told of the argument in the same words: by its bytes, without an answer.
+    pub(super) fn bytes_alike(&self, node: &Node, children: &[NodeId]) -> Option<usize> {
+        let is_answered = is_answered(self.kind, self.release.as_ref());
+        self.eager_bytes(node, children).filter(|_| self.parts.is_none() && !is_answered)
+    }
+
+    /// Describes the argument to one of the nodes that the message goes to.
+    pub(super) fn describe(&self, node: &Node, child: NodeId, children: &[NodeId]) -> Descriptor {
+        let (memory, whose) = match &self.place {
+            Place::Host { memory, whose, .. } => (memory, whose),
+            Place::Device(buffer, layout) => {
+                return device::describe_to_many(node, self.kind, self.leaving(buffer, layout.as_ref()));
+            }
+        };
+        let release = self.release.clone();
+        if self.eager_bytes(node, children).is_some() {
+            return inline(node, self.kind, EagerBytes::whole(memory.clone()), release);
+        }
+        match whose {
+            Whose::Mapped(key) if node.network.maps(child) => {
+                Descriptor::Lent { key: *key, layout: None, token: node.transfers.relay(release) }
+            }
+            _ => lend_or_copy(node, Leaving::plain(memory.clone(), release), None),
         }
     }
 }

@@ -15,17 +15,23 @@
 //! 3. A node sends `Released` to its parent when it has its own copy, its members' posted buffers are full and all its children have sent
 //!    `Released`; a node that reads in place sends it only after its members have let go as well. So the sender's completion comes once,
 //!    when every process has the data.
-//! 4. A member receives a [`Leaving`], as from a sender in its own process: the rest of the argument's way is that of a call.
+//! 4. A member receives a [`Local`], as from a sender in its own process: the rest of the argument's way is that of a call.
 //! 5. A node that cannot map an argument which is dealt out is sent the parts that it and the nodes below it need: see `parts.rs`.
+//! 6. An argument on a device goes the same way: a node asks its parent for it, and has a view of the parent's buffer or a buffer of its
+//!    own, which it offers its children. One that is wanted on the host is staged by its sender, once, and goes on as one of the host.
 //!
 //! The broadcast of a section differs only in its tree and in its list of members: see [`pass_to`]. A member that has moved away is
-//! reached by forwarding its call, whose [`Leaving`] is then described anew.
+//! reached by forwarding its call, whose [`Local`] is then described anew.
+//!
+//! [`Local`]: crate::model::nocopy::Local
 
 mod bringing;
 mod carried;
 mod parts;
 mod passing;
+mod taking_in;
 
 pub(crate) use bringing::{Wanted, bring_in};
 pub(crate) use carried::Carried;
 pub(crate) use passing::{PassedOn, describe, pass_on, pass_to};
+pub(crate) use taking_in::take_in;

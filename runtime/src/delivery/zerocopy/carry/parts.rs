@@ -15,6 +15,11 @@ impl Carried {
         self.parts = parts;
     }
 
+    /// The argument of which these parts are here, if it is not all of it.
+    pub(super) fn of_parts(self, parts: Option<Parts>) -> Self {
+        Self { parts, ..self }
+    }
+
     /// Whether a node right below the sender's reads it elsewhere than where it lies.
     pub(crate) fn is_copied(&self, node: &Node) -> bool {
         node.topology.children(node.id, node.id).any(|child| !self.is_mapped_by(node, child))
@@ -26,7 +31,9 @@ impl Carried {
     }
 
     fn is_mapped_by(&self, node: &Node, child: NodeId) -> bool {
-        let is_shareable = self.memory.share().is_some() || matches!(self.whose, Whose::Mapped(_));
+        let is_shareable = self
+            .host_memory()
+            .is_none_or(|(memory, whose)| memory.share().is_some() || matches!(whose, Whose::Mapped(_)));
         is_shareable && node.network.maps(child)
     }
 
@@ -43,11 +50,10 @@ impl Carried {
             Some((narrowed, packed)) => (narrowed, Some(packed)),
             None => (self, parts.packed()),
         };
-        let is_eager = carried.is_eager(node, &[child]);
-        if is_eager {
-            node.outside.count_copy(carried.memory.len());
+        if let Some(bytes) = carried.eager_bytes(node, &[child]) {
+            node.outside.count_copy(bytes);
         }
-        CarriedDescriptor { descriptor: carried.describe(node, child, is_eager), parts: parts.cloned() }
+        CarriedDescriptor { descriptor: carried.describe(node, child, &[child]), parts: parts.cloned() }
     }
 
     /// What some nodes need: a piece of the memory where it lies side by side, else packed. `None` if it takes more pieces than a layout
@@ -58,24 +64,16 @@ impl Carried {
         parts: &Parts,
         needs: impl Fn(NodeId) -> bool,
     ) -> Option<(Self, PackedParts)> {
+        let (memory, _) = self.host_memory()?;
         let (layout, packed) = parts.narrow(needs).ok()?;
         // A partition of other memory is told to the members, one by one.
-        layout.check_bounds(self.memory.len() as u64).ok()?;
+        layout.check_bounds(memory.len() as u64).ok()?;
         let bytes = layout.bytes();
         let memory = if layout.is_contiguous() {
-            self.memory.slice(layout.origin() as usize, bytes as usize)
+            memory.slice(layout.origin() as usize, bytes as usize)
         } else {
-            packed_memory(node, &self.memory, &Arc::new(layout))
+            packed_memory(node, memory, &Arc::new(layout))
         };
-        let release = self.release.as_ref().map(|whole| whole.of_part(bytes));
-        let narrowed = Self {
-            memory,
-            kind: self.kind,
-            whose: Whose::Copied,
-            registration: self.registration,
-            release,
-            parts: None,
-        };
-        Some((narrowed, packed))
+        Some((self.narrowed(memory), packed))
     }
 }

@@ -37,10 +37,11 @@ pub(crate) fn pass_on<M: Serialize>(
     let children: Vec<NodeId> = node.topology.children(node.id, root).collect();
     let carried = passed.carried;
     // One frame for all children, where no child gets descriptors of its own.
+    let alike = |one: &Carried| one.bytes_alike(node, &children);
     if let Some(first) = children.first()
-        && carried.iter().all(|one| one.goes_alike(node, &children))
+        && let Some(bytes) = carried.iter().map(alike).collect::<Option<Vec<_>>>()
     {
-        carried.iter().for_each(|one| node.outside.count_copy(one.memory.len()));
+        bytes.into_iter().for_each(|bytes| node.outside.count_copy(bytes));
         let described = describe_among(node, *first, &children, carried, |_| true);
         let (frame, cost) = frame(passed, described, &message)?;
         node.post_to_children(counters, root, &frame, cost);
@@ -78,9 +79,8 @@ fn pass_each<M: Serialize>(
         return Ok(());
     }
     let whole = passed.carried.iter().filter(|one| one.parts.is_none());
-    for one in whole.filter(|one| one.is_eager(node, children)) {
-        node.outside.count_copy(one.memory.len());
-    }
+    let eager = whole.filter_map(|one| one.eager_bytes(node, children));
+    eager.for_each(|bytes| node.outside.count_copy(bytes));
     for (position, child) in children.iter().enumerate() {
         let needs = |one| is_below(position, one);
         let described = describe_among(node, *child, children, passed.carried, needs);
@@ -104,7 +104,7 @@ fn describe_among(
     is_below: impl Fn(NodeId) -> bool,
 ) -> Vec<CarriedDescriptor> {
     let describe = |one: &Carried| match &one.parts {
-        None => one.describe(node, child, one.is_eager(node, children)).into(),
+        None => one.describe(node, child, children).into(),
         Some(parts) => one.describe_parts(node, child, parts, &is_below),
     };
     carried.iter().map(describe).collect()

@@ -6,15 +6,18 @@
 //!    layout to layout. All other ways lead across ([`across`]).
 //! 3. A sender that waits for its buffer lends it: when the last handle of the loan is dropped, a stream is asked to be past all that
 //!    others still do with it, and only then is the sender told ([`ending`]).
-//! 4. What is begun on a stream goes on by [`Node::later`], on a PE, and counts as a message on its way until then.
+//! 4. What goes to many goes into each process once ([`many`], [`carry`](super::carry)).
+//! 5. What is begun on a stream goes on by [`Node::later`], on a PE, and counts as a message on its way until then.
 
 mod across;
 mod arriving;
 mod continuing;
 mod ending;
 mod ends;
+mod many;
 mod planning;
 mod registered;
+mod values;
 mod within;
 
 pub(crate) use across::describe;
@@ -22,6 +25,9 @@ pub(crate) use arriving::arrived;
 pub(crate) use continuing::continue_later;
 pub(crate) use ends::check_device;
 pub(super) use ends::{End, Origin};
+pub(crate) use many::describe_to_many;
+pub(super) use many::{packed, plan_for_process, plan_staged};
 pub(super) use planning::plan;
 pub(crate) use planning::take_charge;
 pub(crate) use registered::{get, give_back, put};
+pub(crate) use values::place_values;

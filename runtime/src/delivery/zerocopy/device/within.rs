@@ -5,26 +5,35 @@ use super::ending::lend;
 use crate::delivery::zerocopy::gathering::{Failure, Plan};
 use crate::delivery::zerocopy::laid_out::in_words;
 use crate::delivery::zerocopy::planned::{planned, planned_to_pack};
-use crate::model::nocopy::{Arrived, DeviceFilled, LeavingDevice, PostedDevice};
+use crate::model::nocopy::{Arrived, DeviceFilled, LeavingDevice, PostedDevice, Release};
 use crate::node::Node;
 use crate::node::devices::Held;
-use chare_device::{Device, DeviceBufferMut};
+use chare_device::{Device, DeviceBuffer, DeviceBufferMut};
 use chare_layout::Raw;
 use std::sync::Arc;
 
 /// Hands the buffer over; if a layout selects a part, packed by a step on the node's stream, which whoever reads it waits for.
 pub(super) fn receive(node: &Arc<Node>, leaving: LeavingDevice) -> Result<Plan<Arrived>, Failure> {
     let LeavingDevice { buffer, layout, release } = leaving;
+    if let Some(layout) = layout {
+        return Ok(Plan::Ready(Arrived::Device(pack(node, (buffer, &layout), release)?)));
+    }
+    held(node, buffer.device()).ways.handed.add_shared(1);
+    Ok(Plan::Ready(Arrived::Device(lend(node, buffer, release))))
+}
+
+/// What a layout selects of a buffer, in memory of its own, by a step on the node's stream. The release goes when the step is over.
+pub(super) fn pack(
+    node: &Arc<Node>,
+    (buffer, layout): (DeviceBuffer<u8>, &Arc<Raw>),
+    release: Option<Arc<Release>>,
+) -> Result<DeviceBuffer<u8>, Failure> {
     let held = held(node, buffer.device());
-    let Some(layout) = layout else {
-        held.ways.handed.add_shared(1);
-        return Ok(Plan::Ready(Arrived::Device(lend(node, buffer, release))));
-    };
-    let plan = planned_to_pack(&layout).map_err(in_words)?;
+    let plan = planned_to_pack(layout).map_err(in_words)?;
     let mut packed = DeviceBufferMut::<u8>::new(&held.device, layout.bytes() as usize)?;
     packed.step_from(&held.steps, &plan, &lend(node, buffer, release))?;
     held.ways.stepped.add_shared(1);
-    Ok(Plan::Ready(Arrived::Device(packed.freeze())))
+    Ok(packed.freeze())
 }
 
 /// Copies what is meant to where the landing says. The argument has come when the step is over; or at once, if a stream of the user waits

@@ -23,7 +23,7 @@ pub(super) fn ask(
     described: DeviceDescriptor,
     given: Option<Given>,
 ) -> Result<Plan<Arrived>, Failure> {
-    let DeviceDescriptor { owner, bytes, uuid } = described;
+    let DeviceDescriptor { owner, bytes, uuid, .. } = described;
     let offered = usize::try_from(bytes).map_err(|_| format!("{} announces {bytes} bytes", owner.node))?;
     let room = Room::new(node, end, offered, given)?;
     let maps = room.device().is_some_and(|device| device.info().uuid.0 == uuid)

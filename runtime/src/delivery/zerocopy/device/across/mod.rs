@@ -53,7 +53,7 @@ pub(crate) fn describe(node: &Node, leaving: LeavingDevice) -> Descriptor {
 pub(super) fn offer(node: &Node, leaving: LeavingDevice, sender: Sender) -> DeviceDescriptor {
     let (bytes, uuid) = (leaving.bytes() as u64, leaving.buffer.device().info().uuid.0);
     let token = node.devices.lent.give_out((leaving, sender));
-    DeviceDescriptor { owner: Lender { node: node.id, token }, bytes, uuid }
+    DeviceDescriptor { owner: Lender { node: node.id, token }, bytes, uuid, answered: None }
 }
 
 /// The entry that runs on this PE, for errors that are found when it is over.
