@@ -2,12 +2,16 @@
 //!
 //! The other side starts as many processes that do nothing, and waits for them. The difference is the runtime's.
 //! `cargo bench -p chare-benches --bench start`
+//!
+//! `CHARE_BENCH_BESIDE` names the same program, built otherwise, for one more row: what a feature costs that is not used.
+//! `CHARE_BENCH_BESIDE="$PWD/target/start-without" cargo bench -p chare-benches --features cuda --bench start`
 
 use chare::prelude::*;
 use chare_benches::{Comparison, Side, compare, tell};
 use clap::Parser;
 use rustix::time::{ClockId, clock_gettime};
 use std::io;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode};
 
 /// Samples of one run of a side.
@@ -16,8 +20,10 @@ const STARTS: u32 = 8;
 const ONE: Side = &["side", "job", "1"];
 const FOUR: Side = &["side", "job", "4"];
 const NOTHING: Side = &["side", "nothing", "1"];
+const BESIDE: Side = &["side", "beside", "1"];
 const FOUR_TIMES_NOTHING: Side = &["side", "nothing", "4"];
 
+/// The last one needs another build of this program.
 const COMPARISONS: &[Comparison] = &[
     Comparison { name: "1 process, to an entry", ours: ONE, against: "/bin/true", peer: NOTHING },
     Comparison {
@@ -26,7 +32,11 @@ const COMPARISONS: &[Comparison] = &[
         against: "/bin/true, four at once",
         peer: FOUR_TIMES_NOTHING,
     },
+    Comparison { name: "1 process, as this was built", ours: ONE, against: "as the other was", peer: BESIDE },
 ];
+
+/// Where that is.
+const OTHER: &str = "CHARE_BENCH_BESIDE";
 
 /// Measures the start of a job.
 #[derive(Parser)]
@@ -62,9 +72,16 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let outcome = match words[..] {
         ["program", began_ns, ..] => return reach_goal(began_ns),
-        ["side", "job", nodes] => (0..STARTS).try_for_each(|_| start_job(nodes)),
+        ["side", "job", nodes] => (0..STARTS).try_for_each(|_| start_job(std::env::current_exe()?, nodes)),
+        ["side", "beside", nodes] => {
+            let other = PathBuf::from(std::env::var_os(OTHER).unwrap_or_default());
+            (0..STARTS).try_for_each(|_| start_job(other.clone(), nodes))
+        }
         ["side", "nothing", times] => (0..STARTS).try_for_each(|_| start_nothing(times)),
-        _ => compare(COMPARISONS, Arguments::parse().rounds).map(drop),
+        _ => {
+            let without = usize::from(std::env::var_os(OTHER).is_none());
+            compare(&COMPARISONS[..COMPARISONS.len() - without], Arguments::parse().rounds).map(drop)
+        }
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -84,10 +101,9 @@ fn reach_goal(began_ns: &str) -> ExitCode {
     })
 }
 
-fn start_job(nodes: &str) -> io::Result<()> {
+fn start_job(program: PathBuf, nodes: &str) -> io::Result<()> {
     let began_ns = now_ns().to_string();
-    let mut program = Command::new(std::env::current_exe()?);
-    let status = program.args(["program", &began_ns, "+n", nodes]).status()?;
+    let status = Command::new(program).args(["program", &began_ns, "+n", nodes]).status()?;
     if status.success() { Ok(()) } else { Err(io::Error::other(status.to_string())) }
 }
 

@@ -49,6 +49,9 @@ pub(crate) trait Backend: Send + Sync {
 /// What a stream calls when it is that far.
 pub(crate) type Call = Box<dyn FnOnce() + Send>;
 
+/// What a closure does in place of a kernel: it reads the sources and writes the target.
+pub(crate) type Kernel = Box<dyn FnOnce(&[&[u8]], &mut [u8]) + Send>;
+
 /// A plan that fits its spans.
 pub(crate) struct Step {
     pub(crate) plan: Arc<Plan>,
@@ -82,6 +85,12 @@ pub(crate) trait Queue: Send + Sync {
     /// # Safety
     /// As for `copy`, for what it writes.
     unsafe fn zero(&self, span: Span) -> Result<(), DeviceError>;
+
+    /// Has a closure read the sources and write the target, where the threads of the device can run one; if it panics, the device is lost.
+    ///
+    /// # Safety
+    /// As for `copy`, from all sources to the target, which shares no byte with them.
+    unsafe fn compute(&self, kernel: Kernel, sources: Vec<Span>, target: Span) -> Result<(), DeviceError>;
 
     /// Has a signal fire when all before is done.
     fn record(&self) -> Result<Arc<dyn Signal>, DeviceError>;

@@ -5,7 +5,7 @@
 //!    [waits](Stream::wait) for it.
 //! 2. A stream that is dropped still does what it was given.
 
-use crate::backend::{Queue, Step};
+use crate::backend::{Kernel, Queue, Step};
 use crate::event::Event;
 use crate::memory::span::Span;
 use crate::passed::Passed;
@@ -123,6 +123,24 @@ impl Stream {
         unsafe { self.queue.zero(span.clone()) }
     }
 
+    /// Has a closure read the sources and write the target, on a device whose kernels are closures.
+    ///
+    /// # Errors
+    /// [`DeviceError::Foreign`], [`DeviceError::Refused`] where they are not, and [`DeviceError::Lost`].
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy), from all sources to the target, which shares no byte with them.
+    pub(crate) unsafe fn compute(
+        &self,
+        kernel: Kernel,
+        sources: Vec<Span>,
+        target: Span,
+    ) -> Result<(), DeviceError> {
+        sources.iter().chain([&target]).try_for_each(|span| self.check_memory(span))?;
+        // SAFETY: the caller's promise.
+        unsafe { self.queue.compute(kernel, sources, target) }
+    }
+
     /// An event that is complete when the stream has done all that it was given so far.
     ///
     /// # Errors
@@ -181,7 +199,8 @@ impl Stream {
     }
 
     /// What the kind of device calls it, for launching the user's own kernels: on a CUDA device its `CUstream`, valid as long as the stream;
-    /// null on a software device, which has no kernels.
+    /// null on a software device, whose kernels are closures
+    /// ([`DeviceBufferMut::compute_from`](crate::DeviceBufferMut::compute_from)).
     pub fn raw(&self) -> *mut c_void {
         self.queue.raw()
     }

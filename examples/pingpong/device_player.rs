@@ -3,24 +3,18 @@
 //! As `player`, in two ways. A player sends the buffer that came back from its last transfer; what it received it lets go before it plays
 //! back.
 
-use crate::pattern::Transfer;
-use crate::round::{Mode, Outcome, Round, Way};
+use crate::rally::{Rally, both, conduct};
+use crate::round::{Outcome, Round, Way};
 use chare::devices::{self, Stream};
 use chare::prelude::*;
-use chare::{ArrayOptions, DeviceBuffer, DeviceBufferMut, DevicePosted, DeviceReceived, SendDeviceBuffer};
-use std::time::Instant;
+use chare::{DeviceBuffer, DeviceBufferMut, DevicePosted, DeviceReceived, SendDeviceBuffer};
 
 /// A player within a round.
 struct DevicePlayer {
-    round: Round,
+    rally: Rally,
     source: Option<DeviceBuffer<u8>>,
     /// The buffer in which a posted argument lands; out while the runtime fills it.
     landing: Option<DeviceBufferMut<u8>>,
-    sent: u32,
-    received: u32,
-    begun: Instant,
-    outcome: Outcome,
-    done: Callback<Outcome>,
 }
 
 fn stream() -> Stream {
@@ -38,24 +32,14 @@ fn buffer(bytes: &[u8]) -> DeviceBufferMut<u8> {
 impl DevicePlayer {
     #[entry]
     fn new() -> Self {
-        let round = Round { way: Way::Entry, mode: Mode::Lazy, size: 0, iterations: 0, verify: false };
-        Self {
-            round,
-            source: None,
-            landing: None,
-            sent: 0,
-            received: 0,
-            begun: Instant::now(),
-            outcome: Outcome::default(),
-            done: Callback::ignore(),
-        }
+        Self { rally: Rally::new(chare::this_index()), source: None, landing: None }
     }
 
     /// Makes the buffers of a round; a broadcast.
     #[entry]
     fn prepare(&mut self, round: Round, ready: Callback<()>) {
         (self.source, self.landing) = (None, None);
-        (self.round, self.sent, self.received) = (round, 0, 0);
+        self.rally.prepare(round);
         self.source = Some(buffer(&vec![1; round.size]).freeze());
         if round.way == Way::Posted {
             self.landing = Some(buffer(&vec![0; round.size]));
@@ -66,15 +50,15 @@ impl DevicePlayer {
     /// Begins a prepared round; `done` receives what player 0 saw.
     #[entry]
     fn begin(&mut self, done: Callback<Outcome>) {
-        self.done = done;
+        self.rally.begin(done);
         self.play();
     }
 
     #[entry]
     async fn receive(this: This<Self>, #[nocopy] data: DeviceReceived<u8>) {
-        if this.with(|player| player.round.verify) {
+        if this.with(|player| player.rally.round.verify) {
             let bytes = read(&data).await;
-            this.with(|player| player.check(&bytes));
+            this.with(|player| player.rally.check(&bytes));
         }
         drop(data);
         this.with(Self::go_on);
@@ -83,10 +67,10 @@ impl DevicePlayer {
     #[entry]
     async fn receive_posted(this: This<Self>, #[nocopy(post)] data: DevicePosted<u8>) {
         let mut landing = data.into_buffer();
-        if this.with(|player| player.round.verify) {
+        if this.with(|player| player.rally.round.verify) {
             let shared = landing.freeze();
             let bytes = read(&shared).await;
-            this.with(|player| player.check(&bytes));
+            this.with(|player| player.rally.check(&bytes));
             landing = shared.try_into_mut().expect("nobody else has it");
         }
         this.with(|player| {
@@ -101,34 +85,22 @@ impl DevicePlayer {
         data.post_device(landing.into()).expect("both buffers have the round's size");
     }
 
-    fn check(&self, bytes: &[u8]) {
-        Transfer { sender: 1 - self.this_index(), number: self.received, size: self.round.size }.check(bytes);
-    }
-
     fn go_on(&mut self) {
-        self.received += 1;
-        if self.this_index() == 0 {
-            self.outcome.round_trips_ns.push(self.begun.elapsed().as_nanos() as u64);
-            if self.received == self.round.iterations {
-                self.done.send(std::mem::take(&mut self.outcome));
-                return;
-            }
+        if self.rally.receive() {
+            self.play();
         }
-        self.play();
     }
 
     fn play(&mut self) {
-        self.begun = Instant::now();
-        if self.round.verify {
-            let transfer = Transfer { sender: self.this_index(), number: self.sent, size: self.round.size };
-            let mut bytes = vec![0; self.round.size];
+        let (transfer, round) = (self.rally.play(), self.rally.round);
+        if round.verify {
+            let mut bytes = vec![0; round.size];
             transfer.fill(&mut bytes);
             self.source = Some(buffer(&bytes).freeze());
         }
-        self.sent += 1;
         let other = self.this_collection().at(1 - self.this_index());
         let source = SendDeviceBuffer::from(self.source.clone().expect("prepared with a source"));
-        match self.round.way {
+        match round.way {
             Way::Posted => other.receive_posted(source),
             _ => other.receive(source),
         }
@@ -149,17 +121,11 @@ pub(crate) struct DevicePlayers(DevicePlayerProxy);
 impl DevicePlayers {
     /// Player 0 on PE 0, player 1 on `partner`.
     pub(crate) fn create(partner: PeId) -> Self {
-        let place = move |index| if index == 0 { PeId(0) } else { partner };
-        Self(DevicePlayerProxy::create(ArrayOptions::new(2).place_by(place)))
+        Self(DevicePlayerProxy::create(both(partner)))
     }
 
     /// Plays a round from start to end.
     pub(crate) async fn play(&self, round: Round) -> Outcome {
-        let (both_ready, ready) = chare::future();
-        self.0.prepare(round, ready);
-        both_ready.await;
-        let (outcome, done) = chare::future();
-        self.0.at(0).begin(done);
-        outcome.await
+        conduct(|ready| self.0.prepare(round, ready), |done| self.0.at(0).begin(done)).await
     }
 }

@@ -20,6 +20,7 @@
 //! | `tables` | the rounds of each table, and the numbers that it makes of the times |
 //! | `measure` | all sizes and all rounds, in their order |
 //! | `round` | a round, and its times |
+//! | `rally` | how far a player is in its round |
 //! | `player` | the two chares, and the ways of sending |
 //! | `device_player` | the same for buffers on devices |
 //! | `pattern` | bytes that show wrong ones |
@@ -32,6 +33,7 @@ mod options;
 mod pattern;
 mod player;
 mod plot;
+mod rally;
 mod report;
 mod round;
 mod tables;

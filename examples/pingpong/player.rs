@@ -1,16 +1,15 @@
 //! Players: two chares, and the ways in which they send a buffer to each other.
 //!
-//! 1. `prepare` gives both players their buffers for a round; both know the other's put target when the barrier is over.
-//! 2. Player 0 `play`s; player 1 plays back what it has received; player 0 takes the time from its play to its receipt.
-//! 3. The message-driven loop is the measurement: a future per receipt would add a wake-up to each round trip.
+//! `prepare` gives both players their buffers for a round (`rally`); both know the other's put target when the barrier is over.
 //!
 //! The ways differ in what counts as received: a `#[nocopy]` argument may be the sender's own memory, read in place; a
 //! posted one, a get and a put have landed in a buffer of the receiver.
 
 use crate::pattern::Transfer;
+use crate::rally::{Rally, both, conduct, nanoseconds};
 use crate::round::{Mode, Outcome, Round, Way};
 use chare::prelude::*;
-use chare::{ArrayOptions, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
+use chare::{RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput};
 use std::time::Instant;
 
 /// Under which a post and a buffer meet; both players may be on one PE, but never have a transfer under way at once.
@@ -18,7 +17,7 @@ const TAG: u64 = 200;
 
 /// A player within a round.
 struct Player {
-    round: Round,
+    rally: Rally,
     /// Travels to and fro as an ordinary argument.
     argument: Option<BufferMut<u8>>,
     /// The buffer that is sent otherwise.
@@ -29,32 +28,20 @@ struct Player {
     /// The buffer in which a put lands.
     target: Option<RegisteredTarget<u8>>,
     others_target: Option<TargetHandle<u8>>,
-    sent: u32,
-    received: u32,
-    begun: Instant,
-    outcome: Outcome,
-    done: Callback<Outcome>,
 }
 
 #[chare(array)]
 impl Player {
     #[entry]
     fn new() -> Self {
-        let round =
-            Round { way: Way::Regular, mode: Mode::Registered, size: 0, iterations: 0, verify: false };
         Self {
-            round,
+            rally: Rally::new(chare::this_index()),
             argument: None,
             source: Vec::new().into(),
             registered_source: None,
             landing: None,
             target: None,
             others_target: None,
-            sent: 0,
-            received: 0,
-            begun: Instant::now(),
-            outcome: Outcome::default(),
-            done: Callback::ignore(),
         }
     }
 
@@ -64,7 +51,7 @@ impl Player {
         // The buffers of the round before go first: the largest need not be there twice.
         (self.registered_source, self.landing, self.target) = (None, None, None);
         (self.argument, self.source) = (None, Vec::new().into());
-        (self.round, self.sent, self.received) = (round, 0, 0);
+        self.rally.prepare(round);
         match round.way {
             Way::Regular | Way::RegularCopy => self.argument = Some(Mode::Registered.buffer(round.size)),
             _ => self.renew_source(round.mode.buffer(round.size)),
@@ -90,7 +77,7 @@ impl Player {
     /// Begins a prepared round; `done` receives what player 0 saw.
     #[entry]
     fn begin(&mut self, done: Callback<Outcome>) {
-        self.done = done;
+        self.rally.begin(done);
         self.play();
     }
 
@@ -110,7 +97,7 @@ impl Player {
 
     #[entry]
     fn receive_posted(&mut self, #[nocopy(post)] data: Posted<u8>) {
-        self.check(&data);
+        self.rally.check(&data);
         self.landing = Some(data.into_buffer());
         self.go_on();
     }
@@ -118,7 +105,7 @@ impl Player {
     #[post(receive_posted)]
     fn post_landing(&mut self, data: Post<u8>) {
         let landing = self.landing.take().expect("one transfer at a time");
-        if self.round.way == Way::Matched {
+        if self.rally.round.way == Way::Matched {
             data.match_tag(TAG).expect("one transfer at a time");
             chare::post_buffer(TAG, landing).expect("both buffers have the round's size");
         } else {
@@ -136,7 +123,7 @@ impl Player {
 
     #[entry]
     fn fetched(&mut self, landing: BufferMut<u8>) {
-        self.check(&landing);
+        self.rally.check(&landing);
         self.landing = Some(landing);
         self.go_on();
     }
@@ -145,7 +132,7 @@ impl Player {
     #[entry]
     fn receive_put(&mut self, _bytes: u64) {
         let target = self.target.as_ref().expect("prepared with a target");
-        target.read(|bytes| self.check(bytes)).expect("no put is under way");
+        target.read(|bytes| self.rally.check(bytes)).expect("no put is under way");
         self.go_on();
     }
 
@@ -158,39 +145,25 @@ impl Player {
         if let Some(landing) = &mut self.landing {
             landing.copy_from_slice(bytes);
         }
-        self.check(self.landing.as_deref().unwrap_or(bytes));
-    }
-
-    fn check(&self, bytes: &[u8]) {
-        if self.round.verify {
-            Transfer { sender: 1 - self.this_index(), number: self.received, size: self.round.size }
-                .check(bytes);
-        }
+        self.rally.check(self.landing.as_deref().unwrap_or(bytes));
     }
 
     fn go_on(&mut self) {
-        self.received += 1;
-        if self.this_index() == 0 {
-            self.outcome.round_trips_ns.push(nanoseconds(self.begun));
-            if self.received == self.round.iterations {
-                self.done.send(std::mem::take(&mut self.outcome));
-                return;
-            }
+        if self.rally.receive() {
+            self.play();
         }
-        self.play();
     }
 
     fn play(&mut self) {
-        self.begun = Instant::now();
-        if self.round.verify {
-            self.write_pattern();
+        let (transfer, round) = (self.rally.play(), self.rally.round);
+        if round.verify {
+            self.write_pattern(transfer);
         }
-        if self.round.way == Way::GetRenewed && self.this_index() == 0 {
+        if round.way == Way::GetRenewed && self.this_index() == 0 {
             self.renew_registration();
         }
-        self.sent += 1;
         let other = self.other();
-        match self.round.way {
+        match round.way {
             Way::Regular | Way::RegularCopy => {
                 other.receive_regular(self.argument.take().expect("prepared with an argument"));
             }
@@ -209,14 +182,14 @@ impl Player {
 
     /// Writes this transfer's pattern into what is sent: in place where this player owns it, else into a new buffer, because the
     /// other player may still hold the last one.
-    fn write_pattern(&mut self) {
-        let transfer = Transfer { sender: self.this_index(), number: self.sent, size: self.round.size };
-        match self.round.way {
+    fn write_pattern(&mut self, transfer: Transfer) {
+        let round = self.rally.round;
+        match round.way {
             Way::Regular | Way::RegularCopy => {
                 transfer.fill(self.argument.as_mut().expect("prepared with an argument"));
             }
             _ => {
-                let mut source = self.round.mode.buffer(self.round.size);
+                let mut source = round.mode.buffer(round.size);
                 transfer.fill(&mut source);
                 self.renew_source(source);
             }
@@ -225,7 +198,7 @@ impl Player {
 
     fn renew_source(&mut self, source: BufferMut<u8>) {
         self.source = source.freeze();
-        self.registered_source = match (self.round.way, self.round.mode) {
+        self.registered_source = match (self.rally.round.way, self.rally.round.mode) {
             (Way::Get, Mode::Lazy) => Some(RegisteredSource::lazily(self.source.clone())),
             (Way::Get | Way::GetRenewed, _) => Some(RegisteredSource::register(self.source.clone())),
             _ => None,
@@ -233,17 +206,17 @@ impl Player {
     }
 
     fn send_buffer(&self) -> SendBuffer<u8> {
-        SendBuffer::from(self.source.clone()).registration(self.round.mode.registration())
+        SendBuffer::from(self.source.clone()).registration(self.rally.round.mode.registration())
     }
 
     /// Ends the source's registration and registers it again, timed.
     fn renew_registration(&mut self) {
         let begun = Instant::now();
         let source = self.registered_source.take().expect("prepared with a source").deregister();
-        self.outcome.deregister_ns.push(nanoseconds(begun));
+        self.rally.outcome.deregister_ns.push(nanoseconds(begun));
         let begun = Instant::now();
         self.registered_source = Some(RegisteredSource::register(source));
-        self.outcome.register_ns.push(nanoseconds(begun));
+        self.rally.outcome.register_ns.push(nanoseconds(begun));
     }
 }
 
@@ -253,21 +226,11 @@ pub(crate) struct Players(PlayerProxy);
 impl Players {
     /// Player 0 on PE 0, player 1 on `partner`.
     pub(crate) fn create(partner: PeId) -> Self {
-        let place = |index| if index == 0 { PeId(0) } else { partner };
-        Self(PlayerProxy::create(ArrayOptions::new(2).place_by(place)))
+        Self(PlayerProxy::create(both(partner)))
     }
 
     /// Plays a round from start to end.
     pub(crate) async fn play(&self, round: Round) -> Outcome {
-        let (both_ready, ready) = chare::future();
-        self.0.prepare(round, ready);
-        both_ready.await;
-        let (outcome, done) = chare::future();
-        self.0.at(0).begin(done);
-        outcome.await
+        conduct(|ready| self.0.prepare(round, ready), |done| self.0.at(0).begin(done)).await
     }
-}
-
-fn nanoseconds(since: Instant) -> u64 {
-    since.elapsed().as_nanos() as u64
 }

@@ -20,6 +20,7 @@
 //! | `matmul` | How are matrices dealt out, shared along rows and columns, and put together again? |
 //! | `ddtbench` | How long does what real applications select of their arrays take, in place and packed by hand? |
 //! | `collectives` | How do all elements of an array meet, and some of them? |
+//! | `stencil2d` | How does a stencil code whose fields lie on devices exchange halos, and sweep them there? |
 //! | `service` | How does a program of chares serve others, by HTTP and beside tokio? |
 //! | `pingpong` | How long does a buffer take from one PE to another, by every way there is? |
 //!

@@ -1,5 +1,6 @@
-//! The field: its tiles, what of a tile its neighbours need, and the sweep.
+//! The field: its tiles, what of a tile its neighbours need, and what it is after all sweeps.
 
+use crate::sweep::Parts;
 use chare::layout::{Dims, Layout};
 use serde::{Deserialize, Serialize};
 
@@ -26,9 +27,17 @@ pub(crate) struct Way {
 }
 
 impl Way {
+    /// The way to nowhere.
+    pub(crate) const STAY: Self = Self { down: 0, right: 0 };
+
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let ways = (-1..=1).flat_map(|down| (-1..=1).map(move |right| Self { down, right }));
-        ways.filter(|way| (way.down, way.right) != (0, 0))
+        ways.filter(|way| *way != Self::STAY)
+    }
+
+    /// Its place in three rows of three, of which the one in the middle leads nowhere.
+    pub(crate) fn place(self) -> usize {
+        ((self.down + 1) * 3 + self.right + 1) as usize
     }
 
     pub(crate) fn back(self) -> Self {
@@ -55,57 +64,6 @@ impl Way {
     }
 }
 
-/// A tile with a frame of what its neighbours sent; zero where the field ends.
-pub(crate) struct Framed {
-    size: Size,
-    points: Vec<f64>,
-}
-
-/// The weights of a point, of those beside it, and of those across its corners: SHOC's.
-const WEIGHTS: [f64; 3] = [0.25, 0.15, 0.05];
-
-impl Framed {
-    pub(crate) fn new(size: Size, inside: &[f64]) -> Self {
-        let mut points = vec![0.0; (size.rows + 2) * (size.columns + 2)];
-        for (row, line) in inside.chunks(size.columns).enumerate() {
-            points[(row + 1) * (size.columns + 2) + 1..][..size.columns].copy_from_slice(line);
-        }
-        Self { size, points }
-    }
-
-    /// Takes what the neighbour in this way sent.
-    pub(crate) fn set_frame(&mut self, way: Way, sent: &[f64]) {
-        let (width, Size { rows, columns }) = (self.size.columns + 2, self.size);
-        let place = |way: i32, len: usize| match way {
-            -1 => 0,
-            1 => len + 1,
-            _ => 1,
-        };
-        let first = place(way.down, rows) * width + place(way.right, columns);
-        let step = if way.right == 0 { 1 } else { width };
-        sent.iter().enumerate().for_each(|(at, point)| self.points[first + at * step] = *point);
-    }
-
-    /// The points inside after one sweep.
-    pub(crate) fn swept(&self) -> Vec<f64> {
-        let width = self.size.columns + 2;
-        let at = |row: usize, column: usize| self.points[row * width + column];
-        let sweep = |row: usize, column: usize| {
-            let beside =
-                at(row - 1, column) + at(row + 1, column) + at(row, column - 1) + at(row, column + 1);
-            let across = at(row - 1, column - 1)
-                + at(row - 1, column + 1)
-                + at(row + 1, column - 1)
-                + at(row + 1, column + 1);
-            WEIGHTS[0] * at(row, column) + WEIGHTS[1] * beside + WEIGHTS[2] * across
-        };
-        (1..=self.size.rows)
-            .flat_map(|row| (1..=self.size.columns).map(move |column| (row, column)))
-            .map(|(row, column)| sweep(row, column))
-            .collect()
-    }
-}
-
 impl Problem {
     /// The points of a tile at first.
     pub(crate) fn first(&self, (row, column): (u32, u32)) -> Vec<f64> {
@@ -123,7 +81,7 @@ impl Problem {
         let alone = Self { tiles: [1, 1], tile: whole, ..*self };
         let mut field = alone.first((0, 0));
         for _ in 0..self.steps {
-            field = Framed::new(whole, &field).swept();
+            field = Parts::alone(whole, &field).swept();
         }
         let (top, left) = (row as usize * rows, column as usize * columns);
         let lines = field.chunks(whole.columns).skip(top).take(rows);

@@ -2,14 +2,16 @@
 //! field that is cut into tiles, in each step the edges and corners of all eight neighbours.
 //!
 //! A tile sends its neighbours layouts of its field, as nocopy arguments: no loop packs, and no call knows where the neighbour's device
-//! is. The update of a tile is done by the host here, which copies the field there and back: what a device's kernel would do instead is to
-//! be launched on the tile's stream.
+//! is. Its device sweeps it, by a kernel on the tile's stream (`kernel`); the host sees no point of the field before it compares all of them.
 //!
 //! ```text
 //! cargo run --release --example stencil2d -- +n 2 --device software --verify
+//! cargo run --release --features cuda --example stencil2d -- +n 2 --device cuda --size 8192 8192 --verify
 //! ```
 
 mod field;
+mod kernel;
+mod sweep;
 mod tile;
 
 use chare::Program;

@@ -1,15 +1,16 @@
 //! A tile of the field, on the device of its PE.
 
-use crate::field::{Framed, Problem, Way};
-use chare::devices::{self, Stream};
+use crate::field::{Problem, Way};
+use crate::kernel::{DeviceParts, Kernel};
+use chare::devices::Stream;
 use chare::prelude::*;
-use chare::{DeviceBuffer, DeviceBufferMut, DeviceReceived, SendDeviceBuffer, SentDevice};
+use chare::{DeviceBuffer, DeviceBufferMut, DeviceReceived, SendDeviceBuffer};
 
 pub(crate) struct Tile {
     problem: Problem,
-    stream: Stream,
-    /// Taken while a loop has it.
-    field: Option<DeviceBufferMut<f64>>,
+    /// Both are taken by the loop.
+    kernel: Option<Kernel>,
+    field: Option<DeviceBuffer<f64>>,
 }
 
 /// What a device buffer holds, when the stream is past it.
@@ -23,14 +24,12 @@ async fn read(buffer: &DeviceBuffer<f64>, on: &Stream) -> Vec<f64> {
 impl Tile {
     #[entry]
     pub(crate) fn new(problem: Problem) -> Self {
-        let (device, stream) = match (devices::mine(), devices::stream()) {
-            (Ok(device), Ok(stream)) => (device, stream),
-            (Err(error), _) | (_, Err(error)) => panic!("{error}"),
-        };
+        let kernel = Kernel::new(problem.tile).unwrap_or_else(|error| panic!("{error}"));
         let points = problem.first(chare::this_index());
+        let device = chare::devices::mine().expect("the kernel is for it");
         let mut field = DeviceBufferMut::new(&device, points.len()).expect("the device has memory");
-        field.write(&stream, &points).expect("there is room for staging");
-        Self { problem, stream, field: Some(field) }
+        field.write(kernel.stream(), &points).expect("there is room for staging");
+        Self { problem, kernel: Some(kernel), field: Some(field.freeze()) }
     }
 
     /// The edge or corner of a neighbour, from this way, in a step.
@@ -39,32 +38,26 @@ impl Tile {
 
     #[entry]
     pub(crate) async fn run(this: This<Self>, done: Callback<u64>) {
-        let (problem, stream) = this.with(|tile| (tile.problem, tile.stream.clone()));
+        let (problem, kernel, field) =
+            this.with(|tile| (tile.problem, tile.kernel.take(), tile.field.take()));
+        let (kernel, mut field) = kernel.zip(field).expect("one loop at a time");
         let neighbours: Vec<(Way, (u32, u32))> =
             Way::all().filter_map(|way| Some((way, way.from(this.index(), problem.tiles)?))).collect();
-        let mut field = this.with(|tile| tile.field.take()).expect("one loop at a time");
         for step in 0..problem.steps {
-            let shared = field.freeze();
-            let mut backs = Vec::new();
             for (way, neighbour) in &neighbours {
-                let (back, on_sent) = chare::future::<SentDevice<f64>>();
-                let edge =
-                    SendDeviceBuffer::from(shared.clone()).only(&way.edge(problem.tile)).on_sent(on_sent);
+                let edge = SendDeviceBuffer::from(field.clone()).only(&way.edge(problem.tile));
                 this.collection().at(*neighbour).halo(step, way.back(), edge);
-                backs.push(back);
             }
-            let mut framed = Framed::new(problem.tile, &read(&shared, &stream).await);
+            let mut parts = DeviceParts::default();
             for _ in &neighbours {
                 let (_, from, edge) = this.when(Self::halo).reference(step).await;
-                framed.set_frame(from, &read(&edge, &stream).await);
+                parts[from.place()] = Some(edge.into_buffer());
             }
-            drop(chare::wait_all(backs).await);
-            field = shared.try_into_mut().expect("all edges have been taken");
-            field.write(&stream, &framed.swept()).expect("there is room for staging");
+            parts[Way::STAY.place()] = Some(field);
+            field = kernel.sweep(&parts).unwrap_or_else(|error| panic!("a sweep: {error}"));
         }
         let wrong = if problem.is_verified {
-            let points = read(&field.freeze(), &stream).await;
-            problem.count_wrong(this.index(), &points)
+            problem.count_wrong(this.index(), &read(&field, kernel.stream()).await)
         } else {
             0
         };

@@ -1,6 +1,8 @@
 //! Acceptance tests: the promises to users, seen from outside: real programs, real processes, bounded time.
 
 mod denial;
+#[cfg(feature = "cuda")]
+mod devices;
 mod flood;
 mod forged;
 mod idle;

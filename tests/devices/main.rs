@@ -2,4 +2,6 @@
 
 mod counted;
 mod entries;
+#[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
+mod networks;
 mod travelling;

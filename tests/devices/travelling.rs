@@ -6,11 +6,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::process::Command;
 use std::time::Duration;
 
-fn on_devices() -> Program {
+pub(crate) fn on_devices() -> Program {
     Program::binary(env!("CARGO_BIN_EXE_on_devices"))
 }
 
-fn pass(layout: &str) -> String {
+pub(crate) fn pass(layout: &str) -> String {
     let said = on_devices().pass(layout);
     let (came, all) = said.lines().last().and_then(|last| last.split_once(" of ")).expect("it says how many");
     assert!(all.starts_with(&format!("{came} buffers")), "{layout}: {said}");

@@ -1,7 +1,13 @@
 //! Every example, run as a user runs it: in one process and in several, and with mistakes on the command line.
 
+#[expect(dead_code, reason = "the example's, of which a part is needed here")]
+#[path = "../../examples/stencil2d/field.rs"]
+mod field;
+mod kernel;
 mod pingpong;
 mod stencils;
+#[path = "../../examples/stencil2d/sweep.rs"]
+mod sweep;
 
 use chare_tests::{Outcome, Program, counted};
 

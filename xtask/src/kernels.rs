@@ -1,4 +1,4 @@
-//! `cargo xtask kernels`: the kernels of `device/kernels`, compiled to the PTX that is checked in beside them.
+//! `cargo xtask kernels`: the kernels of devices, compiled to the PTX that is checked in beside them.
 //!
 //! They are compiled by NVRTC, which needs no device, from PyPI's wheel of one version: another one writes other PTX.
 
@@ -11,6 +11,9 @@ use std::{fs, io};
 
 /// The version that wrote what is checked in. Newer ones write PTX that older drivers refuse.
 const VERSION: &str = "12.4.127";
+
+/// What is compiled: the kernels of the library, and those of programs.
+const SOURCES: [&str; 2] = ["device/kernels/step.cu", "examples/stencil2d/sweep.cu"];
 
 /// What to do with what was compiled.
 #[derive(clap::Args)]
@@ -63,9 +66,12 @@ fn find_nvrtc() -> Result<PathBuf, String> {
 }
 
 fn compile(library: &Path, only_compares: bool) -> Result<(), String> {
-    let folder = root().join("device/kernels");
-    let (source, kept) = (folder.join("step.cu"), folder.join("step.ptx"));
-    let compiled = Command::new("python3").arg(folder.join("compile.py")).args([library, &source]).output();
+    SOURCES.into_iter().try_for_each(|source| compile_one(library, &root().join(source), only_compares))
+}
+
+fn compile_one(library: &Path, source: &Path, only_compares: bool) -> Result<(), String> {
+    let (compiler, kept) = (root().join("device/kernels/compile.py"), source.with_extension("ptx"));
+    let compiled = Command::new("python3").arg(compiler).args([library, source]).output();
     let compiled = compiled.map_err(|error| format!("python3: {error}"))?;
     let complaints = String::from_utf8_lossy(&compiled.stderr);
     if !compiled.status.success() {

@@ -119,6 +119,15 @@ impl Bed {
         })
     }
 
+    /// As [`time`](Self::time), of what waits for its own end.
+    pub(crate) fn timed(&self, mut deed: impl FnMut() -> Fallible) -> Fallible<Spread> {
+        self.samples(|| {
+            let began = Instant::now();
+            deed()?;
+            Ok(began.elapsed())
+        })
+    }
+
     /// As [`time`](Self::time), of what times itself.
     pub(crate) fn samples(&self, mut batch: impl FnMut() -> Fallible<Duration>) -> Fallible<Spread> {
         batch()?;

@@ -17,6 +17,8 @@
 //! `cargo bench -p chare-benches --features cuda --bench devices -- --device cuda --json "$PWD/devices.json" pack unpack`
 
 mod bed;
+mod blocking;
+mod grid;
 mod pipeline;
 mod row;
 mod staging;

@@ -1,6 +1,8 @@
-//! Pipeline: blocks of one buffer to blocks of another by way of the host, in chunks whose stages overlap, or whole.
+//! Pipeline: blocks of one buffer to blocks of another by way of the host, in chunks whose stages overlap, beside ways that wait for each
+//! stage: the vector program of MV2-GPU-NC.
 
 use crate::bed::{Bed, Fallible, every_second};
+use crate::blocking::{Between, Scheme};
 use crate::row::{Row, Table};
 use crate::staging::to_host;
 use chare_device::{DeviceBuffer, DeviceBufferMut, Landed, Method, Pinned, Priority, Stream};
@@ -8,38 +10,51 @@ use chare_layout::{Plan, Raw};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::yield_now;
-use std::time::Instant;
 
 /// Chunks that are out at a time.
 const DEPTH: usize = 4;
 
-/// What is selected in the seed's vector program, and its blocks.
-const BYTES: u64 = 4 << 20;
-const BLOCK: u64 = 4;
+/// What is selected at most: the seed's longest message.
+const BYTES_MAX: u64 = 4 << 20;
 
-/// How it is carried, and in chunks of how many bytes.
-const SIDES: [(&str, Method, u64); 6] = [
+/// How it is carried in chunks, of how many bytes; the last two wait for each stage.
+const CHUNKED: [(&str, Method, u64); 6] = [
     ("chunks of 64 KiB", Method::Packed, 64 << 10),
     ("chunks of 256 KiB", Method::Packed, 256 << 10),
     ("chunks of 512 KiB", Method::Packed, 512 << 10),
     ("chunks of 1 MiB", Method::Packed, 1 << 20),
-    ("packed whole, then copied whole", Method::Packed, BYTES),
-    ("by blocks whole, then copied whole", Method::Blocks, BYTES),
+    ("packed on the device, copy, send", Method::Packed, BYTES_MAX),
+    ("a copy for each block, then send", Method::Blocks, BYTES_MAX),
 ];
 
 pub(crate) fn measure(bed: &Bed, table: &mut Table) -> Fallible {
-    let ceiling = to_host(bed, BYTES)?;
-    for block in [BLOCK, 4096] {
-        let layout = every_second(BYTES, block)?;
-        for (side, method, chunk_bytes) in SIDES {
+    let lengths: &[u64] = match bed.quick {
+        true => &[64 << 10, BYTES_MAX],
+        false => &[4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, BYTES_MAX],
+    };
+    // Blocks of 4 bytes are the seed's.
+    for (bytes, block) in lengths.iter().flat_map(|bytes| [(*bytes, 4), (*bytes, 4096)]) {
+        let ceiling = to_host(bed, bytes)?;
+        let layout = every_second(bytes, block)?;
+        for (side, method, chunk_bytes) in CHUNKED {
+            // Chunks as long as all of it are the last two.
+            if chunk_bytes >= bytes && chunk_bytes < BYTES_MAX {
+                continue;
+            }
             let mut ends = Ends::new(bed, &layout, method, chunk_bytes)?;
-            let took = bed.samples(|| {
-                let began = Instant::now();
-                ends.carry()?;
-                Ok(began.elapsed())
-            })?;
-            table.add(Row { part: "pipeline", side, bytes: BYTES, block }, took, ceiling);
+            let took = bed.timed(|| ends.carry())?;
+            table.add(Row { part: "pipeline", side, bytes, block }, took, ceiling);
         }
+        let mut between = Between::new(bed, bytes, block)?;
+        for scheme in Scheme::ALL {
+            let took = bed.timed(|| between.carry(scheme))?;
+            table.add(Row { part: "pipeline", side: scheme.sent(), bytes, block }, took, ceiling);
+        }
+        let sent = bed.timed(|| {
+            between.send();
+            Ok(())
+        })?;
+        table.add(Row { part: "pipeline", side: "the copy on the host alone", bytes, block }, sent, ceiling);
     }
     Ok(())
 }

@@ -36,7 +36,7 @@ impl Table {
         }
         println!("microseconds: median (quartiles); GiB/s of what is selected, by the median");
         println!(
-            "{:<9} {:<34} {:>9} {:>6} {:>28} {:>8} {:>8}",
+            "{:<9} {:<36} {:>9} {:>6} {:>28} {:>8} {:>8}",
             "part", "side", "bytes", "block", "us", "GiB/s", "ceiling"
         );
         let about = json!({
@@ -53,12 +53,12 @@ impl Table {
         let of_ceiling = ceiling.median / median;
         let us = Spread { lower: lower / 1e3, median: median / 1e3, upper: upper / 1e3 }.to_string();
         println!(
-            "{part:<9} {side:<34} {bytes:>9} {block:>6} {us:>28} {gib:>8.2} {:>7.0}%",
+            "{part:<9} {side:<36} {bytes:>9} {block:>6} {us:>28} {gib:>8.2} {:>7.0}%",
             of_ceiling * 100.0
         );
         self.rows.push(json!({
             "part": part, "side": side, "bytes": bytes, "block": block,
-            "lower_ns": lower, "median_ns": median, "upper_ns": upper, "gib_per_s": gib, "of_ceiling": of_ceiling,
+            "lower_ns": lower, "median_ns": median, "upper_ns": upper, "ceiling_ns": ceiling.median, "gib_per_s": gib, "of_ceiling": of_ceiling,
         }));
     }
 

@@ -19,6 +19,8 @@ mod pattern;
 mod pingpong;
 #[path = "../../../examples/pingpong/player.rs"]
 mod player;
+#[path = "../../../examples/pingpong/rally.rs"]
+mod rally;
 mod readonly;
 #[path = "../../../examples/pingpong/round.rs"]
 mod round;

@@ -311,7 +311,7 @@ impl<T: Pod> DeviceBufferMut<T> {
     }
 
     /// Has a stream use the memory after all others, and others after it: also if it was refused, as a part may have been given.
-    fn used(
+    pub(super) fn used(
         &mut self,
         on: &Stream,
         command: impl FnOnce(&Span) -> Result<(), DeviceError>,

@@ -6,8 +6,11 @@
 //!    exclusive again.
 //! 3. No caller waits: a stream that is to go on waits for what another one still does (`order`).
 
+mod computed;
 pub(crate) mod exclusive;
 pub(crate) mod landed;
 mod order;
 pub(crate) mod shared;
+#[cfg(feature = "cuda")]
+mod slice;
 pub(crate) mod uses;

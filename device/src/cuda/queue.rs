@@ -1,7 +1,7 @@
 #![expect(unsafe_code, reason = "gives copies and kernels to a stream of the driver")]
 //! Queue of a stream of a CUDA device.
 
-use crate::backend::{Call, Queue, Signal, Step};
+use crate::backend::{Call, Kernel, Queue, Signal, Step};
 use crate::cuda::context::Context;
 use crate::cuda::fused::fused;
 use crate::cuda::kept::Kept;
@@ -202,6 +202,11 @@ impl Queue for CudaQueue {
 
     fn keep(&self, span: Span) -> Result<(), DeviceError> {
         self.give("keeping memory", [span], |_, _| Ok(()))
+    }
+
+    unsafe fn compute(&self, _kernel: Kernel, _sources: Vec<Span>, _target: Span) -> Result<(), DeviceError> {
+        let cause = "its kernels are not closures: launch them on the stream's raw name";
+        Err(DeviceError::refused(self.context.info(), "a kernel", cause))
     }
 
     fn raw(&self) -> *mut c_void {

@@ -15,7 +15,7 @@ pub struct Faults {
     pub refuse: Option<NonZeroU32>,
     /// One of how many commands finds the device lost, and all that follow, too.
     pub lose: Option<NonZeroU32>,
-    /// One of how many copies, steps and zeros touches an address that it must not: the device is lost, and the error names what did it, as
+    /// One of how many copies, steps, zeros and kernels touches an address that it must not: the device is lost, and the error names what did it, as
     /// with a kernel's illegal address.
     pub fault: Option<NonZeroU32>,
     /// Of all chances.

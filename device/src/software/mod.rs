@@ -3,10 +3,12 @@
 //! 1. Device memory is a memfd that is mapped twice: at the address that users hold nobody can read or write, the device's own
 //!    threads use the other one (`mapped`).
 //! 2. A stream is a queue and a thread (`queue`, `worker`), an event an atomic word (`signal`).
-//! 3. Delays, refusals and loss are drawn from a seed (`faults`).
+//! 3. A kernel of the user is a closure that the stream's thread calls (`kernel`).
+//! 4. Delays, refusals and loss are drawn from a seed (`faults`).
 
 mod backend;
 pub(crate) mod faults;
+mod kernel;
 mod mapped;
 mod queue;
 mod shared;

@@ -1,12 +1,12 @@
 #![expect(unsafe_code, reason = "implements a trait whose copies are unsafe")]
 //! Queue of a stream of a software device: commands on their way to the stream's thread.
 
-use crate::backend::{Call, Queue, Signal, Step};
+use crate::backend::{Call, Kernel, Queue, Signal, Step};
 use crate::memory::span::Span;
 use crate::software::faults::Chances;
 use crate::software::shared::Shared;
 use crate::software::signal::SoftwareSignal;
-use crate::software::worker::{COPY, Command, STEP, ZERO, work};
+use crate::software::worker::{COPY, Command, KERNEL, STEP, ZERO, work};
 use crate::words::error::DeviceError;
 use chare_layout::Plan;
 use parking_lot::Mutex;
@@ -59,6 +59,10 @@ impl Queue for SoftwareQueue {
 
     unsafe fn zero(&self, span: Span) -> Result<(), DeviceError> {
         self.send(ZERO, Command::Zero(span))
+    }
+
+    unsafe fn compute(&self, kernel: Kernel, sources: Vec<Span>, target: Span) -> Result<(), DeviceError> {
+        self.send(KERNEL, Command::Compute(kernel, sources, target))
     }
 
     fn record(&self) -> Result<Arc<dyn Signal>, DeviceError> {

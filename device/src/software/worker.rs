@@ -4,9 +4,10 @@
 //! Since the device is lost, commands are dropped with the memory they keep, and who is to be called is called: a sleeper then sees the error. The
 //! thread ends when nobody can give it commands any more and all are done.
 
-use crate::backend::Call;
+use crate::backend::{Call, Kernel};
 use crate::memory::span::Span;
 use crate::software::faults::Chances;
+use crate::software::kernel::compute;
 use crate::software::mapped::working_address;
 use crate::software::shared::Shared;
 use crate::software::signal::SoftwareSignal;
@@ -18,6 +19,7 @@ use std::sync::mpsc::Receiver;
 pub(crate) const COPY: &str = "a copy";
 pub(crate) const STEP: &str = "a step by a plan";
 pub(crate) const ZERO: &str = "writing zeros";
+pub(crate) const KERNEL: &str = "a kernel";
 
 /// What a stream is asked to do.
 pub(crate) enum Command {
@@ -27,6 +29,8 @@ pub(crate) enum Command {
     Step(Arc<Plan>, Span, Span),
     /// Nobody else uses it meanwhile.
     Zero(Span),
+    /// From the sources to the target, which shares no byte with them, and which nobody else uses meanwhile.
+    Compute(Kernel, Vec<Span>, Span),
     Fire(Arc<SoftwareSignal>),
     Wait(Arc<SoftwareSignal>),
     Call(Call),
@@ -41,6 +45,7 @@ impl Command {
             Self::Copy(..) => Some(COPY),
             Self::Step(..) => Some(STEP),
             Self::Zero(_) => Some(ZERO),
+            Self::Compute(..) => Some(KERNEL),
             Self::Fire(_) | Self::Wait(_) | Self::Call(_) | Self::Keep(_) => None,
         }
     }
@@ -77,6 +82,12 @@ pub(crate) fn work(commands: &Receiver<Command>, shared: &Shared, mut chances: C
             Command::Zero(span) => {
                 // SAFETY: the span is mapped as long as it lives; who sent the command promised the rest.
                 unsafe { working_address(&span).write_bytes(0, span.len() as usize) };
+            }
+            Command::Compute(kernel, sources, target) => {
+                // SAFETY: who sent the command promised it.
+                if let Err(cause) = unsafe { compute(kernel, &sources, &target) } {
+                    shared.lose(&format!("{KERNEL} panicked: {cause}"));
+                }
             }
             Command::Fire(signal) => signal.fire(),
             Command::Wait(signal) => signal.sleep_until_fired(),

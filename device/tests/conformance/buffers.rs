@@ -288,3 +288,35 @@ pub(crate) fn a_loan_ends_once_with_the_uses_that_are_left(rig: &Rig) {
     assert!(arrived(read, &reader) == pattern(LEN, 7), "what was there when it was lent");
     assert!(ends.try_recv().is_err(), "it ends once");
 }
+
+/// What a closure makes of buffers waits for who wrote them, and those who write them next wait for it.
+pub(crate) fn closures_compute_in_order_where_kernels_are_closures(rig: &Rig) {
+    const LEN: usize = 5_000;
+    let (one, other) = (rig.stream(), rig.stream());
+    let filled = |first: u64| {
+        let mut buffer = DeviceBufferMut::<u64>::new(&rig.device, LEN).expect("memory");
+        let values: Vec<u64> = (first..).take(LEN).collect();
+        buffer.write(&one, &values).expect("a write");
+        buffer.freeze()
+    };
+    let (left, right) = (filled(0), filled(1 << 40));
+    let mut sums = DeviceBufferMut::<u64>::new(&rig.device, LEN).expect("memory");
+    let add = |sources: &[&[u64]], target: &mut [u64]| {
+        for (at, sum) in target.iter_mut().enumerate() {
+            *sum = sources[0][at] + sources[1][at];
+        }
+    };
+    let computed = sums.compute_from(&other, &[&left, &right], add);
+    if !one.raw().is_null() {
+        let error = computed.expect_err("its kernels are not closures").to_string();
+        assert!(error.contains("launch them"), "{error}");
+        return;
+    }
+    computed.expect("a kernel");
+    // Writes what was read, on another stream, which waits.
+    let mut left = left.try_into_mut().expect("nobody else has it");
+    left.write(&one, &[7; LEN]).expect("a write");
+    let landed = sums.read(&one).expect("a read");
+    let expected: Vec<u64> = (0..LEN as u64).map(|at| 2 * at + (1 << 40)).collect();
+    assert!(arrived(landed, &one) == expected);
+}

@@ -45,6 +45,25 @@ fn a_lost_device_stays_lost() {
     });
 }
 
+/// A panic on a stream's thread is no silence: everybody is told what it said.
+#[test]
+fn a_closure_that_panics_loses_the_device_and_is_quoted() {
+    watched(|| {
+        let whole = rig(Faults::default());
+        let (stream, bell) = (whole.stream(), Bell::new().expect("one"));
+        let field = DeviceBufferMut::<u8>::zeroed(&whole.device, &stream, 100).expect("memory").freeze();
+        let mut target = DeviceBufferMut::<u8>::new(&whole.device, 100).expect("memory");
+        let panics = |_: &[&[u8]], _: &mut [u8]| panic!("there is no such point");
+        target.compute_from(&stream, &[&field], panics).expect("it is not known yet");
+        if stream.ring(&bell).is_ok() {
+            bell.wait().expect("a poll");
+        }
+        let error = stream.record().map(drop).expect_err("the device is lost");
+        assert!(error.is_lost(), "{error}");
+        assert!(error.to_string().contains("a kernel panicked: there is no such point"), "{error}");
+    });
+}
+
 /// What touched an illegal address is named by every call from then on, and whoever sleeps is woken.
 #[test]
 fn an_illegal_address_is_an_error_that_stays_and_names_what_touched_it() {

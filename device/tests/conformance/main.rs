@@ -27,7 +27,8 @@ macro_rules! suite {
                 plans_stage_and_unstage who_reads_waits_for_writes_that_were_told_later a_loan_ends_once_with_the_uses_that_are_left
                 steps_go_from_buffer_to_buffer what_a_stream_does_for_the_user_is_waited_for
                 zeros_are_written_in_order random_programs_do_what_they_say lengths_that_differ_are_refused
-                streams_of_other_devices_are_refused;
+                streams_of_other_devices_are_refused
+                closures_compute_in_order_where_kernels_are_closures;
             adoption: adopted_memory_is_a_buffer_and_goes_back_to_its_maker what_is_no_memory_of_the_device_is_not_adopted
                 streams_have_names_where_their_kind_has;
             model: a_measured_model_chooses_what_takes_the_least_time;

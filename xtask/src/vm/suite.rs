@@ -18,7 +18,7 @@ struct Check {
 /// libfabric makes queues for this many peers, 256 without; software devices hold no longer ones.
 const SMALL_QUEUES: &str = "FI_UNIVERSE_SIZE=16";
 
-const CHECKS: [Check; 8] = [
+const CHECKS: [Check; 9] = [
     Check { name: "guest: conformance", options: &[], runs: Runs::Test("conformance"), arguments: "verbs::" },
     Check {
         name: "guest: programs",
@@ -31,6 +31,12 @@ const CHECKS: [Check; 8] = [
         options: &["--env", "CHARE_TEST_LAYOUTS=+n 2 +lrts verbs"],
         runs: Runs::Test("zerocopy"),
         arguments: "--test-threads=1",
+    },
+    Check {
+        name: "guest: device buffers",
+        options: &["--env", "CHARE_TEST_CABLE=rxe1,rxe2"],
+        runs: Runs::Test("devices"),
+        arguments: "over_verbs --show-output",
     },
     Check {
         name: "guest: libfabric",
@@ -103,7 +109,7 @@ fn prepare(features: &str) -> Result<Vec<PathBuf>, Failure> {
     }
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["test", "--no-run", "--message-format=json", "--workspace", "--features", features]);
-    for test in ["conformance", "acceptance", "zerocopy", "examples", "hosts"] {
+    for test in ["conformance", "acceptance", "zerocopy", "devices", "examples", "hosts"] {
         cargo.args(["--test", test]);
     }
     let built = cargo.current_dir(crate::step::root()).stderr(Stdio::null()).output()?;
