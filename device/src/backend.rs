@@ -59,6 +59,18 @@ pub(crate) struct Step {
     pub(crate) to: Span,
 }
 
+/// Rows of equal length, at equal distances on either side.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rows {
+    pub(crate) count: u64,
+    /// Bytes of a row.
+    pub(crate) bytes: u64,
+    /// Bytes from one row to the next in the source, no less than a row has.
+    pub(crate) source: u64,
+    /// The same in the target.
+    pub(crate) target: u64,
+}
+
 /// Commands in their order. None of these waits. The memory of spans is kept until the command is over. When the queue is dropped,
 /// what was put in is still done.
 pub(crate) trait Queue: Send + Sync {
@@ -67,6 +79,12 @@ pub(crate) trait Queue: Send + Sync {
     /// # Safety
     /// Until the command is over, nobody else writes what it reads or touches what it writes.
     unsafe fn copy(&self, from: Span, to: Span) -> Result<(), DeviceError>;
+
+    /// Copies rows, all of which lie within the spans, apart.
+    ///
+    /// # Safety
+    /// As for `copy`, for the rows.
+    unsafe fn copy_rows(&self, rows: Rows, from: Span, to: Span) -> Result<(), DeviceError>;
 
     /// Copies by a plan that fits the spans.
     ///

@@ -54,6 +54,7 @@ mod stream;
 mod values;
 mod words;
 
+pub use buffer::batch::{Batch, Done};
 pub use buffer::exclusive::DeviceBufferMut;
 pub use buffer::landed::Landed;
 pub use buffer::shared::DeviceBuffer;
@@ -73,7 +74,7 @@ pub use model::facts::Facts;
 pub use passed::Passed;
 pub use software::Software;
 pub use software::faults::Faults;
-pub use stream::Stream;
+pub use stream::{Lanes, Stream};
 pub use values::{ValuesBy, deserialize_by};
 pub use words::bell::Bell;
 pub use words::error::DeviceError;

@@ -1,21 +1,25 @@
 #![expect(unsafe_code, reason = "gives copies and steps whose callers promise what no type can")]
 //! Methods: how bytes of a layout on a device get to lie packed in pinned memory, and back.
 
+use crate::backend::Rows;
 use crate::device::Device;
 use crate::memory::span::Span;
-use crate::stream::Stream;
+use crate::stream::{Lanes, Stream};
 use crate::words::error::DeviceError;
 use chare_layout::{Copies, Pair, Plan};
 use std::fmt;
 use std::sync::Arc;
 
-/// How a stream copies by a plan between device memory and pinned memory, where the bytes lie side by side.
+/// How streams copy by a plan between device memory and pinned memory, where the bytes lie side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
     /// One step, whose kernel reads or writes the pinned memory itself.
     OneShot,
     /// A step within the device, and one copy; takes device memory for as many bytes until it is over. Where there is none, as [`OneShot`](Self::OneShot).
     Packed,
+    /// One copy of two dimensions for each innermost loop of the plan. Rows that overlap, or that stand too far apart for the device, are
+    /// copied as [`Blocks`](Self::Blocks).
+    Rows,
     /// A copy for each block.
     Blocks,
 }
@@ -25,6 +29,7 @@ impl fmt::Display for Method {
         out.write_str(match self {
             Self::OneShot => "one step into pinned memory",
             Self::Packed => "packed on the device, then copied",
+            Self::Rows => "a copy of rows",
             Self::Blocks => "a copy for each block",
         })
     }
@@ -39,9 +44,28 @@ pub enum Way {
     In,
 }
 
+/// The longest distance between rows that copies of two dimensions take: what the attribute `MAX_PITCH` of all CUDA devices is.
+const ROW_STRIDE_MAX: i64 = (1 << 31) - 1;
+
 impl Method {
-    /// All of them, for tables.
-    pub(crate) const ALL: [Self; 3] = [Self::OneShot, Self::Packed, Self::Blocks];
+    /// All of them, in the order of their numbers: for tables.
+    pub const ALL: [Self; 4] = [Self::OneShot, Self::Packed, Self::Rows, Self::Blocks];
+
+    /// The stream that is past all of it when it is over.
+    pub fn last<'a>(self, way: Way, lanes: Lanes<'a>) -> &'a Stream {
+        match (self, way) {
+            (Self::OneShot, _) | (Self::Packed, Way::In) => lanes.steps,
+            (Self::Packed, Way::Out) | (Self::Rows | Self::Blocks, _) => lanes.copies,
+        }
+    }
+
+    /// The stream that reads or writes the memory of the device.
+    pub(crate) fn touching(self, lanes: Lanes<'_>) -> &Stream {
+        match self {
+            Self::OneShot | Self::Packed => lanes.steps,
+            Self::Rows | Self::Blocks => lanes.copies,
+        }
+    }
 
     /// Copies by a plan whose side in pinned memory is packed.
     ///
@@ -49,46 +73,34 @@ impl Method {
     /// Those of [`Stream::step`]. If it was refused, some may be copied.
     ///
     /// # Safety
-    /// As for [`Stream::step`].
+    /// As for [`Stream::step`], for the device's memory on the stream that [touches](Self::touching) it, for pinned memory on both.
     pub(crate) unsafe fn carry_out(
         self,
         way: Way,
-        (device, on): (&Device, &Stream),
+        (device, lanes): (&Device, Lanes<'_>),
         plan: &Arc<Plan>,
         (from, to): (&Span, &Span),
     ) -> Result<(), DeviceError> {
+        plan.check_bounds(from.len(), to.len())?;
         match self {
             // SAFETY: the caller's promise.
-            Self::OneShot => unsafe { on.step(plan, from, to) },
-            Self::Packed => {
-                plan.check_bounds(from.len(), to.len())?;
-                let packed = match device.allocate(plan.bytes()) {
-                    // SAFETY: the caller's promise.
-                    Err(DeviceError::OutOfMemory { .. }) => return unsafe { on.step(plan, from, to) },
-                    packed => packed?.span(),
-                };
-                // SAFETY: the caller's promise; nobody else has the memory between, whose two uses are on one stream.
-                unsafe {
-                    match way {
-                        Way::Out => {
-                            on.step(plan, from, &packed)?;
-                            on.copy(&packed, &to.part(0..plan.bytes())?)
-                        }
-                        Way::In => {
-                            on.copy(&from.part(0..plan.bytes())?, &packed)?;
-                            on.step(plan, &packed, to)
-                        }
-                    }
-                }
-            }
-            Self::Blocks => {
-                plan.check_bounds(from.len(), to.len())?;
+            Self::OneShot => unsafe { lanes.steps.step(plan, from, to) },
+            // SAFETY: the caller's promise.
+            Self::Packed => unsafe { pack(way, (device, lanes), plan, (from, to)) },
+            Self::Rows | Self::Blocks => {
                 let mut given = Ok(());
                 plan.for_each_copy(&mut |Copies { source, target, block, loops, .. }| {
-                    for_each_block((source, target), loops, &mut |(source, target)| {
+                    let (outer, row) = match loops.split_last() {
+                        Some((inner, outer)) if self == Self::Rows && are_rows(inner, block) => {
+                            (outer, *inner)
+                        }
+                        _ => (loops, Pair { count: 1, source: 0, target: 0 }),
+                    };
+                    for_each_place((source, target), outer, &mut |(source, target)| {
                         if given.is_ok() {
-                            // SAFETY: the caller's promise, for a block that the plan selects.
-                            given = unsafe { copy_block(on, (from, source), (to, target), block) };
+                            // SAFETY: the caller's promise, for rows that the plan selects.
+                            given =
+                                unsafe { copy_rows(lanes.copies, (from, source), (to, target), block, row) };
                         }
                     });
                 });
@@ -98,24 +110,75 @@ impl Method {
     }
 }
 
+/// A step to or from memory between, and a copy from or to pinned memory: each on its stream, so that the step of one chunk goes on while
+/// another one is copied.
+///
+/// # Safety
+/// As for [`Method::carry_out`].
+unsafe fn pack(
+    way: Way,
+    (device, Lanes { steps, copies }): (&Device, Lanes<'_>),
+    plan: &Arc<Plan>,
+    (from, to): (&Span, &Span),
+) -> Result<(), DeviceError> {
+    let packed = match device.allocate(plan.bytes()) {
+        Err(DeviceError::OutOfMemory { .. }) => None,
+        packed => Some(packed?.span()),
+    };
+    // SAFETY: the caller's promise; nobody else has the memory between, whose two uses are in order.
+    unsafe {
+        match (way, packed) {
+            (Way::Out, packed) => {
+                steps.step(plan, from, packed.as_ref().unwrap_or(to))?;
+                copies.wait_for(steps)?;
+                packed.map_or(Ok(()), |packed| copies.copy(&packed, &to.part(0..plan.bytes())?))
+            }
+            (Way::In, None) => steps.step(plan, from, to),
+            (Way::In, Some(packed)) => {
+                copies.copy(&from.part(0..plan.bytes())?, &packed)?;
+                steps.wait_for(copies)?;
+                steps.step(plan, &packed, to)
+            }
+        }
+    }
+}
+
+/// Whether one copy of two dimensions takes the blocks of a loop.
+pub(crate) fn are_rows(row: &Pair, block: u64) -> bool {
+    let strides = [row.source, row.target];
+    strides
+        .into_iter()
+        .all(|stride| stride <= ROW_STRIDE_MAX && u64::try_from(stride).is_ok_and(|stride| stride >= block))
+}
+
 /// # Safety
 /// As for [`Stream::copy`].
-unsafe fn copy_block(
+unsafe fn copy_rows(
     on: &Stream,
     (from, source): (&Span, i64),
     (to, target): (&Span, i64),
     bytes: u64,
+    row: Pair,
 ) -> Result<(), DeviceError> {
-    let part = |of: &Span, at: i64| of.part(at as u64..at as u64 + bytes);
-    // SAFETY: the caller's promise.
-    unsafe { on.copy(&part(from, source)?, &part(to, target)?) }
+    let part = |of: &Span, at: i64, stride: i64| {
+        let behind = at as u64 + row.count.saturating_sub(1) * stride as u64 + bytes;
+        of.part(at as u64..behind)
+    };
+    let (from, to) = (part(from, source, row.source)?, part(to, target, row.target)?);
+    if row.count == 1 {
+        // SAFETY: the caller's promise.
+        return unsafe { on.copy(&from, &to) };
+    }
+    let rows = Rows { count: row.count, bytes, source: row.source as u64, target: row.target as u64 };
+    // SAFETY: the caller's promise; the spans begin with the first row and end with the last.
+    unsafe { on.copy_rows(rows, &from, &to) }
 }
 
-/// Calls with the places of each block of a nest.
-fn for_each_block((source, target): (i64, i64), loops: &[Pair], call: &mut dyn FnMut((i64, i64))) {
+/// Calls with the places at each step of the loops.
+fn for_each_place((source, target): (i64, i64), loops: &[Pair], call: &mut dyn FnMut((i64, i64))) {
     let Some((outer, rest)) = loops.split_first() else { return call((source, target)) };
     for step in 0..outer.count as i64 {
         let places = (source + step * outer.source, target + step * outer.target);
-        for_each_block(places, rest, call);
+        for_each_place(places, rest, call);
     }
 }

@@ -5,7 +5,7 @@
 //!    [waits](Stream::wait) for it.
 //! 2. A stream that is dropped still does what it was given.
 
-use crate::backend::{Kernel, Queue, Step};
+use crate::backend::{Kernel, Queue, Rows, Step};
 use crate::event::Event;
 use crate::memory::span::Span;
 use crate::passed::Passed;
@@ -22,6 +22,21 @@ use std::sync::Arc;
 pub struct Stream {
     owner: Arc<Info>,
     queue: Arc<dyn Queue>,
+}
+
+/// The two streams of a transfer of chunks: while one chunk is stepped on the one, another is copied on the other. One stream may be both.
+#[derive(Debug, Clone, Copy)]
+pub struct Lanes<'a> {
+    /// Steps, whose kernels pack and unpack.
+    pub steps: &'a Stream,
+    /// Copies between the device and pinned memory.
+    pub copies: &'a Stream,
+}
+
+impl<'a> From<&'a Stream> for Lanes<'a> {
+    fn from(both: &'a Stream) -> Self {
+        Self { steps: both, copies: both }
+    }
 }
 
 impl fmt::Debug for Stream {
@@ -54,6 +69,19 @@ impl Stream {
         }
         // SAFETY: the caller's promise.
         unsafe { self.queue.copy(from.clone(), to.clone()) }
+    }
+
+    /// Copies rows between the first bytes of spans.
+    ///
+    /// # Errors
+    /// Those of [`copy`](Self::copy).
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy), for the rows, all of which lie within the spans, apart.
+    pub(crate) unsafe fn copy_rows(&self, rows: Rows, from: &Span, to: &Span) -> Result<(), DeviceError> {
+        self.check_spans(from, to)?;
+        // SAFETY: the caller's promise.
+        unsafe { self.queue.copy_rows(rows, from.clone(), to.clone()) }
     }
 
     /// Copies by a plan from one span to the other, which may be of one block.
@@ -156,6 +184,14 @@ impl Stream {
     pub fn wait(&self, event: &Event) -> Result<(), DeviceError> {
         self.check_owner("an event", event.owner())?;
         self.queue.wait(event.signal())
+    }
+
+    /// Has the stream wait for all that another one was given so far, unless both are one.
+    ///
+    /// # Errors
+    /// Those of [`record`](Self::record) and [`wait`](Self::wait).
+    pub(crate) fn wait_for(&self, other: &Self) -> Result<(), DeviceError> {
+        if self.is(other) { Ok(()) } else { self.wait(&other.record()?) }
     }
 
     /// Has the stream ring when it has done all that it was given so far. If the device is lost before, the bell rings then.

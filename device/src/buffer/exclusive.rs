@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::memory::pinned::Pinned;
 use crate::memory::span::Span;
 use crate::method::{Method, Way};
-use crate::stream::Stream;
+use crate::stream::{Lanes, Stream};
 use crate::words::error::DeviceError;
 use bytemuck::Pod;
 use chare_layout::Plan;
@@ -310,6 +310,16 @@ impl<T: Pod> DeviceBufferMut<T> {
         }
     }
 
+    /// What commands write.
+    pub(super) fn span(&self) -> &Span {
+        &self.span
+    }
+
+    /// A stream that has waited for all others was given a write, which is over when it is that far.
+    pub(super) fn was_written(&mut self, last: Last) {
+        self.order.after_last(last);
+    }
+
     /// Has a stream use the memory after all others, and others after it: also if it was refused, as a part may have been given.
     pub(super) fn used(
         &mut self,
@@ -343,22 +353,23 @@ impl DeviceBufferMut<u8> {
         self.unstage_by(Method::OneShot, on, plan, from)
     }
 
-    /// As [`unstage`](Self::unstage), by a method that a [`Model`](crate::Model) has chosen.
+    /// As [`unstage`](Self::unstage), by a method that a [`Model`](crate::Model) has chosen. What is given one stream alone is all done on
+    /// that. It is over when [the method's last stream](Method::last) is past it.
     ///
     /// # Errors
     /// Those of [`unstage`](Self::unstage).
-    pub fn unstage_by(
+    pub fn unstage_by<'a>(
         &mut self,
         method: Method,
-        on: &Stream,
+        on: impl Into<Lanes<'a>>,
         plan: &Arc<Plan>,
         from: Pinned,
     ) -> Result<(), DeviceError> {
-        let device = self.device.clone();
-        self.used(on, |span| {
+        let (device, lanes) = (self.device.clone(), on.into());
+        self.used(method.touching(lanes), |span| {
             // SAFETY: as in `write`; nobody else has a share in the pinned memory that could be used to write it, and it goes with the
             // command.
-            unsafe { method.carry_out(Way::In, (&device, on), plan, (&from.span(), span)) }
+            unsafe { method.carry_out(Way::In, (&device, lanes), plan, (&from.span(), span)) }
         })
     }
 }

@@ -6,6 +6,7 @@
 //!    exclusive again.
 //! 3. No caller waits: a stream that is to go on waits for what another one still does (`order`).
 
+pub(crate) mod batch;
 mod computed;
 pub(crate) mod exclusive;
 pub(crate) mod landed;

@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::memory::arena::Arena;
 use crate::memory::span::Span;
 use crate::method::{Method, Way};
-use crate::stream::Stream;
+use crate::stream::{Lanes, Stream};
 use crate::words::error::DeviceError;
 use bytemuck::Pod;
 use chare_layout::Plan;
@@ -198,18 +198,32 @@ impl<T: Pod> DeviceBuffer<T> {
         self.stage_by(Method::OneShot, on, plan)
     }
 
-    /// As [`stage`](Self::stage), by a method that a [`Model`](crate::Model) has chosen.
+    /// As [`stage`](Self::stage), by a method that a [`Model`](crate::Model) has chosen. What is given one stream alone is all done on that.
+    /// It has landed when [the method's last stream](Method::last) is past it.
     ///
     /// # Errors
     /// Those of [`stage`](Self::stage).
-    pub fn stage_by(&self, method: Method, on: &Stream, plan: &Arc<Plan>) -> Result<Landed<u8>, DeviceError> {
-        let device = &self.inner.device;
+    pub fn stage_by<'a>(
+        &self,
+        method: Method,
+        on: impl Into<Lanes<'a>>,
+        plan: &Arc<Plan>,
+    ) -> Result<Landed<u8>, DeviceError> {
+        let (device, lanes) = (&self.inner.device, on.into());
         let landed = device.pinned(plan.bytes())?;
-        self.used(on, |span| {
+        self.used(method.touching(lanes), |span| {
             // SAFETY: as in `read`.
-            unsafe { method.carry_out(Way::Out, (device, on), plan, (span, &landed.span())) }
+            unsafe { method.carry_out(Way::Out, (device, lanes), plan, (span, &landed.span())) }
         })?;
-        Ok(Landed::new(landed, on.record()?))
+        Ok(Landed::new(landed, method.last(Way::Out, lanes).record()?))
+    }
+
+    /// Whether who wrote it is known to be past that, so that who reads it waits for nobody.
+    ///
+    /// # Errors
+    /// [`DeviceError::Lost`].
+    pub fn is_written(&self) -> Result<bool, DeviceError> {
+        self.inner.written.lock().is_over()
     }
 
     /// What it is made of, once nobody else has it: its memory, and all that streams still do with it.

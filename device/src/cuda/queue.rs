@@ -1,7 +1,7 @@
 #![expect(unsafe_code, reason = "gives copies and kernels to a stream of the driver")]
 //! Queue of a stream of a CUDA device.
 
-use crate::backend::{Call, Kernel, Queue, Signal, Step};
+use crate::backend::{Call, Kernel, Queue, Rows, Signal, Step};
 use crate::cuda::context::Context;
 use crate::cuda::fused::fused;
 use crate::cuda::kept::Kept;
@@ -148,6 +148,13 @@ impl Queue for CudaQueue {
         self.give("a copy", [from, to], |stream, [from, to]| {
             // SAFETY: the spans are kept until the stream is past them; the caller promised the rest.
             unsafe { stream.copy(from.address(), to.address(), from.len()) }
+        })
+    }
+
+    unsafe fn copy_rows(&self, rows: Rows, from: Span, to: Span) -> Result<(), DeviceError> {
+        self.give("a copy of rows", [from, to], |stream, [from, to]| {
+            // SAFETY: the spans are kept until the stream is past them, and have all rows; the caller promised the rest.
+            unsafe { stream.copy_rows(rows, from.address(), to.address()) }
         })
     }
 

@@ -1,10 +1,16 @@
 //! Choice of a method and of the length of chunks: the least time of a transfer whose stages overlap, computed from tables.
 
 use super::facts::Facts;
-use super::table::{CHUNK_BYTES, Table, column, row};
+use super::table::{CHUNK_BYTES, COLUMNS, LENGTHS, Table, column, row};
 use crate::method::{Method, Way};
 use std::fmt;
 use std::time::Duration;
+
+/// The longest arguments that are short where nothing was measured: what a message of its own would carry as soon. An estimate.
+const SHORT_BYTES_UNMEASURED: u64 = LENGTHS[0];
+
+/// The longest that are short at all: longer ones gain by chunks.
+const SHORT_BYTES_MAX: u64 = LENGTHS[1];
 
 /// The length of chunks where nothing was measured: between those that are mostly start-up and those that do not overlap. An estimate.
 const CHUNK_BYTES_UNMEASURED: u64 = 512 << 10;
@@ -51,17 +57,66 @@ pub(super) fn best(table: &Table, facts: Facts, way: Way, beside: &[Leg]) -> Opt
     let all = CHUNK_BYTES.into_iter().flat_map(|chunk| Method::ALL.map(|method| (chunk, method)));
     let timed = all.filter_map(|(chunk_bytes, method)| {
         let len = facts.bytes.min(chunk_bytes);
-        let time = table.times(way, method)[row(len)][column(facts.block_bytes(), len)]?;
-        let stages = beside.iter().map(|leg| leg.time(len)).chain([time]);
-        let (first, slowest) = stages.fold((Duration::ZERO, Duration::ZERO), |(sum, most), stage| {
-            (sum.saturating_add(stage), most.max(stage))
-        });
-        let others = u32::try_from(facts.bytes.div_ceil(chunk_bytes).saturating_sub(1)).unwrap_or(u32::MAX);
-        let expected = first.saturating_add(slowest.saturating_mul(others));
+        let stages = stages(table, facts, (way, method), len)?;
+        let legs = beside.iter().map(|leg| leg.time(len));
+        let expected = overlapped(facts.bytes.div_ceil(chunk_bytes), stages.into_iter().chain(legs));
         Some(Choice { method, chunk_bytes, expected: Some(expected) })
     });
     // Of equals the first: shorter chunks, and simpler methods.
     timed.min_by_key(|choice| choice.expected)
+}
+
+/// How long a method takes for one of the chunks, stage by stage; none if it was not tried, or is not for such blocks.
+fn stages(table: &Table, facts: Facts, (way, method): (Way, Method), len: u64) -> Option<[Duration; 2]> {
+    if method == Method::Rows && !facts.are_rows {
+        return None;
+    }
+    let whole = table.times(way, method)[row(len)][column(facts.block_bytes(), len)]?;
+    // Its copy is that of one block; the rest of its time, the step goes on beside the copy of another chunk.
+    let copied = match method {
+        Method::Packed => table.times(way, Method::Blocks)[row(len)][COLUMNS - 1].unwrap_or_default(),
+        Method::OneShot | Method::Rows | Method::Blocks => Duration::ZERO,
+    };
+    Some([whole.saturating_sub(copied), copied.min(whole)])
+}
+
+/// The time of chunks whose stages overlap: of the first through all stages, and of the slowest stage for each other one.
+fn overlapped(chunks: u64, stages: impl Iterator<Item = Duration>) -> Duration {
+    let (first, slowest) = stages.fold((Duration::ZERO, Duration::ZERO), |(sum, most), stage| {
+        (sum.saturating_add(stage), most.max(stage))
+    });
+    let others = u32::try_from(chunks.saturating_sub(1)).unwrap_or(u32::MAX);
+    first.saturating_add(slowest.saturating_mul(others))
+}
+
+/// Whether one step over memory of another process, which is mapped, takes no longer than chunks by way of the host; none if it was not
+/// measured. Of the owner's side only the bytes are known, so its blocks are taken for one: the step is not chosen too often.
+pub(super) fn pulls(table: &Table, facts: Facts, beside: &[Leg]) -> Option<bool> {
+    let longest = LENGTHS[LENGTHS.len() - 1];
+    let len = facts.bytes.min(longest);
+    let part = table.pulled[row(len)][column(facts.block_bytes(), len)]?;
+    let parts = u32::try_from(facts.bytes.div_ceil(longest).max(1)).unwrap_or(u32::MAX);
+    let staged = CHUNK_BYTES.into_iter().filter_map(|chunk_bytes| {
+        let len = facts.bytes.min(chunk_bytes);
+        let quickest = |way, facts| {
+            let all = Method::ALL.into_iter().filter_map(|method| stages(table, facts, (way, method), len));
+            all.min_by_key(|[one, other]| *one + *other)
+        };
+        let (out, into) = (quickest(Way::Out, Facts::whole(facts.bytes))?, quickest(Way::In, facts)?);
+        let legs = beside.iter().map(|leg| leg.time(len));
+        let stages = out.into_iter().chain(into).chain(legs);
+        Some(overlapped(facts.bytes.div_ceil(chunk_bytes), stages))
+    });
+    Some(staged.min().is_none_or(|staged| part.saturating_mul(parts) <= staged))
+}
+
+/// Whether an argument is so short that one step into pinned memory takes no longer than packing on the device.
+pub(super) fn is_short(table: Option<&Table>, facts: Facts) -> bool {
+    let Some(table) = table else { return facts.bytes <= SHORT_BYTES_UNMEASURED };
+    let time =
+        |method| table.times(Way::Out, method)[row(facts.bytes)][column(facts.block_bytes(), facts.bytes)];
+    facts.bytes <= SHORT_BYTES_MAX
+        && time(Method::OneShot).is_some_and(|one| time(Method::Packed).is_none_or(|packed| one <= packed))
 }
 
 /// An order of methods, by what can be said without a measurement.
@@ -75,78 +130,4 @@ pub(super) fn unmeasured(facts: Facts) -> Choice {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::table::COLUMNS;
-    use super::*;
-
-    const KIB: u64 = 1 << 10;
-    const MIB: u64 = 1 << 20;
-
-    fn micros(count: u64) -> Duration {
-        Duration::from_micros(count)
-    }
-
-    /// A method that starts in so many microseconds, and takes so many for each 64 KiB.
-    fn fill(table: &mut Table, method: Method, columns: std::ops::Range<usize>, start: u64, each: u64) {
-        for (row, bytes) in CHUNK_BYTES.into_iter().enumerate() {
-            for column in columns.clone() {
-                table.times_mut(Way::Out, method)[row][column] =
-                    Some(micros(start + each * (bytes / (64 * KIB))));
-            }
-        }
-    }
-
-    fn table() -> Table {
-        let mut table = Table::default();
-        // A step writes slowly over the bus, packing starts twice, blocks pay for each start and were tried for long ones.
-        fill(&mut table, Method::OneShot, 0..COLUMNS, 5, 40);
-        fill(&mut table, Method::Packed, 0..COLUMNS, 12, 10);
-        fill(&mut table, Method::Blocks, 3..4, 5, 20);
-        fill(&mut table, Method::Blocks, 4..5, 3, 9);
-        table
-    }
-
-    fn chosen(bytes: u64, blocks: u64, beside: &[Leg]) -> (Method, u64, Duration) {
-        let choice = best(&table(), Facts { bytes, blocks }, Way::Out, beside).expect("it was measured");
-        (choice.method, choice.chunk_bytes, choice.expected.expect("it was measured"))
-    }
-
-    #[test]
-    fn one_stage_takes_the_chunk_with_the_least_start_up() {
-        let longest = (4 * MIB / 4, 4 * MIB);
-        assert_eq!(chosen(longest.1, longest.0, &[]), (Method::Packed, 4 * MIB, micros(12 + 640)));
-        assert_eq!(chosen(longest.1, 1, &[]), (Method::Blocks, 4 * MIB, micros(3 + 576)));
-        // What fits the shortest chunk is one.
-        assert_eq!(chosen(4 * KIB, 1, &[]), (Method::Blocks, 64 * KIB, micros(12)));
-        assert_eq!(chosen(0, 0, &[]).2, micros(12));
-    }
-
-    #[test]
-    fn stages_that_overlap_take_chunks_in_between() {
-        // 64 KiB in 10 us, as packing: whole, both stages take one after the other; in chunks they overlap.
-        let network = Leg { start: micros(12), bytes_per_second: 64.0 * 1024.0 / 10e-6 };
-        let (method, chunk, time) = chosen(4 * MIB, MIB, &[network]);
-        // 2 x 52 us, and 15 more chunks of 52: 884; whole: 1,304; in chunks of 1 MiB: 2 x 172 + 3 x 172 = 860.
-        assert_eq!((method, chunk), (Method::Packed, MIB));
-        assert!(time.abs_diff(micros(860)) < micros(1), "{time:?}");
-    }
-
-    #[test]
-    fn what_was_not_tried_is_not_chosen() {
-        let mut table = Table::default();
-        fill(&mut table, Method::Blocks, 4..5, 1, 1);
-        let scattered = Facts { bytes: MIB, blocks: MIB / 4 };
-        assert_eq!(best(&table, scattered, Way::Out, &[]), None);
-        assert_eq!(best(&table, Facts { bytes: MIB, blocks: 1 }, Way::In, &[]), None);
-    }
-
-    #[test]
-    fn without_a_measurement_there_is_an_order() {
-        let method = |bytes, blocks| unmeasured(Facts { bytes, blocks }).method;
-        assert_eq!(method(MIB, 1), Method::Blocks);
-        assert_eq!(method(64 * KIB, 100), Method::OneShot);
-        assert_eq!(method(64 * KIB + 1, 100), Method::Packed);
-        let said = unmeasured(Facts { bytes: MIB, blocks: 100 }).to_string();
-        assert_eq!(said, "packed on the device, then copied, in chunks of 512 KiB (not measured)");
-    }
-}
+mod tests;

@@ -9,7 +9,7 @@ pub(crate) mod facts;
 mod measure;
 mod table;
 
-use choice::{Choice, Leg, best, unmeasured};
+use choice::{Choice, Leg, best, is_short, pulls, unmeasured};
 use facts::Facts;
 use table::Table;
 
@@ -44,6 +44,11 @@ impl Model {
         measure::measure(device).map(Some).map(Self)
     }
 
+    /// The model of a device of which nothing is known.
+    pub const fn unmeasured() -> Self {
+        Self(None)
+    }
+
     /// Whether it was measured.
     pub fn is_measured(&self) -> bool {
         self.0.is_some()
@@ -56,5 +61,17 @@ impl Model {
     /// on the device for all else, in chunks of 512 KiB.
     pub fn choose(&self, facts: Facts, way: Way, beside: &[Leg]) -> Choice {
         self.0.as_ref().and_then(|table| best(table, facts, way, beside)).unwrap_or_else(|| unmeasured(facts))
+    }
+
+    /// Whether one step over memory of another process of the host, which this device maps, takes no longer than chunks that go through the
+    /// `beside` legs. Where nothing was measured, it is taken to. Cost: as [`choose`](Self::choose).
+    pub fn pulls(&self, facts: Facts, beside: &[Leg]) -> bool {
+        self.0.as_ref().and_then(|table| pulls(table, facts, beside)).unwrap_or(true)
+    }
+
+    /// Whether an argument is short: one step into pinned memory takes no longer than packing on the device, so that chunks gain nothing. Up to 8 KiB
+    /// where nothing was measured, at most 64 KiB.
+    pub fn is_short(&self, facts: Facts) -> bool {
+        is_short(self.0.as_ref(), facts)
     }
 }

@@ -3,8 +3,11 @@
 use crate::method::{Method, Way};
 use std::time::Duration;
 
-/// Lengths of chunks that are measured and chosen from: shorter ones are mostly start-up, longer ones do not overlap.
-pub(crate) const CHUNK_BYTES: [u64; 4] = [64 << 10, 256 << 10, 1 << 20, 4 << 20];
+/// Lengths that are measured; the first is of arguments that are too short for chunks.
+pub(crate) const LENGTHS: [u64; 5] = [8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20];
+
+/// Lengths of chunks to choose from: shorter ones are mostly start-up, longer ones do not overlap.
+pub(crate) const CHUNK_BYTES: [u64; 4] = [LENGTHS[1], LENGTHS[2], LENGTHS[3], LENGTHS[4]];
 
 /// Lengths of blocks that are measured; the last column is of chunks that are one block.
 pub(crate) const BLOCK_BYTES: [u64; 4] = [4, 64, 1 << 10, 16 << 10];
@@ -12,32 +15,36 @@ pub(crate) const BLOCK_BYTES: [u64; 4] = [4, 64, 1 << 10, 16 << 10];
 /// Columns of a table.
 pub(crate) const COLUMNS: usize = BLOCK_BYTES.len() + 1;
 
-/// Times by chunk and block; none where a method was not tried.
-pub(crate) type Times = [[Option<Duration>; COLUMNS]; CHUNK_BYTES.len()];
+/// Times by length and block; none where it was not tried.
+pub(crate) type Times = [[Option<Duration>; COLUMNS]; LENGTHS.len()];
 
-/// Times of all methods, out and in.
+/// Times of all methods, out and in, and of steps within the device.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Table([[Times; Method::ALL.len()]; 2]);
+pub(crate) struct Table {
+    staged: [[Times; Method::ALL.len()]; 2],
+    /// By a step from memory of the device to memory of the device, as from memory of another process that is mapped.
+    pub(crate) pulled: Times,
+}
 
 impl Table {
     pub(crate) fn times(&self, way: Way, method: Method) -> &Times {
-        &self.0[way as usize][method as usize]
+        &self.staged[way as usize][method as usize]
     }
 
     pub(crate) fn times_mut(&mut self, way: Way, method: Method) -> &mut Times {
-        &mut self.0[way as usize][method as usize]
+        &mut self.staged[way as usize][method as usize]
     }
 }
 
-/// The row of a chunk: the shortest that is as long, or the longest.
-pub(crate) fn row(chunk_bytes: u64) -> usize {
-    CHUNK_BYTES.iter().position(|bytes| *bytes >= chunk_bytes).unwrap_or(CHUNK_BYTES.len() - 1)
+/// The row of so many bytes: the shortest length that is as long, or the longest.
+pub(crate) fn row(bytes: u64) -> usize {
+    LENGTHS.iter().position(|length| *length >= bytes).unwrap_or(LENGTHS.len() - 1)
 }
 
-/// The column of blocks in such chunks: the longest that are no longer; shorter blocks take no less time.
-pub(crate) fn column(block_bytes: u64, chunk_bytes: u64) -> usize {
-    if block_bytes >= chunk_bytes {
+/// The column of blocks in so many bytes: the longest that are no longer; shorter blocks take no less time.
+pub(crate) fn column(block_bytes: u64, bytes: u64) -> usize {
+    if block_bytes >= bytes {
         return COLUMNS - 1;
     }
-    BLOCK_BYTES.iter().rposition(|bytes| *bytes <= block_bytes).unwrap_or(0)
+    BLOCK_BYTES.iter().rposition(|length| *length <= block_bytes).unwrap_or(0)
 }

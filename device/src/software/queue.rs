@@ -1,7 +1,7 @@
 #![expect(unsafe_code, reason = "implements a trait whose copies are unsafe")]
 //! Queue of a stream of a software device: commands on their way to the stream's thread.
 
-use crate::backend::{Call, Kernel, Queue, Signal, Step};
+use crate::backend::{Call, Kernel, Queue, Rows, Signal, Step};
 use crate::memory::span::Span;
 use crate::software::faults::Chances;
 use crate::software::shared::Shared;
@@ -48,13 +48,16 @@ impl Queue for SoftwareQueue {
         self.send(COPY, Command::Copy(from, to))
     }
 
+    unsafe fn copy_rows(&self, rows: Rows, from: Span, to: Span) -> Result<(), DeviceError> {
+        self.send(COPY, Command::CopyRows(rows, from, to))
+    }
+
     unsafe fn step(&self, plan: Arc<Plan>, from: Span, to: Span) -> Result<(), DeviceError> {
-        self.send(STEP, Command::Step(plan, from, to))
+        self.send(STEP, Command::Steps(vec![Step { plan, from, to }]))
     }
 
     unsafe fn step_all(&self, steps: Vec<Step>) -> Result<(), DeviceError> {
-        // SAFETY: the caller's promise.
-        steps.into_iter().try_for_each(|Step { plan, from, to }| unsafe { self.step(plan, from, to) })
+        self.send(STEP, Command::Steps(steps))
     }
 
     unsafe fn zero(&self, span: Span) -> Result<(), DeviceError> {

@@ -4,14 +4,13 @@
 //! Since the device is lost, commands are dropped with the memory they keep, and who is to be called is called: a sleeper then sees the error. The
 //! thread ends when nobody can give it commands any more and all are done.
 
-use crate::backend::{Call, Kernel};
+use crate::backend::{Call, Kernel, Rows, Step};
 use crate::memory::span::Span;
 use crate::software::faults::Chances;
 use crate::software::kernel::compute;
 use crate::software::mapped::working_address;
 use crate::software::shared::Shared;
 use crate::software::signal::SoftwareSignal;
-use chare_layout::Plan;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
@@ -25,8 +24,10 @@ pub(crate) const KERNEL: &str = "a kernel";
 pub(crate) enum Command {
     /// Between spans of one length that share no byte, and that nobody else uses meanwhile.
     Copy(Span, Span),
-    /// Within the spans; what is read and what is written nobody else uses meanwhile, and it shares no byte.
-    Step(Arc<Plan>, Span, Span),
+    /// As a copy, for rows that lie within the spans, apart.
+    CopyRows(Rows, Span, Span),
+    /// Each within its spans; what is read and what is written nobody else uses meanwhile, and it shares no byte.
+    Steps(Vec<Step>),
     /// Nobody else uses it meanwhile.
     Zero(Span),
     /// From the sources to the target, which shares no byte with them, and which nobody else uses meanwhile.
@@ -42,8 +43,8 @@ impl Command {
     /// What it does with memory, if it does.
     fn touches(&self) -> Option<&'static str> {
         match self {
-            Self::Copy(..) => Some(COPY),
-            Self::Step(..) => Some(STEP),
+            Self::Copy(..) | Self::CopyRows(..) => Some(COPY),
+            Self::Steps(_) => Some(STEP),
             Self::Zero(_) => Some(ZERO),
             Self::Compute(..) => Some(KERNEL),
             Self::Fire(_) | Self::Wait(_) | Self::Call(_) | Self::Keep(_) => None,
@@ -74,10 +75,26 @@ pub(crate) fn work(commands: &Receiver<Command>, shared: &Shared, mut chances: C
                 // SAFETY: both spans are mapped as long as they live, and of one length; who sent the command promised the rest.
                 unsafe { std::ptr::copy_nonoverlapping(source, target, from.len() as usize) };
             }
-            Command::Step(plan, from, to) => {
-                // SAFETY: both spans are mapped as long as they live, and have what the plan selects; who sent the command promised
-                // the rest.
-                unsafe { plan.run(working_address(&from), working_address(&to)) };
+            Command::CopyRows(rows, from, to) => {
+                let (source, target) = (working_address(&from), working_address(&to));
+                for row in 0..rows.count {
+                    let (skipped, past) = ((row * rows.source) as usize, (row * rows.target) as usize);
+                    // SAFETY: both spans are mapped as long as they live, and have all rows; who sent the command promised the rest.
+                    unsafe {
+                        std::ptr::copy_nonoverlapping(
+                            source.add(skipped),
+                            target.add(past),
+                            rows.bytes as usize,
+                        );
+                    }
+                }
+            }
+            Command::Steps(steps) => {
+                for Step { plan, from, to } in &steps {
+                    // SAFETY: both spans are mapped as long as they live, and have what the plan selects; who sent the command
+                    // promised the rest.
+                    unsafe { plan.run(working_address(from), working_address(to)) };
+                }
             }
             Command::Zero(span) => {
                 // SAFETY: the span is mapped as long as it lives; who sent the command promised the rest.

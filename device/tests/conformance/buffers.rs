@@ -230,9 +230,7 @@ pub(crate) fn plans_stage_and_unstage(rig: &Rig) {
     let scattered = Layout::<u8>::vector(100, 3, 7).expect("it fits");
     let planes = scattered.raw().hvector(3, 1, 1000).expect("it fits");
     let layouts = [scattered.raw(), &planes, &Raw::bytes_of(5000).expect("it fits")];
-    for (layout, method) in layouts
-        .into_iter()
-        .flat_map(|layout| [Method::OneShot, Method::Packed, Method::Blocks].map(|method| (layout, method)))
+    for (layout, method) in layouts.into_iter().flat_map(|layout| Method::ALL.map(|method| (layout, method)))
     {
         let pack = Arc::new(Plan::pack(layout).expect("a plan"));
         let staged = source.stage_by(method, &stream, &pack).expect("a step");

@@ -2,13 +2,16 @@
 //! `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> **delivery/outbox** -> node/posting -> lrts`
 
 use super::zerocopy::describing;
+use super::zerocopy::device;
 use crate::model::arguments::{Arguments, Message};
 use crate::model::call_options::{CallOptions, MessageName};
 use crate::model::envelope::frame::{self, Header, Packed};
 use crate::model::envelope::{Body, Call, Envelope, PlainCall, SystemMessage};
+use crate::model::error::JobError;
 use crate::model::ids::{PeId, Target};
 use crate::model::nocopy::{Descriptor, Nocopy, lent_bytes};
 use crate::model::registry::EntryRegistration;
+use crate::node::Node;
 use crate::node::backpressure::{hold_back, wait_for_room};
 use crate::node::credit::{Cost, cost_of};
 use crate::node::mailbox::Work;
@@ -18,6 +21,7 @@ use crate::pe::places::{Location, Recalled};
 use crate::pe::queued::Queued;
 use chare_lrts::codec::{CodecError, Writer};
 use std::hint::cold_path;
+use std::sync::Arc;
 
 /// Calls an entry of one chare, on behalf of this PE. Reads the target where it lies: a copy is written 16 bytes at a time, and reading
 /// an index back across two such pieces makes the processor wait for both, a fifth of a call on the same PE.
@@ -118,7 +122,7 @@ fn send_unremembered(pe: &Pe, options: &CallOptions, call: Call) {
 /// Sends a call to a PE of another node. Most calls are written into a frame at once, without making a message of them first.
 fn send_to_node(pe: &Pe, to: PeId, options: &CallOptions, call: Call) {
     match PlainCall::describe(pe.node.rank_here(call.from), to, options, &call) {
-        Some(block) if exists(pe, to) => {
+        Some(block) if !call.sends_of_devices() && exists(pe, to) => {
             let Call { entry, arguments, nocopy, .. } = call;
             let descriptors = nocopy.map(|nocopy| describe_nocopy(pe, to, entry, *nocopy));
             pe.counters.sent.add(1);
@@ -178,6 +182,7 @@ fn exists(pe: &Pe, to: PeId) -> bool {
 fn post_envelope(pe: &Pe, to: PeId, Envelope { options, body }: Envelope) {
     match body {
         Body::Call(call) => {
+            let Some(call) = device::set_aside(&pe.node, to, &options, call, post_staged) else { return };
             let Call { target, from, entry, arguments, nocopy, reference } = call;
             let nocopy = nocopy.map_or_else(Vec::new, |nocopy| describe_nocopy(pe, to, entry, *nocopy));
             let lent = lent_bytes(&nocopy);
@@ -198,6 +203,28 @@ fn post_envelope(pe: &Pe, to: PeId, Envelope { options, body }: Envelope) {
         }
         Body::System(message) => post_system(pe, to, message, options.message_name()),
         Body::Callback(_) => unreachable!("it stays on its node"),
+    }
+}
+
+/// Sends a call that was counted before, whose device arguments were brought to the host first; off the PE that called.
+fn post_staged(node: &Arc<Node>, to: PeId, options: CallOptions, call: Call) {
+    let Call { target, from, entry, arguments, nocopy, reference } = call;
+    let peer = node.topology.node_of(to);
+    let nocopy =
+        nocopy.map_or_else(Vec::new, |nocopy| describing::describe(node, peer, entry.nocopy, *nocopy));
+    let lent = lent_bytes(&nocopy);
+    let header = Header::Call { to, from, target, entry: entry.id, options, reference, nocopy };
+    let what = header.describe();
+    node.outside.encodes.add_shared(1);
+    let encoded = frame::encode(&header, Some(&arguments));
+    // Pinned memory is let go of before the message leaves.
+    drop(header);
+    match encoded {
+        Ok(frame) => {
+            let cost = cost_of(frame.len(), lent);
+            node.post_for(&node.outside, peer, frame, Some(cost));
+        }
+        Err(cause) => node.fail(JobError::Delivery { what, pe: from, node: node.id, cause }),
     }
 }
 

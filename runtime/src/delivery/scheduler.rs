@@ -5,6 +5,7 @@
 //! itself spins for a while (a spinning cache line is a thousand times faster than a futex), and a PE that shares a core yields; then the
 //! PE sleeps. A PE that has nothing to do helps with the long copies of its node before it sleeps. One sleeping PE of a node watches the network (see [`crate::base::watcher`]); the others park.
 
+use super::zerocopy::device::{launch_steps, launch_steps_if_due};
 use super::zerocopy::remote_memory::send_releases;
 use super::{dispatch, polling};
 use crate::base::panics;
@@ -103,14 +104,15 @@ fn has_mail(pe: &Pe) -> bool {
     pe.ways_in.borrow().iter().any(|way| !way.is_empty()) || !pe.mailbox.is_empty()
 }
 
-/// Sends due releases, and polls services and the network. Returns whether anything happened.
+/// Sends due releases, launches due steps on devices, and polls services and the network. Returns whether anything happened.
 fn poll(pe: &Rc<Pe>) -> bool {
     send_releases(pe);
+    let launched = launch_steps_if_due(pe, has_work);
     let polled = pe.attended().fold(false, |did, service| {
         let _span = pe.span_if_it_sends(service.name);
         (service.poll)(pe) | did
     });
-    polled | polling::look(&pe.node, Some(pe))
+    launched | polled | polling::look(&pe.node, Some(pe))
 }
 
 /// Lets services finish the work that they have begun, before the PE rests; returns whether they did anything.
@@ -240,6 +242,7 @@ fn sleep(pe: &Pe) {
     // Tidying may have released lent memory, or run code of the user that makes calls.
     send_releases(pe);
     settle_services(pe);
+    launch_steps(pe);
     pe.flush_timeline();
     let mut at_most = |limit: Duration| timeout = Some(timeout.map_or(limit, |timeout| timeout.min(limit)));
     for due in pe.attended().filter_map(|service| (service.due)(pe)) {

@@ -75,6 +75,9 @@ impl Pe {
         for value in futures.into_values() {
             panics.drop_apart(|| "the drop of a callback's closure or value".to_owned(), value);
         }
+        for steps in self.device_steps.take() {
+            panics.drop_apart(|| "the drop of steps that were not launched".to_owned(), steps);
+        }
         let unsent = || "the drop of a message that did not run".to_owned();
         while let Some(work) = self.take_queued() {
             panics.drop_apart(unsent, work);

@@ -5,6 +5,7 @@
 mod clearing;
 pub(crate) mod creations;
 mod current;
+pub(crate) mod device_steps;
 pub(crate) mod early;
 mod entering;
 mod events;
@@ -37,6 +38,7 @@ use crate::node::way::{Receiver, Sender};
 use crate::node::{Node, NodeService};
 use creations::{CreatedChares, Serials};
 use crossbeam_utils::CachePadded;
+use device_steps::DeviceSteps;
 use early::{Early, Missing};
 pub(crate) use events::ElementEvent;
 use futures::Futures;
@@ -150,6 +152,7 @@ pub(crate) struct Pe {
     pub(crate) owed: RefCell<Owed>,
     /// Memory lent by other nodes that the current step has released.
     pub(crate) releases: Releases,
+    pub(crate) device_steps: DeviceSteps,
     /// Vector in which messages for other nodes are encoded, kept from one message to the next.
     pub(crate) frame: Cell<Vec<u8>>,
     pub(crate) places: RefCell<Places>,
@@ -200,6 +203,7 @@ impl Pe {
             ways_in: RefCell::default(),
             owed: RefCell::new(Owed::new(node.topology.nodes(), node.topology.pes_per_node())),
             releases: Releases::default(),
+            device_steps: DeviceSteps::default(),
             frame: Cell::default(),
             places: RefCell::default(),
             early: RefCell::new(Early::new(Arc::clone(&node.allowance))),

@@ -3,12 +3,12 @@
 
 use super::code::Code;
 use super::module::Function;
-use crate::backend::Call;
+use crate::backend::{Call, Rows};
 use cudarc::driver::sys::{
-    CUdeviceptr, CUevent, CUevent_flags, CUresult, CUstream, CUstream_flags, cuCtxGetStreamPriorityRange,
-    cuEventCreate, cuEventDestroy_v2, cuEventQuery, cuEventRecord, cuLaunchKernel, cuMemAllocAsync,
-    cuMemFreeAsync, cuMemcpyAsync, cuMemcpyHtoDAsync_v2, cuMemsetD8Async, cuStreamAddCallback,
-    cuStreamCreateWithPriority, cuStreamDestroy_v2, cuStreamWaitEvent,
+    CUDA_MEMCPY2D, CUdeviceptr, CUevent, CUevent_flags, CUmemorytype, CUresult, CUstream, CUstream_flags,
+    cuCtxGetStreamPriorityRange, cuEventCreate, cuEventDestroy_v2, cuEventQuery, cuEventRecord,
+    cuLaunchKernel, cuMemAllocAsync, cuMemFreeAsync, cuMemcpy2DAsync_v2, cuMemcpyAsync, cuMemcpyHtoDAsync_v2,
+    cuMemsetD8Async, cuStreamAddCallback, cuStreamCreateWithPriority, cuStreamDestroy_v2, cuStreamWaitEvent,
 };
 use std::any::Any;
 use std::ffi::c_void;
@@ -72,6 +72,34 @@ impl Stream {
     pub(crate) unsafe fn copy(&self, source: u64, target: u64, bytes: u64) -> Result<(), Code> {
         // SAFETY: the caller's promise; all addresses are of one space.
         Code::check(unsafe { cuMemcpyAsync(target, source, bytes as usize, self.raw) })
+    }
+
+    /// Copies rows between the device and pinned memory, by one copy of two dimensions.
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy), for the rows from both addresses on.
+    pub(crate) unsafe fn copy_rows(&self, rows: Rows, source: u64, target: u64) -> Result<(), Code> {
+        // All addresses are of one space: the driver finds out which of the two is the host's.
+        let copy = CUDA_MEMCPY2D {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_UNIFIED,
+            srcHost: std::ptr::null(),
+            srcDevice: source,
+            srcArray: std::ptr::null_mut(),
+            srcPitch: rows.source as usize,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_UNIFIED,
+            dstHost: std::ptr::null_mut(),
+            dstDevice: target,
+            dstArray: std::ptr::null_mut(),
+            dstPitch: rows.target as usize,
+            WidthInBytes: rows.bytes as usize,
+            Height: rows.count as usize,
+        };
+        // SAFETY: the caller's promise; the driver reads the structure before it returns.
+        Code::check(unsafe { cuMemcpy2DAsync_v2(&raw const copy, self.raw) })
     }
 
     /// Writes zeros.

@@ -48,6 +48,12 @@ impl Call {
         self.nocopy.as_deref().is_none_or(|nocopy| nocopy.is_ready(self.entry.nocopy))
     }
 
+    /// Whether buffers of devices are among nocopy arguments that are still in the sender's process.
+    #[inline]
+    pub(crate) fn sends_of_devices(&self) -> bool {
+        self.nocopy.as_deref().is_some_and(Nocopy::sends_of_devices)
+    }
+
     /// The same call in less room.
     ///
     /// # Errors

@@ -34,6 +34,11 @@ impl Nocopy {
         }
     }
 
+    /// Whether buffers of devices are among arguments that are still in the sender's process.
+    pub(crate) fn sends_of_devices(&self) -> bool {
+        matches!(self, Self::Leaving(leaving) if leaving.iter().any(|local| matches!(local, Local::Device(_))))
+    }
+
     /// Bytes that came from another process and are kept in this one.
     pub(crate) fn kept_bytes(&self) -> usize {
         let is_inline = |descriptor: &&Descriptor| matches!(descriptor, Descriptor::Inline { .. });

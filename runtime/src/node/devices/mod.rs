@@ -3,10 +3,12 @@
 //! 1. The PEs of a host are dealt the host's devices in turn, in the order of the PEs. So nodes of one host share a device, or have
 //!    different ones, and each opens those of its own PEs alone.
 //! 2. A device that could not be opened stays so: whoever asks gets the same error.
-//! 3. The runtime has two streams on each device: one for steps between layouts, one that is past what others still do with lent buffers,
-//!    so that no step waits for a receiver.
+//! 3. The runtime has a stream on each device for each stage of a transfer ([`lanes`]), so that stages overlap, and none waits for a
+//!    receiver or for kernels of the program that it has nothing to do with.
 
 mod choice;
+pub(crate) mod lanes;
+pub(crate) mod legs;
 mod registered;
 pub(crate) mod sharing;
 pub(crate) mod staging;
@@ -21,8 +23,10 @@ use crate::model::nocopy::{DeviceDescriptor, LeavingDevice};
 use crate::node::lending::tokens::Tokens;
 #[cfg(feature = "cuda")]
 use chare_device::Cuda;
-use chare_device::{Choice, Device, DeviceError, Facts, Model, Priority, Software, Stream, Way};
+use chare_device::{Choice, Device, DeviceError, Facts, Leg, Model, Priority, Software, Stream, Way};
 use chare_lrts::NodeId;
+use lanes::Streams;
+use legs::Legs;
 use sharing::Sharing;
 use staging::Staging;
 use std::sync::{Arc, OnceLock};
@@ -31,10 +35,7 @@ use ways::Ways;
 /// A device of a node, and the runtime's own streams there.
 pub(crate) struct Held<N> {
     pub(crate) device: Device,
-    /// Steps from layout to layout.
-    pub(crate) steps: Stream,
-    /// Waits for what streams still do with buffers that were lent.
-    pub(crate) ends: Stream,
+    pub(crate) streams: Streams,
     pub(crate) staging: Staging<N>,
     /// What the device was measured to take, if the program had it measured.
     model: OnceLock<Model>,
@@ -43,9 +44,8 @@ pub(crate) struct Held<N> {
 
 impl<N> Held<N> {
     fn new(device: Device) -> Result<Self, DeviceError> {
-        let (steps, ends) = (device.stream(Priority::High)?, device.stream(Priority::Normal)?);
-        let staging = Staging::new(device.info().pinned_bytes);
-        Ok(Self { device, steps, ends, staging, model: OnceLock::new(), ways: Ways::default() })
+        let (streams, staging) = (Streams::new(&device)?, Staging::new(device.info().pinned_bytes));
+        Ok(Self { device, streams, staging, model: OnceLock::new(), ways: Ways::default() })
     }
 
     /// Measures the device, once. Waits for it, for about a second.
@@ -60,11 +60,17 @@ impl<N> Held<N> {
         Ok(self.model.get_or_init(Model::default))
     }
 
-    /// How a transfer is cut into chunks, and how each is packed or unpacked: several chunks fit the pinned memory.
-    pub(crate) fn choose(&self, facts: Facts, way: Way) -> Choice {
+    /// What is known of the device's speed; nothing if the program has not had it measured.
+    pub(crate) fn model(&self) -> &Model {
+        static UNMEASURED: Model = Model::unmeasured();
+        self.model.get().unwrap_or(&UNMEASURED)
+    }
+
+    /// How a transfer is cut into chunks, each of which goes through the `beside` legs, too, and how it is packed or unpacked: several chunks
+    /// fit the pinned memory.
+    pub(crate) fn choose(&self, facts: Facts, way: Way, beside: &[Leg]) -> Choice {
         const CHUNKS: u64 = 8;
-        let unmeasured = Model::default();
-        let choice = self.model.get().unwrap_or(&unmeasured).choose(facts, way, &[]);
+        let choice = self.model().choose(facts, way, beside);
         let most = (self.device.info().pinned_bytes / CHUNKS).max(1);
         Choice { chunk_bytes: choice.chunk_bytes.min(most), ..choice }
     }
@@ -89,6 +95,7 @@ pub(crate) struct Devices<N> {
     /// A stream for each PE, by rank.
     streams: Box<[Once<Stream>]>,
     pub(crate) sharing: Sharing,
+    pub(crate) legs: Legs,
     /// Buffers that other nodes have been told of.
     pub(crate) lent: Tokens<(LeavingDevice, Sender)>,
     /// What this node has asked other nodes for.
@@ -109,6 +116,7 @@ impl<N> Devices<N> {
             held: OnceLock::new(),
             streams: (0..pes).map(|_| OnceLock::new()).collect(),
             sharing: Sharing::default(),
+            legs: Legs::default(),
             lent: Tokens::default(),
             asked: Tokens::default(),
             sources: Tokens::default(),

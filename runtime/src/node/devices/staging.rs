@@ -66,6 +66,17 @@ impl<N> Staging<N> {
         true
     }
 
+    /// Lets in what leaves now or not at all; returns whether it may.
+    pub(crate) fn try_enter(&self, bytes: u64) -> bool {
+        let mut state = self.state.lock();
+        let fits = state.leaving_bytes + bytes <= self.leaving_bytes_max;
+        if fits {
+            state.under_way += 1;
+            state.leaving_bytes += bytes;
+        }
+        fits
+    }
+
     /// A chunk that was let in has found no memory: keeps `again` until a chunk has come back, if one is out.
     pub(crate) fn found_no_room(&self, way: Way, bytes: u64, again: impl FnOnce() -> Again<N>) -> NoRoom {
         let mut state = self.state.lock();

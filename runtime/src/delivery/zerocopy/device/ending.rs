@@ -32,10 +32,10 @@ pub(super) fn past_uses(
         let fail = |node: &Node, cause: DeviceError| {
             Failure::Device(cause).end(node, "handing a device buffer back".to_owned());
         };
-        if let Err(cause) = uses.before(&held.ends) {
+        if let Err(cause) = uses.before(&held.streams.ends) {
             return fail(&node, cause);
         }
-        continue_later(&node, &held.ends, move |node, passed| match passed {
+        continue_later(&node, &held.streams.ends, move |node, passed| match passed {
             Ok(()) => drop(release),
             Err(cause) => fail(node, cause),
         });

@@ -6,17 +6,21 @@
 //!    layout to layout. All other ways lead across ([`across`]).
 //! 3. A sender that waits for its buffer lends it: when the last handle of the loan is dropped, a stream is asked to be past all that
 //!    others still do with it, and only then is the sender told ([`ending`]).
-//! 4. What goes to many goes into each process once ([`many`], [`carry`](super::carry)).
-//! 5. What is begun on a stream goes on by [`Node::later`], on a PE, and counts as a message on its way until then.
+//! 4. Steps of one turn of a PE are launched together ([`launching`]).
+//! 5. Short arguments travel with their call ([`short`]).
+//! 6. What goes to many goes into each process once ([`many`], [`carry`](super::carry)).
+//! 7. What is begun on a stream goes on by [`Node::later`], on a PE, and counts as a message on its way until then.
 
 mod across;
 mod arriving;
 mod continuing;
 mod ending;
 mod ends;
+mod launching;
 mod many;
 mod planning;
 mod registered;
+mod short;
 mod values;
 mod within;
 
@@ -25,9 +29,11 @@ pub(crate) use arriving::arrived;
 pub(crate) use continuing::continue_later;
 pub(crate) use ends::check_device;
 pub(super) use ends::{End, Origin};
+pub(crate) use launching::{launch_steps, launch_steps_if_due};
 pub(crate) use many::describe_to_many;
 pub(super) use many::{packed, plan_for_process, plan_staged};
 pub(super) use planning::plan;
 pub(crate) use planning::take_charge;
 pub(crate) use registered::{get, give_back, put};
+pub(crate) use short::set_aside;
 pub(crate) use values::place_values;

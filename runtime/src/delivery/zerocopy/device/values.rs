@@ -4,14 +4,15 @@ use crate::pe::Pe;
 use chare_device::{Device, DeviceError, Stream, deserialize_by};
 use std::rc::Rc;
 
-/// Has values be made on the device of the PE that decodes them, by the node's stream of steps, which no kernel of the program holds up.
+/// Has values be made on the device of the PE that decodes them, by a stream of the node that may wait for kernels
+/// of the program.
 pub(crate) fn place_values() {
     deserialize_by(|| Pe::try_current(of_pe).unwrap_or_else(|| Err(none())));
 }
 
 fn of_pe(pe: &Rc<Pe>) -> Result<(Device, Stream), DeviceError> {
     let held = pe.node.devices.of(pe.node.topology.rank_of(pe.id))?;
-    Ok((held.device.clone(), held.steps.clone()))
+    Ok((held.device.clone(), held.streams.behind(&held.device)?.clone()))
 }
 
 fn none() -> DeviceError {

@@ -79,7 +79,8 @@ fn show(node: &Arc<Node>, (peer, transfer): (NodeId, Token), (leaving, sender): 
     let fail = move |node: &Node, failure: Failure| {
         failure.end(node, format!("showing a device buffer of {sender} to {peer}"));
     };
-    let ends = &node.devices.held(buffer.device()).expect("what is sent is of a device of the node").ends;
+    let held = node.devices.held(buffer.device()).expect("what is sent is of a device of the node");
+    let ends = &held.streams.ends;
     if let Err(cause) = buffer.before(ends) {
         return fail(node, cause.into());
     }

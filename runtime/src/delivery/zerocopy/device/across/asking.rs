@@ -1,6 +1,7 @@
 //! Questions for a device buffer: asked of its owner, when it is known where the argument is to be, and what comes of them.
 
 use super::inflow::Inflow;
+use super::legs;
 use super::mapped;
 use super::room::Room;
 use super::saying::send;
@@ -28,7 +29,8 @@ pub(super) fn ask(
     let room = Room::new(node, end, offered, given)?;
     let maps = room.device().is_some_and(|device| device.info().uuid.0 == uuid)
         && node.network.copies(owner.node)
-        && room.bytes() > 0;
+        && room.bytes() > 0
+        && room.pulls(node, &[legs::between(node, owner.node)]);
     Ok(Plan::Begin(Box::new(move |node, finish| Asking::begin(node, owner, room, maps, finish))))
 }
 
@@ -50,7 +52,7 @@ impl Asking {
             drop(named.get().and_then(|name| node.devices.asked.take_back(*name)));
             finish(node, arrived);
         };
-        let inflow = Inflow::begin(node, room, Box::new(forget));
+        let inflow = Inflow::begin(node, room, &[legs::between(node, owner.node)], Box::new(forget));
         let asking = Arc::new(Self { owner, wanted, inflow: Arc::clone(&inflow) });
         let transfer = node.devices.asked.give_out(asking as Arc<dyn Taker<Node>>);
         if wanted == 0 {

@@ -1,6 +1,7 @@
 //! Feeds: arguments in memory of the host on their way into a room, chunk by chunk.
 
 use super::inflow::Inflow;
+use super::legs;
 use super::room::Room;
 use crate::delivery::zerocopy::gathering::{Failure, Finish};
 use crate::delivery::zerocopy::laid_out::in_words;
@@ -35,8 +36,10 @@ impl Feed {
             Ok(layout) => layout,
             Err(error) => return finish(node, Err(Failure::Words(in_words(error)))),
         };
-        let (feed, inflow) =
-            (Arc::new(Self { memory, layout, _release: release }), Inflow::begin(node, room, finish));
+        let (feed, inflow) = (
+            Arc::new(Self { memory, layout, _release: release }),
+            Inflow::begin(node, room, &[legs::HERE], finish),
+        );
         let chunk_bytes = usize::try_from(inflow.chunk_bytes()).unwrap_or(usize::MAX);
         for at in (0..bytes).step_by(chunk_bytes) {
             let (feed, to, len) = (Arc::clone(&feed), Arc::clone(&inflow), chunk_bytes.min(bytes - at));

@@ -6,11 +6,14 @@
 use super::pinned::{as_memory, into_pinned};
 use super::room::Room;
 use crate::delivery::zerocopy::device::continuing::continue_later;
+use crate::delivery::zerocopy::device::launching::launch_soon;
 use crate::delivery::zerocopy::gathering::{Failure, Finish};
 use crate::model::nocopy::Arrived;
 use crate::node::Node;
+use crate::node::devices::lanes::Lane;
 use crate::node::devices::staging::NoRoom;
-use chare_device::{Choice, Device, DeviceError, Method, Way};
+use crate::pe::device_steps::When;
+use chare_device::{Batch, Choice, Device, DeviceError, Done, Leg, Method, Pinned, Way};
 use chare_lrts::MemoryMut;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -36,10 +39,10 @@ struct State {
 type Then = Box<dyn FnOnce(&Arc<Node>, MemoryMut) + Send>;
 
 impl Inflow {
-    /// Waits for chunks; `finish` takes the argument, at once if it has no bytes.
-    pub(super) fn begin(node: &Arc<Node>, room: Room, finish: Finish<Arrived>) -> Arc<Self> {
+    /// Waits for chunks, which come through the `beside` legs; `finish` takes the argument, at once if it has no bytes.
+    pub(super) fn begin(node: &Arc<Node>, room: Room, beside: &[Leg], finish: Finish<Arrived>) -> Arc<Self> {
         let (device, missing) = (room.device().cloned(), room.bytes());
-        let choice = room.choose(node);
+        let choice = room.choose(node, beside);
         let state = Mutex::new(Some(State { room, missing, finish }));
         let inflow = Arc::new(Self { device, choice, state });
         if missing == 0 {
@@ -77,7 +80,7 @@ impl Inflow {
                     NoRoom::Waits => {}
                     NoRoom::TriedAgain => {
                         let (again, inflow) = (again(), Arc::clone(self));
-                        continue_later(node, &held.steps, move |node, passed| match passed {
+                        continue_later(node, &held.streams.ends, move |node, passed| match passed {
                             Ok(()) => again(node),
                             Err(cause) => inflow.fail(node, cause.into()),
                         });
@@ -104,17 +107,20 @@ impl Inflow {
             return;
         };
         let held = node.devices.held(device).expect("rooms are on devices of the node");
-        held.ways.into.add(bytes);
         let chunk = into_pinned(chunk);
         let method = self.choice.map_or(Method::OneShot, |choice| choice.method);
-        let given =
-            self.state.lock().as_mut().map(|state| state.room.fill_by((&held.steps, method), at, chunk));
+        held.ways.into.add(method, bytes as u64);
+        if method == Method::OneShot && self.is_all(at, bytes) {
+            return self.unpack(node, device, chunk);
+        }
+        let lanes = held.streams.inward();
+        let given = self.state.lock().as_mut().map(|state| state.room.fill_by((lanes, method), at, chunk));
         if let Some(Err(cause)) = given {
             held.staging.leave(node, Way::In, bytes as u64);
             return self.fail(node, cause);
         }
         let inflow = Arc::clone(self);
-        continue_later(node, &held.steps, move |node, passed| {
+        continue_later(node, method.last(Way::In, lanes), move |node, passed| {
             let device = inflow.device.as_ref().expect("it is on one");
             let held = node.devices.held(device).expect("rooms are on devices of the node");
             held.staging.leave(node, Way::In, bytes as u64);
@@ -123,6 +129,41 @@ impl Inflow {
                 Err(cause) => inflow.fail(node, cause.into()),
             }
         });
+    }
+
+    /// Whether a chunk is all of the argument.
+    fn is_all(&self, at: u64, bytes: usize) -> bool {
+        at == 0 && self.state.lock().as_ref().is_some_and(|state| state.room.bytes() == bytes)
+    }
+
+    /// Unpacks all of the argument by a step, together with others of the turn.
+    fn unpack(&self, node: &Arc<Node>, device: &Device, chunk: Pinned) {
+        let (bytes, of) = (chunk.len(), device.clone());
+        let leave = move |node: &Arc<Node>| {
+            let held = node.devices.held(&of).expect("rooms are on devices of the node");
+            held.staging.leave(node, Way::In, bytes);
+        };
+        let Some(State { mut room, finish, .. }) = self.state.lock().take() else { return leave(node) };
+        let (plan, target) = match room.open() {
+            Ok(opened) => opened,
+            Err(failure) => {
+                leave(node);
+                return finish(node, Err(failure));
+            }
+        };
+        let then = move |node: &Arc<Node>, done: Result<Done, DeviceError>| {
+            leave(node);
+            let arrived = done.and_then(|done| match done {
+                Done::Filled(target) => {
+                    room.put_buffer(target);
+                    room.into_arrived()
+                }
+                Done::Landed(_) => unreachable!("it goes to a buffer"),
+            });
+            finish(node, arrived.map_err(Failure::Device));
+        };
+        let add = move |batch: &mut Batch| batch.unstage(&plan, chunk, target);
+        launch_soon(node, (device, Lane::In), add, (When::Past, Box::new(then)));
     }
 
     /// Takes the room back, for another way; nothing if it is full, or given up.

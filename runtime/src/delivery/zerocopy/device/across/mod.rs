@@ -16,6 +16,7 @@ mod answering;
 mod asking;
 mod feed;
 mod inflow;
+mod legs;
 mod mapped;
 mod outflow;
 mod pinned;
@@ -23,6 +24,7 @@ mod room;
 mod saying;
 
 pub(super) use answering::{asked, done, given};
+pub(super) use pinned::{as_memory, landed_memory};
 pub(super) use saying::send;
 
 use super::ending::lend;
@@ -108,7 +110,7 @@ pub(in crate::delivery::zerocopy::device) fn plan(
             let lent = lend(node, buffer, release);
             Ok(Plan::Begin(Box::new(move |node, finish| {
                 let bytes = room.bytes() as u64;
-                let inflow = Inflow::begin(node, room, finish);
+                let inflow = Inflow::begin(node, room, &[legs::HERE], finish);
                 Outflow::begin(node, (lent, layout), bytes, Sink::Here(inflow));
             })))
         }

@@ -1,8 +1,10 @@
 //! Outflows: device buffers on their way to another node, or into a room of this one, chunk by chunk.
 //!
-//! A few chunks are out at a time: while one is on its way, the stream packs the next. A chunk that comes back makes room for another.
+//! A few chunks are out at a time: while one is on its way, another is copied to the host, and the next is packed. A chunk that comes back makes room for another.
 
 use super::inflow::Inflow;
+use super::legs;
+use super::pinned::landed_memory;
 use super::saying::send_chunk;
 use crate::delivery::zerocopy::device::continuing::continue_later;
 use crate::delivery::zerocopy::gathering::Failure;
@@ -11,11 +13,12 @@ use crate::model::nocopy::Release;
 use crate::node::Node;
 use crate::node::devices::staging::NoRoom;
 use crate::node::devices::{Held, Sender};
-use chare_device::{Choice, DeviceBuffer, DeviceError, Facts, Landed, Pinned, Way};
+use chare_device::{Choice, DeviceBuffer, DeviceError, Facts, Landed, Pinned, Stream, Way};
 use chare_layout::{Plan, Raw};
 use chare_lrts::{MemoryMut, NodeId, Token};
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Chunks of one argument that are out at a time: one for each stage of its way.
 const DEPTH: usize = 4;
@@ -66,7 +69,12 @@ impl Outflow {
         match planned {
             Ok((layout, facts)) => {
                 let held = node.devices.held(buffer.device());
-                let choice = held.expect("what is sent is of a device of the node").choose(facts, Way::Out);
+                let leg = match &to {
+                    Sink::Peer { peer, .. } => legs::between(node, *peer),
+                    Sink::Here(_) => legs::HERE,
+                };
+                let choice =
+                    held.expect("what is sent is of a device of the node").choose(facts, Way::Out, &[leg]);
                 Arc::new(Self { buffer, layout, bytes, choice, to, state: Mutex::default() }).go_on(node);
             }
             Err(error) => fail(node, &to, Failure::Words(in_words(error))),
@@ -81,10 +89,10 @@ impl Outflow {
     fn go_on(self: &Arc<Self>, node: &Arc<Node>) {
         loop {
             match self.stage_next(node) {
-                Ok(Some((at, landed))) => {
+                Ok(Some((at, landed, last))) => {
                     let outflow = Arc::clone(self);
-                    continue_later(node, &self.held(node).steps, move |node, passed| {
-                        outflow.staged(node, at, passed.and_then(|()| pinned(landed)));
+                    continue_later(node, &last, move |node, passed| {
+                        outflow.staged(node, at, passed.and_then(|()| landed_memory(landed)));
                     });
                 }
                 Ok(None) => return,
@@ -93,8 +101,8 @@ impl Outflow {
         }
     }
 
-    /// The next chunk, which the stream packs; nothing if enough are out, or there is no room now.
-    fn stage_next(self: &Arc<Self>, node: &Arc<Node>) -> Result<Option<(u64, Landed<u8>)>, Failure> {
+    /// The next chunk, which streams pack, and the last of these; nothing if enough are out, or there is no room now.
+    fn stage_next(self: &Arc<Self>, node: &Arc<Node>) -> Result<Option<(u64, Landed<u8>, Stream)>, Failure> {
         let mut state = self.state.lock();
         if state.out == DEPTH || state.next == self.bytes {
             return Ok(None);
@@ -109,18 +117,23 @@ impl Outflow {
             return Ok(None);
         }
         let plan = Arc::new(Plan::pack_range(&self.layout, at..end).map_err(in_words)?);
-        match self.buffer.stage_by(self.choice.method, &held.steps, &plan) {
-            Ok(landed) => {
+        let method = self.choice.method;
+        let staged = held.streams.outward(&self.buffer).and_then(|lanes| {
+            let landed = self.buffer.stage_by(method, lanes, &plan)?;
+            Ok((landed, method.last(Way::Out, lanes).clone()))
+        });
+        match staged {
+            Ok((landed, last)) => {
                 state.next = end;
                 state.out += 1;
-                Ok(Some((at, landed)))
+                Ok(Some((at, landed, last)))
             }
             Err(cause @ DeviceError::NoRoom { .. }) => match held.staging.found_no_room(Way::Out, len, again)
             {
                 NoRoom::Waits => Ok(None),
                 NoRoom::TriedAgain => {
                     let outflow = Arc::clone(self);
-                    continue_later(node, &held.steps, move |node, passed| match passed {
+                    continue_later(node, &held.streams.ends, move |node, passed| match passed {
                         Ok(()) => outflow.go_on(node),
                         Err(cause) => fail(node, &outflow.to, cause.into()),
                     });
@@ -139,7 +152,7 @@ impl Outflow {
             Err(cause) => return fail(node, &self.to, cause.into()),
         };
         let (outflow, len) = (Arc::clone(self), chunk.len());
-        self.held(node).ways.out.add(len as usize);
+        self.held(node).ways.out.add(self.choice.method, len);
         match &self.to {
             Sink::Here(inflow) => {
                 let into = Arc::clone(inflow);
@@ -152,8 +165,9 @@ impl Outflow {
                 inflow.make_room(node, len as usize, Box::new(fill));
             }
             Sink::Peer { peer, transfer, .. } => {
-                let owner = Arc::clone(node);
+                let (owner, to, left) = (Arc::clone(node), *peer, Instant::now());
                 let back = Release::new(len, true, move |_| {
+                    owner.devices.legs.note(to, len, left.elapsed());
                     // The memory may go after this: who waits for it is told at the next look.
                     owner.outside.sent.add_shared(1);
                     owner.later(Box::new(move |node| {
@@ -171,11 +185,6 @@ impl Outflow {
         self.held(node).staging.leave(node, Way::Out, len);
         self.go_on(node);
     }
-}
-
-/// The pinned memory that a stream has filled.
-fn pinned(landed: Landed<u8>) -> Result<Pinned, DeviceError> {
-    Ok(landed.into_pinned()?.unwrap_or_else(|_| unreachable!("the stream is past it")))
 }
 
 /// Ends the job: at the owner who sent the argument is known, elsewhere who receives it.

@@ -1,14 +1,14 @@
 #![expect(unsafe_code, reason = "shows pinned memory as memory that transfers touch")]
 //! Pinned memory as memory of the host that transfers of the network read and fill, and back.
 
-use chare_device::Pinned;
+use chare_device::{DeviceError, Landed, Pinned};
 use chare_lrts::MemoryMut;
 
 /// Pinned memory that nobody else has a share in, as memory of the host.
 ///
 /// # Panics
 /// If somebody has.
-pub(super) fn as_memory(mut pinned: Pinned) -> MemoryMut {
+pub(in crate::delivery::zerocopy::device) fn as_memory(mut pinned: Pinned) -> MemoryMut {
     let bytes = pinned.bytes().expect("no stream has a share in it");
     let (address, len) = (bytes.as_mut_ptr(), bytes.len());
     // SAFETY: the bytes are mapped, initialised and readable and writable as long as the pinned memory, which is the owner; nobody else
@@ -22,4 +22,14 @@ pub(super) fn as_memory(mut pinned: Pinned) -> MemoryMut {
 /// If it is none.
 pub(super) fn into_pinned(memory: MemoryMut) -> Pinned {
     *memory.into_owner().downcast().expect("it was pinned memory")
+}
+
+/// The pinned memory that a stream has filled.
+///
+/// # Errors
+/// What the device says.
+pub(in crate::delivery::zerocopy::device) fn landed_memory(
+    landed: Landed<u8>,
+) -> Result<Pinned, DeviceError> {
+    Ok(landed.into_pinned()?.unwrap_or_else(|_| unreachable!("the stream is past it")))
 }

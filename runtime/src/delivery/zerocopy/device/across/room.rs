@@ -6,7 +6,9 @@ use crate::delivery::zerocopy::laid_out::{self, in_words};
 use crate::model::nocopy::selected;
 use crate::model::nocopy::{Arrived, DeviceFilled, Filled, Given, NocopyKind, PostedDevice, PostedMemory};
 use crate::node::Node;
-use chare_device::{Choice, Device, DeviceBufferMut, DeviceError, Facts, Method, Pinned, Stream, Way};
+use chare_device::{
+    Choice, Device, DeviceBufferMut, DeviceError, Facts, Lanes, Leg, Method, Pinned, Stream, Way,
+};
 use chare_layout::{Plan, Raw};
 use chare_lrts::MemoryMut;
 use std::sync::Arc;
@@ -71,13 +73,21 @@ impl Room {
         }
     }
 
-    /// How chunks are unpacked, and how long they should be, where it is on a device.
-    pub(super) fn choose(&self, node: &Node) -> Option<Choice> {
+    /// How chunks that go through the `beside` legs are unpacked, and how long they should be, where it is on a device.
+    pub(super) fn choose(&self, node: &Node, beside: &[Leg]) -> Option<Choice> {
         let held = node.devices.held(self.device()?).expect("rooms are on devices of the node");
+        Some(held.choose(self.facts(), Way::In, beside))
+    }
+
+    /// Whether memory of another process is rather mapped than sent through the `beside` legs: always where nothing is to be copied then.
+    pub(super) fn pulls(&self, node: &Node, beside: &[Leg]) -> bool {
+        let held = self.device().and_then(|device| node.devices.held(device));
+        !self.is_posted || held.is_some_and(|held| held.model().pulls(self.facts(), beside))
+    }
+
+    fn facts(&self) -> Facts {
         // What does not fit is said when it is filled.
-        let one = Facts { bytes: self.bytes as u64, blocks: 1 };
-        let facts = self.plan(0, self.bytes).map_or(one, |plan| Facts::of(&plan));
-        Some(held.choose(facts, Way::In))
+        self.plan(0, self.bytes).map_or(Facts::whole(self.bytes as u64), |plan| Facts::of(&plan))
     }
 
     /// The device buffer that was posted, or nothing where the runtime provides memory of a device; the room itself if it is on the host.
@@ -106,24 +116,44 @@ impl Room {
         }
     }
 
-    /// Fills a range of the stream from pinned memory, by a command to a stream, where it is on a device.
+    /// Fills a range of the stream from pinned memory, by commands to streams, where it is on a device.
     ///
     /// # Errors
     /// A range that does not fit, and what the device says.
     pub(super) fn fill_by(
         &mut self,
-        (on, method): (&Stream, Method),
+        (on, method): (Lanes<'_>, Method),
         at: u64,
         chunk: Pinned,
     ) -> Result<(), Failure> {
-        let plan = self.plan(at, chunk.len() as usize)?;
-        if let Place::Unmade(device) = &self.place {
-            self.place = Place::Device(DeviceBufferMut::new(device, self.bytes)?, None);
+        let plan = Arc::new(self.plan(at, chunk.len() as usize)?);
+        let mut buffer = self.take_buffer()?;
+        let given = buffer.unstage_by(method, on, &plan, chunk);
+        self.put_buffer(buffer);
+        Ok(given?)
+    }
+
+    /// The plan of all of it, where it is on a device, and the buffer, which is to be [put back](Self::put_buffer).
+    ///
+    /// # Errors
+    /// As for [`fill_by`](Self::fill_by).
+    pub(super) fn open(&mut self) -> Result<(Arc<Plan>, DeviceBufferMut<u8>), Failure> {
+        Ok((Arc::new(self.plan(0, self.bytes)?), self.take_buffer()?))
+    }
+
+    fn take_buffer(&mut self) -> Result<DeviceBufferMut<u8>, DeviceError> {
+        let device = self.device().expect("chunks are pinned for rooms on devices").clone();
+        match std::mem::replace(&mut self.place, Place::Unmade(device)) {
+            Place::Device(buffer, _) => Ok(buffer),
+            Place::Unmade(device) => DeviceBufferMut::new(&device, self.bytes),
+            Place::Host(_) => unreachable!("it is on a device"),
         }
-        match &mut self.place {
-            Place::Device(buffer, _) => Ok(buffer.unstage_by(method, on, &Arc::new(plan), chunk)?),
-            Place::Host(_) | Place::Unmade(_) => unreachable!("it is on a device, and made"),
-        }
+    }
+
+    /// Puts the buffer back.
+    pub(super) fn put_buffer(&mut self, buffer: DeviceBufferMut<u8>) {
+        // The entry runs when the elements are there: no stream waits in its place.
+        self.place = Place::Device(buffer, None);
     }
 
     fn plan(&self, at: u64, len: usize) -> Result<Plan, String> {

@@ -1,0 +1,31 @@
+//! Legs between nodes, as who chooses the length of chunks takes them: by the kind of the path, until a chunk has come back.
+
+use crate::node::Node;
+use chare_device::Leg;
+use chare_lrts::NodeId;
+use std::time::Duration;
+
+/// A copy by the kernel: its start was measured by the bench `crossover`, its speed is an estimate.
+const COPIED: Leg = Leg { start: Duration::from_micros(3), bytes_per_second: 5e9 };
+
+/// A fetch by the network. An estimate.
+const FETCHED: Leg = Leg { start: Duration::from_micros(10), bytes_per_second: 10e9 };
+
+/// Messages of the network. An estimate.
+const CARRIED: Leg = Leg { start: Duration::from_micros(50), bytes_per_second: 1e9 };
+
+/// A copy on this host, by a PE. An estimate.
+pub(super) const HERE: Leg = Leg { start: Duration::ZERO, bytes_per_second: 8e9 };
+
+/// The leg to or from another node.
+pub(super) fn between(node: &Node, peer: NodeId) -> Leg {
+    let estimate = if node.network.copies(peer) {
+        COPIED
+    } else if node.network.is_one_sided(peer) {
+        FETCHED
+    } else {
+        CARRIED
+    };
+    let told = node.devices.legs.bytes_per_second(peer);
+    Leg { bytes_per_second: told.unwrap_or(estimate.bytes_per_second), ..estimate }
+}
