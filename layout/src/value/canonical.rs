@@ -23,8 +23,8 @@ use std::sync::Arc;
 /// A loop of at most so many blocks beside other pieces becomes one list with them.
 const SHORT_LOOP_STEPS: u64 = 8;
 
-/// One block of so many may touch the one before, so that they are a list of indices still. An index takes a quarter of a run's memory,
-/// and is copied by, in the caches, in two thirds of its time.
+/// One block of so many may touch the one before, so that they are a list of indices still. An index takes a quarter of a run's memory
+/// and has no length to look up: measured by the bench `layouts`, messages of LAMMPS_full take 0.81 to 0.9 times as long.
 const TOUCHING_PART: usize = 8;
 
 /// The canonical form of operations one after the other.
