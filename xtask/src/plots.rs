@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-type Drawing<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(crate) type Drawing<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// Draws every plot into its file.
 pub(crate) fn run_alone() -> ExitCode {
@@ -94,7 +94,8 @@ fn sends(page: &str) -> Result<Vec<(f64, [f64; 4])>, String> {
     vectors.map(point).collect()
 }
 
-fn draw(
+/// The text of a picture of this size, in pixels, which `body` draws.
+pub(crate) fn draw(
     size: (u32, u32),
     body: impl FnOnce(&Drawing<'_>) -> Result<(), Box<dyn Error>>,
 ) -> Result<String, Box<dyn Error>> {

@@ -3,6 +3,7 @@
 //! Such a machine needs nothing of this project but the folder, and may be there for minutes only: so what ran to its end is kept, and
 //! is not run again.
 
+mod chart;
 mod pack;
 mod run;
 
