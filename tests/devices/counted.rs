@@ -2,12 +2,21 @@
 
 use chare_tests::Program;
 
-/// What `+stats` says of the devices of a run, line by line, behind their names.
-fn ways(layout: &str) -> Vec<String> {
-    let program = Program::binary(env!("CARGO_BIN_EXE_on_devices"));
-    let said = program.pass(&format!("{layout} +device software +stats"));
+/// What `+stats` says of the devices of a run of a program, line by line, behind their names.
+fn said_by(program: &Program, layout: &str) -> Vec<String> {
+    let said = program.pass(&format!("{layout} +stats"));
     let lines = said.lines().filter_map(|line| line.split_once("device 0 (software): "));
     lines.map(|(_, ways)| ways.to_owned()).collect()
+}
+
+fn ways(layout: &str) -> Vec<String> {
+    said_by(&Program::binary(env!("CARGO_BIN_EXE_on_devices")), &format!("{layout} +device software"))
+}
+
+/// The number behind a word.
+fn count(ways: &str, word: &str) -> u64 {
+    let mut words = ways.split_whitespace().skip_while(|one| *one != word);
+    words.nth(1).and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("no `{word}` in {ways}"))
 }
 
 #[test]
@@ -19,5 +28,18 @@ fn nodes_say_by_which_ways_device_buffers_went() {
     assert_eq!(apart.len(), 2, "{apart:?}");
     for ways in apart {
         assert!(ways.contains("mapped 0 ") && !ways.contains("out 0 ") && !ways.contains("in 0 "), "{ways}");
+    }
+}
+
+#[test]
+fn steps_of_a_turn_are_one_launch_and_short_faces_travel_with_their_calls() {
+    let stencil = Program::example("stencil2d");
+    let [alone] = &said_by(&stencil, "")[..] else { panic!("one node has one device") };
+    // Four tiles in two rows: twelve faces a sweep, of which those to one tile come in one turn.
+    assert_eq!(count(alone, "stepped"), 120, "{alone}");
+    assert!(count(alone, "launches") <= 60, "{alone}");
+    for ways in said_by(&stencil, "+n 2 +nolocal") {
+        assert_eq!((count(&ways, "stepped"), count(&ways, "short")), (20, 40), "{ways}");
+        assert!(ways.contains("chunks out 0 ") && count(&ways, "launches") < 60, "{ways}");
     }
 }
