@@ -34,10 +34,12 @@ fn nodes_say_by_which_ways_device_buffers_went() {
 #[test]
 fn steps_of_a_turn_are_one_launch_and_short_faces_travel_with_their_calls() {
     let stencil = Program::example("stencil2d");
-    let [alone] = &said_by(&stencil, "")[..] else { panic!("one node has one device") };
-    // Four tiles in two rows: twelve faces a sweep, of which those to one tile come in one turn.
-    assert_eq!(count(alone, "stepped"), 120, "{alone}");
-    assert!(count(alone, "launches") <= 60, "{alone}");
+    // Nine tiles: forty faces a sweep, which one PE has before it rests.
+    let [alone] = &said_by(&stencil, "--size 48 48 --tiles 3 3")[..] else {
+        panic!("one node has one device")
+    };
+    assert_eq!(count(alone, "stepped"), 400, "{alone}");
+    assert!(count(alone, "launches") <= 20, "{alone}");
     for ways in said_by(&stencil, "+n 2 +nolocal") {
         assert_eq!((count(&ways, "stepped"), count(&ways, "short")), (20, 40), "{ways}");
         assert!(ways.contains("chunks out 0 ") && count(&ways, "launches") < 60, "{ways}");

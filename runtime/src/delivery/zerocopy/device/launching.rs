@@ -44,8 +44,6 @@ pub(super) fn launch_soon(
         Some(added.map(|is_full| {
             if is_full {
                 launch_steps(pe);
-            } else {
-                pe.look_soon();
             }
         }))
     });
