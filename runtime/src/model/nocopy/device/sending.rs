@@ -56,7 +56,8 @@ use std::sync::Arc;
 /// assert_eq!(code.unwrap(), 0);
 /// ```
 ///
-/// A call of many (of a collection or a section) takes no device buffer, and panics: call the chares one by one.
+/// A call of many (of a collection or a section) takes it, too: each process has one copy or view of it for its members, as for memory of the
+/// host, and what members want on the host is staged here, once. `on_sent` tells once, when all are done with it.
 pub struct SendDeviceBuffer<T: Element, P: Element = T> {
     buffer: DeviceBuffer<T>,
     layout: Option<Layout<T, P>>,
