@@ -4,13 +4,13 @@
 //! | part | sides | ceiling, of the same run |
 //! |---|---|---|
 //! | `probe` | says what the device is | |
-//! | `pack`, `unpack` | one step by a plan, within the device | a copy of as many bytes, within the device |
-//! | `stage`, `unstage` | each method by which blocks get to pinned memory and back: one step, packed and copied, a copy for each block | a copy of as many bytes that lie side by side |
-//! | `pipeline` | blocks to other blocks by way of the host: in chunks that overlap; whole; and "pack whole by blocks, then copy whole" | as many bytes that lie side by side, one way |
+//! | `pack`, `unpack` | one step by a plan, within the device; a two-dimensional copy | a copy of as many bytes, within the device |
+//! | `stage`, `unstage` | each method by which blocks get to pinned memory and back: one step, packed and copied, a copy of rows, a copy for each block; what the measured model chooses; two-dimensional copies, straight and by way of the device | a copy of as many bytes that lie side by side |
+//! | `pipeline` | blocks to other blocks by way of the host: in chunks that overlap; whole; and by ways that wait for each stage | as many bytes that lie side by side, one way |
 //!
 //! Every second block of so many bytes is selected. The pipeline's 4 MB of blocks of 4 bytes are the vector program of MV2-GPU-NC, whose
-//! blocking baseline (a two-dimensional copy, then a send) is the last of its sides, by the copies that devices have here: one for each
-//! block. In the place of the network the host copies from one pinned memory to another.
+//! blocking baselines (`blocking`) are sides of it: a two-dimensional copy, on the device or off it, then a send. In the place of the network
+//! the host copies from one pinned memory to another.
 //!
 //! It is one process, as a device is: sides of several would take turns on it.
 //!

@@ -14,8 +14,7 @@ const BLOCKS_MAX: u64 = 1 << 14;
 
 /// The methods that are tried for so many blocks.
 fn methods(blocks: u64) -> impl Iterator<Item = Method> {
-    let all = [Method::OneShot, Method::Packed, Method::Blocks];
-    all.into_iter().filter(move |method| *method != Method::Blocks || blocks <= BLOCKS_MAX)
+    Method::ALL.into_iter().filter(move |method| *method != Method::Blocks || blocks <= BLOCKS_MAX)
 }
 
 /// What the model's choice is called, which is one of the methods.
