@@ -217,6 +217,8 @@ fn listen(pipe: impl Read + Send + 'static) -> (Receiver<String>, Receiver<Strin
             bytes.clear();
         }
         drop(line);
+        // Who has the whole counts descriptors, perhaps.
+        drop(pipe);
         let _ = whole.send(all);
     });
     (lines, texts)
