@@ -6,6 +6,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use std::error::Error;
 use std::fs;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -145,23 +146,55 @@ fn draw_ratios(area: &Drawing<'_>, ratios: &[(&str, &str)]) -> Result<(), Box<dy
 
 /// A line for each sender: how long a message takes by the length of a block.
 fn draw_sends(area: &Drawing<'_>, sends: &[(f64, [f64; 4])]) -> Result<(), Box<dyn Error>> {
+    let frame = Frame {
+        title: "one way of a message whose blocks lie apart",
+        along: ("bytes of a block", 3f64..2.5e6),
+        measured: ("microseconds", 100f64..8e3),
+        show: |time_us| format!("{time_us:.0}"),
+        names_at: SeriesLabelPosition::UpperRight,
+    };
+    let points =
+        |position: usize| sends.iter().map(|(bytes, times_us)| (*bytes, times_us[position])).collect();
+    draw_lines(
+        area,
+        frame,
+        SENDERS.into_iter().enumerate().map(|(position, (name, _))| (name, points(position))),
+    )
+}
+
+/// What stands around lines, on two logarithmic axes.
+pub(crate) struct Frame<'a> {
+    pub(crate) title: &'a str,
+    /// What the axis goes along, in bytes, and from where to where.
+    pub(crate) along: (&'a str, Range<f64>),
+    pub(crate) measured: (&'a str, Range<f64>),
+    /// How a number of what was measured is written.
+    pub(crate) show: fn(&f64) -> String,
+    pub(crate) names_at: SeriesLabelPosition,
+}
+
+/// A line of points for each name.
+pub(crate) fn draw_lines<'a>(
+    area: &Drawing<'_>,
+    Frame { title, along, measured, show, names_at }: Frame<'_>,
+    lines: impl Iterator<Item = (&'a str, Vec<(f64, f64)>)>,
+) -> Result<(), Box<dyn Error>> {
     let mut chart = ChartBuilder::on(area)
-        .caption("one way of a message whose blocks lie apart", ("sans-serif", 16))
+        .caption(title, ("sans-serif", 16))
         .margin(14)
         .x_label_area_size(44)
         .y_label_area_size(64)
-        .build_cartesian_2d((3f64..2.5e6).log_scale().base(2.0), (100f64..8e3).log_scale())?;
+        .build_cartesian_2d(along.1.log_scale().base(2.0), measured.1.log_scale())?;
     chart
         .configure_mesh()
         .light_line_style(WHITE)
-        .x_desc("bytes of a block")
-        .y_desc("microseconds")
+        .x_desc(along.0)
+        .y_desc(measured.0)
         .x_label_formatter(&|bytes| format!("{bytes:.0}"))
-        .y_label_formatter(&|time_us| format!("{time_us:.0}"))
+        .y_label_formatter(&show)
         .draw()?;
-    for (position, (name, _)) in SENDERS.into_iter().enumerate() {
+    for (position, (name, points)) in lines.enumerate() {
         let colour = Palette99::pick(position);
-        let points = sends.iter().map(|(bytes, times_us)| (*bytes, times_us[position]));
         chart
             .draw_series(LineSeries::new(points, colour.stroke_width(2)).point_size(3))?
             .label(name)
@@ -169,7 +202,7 @@ fn draw_sends(area: &Drawing<'_>, sends: &[(f64, [f64; 4])]) -> Result<(), Box<d
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::UpperRight)
+        .position(names_at)
         .background_style(WHITE.mix(0.8))
         .border_style(BLACK)
         .draw()?;

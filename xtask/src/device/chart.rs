@@ -1,7 +1,7 @@
 //! Charts of what a part has measured: how quick each side was, by the length of a block or of all.
 
-use crate::plots::{Drawing, draw};
-use plotters::prelude::*;
+use crate::plots::{Drawing, Frame, draw, draw_lines};
+use plotters::prelude::SeriesLabelPosition;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -72,38 +72,15 @@ fn draw_sides(
     let least = |of: &dyn Fn((&u64, &f64)) -> f64| points().map(of).fold(f64::INFINITY, f64::min);
     let most = |of: &dyn Fn((&u64, &f64)) -> f64| points().map(of).fold(0.0, f64::max);
     let (bytes, speed) = (|(bytes, _): (&u64, &f64)| *bytes as f64, |(_, speed): (&u64, &f64)| *speed);
-    let mut chart = ChartBuilder::on(area)
-        .caption(title, ("sans-serif", 16))
-        .margin(14)
-        .x_label_area_size(44)
-        .y_label_area_size(64)
-        .build_cartesian_2d(
-            (least(&bytes) / 1.5..most(&bytes) * 1.5).log_scale().base(2.0),
-            (least(&speed) / 2.0..most(&speed) * 2.0).log_scale(),
-        )?;
-    chart
-        .configure_mesh()
-        .light_line_style(WHITE)
-        .x_desc(along)
-        .y_desc("GiB/s of what is selected")
-        .x_label_formatter(&|bytes| format!("{bytes:.0}"))
-        .y_label_formatter(&|speed| format!("{speed}"))
-        .draw()?;
-    for (position, (name, side)) in sides.iter().enumerate() {
-        let colour = Palette99::pick(position);
-        let points = side.iter().map(|(bytes, speed)| (*bytes as f64, *speed));
-        chart
-            .draw_series(LineSeries::new(points, colour.stroke_width(2)).point_size(3))?
-            .label(*name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], colour.stroke_width(2)));
-    }
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerRight)
-        .background_style(WHITE.mix(0.8))
-        .border_style(BLACK)
-        .draw()?;
-    Ok(())
+    let frame = Frame {
+        title,
+        along: (along, least(&bytes) / 1.5..most(&bytes) * 1.5),
+        measured: ("GiB/s of what is selected", least(&speed) / 2.0..most(&speed) * 2.0),
+        show: f64::to_string,
+        names_at: SeriesLabelPosition::LowerRight,
+    };
+    let points = |side: &Side| side.iter().map(|(bytes, speed)| (*bytes as f64, *speed)).collect();
+    draw_lines(area, frame, sides.iter().map(|(name, side)| (*name, points(side))))
 }
 
 #[cfg(test)]
