@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// A nocopy argument of a broadcast, as one process holds it.
 pub(crate) struct Carried {
     pub(super) kind: NocopyKind,
-    pub(super) place: Place,
+    place: Place,
     /// Tells the node that lent the argument to this process that the argument is no longer needed.
     pub(super) release: Option<Arc<Release>>,
     /// The parts that are here of an argument that is dealt out, if it is known who needs which.
@@ -23,7 +23,7 @@ pub(crate) struct Carried {
 }
 
 /// Where the argument is.
-pub(super) enum Place {
+enum Place {
     Host {
         memory: Memory,
         whose: Whose,
@@ -84,22 +84,12 @@ impl Carried {
         Some(Self { parts, ..Self::in_memory(kind, (handle(memory)?, whose), registration, release) })
     }
 
-    /// The argument's memory, if it is the host's.
-    pub(super) fn host_memory(&self) -> Option<(&Memory, &Whose)> {
+    /// The argument's memory, whose it is, and how the nodes below reach it, if it is the host's.
+    pub(super) fn host_memory(&self) -> Option<(&Memory, &Whose, Registration)> {
         match &self.place {
-            Place::Host { memory, whose, .. } => Some((memory, whose)),
+            Place::Host { memory, whose, registration } => Some((memory, whose, *registration)),
             Place::Device(..) => None,
         }
-    }
-
-    /// The argument of which this process has put less together for others, in this memory of the host.
-    pub(super) fn narrowed(&self, memory: Memory) -> Self {
-        let release = self.release.as_ref().map(|whole| whole.of_part(memory.len() as u64));
-        let registration = match &self.place {
-            Place::Host { registration, .. } => *registration,
-            Place::Device(..) => Registration::Lazily,
-        };
-        Self::in_memory(self.kind, (memory, Whose::Copied), registration, release)
     }
 
     /// The argument for one member. A member that reads this process's copy keeps nobody else waiting.
@@ -120,9 +110,9 @@ impl Carried {
 
     /// The bytes, if they travel with the message to these nodes.
     pub(super) fn eager_bytes(&self, node: &Node, children: &[NodeId]) -> Option<usize> {
-        let Place::Host { memory, registration, .. } = &self.place else { return None };
+        let (memory, _, registration) = self.host_memory()?;
         let what = (memory, memory.len());
-        children.iter().all(|child| is_eager(node, what, *registration, *child)).then_some(memory.len())
+        children.iter().all(|child| is_eager(node, what, registration, *child)).then_some(memory.len())
     }
 
     /// The bytes, if all these nodes are told of the argument in the same words: by its bytes, without an answer.

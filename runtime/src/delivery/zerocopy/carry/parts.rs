@@ -16,8 +16,9 @@ impl Carried {
     }
 
     /// The argument of which these parts are here, if it is not all of it.
-    pub(super) fn of_parts(self, parts: Option<Parts>) -> Self {
-        Self { parts, ..self }
+    pub(super) fn of_parts(mut self, parts: Option<Parts>) -> Self {
+        self.parts = parts;
+        self
     }
 
     /// Whether a node right below the sender's reads it elsewhere than where it lies.
@@ -33,7 +34,7 @@ impl Carried {
     fn is_mapped_by(&self, node: &Node, child: NodeId) -> bool {
         let is_shareable = self
             .host_memory()
-            .is_none_or(|(memory, whose)| memory.share().is_some() || matches!(whose, Whose::Mapped(_)));
+            .is_none_or(|(memory, whose, _)| memory.share().is_some() || matches!(whose, Whose::Mapped(_)));
         is_shareable && node.network.maps(child)
     }
 
@@ -64,7 +65,7 @@ impl Carried {
         parts: &Parts,
         needs: impl Fn(NodeId) -> bool,
     ) -> Option<(Self, PackedParts)> {
-        let (memory, _) = self.host_memory()?;
+        let (memory, _, registration) = self.host_memory()?;
         let (layout, packed) = parts.narrow(needs).ok()?;
         // A partition of other memory is told to the members, one by one.
         layout.check_bounds(memory.len() as u64).ok()?;
@@ -74,6 +75,7 @@ impl Carried {
         } else {
             packed_memory(node, memory, &Arc::new(layout))
         };
-        Some((self.narrowed(memory), packed))
+        let release = self.release.as_ref().map(|whole| whole.of_part(bytes));
+        Some((Self::in_memory(self.kind, (memory, Whose::Copied), registration, release), packed))
     }
 }
