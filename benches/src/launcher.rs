@@ -4,6 +4,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 /// An MPI: its library, and how two processes of it are started.
 #[derive(Clone, Copy, Debug)]
@@ -77,14 +78,20 @@ impl Mpi {
         self.file("lib", self.library).display().to_string()
     }
 
-    /// Whether its launcher can be started; says so if not.
+    /// Whether its launcher can be started.
+    ///
+    /// Each is looked for once, and of each that is not here the program says so.
     pub fn is_here(&self) -> bool {
-        let launcher = Command::new(self.file("bin", self.launcher)).arg("--version").output();
-        let is_here = launcher.is_ok();
-        if !is_here {
-            println!("skipped: {} is not here", self.name);
-        }
-        is_here
+        static HERE: LazyLock<Vec<&str>> = LazyLock::new(|| {
+            let (here, lacking): (Vec<&Mpi>, Vec<&Mpi>) = MPIS.iter().partition(|mpi| mpi.starts());
+            lacking.iter().for_each(|mpi| println!("skipped: {} is not here", mpi.name));
+            here.iter().map(|mpi| mpi.name).collect()
+        });
+        HERE.contains(&self.name)
+    }
+
+    fn starts(&self) -> bool {
+        Command::new(self.file("bin", self.launcher)).arg("--version").output().is_ok()
     }
 
     /// Becomes the launcher, which starts this program twice with the arguments that it has.
@@ -131,7 +138,7 @@ pub fn launch(mpi: &str) -> io::Error {
     Mpi::named(mpi).map_or_else(unknown, Mpi::launch)
 }
 
-/// Whether the MPI of this name is here; says so if not.
+/// Whether the MPI of this name is here, as [`Mpi::is_here`].
 pub fn is_here(mpi: &str) -> bool {
     Mpi::named(mpi).is_some_and(Mpi::is_here)
 }

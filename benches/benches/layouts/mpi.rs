@@ -4,19 +4,16 @@
 use crate::construction;
 use crate::passes::{for_shape, measure, written};
 use crate::shape::{BLOCK, DOUBLE, FIELDS, GRID, INSIDE, PARTICLE, PAYLOAD, Shape};
-use chare_benches::launcher::{MPIS, Mpi};
+use chare_benches::launcher::Mpi;
 use chare_benches::{Comparison, tell_library};
 use chare_mpi_sys::{Basic, Bounds, Committed, Datatype, Library, MpiError, Order, Threads};
 use std::ffi::c_int;
 use std::hint::black_box;
 use std::io;
-use std::sync::LazyLock;
 
 /// Leaves out the MPIs that this machine lacks.
 pub(crate) fn is_possible(comparison: &Comparison) -> bool {
-    static LACKING: LazyLock<Vec<&str>> =
-        LazyLock::new(|| MPIS.iter().filter(|mpi| !mpi.is_here()).map(|mpi| mpi.word).collect());
-    !comparison.peer.iter().any(|word| LACKING.contains(word))
+    comparison.peer.iter().filter_map(|word| Mpi::named(word)).all(Mpi::is_here)
 }
 
 /// What an MPI does: `pack`, `unpack` or `make`, and a shape.

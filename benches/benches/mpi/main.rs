@@ -9,12 +9,11 @@
 mod ours;
 mod raw;
 
-use chare_benches::launcher::{MPIS, Mpi, is_launched};
+use chare_benches::launcher::{self, Mpi, is_launched};
 use chare_benches::{Batches, Benchmark, Comparison, code_of};
 use chare_mpi_sys::Threads;
 use std::io;
 use std::process::ExitCode;
-use std::sync::LazyLock;
 
 /// Samples of one run of a side. A batch takes some milliseconds.
 const BATCHES: u32 = 16;
@@ -68,16 +67,9 @@ pub(crate) struct Task<'a> {
     bytes: usize,
 }
 
-/// Whether an MPI is here; says so once if not.
-fn is_here(name: &str) -> bool {
-    static HERE: LazyLock<Vec<&str>> =
-        LazyLock::new(|| MPIS.iter().filter(|mpi| mpi.is_here()).map(|mpi| mpi.name).collect());
-    HERE.contains(&name)
-}
-
 fn main() -> ExitCode {
     Benchmark::new("What the MPI backend takes, beside bare MPI", COMPARISONS)
-        .where_possible(|comparison| is_here(comparison.ours[3]))
+        .where_possible(|comparison| launcher::is_here(comparison.ours[3]))
         .run(play)
 }
 
