@@ -36,6 +36,8 @@ fn mistakes_end_in_words() {
         ("lost", "Culprit::err of member"),
         ("one", "`SendBuffer::only` sends one chare its part"),
         ("few", "a buffer is dealt out in 2 parts, none of which is that of member 2"),
+        ("stranger", "an exchange of 3 members has no member 3"),
+        ("uneven", "an exchange of 3 members by a partition of 2 parts"),
     ] {
         for layout in ["+p 3", "+n 3"] {
             let outcome = collected().run(&format!("{mistake} {layout}"));

@@ -81,8 +81,9 @@ impl<I: ArrayIndex> ArrayOptions<I> {
         self
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.elements.len() == 0
+    /// How many elements the array begins with.
+    pub(super) fn len(&self) -> u64 {
+        self.elements.len()
     }
 
     pub(crate) fn blueprint(self, id: CollectionId, chare: ChareTypeId) -> Blueprint {

@@ -1,11 +1,11 @@
 //! Mistakes that end the job.
 
 use chare::prelude::*;
-use chare::{Gather, Partition};
+use chare::{Exchange, Gather, Partition};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-#[derive(Clone, Copy, Debug, ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum, Serialize, Deserialize)]
 pub(crate) enum Mistake {
     /// Two members put the same part
     Twice,
@@ -21,6 +21,10 @@ pub(crate) enum Mistake {
     Few,
     /// A buffer is dealt out to one chare
     One,
+    /// Somebody takes part in an exchange who is no member
+    Stranger,
+    /// A buffer is exchanged in fewer parts than there are members
+    Uneven,
 }
 
 struct Culprit;
@@ -41,8 +45,16 @@ impl Culprit {
             Mistake::Beyond => gather.put(me + 1, vec![1; 4]),
             Mistake::Lost if me > 0 => panic!("lost"),
             Mistake::Late | Mistake::Lost => gather.put(me, vec![1; 4]),
-            Mistake::Few | Mistake::One => {}
+            _ => {}
         }
+    }
+
+    #[entry]
+    fn exchange(&mut self, mistake: Mistake, mut exchange: Exchange<u32>) {
+        let (me, pes) = (self.this_index(), chare::pes() as usize);
+        let (member, parts) = if mistake == Mistake::Stranger { (me + 1, pes) } else { (me, pes - 1) };
+        let rows = Partition::rows([parts, 1], parts).expect("a partition");
+        exchange.all_gather(member, vec![0; 1], (vec![0; parts], &rows), Callback::ignore());
     }
 
     #[entry]
@@ -62,6 +74,7 @@ impl Mistake {
         match self {
             Self::Few => culprits.take(dealt),
             Self::One => culprits.on(PeId(0)).take(dealt),
+            Self::Stranger | Self::Uneven => culprits.exchange(self, Exchange::create(pes as u64)),
             _ => culprits.err(self, gather.clone()),
         }
         filled.await;

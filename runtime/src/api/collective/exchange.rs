@@ -72,18 +72,21 @@ use std::marker::PhantomData;
 #[serde(bound = "")]
 pub struct Exchange<T> {
     seats: SeatProxy,
+    members: u64,
     /// The round that this handle begins next.
     round: u64,
     elements: PhantomData<fn() -> T>,
 }
 
 impl<T: Element> Exchange<T> {
-    /// Makes a place for the exchanges of so many members, which costs what an array of as many elements does and lasts as long as the job.
+    /// Makes a place for the exchanges of so many members, from 0 on, which costs what an array of as many elements does and lasts as long as the job.
     /// Members that are placed as
     /// the elements of such an array have their place on their own PE: those of an array that is created with the same options, and those
     /// of a group.
     pub fn create(members: impl Into<ArrayOptions<u64>>) -> Self {
-        Self { seats: SeatProxy::create(members), round: 0, elements: PhantomData }
+        let options = members.into();
+        let members = options.len();
+        Self { seats: SeatProxy::create(options), members, round: 0, elements: PhantomData }
     }
 
     /// Begins a round in which everybody has elements for everybody: `from` is what member `me` has, dealt out to all members, and `into`
@@ -99,7 +102,7 @@ impl<T: Element> Exchange<T> {
     /// Parts that do not fit end the job with an error that says so.
     ///
     /// # Panics
-    /// If the buffers' lengths are not their partitions', or the two have parts for different numbers of members.
+    /// If there is no member `me`, the buffers' lengths are not their partitions', or a partition has not as many parts as there are members.
     pub fn all_to_all(
         &mut self,
         me: u64,
@@ -107,22 +110,18 @@ impl<T: Element> Exchange<T> {
         into: (impl Into<BufferMut<T>>, &Partition<T>),
         done: impl Into<Completion<BufferMut<T>>>,
     ) {
-        let (from, members) = (from.into(), dealt.len());
+        let from = from.into();
         let (have, need) = (from.len(), dealt.elements());
         assert!(have == need, "a buffer of {have} elements to be dealt out as {need}: send one as long");
-        let others = into.1.len();
-        assert!(
-            members == others,
-            "an exchange of {members} parts for {others}: deal both out to all members"
-        );
+        self.check_parts(dealt);
         let round = self.begin(me, into, done.into());
         if is_over_hosts() {
             let share = Share::Each(dealt.raw().clone());
             self.seats.at(me).offer(round, share, Bytes::of(from));
             return;
         }
-        for step in 1..=members as u64 {
-            let other = (me + step) % members as u64;
+        for step in 1..=self.members {
+            let other = (me + step) % self.members;
             let part = dealt.part(other as usize).expect("a part for each");
             let part = SendBuffer::from(from.clone()).only(&part);
             self.seats.at(other).land(round, me, Bytes::of(part));
@@ -135,7 +134,7 @@ impl<T: Element> Exchange<T> {
     /// Who only reads what the others have needs no buffer of its own: see [`show_all`](Self::show_all).
     ///
     /// # Panics
-    /// If the buffer's length is not the partition's.
+    /// If there is no member `me`, the buffer's length is not the partition's, or the partition has not as many parts as there are members.
     pub fn all_gather(
         &mut self,
         me: u64,
@@ -194,12 +193,16 @@ impl<T: Element> Exchange<T> {
     /// });
     /// assert_eq!(code.unwrap(), 0);
     /// ```
+    ///
+    /// # Panics
+    /// If there is no member `me`.
     pub fn show_all(
         &mut self,
         me: u64,
         mine: impl NocopyArgument<T>,
         done: impl Into<Completion<Gathered<T>>>,
     ) {
+        self.check_member(me);
         let round = self.next_round();
         self.seats.at(me).watch(round, of_bytes(done.into()));
         if is_over_hosts() {
@@ -217,7 +220,7 @@ impl<T: Element> Exchange<T> {
     /// when all of its host have given theirs. What comes from another host is put together before.
     ///
     /// # Panics
-    /// If the buffer's length is not the partition's.
+    /// If there is no member `me`, the buffer's length is not the partition's, or the partition has not as many parts as there are members.
     pub fn gather(
         &mut self,
         me: u64,
@@ -263,7 +266,12 @@ impl<T: Element> Exchange<T> {
     /// });
     /// assert_eq!(code.unwrap(), 0);
     /// ```
+    ///
+    /// # Panics
+    /// If there is no member `root` or `me`.
     pub fn gather_at(&mut self, root: u64, me: u64, mine: impl NocopyArgument<T>) {
+        self.check_member(root);
+        self.check_member(me);
         let round = self.next_round();
         self.give(round, root, me, mine);
     }
@@ -275,6 +283,22 @@ impl<T: Element> Exchange<T> {
         } else {
             self.seats.at(root).land(round, me, Bytes::of(mine));
         }
+    }
+
+    fn check_member(&self, member: u64) {
+        let members = self.members;
+        assert!(
+            member < members,
+            "an exchange of {members} members has no member {member}: they count from 0"
+        );
+    }
+
+    fn check_parts(&self, partition: &Partition<T>) {
+        let (members, parts) = (self.members, partition.len());
+        assert!(
+            parts as u64 == members,
+            "an exchange of {members} members by a partition of {parts} parts: deal out to all members"
+        );
     }
 
     fn next_round(&mut self) -> u64 {
@@ -292,6 +316,8 @@ impl<T: Element> Exchange<T> {
         let into = into.into();
         let (have, need) = (into.len(), partition.elements());
         assert!(have == need, "an exchange of {need} elements into a buffer of {have}: give one as long");
+        self.check_parts(partition);
+        self.check_member(me);
         let round = self.next_round();
         let (into, done) = in_bytes(into, done);
         self.seats.at(me).begin(round, into, partition.raw().clone(), done);
@@ -306,7 +332,7 @@ fn is_over_hosts() -> bool {
 
 impl<T> Clone for Exchange<T> {
     fn clone(&self) -> Self {
-        Self { seats: self.seats.clone(), round: self.round, elements: PhantomData }
+        Self { seats: self.seats.clone(), members: self.members, round: self.round, elements: PhantomData }
     }
 }
 

@@ -48,7 +48,7 @@ impl<C: Chare> CollectionHandle<C> {
     /// # Panics
     /// If the options name elements.
     pub fn create_empty(options: ArrayOptions<C::Index>) -> Self {
-        assert!(options.is_empty(), "an array of {} with elements is created with their arguments", C::NAME);
+        assert!(options.len() == 0, "an array of {} with elements is created with their arguments", C::NAME);
         Self::create(Arguments::new(()), |id| options.blueprint(id, registration::<C>().id))
     }
 
