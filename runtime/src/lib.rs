@@ -40,7 +40,7 @@
 //! ```text
 //! out   api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox -> node/posting -> the network
 //! in    the network -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue
-//!       -> delivery/scheduler -> delivery/dispatch -> the entry method
+//!       -> delivery/scheduler -> delivery/dispatch -> delivery/invocation -> the entry method
 //! ```
 //!
 //! Inside a process the arguments themselves travel; they are encoded when they leave it. Each file of the way opens with its place in

@@ -1,5 +1,5 @@
 //! Inbox for messages from other nodes: decodes and checks each, and leaves it with the PE that it is for.
-//! `lrts -> delivery/polling -> **delivery/inbox** -> node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> the entry method`
+//! `lrts -> delivery/polling -> **delivery/inbox** -> node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> delivery/invocation -> the entry method`
 //!
 //! The inbox runs on the PE that polls the network. It trusts no byte before it has checked it; a message that fails a check ends the job
 //! with an error that names the sender.

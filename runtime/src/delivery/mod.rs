@@ -5,11 +5,12 @@
 //! Out: `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox -> node/posting -> lrts`
 //!
 //! In:
-//! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> the entry method`
+//! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> delivery/invocation -> the entry method`
 
 pub(crate) mod dispatch;
 pub(crate) mod fire;
 pub(crate) mod inbox;
+pub(crate) mod invocation;
 pub(crate) mod lifecycle;
 pub(crate) mod outbox;
 pub(crate) mod outliving;

@@ -1,5 +1,5 @@
 //! Polling of a node's network, and of all work that waits for it.
-//! `lrts -> **delivery/polling** -> delivery/inbox -> node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> the entry method`
+//! `lrts -> **delivery/polling** -> delivery/inbox -> node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> delivery/invocation -> the entry method`
 
 use super::inbox::take;
 use super::zerocopy::{deregistration, remote_memory};

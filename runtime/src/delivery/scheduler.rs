@@ -1,5 +1,5 @@
 //! Scheduler of a PE's thread: takes step after step, and rests when there is no work.
-//! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue -> **delivery/scheduler** -> delivery/dispatch -> the entry method`
+//! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue -> **delivery/scheduler** -> delivery/dispatch -> delivery/invocation -> the entry method`
 //!
 //! A step takes one piece of work; only the loop around it knows of threads and waiting. When there is no work, a PE that has a core to
 //! itself spins for a while (a spinning cache line is a thousand times faster than a futex), and a PE that shares a core yields; then the

@@ -1,6 +1,7 @@
 //! Shared call of many members: each member gets a copy of the arguments, and a share in the nocopy arguments.
 
-use super::dispatch::{Passed, finish, invoke, run_call};
+use super::dispatch::run_call;
+use super::invocation::{Passed, finish, invoke};
 use super::zerocopy::dealt;
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;

@@ -1,5 +1,5 @@
 //! Mailbox of a PE: work that other threads leave for the PE, and the way to wake it; a queue with [`crate::base::sleep`] beside it.
-//! `lrts -> delivery/polling -> delivery/inbox -> **node/mailbox**, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> the entry method`
+//! `lrts -> delivery/polling -> delivery/inbox -> **node/mailbox**, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> delivery/invocation -> the entry method`
 //!
 //! 1. A PE leaves its messages for another PE of its node on a way that these two PEs alone use (see [`super::way`]). The sending PE
 //!    opens the way for its first message to the other; the receiving end goes through the mailbox, like a message.

@@ -12,11 +12,14 @@ mod ending;
 mod firing;
 mod held_back;
 mod large_messages;
+mod later;
 pub(crate) mod lending;
 pub(crate) mod mailbox;
 mod posted_calls;
 mod posting;
 pub(crate) mod timeline;
+mod transferring;
+mod waking;
 pub(crate) mod way;
 
 pub(crate) use arrival::{Arrival, Delivery};
@@ -28,13 +31,11 @@ use crate::base::counters::Counters;
 use crate::base::host_memory::{Headroom, kept_bytes_max};
 use crate::base::numbering::Numbers;
 use crate::base::watcher::Watch;
-use crate::model::envelope::Envelope;
 use crate::model::envelope::frame::Packed;
 use crate::model::ids::{NodeId, PeId, ServiceId};
 use crate::model::topology::Topology;
-use chare_lrts::reach::{PiecewiseCopy, Reach};
-use chare_lrts::{Lrts, Memory, MemoryMut, RegionKey};
-use credit::Cost;
+use chare_lrts::Lrts;
+use chare_lrts::reach::Reach;
 use crossbeam_queue::SegQueue;
 use crossbeam_utils::CachePadded;
 use departures::Departures;
@@ -44,8 +45,8 @@ use held_back::HeldBack;
 use large_messages::LargeMessages;
 use lending::deregistrations::Deregistrations;
 use lending::known_layouts::KnownLayouts;
-use lending::transfers::{Status, Then, Transfers};
-use mailbox::{Begin, Mailbox, Wake, Work};
+use lending::transfers::Transfers;
+use mailbox::Mailbox;
 use posted_calls::PostedCalls;
 use std::any::Any;
 use std::num::NonZeroU32;
@@ -272,33 +273,6 @@ impl Node {
         Arc::clone(self.mailbox(pe))
     }
 
-    /// Leaves work for a PE of this node, from any thread; a PE uses its outbox instead, which is quicker.
-    pub(crate) fn deliver(&self, pe: PeId, work: Work) {
-        if self.mailbox(pe).push(work) == Wake::Network {
-            self.network.wake();
-        }
-    }
-
-    /// Wakes the PE of this rank if it sleeps: work was left for the PE elsewhere than in its mailbox.
-    #[inline]
-    pub(crate) fn wake(&self, rank: usize) {
-        if self.mailboxes[rank].wake() == Wake::Network {
-            self.network.wake();
-        }
-    }
-
-    /// Sends a message from outside any PE's entry, and counts it in `outside`.
-    pub(crate) fn deliver_counted(&self, pe: PeId, envelope: Envelope) {
-        self.outside.sent.add_shared(1);
-        self.deliver(pe, Work::Message(envelope, Cost::NONE));
-    }
-
-    /// Gives a PE a task from outside the job, and counts it in `outside`.
-    pub(crate) fn begin(&self, pe: PeId, begin: Begin) {
-        self.outside.sent.add_shared(1);
-        self.deliver(pe, Work::Begin(begin));
-    }
-
     /// Whether work waits that no arrival announces (room in the network, a peer's claim), so that a PE must not sleep for long.
     pub(crate) fn is_congested(&self) -> bool {
         self.departures.are_waiting() || self.transfers.has_refused() || self.deregistrations.are_waiting()
@@ -320,85 +294,8 @@ impl Node {
         self.open.load(Ordering::Acquire)
     }
 
-    /// Wakes all PEs that sleep.
-    fn wake_all(&self) {
-        for mailbox in &self.mailboxes {
-            if mailbox.wake() == Wake::Network {
-                self.network.wake();
-            }
-        }
-    }
-
     /// The record of the PEs that spin, and of the one PE that watches the network asleep.
     pub(crate) fn watch(&self) -> &Watch {
         &self.watch
-    }
-
-    /// Puts work off until the thread that takes arrivals lets others do so: it takes too long for them to wait.
-    pub(crate) fn put_off(&self, work: PutOff) {
-        self.put_off.push(work);
-    }
-
-    /// Leaves work to whichever PE looks at the network next, from any thread, such as one of a device's streams; wakes a PE if all sleep.
-    /// Work that comes when the job has ended is dropped.
-    pub(crate) fn later(&self, work: PutOff) {
-        if self.has_ended() {
-            return;
-        }
-        self.put_off.push(work);
-        if !self.mailboxes.iter().any(|mailbox| mailbox.wake_parked()) {
-            self.wake_all();
-        }
-    }
-
-    /// Whether work was put off.
-    #[inline]
-    pub(crate) fn has_put_off(&self) -> bool {
-        !self.put_off.is_empty()
-    }
-
-    /// Does the work that was put off; returns whether there was any.
-    #[inline]
-    pub(crate) fn catch_up(self: &Arc<Self>) -> bool {
-        self.has_put_off() && std::iter::from_fn(|| self.put_off.pop()).map(|work| work(self)).count() > 0
-    }
-
-    /// [`Transfers::get`] over this node's network.
-    pub(crate) fn get(&self, place: (RegionKey, u64), into: (MemoryMut, usize), then: Then) -> Status {
-        let status = self.transfers.get(&self.network, place, into, then);
-        self.call_helper();
-        status
-    }
-
-    /// [`Transfers::put`] over this node's network.
-    pub(crate) fn put(&self, place: (RegionKey, u64), from: Memory, then: Then) -> Status {
-        let status = self.transfers.put(&self.network, place, from, then);
-        self.call_helper();
-        status
-    }
-
-    /// [`Transfers::copy_pieces`], of which there is at least one, over this node's network.
-    pub(crate) fn copy_pieces(&self, pieces: Arc<dyn PiecewiseCopy>, then: Then) {
-        self.transfers.copy_pieces(&self.network, pieces, then);
-        self.call_helper();
-    }
-
-    /// Wakes a sleeping PE, if there is one, when a long copy is to be made: the PE that began the copy may be in its entry for long.
-    fn call_helper(&self) {
-        if !self.network.has_copies() {
-            return;
-        }
-        if self.watch.has_watcher() {
-            self.network.wake();
-        } else {
-            self.mailboxes.iter().any(|mailbox| mailbox.wake_parked());
-        }
-    }
-
-    /// Wakes one parked PE, to watch the network while the caller is busy, unless a PE watches it already.
-    pub(crate) fn hand_over_network(&self) {
-        if self.topology.nodes() > 1 && !self.watch.has_watcher() {
-            self.mailboxes.iter().any(|mailbox| mailbox.wake_parked());
-        }
     }
 }

@@ -1,5 +1,5 @@
 //! Ways from one PE to another of its node: a queue, and, where mailboxes have a bound, a count of the messages that wait in it.
-//! `lrts -> delivery/polling -> delivery/inbox -> **node/way**, node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> the entry method`
+//! `lrts -> delivery/polling -> delivery/inbox -> **node/way**, node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> delivery/invocation -> the entry method`
 //!
 //! 1. The sender counts what it sends, the receiver tells how much it has taken; the difference waits. A sender looks at what was taken
 //!    only when the bound would be reached without it.

@@ -1,5 +1,5 @@
 //! Run queue of a PE: keeps work in lanes by priority.
-//! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, **pe/run_queue** -> delivery/scheduler -> delivery/dispatch -> the entry method`
+//! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, **pe/run_queue** -> delivery/scheduler -> delivery/dispatch -> delivery/invocation -> the entry method`
 //!
 //! Three lanes: expedited items run first, the immediate ones among them before the others; then items with a priority before the
 //! default's, by priority; then the default lane, a plain deque, because nearly every message is there; then the other items by priority.

@@ -2,7 +2,7 @@
 
 use super::handle::{ConstructorArguments, equal_by, registration, take_charge};
 use crate::api::context::my_pe;
-use crate::delivery::{dispatch, lifecycle, outbox};
+use crate::delivery::{dispatch, invocation, lifecycle, outbox};
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::callback::{Callback, Goal};
@@ -83,7 +83,7 @@ impl<C: Chare> ElementHandle<C> {
             && let Some(chare) = Pe::current(|pe| self.find_for_inline(pe))
         {
             let entry = registry::entry::<E>();
-            Pe::current(|pe| dispatch::call_inline(pe, &chare, entry, Arguments::new(arguments)));
+            Pe::current(|pe| invocation::call_inline(pe, &chare, entry, Arguments::new(arguments)));
         } else {
             self.send::<E>(arguments, None);
         }

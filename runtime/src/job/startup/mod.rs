@@ -15,6 +15,7 @@ mod mpi;
 #[cfg(not(feature = "launch"))]
 mod no_launcher;
 mod start;
+mod telling;
 
 use crate::job::asking;
 #[cfg(feature = "dashboard")]
@@ -26,7 +27,7 @@ use crate::job::settings::Config;
 use crate::model::error::JobError;
 use crate::node::Node;
 use crate::node::devices::DeviceChoice;
-use chare_lrts::bootstrap::launched::{Control, Launched};
+use chare_lrts::bootstrap::launched::Launched;
 use chare_lrts::bootstrap::listening::Listening;
 use chare_lrts::bootstrap::managed::Managed;
 use chare_lrts::bootstrap::single::Single;
@@ -34,10 +35,10 @@ use chare_lrts::bootstrap::{Bootstrap, quit};
 use chare_lrts::reach::ReachOptions;
 use chare_lrts::{LrtsError, NodeId, events};
 use end::{End, exit_byte, join_within};
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
+use telling::{describe, print, refuse, report, say};
 
 /// How long PEs may go on with the entries they are in after a job has failed.
 const GRACE_AFTER_FAILURE: Duration = Duration::from_secs(1);
@@ -305,53 +306,4 @@ enum Role {
 
 fn startup_patience() -> Result<Duration, LrtsError> {
     patience::startup_timeout().map_err(|error| LrtsError::Bootstrap(error.to_string()))
-}
-
-fn refuse(error: &LrtsError) -> ExitCode {
-    events::error(error);
-    ExitCode::FAILURE
-}
-
-/// Writes to standard output. A reader that is gone misses nothing; why nothing else can be written is said.
-fn print(text: &str) {
-    match std::io::stdout().write_all(text.as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            events::error(format_args!("standard output cannot be written: {error}"));
-        }
-        _ => {}
-    }
-}
-
-fn say(error: &JobError) {
-    events::error(error);
-}
-
-/// Reports an error to the launcher.
-fn report(control: &Control, error: &JobError) {
-    match error {
-        JobError::Lrts { cause: LrtsError::PeerLost { peer, .. }, .. } => {
-            control.report_lost(*peer, error.to_string());
-        }
-        _ => control.report_failure(error.to_string()),
-    }
-}
-
-/// The counters that `+stats` prints.
-fn describe(node: &Node) -> String {
-    let lifetime_ns = node.started.elapsed().as_nanos() as u64;
-    let mut text = String::new();
-    for (pe, counters) in node.pes().zip(&node.counters) {
-        text += &counters.describe(&pe.to_string(), lifetime_ns);
-        text.push('\n');
-    }
-    text += &node.outside.describe(&node.id.to_string(), lifetime_ns);
-    text.push('\n');
-    for held in node.devices.opened() {
-        text += &format!("{}, {}: {}\n", node.id, held.device.info(), held.ways);
-    }
-    for peer in (0..node.topology.nodes()).map(NodeId).filter(|peer| *peer != node.id) {
-        let (path, used) = (node.network.path(peer), node.network.usage(peer));
-        text += &format!("{} -> {peer}: {path}; used: {used}\n", node.id);
-    }
-    text
 }

@@ -1,0 +1,57 @@
+//! What a process of a job tells: errors, to whoever started it, and the counters of `+stats`, to its standard output.
+
+use crate::model::error::JobError;
+use crate::node::Node;
+use chare_lrts::bootstrap::launched::Control;
+use chare_lrts::{LrtsError, NodeId, events};
+use std::io::Write;
+use std::process::ExitCode;
+
+pub(super) fn refuse(error: &LrtsError) -> ExitCode {
+    events::error(error);
+    ExitCode::FAILURE
+}
+
+/// Writes to standard output. A reader that is gone misses nothing; why nothing else can be written is said.
+pub(super) fn print(text: &str) {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            events::error(format_args!("standard output cannot be written: {error}"));
+        }
+        _ => {}
+    }
+}
+
+pub(super) fn say(error: &JobError) {
+    events::error(error);
+}
+
+/// Reports an error to the launcher.
+pub(super) fn report(control: &Control, error: &JobError) {
+    match error {
+        JobError::Lrts { cause: LrtsError::PeerLost { peer, .. }, .. } => {
+            control.report_lost(*peer, error.to_string());
+        }
+        _ => control.report_failure(error.to_string()),
+    }
+}
+
+/// The counters that `+stats` prints.
+pub(super) fn describe(node: &Node) -> String {
+    let lifetime_ns = node.started.elapsed().as_nanos() as u64;
+    let mut text = String::new();
+    for (pe, counters) in node.pes().zip(&node.counters) {
+        text += &counters.describe(&pe.to_string(), lifetime_ns);
+        text.push('\n');
+    }
+    text += &node.outside.describe(&node.id.to_string(), lifetime_ns);
+    text.push('\n');
+    for held in node.devices.opened() {
+        text += &format!("{}, {}: {}\n", node.id, held.device.info(), held.ways);
+    }
+    for peer in (0..node.topology.nodes()).map(NodeId).filter(|peer| *peer != node.id) {
+        let (path, used) = (node.network.path(peer), node.network.usage(peer));
+        text += &format!("{} -> {peer}: {path}; used: {used}\n", node.id);
+    }
+    text
+}
