@@ -8,7 +8,6 @@ pub(crate) enum Submitted {
     /// It has been copied, and has taken the thread's time.
     Over,
     /// The engine has it, until [`Engine::poll`] hands it back.
-    #[cfg_attr(any(not(test), loom), expect(dead_code, reason = "no engine of this build copies by itself"))]
     UnderWay,
 }
 
@@ -18,6 +17,9 @@ pub(crate) enum Submitted {
 /// 2. It hands every fragment back, in any order, with as many bytes as it has moved, from the first on. What it has not moved goes to
 ///    another engine: a page that is not there, say, which only a processor can bring in.
 pub(crate) trait Engine: Send + Sync {
+    /// What it is, in words, for `+stats`.
+    fn describe(&self) -> &str;
+
     /// Starts to copy a fragment.
     ///
     /// # Errors

@@ -7,6 +7,10 @@ use super::job::Fragment;
 pub(crate) struct Helpers;
 
 impl Engine for Helpers {
+    fn describe(&self) -> &str {
+        "processors"
+    }
+
     fn submit(&self, fragment: Fragment) -> Result<Submitted, Fragment> {
         fragment.copy();
         Ok(Submitted::Over)

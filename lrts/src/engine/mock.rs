@@ -40,6 +40,10 @@ fn move_part(fragment: &Fragment, bytes: usize) {
 }
 
 impl Engine for Mock {
+    fn describe(&self) -> &str {
+        "mock"
+    }
+
     fn submit(&self, fragment: Fragment) -> Result<Submitted, Fragment> {
         let Queue { chance, depth, taken } = &mut *self.queue.lock();
         if fragment.places().is_none() || taken.len() >= *depth || chance.random_ratio(1, 8) {

@@ -8,8 +8,9 @@
 //! 4. What an engine hands back unfinished is copied by a processor.
 //! 5. A thread that has made a job end finds it in [`Copies::pop_ended`] right away: nobody has to be woken for it.
 //!
-//! A hardware engine (Intel's DSA, a GPU's copy engines) is one more [`Engine`]; this build has none.
+//! An engine of hardware is one more [`Engine`], which is offered fragments before the processors: [`Dsa`], where an option asks for it.
 
+mod dsa;
 #[expect(clippy::module_inception, reason = "the trait of all engines")]
 mod engine;
 mod helpers;
@@ -21,6 +22,8 @@ mod mock;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
+pub(crate) use dsa::Dsa;
+pub(crate) use engine::Engine;
 pub(crate) use job::{CopyPath, Ended};
 pub use pieces::PiecewiseCopy;
 
@@ -30,7 +33,7 @@ use crate::operation::Operation;
 use crate::region::ClaimedRange;
 use crate::sync::spin_lock::SpinMutex;
 use crossbeam_queue::SegQueue;
-use engine::{Engine, Submitted};
+use engine::Submitted;
 use helpers::Helpers;
 use job::Fragment;
 use std::collections::VecDeque;
@@ -80,13 +83,8 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// No copies yet. The processors are the only engine.
-    pub(crate) fn new() -> Self {
-        Self::by(Vec::new())
-    }
-
-    /// The same with engines that are asked before the processors.
-    fn by(mut engines: Vec<Box<dyn Engine>>) -> Self {
+    /// No copies yet, and engines that are asked before the processors.
+    pub(crate) fn by(mut engines: Vec<Box<dyn Engine>>) -> Self {
         engines.push(Box::new(Helpers));
         Self {
             open: AtomicUsize::new(0),
@@ -95,6 +93,11 @@ impl Copies {
             ended: Arc::default(),
             engines: engines.into(),
         }
+    }
+
+    /// The engines, in the order in which they are asked, in words.
+    pub(crate) fn describe_engines(&self) -> String {
+        self.engines.iter().map(|engine| engine.describe()).collect::<Vec<_>>().join(", then ")
     }
 
     /// Makes a job of a transfer whose range was claimed, and whose own memory has room for it.

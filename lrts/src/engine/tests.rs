@@ -195,10 +195,12 @@ fn carry_on(copies: &Copies, whose: Whose) {
 /// One course of events, by one thread, or with others that help.
 fn play(seed: u64, regions: &Arc<Regions>) {
     let mut chance = StdRng::seed_from_u64(seed);
-    let (panics, has_engine, helpers) =
-        (chance.random_ratio(1, 4), chance.random_ratio(3, 4), if seed.is_multiple_of(50) { 2 } else { 0 });
-    let engines = has_engine.then(|| Box::new(Mock::new(seed, panics)) as Box<dyn Engine>);
-    let copies = Copies::by(engines.into_iter().collect());
+    let (panics, has_mock, has_dsa) =
+        (chance.random_ratio(1, 4), chance.random_ratio(3, 4), chance.random_ratio(1, 8));
+    let helpers = if seed.is_multiple_of(50) { 2 } else { 0 };
+    let mock = has_mock.then(|| Box::new(Mock::new(seed, panics)) as Box<dyn Engine>);
+    let dsa = has_dsa.then(|| Box::new(Dsa::software(seed)) as Box<dyn Engine>);
+    let copies = Copies::by(mock.into_iter().chain(dsa).collect());
     let mut posted = Vec::new();
     let ends = Mutex::new(Vec::new());
     let collect = || ends.lock().expect("no panic").extend(std::iter::from_fn(|| copies.pop_ended()));
@@ -240,7 +242,7 @@ fn play(seed: u64, regions: &Arc<Regions>) {
     assert_eq!(ends.len(), posted.len(), "every job ends once");
     for ended in ends {
         let posted = posted[token_of(&ended) as usize].take().expect("told once");
-        check(ended, posted, regions, panics && has_engine);
+        check(ended, posted, regions, panics && has_mock);
     }
 }
 
@@ -263,9 +265,10 @@ fn nothing_is_lost_and_nothing_told_twice() {
 #[test]
 fn copies_that_nobody_finishes_give_their_claims_back() {
     let regions = Arc::new(Regions::new(NodeId(0)).expect("shared memory for the board"));
-    for (taken, engines) in [(0, 0), (2, 0), (2, 1)] {
-        let engines = (0..engines).map(|seed| Box::new(Mock::new(seed, false)) as Box<dyn Engine>);
-        let copies = Copies::by(engines.collect());
+    let engines: [Option<Box<dyn Engine>>; 4] =
+        [None, None, Some(Box::new(Mock::new(0, false))), Some(Box::new(Dsa::software(0)))];
+    for (taken, engine) in [0, 2, 2, 2].into_iter().zip(engines) {
+        let copies = Copies::by(engine.into_iter().collect());
         let len = 5 * PIECE_BYTES;
         let key = regions.register(Held::Source(filled(0, len).freeze())).expect("there is room");
         let range = copy::claim(&regions, &key, 0, len, ClaimMode::Read).expect("nobody else claims it");
@@ -278,10 +281,33 @@ fn copies_that_nobody_finishes_give_their_claims_back() {
     }
 }
 
+/// A DSA of this host, or in words why there is none.
+#[test]
+fn a_dsa_of_hardware_copies() {
+    let dsa = match Dsa::open(NodeId(0)) {
+        Ok(dsa) => dsa,
+        Err(why) => return println!("skipped: {why}"),
+    };
+    println!("{}", dsa.describe());
+    let regions = Arc::new(Regions::new(NodeId(0)).expect("shared memory for the board"));
+    let copies = Copies::by(vec![Box::new(dsa)]);
+    let mut chance = StdRng::seed_from_u64(0);
+    for token in 0..100 {
+        let posted = post(&copies, &regions, token, &mut chance);
+        let ended = loop {
+            carry_on(&copies, Whose::Own);
+            if let Some(ended) = copies.pop_ended() {
+                break ended;
+            }
+        };
+        check(ended, posted, &regions, false);
+    }
+}
+
 #[test]
 fn a_job_goes_on_without_its_poster() {
     let regions = Arc::new(Regions::new(NodeId(0)).expect("shared memory for the board"));
-    let copies = Copies::new();
+    let copies = Copies::by(Vec::new());
     let len = 3 * PIECE_BYTES;
     let key = regions.register(Held::Source(filled(0, len).freeze())).expect("there is room");
     std::thread::scope(|scope| {
@@ -304,7 +330,7 @@ fn a_job_goes_on_without_its_poster() {
 #[test]
 fn fragments_end_on_lines_of_the_memory_that_is_written() {
     let regions = Arc::new(Regions::new(NodeId(0)).expect("shared memory for the board"));
-    let copies = Copies::new();
+    let copies = Copies::by(Vec::new());
     let len = 4 * PIECE_BYTES;
     let key = regions.register(Held::Target(MemoryMut::heap_zeroed(len + 1))).expect("there is room");
     let range = copy::claim(&regions, &key, 1, len, ClaimMode::Write).expect("nobody else claims it");

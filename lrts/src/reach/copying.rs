@@ -91,10 +91,10 @@ impl Reach {
         self.copies.post_pieces(pieces, self.regions.node(), token);
     }
 
-    /// Whether a long copy waits for a thread that goes on with it.
+    /// Whether a long copy waits for a thread that goes on with it, or that asks an engine whether it is done.
     #[inline]
     pub fn has_copies(&self) -> bool {
-        self.copies.has_fragments()
+        !self.copies.may_sleep()
     }
 
     /// Copies a piece of a long copy, whoever has posted it, and tells `sink` of those that have ended. For a thread that has nothing

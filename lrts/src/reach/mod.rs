@@ -41,7 +41,7 @@ pub use traffic::PeerUse;
 
 use crate::cma::Cma;
 use crate::emulated::Emulated;
-use crate::engine::Copies;
+use crate::engine::{Copies, Engine};
 use crate::error::LrtsError;
 use crate::host::{ArenaError, Arenas};
 use crate::ids::NodeId;
@@ -76,6 +76,7 @@ struct Parts {
     fabric: Option<Box<dyn Fabric>>,
     cma: Option<Wrapped<Cma>>,
     arenas: Option<Arc<Arenas>>,
+    engines: Vec<Box<dyn Engine>>,
     trace: Option<Arc<TraceFile>>,
     warnings: Vec<String>,
 }
@@ -119,7 +120,7 @@ pub struct Reach {
 
 impl Reach {
     fn assemble(parts: Parts) -> Result<Self, LrtsError> {
-        let Parts { regions, routes, shm, tcp, fabric, cma, arenas, trace, warnings } = parts;
+        let Parts { regions, routes, shm, tcp, fabric, cma, arenas, engines, trace, warnings } = parts;
         let by_tcp = tcp.as_ref().and_then(|tcp| tcp.event_fd());
         let by_shm = shm.as_ref().and_then(|shm| shm.event_fd());
         let by_fabric = fabric.as_ref().and_then(|fabric| fabric.carrier().event_fd());
@@ -138,7 +139,7 @@ impl Reach {
             fabric,
             cma,
             under_way: UnderWay::default(),
-            copies: Copies::new(),
+            copies: Copies::by(engines),
             arenas,
             trace,
             told_of_arenas: AtomicBool::new(false),
@@ -237,6 +238,11 @@ impl Reach {
             memory.push(format!("emulated over {name}"));
         }
         format!("messages by {carrier}, memory by {}", memory.join(" or "))
+    }
+
+    /// What carries out long copies: the engines in the order in which they are asked, in words.
+    pub fn copy_engines(&self) -> String {
+        self.copies.describe_engines()
     }
 
     /// Whether shareable memory of a peer's host is mapped here, and so there too: what this node reads in place, the peer

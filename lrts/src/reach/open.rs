@@ -10,6 +10,7 @@ use crate::backends::{self, Backend, KernelCopy, Messages, Network};
 use crate::bootstrap::Bootstrap;
 use crate::cma::Cma;
 use crate::emulated::Emulated;
+use crate::engine::{Dsa, Engine};
 use crate::error::LrtsError;
 use crate::host::HostPeers;
 use crate::ids::NodeId;
@@ -218,8 +219,10 @@ impl Reach {
             Some(host) => Some(Cma::agree(Arc::clone(host), bootstrap)?),
             None => None,
         };
+        let (engines, no_engine) = open_engines(node, options);
+        let cma_warning = cma.as_ref().and_then(Cma::warning);
         let warnings =
-            cma.as_ref().and_then(Cma::warning).into_iter().chain(spared(options, &carriers, &tcp)).collect();
+            cma_warning.into_iter().chain(spared(options, &carriers, &tcp)).chain(no_engine).collect();
         if plan.backend.kernel_copy == KernelCopy::Required {
             require_kernel_copy(&carriers, cma.as_ref())?;
         }
@@ -246,7 +249,16 @@ impl Reach {
         let routes = (0..).map(NodeId).zip(carriers).map(route).collect();
         let cma = cma.map(|cma| wrappers.around(cma)).transpose()?;
         let trace = wrappers.trace_file().cloned();
-        Self::assemble(Parts { regions, routes, shm, tcp, fabric, cma, arenas, trace, warnings })
+        Self::assemble(Parts { regions, routes, shm, tcp, fabric, cma, arenas, engines, trace, warnings })
+    }
+}
+
+/// The engines that the options ask for; what is not to be had is told in words, since processors copy as well.
+fn open_engines(node: NodeId, options: &ReachOptions) -> (Vec<Box<dyn Engine>>, Option<String>) {
+    match options.dsa.then(|| Dsa::open(node)) {
+        None => (Vec::new(), None),
+        Some(Ok(dsa)) => (vec![Box::new(dsa)], None),
+        Some(Err(why)) => (Vec::new(), Some(format!("no DSA for `+dsa`, so processors copy: {why}"))),
     }
 }
 

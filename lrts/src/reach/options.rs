@@ -19,6 +19,8 @@ pub struct ReachOptions {
     pub nocma: bool,
     /// `+noshm`: no messages through shared memory and no mappings between nodes.
     pub noshm: bool,
+    /// `+dsa`: long copies within a host are offered to a DSA first.
+    pub dsa: bool,
     /// `+encrypt`: frames of TCP between hosts are sealed, not only tagged.
     pub encrypt: bool,
     /// `+clear`: frames of TCP between hosts are neither sealed nor tagged.

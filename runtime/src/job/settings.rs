@@ -32,6 +32,8 @@ pub struct Config {
     pub nocma: bool,
     /// `+noshm`: no shared memory between processes.
     pub noshm: bool,
+    /// `+dsa`: offer long copies within a host to a DSA first.
+    pub dsa: bool,
     /// `+interface`: the interface on which nodes listen for those of other hosts.
     pub interface: Option<Interface>,
     /// `+ports`: the ports on which they listen.
@@ -78,6 +80,7 @@ impl Default for Config {
             nolocal: false,
             nocma: false,
             noshm: false,
+            dsa: false,
             interface: None,
             ports: None,
             encrypt: false,

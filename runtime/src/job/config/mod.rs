@@ -65,6 +65,9 @@ struct Options {
     /// Do not use shared memory between processes
     #[arg(long)]
     noshm: bool,
+    /// Let Intel's DSA copy, where there is one: never seen on hardware
+    #[arg(long)]
+    dsa: bool,
     /// Where nodes listen for other hosts, as eth0 or 10.1.0.0/16
     #[arg(long, value_name = "NAME")]
     interface: Option<Interface>,
@@ -157,6 +160,7 @@ impl Config {
             nolocal: options.nolocal,
             nocma: options.nocma,
             noshm: options.noshm,
+            dsa: options.dsa,
             interface: options.interface,
             ports: options.ports,
             encrypt: options.encrypt,

@@ -208,6 +208,7 @@ fn help_is_a_table_in_our_spelling() {
         "+nolocal",
         "+nocma",
         "+noshm",
+        "+dsa",
         "+interface <NAME>",
         "+ports <A-B>",
         "+encrypt",

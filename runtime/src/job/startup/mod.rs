@@ -72,6 +72,7 @@ impl Program {
             nolocal: config.nolocal,
             nocma: config.nocma,
             noshm: config.noshm,
+            dsa: config.dsa,
             encrypt: config.encrypt,
             clear: config.clear,
             tags: config.tags,

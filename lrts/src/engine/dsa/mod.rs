@@ -1,0 +1,134 @@
+//! DSA: Intel's Data Streaming Accelerator as a copy engine, which moves fragments by itself while the processors do other things.
+//!
+//! Written after the specification and never seen on hardware: the words are tested byte by byte, the rest against a device in software.
+//! So it is asked for by an option.
+//!
+//! 1. A fragment both of whose ends are in this process's address space becomes one descriptor; all others are left to the processors.
+//! 2. Each descriptor has a completion record of its own, which is empty when the descriptor is handed over, and read until it is not.
+//! 3. A page that is not there ends the operation early. Whatever the device has not moved, for this or any other reason, a processor copies.
+//! 4. The portal goes first: when it is closed, the device has done with all fragments and records.
+
+mod instructions;
+mod portal;
+#[cfg(all(test, not(loom)))]
+pub(super) mod software;
+mod words;
+mod work_queue;
+
+use super::engine::{Engine, Submitted};
+use super::job::Fragment;
+use crate::ids::NodeId;
+use crate::sync::spin_lock::SpinMutex;
+use portal::Portal;
+use std::time::{Duration, Instant};
+use words::{CompletionRecord, Descriptor};
+use work_queue::WorkQueue;
+
+/// How long a device may take for an operation that does nothing, before it is believed not to work: some microseconds if it works.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// One work queue of a DSA.
+pub(crate) struct Dsa {
+    /// Dropped before what the device reads and writes.
+    portal: Box<dyn Portal>,
+    places: SpinMutex<Places>,
+    /// By place.
+    records: Box<[CompletionRecord]>,
+    bytes_max: usize,
+    description: String,
+}
+
+/// Places for fragments under way.
+struct Places {
+    taken: Vec<Option<Fragment>>,
+    free: Vec<usize>,
+}
+
+impl Dsa {
+    /// Opens a work queue for a node of this host, and has it do nothing, to see that it works. At most a second.
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    pub(crate) fn open(node: NodeId) -> Result<Self, String> {
+        Self::on(work_queue::find(node.index())?)
+    }
+
+    fn on(queue: WorkQueue) -> Result<Self, String> {
+        let WorkQueue { portal, depth, bytes_max, description } = queue;
+        let places = Places { taken: (0..depth).map(|_| None).collect(), free: (0..depth).collect() };
+        let records = (0..depth.max(1)).map(|_| CompletionRecord::default()).collect();
+        let dsa = Self { portal, places: SpinMutex::new(places), records, bytes_max, description };
+        dsa.check().map_err(|cause| format!("{}: {cause}", dsa.description))?;
+        Ok(dsa)
+    }
+
+    /// Has the device do nothing.
+    fn check(&self) -> Result<(), String> {
+        let record = &self.records[0];
+        record.clear();
+        let (began, descriptor) = (Instant::now(), Descriptor::nothing(record));
+        while !self.portal.submit(&descriptor) {
+            if began.elapsed() > PATIENCE {
+                return Err("it takes no descriptor".to_owned());
+            }
+            std::thread::yield_now();
+        }
+        loop {
+            match record.read(0) {
+                Some(outcome) if outcome.is_success() => return Ok(()),
+                Some(outcome) => return Err(format!("it answers with status {:#x}", outcome.status)),
+                None if began.elapsed() > PATIENCE => return Err("it does not answer".to_owned()),
+                None => std::thread::yield_now(),
+            }
+        }
+    }
+
+    /// A fragment that the device has done with, and how many bytes it moved.
+    fn pop_done(&self) -> Option<(Fragment, usize)> {
+        let Places { taken, free } = &mut *self.places.lock();
+        taken.iter_mut().enumerate().find_map(|(place, fragment)| {
+            let outcome = self.records[place].read(fragment.as_ref()?.len())?;
+            free.push(place);
+            Some((fragment.take()?, outcome.moved))
+        })
+    }
+}
+
+impl Engine for Dsa {
+    fn describe(&self) -> &str {
+        &self.description
+    }
+
+    fn submit(&self, fragment: Fragment) -> Result<Submitted, Fragment> {
+        let len = fragment.len();
+        let Some((source, target)) = fragment.places().filter(|_| len <= self.bytes_max) else {
+            return Err(fragment);
+        };
+        let place = {
+            let Places { taken, free } = &mut *self.places.lock();
+            let Some(place) = free.pop() else { return Err(fragment) };
+            // An empty record before the fragment is there: who looks finds that it is under way.
+            self.records[place].clear();
+            taken[place] = Some(fragment);
+            place
+        };
+        let descriptor = Descriptor::copy(source, target, len as u32, &self.records[place]);
+        if self.portal.submit(&descriptor) {
+            return Ok(Submitted::UnderWay);
+        }
+        let Places { taken, free } = &mut *self.places.lock();
+        free.push(place);
+        Err(taken[place].take().expect("its record stayed empty, so that nobody took it out"))
+    }
+
+    fn poll(&self, done: &mut dyn FnMut(Fragment, usize)) {
+        while let Some((fragment, moved)) = self.pop_done() {
+            done(fragment, moved);
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        let Places { taken, free } = &*self.places.lock();
+        taken.len() == free.len()
+    }
+}
