@@ -8,7 +8,9 @@
 //!    last handle. A transfer that reads memory holds a clone until its completion.
 //! 3. Neither ever becomes a `&mut` while a region on it is registered: regions hold a handle.
 
-use std::alloc::Layout;
+mod heap;
+
+use heap::HeapBlock;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -56,40 +58,6 @@ impl Keeper {
 unsafe impl Send for Block {}
 // SAFETY: as above: `&Block` gives out the address only.
 unsafe impl Sync for Block {}
-
-/// A block of the heap; freed on drop.
-struct HeapBlock {
-    address: *mut u8,
-    len: usize,
-}
-
-// SAFETY: an address and a length; only `Drop` uses them, once.
-unsafe impl Send for HeapBlock {}
-// SAFETY: as above.
-unsafe impl Sync for HeapBlock {}
-
-impl HeapBlock {
-    /// A cache line, and what the widest vector types need.
-    const ALIGNMENT: usize = 64;
-
-    /// Room for `len` bytes that start at a multiple of [`Self::ALIGNMENT`]. The allocator is not asked for that alignment: it
-    /// would write zeros over all of it, where zeroed memory of its own alignment costs nothing before it is touched.
-    ///
-    /// # Panics
-    /// If the address space is shorter.
-    fn layout(len: usize) -> Layout {
-        let room = len.checked_add(Self::ALIGNMENT);
-        let layout = room.and_then(|room| Layout::from_size_align(room, 1).ok());
-        layout.expect("memory fits the address space")
-    }
-}
-
-impl Drop for HeapBlock {
-    fn drop(&mut self) {
-        // SAFETY: allocated with this layout by whoever made the value, and freed here only.
-        unsafe { std::alloc::dealloc(self.address, Self::layout(self.len)) };
-    }
-}
 
 /// What tells shared memory from all other: its block, and where in the block it lies. The same bytes lent by two owners are two blocks.
 /// Unique among the memory that lives.
