@@ -2,8 +2,11 @@
 //!
 //! What is sent is put side by side by the leader that sends it, because a message to another host is, in the end.
 
+use super::gather::Gather;
 use crate::model::nocopy::ReceivedView;
-use chare_layout::RawPartition;
+use crate::prelude::*;
+use chare_layout::{Layout, Partition, RawPartition};
+use chare_lrts::reach::LONG_BYTES_MIN;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -83,35 +86,127 @@ impl Bundles {
     }
 }
 
-/// What goes to one host in one round.
+/// What goes to one host in one round, where it lies.
 pub(super) struct Bundle {
-    pub(super) pieces: Vec<Piece>,
-    pub(super) all: Vec<u8>,
+    pieces: Vec<Piece>,
+    parts: Vec<ReceivedView<u8>>,
 }
 
 impl Bundle {
     /// The bundle for the members of a host, and the member that takes it: the one for whom all of it is, or the host's leader. `None`: there
     /// is nothing for that host.
     pub(super) fn for_host(offers: &[Offer], host: &[u64]) -> Option<(u64, Self)> {
-        let mut parts = Vec::new();
+        let (mut pieces, mut parts) = (Vec::new(), Vec::new());
         for (from, share, offered) in offers {
             // What all get goes once to each host.
             let members = if matches!(share, Share::All | Share::See) { &host[..1] } else { host };
-            let of_member = |to: &u64| share.part_for(*to, offered).map(|(to, part)| (*from, to, part));
-            parts.extend(members.iter().filter_map(of_member));
+            for (to, part) in members.iter().filter_map(|to| share.part_for(*to, offered)) {
+                pieces.push(Piece { from: *from, to, bytes: part.len() as u64 });
+                parts.push(part);
+            }
         }
-        let (_, first, _) = parts.first()?;
-        let is_for_one = parts.iter().all(|(_, to, _)| to == first);
+        let first = pieces.first()?.to;
+        let is_for_one = pieces.iter().all(|piece| piece.to == first);
         let taker = match first {
-            Whom::One(one) if is_for_one => *one,
+            Whom::One(one) if is_for_one => one,
             _ => host[0],
         };
-        let mut bundle = Self { pieces: Vec::with_capacity(parts.len()), all: Vec::new() };
-        bundle.all.reserve_exact(parts.iter().map(|(.., part)| part.len()).sum());
-        for (from, to, part) in parts {
-            bundle.pieces.push(Piece { from, to, bytes: part.len() as u64 });
-            part.rows().for_each(|row| bundle.all.extend_from_slice(row));
+        Some((taker, Self { pieces, parts }))
+    }
+
+    /// Puts the parts side by side, and gives `send` what there is and where all of it lies: at once where that takes no longer than two
+    /// pieces of a long copy. A longer bundle is gathered on this PE, so that its parts are copied in pieces, by whoever has time, and the
+    /// entries of this PE run meanwhile.
+    pub(super) fn pack(self, send: impl FnOnce(Vec<Piece>, BufferMut<u8>) + 'static) {
+        let Self { pieces, parts } = self;
+        let bytes = parts.iter().map(ReceivedView::len).sum();
+        if bytes < LONG_BYTES_MIN {
+            let mut all = Vec::with_capacity(bytes);
+            parts.iter().flat_map(ReceivedView::rows).for_each(|row| all.extend_from_slice(row));
+            return send(pieces, all.into());
         }
-        Some((taker, bundle))
+        let place = |start: &mut u64, piece: &Piece| {
+            let place = Layout::contiguous(piece.bytes).and_then(|place| place.shifted(*start as i64));
+            *start += piece.bytes;
+            Some(place)
+        };
+        let places: Result<Vec<Layout<u8>>, _> = pieces.iter().scan(0, place).collect();
+        let places = places.and_then(|places| Partition::table(bytes, &places));
+        let places = places.unwrap_or_else(|error| panic!("a bundle of an exchange: {error}"));
+        let packed = Callback::once(move |all| send(pieces, all));
+        let gather = Gather::into(vec![0; bytes], &places, packed);
+        (0..).zip(parts).for_each(|(number, part)| gather.put(number as u64, part));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::in_process::Job;
+    use chare_lrts::reach::PIECE_BYTES;
+
+    /// What has happened on a PE, in order.
+    struct Watch {
+        rounds: u64,
+        packed: Option<BufferMut<u8>>,
+    }
+
+    #[chare]
+    impl Watch {
+        #[entry]
+        fn new() -> Self {
+            Self { rounds: 0, packed: None }
+        }
+
+        /// Packs two parts, then calls itself until they are packed.
+        #[entry]
+        fn pack(&mut self, #[nocopy] part: ReceivedView<u8>, done: Callback<(u64, bool)>) {
+            let piece = |from| Piece { from, to: Whom::All, bytes: part.len() as u64 };
+            let bundle = Bundle { pieces: vec![piece(0), piece(1)], parts: vec![part.clone(), part.clone()] };
+            let me = self.this_chare();
+            bundle.pack(move |pieces, all| {
+                assert_eq!(pieces.len(), 2);
+                me.packed(all);
+            });
+            self.this_chare().go_round(done);
+        }
+
+        #[entry]
+        fn packed(&mut self, all: BufferMut<u8>) {
+            self.packed = Some(all);
+        }
+
+        #[entry]
+        fn go_round(&mut self, done: Callback<(u64, bool)>) {
+            self.rounds += 1;
+            match &self.packed {
+                None => self.this_chare().go_round(done),
+                Some(all) => {
+                    let is_right = |(at, byte): (usize, &u8)| *byte == (at % (all.len() / 2) % 251) as u8;
+                    done.send((self.rounds, all.iter().enumerate().all(is_right)));
+                }
+            }
+        }
+    }
+
+    /// How often an entry of the PE ran until two parts of this length were packed.
+    fn rounds(bytes: usize) -> u64 {
+        let code = Job::in_process(1, 1).run(move || async move {
+            let watch = WatchProxy::create();
+            let (counted, done) = crate::future();
+            watch.pack((0..bytes).map(|at| (at % 251) as u8).collect::<Vec<u8>>(), done);
+            let (rounds, is_right) = counted.await;
+            assert!(is_right);
+            crate::exit(rounds.min(1000) as i32);
+        });
+        code.expect("the job runs") as u64
+    }
+
+    #[test]
+    fn entries_run_while_a_long_bundle_is_packed() {
+        let (at_once, pieces) = (rounds(1000), 2 * (16 << 20) / PIECE_BYTES as u64);
+        let meanwhile = rounds(16 << 20);
+        // One piece between two looks for work, whatever the order of the rest.
+        assert!(meanwhile > at_once && meanwhile >= pieces / 2, "{at_once} and {meanwhile} rounds");
     }
 }

@@ -137,8 +137,9 @@ impl Seat {
         let Some(offers) = self.bundles.take_if(round, mates) else { return };
         let seats = self.this_collection();
         for others in &self.hosts().others {
-            if let Some((to, Bundle { pieces, all })) = Bundle::for_host(&offers, others) {
-                seats.at(to).spread(round, pieces, all);
+            if let Some((to, bundle)) = Bundle::for_host(&offers, others) {
+                let taker = seats.at(to);
+                bundle.pack(move |pieces, all| taker.spread(round, pieces, all));
             }
         }
     }
