@@ -12,8 +12,8 @@ use rustix::fd::BorrowedFd;
 /// Names an operation to its poster; comes back in its [`Completion`]. The poster chooses it.
 pub type Token = u64;
 
-/// An operation that could not start now: no room, or the region is claimed by another operation.
-/// Not an error. It comes back whole; post it again after the next progress.
+/// An operation that could not start now: no room, or the region is claimed by another operation (for which
+/// [`Reach`](crate::reach::Reach) waits by itself). Not an error. It comes back whole; post it again after the next progress.
 #[derive(Debug)]
 pub struct Refused<T>(pub T);
 

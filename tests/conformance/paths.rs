@@ -4,8 +4,9 @@ use crate::backends::{named, open_reach};
 use crate::group::{Group, Node, PATIENCE, assert_pattern, fill};
 use crate::runner::{Check, Outcome, family};
 use chare_lrts::bootstrap::single::Single;
+use chare_lrts::claim::ClaimMode;
 use chare_lrts::reach::{PeerUse, Reach, ReachOptions};
-use chare_lrts::{Get, Held, Lrts, LrtsError, MemoryMut, NodeId, RegionKey};
+use chare_lrts::{Get, Held, Lrts, LrtsError, MemoryMut, NodeId, Posted, RegionKey};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -141,6 +142,43 @@ fn a_wake_up_is_never_lost() -> Outcome {
     Outcome::Passed
 }
 
+/// Whoever waits for a claim may sleep until it is told that the claim has ended, whatever carries messages.
+fn the_end_of_a_claim_wakes_who_waits_for_it() -> Outcome {
+    if let Err(why) = pair(named("cma")) {
+        return Outcome::Skipped(why.to_string());
+    }
+    let paths = [
+        ReachOptions::default(),
+        ReachOptions { nocma: true, ..ReachOptions::default() },
+        ReachOptions { noshm: true, ..ReachOptions::default() },
+        named("cma"),
+    ];
+    for options in paths {
+        let (mut group, reaches) = pair(options).expect("the options fit this host");
+        let key = group.nodes[1].target(LEN);
+        let began = Instant::now();
+        for _ in 0..50 {
+            let claim =
+                group.nodes[1].regions.claim(&key, 0, 1, ClaimMode::Write).expect("nobody else claims it");
+            let get = Get { key, offset: 0, into: group.nodes[0].memory(LEN, 0), len: LEN, token: 3 };
+            assert!(matches!(reaches[0].get(get), Ok(Posted::Pending)));
+            assert!(reaches[0].is_waiting() && !reaches[0].has_news());
+            let ending = std::thread::spawn(move || drop(claim));
+            while group.heard[0].completions.is_empty() {
+                reaches[0].wait(Some(PATIENCE));
+                group.step();
+            }
+            ending.join().expect("no panic");
+            assert_eq!(group.heard[0].completions.remove(0).result, Ok(LEN));
+        }
+        assert!(began.elapsed() < PATIENCE, "some news were lost");
+        drop(group.nodes[1].end(&key));
+        drop(reaches);
+        group.close();
+    }
+    Outcome::Passed
+}
+
 /// All checks of this file.
 pub(crate) fn checks() -> Vec<Check> {
     family(
@@ -148,6 +186,7 @@ pub(crate) fn checks() -> Vec<Check> {
         &[
             ("options_choose_the_path", options_choose_the_path),
             ("paths_are_told_in_words", paths_are_told_in_words),
+            ("the_end_of_a_claim_wakes_who_waits_for_it", the_end_of_a_claim_wakes_who_waits_for_it),
             ("options_that_lead_nowhere_are_refused", options_that_lead_nowhere_are_refused),
             ("a_node_alone_needs_no_network", a_node_alone_needs_no_network),
             ("a_wake_up_is_never_lost", a_wake_up_is_never_lost),

@@ -7,13 +7,15 @@
 
 use crate::error::{LrtsError, TransferError};
 use crate::host::arena::{ARENA_BYTES_MAX, ARENAS_MAX};
+use crate::host::doorbell::ring_doorbell;
 use crate::host::link::{Introduction, Link, Message, Received};
 use crate::host::peer_arena::PeerArena;
 use crate::ids::NodeId;
 use crate::mapping::Mapping;
+use crate::region::bells::{Bells, asker};
 use crate::region::board::{Board, Notice};
-use crate::region::claim::{ClaimDenied, ClaimMode};
-use crate::region::{ClaimError, RegionKey, check_range};
+use crate::region::claim::ClaimMode;
+use crate::region::{ClaimError, RegionKey, check_range, not_granted};
 use parking_lot::{Mutex, RwLock};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, OnceLock};
@@ -52,6 +54,8 @@ pub(crate) struct HostPeer {
     introduction: Introduction,
     link: Arc<Link>,
     board: Board,
+    /// Of this node, for the neighbours that wait for claims.
+    bells: Arc<Bells>,
     doorbell: OwnedFd,
     /// Taken by the backend that carries frames.
     rings: Mutex<Option<Rings>>,
@@ -105,12 +109,13 @@ impl Hello {
 
 impl HostPeer {
     /// The neighbour that said this hello.
-    pub(crate) fn new(link: Arc<Link>, inbound: Mapping, hello: Hello) -> Self {
+    pub(crate) fn new(link: Arc<Link>, inbound: Mapping, hello: Hello, bells: Arc<Bells>) -> Self {
         let Hello { introduction, board, outbound, doorbell } = hello;
         Self {
             introduction,
             link,
             board,
+            bells,
             doorbell,
             rings: Mutex::new(Some(Rings { inbound, outbound })),
             arenas: RwLock::default(),
@@ -235,6 +240,18 @@ impl HostPeer {
         self.board.peek(key.slot, key.generation)
     }
 
+    /// Tells it that a claim has ended which it asked about, and wakes it.
+    pub(crate) fn bring_news(&self) {
+        self.board.add_news();
+        ring_doorbell(self.doorbell());
+    }
+
+    /// Asks, for `node`, for news of the end of the claims that are in the way of another one on one of its regions. Returns whether there
+    /// are such. Those on memory of a neighbour that is lost end with the job.
+    pub(crate) fn ask(&self, node: NodeId, key: &RegionKey, mode: ClaimMode) -> bool {
+        self.fate().is_none() && self.board.ask(key.slot, Some(mode), asker(node))
+    }
+
     /// Claims a range of one of its regions.
     ///
     /// # Errors
@@ -249,10 +266,8 @@ impl HostPeer {
         if self.fate().is_some() {
             return Err(ClaimError::Failed(TransferError::PeerLost(self.node())));
         }
-        let notice = self.board.claim(key.slot, key.generation, mode).map_err(|denied| match denied {
-            ClaimDenied::Busy => ClaimError::Busy,
-            ClaimDenied::Stale => ClaimError::Failed(TransferError::StaleKey(self.node())),
-        })?;
+        let claimed = self.board.claim(key.slot, key.generation, mode);
+        let notice = claimed.map_err(|denied| not_granted(denied, self.node(), &self.bells))?;
         let claim = PeerClaim { neighbour: Arc::clone(self), slot: key.slot, mode, notice };
         check_range(self.node(), &notice, offset, len, mode).map_err(ClaimError::Failed)?;
         Ok(claim)
@@ -282,6 +297,6 @@ impl PeerClaim {
 
 impl Drop for PeerClaim {
     fn drop(&mut self) {
-        self.neighbour.board.release(self.slot, self.mode);
+        self.neighbour.bells.tell(self.neighbour.board.release(self.slot, self.mode));
     }
 }

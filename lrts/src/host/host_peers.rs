@@ -128,11 +128,15 @@ impl HostPeers {
         let arenas = Arenas::new(strangers.iter().map(|stranger| Arc::clone(&stranger.link)).collect());
         let mut neighbours = Vec::with_capacity(strangers.len());
         for (position, (Stranger { link, hello }, inbound)) in strangers.into_iter().zip(rings).enumerate() {
-            let neighbour = HostPeer::new(link, inbound, hello.expect("all have said theirs"));
+            let hello = hello.expect("all have said theirs");
+            let neighbour = Arc::new(HostPeer::new(link, inbound, hello, Arc::clone(regions.bells())));
+            let told = Arc::downgrade(&neighbour);
+            let ring = move || told.upgrade().iter().for_each(|neighbour| neighbour.bring_news());
+            regions.bells().add(neighbour.node(), Box::new(ring));
             doorbell
                 .watch(position, neighbour.link().socket())
                 .map_err(|source| system("watching a link", source))?;
-            neighbours.push(Arc::new(neighbour));
+            neighbours.push(neighbour);
         }
         let mut positions = vec![None; bootstrap.nodes() as usize];
         for (position, neighbour) in neighbours.iter().enumerate() {
@@ -204,7 +208,9 @@ impl HostPeers {
             neighbour.read_link();
             if neighbour.fate().is_some() {
                 self.doorbell.forget(neighbour.link().socket());
-                // Another thread may sleep; its next look at the link would find nothing.
+                // Another thread may sleep; its next look at the link would find nothing. What waits for a claim on the neighbour's
+                // memory finds that it is lost.
+                self.regions.board().add_news();
                 ring_doorbell(self.doorbell.button());
             }
         });

@@ -3,6 +3,7 @@
 use crate::region::claim::{ClaimDenied, ClaimMode, ClaimWord};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
+use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 
 /// A region: its word, and the bytes it protects. Loom reports accesses that are not ordered.
@@ -28,14 +29,14 @@ impl Region {
         #[expect(unsafe_code, reason = "loom's cell hands out pointers")]
         // SAFETY: the cell is alive; loom checks the rest.
         let value = self.bytes.with(|bytes| unsafe { *bytes });
-        self.word.release(ClaimMode::Read);
+        assert_eq!(self.word.release(ClaimMode::Read), 0, "nobody asked");
         Ok(value)
     }
 
     fn write(&self, generation: u64) -> Result<(), ClaimDenied> {
         self.word.claim(generation, ClaimMode::Write)?;
         self.overwrite(generation);
-        self.word.release(ClaimMode::Write);
+        assert_eq!(self.word.release(ClaimMode::Write), 0, "nobody asked");
         Ok(())
     }
 
@@ -103,5 +104,96 @@ fn a_key_never_reaches_the_next_region_in_its_slot() {
             }
         }
         renewal.join().expect("no panic");
+    });
+}
+
+/// A region that some wait for, and the news of each.
+struct Awaited {
+    word: ClaimWord,
+    news: [AtomicU64; 2],
+}
+
+impl Awaited {
+    fn new() -> Arc<Self> {
+        let awaited = Self { word: ClaimWord::new(), news: [AtomicU64::new(0), AtomicU64::new(0)] };
+        awaited.word.publish(1);
+        Arc::new(awaited)
+    }
+
+    fn tell(&self, askers: u64) {
+        let told = self.news.iter().enumerate().filter(|(one, _)| askers & 1 << one != 0);
+        told.for_each(|(_, news)| drop(news.fetch_add(1, Ordering::Release)));
+    }
+
+    fn release(&self, mode: ClaimMode) {
+        self.tell(self.word.release(mode));
+    }
+
+    /// Claims for `one`, as `Reach` does: news are counted first, and whoever is refused asks. Returns the count that has to change before
+    /// it tries again, if it was refused.
+    fn attempt(&self, one: usize, mode: ClaimMode) -> Option<u64> {
+        loop {
+            let counted = self.news[one].load(Ordering::Acquire);
+            match self.word.claim(1, mode) {
+                Ok(()) => {
+                    self.release(mode);
+                    return None;
+                }
+                Err(ClaimDenied::Stale(askers)) => {
+                    self.tell(askers);
+                    return None;
+                }
+                Err(ClaimDenied::Busy) if self.word.ask(Some(mode), 1 << one) => return Some(counted),
+                Err(ClaimDenied::Busy) => loom::thread::yield_now(),
+            }
+        }
+    }
+}
+
+#[test]
+fn whoever_waits_for_a_claim_hears_of_its_end() {
+    for [held, wanted] in [[ClaimMode::Write, ClaimMode::Read], [ClaimMode::Read, ClaimMode::Write]] {
+        loom::model(move || {
+            let shared = Awaited::new();
+            shared.word.claim(1, held).expect("nobody else claims it");
+            let asking = Arc::clone(&shared);
+            let asker = thread::spawn(move || asking.attempt(0, wanted));
+            shared.release(held);
+            let refused_at = asker.join().expect("no panic");
+            let news = shared.news[0].load(Ordering::Acquire);
+            assert!(refused_at.is_none_or(|counted| news != counted), "it waits for ever");
+            // Nothing is left over.
+            assert!(!shared.word.is_claimed() && shared.attempt(1, ClaimMode::Write).is_none());
+        });
+    }
+}
+
+#[test]
+fn two_that_wait_for_each_other_s_claims_both_hear() {
+    loom::model(|| {
+        let shared = Awaited::new();
+        let other = Arc::clone(&shared);
+        let asker = thread::spawn(move || other.attempt(0, ClaimMode::Write));
+        let refused = [shared.attempt(1, ClaimMode::Write), asker.join().expect("no panic")];
+        for (one, refused_at) in [1, 0].into_iter().zip(refused) {
+            let news = shared.news[one].load(Ordering::Acquire);
+            assert!(refused_at.is_none_or(|counted| news != counted), "{one} waits for ever");
+        }
+    });
+}
+
+#[test]
+fn an_owner_that_waits_for_the_last_claim_hears_of_its_end() {
+    loom::model(|| {
+        let shared = Awaited::new();
+        shared.word.claim(1, ClaimMode::Read).expect("nobody else claims it");
+        let holder = Arc::clone(&shared);
+        let release = thread::spawn(move || holder.release(ClaimMode::Read));
+        shared.word.retire();
+        let counted = shared.news[0].load(Ordering::Acquire);
+        let waits = !shared.word.is_drained() && shared.word.ask(None, 1);
+        release.join().expect("no panic");
+        assert!(!waits || shared.news[0].load(Ordering::Acquire) != counted, "the memory stays for ever");
+        assert!(shared.word.is_drained());
     });
 }

@@ -72,11 +72,11 @@ impl Lrts for Reach {
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        self.transfer(get.into()).map_err(|operation| Refused(operation.into_get()))
+        self.post(get.into()).map_err(|operation| Refused(operation.into_get()))
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        self.transfer(put.into()).map_err(|operation| Refused(operation.into_put()))
+        self.post(put.into()).map_err(|operation| Refused(operation.into_put()))
     }
 
     fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {
@@ -97,10 +97,15 @@ impl Lrts for Reach {
     }
 
     fn arm(&self) -> bool {
+        if let Some(host) = self.unwatched_host() {
+            host.doorbell().silence();
+        }
+        // The news at the end: the wake-up for them has been taken now.
         !self.waker.take()
             && self.under_way.may_sleep()
             && self.copies.may_sleep()
             && self.carriers().all(|carrier| carrier.arm())
+            && !self.has_news()
     }
 
     fn event_fd(&self) -> Option<BorrowedFd<'_>> {
@@ -115,6 +120,7 @@ impl Lrts for Reach {
     fn is_closed(&self) -> bool {
         self.closing.load(Ordering::Acquire)
             && self.copies.is_idle()
+            && self.waiting.is_empty()
             && self.carriers().all(|carrier| carrier.is_closed())
     }
 }

@@ -118,7 +118,8 @@ impl Reach {
 
     #[inline]
     fn go_on(&self, whose: Whose, sink: &mut dyn Sink) -> bool {
-        !self.copies.is_idle() && self.copy_on(whose, sink)
+        let tried = self.try_again(sink);
+        !self.copies.is_idle() && self.copy_on(whose, sink) || tried
     }
 
     #[inline(never)]
@@ -194,7 +195,7 @@ fn is_long(operation: &Operation) -> bool {
     operation.len >= LONG_BYTES_MIN && has_room
 }
 
-fn mode_of(operation: &Operation) -> ClaimMode {
+pub(super) fn mode_of(operation: &Operation) -> ClaimMode {
     match &operation.local {
         LocalMemory::Get(_) => ClaimMode::Read,
         LocalMemory::Put(_) => ClaimMode::Write,

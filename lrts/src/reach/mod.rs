@@ -19,7 +19,8 @@
 //! 3. [`Reach::wake`] is kept until the next [`Reach::wait`] or `arm`: a wake-up is never lost.
 //! 4. A long copy, over whatever path, goes on in pieces (`engine`), in [`Lrts::progress`] and [`Reach::help`]: no
 //!    call takes longer than a piece.
-//! 5. Memory of ended registrations is collected by the code that registered it, with [`Regions::reap`].
+//! 5. A transfer that another's claim is in the way of waits here until it is told that the claim has ended (`posting`).
+//! 6. Memory of ended registrations is collected by the code that registered it, with [`Regions::reap`].
 
 mod backend;
 mod choose;
@@ -29,11 +30,13 @@ mod network;
 mod open;
 mod options;
 mod polling;
+mod posting;
 mod progress;
 mod route;
 mod traffic;
 mod transfer;
 mod underway;
+mod waiting;
 
 pub use crate::engine::{LONG_BYTES_MIN, PIECE_BYTES, PiecewiseCopy};
 pub use options::ReachOptions;
@@ -43,7 +46,7 @@ use crate::cma::Cma;
 use crate::emulated::Emulated;
 use crate::engine::{Copies, Engine};
 use crate::error::LrtsError;
-use crate::host::{ArenaError, Arenas};
+use crate::host::{ArenaError, Arenas, HostPeers};
 use crate::ids::NodeId;
 use crate::lrts::Lrts;
 use crate::memory::MemoryMut;
@@ -59,6 +62,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use underway::UnderWay;
+use waiting::Waiting;
 
 /// The longest buffer that is allocated from arenas, which are backed at once, on a peer's word: more than most transfers, less than would
 /// hurt a host.
@@ -70,6 +74,7 @@ const LONE_FRAME_BYTES_MAX: usize = 64 << 10;
 /// Parts of a [`Reach`], as `open` opened them.
 struct Parts {
     regions: Arc<Regions>,
+    host_peers: Option<Arc<HostPeers>>,
     routes: Vec<Route>,
     shm: Option<Emulated<Wrapped<Shm>>>,
     tcp: Option<Emulated<Wrapped<Tcp>>>,
@@ -97,6 +102,7 @@ struct Parts {
 /// ```
 pub struct Reach {
     regions: Arc<Regions>,
+    host_peers: Option<Arc<HostPeers>>,
     /// By node.
     peers: Vec<Peer>,
     shm: Option<Emulated<Wrapped<Shm>>>,
@@ -105,13 +111,14 @@ pub struct Reach {
     cma: Option<Wrapped<Cma>>,
     under_way: UnderWay,
     copies: Copies,
+    waiting: Waiting,
     /// Where buffers live that neighbours may map, if any may.
     arenas: Option<Arc<Arenas>>,
     trace: Option<Arc<TraceFile>>,
     /// Whether a lack of shareable memory was told.
     told_of_arenas: AtomicBool,
     warnings: Mutex<Vec<String>>,
-    waker: Waker,
+    waker: Arc<Waker>,
     frame_bytes_max: usize,
     closing: AtomicBool,
     /// Whether the carriers were told to shut down.
@@ -120,11 +127,17 @@ pub struct Reach {
 
 impl Reach {
     fn assemble(parts: Parts) -> Result<Self, LrtsError> {
-        let Parts { regions, routes, shm, tcp, fabric, cma, arenas, engines, trace, warnings } = parts;
+        let Parts { regions, host_peers, routes, shm, tcp, fabric, cma, arenas, engines, trace, warnings } =
+            parts;
         let by_tcp = tcp.as_ref().and_then(|tcp| tcp.event_fd());
         let by_shm = shm.as_ref().and_then(|shm| shm.event_fd());
         let by_fabric = fabric.as_ref().and_then(|fabric| fabric.carrier().event_fd());
-        let waker = Waker::new(by_tcp.into_iter().chain(by_shm).chain(by_fabric))?;
+        // Neighbours bring news by the doorbell, which shared memory watches where it carries messages.
+        let by_host = host_peers.as_ref().filter(|_| shm.is_none()).map(|host| host.doorbell().button());
+        let watched = by_tcp.into_iter().chain(by_shm).chain(by_fabric).chain(by_host);
+        let waker = Arc::new(Waker::new(watched)?);
+        let wakened = Arc::clone(&waker);
+        regions.on_news(move || wakened.wake());
         let lengths = [
             shm.as_ref().map(|shm| shm.capabilities().frame_bytes_max),
             tcp.as_ref().map(|tcp| tcp.capabilities().frame_bytes_max),
@@ -133,6 +146,7 @@ impl Reach {
         let frame_bytes_max = lengths.into_iter().flatten().min().unwrap_or(LONE_FRAME_BYTES_MAX);
         Ok(Self {
             regions,
+            host_peers,
             peers: routes.into_iter().map(Peer::new).collect(),
             shm,
             tcp,
@@ -140,6 +154,7 @@ impl Reach {
             cma,
             under_way: UnderWay::default(),
             copies: Copies::by(engines),
+            waiting: Waiting::default(),
             arenas,
             trace,
             told_of_arenas: AtomicBool::new(false),
@@ -305,6 +320,11 @@ impl Reach {
         if let Some(fabric) = &self.fabric {
             fabric.attend(is_over);
         }
+    }
+
+    /// What this node shares with its host, if no carrier watches the doorbell of it.
+    fn unwatched_host(&self) -> Option<&Arc<HostPeers>> {
+        self.host_peers.as_ref().filter(|_| self.shm.is_none())
     }
 
     /// The backend that carries a peer's messages.

@@ -249,7 +249,19 @@ impl Reach {
         let routes = (0..).map(NodeId).zip(carriers).map(route).collect();
         let cma = cma.map(|cma| wrappers.around(cma)).transpose()?;
         let trace = wrappers.trace_file().cloned();
-        Self::assemble(Parts { regions, routes, shm, tcp, fabric, cma, arenas, engines, trace, warnings })
+        Self::assemble(Parts {
+            regions,
+            host_peers,
+            routes,
+            shm,
+            tcp,
+            fabric,
+            cma,
+            arenas,
+            engines,
+            trace,
+            warnings,
+        })
     }
 }
 

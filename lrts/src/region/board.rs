@@ -7,13 +7,19 @@
 
 use crate::mapping::Mapping;
 use crate::memory::Share;
-use crate::region::claim::{ClaimDenied, ClaimMode, ClaimWord};
+use crate::region::claim::{Askers, ClaimDenied, ClaimMode, ClaimWord};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Slots of a board: regions that one node can have registered at a time. 4 MiB of zero pages.
 pub(crate) const SLOTS: usize = 65_536;
+
+/// Where the count of news stands, behind the slots, on a line of its own.
+const NEWS_AT: usize = SLOTS * size_of::<Slot>();
+
+/// Bytes of a board.
+const BYTES: usize = NEWS_AT + 64;
 
 const NOT_SHARED: u32 = u32::MAX;
 
@@ -33,6 +39,8 @@ struct Slot {
     /// Where it starts in its arena.
     arena_offset: AtomicU64,
 }
+
+const _: () = assert!(size_of::<Slot>() == 64);
 
 impl Slot {
     fn notice(&self) -> Notice {
@@ -75,7 +83,7 @@ impl Board {
     /// # Errors
     /// The kernel's.
     pub fn create() -> io::Result<Self> {
-        let (slots, descriptor) = Mapping::create("chare-board", SLOTS * size_of::<Slot>())?;
+        let (slots, descriptor) = Mapping::create("chare-board", BYTES)?;
         Ok(Self { slots, descriptor: Some(descriptor) })
     }
 
@@ -84,13 +92,29 @@ impl Board {
     /// # Errors
     /// The kernel's, or invalid data for an object that is no board.
     pub fn open(descriptor: &OwnedFd) -> io::Result<Self> {
-        let slots = Mapping::open(descriptor, SLOTS * size_of::<Slot>())?;
+        let slots = Mapping::open(descriptor, BYTES)?;
         Ok(Self { slots, descriptor: None })
     }
 
     /// What a peer needs to open it; `None` for a board that is itself a peer's.
     pub fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         self.descriptor.as_ref().map(AsFd::as_fd)
+    }
+
+    /// How often its node was told that it is time to try again. Whoever added made visible before why.
+    pub fn news(&self) -> u64 {
+        self.news_word().load(Ordering::Acquire)
+    }
+
+    /// Tells its node that it is time to try again; a node that sleeps is to be woken afterwards.
+    pub fn add_news(&self) {
+        self.news_word().fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn news_word(&self) -> &AtomicU64 {
+        // SAFETY: an atomic, for which every bit pattern is a value.
+        let words: &[AtomicU64] = unsafe { self.slots.atomics(NEWS_AT, 1) };
+        &words[0]
     }
 
     fn slot(&self, slot: u32) -> Option<&Slot> {
@@ -134,10 +158,7 @@ impl Board {
     /// # Errors
     /// [`ClaimDenied`]: a slot that does not exist is stale.
     pub fn claim(&self, slot: u32, generation: u64, mode: ClaimMode) -> Result<Notice, ClaimDenied> {
-        let slot = self.slot(slot).ok_or(ClaimDenied::Stale)?;
-        if generation == 0 {
-            return Err(ClaimDenied::Stale);
-        }
+        let slot = self.slot(slot).filter(|_| generation != 0).ok_or(ClaimDenied::Stale(0))?;
         slot.claim.claim(generation, mode)?;
         Ok(slot.notice())
     }
@@ -148,10 +169,15 @@ impl Board {
         Some(slot.notice())
     }
 
-    /// Gives a granted claim back.
-    pub fn release(&self, slot: u32, mode: ClaimMode) {
-        if let Some(slot) = self.slot(slot) {
-            slot.claim.release(mode);
-        }
+    /// Gives a granted claim back. Returns who is to be told.
+    #[must_use = "those who asked wait for it"]
+    pub fn release(&self, slot: u32, mode: ClaimMode) -> Askers {
+        self.slot(slot).map_or(0, |slot| slot.claim.release(mode))
+    }
+
+    /// Asks for news of the end of the claims that are in the way of a claim with this mode, or of any claim. Returns whether there are
+    /// such, so that news will come.
+    pub fn ask(&self, slot: u32, mode: Option<ClaimMode>, askers: Askers) -> bool {
+        self.slot(slot).is_some_and(|slot| slot.claim.ask(mode, askers))
     }
 }

@@ -4,21 +4,27 @@
 //! One [`Regions`] per node, shared by all its backends. A key is an allegation: slot and generation are compared with
 //! what was registered; range and rights come from the table, never from the key.
 
+pub(crate) mod bells;
 pub(crate) mod board;
 pub mod claim;
 mod range;
+mod refusal;
 
 pub use range::ClaimedRange;
 pub(crate) use range::ForeignRange;
+pub(crate) use refusal::not_granted;
+pub use refusal::{ClaimError, check_range};
 
 use crate::error::{LrtsError, TransferError};
 use crate::ids::NodeId;
 use crate::memory::{Memory, MemoryMut};
+use bells::{Bells, Ring, asker};
 use board::{Board, Notice, SLOTS};
-use claim::{ClaimDenied, ClaimMode};
+use claim::ClaimMode;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a peer needs to reach a region. Small, serializable, copyable, unguessable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -59,15 +65,6 @@ impl Held {
     }
 }
 
-/// Why a claim failed.
-#[derive(Debug, PartialEq, Eq)]
-pub enum ClaimError {
-    /// Another operation holds the region; the caller tries again later.
-    Busy,
-    /// It will never succeed.
-    Failed(TransferError),
-}
-
 /// Slots that [`Regions::register`] leaves free.
 const RESERVED_SLOTS: usize = 1024;
 
@@ -100,7 +97,10 @@ pub type EndListener = Box<dyn Fn(&RegionKey) -> bool + Send + Sync>;
 /// A node's registered memory.
 pub struct Regions {
     node: NodeId,
-    board: Board,
+    board: Arc<Board>,
+    bells: Arc<Bells>,
+    /// News up to which the memory of ended regions was looked at. Written under the lock of `table`.
+    reaped_at: AtomicU64,
     table: Mutex<Table>,
     listeners: Mutex<Vec<EndListener>>,
 }
@@ -117,7 +117,11 @@ impl Regions {
             source: Arc::new(source),
             hint: "; 4 MiB of shared memory and one file descriptor are needed (see `ulimit -n`)",
         })?;
-        Ok(Self { node, board, table: Mutex::default(), listeners: Mutex::default() })
+        let (board, bells) = (Arc::new(board), Arc::new(Bells::default()));
+        let own = Arc::clone(&board);
+        bells.add(node, Box::new(move || own.add_news()));
+        let (reaped_at, table) = (AtomicU64::new(0), Mutex::default());
+        Ok(Self { node, board, bells, reaped_at, table, listeners: Mutex::default() })
     }
 
     /// Whose they are.
@@ -128,6 +132,29 @@ impl Regions {
     /// What peers of this host read.
     pub fn board(&self) -> &Board {
         &self.board
+    }
+
+    /// The bells of those who may wait for the end of a claim.
+    pub(crate) fn bells(&self) -> &Arc<Bells> {
+        &self.bells
+    }
+
+    /// Has `ring` called whenever there is news for this node, by the thread that brings it, which is in a transfer: it wakes who sleeps,
+    /// and does nothing else.
+    pub fn on_news(&self, ring: impl Fn() + Send + Sync + 'static) {
+        let ring: Ring = Box::new(ring);
+        self.bells.add(self.node, ring);
+    }
+
+    /// How often this node was told that a claim has ended which it asked about.
+    pub fn news(&self) -> u64 {
+        self.board.news()
+    }
+
+    /// Asks for news of the end of the claims that are in the way of another one on a region of this node. Returns whether there are such:
+    /// [`Regions::news`] changes then, once they have ended. If not, it is time to try again.
+    pub fn ask(&self, key: &RegionKey, mode: ClaimMode) -> bool {
+        self.board.ask(key.slot, Some(mode), asker(self.node))
     }
 
     /// Registers memory until [`Regions::deregister`]. No copy, no system call.
@@ -175,14 +202,21 @@ impl Regions {
             .and_then(|entry| entry.take_if(|entry| entry.generation == key.generation))
             .ok_or(TransferError::StaleKey(key.node))?;
         self.board.retire(key.slot);
-        if self.board.is_drained(key.slot) {
-            table.free.push(key.slot);
-            drop(table);
-            self.tell_end(key);
-            return Ok(Some(held));
+        while !self.board.is_drained(key.slot) {
+            if self.board.ask(key.slot, None, asker(self.node)) {
+                table.draining.push((key.slot, *key, held));
+                return Ok(None);
+            }
         }
-        table.draining.push((key.slot, *key, held));
-        Ok(None)
+        table.free.push(key.slot);
+        drop(table);
+        self.tell_end(key);
+        Ok(Some(held))
+    }
+
+    /// Whether [`Regions::reap`] may find memory that it has not found before. Two loads.
+    pub fn may_reap(&self) -> bool {
+        self.news() != self.reaped_at.load(Ordering::Relaxed)
     }
 
     /// Whether an operation touches a live region at this moment.
@@ -193,6 +227,8 @@ impl Regions {
     /// Memory of ended registrations that nobody touches any more.
     pub fn reap(&self) -> Vec<(RegionKey, Held)> {
         let mut table = self.table.lock();
+        // Before the look: what ends after it is news again.
+        self.reaped_at.store(self.news(), Ordering::Relaxed);
         if table.draining.is_empty() {
             return Vec::new();
         }
@@ -245,34 +281,13 @@ impl Regions {
         // Address and length come from the private entry: peers can write the board.
         let notice = entry.held.notice();
         check_range(key.node, &notice, offset, len, mode).map_err(ClaimError::Failed)?;
-        self.board.claim(key.slot, key.generation, mode).map_err(|denied| match denied {
-            ClaimDenied::Busy => ClaimError::Busy,
-            ClaimDenied::Stale => ClaimError::Failed(TransferError::StaleKey(key.node)),
-        })?;
+        self.board
+            .claim(key.slot, key.generation, mode)
+            .map_err(|denied| not_granted(denied, key.node, &self.bells))?;
         let address = entry.held.address().wrapping_add(offset as usize);
         drop(table);
         Ok(Claim { regions: Arc::clone(self), slot: key.slot, mode, address, len: len as usize })
     }
-}
-
-/// Compares a range and a way of access with what was registered.
-///
-/// # Errors
-/// Out of range, or a put into a source.
-pub fn check_range(
-    node: NodeId,
-    notice: &Notice,
-    offset: u64,
-    len: u64,
-    mode: ClaimMode,
-) -> Result<(), TransferError> {
-    if mode == ClaimMode::Write && !notice.writable {
-        return Err(TransferError::ReadOnly(node));
-    }
-    if offset.checked_add(len).is_none_or(|end| end > notice.len) {
-        return Err(TransferError::OutOfRange { node, offset, len, region_len: notice.len });
-    }
-    Ok(())
 }
 
 /// A granted claim on a range of this node's memory; given back on drop. While it lives, the bytes stay
@@ -309,6 +324,6 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        self.regions.board.release(self.slot, self.mode);
+        self.regions.bells.tell(self.regions.board.release(self.slot, self.mode));
     }
 }

@@ -48,12 +48,11 @@ pub(crate) fn progress(node: &Arc<Node>, polling: Option<&Pe>) -> bool {
     do_what_waits(node) || flushed || arrived
 }
 
-/// Retries the work that waits for other threads of this node or for other nodes of this host, and that no arrival announces: transfers
-/// into memory that others claim, and memory that a transfer still touches. Then does what arrivals have put off. Returns whether anything
+/// Retries the work that waits for room in the network, and takes memory back that no transfer touches any more. Then does what arrivals have put off. Returns whether anything
 /// happened.
 fn do_what_waits(node: &Arc<Node>) -> bool {
     let retried = node.transfers.retry(&node.network);
-    let reaped = node.deregistrations.are_waiting() && deregistration::reap(node);
+    let reaped = node.may_reap() && deregistration::reap(node);
     let caught_up = node.catch_up();
     retried || reaped || caught_up
 }

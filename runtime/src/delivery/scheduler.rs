@@ -257,6 +257,7 @@ fn sleep(pe: &Pe) {
             || node.has_ended()
             || node.network.has_copies()
             || node.has_put_off()
+            || node.has_news()
             || (!was_congested && node.is_congested())
     };
     if node.topology.nodes() == 1 {

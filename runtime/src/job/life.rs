@@ -194,7 +194,7 @@ pub(crate) fn close(node: &Arc<Node>) {
     let deadline = Instant::now() + GOODBYE_PATIENCE;
     node.timeline.finish();
     node.withdraw();
-    while node.is_congested() && Instant::now() < deadline {
+    while node.is_unsettled() && Instant::now() < deadline {
         polling::progress(node, None);
     }
     let _ = polling::tidy(node);

@@ -157,6 +157,14 @@ impl Node {
         let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
         let (first_pe, pes) = (topology.pe(id, 0), topology.pes_per_node() as usize);
         let frame_bytes_max = network.capabilities().frame_bytes_max;
+        let mailboxes: Vec<_> = (0..pes).map(|_| Arc::new(CachePadded::new(Mailbox::new()))).collect();
+        if topology.nodes() == 1 {
+            // Nobody watches the network of a lone node, which news wake.
+            let mailboxes = mailboxes.clone();
+            network.regions().on_news(move || {
+                mailboxes.iter().any(|mailbox| mailbox.wake_parked());
+            });
+        }
         Self {
             id,
             first_numbers,
@@ -175,7 +183,7 @@ impl Node {
             is_timed,
             mailbox_bound,
             held_back: HeldBack::new(pes),
-            mailboxes: (0..pes).map(|_| Arc::new(CachePadded::new(Mailbox::new()))).collect(),
+            mailboxes,
             departures: Departures::new(topology.nodes(), Arc::clone(&allowance)),
             topology,
             allowance,
@@ -273,9 +281,26 @@ impl Node {
         Arc::clone(self.mailbox(pe))
     }
 
-    /// Whether work waits that no arrival announces (room in the network, a peer's claim), so that a PE must not sleep for long.
+    /// Whether work waits for room in the network, which no arrival announces, so that a PE must not sleep for long.
     pub(crate) fn is_congested(&self) -> bool {
-        self.departures.are_waiting() || self.transfers.has_refused() || self.deregistrations.are_waiting()
+        self.departures.are_waiting() || self.transfers.has_refused()
+    }
+
+    /// Whether anything waits for room, or for the end of another's claim.
+    pub(crate) fn is_unsettled(&self) -> bool {
+        self.is_congested() || self.deregistrations.are_waiting() || self.network.is_waiting()
+    }
+
+    /// Whether a claim has ended for which a transfer of this node may wait, or memory whose registration has ended.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        self.network.has_news() || self.may_reap()
+    }
+
+    /// Whether memory whose registration has ended may be free now.
+    #[inline]
+    pub(crate) fn may_reap(&self) -> bool {
+        self.deregistrations.are_waiting() && self.network.regions().may_reap()
     }
 
     /// Lets entries run on this node.
