@@ -11,6 +11,10 @@ pub struct Capabilities {
     pub put: bool,
     /// `view` can lend a peer's memory in place for shareable regions.
     pub view: bool,
+    /// Get and put may have memory of a device at this end, and then at the peer's, too. The network reaches it by itself, as far as it
+    /// registers it: what it does not is [`Refused`](crate::TransferError::Refused). Where this is clear, a region of such memory is
+    /// [out of reach](crate::TransferError::DeviceMemory), and such memory at this end is a bug of the caller, which `reach` finds.
+    pub device: bool,
     /// Get and put finish before the call returns: the path is a memory copy.
     pub immediate: bool,
     /// The longest frame that `send` takes, in bytes; 0 without `messages`.

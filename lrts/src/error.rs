@@ -159,6 +159,11 @@ pub enum TransferError {
         /// The kernel's answer.
         cause: String,
     },
+    /// Memory of a device, at this end or on the peer, which the paths to the peer do not reach.
+    #[error(
+        "memory of a device, here or on {0}, is reached by no path between the two: stage it in memory of the host, or carry the job by a network that registers it"
+    )]
+    DeviceMemory(NodeId),
     /// The peer is gone.
     #[error("{0} was lost before the transfer finished")]
     PeerLost(NodeId),

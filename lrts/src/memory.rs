@@ -7,22 +7,18 @@
 //! 2. [`Memory`] is shared and read-only; it thaws back into a [`MemoryMut`] only when it is the
 //!    last handle. A transfer that reads memory holds a clone until its completion.
 //! 3. Neither ever becomes a `&mut` while a region on it is registered: regions hold a handle.
+//! 4. Memory of a device ([`MemoryMut::of_device`]) is an address for networks that register it; no thread of this process touches it by
+//!    its handles.
 
 mod heap;
+mod place;
+
+pub use place::{DeviceMemory, MemoryId, Place, Share};
 
 use heap::HeapBlock;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
-
-/// Where shareable memory lies: which arena of its node, and where in it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Share {
-    /// The arena's number on its node.
-    pub arena: u32,
-    /// First byte within the arena.
-    pub offset: u64,
-}
 
 /// Owner of memory, which keeps it alive; dropping it frees or unmaps the bytes.
 pub type Owner = Box<dyn Any + Send + Sync>;
@@ -40,6 +36,8 @@ enum Keeper {
     Owned(Owner),
     /// The owner of bytes that others may read too, so that no handle ever becomes writable.
     Lent(Owner),
+    /// The owner of memory of a device.
+    Device(Box<(DeviceMemory, Owner)>),
     /// Memory of the heap, which every small message takes: without a box.
     Heap(HeapBlock),
 }
@@ -48,8 +46,33 @@ impl Keeper {
     fn owner(&self) -> &(dyn Any + Send + Sync) {
         match self {
             Self::Owned(owner) | Self::Lent(owner) => &**owner,
+            Self::Device(device) => &*device.1,
             Self::Heap(block) => block,
         }
+    }
+}
+
+impl Block {
+    /// How networks reach the memory from `start` on, if it is memory of a device.
+    fn device(&self, start: usize) -> Option<DeviceMemory> {
+        let Keeper::Device(device) = &self.keeper else { return None };
+        Some(match &device.0 {
+            DeviceMemory::Pages => DeviceMemory::Pages,
+            DeviceMemory::DmaBuf { descriptor, offset } => {
+                DeviceMemory::DmaBuf { descriptor: Arc::clone(descriptor), offset: offset + start as u64 }
+            }
+        })
+    }
+
+    fn is_of_device(&self) -> bool {
+        matches!(self.keeper, Keeper::Device(_))
+    }
+
+    /// # Panics
+    /// If it is memory of a device.
+    #[inline]
+    fn check_of_host(&self) {
+        assert!(!self.is_of_device(), "no thread of the host touches memory of a device");
     }
 }
 
@@ -58,15 +81,6 @@ impl Keeper {
 unsafe impl Send for Block {}
 // SAFETY: as above: `&Block` gives out the address only.
 unsafe impl Sync for Block {}
-
-/// What tells shared memory from all other: its block, and where in the block it lies. The same bytes lent by two owners are two blocks.
-/// Unique among the memory that lives.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct MemoryId {
-    block: usize,
-    start: usize,
-    len: usize,
-}
 
 /// Exclusively held memory: writable, movable into a transfer, freezable into [`Memory`].
 pub struct MemoryMut(Block);
@@ -88,6 +102,16 @@ impl MemoryMut {
     /// know by other means not to touch. `share`, if given, must name the same bytes inside an arena of this node.
     pub unsafe fn from_raw_parts(address: *mut u8, len: usize, share: Option<Share>, owner: Owner) -> Self {
         Self(Block { address, len, share, keeper: Keeper::Owned(owner) })
+    }
+
+    /// Takes charge of memory of a device, which transfers of networks that can register it read and fill
+    /// ([`Capabilities::device`](crate::Capabilities::device)), and nobody else: every other path refuses it.
+    ///
+    /// # Safety
+    /// Until `owner` is dropped, what `device` says of `address..address + len` holds, and the device leaves the bytes alone, except for
+    /// what its holders know by other means not to touch.
+    pub unsafe fn of_device(address: *mut u8, len: usize, device: DeviceMemory, owner: Owner) -> Self {
+        Self(Block { address, len, share: None, keeper: Keeper::Device(Box::new((device, owner))) })
     }
 
     /// Memory on the heap, zeroed, 64-byte aligned; reached by copies, never mapped by a peer. Long memory is backed by the
@@ -158,14 +182,32 @@ impl MemoryMut {
         self.0.share
     }
 
+    /// Where it is, for a network that registers it.
+    pub fn place(&self) -> Place {
+        Place { address: self.0.address, len: self.0.len, device: self.0.device(0) }
+    }
+
+    /// Whether it is memory of a device.
+    pub fn is_of_device(&self) -> bool {
+        self.0.is_of_device()
+    }
+
     /// Reads in place.
+    ///
+    /// # Panics
+    /// If it is memory of a device.
     pub fn as_slice(&self) -> &[u8] {
+        self.0.check_of_host();
         // SAFETY: exclusive handle (rule 1), valid and initialised by `from_raw_parts`.
         unsafe { std::slice::from_raw_parts(self.0.address, self.0.len) }
     }
 
     /// Writes in place.
+    ///
+    /// # Panics
+    /// If it is memory of a device.
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
+        self.0.check_of_host();
         // SAFETY: exclusive handle (rule 1), valid and initialised by `from_raw_parts`.
         unsafe { std::slice::from_raw_parts_mut(self.0.address, self.0.len) }
     }
@@ -180,6 +222,7 @@ impl MemoryMut {
     pub fn into_owner(self) -> Owner {
         match self.0.keeper {
             Keeper::Owned(owner) | Keeper::Lent(owner) => owner,
+            Keeper::Device(device) => device.1,
             Keeper::Heap(block) => Box::new(block),
         }
     }
@@ -228,8 +271,22 @@ impl Memory {
         self.block.share.map(|share| Share { offset: share.offset + self.start as u64, ..share })
     }
 
+    /// Where it is, for a network that registers it.
+    pub fn place(&self) -> Place {
+        Place { address: self.address(), len: self.len, device: self.block.device(self.start) }
+    }
+
+    /// Whether it is memory of a device.
+    pub fn is_of_device(&self) -> bool {
+        self.block.is_of_device()
+    }
+
     /// Reads in place.
+    ///
+    /// # Panics
+    /// If it is memory of a device.
     pub fn as_slice(&self) -> &[u8] {
+        self.block.check_of_host();
         // SAFETY: valid and initialised by `from_raw_parts`; nobody writes while a shared handle
         // lives (rule 2); `start + len` lies inside the block (`slice` checks it).
         unsafe { std::slice::from_raw_parts(self.address(), self.len) }
@@ -281,45 +338,4 @@ impl fmt::Debug for Memory {
 }
 
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_the_heap_cannot_give_is_none() {
-        for len in [1 << 47, isize::MAX as usize, usize::MAX - 64, usize::MAX] {
-            assert!(MemoryMut::try_heap_zeroed(len).is_none(), "{len} bytes");
-        }
-    }
-
-    #[test]
-    fn memory_of_the_heap_is_aligned_and_zero() {
-        for len in [0, 1, 63, 64, 65, 1 << 20] {
-            let memory = MemoryMut::try_heap_zeroed(len).expect("there is that much");
-            assert_eq!((memory.len(), memory.address() as usize % 64), (len, 0));
-            assert!(memory.as_slice().iter().all(|byte| *byte == 0));
-        }
-    }
-
-    #[test]
-    fn a_copy_on_the_heap_is_aligned_and_the_same() {
-        for len in [0, 1, 63, 64, 65, 5000] {
-            let bytes: Vec<u8> = (0..len).map(|byte| byte as u8).collect();
-            let memory = MemoryMut::heap_copy_of(&bytes);
-            assert_eq!(memory.address() as usize % 64, 0);
-            assert_eq!(memory.as_slice(), bytes);
-        }
-    }
-
-    #[test]
-    fn long_heap_memory_costs_nothing_before_it_is_touched() {
-        let resident_kib = || -> usize {
-            let status = std::fs::read_to_string("/proc/self/status").expect("/proc is mounted");
-            let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("it has memory");
-            line.trim().trim_end_matches(" kB").parse().expect("a number")
-        };
-        let before = resident_kib();
-        let memory = MemoryMut::heap_zeroed(1 << 30);
-        assert!(resident_kib() < before + (256 << 10), "zeros are written");
-        assert!(memory.address().addr().is_multiple_of(HeapBlock::ALIGNMENT));
-    }
-}
+mod tests;

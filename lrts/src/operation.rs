@@ -2,6 +2,8 @@
 
 use crate::error::TransferError;
 use crate::lrts::{Completion, Get, Put, Token};
+#[cfg(any(feature = "ofi", feature = "verbs"))]
+use crate::memory::Place;
 use crate::memory::{Memory, MemoryMut};
 use crate::region::RegionKey;
 
@@ -14,6 +16,21 @@ pub(crate) enum LocalMemory {
 }
 
 impl LocalMemory {
+    #[cfg(any(feature = "ofi", feature = "verbs"))]
+    pub(crate) fn place(&self) -> Place {
+        match self {
+            Self::Get(into) => into.place(),
+            Self::Put(from) => from.place(),
+        }
+    }
+
+    pub(crate) fn is_of_device(&self) -> bool {
+        match self {
+            Self::Get(into) => into.is_of_device(),
+            Self::Put(from) => from.is_of_device(),
+        }
+    }
+
     #[cfg(any(feature = "ofi", feature = "verbs"))]
     pub(crate) fn address(&self) -> *mut u8 {
         match self {

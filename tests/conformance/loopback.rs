@@ -229,6 +229,7 @@ impl Lrts for Loopback {
             get: false,
             put: false,
             view: false,
+            device: false,
             immediate: false,
             frame_bytes_max: FRAME_BYTES_MAX,
         }

@@ -8,6 +8,7 @@ mod backends;
 mod child;
 #[cfg(feature = "cuda")]
 mod device;
+mod direct;
 mod forged;
 mod group;
 mod hostile;
@@ -53,6 +54,7 @@ const CHECKS: &[(&str, RunOn)] = &[
     ("many_operations_at_many_peers", transfers::many_operations_at_many_peers),
     ("a_view_shows_the_peers_own_bytes", transfers::a_view_shows_the_peers_own_bytes),
     ("transfers_within_a_node", transfers::transfers_within_a_node),
+    ("memory_of_devices_goes_by_networks_alone", direct::memory_of_devices_goes_by_networks_alone),
     ("goodbye_with_traffic_in_flight", lifetimes::goodbye_with_traffic_in_flight),
     ("a_sleeper_wakes", lifetimes::a_sleeper_wakes),
     ("a_dropped_endpoint_is_lost", lifetimes::a_dropped_endpoint_is_lost),
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
     checks.extend(hostile::checks());
     checks.extend(startup::checks());
     checks.extend(paths::checks());
+    checks.extend(direct::checks());
     checks.extend(secret::checks());
     #[cfg(feature = "cuda")]
     checks.extend(device::checks());

@@ -116,6 +116,7 @@ impl Lrts for Cma {
             get: true,
             put: true,
             view: false,
+            device: false,
             immediate: true,
             frame_bytes_max: 0,
         }

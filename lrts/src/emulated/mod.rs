@@ -147,7 +147,7 @@ impl<L: Lrts> Lrts for Emulated<L> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { get: true, put: true, immediate: false, ..self.inner.capabilities() }
+        Capabilities { get: true, put: true, device: false, immediate: false, ..self.inner.capabilities() }
     }
 
     fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {

@@ -32,6 +32,7 @@ pub(crate) enum Reason {
         region_len: u64,
     },
     ReadOnly,
+    DeviceMemory,
     /// The serving node is shutting down.
     Closing,
 }
@@ -41,6 +42,7 @@ impl Reason {
         match error {
             TransferError::OutOfRange { region_len, .. } => Self::OutOfRange { region_len: *region_len },
             TransferError::ReadOnly(_) => Self::ReadOnly,
+            TransferError::DeviceMemory(_) => Self::DeviceMemory,
             TransferError::StaleKey(_)
             | TransferError::LocalTooShort { .. }
             | TransferError::Refused { .. }
@@ -53,6 +55,7 @@ impl Reason {
             Self::Stale => TransferError::StaleKey(node),
             Self::OutOfRange { region_len } => TransferError::OutOfRange { node, offset, len, region_len },
             Self::ReadOnly => TransferError::ReadOnly(node),
+            Self::DeviceMemory => TransferError::DeviceMemory(node),
             Self::Closing => TransferError::PeerLost(node),
         }
     }

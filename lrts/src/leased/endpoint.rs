@@ -10,6 +10,7 @@ use super::wire::Window;
 use crate::error::LrtsError;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
+use crate::memory::Place;
 use rustix::fd::BorrowedFd;
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -166,11 +167,11 @@ pub(crate) trait Endpoint: Send {
     /// Regions that may be registered at a time.
     fn registrations_max(&self) -> usize;
 
-    /// Registers memory. Touches the pages (and pins them, where the network asks for it).
+    /// Registers memory, of the host or of a device. Touches the pages (and pins them, where the network asks for it).
     ///
     /// # Errors
     /// Why not, in words.
-    fn register(&mut self, address: *const u8, len: usize, access: Access) -> Result<Registration, String>;
+    fn register(&mut self, place: &Place, access: Access) -> Result<Registration, String>;
 
     /// Ends a registration: its key reaches nothing any more.
     fn deregister(&mut self, registration: &Registration);

@@ -159,6 +159,7 @@ impl Lrts for Leased {
             get: true,
             put: self.delivers,
             view: false,
+            device: true,
             immediate: false,
             frame_bytes_max: FRAME_BYTES_MAX,
         }

@@ -13,6 +13,7 @@ use crate::emulated::wire::{OperationId, Range, Reason};
 use crate::error::TransferError;
 use crate::ids::NodeId;
 use crate::lrts::Completion;
+use crate::memory::{DeviceMemory, Place};
 use crate::operation::{LocalMemory, Operation};
 use std::collections::{HashMap, VecDeque};
 
@@ -157,9 +158,12 @@ impl Poster {
             in_flight: 0,
             doomed: false,
         };
-        if endpoint.registers_local() && len > 0 {
-            match endpoint.register(operation.request.local.address(), len, access(&operation.request.local))
-            {
+        let place = Place { len, ..operation.request.local.place() };
+        // At the address of memory of a device there may be nothing that a library could read by itself.
+        let must_register =
+            endpoint.registers_local() || matches!(place.device, Some(DeviceMemory::DmaBuf { .. }));
+        if must_register && len > 0 {
+            match endpoint.register(&place, access(&operation.request.local)) {
                 Ok(registration) => operation.registration = Some(registration),
                 Err(cause) => {
                     let cause = format!("{cause}; raise `ulimit -l`");

@@ -49,7 +49,7 @@ impl Registrations {
             while self.known.len() >= self.limit.max(1) && self.give_up_oldest(endpoint) {}
             let access = if extent.writable { Access::Writable } else { Access::Readable };
             let registration = loop {
-                match endpoint.register(extent.address, extent.len, access) {
+                match endpoint.register(&extent.place, access) {
                     Ok(registration) => break registration,
                     // The network is full: what nobody uses makes room.
                     Err(_) if self.give_up_oldest(endpoint) => {}

@@ -82,7 +82,7 @@ impl Server {
         let Range { slot, generation, offset, len } = range;
         let key = RegionKey { node: self.regions.node(), slot, generation, len };
         let mode = if writing { ClaimMode::Write } else { ClaimMode::Read };
-        let claim = match self.regions.claim(&key, offset, len, mode) {
+        let claim = match self.regions.claim_for_network(&key, (offset, len), mode) {
             Ok(claim) => claim,
             Err(ClaimError::Busy) => {
                 self.leases.insert(id, Lease::Waiting { range, writing });
@@ -106,7 +106,7 @@ impl Server {
                 match network.registrations.lease(network.endpoint, (slot, generation), &extent) {
                     Ok(Window { address, key }) => {
                         // The claim's range lies inside the region, so that this is no wrap-around.
-                        let first = claim.address() as usize - extent.address as usize;
+                        let first = claim.address() as usize - extent.place.address as usize;
                         (Window { address: address + first as u64, key }, Some((slot, generation)))
                     }
                     Err(_) => {

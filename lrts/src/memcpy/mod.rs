@@ -98,6 +98,7 @@ impl Lrts for Memcpy {
             get: true,
             put: true,
             view: true,
+            device: false,
             immediate: true,
             frame_bytes_max: FRAME_BYTES_MAX,
         }

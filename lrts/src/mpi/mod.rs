@@ -181,6 +181,7 @@ impl Lrts for Mpi {
             get: true,
             put: true,
             view: false,
+            device: false,
             immediate: false,
             frame_bytes_max: FRAME_BYTES_MAX,
         }

@@ -26,6 +26,7 @@ impl Lrts for Reach {
             get: true,
             put: true,
             view: mapped,
+            device: self.fabric.as_ref().is_some_and(|fabric| fabric.direct().capabilities().device),
             immediate: false,
             frame_bytes_max: self.frame_bytes_max,
         }

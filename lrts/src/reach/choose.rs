@@ -7,6 +7,7 @@ use super::transfer::{Tried, copy_within, is_native, post_on};
 use crate::cma::Cma;
 use crate::engine::CopyPath;
 use crate::error::TransferError;
+use crate::ids::NodeId;
 use crate::lrts::{Completion, Lrts, Posted};
 use crate::operation::Operation;
 use crate::region::RegionKey;
@@ -24,12 +25,15 @@ impl Reach {
         if self.closing.load(Ordering::Acquire) {
             return Err(operation);
         }
-        if node == self.regions.node() {
+        if node == self.regions.node() && !operation.local.is_of_device() {
             return count(
                 &self.peers[node.index()].traffic.copied,
                 len,
                 self.copy_in_this_process(operation),
             );
+        }
+        if operation.local.is_of_device() {
+            return self.transfer_of_device(operation);
         }
         let Some(peer) = self.peers.get(node.index()) else {
             // No backend knows the node: any of them says so, and without any, so do the regions.
@@ -69,6 +73,27 @@ impl Reach {
             Some(carrier) => count(&peer.traffic.emulated, len, post_on(carrier, operation)),
             None => copy_within(operation, &self.regions),
         }
+    }
+
+    /// Sends a transfer with memory of a device at this end down the one path that may reach it; what that path refuses is over.
+    ///
+    /// # Errors
+    /// As for `transfer`.
+    fn transfer_of_device(&self, operation: Operation) -> Result<Posted, Operation> {
+        let (node, len) = (operation.key.node, operation.len);
+        match (self.peers.get(node.index()), self.device_path(node)) {
+            (Some(peer), Some(path)) => {
+                count(&peer.traffic.one_sided, len, self.under_way.carry(path, operation))
+            }
+            _ => Ok(Posted::Done(operation.end(Err(TransferError::DeviceMemory(node))))),
+        }
+    }
+
+    /// One-sided access to memory of devices of a peer, if it has been working so far.
+    pub(super) fn device_path(&self, node: NodeId) -> Option<&dyn Lrts> {
+        let peer = self.peers.get(node.index()).filter(|peer| peer.direct.load(Ordering::Relaxed))?;
+        let fabric = self.fabric.as_ref().filter(|_| peer.messages == Carrier::Fabric)?;
+        Some(fabric.direct()).filter(|direct| direct.capabilities().device)
     }
 
     /// The mapping backend, if it reaches a region of this peer.

@@ -20,7 +20,8 @@
 //! 4. A long copy, over whatever path, goes on in pieces (`engine`), in [`Lrts::progress`] and [`Reach::help`]: no
 //!    call takes longer than a piece.
 //! 5. A transfer that another's claim is in the way of waits here until it is told that the claim has ended (`posting`).
-//! 6. Memory of ended registrations is collected by the code that registered it, with [`Regions::reap`].
+//! 6. Memory of a device goes by one-sided access or not at all: no other path is tried.
+//! 7. Memory of ended registrations is collected by the code that registered it, with [`Regions::reap`].
 
 mod backend;
 mod choose;
@@ -283,6 +284,14 @@ impl Reach {
     /// If the job has no such node.
     pub fn is_one_sided(&self, peer: NodeId) -> bool {
         self.peers[peer.index()].direct.load(Ordering::Relaxed)
+    }
+
+    /// Whether the network may reach memory of a peer's devices, from memory of this node's.
+    ///
+    /// # Panics
+    /// If the job has no such node.
+    pub fn reaches_devices(&self, peer: NodeId) -> bool {
+        self.device_path(peer).is_some()
     }
 
     /// How the paths to a peer were used so far.

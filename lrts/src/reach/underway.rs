@@ -41,7 +41,7 @@ impl UnderWay {
         self.post(direct, operation, Some(stub))
     }
 
-    /// Posts a transfer as messages.
+    /// Posts a transfer for which no other path will be taken: as messages, or with memory of a device.
     ///
     /// # Errors
     /// As [`UnderWay::attempt`].

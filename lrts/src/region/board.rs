@@ -23,6 +23,9 @@ const BYTES: usize = NEWS_AT + 64;
 
 const NOT_SHARED: u32 = u32::MAX;
 
+const WRITABLE: u32 = 1;
+const OF_DEVICE: u32 = 2;
+
 /// One region as its owner published it. All fields but the claims are written by the owner only, on a
 /// drained slot, before `publish`; the generation's store and load order them.
 #[repr(C, align(64))]
@@ -30,8 +33,8 @@ struct Slot {
     claim: ClaimWord,
     /// `NOT_SHARED`, or the arena's number.
     arena: AtomicU32,
-    /// 1 if puts are allowed.
-    writable: AtomicU32,
+    /// [`WRITABLE`] if puts are allowed, and [`OF_DEVICE`] if it is memory of a device.
+    kind: AtomicU32,
     /// Where the region starts in its owner's address space.
     address: AtomicU64,
     /// Its length in bytes.
@@ -47,10 +50,12 @@ impl Slot {
         let arena = self.arena.load(Ordering::Relaxed);
         let share =
             (arena != NOT_SHARED).then(|| Share { arena, offset: self.arena_offset.load(Ordering::Relaxed) });
+        let kind = self.kind.load(Ordering::Relaxed);
         Notice {
             address: self.address.load(Ordering::Relaxed),
             len: self.len.load(Ordering::Relaxed),
-            writable: self.writable.load(Ordering::Relaxed) != 0,
+            writable: kind & WRITABLE != 0,
+            is_of_device: kind & OF_DEVICE != 0,
             share,
         }
     }
@@ -65,6 +70,8 @@ pub struct Notice {
     pub len: u64,
     /// Whether puts are allowed.
     pub writable: bool,
+    /// Whether it is memory of a device, which only networks reach.
+    pub is_of_device: bool,
     /// Where it lies in an arena of its owner.
     pub share: Option<Share>,
 }
@@ -130,7 +137,9 @@ impl Board {
         let slot = self.slot(slot).expect("the owner counts its slots");
         slot.arena.store(notice.share.map_or(NOT_SHARED, |share| share.arena), Ordering::Relaxed);
         slot.arena_offset.store(notice.share.map_or(0, |share| share.offset), Ordering::Relaxed);
-        slot.writable.store(u32::from(notice.writable), Ordering::Relaxed);
+        let of_device = if notice.is_of_device { OF_DEVICE } else { 0 };
+        let writable = if notice.writable { WRITABLE } else { 0 };
+        slot.kind.store(writable | of_device, Ordering::Relaxed);
         slot.address.store(notice.address, Ordering::Relaxed);
         slot.len.store(notice.len, Ordering::Relaxed);
         slot.claim.publish(generation);

@@ -17,7 +17,7 @@ pub use refusal::{ClaimError, check_range};
 
 use crate::error::{LrtsError, TransferError};
 use crate::ids::NodeId;
-use crate::memory::{Memory, MemoryMut};
+use crate::memory::{Memory, MemoryMut, Place};
 use bells::{Bells, Ring, asker};
 use board::{Board, Notice, SLOTS};
 use claim::ClaimMode;
@@ -56,12 +56,19 @@ impl Held {
         }
     }
 
+    fn place(&self) -> Place {
+        match self {
+            Self::Source(memory) => memory.place(),
+            Self::Target(memory) => memory.place(),
+        }
+    }
+
     fn notice(&self) -> Notice {
-        let (len, writable, share) = match self {
-            Self::Source(memory) => (memory.len(), false, memory.share()),
-            Self::Target(memory) => (memory.len(), true, memory.share()),
+        let (len, writable, share, is_of_device) = match self {
+            Self::Source(memory) => (memory.len(), false, memory.share(), memory.is_of_device()),
+            Self::Target(memory) => (memory.len(), true, memory.share(), memory.is_of_device()),
         };
-        Notice { address: self.address() as u64, len: len as u64, writable, share }
+        Notice { address: self.address() as u64, len: len as u64, writable, is_of_device, share }
     }
 }
 
@@ -81,12 +88,10 @@ struct Table {
 }
 
 /// Address range of a region, for a backend that registers it with a network.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Extent {
-    /// First byte.
-    pub address: *const u8,
-    /// Bytes.
-    pub len: usize,
+    /// Where all of it is.
+    pub place: Place,
     /// Whether peers may put.
     pub writable: bool,
 }
@@ -255,21 +260,47 @@ impl Regions {
     pub fn extent(&self, key: &RegionKey) -> Option<Extent> {
         let table = self.table.lock();
         let entry = table.entries.get(key.slot as usize)?.as_ref()?;
-        let Notice { len, writable, .. } = entry.held.notice();
-        let found = Extent { address: entry.held.address(), len: len as usize, writable };
-        (entry.generation == key.generation).then_some(found)
+        let found = || Extent { place: entry.held.place(), writable: matches!(entry.held, Held::Target(_)) };
+        (entry.generation == key.generation).then(found)
     }
 
     /// Claims a range of a region of this node, for an operation that this process carries out.
     ///
     /// # Errors
-    /// [`ClaimError`]; nothing is held then.
+    /// [`ClaimError`]; nothing is held then. Always for memory of a device.
     pub fn claim(
         self: &Arc<Self>,
         key: &RegionKey,
         offset: u64,
         len: u64,
         mode: ClaimMode,
+    ) -> Result<Claim, ClaimError> {
+        self.claim_for(key, (offset, len), mode, false)
+    }
+
+    /// The same for an operation that a network carries out, which may reach memory of a device.
+    ///
+    /// # Errors
+    /// [`ClaimError`]; nothing is held then.
+    #[cfg_attr(
+        not(any(feature = "ofi", feature = "verbs")),
+        expect(dead_code, reason = "this build has no such network")
+    )]
+    pub(crate) fn claim_for_network(
+        self: &Arc<Self>,
+        key: &RegionKey,
+        range: (u64, u64),
+        mode: ClaimMode,
+    ) -> Result<Claim, ClaimError> {
+        self.claim_for(key, range, mode, true)
+    }
+
+    fn claim_for(
+        self: &Arc<Self>,
+        key: &RegionKey,
+        (offset, len): (u64, u64),
+        mode: ClaimMode,
+        reaches_devices: bool,
     ) -> Result<Claim, ClaimError> {
         let table = self.table.lock();
         let entry = table
@@ -280,6 +311,7 @@ impl Regions {
             .ok_or(ClaimError::Failed(TransferError::StaleKey(key.node)))?;
         // Address and length come from the private entry: peers can write the board.
         let notice = entry.held.notice();
+        let notice = Notice { is_of_device: notice.is_of_device && !reaches_devices, ..notice };
         check_range(key.node, &notice, offset, len, mode).map_err(ClaimError::Failed)?;
         self.board
             .claim(key.slot, key.generation, mode)

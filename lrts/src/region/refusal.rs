@@ -29,7 +29,7 @@ pub(crate) fn not_granted(denied: ClaimDenied, node: NodeId, bells: &Bells) -> C
 /// Compares a range and a way of access with what was registered.
 ///
 /// # Errors
-/// Out of range, or a put into a source.
+/// Out of range, a put into a source, or memory of a device.
 pub fn check_range(
     node: NodeId,
     notice: &Notice,
@@ -39,6 +39,9 @@ pub fn check_range(
 ) -> Result<(), TransferError> {
     if mode == ClaimMode::Write && !notice.writable {
         return Err(TransferError::ReadOnly(node));
+    }
+    if notice.is_of_device {
+        return Err(TransferError::DeviceMemory(node));
     }
     if offset.checked_add(len).is_none_or(|end| end > notice.len) {
         return Err(TransferError::OutOfRange { node, offset, len, region_len: notice.len });

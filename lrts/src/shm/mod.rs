@@ -135,6 +135,7 @@ impl Lrts for Shm {
             get: true,
             put: true,
             view: true,
+            device: false,
             immediate: true,
             frame_bytes_max: FRAME_BYTES_MAX,
         }

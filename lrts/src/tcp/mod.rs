@@ -277,6 +277,7 @@ impl Lrts for Tcp {
             get: false,
             put: false,
             view: false,
+            device: false,
             immediate: false,
             frame_bytes_max: FRAME_BYTES_MAX,
         }

@@ -196,6 +196,7 @@ fn word_of(error: &TransferError) -> &'static str {
         TransferError::ReadOnly(_) => "read-only",
         TransferError::LocalTooShort { .. } => "local memory too short",
         TransferError::Refused { .. } => "refused for good",
+        TransferError::DeviceMemory(_) => "device memory",
         TransferError::PeerLost(_) => "peer lost",
     }
 }

@@ -20,7 +20,7 @@ use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
 use crate::leased::endpoint::{Access, Event, Refusal, Registration, SENDS, TRANSFERS, Transfer};
 use crate::leased::wire::BUFFER_BYTES;
-use crate::memory::MemoryMut;
+use crate::memory::{DeviceMemory, MemoryMut, Place};
 use chare_ofi_sys::abi::{
     FI_AV_UNSPEC, FI_CQ_COND_NONE, FI_CQ_FORMAT_MSG, FI_EBUSY, FI_MR_LOCAL, FI_RECV, FI_TRANSMIT, FI_WAIT_FD,
     FI_WAIT_NONE, fi_addr_t, fi_av_attr, fi_context2, fi_cq_attr, fi_wait_obj, fid, fid_av, fid_cq,
@@ -265,8 +265,11 @@ impl crate::leased::endpoint::Endpoint for Endpoint {
         usize::MAX
     }
 
-    fn register(&mut self, address: *const u8, len: usize, access: Access) -> Result<Registration, String> {
-        self.register_memory(address, len, access)
+    fn register(&mut self, place: &Place, access: Access) -> Result<Registration, String> {
+        if matches!(place.device, Some(DeviceMemory::DmaBuf { .. })) {
+            return Err("registering a dma-buf: memory of devices is not told to libfabric".to_owned());
+        }
+        self.register_memory(place.address, place.len, access)
     }
 
     fn deregister(&mut self, registration: &Registration) {

@@ -1,7 +1,8 @@
 #![expect(unsafe_code, reason = "registers memory with the device and names buffers to it")]
 //! Endpoint: one node on one device, which is all of verbs that [`crate::leased`] sees.
 //!
-//! `connecting` makes and ends queue pairs, `posting` gives them work, `completing` reads what became of it.
+//! `connecting` makes and ends queue pairs, `posting` gives them work, `completing` reads what became of it,
+//! `memory` registers.
 //!
 //! 1. Each peer has a slice of the receiving pool, registered and posted when its connection is made. All share one receive
 //!    queue, so that a message may land in any of them; its sender is known by its queue pair and earns the credit back.
@@ -10,6 +11,7 @@
 
 mod completing;
 mod connecting;
+mod memory;
 mod posting;
 
 use super::device::{self, Device};
@@ -25,7 +27,9 @@ use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
 use crate::leased::endpoint::{Access, Event, Refusal, Registration, SENDS, Transfer};
 use crate::leased::wire::{BUFFER_BYTES, Window};
-use rdma_sys::{ibv_access_flags, ibv_dereg_mr, ibv_mr, ibv_reg_mr, ibv_transport_type, ibv_wc};
+use crate::memory::Place;
+use memory::{IWARP, Key};
+use rdma_sys::{ibv_transport_type, ibv_wc};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::collections::HashMap;
@@ -76,23 +80,6 @@ pub(in crate::verbs) struct Endpoint {
 
 // SAFETY: the objects belong to this value alone; the libraries allow any thread to use them.
 unsafe impl Send for Endpoint {}
-
-/// Memory registered for the life of the endpoint.
-struct Key(NonNull<ibv_mr>);
-
-impl Key {
-    fn local(&self) -> u32 {
-        // SAFETY: registered until this value ends.
-        unsafe { self.0.as_ref().lkey }
-    }
-}
-
-impl Drop for Key {
-    fn drop(&mut self) {
-        // SAFETY: registered, and never used again.
-        unsafe { ibv_dereg_mr(self.0.as_ptr()) };
-    }
-}
 
 impl Endpoint {
     /// Takes a device and listens on it.
@@ -175,28 +162,7 @@ impl Endpoint {
     fn slice(&self) -> usize {
         self.queues.limits().credits + RESERVE
     }
-
-    fn pin(&self, address: *const u8, len: usize, access: Access) -> io::Result<Key> {
-        const LOCAL: ibv_access_flags = ibv_access_flags::IBV_ACCESS_LOCAL_WRITE;
-        const READ: ibv_access_flags = ibv_access_flags::IBV_ACCESS_REMOTE_READ;
-        const WRITE: ibv_access_flags = ibv_access_flags::IBV_ACCESS_REMOTE_WRITE;
-        let flags = match access {
-            Access::Sent => ibv_access_flags(0),
-            // An iWARP card writes the answer to a read as if the peer had written it.
-            Access::Filled if self.transport == IWARP => LOCAL | WRITE,
-            Access::Filled => LOCAL,
-            Access::Readable => READ,
-            Access::Writable => LOCAL | READ | WRITE,
-        };
-        let address = address.cast_mut().cast();
-        // SAFETY: the caller keeps the memory until it deregisters; the library only notes the range.
-        let region = unsafe { ibv_reg_mr(self.queues.domain, address, len, flags.0 as _) };
-        NonNull::new(region).map(Key).ok_or_else(io::Error::last_os_error)
-    }
 }
-
-/// The transport whose registrations differ.
-const IWARP: &str = "iWARP";
 
 impl crate::leased::endpoint::Endpoint for Endpoint {
     fn kind(&self) -> String {
@@ -279,14 +245,14 @@ impl crate::leased::endpoint::Endpoint for Endpoint {
         self.queues.limits().registrations
     }
 
-    fn register(&mut self, address: *const u8, len: usize, access: Access) -> Result<Registration, String> {
-        let key =
-            self.pin(address, len, access).map_err(|error| format!("registering {len} bytes: {error}"))?;
+    fn register(&mut self, place: &Place, access: Access) -> Result<Registration, String> {
+        let key = self.pin_place(place, access);
+        let key = key.map_err(|error| format!("registering {} bytes: {error}", place.len))?;
         // SAFETY: just registered.
         let remote = unsafe { key.0.as_ref().rkey };
         let registration = Registration {
             object: key.0.as_ptr().cast(),
-            window: Window { address: address as u64, key: u64::from(remote) },
+            window: Window { address: place.address as u64, key: u64::from(remote) },
         };
         std::mem::forget(key);
         Ok(registration)

@@ -22,6 +22,7 @@ impl Lrts for Wire {
             get: false,
             put: false,
             view: false,
+            device: false,
             immediate: false,
             frame_bytes_max: 1000,
         }
