@@ -66,6 +66,7 @@ pub use event::Event;
 pub use memory::arena::Arena;
 pub use memory::block::Block;
 pub use memory::pinned::Pinned;
+pub use memory::registrable::{DmaBuf, Registrable};
 pub use memory::span::Span;
 pub use method::{Method, Way};
 pub use model::Model;

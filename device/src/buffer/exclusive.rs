@@ -6,6 +6,7 @@ use crate::buffer::order::{Last, Order};
 use crate::buffer::shared::{DeviceBuffer, is_whole};
 use crate::device::Device;
 use crate::memory::pinned::Pinned;
+use crate::memory::registrable::Registrable;
 use crate::memory::span::Span;
 use crate::method::{Method, Way};
 use crate::stream::{Lanes, Stream};
@@ -149,6 +150,16 @@ impl<T: Pod> DeviceBufferMut<T> {
     /// Where it lies, for the user's own kernels: launch them between [`before`](Self::before) and [`after`](Self::after).
     pub fn address(&self) -> u64 {
         self.span.address()
+    }
+
+    /// Where a network that registers it finds its first byte. The network is ordered with streams by whoever hands it the memory, between
+    /// [`before`](Self::before) and the next use. Constant time, but for the first part of an arena, which may take a call of the driver.
+    ///
+    /// # Errors
+    /// [`DeviceError::Refused`] where [`Info::is_registrable`](crate::Info::is_registrable) is not set, or of memory that was adopted and the
+    /// device's driver cannot say where it is, and [`DeviceError::Lost`].
+    pub fn registrable(&self) -> Result<Registrable, DeviceError> {
+        self.span.registrable()
     }
 
     /// Has a stream wait for all that others still do with it, before a kernel is launched there.

@@ -6,6 +6,7 @@ use crate::buffer::order::{Last, Order};
 use crate::buffer::uses::Uses;
 use crate::device::Device;
 use crate::memory::arena::Arena;
+use crate::memory::registrable::Registrable;
 use crate::memory::span::Span;
 use crate::method::{Method, Way};
 use crate::stream::{Lanes, Stream};
@@ -126,6 +127,16 @@ impl<T: Pod> DeviceBuffer<T> {
     /// Where in its arena it starts.
     pub fn offset(&self) -> u64 {
         self.span.offset()
+    }
+
+    /// Where a network that registers it finds its first byte. The network is ordered with streams by whoever hands it the memory, between
+    /// [`before`](Self::before) and the next writer's. Constant time, but for the first part of an arena, which may take a call of the driver.
+    ///
+    /// # Errors
+    /// [`DeviceError::Refused`] where [`Info::is_registrable`](crate::Info::is_registrable) is not set, or of memory that was adopted and the
+    /// device's driver cannot say where it is, and [`DeviceError::Lost`].
+    pub fn registrable(&self) -> Result<Registrable, DeviceError> {
+        self.span.registrable()
     }
 
     /// Some of its elements, which share its memory and its order.

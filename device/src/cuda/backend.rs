@@ -47,6 +47,7 @@ impl CudaBackend {
             memory_bytes: memory_bytes.min(facts.memory_bytes),
             pinned_bytes,
             copy_engines: facts.copy_engines,
+            is_registrable: facts.is_registrable,
         });
         if !facts.has_descriptors {
             let cause = "its driver exports no memory as descriptors";

@@ -3,13 +3,16 @@
 use crate::cuda::context::Context;
 use crate::cuda::sys::{HostMemory, Memory, owner_of};
 use crate::memory::mapping::{Domain, Mapping};
+use crate::memory::registrable::{DmaBuf, Registrable};
 use crate::words::error::DeviceError;
 use rustix::fd::OwnedFd;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Memory, and the context that it is given back in: fields are dropped in this order, after `drop` has entered it.
 pub(crate) struct Mapped {
     memory: Kind,
+    /// What the driver gave for networks, once it was asked; it stays until the memory goes.
+    dma_buf: OnceLock<Arc<OwnedFd>>,
     context: Arc<Context>,
 }
 
@@ -21,10 +24,17 @@ enum Kind {
 }
 
 impl Mapped {
+    fn of(memory: Kind, context: &Arc<Context>) -> Self {
+        Self { memory, dma_buf: OnceLock::new(), context: Arc::clone(context) }
+    }
+
     pub(crate) fn create(context: &Arc<Context>, domain: Domain, bytes: u64) -> Result<Self, DeviceError> {
         context.enter()?;
         let created = match domain {
-            Domain::Device => Memory::create(context.primary().device(), bytes).map(Kind::Device),
+            Domain::Device => {
+                let device = context.primary().device();
+                Memory::create(device, bytes, context.info().is_registrable).map(Kind::Device)
+            }
             Domain::Host => HostMemory::create(bytes).map(Kind::Host),
         };
         let kind = created.map_err(|code| {
@@ -35,7 +45,7 @@ impl Mapped {
                 _ => context.fault("mapping memory", code),
             }
         })?;
-        Ok(Self { memory: kind, context: Arc::clone(context) })
+        Ok(Self::of(kind, context))
     }
 
     pub(crate) fn import(
@@ -49,7 +59,7 @@ impl Mapped {
             lost @ DeviceError::Lost { .. } => lost,
             _ => DeviceError::import(context.info(), code),
         })?;
-        Ok(Self { memory: Kind::Device(memory), context: Arc::clone(context) })
+        Ok(Self::of(Kind::Device(memory), context))
     }
 
     pub(crate) fn adopt(context: &Arc<Context>, address: u64, bytes: u64) -> Result<Self, DeviceError> {
@@ -59,9 +69,12 @@ impl Mapped {
             let cause = format!("{address:#x} is memory of device {owner}");
             return Err(DeviceError::refused(context.info(), "adopting memory", cause));
         }
-        Ok(Self { memory: Kind::Adopted(address, bytes), context: Arc::clone(context) })
+        Ok(Self::of(Kind::Adopted(address, bytes), context))
     }
 }
+
+/// What is asked for, in errors.
+const REGISTERING: &str = "registering memory";
 
 impl Mapping for Mapped {
     fn address(&self) -> u64 {
@@ -90,6 +103,28 @@ impl Mapping for Mapped {
             Kind::Host(_) => Err(refused("it is pinned")),
             Kind::Adopted(..) => Err(refused("it was adopted")),
         }
+    }
+
+    fn registrable(&self) -> Result<Registrable, DeviceError> {
+        self.context.enter()?;
+        let refused = |cause: &str| DeviceError::refused(self.context.info(), REGISTERING, cause);
+        let Kind::Device(memory) = &self.memory else {
+            return Err(refused("it is no memory of ours on the device"));
+        };
+        if !self.context.info().is_registrable {
+            return Err(refused(
+                "the driver makes no dma-buf of it, or does not order what a network writes",
+            ));
+        }
+        let descriptor = match self.dma_buf.get() {
+            Some(descriptor) => descriptor,
+            None => {
+                let made = memory.dma_buf().map_err(|code| self.context.fault(REGISTERING, code))?;
+                self.dma_buf.get_or_init(|| Arc::new(made))
+            }
+        };
+        let dma_buf = DmaBuf { descriptor: Arc::clone(descriptor), offset: 0 };
+        Ok(Registrable { address: memory.address(), dma_buf: Some(dma_buf) })
     }
 }
 

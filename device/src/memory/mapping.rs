@@ -1,5 +1,6 @@
 //! Mappings: address ranges that a backend made, which live until the last owner of what was cut from them is gone.
 
+use crate::memory::registrable::Registrable;
 use crate::words::error::DeviceError;
 use rustix::fd::OwnedFd;
 use std::any::Any;
@@ -23,4 +24,7 @@ pub(crate) trait Mapping: Any + Send + Sync {
 
     /// A descriptor by which another process maps the same memory.
     fn export(&self) -> Result<OwnedFd, DeviceError>;
+
+    /// Where a network finds its first byte.
+    fn registrable(&self) -> Result<Registrable, DeviceError>;
 }

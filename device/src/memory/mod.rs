@@ -6,4 +6,5 @@ pub(crate) mod mapping;
 pub(crate) mod piece;
 pub(crate) mod pinned;
 pub(crate) mod pool;
+pub(crate) mod registrable;
 pub(crate) mod span;

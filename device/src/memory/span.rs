@@ -2,6 +2,7 @@
 
 use crate::memory::arena::Arena;
 use crate::memory::piece::Piece;
+use crate::memory::registrable::Registrable;
 use crate::words::error::DeviceError;
 use std::ops::Range;
 use std::sync::Arc;
@@ -68,6 +69,14 @@ impl Span {
             Share::Piece(piece) => piece.arena(),
             Share::Arena(arena) => arena,
         }
+    }
+
+    /// Where a network finds its first byte.
+    ///
+    /// # Errors
+    /// [`DeviceError::Refused`] and [`DeviceError::Lost`].
+    pub(crate) fn registrable(&self) -> Result<Registrable, DeviceError> {
+        Ok(self.arena().mapping().registrable()?.behind(self.range.0))
     }
 
     /// Bytes between the arena's start and its own.

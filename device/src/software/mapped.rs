@@ -5,6 +5,7 @@
 //! kernel, as it is with a device's.
 
 use crate::memory::mapping::{Domain, Mapping};
+use crate::memory::registrable::Registrable;
 use crate::memory::span::Span;
 use crate::words::error::DeviceError;
 use crate::words::info::Info;
@@ -121,6 +122,14 @@ impl Mapping for Mapped {
             return Err(DeviceError::refused(owner, "exporting an arena", "it was adopted"));
         }
         descriptor.try_clone().map_err(|error| DeviceError::refused(owner, "exporting an arena", error))
+    }
+
+    fn registrable(&self) -> Result<Registrable, DeviceError> {
+        let Ranges { owner, working, .. } = &*self.ranges;
+        if !owner.is_registrable {
+            return Err(DeviceError::refused(owner, "registering memory", "networks cannot reach it"));
+        }
+        Ok(Registrable { address: *working as u64 + self.start as u64, dma_buf: None })
     }
 }
 

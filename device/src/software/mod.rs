@@ -1,7 +1,7 @@
 //! The software device: the reference, on every machine, whose memory lies in the host and whose host cannot touch it.
 //!
 //! 1. Device memory is a memfd that is mapped twice: at the address that users hold nobody can read or write, the device's own
-//!    threads use the other one (`mapped`).
+//!    threads use the other one (`mapped`), and so does a network that registers it.
 //! 2. A stream is a queue and a thread (`queue`, `worker`), an event an atomic word (`signal`).
 //! 3. A kernel of the user is a closure that the stream's thread calls (`kernel`).
 //! 4. Delays, refusals and loss are drawn from a seed (`faults`).
@@ -36,14 +36,22 @@ pub struct Software {
     pub memory_bytes: u64,
     /// Bytes of pinned memory at most.
     pub pinned_bytes: u64,
+    /// Whether networks can register its memory, as they can that of a device with GPUDirect.
+    pub is_registrable: bool,
     /// What goes wrong.
     pub faults: Faults,
 }
 
 impl Default for Software {
-    /// A gigabyte of memory, 64 MiB of it for staging, and nothing goes wrong.
+    /// A gigabyte of memory, 64 MiB of it for staging, which networks can register, and nothing goes wrong.
     fn default() -> Self {
-        Self { ordinal: 0, memory_bytes: 1 << 30, pinned_bytes: 64 << 20, faults: Faults::default() }
+        Self {
+            ordinal: 0,
+            memory_bytes: 1 << 30,
+            pinned_bytes: 64 << 20,
+            is_registrable: true,
+            faults: Faults::default(),
+        }
     }
 }
 
@@ -59,6 +67,7 @@ impl Software {
             memory_bytes: self.memory_bytes,
             pinned_bytes: self.pinned_bytes,
             copy_engines: 0,
+            is_registrable: self.is_registrable,
         };
         Device::new(Box::new(SoftwareBackend::new(info, self.faults)))
     }

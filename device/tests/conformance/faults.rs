@@ -266,3 +266,11 @@ fn a_device_that_is_not_here_is_an_error_that_says_what_is_missing() {
     ];
     assert!(said.into_iter().any(|said| text.starts_with(said)), "{text}");
 }
+
+#[test]
+fn memory_that_networks_cannot_register_is_not_found_by_them() {
+    let device = Software { is_registrable: false, ..Software::default() }.open();
+    let buffer = DeviceBufferMut::<u8>::new(&device, 100).expect("it has room");
+    let refused = buffer.registrable().expect_err("networks cannot reach it");
+    assert!(refused.to_string().contains("networks cannot reach it"), "{refused}");
+}

@@ -22,7 +22,8 @@ macro_rules! suite {
             streams: commands_keep_their_order events_order_streams a_bell_wakes_a_sleeper streams_are_awaited a_dropped_stream_does_what_it_was_given;
             layouts: steps_are_those_of_the_reference many_steps_are_given_at_once halos_of_a_turn_are_in_order plans_beyond_their_memory_are_refused;
             memory: memory_that_is_dropped_stays_until_the_stream_is_past pinned_memory_shows_its_bytes_to_one_owner
-                pinned_memory_has_a_bound device_memory_has_a_bound kept_memory_comes_back blocks_are_aligned_and_apart;
+                pinned_memory_has_a_bound device_memory_has_a_bound kept_memory_comes_back blocks_are_aligned_and_apart
+                networks_find_memory_that_they_may_register;
             buffers: streams_take_turns_on_a_buffer a_shared_buffer_is_read_by_many_and_written_after
                 parts_are_buffers_of_their_own bytes_and_parts_share_memory_and_order
                 plans_stage_and_unstage who_reads_waits_for_writes_that_were_told_later a_loan_ends_once_with_the_uses_that_are_left

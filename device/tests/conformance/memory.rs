@@ -1,7 +1,7 @@
 //! Memory: who keeps it, when it comes back, and how much there is.
 
-use crate::rig::{Rig, copy, finish, pattern};
-use chare_device::{Block, DeviceError};
+use crate::rig::{Kind, Rig, copy, finish, pattern};
+use chare_device::{Block, DeviceBufferMut, DeviceError, Registrable};
 
 const MIB: usize = 1 << 20;
 
@@ -101,4 +101,19 @@ pub(crate) fn blocks_are_aligned_and_apart(rig: &Rig) {
     assert!(ranges.windows(2).all(|pair| pair[0].1 <= pair[1].0));
     let first = &blocks[0];
     assert_eq!(first.arena().address() + first.offset(), first.address());
+}
+
+pub(crate) fn networks_find_memory_that_they_may_register(rig: &Rig) {
+    let buffer = DeviceBufferMut::<u8>::new(&rig.device, 10_000).expect("it has room");
+    let found = buffer.registrable();
+    if !rig.device.info().is_registrable {
+        assert!(matches!(found, Err(DeviceError::Refused { .. })), "{found:?}");
+        return println!("skipped: networks cannot register the memory of {}", rig.device.info());
+    }
+    let found = found.expect("it can be registered");
+    let part = buffer.freeze().part(1_000..2_000).registrable().expect("so can a part of it");
+    assert_eq!(part.address, found.address + 1_000);
+    let offset = |registrable: &Registrable| registrable.dma_buf.as_ref().map(|dma_buf| dma_buf.offset);
+    assert_eq!(offset(&part), offset(&found).map(|offset| offset + 1_000));
+    assert_eq!(found.dma_buf.is_none(), matches!(rig.kind, Kind::software), "{found:?}");
 }

@@ -5,10 +5,11 @@ use super::code::Code;
 use cudarc::driver::sys::{
     CU_MEMHOSTALLOC_PORTABLE, CUdevice, CUdeviceptr, CUmemAccess_flags, CUmemAccessDesc,
     CUmemAllocationGranularity_flags, CUmemAllocationHandleType, CUmemAllocationProp, CUmemAllocationType,
-    CUmemGenericAllocationHandle, CUmemLocation, CUmemLocationType, CUpointer_attribute, cuMemAddressFree,
-    cuMemAddressReserve, cuMemCreate, cuMemExportToShareableHandle, cuMemFreeHost,
-    cuMemGetAllocationGranularity, cuMemHostAlloc, cuMemImportFromShareableHandle, cuMemMap, cuMemRelease,
-    cuMemSetAccess, cuMemUnmap, cuPointerGetAttribute,
+    CUmemGenericAllocationHandle, CUmemLocation, CUmemLocationType, CUmemRangeHandleType,
+    CUpointer_attribute, cuMemAddressFree, cuMemAddressReserve, cuMemCreate, cuMemExportToShareableHandle,
+    cuMemFreeHost, cuMemGetAllocationGranularity, cuMemGetHandleForAddressRange, cuMemHostAlloc,
+    cuMemImportFromShareableHandle, cuMemMap, cuMemRelease, cuMemSetAccess, cuMemUnmap,
+    cuPointerGetAttribute,
 };
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use rustix::io::FdFlags;
@@ -64,13 +65,14 @@ fn location(device: CUdevice) -> CUmemLocation {
 }
 
 impl Memory {
-    /// At least `bytes` bytes, which other processes can map.
-    pub(crate) fn create(device: CUdevice, bytes: u64) -> Result<Self, Code> {
+    /// At least `bytes` bytes, which other processes can map, and networks can reach if they are to.
+    pub(crate) fn create(device: CUdevice, bytes: u64, for_networks: bool) -> Result<Self, Code> {
         // SAFETY: zeros are a value of this structure of numbers and pointers: the driver's default.
         let mut properties: CUmemAllocationProp = unsafe { std::mem::zeroed() };
         properties.type_ = CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
         properties.requestedHandleTypes = DESCRIPTOR;
         properties.location = location(device);
+        properties.allocFlags.gpuDirectRDMACapable = u8::from(for_networks);
         let minimum = CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM;
         let (mut granularity, mut handle) = (0, 0);
         // SAFETY: the driver reads the structure, and writes one number and one handle.
@@ -115,6 +117,21 @@ impl Memory {
 
     pub(crate) fn len(&self) -> u64 {
         self.addresses.len as u64
+    }
+
+    /// A dma-buf of all of it, for networks.
+    pub(crate) fn dma_buf(&self) -> Result<OwnedFd, Code> {
+        let mut number: RawFd = -1;
+        let kind = CUmemRangeHandleType::CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD;
+        let (start, len) = (self.addresses.start, self.addresses.len);
+        // SAFETY: for this type of handle the driver writes one descriptor, which is ours; the range is mapped, in whole pages.
+        let descriptor = unsafe {
+            Code::check(cuMemGetHandleForAddressRange((&raw mut number).cast(), start, len, kind, 0))?;
+            OwnedFd::from_raw_fd(number)
+        };
+        // As for `export`.
+        let _ = rustix::io::fcntl_setfd(&descriptor, FdFlags::CLOEXEC);
+        Ok(descriptor)
     }
 
     /// A descriptor of it.

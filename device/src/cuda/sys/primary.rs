@@ -3,8 +3,8 @@
 
 use super::code::Code;
 use cudarc::driver::sys::{
-    self, CUcontext, CUdevice, CUdevice_attribute, CUuuid, cuCtxSetCurrent, cuDeviceGet,
-    cuDeviceGetAttribute, cuDeviceGetCount, cuDeviceGetName, cuDeviceGetUuid_v2,
+    self, CUGPUDirectRDMAWritesOrdering, CUcontext, CUdevice, CUdevice_attribute, CUuuid, cuCtxSetCurrent,
+    cuDeviceGet, cuDeviceGetAttribute, cuDeviceGetCount, cuDeviceGetName, cuDeviceGetUuid_v2,
     cuDevicePrimaryCtxRelease_v2, cuDevicePrimaryCtxRetain, cuDeviceTotalMem_v2, cuDriverGetVersion, cuInit,
 };
 use std::ffi::CStr;
@@ -50,6 +50,8 @@ pub(crate) struct Facts {
     pub(crate) uuid: [u8; 16],
     pub(crate) memory_bytes: u64,
     pub(crate) copy_engines: u32,
+    /// Whether networks reach its memory by dma-bufs, and its kernels see what they wrote once the host has heard of the end.
+    pub(crate) is_registrable: bool,
     /// Whether its memory is exported as descriptors.
     pub(crate) has_descriptors: bool,
 }
@@ -111,6 +113,19 @@ impl Primary {
         Ok(value)
     }
 
+    fn is_registrable(&self) -> Result<bool, Code> {
+        use CUdevice_attribute::{
+            CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED,
+            CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED,
+            CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING,
+        };
+        let has_dma_bufs = self.attribute(CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED)? != 0;
+        let is_of_ours = self.attribute(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED)? != 0;
+        let ordering = self.attribute(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING)?;
+        let own_kernels = CUGPUDirectRDMAWritesOrdering::CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER as i32;
+        Ok(has_dma_bufs && is_of_ours && ordering >= own_kernels)
+    }
+
     fn facts(&self) -> Result<Facts, Code> {
         let (mut name, mut uuid, mut memory_bytes) = ([0; 128], CUuuid { bytes: [0; 16] }, 0);
         // SAFETY: the driver writes no more than it is told, and terminates the name.
@@ -131,6 +146,7 @@ impl Primary {
             uuid: uuid.bytes.map(|byte| byte.to_ne_bytes()[0]),
             memory_bytes: memory_bytes as u64,
             copy_engines: engines.unsigned_abs(),
+            is_registrable: self.is_registrable()?,
             has_descriptors: descriptors != 0,
         })
     }
