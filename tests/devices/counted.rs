@@ -31,6 +31,23 @@ fn nodes_say_by_which_ways_device_buffers_went() {
     }
 }
 
+/// All but what is short and travels with its call.
+#[cfg(feature = "ofi")]
+#[test]
+fn what_a_network_reads_by_itself_passes_no_host() {
+    let program = Program::binary(env!("CARGO_BIN_EXE_on_devices"));
+    for provider in chare_tests::providers(&["tcp;ofi_rxm", "net"], "direct transfers of device buffers") {
+        let said =
+            |way: &str| said_by(&program, &format!("+n 2 +lrts ofi +ofi {provider} --devices-only {way}"));
+        for ways in said("+device software") {
+            assert!(count(&ways, "direct") > 10 && ways.contains("chunks out 0 "), "{provider}: {ways}");
+        }
+        for ways in said("--staged") {
+            assert!(count(&ways, "direct") == 0 && !ways.contains("chunks out 0 "), "{provider}: {ways}");
+        }
+    }
+}
+
 #[test]
 fn steps_of_a_turn_are_one_launch_and_short_faces_travel_with_their_calls() {
     let stencil = Program::example("stencil2d");

@@ -4,11 +4,28 @@
 #[test]
 fn buffers_travel_over_libfabric() {
     for provider in chare_tests::providers(&["tcp;ofi_rxm", "net", "shm"], "device buffers") {
-        crate::travelling::pass(&format!("+n 2 +lrts ofi +ofi {provider} +device software"));
+        // The network reads registered memory of the devices, or chunks of the host's.
+        for way in ["+device software", "--staged"] {
+            crate::travelling::pass(&format!("+n 2 +lrts ofi +ofi {provider} {way}"));
+        }
     }
     for provider in chare_tests::providers(&["tcp;ofi_rxm"], "crowds of device buffers") {
         let layout = format!("+n 3 +lrts ofi +ofi {provider}");
-        crate::travelling::on_devices().pass(&format!("{layout} crowd --pinned 2097152"));
+        for way in ["", "--staged"] {
+            crate::travelling::on_devices().pass(&format!("{layout} crowd --pinned 2097152 {way}"));
+        }
+    }
+}
+
+#[cfg(feature = "ofi")]
+#[test]
+fn direct_transfers_meet_faults_and_ends_over_libfabric() {
+    for provider in chare_tests::providers(&["tcp;ofi_rxm"], "ends of jobs with device buffers") {
+        let path = format!("+lrts ofi +ofi {provider}");
+        let faults = "+fault refuse=5,delay=200,seed=1";
+        crate::travelling::pass(&format!("+n 2 {path} {faults} --devices-only +device software"));
+        crate::travelling::end_by_a_kill(&path);
+        crate::travelling::end_by_a_lost_device(&path);
     }
 }
 
@@ -25,8 +42,12 @@ fn buffers_travel_over_verbs() {
         std::env::var("CHARE_TEST_CABLE").map_or_else(|_| String::new(), |cable| format!("+verbs {cable}"));
     // A guest whose processor is emulated takes its time.
     let program = crate::travelling::on_devices().within(std::time::Duration::from_secs(600));
-    program.pass(&format!("+n 2 +lrts verbs {cable} +device software"));
-    program.pass(&format!("+n 3 +lrts verbs {cable} crowd --pinned 2097152"));
+    for way in ["+device software", "--staged"] {
+        program.pass(&format!("+n 2 +lrts verbs {cable} {way}"));
+    }
+    for way in ["", "--staged"] {
+        program.pass(&format!("+n 3 +lrts verbs {cable} crowd --pinned 2097152 {way}"));
+    }
 }
 
 #[cfg(feature = "mpi")]

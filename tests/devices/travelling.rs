@@ -57,30 +57,34 @@ fn programs_may_exit_while_buffers_are_on_their_way() {
 
 #[test]
 fn a_killed_node_ends_the_job() {
-    for path in ["", "+nocma", "+nolocal"] {
-        let mut command = Command::new(on_devices().path());
-        let options = format!("+n 2 +device software endless {path}");
-        let job = Running::start(command.args(options.split_whitespace()));
-        let process = job.wait_for("node 1's process", |line| {
-            line.strip_prefix("node 1 has process ").and_then(|process| process.parse().ok())
-        });
-        job.wait_for("a buffer", |line| (line == "a buffer came").then_some(()));
-        let process = Pid::from_raw(process).expect("a process has a number");
-        kill_process(process, Signal::KILL).expect("it runs");
-        let outcome = job.end_within(Duration::from_secs(10));
-        assert_ne!(outcome.code, Some(0), "`{path}`: {outcome:?}");
-        assert!(outcome.complaint().contains("node 1"), "`{path}`: {outcome:?}");
-    }
+    ["", "+nocma", "+nolocal"].into_iter().for_each(end_by_a_kill);
+}
+
+pub(crate) fn end_by_a_kill(path: &str) {
+    let mut command = Command::new(on_devices().path());
+    let options = format!("+n 2 +device software endless {path}");
+    let job = Running::start(command.args(options.split_whitespace()));
+    let process = job.wait_for("node 1's process", |line| {
+        line.strip_prefix("node 1 has process ").and_then(|process| process.parse().ok())
+    });
+    job.wait_for("a buffer", |line| (line == "a buffer came").then_some(()));
+    let process = Pid::from_raw(process).expect("a process has a number");
+    kill_process(process, Signal::KILL).expect("it runs");
+    let outcome = job.end_within(Duration::from_secs(10));
+    assert_ne!(outcome.code, Some(0), "`{path}`: {outcome:?}");
+    assert!(outcome.complaint().contains("node 1"), "`{path}`: {outcome:?}");
 }
 
 #[test]
 fn a_lost_device_ends_the_job_and_says_whose_buffer_it_had() {
-    for path in ["", "+nocma", "+nolocal"] {
-        let outcome = on_devices().run(&format!("+n 2 {path} endless --lose 200"));
-        assert_ne!(outcome.code, Some(0), "`{path}`: {outcome:?}");
-        let complaint = outcome.complaint();
-        // Who hands a buffer back is no entry.
-        let is_named = complaint.contains("Peer::") || complaint.contains("handing a device buffer back");
-        assert!(complaint.to_lowercase().contains("lost") && is_named, "`{path}`: {outcome:?}");
-    }
+    ["", "+nocma", "+nolocal"].into_iter().for_each(end_by_a_lost_device);
+}
+
+pub(crate) fn end_by_a_lost_device(path: &str) {
+    let outcome = on_devices().run(&format!("+n 2 {path} endless --lose 200"));
+    assert_ne!(outcome.code, Some(0), "`{path}`: {outcome:?}");
+    let complaint = outcome.complaint();
+    // Who hands a buffer back is no entry.
+    let is_named = complaint.contains("Peer::") || complaint.contains("handing a device buffer back");
+    assert!(complaint.to_lowercase().contains("lost") && is_named, "`{path}`: {outcome:?}");
 }

@@ -67,6 +67,13 @@ impl Case {
         })
     }
 
+    /// Whether both ends lie on devices.
+    pub(crate) fn is_between_devices(self) -> bool {
+        let lands_on_device =
+            matches!(self.parameter, Parameter::DeviceReceived | Parameter::DevicePosted(..));
+        self.is_on_device && lands_on_device
+    }
+
     /// The elements of the sender's buffer, and which of them are meant.
     pub(crate) fn source(self) -> (Vec<u32>, Vec<usize>) {
         let places = self.selection.places(self.len);

@@ -35,6 +35,12 @@ struct Options {
     /// Bytes of pinned memory of each device
     #[arg(long)]
     pinned: Option<u64>,
+    /// Networks cannot register the device's memory
+    #[arg(long)]
+    staged: bool,
+    /// Only arguments that go from a device to a device
+    #[arg(long)]
+    devices_only: bool,
     /// One of how many commands finds its device lost
     #[arg(long)]
     lose: Option<NonZeroU32>,
@@ -46,6 +52,7 @@ impl Options {
         let usual = Software::default();
         let special = Software {
             pinned_bytes: self.pinned.unwrap_or(usual.pinned_bytes),
+            is_registrable: !self.staged,
             faults: Faults { lose: self.lose, seed: 11, ..Faults::default() },
             ..usual.clone()
         };
@@ -67,8 +74,9 @@ async fn run(options: Options) -> bool {
     let last = chare::pes() - 1;
     let mut pairs = vec![(0, last), (last, 0), (last / 2, last)];
     pairs.dedup();
+    let chosen = || Case::all().filter(|case| !options.devices_only || case.is_between_devices());
     let cases: Vec<(u32, u32, Case)> =
-        pairs.into_iter().flat_map(|(from, to)| Case::all().map(move |case| (from, to, case))).collect();
+        pairs.into_iter().flat_map(|(from, to)| chosen().map(move |case| (from, to, case))).collect();
     let mut wrong = 0;
     for some in cases.chunks(AT_A_TIME) {
         let mut answers = Vec::new();
@@ -94,7 +102,8 @@ async fn run(options: Options) -> bool {
             }
         }
     }
-    let (members, to_many) = (many::members(), ToMany::all());
+    let to_many = if options.devices_only { Vec::new() } else { ToMany::all() };
+    let members = many::members();
     for what in &to_many {
         let said = what.check(members.clone(), PeId(last / 2)).await;
         if !said.is_empty() {

@@ -44,8 +44,8 @@ pub(crate) use descriptor::{
     lent_bytes,
 };
 pub(crate) use device::{
-    DeviceFilled, DeviceFrame, GivenMemory, LeavingDevice, MappedDevice, OutgoingDevice, PostedDevice,
-    RemoteDevice,
+    DeviceFilled, DeviceFrame, DeviceWay, GivenMemory, LeavingDevice, MappedDevice, OutgoingDevice,
+    PostedDevice, RemoteDevice,
 };
 pub use device::{
     DeviceLanding, DevicePosted, DeviceReceived, DeviceSourceHandle, DeviceTargetHandle, SendDeviceBuffer,

@@ -7,6 +7,7 @@
 //!    receiver or for kernels of the program that it has nothing to do with.
 
 mod choice;
+mod direct;
 pub(crate) mod lanes;
 pub(crate) mod legs;
 mod registered;
@@ -25,6 +26,7 @@ use crate::node::lending::tokens::Tokens;
 use chare_device::Cuda;
 use chare_device::{Choice, Device, DeviceError, Facts, Leg, Model, Priority, Software, Stream, Way};
 use chare_lrts::NodeId;
+use direct::Direct;
 use lanes::Streams;
 use legs::Legs;
 use sharing::Sharing;
@@ -95,6 +97,7 @@ pub(crate) struct Devices<N> {
     /// A stream for each PE, by rank.
     streams: Box<[Once<Stream>]>,
     pub(crate) sharing: Sharing,
+    pub(crate) direct: Direct,
     pub(crate) legs: Legs,
     /// Buffers that other nodes have been told of.
     pub(crate) lent: Tokens<(LeavingDevice, Sender)>,
@@ -116,6 +119,7 @@ impl<N> Devices<N> {
             held: OnceLock::new(),
             streams: (0..pes).map(|_| OnceLock::new()).collect(),
             sharing: Sharing::default(),
+            direct: Direct::default(),
             legs: Legs::default(),
             lent: Tokens::default(),
             asked: Tokens::default(),

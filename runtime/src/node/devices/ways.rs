@@ -14,6 +14,8 @@ pub(crate) struct Ways {
     pub(crate) stepped: Counter,
     /// Those of the former two that lay in memory of another process.
     pub(crate) mapped: Counter,
+    /// Read by the network alone, from device to device.
+    pub(crate) direct: Counter,
     /// Sent along with their calls, because they were short.
     pub(crate) short: Counter,
     /// Times that steps were launched, each time all that one PE had.
@@ -58,12 +60,12 @@ impl fmt::Display for Chunks {
 
 impl fmt::Display for Ways {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [handed, stepped, mapped, short, launches] =
-            [&self.handed, &self.stepped, &self.mapped, &self.short, &self.launches].map(Counter::read);
+        let counts = [&self.handed, &self.stepped, &self.mapped, &self.direct, &self.short, &self.launches];
+        let [handed, stepped, mapped, direct, short, launches] = counts.map(Counter::read);
         let (sent, taken) = (&self.out, &self.into);
         write!(
             out,
-            "handed over {handed}  stepped {stepped}  mapped {mapped}  short {short}  launches {launches}  chunks out {sent}  chunks in {taken}"
+            "handed over {handed}  stepped {stepped}  mapped {mapped}  direct {direct}  short {short}  launches {launches}  chunks out {sent}  chunks in {taken}"
         )
     }
 }

@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// What does not fit, in words.
 pub(crate) fn arrived(node: &Arc<Node>, source: NodeId, said: DeviceFrame) -> Result<(), String> {
     match said {
-        DeviceFrame::Ask { token, transfer, bytes, maps } => {
-            across::asked(node, (source, transfer), token, bytes, maps)?;
+        DeviceFrame::Ask { token, transfer, bytes, way } => {
+            across::asked(node, (source, transfer), token, bytes, way)?;
         }
         DeviceFrame::Given { transfer, given } => across::given(node, source, transfer, given)?,
         DeviceFrame::Done { token } => across::done(node, token)?,

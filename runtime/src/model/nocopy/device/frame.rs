@@ -3,14 +3,14 @@
 //! All of it is an allegation until the receiver has checked it.
 
 use crate::model::nocopy::{Descriptor, DeviceDescriptor, ToldLayout};
-use chare_lrts::Token;
+use chare_lrts::{RegionKey, Token};
 use serde::{Deserialize, Serialize};
 
 /// A message between the owner of a device buffer and who receives it.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum DeviceFrame {
-    /// To the owner: the first `bytes` of what the token names are wanted under this name, mapped if `maps` says so.
-    Ask { token: Token, transfer: Token, bytes: u64, maps: bool },
+    /// To the owner: the first `bytes` of what the token names are wanted under this name, in this way or in chunks.
+    Ask { token: Token, transfer: Token, bytes: u64, way: DeviceWay },
     /// To who asked: a part of what was asked for, or where it is.
     Given { transfer: Token, given: GivenMemory },
     /// To the owner: what the token names is no longer used.
@@ -33,6 +33,19 @@ pub(crate) enum GivenMemory {
         nocopy: Descriptor,
     },
     Mapped(MappedDevice),
+    /// All that is meant of the buffer, packed, as the network reads it.
+    Registered(RegionKey),
+}
+
+/// How a node wants memory of another one's device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum DeviceWay {
+    /// In chunks of memory of the host.
+    Chunks,
+    /// Where it is, to be mapped.
+    Mapped,
+    /// Where it is, to be read by the network.
+    Direct,
 }
 
 /// Memory of a device that another process of the host can map.

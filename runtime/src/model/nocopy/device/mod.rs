@@ -16,7 +16,7 @@ mod received;
 mod sending;
 
 pub(crate) use filled::DeviceFilled;
-pub(crate) use frame::{DeviceFrame, GivenMemory, MappedDevice};
+pub(crate) use frame::{DeviceFrame, DeviceWay, GivenMemory, MappedDevice};
 pub(crate) use handle::RemoteDevice;
 pub use handle::{DeviceSourceHandle, DeviceTargetHandle};
 pub use landing::DeviceLanding;

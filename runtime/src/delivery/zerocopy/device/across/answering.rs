@@ -1,11 +1,12 @@
 //! Answers of a device buffer's owner: gives who asks the buffer in chunks, or shows where it is.
 
+use super::direct;
 use super::outflow::{Outflow, Sink};
 use super::saying::send;
 use crate::delivery::zerocopy::device::continuing::continue_later;
 use crate::delivery::zerocopy::device::ending::lend;
 use crate::delivery::zerocopy::gathering::Failure;
-use crate::model::nocopy::{DeviceFrame, GivenMemory, LeavingDevice};
+use crate::model::nocopy::{DeviceFrame, DeviceWay, GivenMemory, LeavingDevice};
 use crate::node::Node;
 use crate::node::devices::Sender;
 use chare_lrts::{NodeId, Token};
@@ -32,7 +33,7 @@ pub(in crate::delivery::zerocopy::device) fn given(
 /// A token that is not out, in words.
 pub(in crate::delivery::zerocopy::device) fn done(node: &Arc<Node>, token: Token) -> Result<(), String> {
     let leaving = node.devices.lent.take_back(token);
-    drop(leaving.ok_or_else(|| not_out(token))?);
+    direct::end(node, token, leaving.ok_or_else(|| not_out(token))?);
     Ok(())
 }
 
@@ -49,13 +50,16 @@ pub(in crate::delivery::zerocopy::device) fn asked(
     to: (NodeId, Token),
     token: Token,
     bytes: u64,
-    maps: bool,
+    way: DeviceWay,
 ) -> Result<(), String> {
-    // Memory that was adopted goes in chunks: nobody here can export it.
-    let is_adopted = |(leaving, _): &(LeavingDevice, Sender)| leaving.buffer.arena().is_adopted();
-    let maps = maps && node.devices.lent.look(token, is_adopted) == Some(false);
-    let leaving =
-        if maps { node.devices.lent.look(token, Clone::clone) } else { node.devices.lent.take_back(token) };
+    // It was refused, if it is asked for once more.
+    direct::end(node, token, ());
+    let possible = |(leaving, _): &(LeavingDevice, Sender)| way_of(node, to.0, leaving, way);
+    let way = node.devices.lent.look(token, possible).ok_or_else(|| not_out(token))?;
+    let leaving = match way {
+        DeviceWay::Chunks => node.devices.lent.take_back(token),
+        DeviceWay::Mapped | DeviceWay::Direct => node.devices.lent.look(token, Clone::clone),
+    };
     let (leaving, sender) = leaving.ok_or_else(|| not_out(token))?;
     if bytes > leaving.bytes() as u64 {
         return Err(format!("{bytes} bytes of device buffer {token:#x}, which offers {}", leaving.bytes()));
@@ -63,14 +67,31 @@ pub(in crate::delivery::zerocopy::device) fn asked(
     if let Some(release) = &leaving.release {
         release.take(bytes);
     }
-    if maps {
-        show(node, to, (leaving, sender));
-    } else {
-        let LeavingDevice { buffer, layout, release } = leaving;
-        let to = Sink::Peer { peer: to.0, transfer: to.1, sender };
-        Outflow::begin(node, (lend(node, buffer, release), layout), bytes, to);
+    match way {
+        DeviceWay::Mapped => show(node, to, (leaving, sender)),
+        DeviceWay::Direct => direct::show(node, to, (token, leaving), move |node| {
+            if let Err(cause) = asked(node, to, token, bytes, DeviceWay::Chunks) {
+                Failure::Words(cause).end(node, format!("sending a device buffer of {sender} to {}", to.0));
+            }
+        }),
+        DeviceWay::Chunks => {
+            let LeavingDevice { buffer, layout, release } = leaving;
+            let to = Sink::Peer { peer: to.0, transfer: to.1, sender };
+            Outflow::begin(node, (lend(node, buffer, release), layout), bytes, to);
+        }
     }
     Ok(())
+}
+
+/// The way that a buffer goes which a peer wants in this one.
+fn way_of(node: &Node, peer: NodeId, leaving: &LeavingDevice, wanted: DeviceWay) -> DeviceWay {
+    let is_possible = match wanted {
+        DeviceWay::Chunks => true,
+        // Nobody here can export memory that was adopted.
+        DeviceWay::Mapped => !leaving.buffer.arena().is_adopted(),
+        DeviceWay::Direct => direct::serves(node, peer, leaving.buffer.device()),
+    };
+    if is_possible { wanted } else { DeviceWay::Chunks }
 }
 
 /// Tells who asked where a buffer is, when the streams before it are past it.

@@ -1,5 +1,6 @@
 //! Questions for a device buffer: asked of its owner, when it is known where the argument is to be, and what comes of them.
 
+use super::direct;
 use super::inflow::Inflow;
 use super::legs;
 use super::mapped;
@@ -8,7 +9,9 @@ use super::saying::send;
 use crate::delivery::zerocopy::device::ends::End;
 use crate::delivery::zerocopy::gathering::{Failure, Finish, Plan};
 use crate::delivery::zerocopy::remote_memory::{fetch, send_release};
-use crate::model::nocopy::{Arrived, Descriptor, DeviceDescriptor, DeviceFrame, Given, GivenMemory, Lender};
+use crate::model::nocopy::{
+    Arrived, Descriptor, DeviceDescriptor, DeviceFrame, DeviceWay, Given, GivenMemory, Lender,
+};
 use crate::node::Node;
 use crate::node::devices::Taker;
 use chare_lrts::{MemoryMut, NodeId, Token};
@@ -31,7 +34,14 @@ pub(super) fn ask(
         && node.network.copies(owner.node)
         && room.bytes() > 0
         && room.pulls(node, &[legs::between(node, owner.node)]);
-    Ok(Plan::Begin(Box::new(move |node, finish| Asking::begin(node, owner, room, maps, finish))))
+    let is_direct =
+        room.bytes() > 0 && room.device().is_some_and(|device| direct::serves(node, owner.node, device));
+    let way = match (maps, is_direct) {
+        (true, _) => DeviceWay::Mapped,
+        (false, true) => DeviceWay::Direct,
+        (false, false) => DeviceWay::Chunks,
+    };
+    Ok(Plan::Begin(Box::new(move |node, finish| Asking::begin(node, owner, room, way, finish))))
 }
 
 /// An argument that its owner was asked for.
@@ -43,7 +53,7 @@ struct Asking {
 
 impl Asking {
     /// Asks for what a room is to be filled with; `finish` takes it.
-    fn begin(node: &Arc<Node>, owner: Lender, room: Room, maps: bool, finish: Finish<Arrived>) {
+    fn begin(node: &Arc<Node>, owner: Lender, room: Room, way: DeviceWay, finish: Finish<Arrived>) {
         let wanted = room.bytes() as u64;
         // Written once, before the owner is asked.
         let name = Arc::new(OnceLock::<Token>::new());
@@ -60,7 +70,7 @@ impl Asking {
             drop(node.devices.asked.take_back(transfer));
         }
         name.set(transfer).expect("it is written here alone");
-        let said = DeviceFrame::Ask { token: owner.token, transfer, bytes: wanted, maps };
+        let said = DeviceFrame::Ask { token: owner.token, transfer, bytes: wanted, way };
         if let Err(cause) = send(node, owner.node, said) {
             inflow.fail(node, Failure::Words(cause));
         }
@@ -131,10 +141,23 @@ impl Taker<Node> for Asking {
                     Ok(Plan::Fetch(_)) => unreachable!("mapped memory is not fetched"),
                     // By chunks, then.
                     Err(mapped::NotTaken::Unmapped(room)) => {
-                        Self::begin(node, self.owner, room, false, finish);
+                        Self::begin(node, self.owner, room, DeviceWay::Chunks, finish);
                     }
                     Err(mapped::NotTaken::Failed(failure)) => finish(node, Err(failure)),
                 }
+                Ok(())
+            }
+            GivenMemory::Registered(key) => {
+                if key.node != source || self.inflow.device().is_none() {
+                    return Err(format!("{source} has registered what goes in another way"));
+                }
+                let Some((room, finish)) = self.inflow.take_room() else {
+                    return Err(format!("{source} has registered memory of a device that came already"));
+                };
+                let owner = self.owner;
+                direct::read(node, (owner, key), (room, finish), move |node, room, finish| {
+                    Self::begin(node, owner, room, DeviceWay::Chunks, finish);
+                });
                 Ok(())
             }
         }

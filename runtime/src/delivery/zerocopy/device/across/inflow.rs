@@ -51,6 +51,11 @@ impl Inflow {
         inflow
     }
 
+    /// The device of the room, if it is on one.
+    pub(super) fn device(&self) -> Option<&Device> {
+        self.device.as_ref()
+    }
+
     /// How long chunks should be: all of it where the room is not on a device.
     pub(super) fn chunk_bytes(&self) -> u64 {
         self.choice.map_or(u64::MAX, |choice| choice.chunk_bytes)

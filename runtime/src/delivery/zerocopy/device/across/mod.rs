@@ -4,8 +4,9 @@
 //! device -> outflow -> chunks in pinned memory -> [network] -> inflow -> device or host      another node, or another device of this one
 //! host   -> feed ----> chunks in pinned memory ------------> inflow -> device                host memory, wherever it came from
 //! device -> arena that both map ---------------------------> view, or one step               two processes of one host
+//! device -------------------------------------> [network] ------------> device               where the network registers memory of devices
 //! ```
-//! 1. LRTS knows no device. A chunk is pinned memory of the host, lent to the other node as a nocopy argument is, so all paths of the network
+//! 1. LRTS knows memory of devices only as what a network may register ([`direct`]). Where it does not, a chunk is pinned memory of the host, lent to the other node as a nocopy argument is, so all paths of the network
 //!    carry it.
 //! 2. The receiver asks when it knows where the argument is to be; the owner gives when the streams before the argument are past it.
 //! 3. Packing, the way to the host, the network, the way to the device, and unpacking of different chunks go on at the same time: what ends a
@@ -14,6 +15,7 @@
 
 mod answering;
 mod asking;
+mod direct;
 mod feed;
 mod inflow;
 mod legs;

@@ -150,6 +150,28 @@ impl Room {
         }
     }
 
+    /// Whether what comes goes where a layout says.
+    pub(super) fn has_layout(&self) -> bool {
+        self.layout.is_some()
+    }
+
+    /// Memory for the network to write, where the room is on a device: its own buffer, which is to be [put back](Self::put_target), or a
+    /// packed one if it has a layout.
+    ///
+    /// # Errors
+    /// What the device says; the room is as it was.
+    pub(super) fn take_target(&mut self) -> Result<DeviceBufferMut<u8>, DeviceError> {
+        let device = self.device().expect("networks write rooms on devices");
+        if self.has_layout() { DeviceBufferMut::new(device, self.bytes) } else { self.take_buffer() }
+    }
+
+    /// Takes such memory back.
+    pub(super) fn put_target(&mut self, target: DeviceBufferMut<u8>) {
+        if !self.has_layout() {
+            self.put_buffer(target);
+        }
+    }
+
     /// Puts the buffer back.
     pub(super) fn put_buffer(&mut self, buffer: DeviceBufferMut<u8>) {
         // The entry runs when the elements are there: no stream waits in its place.
