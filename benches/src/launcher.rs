@@ -1,4 +1,5 @@
-//! MPIs that benchmarks run beside: Debian's, and newer ones that `cargo xtask mpis` installs. The launcher of each starts a side twice.
+//! MPIs that benchmarks run beside: Debian's, and newer ones that `cargo xtask mpis` installs. The launcher of each starts a side twice,
+//! or as often as it is told.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -20,8 +21,7 @@ pub struct Mpi {
     arguments: &'static [&'static str],
 }
 
-const OPEN_MPI_ARGUMENTS: &[&str] = &["--allow-run-as-root", "--oversubscribe", "-n", "2"];
-const HYDRA_ARGUMENTS: &[&str] = &["-n", "2"];
+const OPEN_MPI_ARGUMENTS: &[&str] = &["--allow-run-as-root", "--oversubscribe"];
 
 /// All that are known.
 pub const MPIS: [Mpi; 5] = [
@@ -39,7 +39,7 @@ pub const MPIS: [Mpi; 5] = [
         folder: None,
         library: "libmpich.so.12",
         launcher: "mpiexec.hydra",
-        arguments: HYDRA_ARGUMENTS,
+        arguments: &[],
     },
     Mpi {
         name: "Open MPI 5",
@@ -55,7 +55,7 @@ pub const MPIS: [Mpi; 5] = [
         folder: Some("mpich"),
         library: "libmpi.so.12",
         launcher: "mpiexec.hydra",
-        arguments: HYDRA_ARGUMENTS,
+        arguments: &[],
     },
     Mpi {
         name: "Intel MPI",
@@ -63,7 +63,7 @@ pub const MPIS: [Mpi; 5] = [
         folder: Some("impi-rt"),
         library: "libmpi.so.12",
         launcher: "mpiexec.hydra",
-        arguments: HYDRA_ARGUMENTS,
+        arguments: &[],
     },
 ];
 
@@ -99,6 +99,14 @@ impl Mpi {
     /// # Errors
     /// The launcher cannot be started.
     pub fn launch(&self) -> io::Error {
+        self.launch_processes(2)
+    }
+
+    /// As [`launch`](Self::launch), so many times.
+    ///
+    /// # Errors
+    /// As of `launch`.
+    pub fn launch_processes(&self, processes: usize) -> io::Error {
         let program = match std::env::current_exe() {
             Ok(program) => program,
             Err(error) => return error,
@@ -106,6 +114,7 @@ impl Mpi {
         let mut launcher = Command::new(self.file("bin", self.launcher));
         launcher
             .args(self.arguments)
+            .args(["-n", &processes.to_string()])
             .arg(program)
             .args(std::env::args_os().skip(1))
             .stdin(Stdio::null())

@@ -1,71 +1,50 @@
-//! Collectives of buffers beside MPI's: broadcast, gather, all-to-all and transposition, between two processes.
+//! Collectives of buffers beside MPI's: broadcast, gather, all-to-all and transposition, between two processes and among four.
 //!
 //! Every operation has new contents, as OSU's benchmarks advise, because caches lie otherwise; they are written before the clock is
 //! started. The time is that at the first process until all have what they were to get, a barrier included on both sides. A view is read
 //! where the sender has it; all else is copied into memory of the receiver. Bytes are those of one process: of its buffer, its part, its
 //! slab of a matrix. The benchmark names an MPI that the machine lacks, and leaves it out.
+//!
+//! What lies in runs, with as much between them at either end, is beside the same that lies side by side, both ours.
 
 mod ours;
 mod raw;
+mod rows;
 
-use chare_benches::{Batches, Benchmark, Comparison, code_of, launcher};
+use chare_benches::launcher::{self, Mpi};
+use chare_benches::{Batches, Benchmark, Comparison, code_of};
 use std::process::ExitCode;
 
 /// Samples of one run of a side.
 const BATCHES: u32 = 12;
 
-/// The sides of one operation: how many make a batch, and of how many bytes.
-macro_rules! comparisons {
-    ($($what:literal $ours:literal $raw:literal: $(($bytes:literal $size:literal $operations:literal))*;)*) => {
-        &[$($(
-            comparison!($what $ours $raw $bytes $size $operations "Open MPI"),
-            comparison!($what $ours $raw $bytes $size $operations "MPICH"),
-        )*)*]
-    };
-}
-
-macro_rules! comparison {
-    ($what:literal $ours:literal $raw:literal $bytes:literal $size:literal $operations:literal $mpi:literal) => {
-        Comparison {
-            name: concat!($what, ", ", $size),
-            ours: &["side", "ours", $operations, $ours, $bytes, "+n", "2"],
-            against: $mpi,
-            peer: &["side", "raw", $operations, $raw, $bytes, $mpi],
-        }
-    };
-}
-
-const COMPARISONS: &[Comparison] = comparisons! {
-    "broadcast, view" "view" "broadcast": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
-    "broadcast, copies" "copies" "broadcast": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
-    "gather" "gather" "gather": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
-    "all-to-all" "exchange" "exchange": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
-    "transposition" "transposition" "transposition": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
-};
-
-/// Processes.
-const COUNT: usize = 2;
-
-/// Rows and columns of the matrix of doubles of which each process has a slab of so many bytes.
-fn side_of(bytes: usize) -> usize {
-    (bytes * COUNT / 8).isqrt()
+/// Rows and columns of the matrix of doubles of which each of so many processes has a slab of so many bytes.
+fn side_of(processes: usize, bytes: usize) -> usize {
+    (bytes * processes / 8).isqrt()
 }
 
 fn main() -> ExitCode {
-    Benchmark::new("What collectives of buffers take, beside MPI's", COMPARISONS)
-        .where_possible(|comparison| launcher::is_here(comparison.against))
+    Benchmark::new("What collectives of buffers take, beside MPI's", rows::COMPARISONS)
+        .where_possible(is_possible)
         .run(play)
+}
+
+/// Whether the other side is ours, or an MPI that is here.
+fn is_possible(comparison: &Comparison) -> bool {
+    Mpi::named(comparison.against).is_none_or(Mpi::is_here)
 }
 
 /// Measures as one side; `number` is how many operations make a batch.
 fn play(side: &str, number: u64, rest: &[String]) -> Option<ExitCode> {
-    let [what, bytes, ..] = rest else { return None };
+    let [what, bytes, rest @ ..] = rest else { return None };
     let batches = Batches { operations: number, count: BATCHES };
     let bytes = bytes.parse().ok()?;
-    match side {
-        "ours" => Some(ours::play(what, batches, bytes)),
-        "raw" if !launcher::is_launched() => Some(code_of(Err(launcher::launch(rest.get(2)?)))),
-        "raw" => Some(code_of(raw::play(what, batches, bytes))),
+    match (side, rest) {
+        ("ours", [run, ..]) => Some(ours::play(what, batches, bytes, run.parse().ok()?)),
+        ("raw", [mpi, processes]) if !launcher::is_launched() => {
+            Some(code_of(Err(Mpi::named(mpi)?.launch_processes(processes.parse().ok()?))))
+        }
+        ("raw", _) => Some(code_of(raw::play(what, batches, bytes))),
         _ => None,
     }
 }

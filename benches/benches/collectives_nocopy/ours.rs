@@ -1,17 +1,31 @@
 //! Our side: a member of a nodegroup in each process.
 
-use crate::{COUNT, side_of};
+use crate::side_of;
 use chare::prelude::*;
-use chare::{Exchange, Gather, Layout, Partition};
+use chare::{Exchange, Gather, Landing, Layout, Partition};
 use chare_benches::Batches;
+use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+
+/// How a broadcast reaches the members.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum Way {
+    /// All read it where it lies.
+    View,
+    /// All have a copy.
+    Copies,
+    /// All but the one that broadcasts have a copy.
+    Elsewhere,
+}
 
 struct Member {
     /// What this member has for others.
     source: Buffer<f64>,
     /// What it gets.
     landing: BufferMut<f64>,
+    /// Which elements of either, if not all.
+    runs: Option<Layout<f64>>,
     exchange: Exchange<f64>,
     dealt: Partition<f64>,
     placed: Partition<f64>,
@@ -19,25 +33,44 @@ struct Member {
 
 /// How a slab is dealt out, and where parts land in one: the matrix is transposed, or its columns are exchanged as they are.
 fn partitions(bytes: usize, is_transposed: bool) -> [Partition<f64>; 2] {
-    let width = side_of(bytes);
-    let height = width / COUNT;
+    let count = chare::nodes() as usize;
     if !is_transposed {
-        let blocks = Partition::rows([height, width], COUNT).expect("blocks");
-        return [blocks.clone(), blocks];
+        let parts = Partition::rows([count, bytes / 8 / count], count).expect("parts");
+        return [parts.clone(), parts];
     }
+    let width = side_of(count, bytes);
+    let height = width / count;
     let first = Layout::strided(&[height, height], &[1, width as isize]).expect("columns");
-    let columns = [0, 1].map(|slab| first.shifted(slab * height as i64).expect("columns"));
+    let slabs = 0..count as i64;
+    let columns: Vec<_> = slabs.map(|slab| first.shifted(slab * height as i64).expect("columns")).collect();
     let dealt = Partition::table(height * width, &columns).expect("columns share nothing");
-    [dealt, Partition::columns([height, width], COUNT).expect("blocks")]
+    [dealt, Partition::columns([height, width], count).expect("blocks")]
+}
+
+/// Every second run of so many bytes; all elements, if it is 0.
+fn runs(bytes: usize, run: usize) -> Option<Layout<f64>> {
+    let elements = run / 8;
+    (run > 0).then(|| {
+        Layout::vector((bytes / run) as u64, elements as u64, 2 * elements as i64).expect("runs that fit")
+    })
 }
 
 #[chare(nodegroup)]
 impl Member {
     #[entry]
-    fn new(bytes: usize, is_transposed: bool, exchange: Exchange<f64>) -> Self {
+    fn new(bytes: usize, run: usize, is_transposed: bool, exchange: Exchange<f64>) -> Self {
         let [dealt, placed] = partitions(bytes, is_transposed);
-        let zeroed = || BufferMut::zeroed(bytes / 8);
-        Self { source: zeroed().freeze(), landing: zeroed(), exchange, dealt, placed }
+        let runs = runs(bytes, run);
+        let zeroed = || BufferMut::zeroed(if runs.is_some() { bytes / 4 } else { bytes / 8 });
+        Self { source: zeroed().freeze(), landing: zeroed(), runs, exchange, dealt, placed }
+    }
+
+    fn sent(&self) -> SendBuffer<f64> {
+        let all = SendBuffer::from(self.source.clone());
+        match &self.runs {
+            Some(runs) => all.only(runs),
+            None => all,
+        }
     }
 
     /// Writes new contents.
@@ -52,12 +85,17 @@ impl Member {
 
     /// Broadcasts its own; `done` hears when all have it.
     #[entry]
-    fn broadcast(&mut self, is_view: bool, done: Callback<()>) {
+    fn broadcast(&mut self, way: Way, done: Callback<()>) {
         let all = self.this_collection();
-        if is_view {
-            all.see(self.source.clone(), done);
-        } else {
-            all.land(self.source.clone(), done);
+        match way {
+            Way::View => all.see(self.source.clone(), done),
+            Way::Copies => all.land(self.sent(), done),
+            Way::Elsewhere => {
+                let me = self.this_index();
+                let others = (0..chare::nodes()).map(NodeId).filter(|node| u64::from(node.0) != me);
+                others.for_each(|node| all.on(node).land(self.sent(), done));
+                self.contribute(barrier(), done);
+            }
         }
     }
 
@@ -75,12 +113,16 @@ impl Member {
     #[post(land)]
     fn post_land(&mut self, values: Post<f64>, _done: &Callback<()>) {
         let landing = std::mem::replace(&mut self.landing, Vec::new().into());
-        values.post(landing).expect("it is as long");
+        let posted = match &self.runs {
+            Some(runs) => values.post(Landing::at(runs, landing)),
+            None => values.post(landing),
+        };
+        posted.expect("it is as long");
     }
 
     #[entry]
     fn give(&mut self, all: Gather<f64>) {
-        all.put(self.this_index(), self.source.clone());
+        all.put(self.this_index(), self.sent());
     }
 
     #[entry]
@@ -98,12 +140,18 @@ impl Member {
     }
 }
 
-pub(crate) fn play(what: &str, batches: Batches, bytes: usize) -> ExitCode {
+pub(crate) fn play(what: &str, batches: Batches, bytes: usize, run: usize) -> ExitCode {
     let what = what.to_owned();
     chare::run(move |_| async move {
-        let exchange = Exchange::create(COUNT as u64);
-        let members = MemberProxy::create(bytes, what == "transposition", exchange);
-        let parts = Partition::rows([COUNT, bytes / 8], COUNT).expect("a part for each");
+        let count = chare::nodes() as usize;
+        let exchange = Exchange::create(count as u64);
+        let members = MemberProxy::create(bytes, run, what == "transposition", exchange);
+        let parts = match run {
+            0 => Partition::rows([count, bytes / 8], count),
+            // Runs of all members, in turn.
+            _ => Partition::columns([bytes / run, count * run / 8], count),
+        };
+        let parts = parts.expect("a part for each");
         let (mut whole, mut number) = (Some(BufferMut::zeroed(parts.elements())), 0.0);
         let batch = async |operations| {
             let mut elapsed = Duration::ZERO;
@@ -126,8 +174,9 @@ pub(crate) fn play(what: &str, batches: Batches, bytes: usize) -> ExitCode {
                 }
                 let (over, done) = chare::future();
                 match &*what {
-                    "view" => members.local().broadcast(true, done),
-                    "copies" => members.local().broadcast(false, done),
+                    "view" => members.local().broadcast(Way::View, done),
+                    "copies" => members.local().broadcast(Way::Copies, done),
+                    "elsewhere" => members.local().broadcast(Way::Elsewhere, done),
                     _ => members.exchange(done),
                 }
                 over.await;

@@ -1,7 +1,7 @@
 #![expect(unsafe_code, reason = "calls MPI as a C program would")]
-//! The side of an MPI: its own collectives, in two processes.
+//! The side of an MPI: its own collectives.
 
-use crate::{COUNT, side_of};
+use crate::side_of;
 use chare_benches::{Batches, processor, take_seat};
 use chare_lrts::mpi::start;
 use chare_mpi_sys::{Basic, Bounds, Committed, Communicator, Datatype, MpiError, Threads};
@@ -20,14 +20,15 @@ pub(crate) fn play(what: &str, batches: Batches, bytes: usize) -> io::Result<()>
 
 /// What goes to each process of a slab, and what comes from each: a transposed block and a block of columns, or so many bytes.
 fn datatypes(world: &Communicator, is_transposed: bool, bytes: usize) -> Result<[Committed; 2], MpiError> {
+    let processes = world.size() as usize;
     // SAFETY: the only thread initialised it, and ends it when all datatypes are gone.
     let double = unsafe { Datatype::of(world.library(), Basic::Double, 1) }?;
     if !is_transposed {
-        let part = || double.contiguous((bytes / 8 / COUNT) as c_int)?.commit();
+        let part = || double.contiguous((bytes / 8 / processes) as c_int)?.commit();
         return Ok([part()?, part()?]);
     }
-    let width = side_of(bytes) as c_int;
-    let height = width / COUNT as c_int;
+    let width = side_of(processes, bytes) as c_int;
+    let height = width / processes as c_int;
     let bounds = |doubles: c_int| Bounds { lower: 0, extent: doubles as isize * 8 };
     let column = double.vector(height, 1, width)?.resized(bounds(1))?;
     let columns = column.contiguous(height)?.resized(bounds(height))?;
@@ -37,7 +38,7 @@ fn datatypes(world: &Communicator, is_transposed: bool, bytes: usize) -> Result<
 
 fn measure(world: &Communicator, what: &str, batches: Batches, bytes: usize) -> Result<(), MpiError> {
     let [sent, received] = datatypes(world, what == "transposition", bytes)?;
-    let (mut source, mut target) = (vec![0_u8; bytes], vec![0_u8; bytes * COUNT]);
+    let (mut source, mut target) = (vec![0_u8; bytes], vec![0_u8; bytes * world.size() as usize]);
     let mut number = 0_u8;
     let mut operate = || -> Result<Duration, MpiError> {
         number = number.wrapping_add(1);

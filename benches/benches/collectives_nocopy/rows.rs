@@ -1,0 +1,71 @@
+//! Rows: which operations are measured, of how many bytes, beside what.
+
+use chare_benches::Comparison;
+
+/// A row: `ours` and `raw` are what either side calls the operation, of which `operations` make a batch.
+macro_rules! beside {
+    ($mpi:literal $processes:literal $what:literal $ours:literal $raw:literal $bytes:literal $size:literal $operations:literal) => {
+        Comparison {
+            name: concat!($what, ", ", $size),
+            ours: &["side", "ours", $operations, $ours, $bytes, "0", "+n", $processes],
+            against: $mpi,
+            peer: &["side", "raw", $operations, $raw, $bytes, $mpi, $processes],
+        }
+    };
+}
+
+/// A row of what lies in runs of so many bytes, beside the same side by side.
+macro_rules! in_runs {
+    ($what:literal $ours:literal $run:literal $bytes:literal $size:literal $operations:literal) => {
+        Comparison {
+            name: concat!($what, " in runs of ", $run, " B, ", $size),
+            ours: &["side", "ours", $operations, $ours, $bytes, $run, "+n", "2"],
+            against: "side by side",
+            peer: &["side", "ours", $operations, $ours, $bytes, "0", "+n", "2"],
+        }
+    };
+}
+
+/// The rows of some operations, each of some sizes: of two processes, of two whose elements lie in runs, and of four
+/// beside Open MPI, whose processes let others run while they wait: those of MPICH do not, and where processors are shared they would
+/// measure the kernel's time slices.
+macro_rules! comparisons {
+    (
+        two { $($what:literal $ours:literal $raw:literal: $(($bytes:literal $size:literal $operations:literal))*;)* }
+        runs { $($what_run:literal $ours_run:literal $run:literal: $(($bytes_run:literal $size_run:literal $operations_run:literal))*;)* }
+        four { $($what_of_four:literal $ours_of_four:literal $raw_of_four:literal: $(($bytes_of_four:literal $size_of_four:literal $operations_of_four:literal))*;)* }
+    ) => {
+        &[
+            $($(
+                beside!("Open MPI" "2" $what $ours $raw $bytes $size $operations),
+                beside!("MPICH" "2" $what $ours $raw $bytes $size $operations),
+            )*)*
+            $($(in_runs!($what_run $ours_run $run $bytes_run $size_run $operations_run),)*)*
+            $($(
+                beside!("Open MPI" "4" $what_of_four $ours_of_four $raw_of_four $bytes_of_four $size_of_four $operations_of_four),
+            )*)*
+        ]
+    };
+}
+
+pub(crate) const COMPARISONS: &[Comparison] = comparisons! {
+    two {
+    "broadcast, view" "view" "broadcast": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
+    "broadcast, copies" "copies" "broadcast": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
+    "broadcast, copies elsewhere" "elsewhere" "broadcast": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
+    "gather" "gather" "gather": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
+    "all-to-all" "exchange" "exchange": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
+    "transposition" "transposition" "transposition": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
+    }
+    runs {
+    "broadcast, copies" "copies" "256": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
+    "broadcast, copies" "copies" "1024": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
+    "gather" "gather" "256": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
+    "gather" "gather" "1024": ("65536" "64 KiB" "40")("1048576" "1 MiB" "10")("4194304" "4 MiB" "4");
+    }
+    four {
+    "4 processes: broadcast, copies" "copies" "broadcast": ("65536" "64 KiB" "20")("1048576" "1 MiB" "6");
+    "4 processes: gather" "gather" "gather": ("65536" "64 KiB" "20")("1048576" "1 MiB" "6");
+    "4 processes: all-to-all" "exchange" "exchange": ("65536" "64 KiB" "20")("1048576" "1 MiB" "6");
+    }
+};
