@@ -2,6 +2,8 @@
 
 mod counted;
 mod entries;
+#[cfg(feature = "cuda")]
+mod hardware;
 #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
 mod networks;
 mod travelling;

@@ -1,6 +1,7 @@
 //! Programs under test: a test runs them as a user would, within a bound.
 
 use crate::running::{Outcome, PATIENCE, Running};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -13,11 +14,15 @@ pub struct Program {
 }
 
 impl Program {
-    /// One of the examples: where Cargo puts them, beside the directory of the running test's own file.
+    /// One of the examples: where Cargo puts them, beside the directory of the running test's own file; or in that directory, where tests and
+    /// programs were gathered in one.
     ///
     /// # Panics
     /// If it is not built; the message says how to.
     pub fn example(name: &str) -> Self {
+        if let Some(path) = gathered(name.as_ref()) {
+            return Self { path, patience: PATIENCE };
+        }
         let own = std::env::current_exe().expect("this test has a file");
         let directory = own.parent().and_then(|dependencies| dependencies.parent()).expect("Cargo's layout");
         let path = directory.join("examples").join(name);
@@ -30,9 +35,12 @@ impl Program {
         Self { path, patience: PATIENCE }
     }
 
-    /// A binary of the test's own package: `env!("CARGO_BIN_EXE_name")`.
+    /// A binary of the test's own package: `env!("CARGO_BIN_EXE_name")`, or the one that was gathered with the test in one directory, on
+    /// whatever machine.
     pub fn binary(path: &str) -> Self {
-        Self { path: path.into(), patience: PATIENCE }
+        let path = PathBuf::from(path);
+        let path = path.file_name().and_then(gathered).unwrap_or(path);
+        Self { path, patience: PATIENCE }
     }
 
     /// Lets its runs take longer than those of tests do.
@@ -77,4 +85,10 @@ impl Program {
         assert_eq!(outcome.code, Some(0), "`{} {arguments}`: {outcome:?}", self.path.display());
         outcome.stdout
     }
+}
+
+/// A program in the directory of the running test's own file. Cargo puts none there under its mere name.
+fn gathered(name: &OsStr) -> Option<PathBuf> {
+    let path = std::env::current_exe().ok()?.with_file_name(name);
+    path.is_file().then_some(path)
 }
