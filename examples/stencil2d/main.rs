@@ -6,7 +6,8 @@
 //!
 //! ```text
 //! cargo run --release --example stencil2d -- +n 2 --device software --verify
-//! cargo run --release --features cuda --example stencil2d -- +n 2 --device cuda --size 8192 8192 --verify
+//! cargo run --release --features cuda --example stencil2d -- +n 2 --device cuda --size 2048 2048 --verify
+//! cargo run --release --example stencil2d -- +p 4 --device software --compare       beside an exchange by hand
 //! ```
 
 mod field;
@@ -19,10 +20,11 @@ use chare::devices::DeviceChoice;
 use chare::prelude::*;
 use chare_examples::start;
 use clap::Parser;
-use field::{Problem, Size};
+use field::{Problem, Size, Way};
 use std::process::ExitCode;
 use std::time::Instant;
 use tile::TileProxy;
+use tile::exchange::Exchange;
 
 /// Sweeps a field on devices with a stencil of nine points.
 #[derive(Parser, Clone, Debug)]
@@ -43,6 +45,9 @@ struct Options {
     /// Compare the field with what one loop computes
     #[arg(long)]
     verify: bool,
+    /// Before, exchange edges as often as the field is swept by nocopy arguments and by hand, and say what both take
+    #[arg(long)]
+    compare: bool,
 }
 
 impl Options {
@@ -60,8 +65,24 @@ impl Options {
     }
 }
 
-async fn run(problem: Problem) {
+/// Says what an exchange takes: the slowest tile's, on average; and how many bytes the first tile gets in one.
+async fn compare(problem: &Problem, tiles: &TileProxy) {
+    let (compared, done) = chare::future::<(u64, u64)>();
+    tiles.compare(problem.steps, done);
+    let (by_hand_ns, nocopy_ns) = compared.await;
+    let edges = Way::all().filter(|way| way.from((0, 0), problem.tiles).is_some());
+    let bytes: u64 = edges.map(|way| way.edge(problem.tile).raw().bytes()).sum();
+    for (exchange, time_ns) in Exchange::ALL.into_iter().zip([by_hand_ns, nocopy_ns]) {
+        let time_us = time_ns as f64 / 1e3;
+        println!("exchange {}: {time_us:.1} us, {bytes} bytes, {} lines", exchange.name(), exchange.lines());
+    }
+}
+
+async fn run(problem: Problem, compares: bool) {
     let tiles = TileProxy::create((problem.tiles[0], problem.tiles[1]), problem);
+    if compares {
+        compare(&problem, &tiles).await;
+    }
     let start = Instant::now();
     let (swept, done) = chare::future::<u64>();
     tiles.run(done);
@@ -94,5 +115,5 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    program.device(options.device).run(move |_arguments| run(problem))
+    program.device(options.device).run(move |_arguments| run(problem, options.compare))
 }

@@ -232,6 +232,15 @@ fn stencil2d_sweeps_fields_on_devices_as_one_loop_does() {
         let said = pass("stencil2d", &format!("--verify {shape}"));
         assert!(said.contains("the field is right"), "{shape}: {said}");
     }
+    for shape in ["+p 4", "+n 2 +p 2"] {
+        let said = pass("stencil2d", &format!("--verify --compare --steps 3 {shape}"));
+        let ways: Vec<&str> = said.lines().filter_map(|line| line.strip_prefix("exchange by ")).collect();
+        assert!(
+            matches!(ways[..], [by_hand, nocopy] if by_hand.starts_with("hand: ") && nocopy.starts_with("nocopy ")),
+            "{said}"
+        );
+        assert!(said.contains("the field is right"), "{shape}: {said}");
+    }
     let none = run("stencil2d", "--device none");
     assert_eq!(none.code, Some(1), "{none:?}");
     assert!(none.stderr.contains("no device: ") && none.stderr.contains("+device software"), "{none:?}");

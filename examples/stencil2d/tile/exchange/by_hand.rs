@@ -1,0 +1,37 @@
+//! Exchange by hand, as Stencil2D did before MV2-GPU-NC: each edge is copied to the host by a copy of two dimensions, sent from there, and
+//! copied to the neighbour's device.
+
+use super::Around;
+use crate::kernel::DeviceParts;
+use crate::tile::Tile;
+use chare::DeviceBufferMut;
+use chare::devices::Method;
+use chare::layout::Plan;
+use std::sync::Arc;
+
+pub(super) async fn exchange(around: Around<'_>, step: u32) -> DeviceParts {
+    let Around { tile, problem, neighbours, field, stream } = around;
+    let whole = field.clone().into_bytes();
+    let mut landed = Vec::new();
+    for (way, neighbour) in neighbours {
+        let plan = Arc::new(Plan::pack(way.edge(problem.tile).raw()).expect("an edge is a layout"));
+        let edge = whole.stage_by(Method::Rows, stream, &plan).expect("there is room for staging");
+        landed.push((way, neighbour, edge));
+    }
+    stream.passed().expect("the device is there").await.expect("the device is not lost");
+    for (way, neighbour, mut edge) in landed {
+        let bytes = edge.elements().expect("the device is not lost").expect("the stream is past it");
+        let points =
+            bytes.chunks_exact(8).map(|point| f64::from_ne_bytes(point.try_into().expect("8 bytes")));
+        tile.collection().at(*neighbour).halo_on_host(step, way.back(), points.collect());
+    }
+    let mut parts = DeviceParts::default();
+    for _ in neighbours {
+        let (_, from, points) = tile.when(Tile::halo_on_host).reference(step).await;
+        let mut edge = DeviceBufferMut::new(field.device(), points.len()).expect("the device has memory");
+        edge.write(stream, &points).expect("there is room for staging");
+        parts[from.place()] = Some(edge.freeze());
+    }
+    stream.passed().expect("the device is there").await.expect("the device is not lost");
+    parts
+}

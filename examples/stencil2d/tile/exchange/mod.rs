@@ -1,0 +1,59 @@
+//! Exchanges: how the edges of a tile get to its neighbours, and theirs to it: by nocopy arguments, or by hand, as before there were any.
+
+mod by_hand;
+mod nocopy;
+
+use crate::field::{Problem, Way};
+use crate::kernel::DeviceParts;
+use crate::tile::Tile;
+use chare::DeviceBuffer;
+use chare::devices::Stream;
+use chare::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// How edges are exchanged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) enum Exchange {
+    /// Device buffers are arguments.
+    Nocopy,
+    /// Each edge is copied to the host, sent, and copied to the neighbour's device.
+    ByHand,
+}
+
+/// What an exchange is about.
+pub(crate) struct Around<'a> {
+    pub(crate) tile: &'a This<Tile>,
+    pub(crate) problem: &'a Problem,
+    pub(crate) neighbours: &'a [(Way, (u32, u32))],
+    pub(crate) field: &'a DeviceBuffer<f64>,
+    pub(crate) stream: &'a Stream,
+}
+
+impl Exchange {
+    pub(crate) const ALL: [Self; 2] = [Self::ByHand, Self::Nocopy];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Nocopy => "by nocopy arguments",
+            Self::ByHand => "by hand",
+        }
+    }
+
+    /// Lines of the function that does it, without comments.
+    pub(crate) fn lines(self) -> usize {
+        let source = match self {
+            Self::Nocopy => include_str!("nocopy.rs"),
+            Self::ByHand => include_str!("by_hand.rs"),
+        };
+        let function = source.lines().skip_while(|line| !line.contains("async fn exchange"));
+        function.filter(|line| !line.trim().is_empty() && !line.trim().starts_with("//")).count()
+    }
+
+    /// The edges of all neighbours in a step.
+    pub(crate) async fn run(self, around: Around<'_>, step: u32) -> DeviceParts {
+        match self {
+            Self::Nocopy => nocopy::exchange(around, step).await,
+            Self::ByHand => by_hand::exchange(around, step).await,
+        }
+    }
+}
