@@ -14,6 +14,7 @@ mod pair;
 mod program;
 mod sample;
 mod seat;
+mod sectors;
 mod socket;
 mod spread;
 
@@ -23,5 +24,6 @@ pub use pair::{Deed, play_pair};
 pub use program::{Benchmark, code_of, run};
 pub use sample::{Batches, tell, tell_library};
 pub use seat::{processor, take_seat};
+pub use sectors::sectors_share;
 pub use socket::{Manner, echo, socket};
 pub use spread::Spread;

@@ -21,6 +21,12 @@ impl Spread {
         let at = |part: f64| sorted.get(((sorted.len() as f64 - 1.0) * part).round() as usize).copied();
         Some(Self { lower: at(0.25)?, median: at(0.5)?, upper: at(0.75)? })
     }
+
+    /// As of samples that are so many times as large.
+    pub fn times(self, factor: f64) -> Self {
+        let Self { lower, median, upper } = self;
+        Self { lower: lower * factor, median: median * factor, upper: upper * factor }
+    }
 }
 
 impl fmt::Display for Spread {

@@ -13,7 +13,8 @@ use std::{fs, io};
 const VERSION: &str = "12.4.127";
 
 /// What is compiled: the kernels of the library, and those of programs.
-const SOURCES: [&str; 2] = ["device/kernels/step.cu", "examples/stencil2d/sweep.cu"];
+const SOURCES: [&str; 3] =
+    ["device/kernels/step.cu", "examples/stencil2d/sweep.cu", "benches/benches/devices/product/product.cu"];
 
 /// What to do with what was compiled.
 #[derive(clap::Args)]

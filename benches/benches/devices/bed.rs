@@ -61,20 +61,6 @@ impl Bed {
         Ok(Self { kind, device, stream, quick, bell })
     }
 
-    /// Says what the device is, and how many there are.
-    pub(crate) fn describe(&self) -> Fallible {
-        let count = match self.kind {
-            Kind::Software => 1,
-            #[cfg(feature = "cuda")]
-            Kind::Cuda => Cuda::count()?,
-        };
-        let info = self.device.info();
-        println!("{count} of its kind; engines that copy: {}", info.copy_engines);
-        let spread = self.time(1, || Ok(()))?;
-        println!("a stream that has nothing to do rings after {spread} ns");
-        Ok(())
-    }
-
     /// How many bytes are selected, and in blocks of how many.
     pub(crate) fn shapes(&self) -> Vec<(u64, u64)> {
         let (lengths, blocks): (&[u64], &[u64]) = match self.quick {

@@ -98,4 +98,8 @@ impl<'a> Between<'a> {
     pub(crate) fn unpack(&self) -> Fallible {
         self.grid.unpack(self.bed, &self.packed.span(), &self.to)
     }
+    /// And copies from blocks to blocks.
+    pub(crate) fn step(&self) -> Fallible {
+        self.grid.step(self.bed, &self.from, &self.to)
+    }
 }

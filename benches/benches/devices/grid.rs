@@ -15,18 +15,21 @@ pub(crate) struct Grid {
     block: u64,
     pack: Arc<Plan>,
     unpack: Arc<Plan>,
+    step: Arc<Plan>,
 }
 
 impl Grid {
     pub(crate) fn new(bytes: u64, block: u64) -> Fallible<Self> {
         let layout = every_second(bytes, block)?;
-        let (pack, unpack) = (Arc::new(Plan::pack(&layout)?), Arc::new(Plan::unpack(&layout)?));
+        let [pack, unpack, step] =
+            [Plan::pack(&layout)?, Plan::unpack(&layout)?, Plan::new(&layout, &layout)?].map(Arc::new);
         Ok(Self {
             bytes,
             #[cfg(feature = "cuda")]
             block,
             pack,
             unpack,
+            step,
         })
     }
 
@@ -41,6 +44,11 @@ impl Grid {
         if !bed.stream.raw().is_null() {
             return self.copy(bed, (&from.span(), 2 * self.block), (to, self.block));
         }
+        self.pack_by_step(bed, from, to)
+    }
+
+    /// Has the stream pack them by one step, on any device.
+    pub(crate) fn pack_by_step(&self, bed: &Bed, from: &Block, to: &Span) -> Fallible {
         // SAFETY: nobody else uses either memory.
         Ok(unsafe { bed.stream.step(&self.pack, &from.span(), to) }?)
     }
@@ -53,6 +61,16 @@ impl Grid {
         }
         // SAFETY: nobody else uses either memory.
         Ok(unsafe { bed.stream.step(&self.unpack, from, &to.span()) }?)
+    }
+
+    /// Has the stream copy them to the same places of other memory of the device.
+    pub(crate) fn step(&self, bed: &Bed, from: &Block, to: &Block) -> Fallible {
+        #[cfg(feature = "cuda")]
+        if !bed.stream.raw().is_null() {
+            return self.copy(bed, (&from.span(), 2 * self.block), (&to.span(), 2 * self.block));
+        }
+        // SAFETY: nobody else uses either memory.
+        Ok(unsafe { bed.stream.step(&self.step, &from.span(), &to.span()) }?)
     }
 
     /// The driver's copy between blocks at these distances.
@@ -83,6 +101,15 @@ impl Grid {
         bed.stream.keep(from)?;
         Ok(bed.stream.keep(to)?)
     }
+}
+
+/// What the driver is, in thousands and tens: CUDA 12.4 is 12040.
+#[cfg(feature = "cuda")]
+pub(crate) fn driver_version() -> Fallible<i32> {
+    let mut version = 0;
+    // SAFETY: the driver writes one number.
+    unsafe { cudarc::driver::sys::cuDriverGetVersion(&raw mut version) }.result()?;
+    Ok(version)
 }
 
 /// Copies bytes that lie side by side within the device, or between it and pinned memory.

@@ -30,6 +30,9 @@ impl Table {
     pub(crate) fn new(bed: &Bed) -> Self {
         let info = bed.device.info();
         println!("{info}, {}", info.uuid);
+        println!(
+            "one device: nothing is said of NVLink, GPUDirect, transfers between devices, or an MPI that knows devices"
+        );
         let note = (bed.kind == Kind::Software).then_some(NO_DEVICE);
         if let Some(note) = note {
             println!("{note}");
