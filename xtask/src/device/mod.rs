@@ -4,7 +4,11 @@
 //! is not run again.
 
 mod chart;
+mod goals;
 mod pack;
+mod part;
+mod parts;
+mod rows;
 mod run;
 
 use crate::report::Report;
@@ -29,9 +33,14 @@ impl Device {
     }
 }
 
-/// The programs of the folder.
+/// The programs of the folder: the suite of devices, that of devices between nodes, the tests of devices in chares, the benchmark, and two
+/// examples.
 const CONFORMANCE: &str = "conformance";
+const BETWEEN_NODES: &str = "between_nodes";
+const IN_CHARES: &str = "in_chares";
 const DEVICES: &str = "devices";
+const STENCIL: &str = "stencil2d";
+const PING_PONG: &str = "pingpong";
 
 /// Where what was gathered lies: beside this program, if it was gathered, too.
 fn folder() -> PathBuf {

@@ -1,6 +1,6 @@
-//! Gathering: the programs that measure devices, built in release and stripped, with the kernels' PTX and this program, in one folder.
+//! Gathering: the programs that test and measure devices, built in release and stripped, with the kernels' PTX and this program, in one folder.
 
-use super::{CONFORMANCE, DEVICES};
+use super::{BETWEEN_NODES, CONFORMANCE, DEVICES, IN_CHARES, PING_PONG, STENCIL};
 use crate::report::Report;
 use crate::step::{Finished, Outcome, root, target_directory};
 use serde_json::Value;
@@ -13,10 +13,35 @@ use std::time::Instant;
 /// What may be carried to a machine that is lent.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// What is built, and the options that build it.
-const BUILT: [(&str, &str); 2] = [
-    (CONFORMANCE, "test --release --package chare-device --features cuda --test conformance"),
-    (DEVICES, "bench --package chare-benches --features cuda --bench devices"),
+/// What is built: the same packages with the same features each time, so that each library is built once.
+const PACKAGES: &str = "--release --package chare-device --package chare-tests --package chare-examples --package chare-benches \
+    --features chare-device/cuda,chare-tests/cuda,chare-examples/cuda,chare-benches/cuda \
+    --message-format json-render-diagnostics";
+
+/// Cargo's commands, and what they build of it. `test` would make tests of the examples.
+const BUILDS: [(&str, &str); 2] = [
+    ("test", "--no-run --test conformance --test devices --bench devices"),
+    ("build", "--example stencil2d --example pingpong"),
+];
+
+/// A program of the folder, and where it comes from.
+struct Gathered {
+    name: &'static str,
+    /// The folder of its package.
+    package: &'static str,
+    /// What it is there, and its name.
+    target: (&'static str, &'static str),
+}
+
+const GATHERED: [Gathered; 7] = [
+    Gathered { name: CONFORMANCE, package: "device", target: ("test", "conformance") },
+    Gathered { name: BETWEEN_NODES, package: "tests", target: ("test", "conformance") },
+    Gathered { name: IN_CHARES, package: "tests", target: ("test", "devices") },
+    // Tests look for these two by their names.
+    Gathered { name: "on_devices", package: "tests", target: ("bin", "on_devices") },
+    Gathered { name: STENCIL, package: "examples", target: ("example", "stencil2d") },
+    Gathered { name: PING_PONG, package: "examples", target: ("example", "pingpong") },
+    Gathered { name: DEVICES, package: "benches", target: ("bench", "devices") },
 ];
 
 pub(super) fn pack(report: &mut Report) {
@@ -36,10 +61,15 @@ fn mib(bytes: u64) -> f64 {
 /// Returns how many bytes it has gathered.
 fn gather(folder: &Path) -> Result<u64, String> {
     let named = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
-    fs::create_dir_all(folder).map_err(|error| named(folder, error))?;
+    let built = build()?;
+    // What an earlier one left is of other programs.
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(named(folder, error)),
+        _ => fs::create_dir_all(folder).map_err(|error| named(folder, error))?,
+    }
     let mut programs = vec![("xtask", std::env::current_exe().map_err(|error| error.to_string())?)];
-    for (name, options) in BUILT {
-        programs.push((name, build(name, options)?));
+    for gathered in &GATHERED {
+        programs.push((gathered.name, find(&built, gathered)?));
     }
     let mut bytes = 0;
     for (name, program) in &programs {
@@ -61,21 +91,38 @@ fn gather(folder: &Path) -> Result<u64, String> {
     Ok(bytes)
 }
 
-/// Builds a program, and returns where Cargo says it is.
-fn build(name: &str, options: &str) -> Result<PathBuf, String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-    let mut command = Command::new(cargo);
-    command.current_dir(root()).args(options.split(' '));
-    command.args(["--no-run", "--message-format", "json-render-diagnostics"]).stderr(Stdio::inherit());
-    let built = command.output().map_err(|error| format!("cargo: {error}"))?;
-    if !built.status.success() {
-        return Err(format!("`cargo {options}`: {}", built.status));
+/// Builds all programs, and returns what Cargo says of each artifact.
+fn build() -> Result<Vec<Value>, String> {
+    let mut built = Vec::new();
+    for (what, targets) in BUILDS {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+        let mut command = Command::new(cargo);
+        command.current_dir(root()).arg(what).args(PACKAGES.split_whitespace());
+        command.args(targets.split_whitespace()).stderr(Stdio::inherit());
+        let output = command.output().map_err(|error| format!("cargo: {error}"))?;
+        if !output.status.success() {
+            return Err(format!("`cargo {what} {PACKAGES} {targets}`: {}", output.status));
+        }
+        let said = String::from_utf8_lossy(&output.stdout);
+        built.extend(said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()));
     }
-    let said = String::from_utf8_lossy(&built.stdout);
-    let messages = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let ours = messages.filter(|message| message["target"]["name"] == name);
-    let mut programs = ours.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
-    programs.next_back().ok_or_else(|| format!("`cargo {options}` has built no `{name}`"))
+    Ok(built)
+}
+
+/// Where Cargo has put a program.
+fn find(
+    built: &[Value],
+    Gathered { name, package, target: (kind, target) }: &Gathered,
+) -> Result<PathBuf, String> {
+    let is_it = |message: &&Value| {
+        let manifest = message["manifest_path"].as_str().map(Path::new);
+        message["target"]["name"] == *target
+            && message["target"]["kind"][0] == *kind
+            && manifest.is_some_and(|manifest| manifest.ends_with(format!("{package}/Cargo.toml")))
+    };
+    let mut programs = built.iter().filter(is_it);
+    let found = programs.find_map(|message| message["executable"].as_str().map(PathBuf::from));
+    found.ok_or_else(|| format!("cargo has built no {kind} `{target}` of {package}, for {name}"))
 }
 
 fn strip(program: &Path) -> Result<(), String> {
@@ -83,5 +130,31 @@ fn strip(program: &Path) -> Result<(), String> {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`strip {}`: {status}", program.display())),
         Err(error) => Err(format!("strip: {error}: it is of the package binutils")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GATHERED, find};
+    use serde_json::json;
+    use std::path::Path;
+
+    #[test]
+    fn programs_of_one_name_are_told_apart_by_their_packages() {
+        let message = |package: &str, kind: &str, executable: &str| {
+            json!({
+                "manifest_path": format!("/there/{package}/Cargo.toml"), "executable": executable,
+                "target": { "name": "conformance", "kind": [kind] },
+            })
+        };
+        let built = [
+            message("device", "test", "/one"),
+            message("tests", "bin", "/no"),
+            message("tests", "test", "/two"),
+        ];
+        let [of_devices, of_nodes, chares, ..] = &GATHERED;
+        assert_eq!(find(&built, of_devices).as_deref(), Ok(Path::new("/one")));
+        assert_eq!(find(&built, of_nodes).as_deref(), Ok(Path::new("/two")));
+        assert!(find(&built, chares).is_err());
     }
 }

@@ -1,0 +1,58 @@
+//! Parts of a run in order of worth: what the machine is, whether devices do what they promise, and what they take.
+
+use super::part::{Keeps, Part};
+use super::{BETWEEN_NODES, CONFORMANCE, DEVICES, IN_CHARES, PING_PONG, STENCIL, rows};
+use std::path::Path;
+use std::process::Command;
+
+/// Parts of the benchmark that have figures.
+const MEASURED: [&str; 8] = ["pack", "unpack", "step", "pipeline", "halo", "overlap", "stage", "unstage"];
+
+/// How the processes of jobs lie, and what their parts are called.
+const PING_PONGS: [(&str, &str); 2] =
+    [("pingpong_one_process", "--path memcpy +p 2"), ("pingpong_two_processes", "+n 2")];
+const STENCILS: [(&str, &str); 2] = [("stencil_one_process", "+p 4"), ("stencil_two_processes", "+n 2 +p 2")];
+
+/// All parts, for a kind of device, of the programs in a folder; `quick` has few lengths and samples.
+pub(super) fn all(folder: &Path, kind: &str, quick: bool) -> Vec<Part> {
+    let program = |name: &str, arguments: &str| {
+        let mut command = Command::new(folder.join(name));
+        command.args(arguments.split_whitespace());
+        command
+    };
+    let words = |name, command| Part { name, command, keeps: Keeps::Words };
+    let brief = if quick { "--quick" } else { "" };
+    let mut parts = Vec::new();
+    if smi_is_here() {
+        let mut smi = Command::new("nvidia-smi");
+        smi.arg("-q");
+        parts.push(words("nvidia-smi", smi));
+    }
+    parts.push(words("probe", program(DEVICES, &format!("--device {kind} probe"))));
+    // Only those of this kind; those that start processes start this program.
+    parts.push(words(CONFORMANCE, program(CONFORMANCE, &format!("{kind}::"))));
+    parts.push(words(BETWEEN_NODES, program(BETWEEN_NODES, &format!("device::{kind}"))));
+    parts.push(words(IN_CHARES, program(IN_CHARES, "--show-output")));
+    let handover = program(DEVICES, &format!("--device {kind} {brief} handover"));
+    parts.push(Part { name: "handover", command: handover, keeps: Keeps::Figures });
+    // What all tiles, and all players, stage at first fits the pinned memory of one process.
+    for (name, layout) in STENCILS {
+        let size = if quick { "--size 256 256 --steps 10" } else { "--size 4096 1024 --steps 200" };
+        let command = program(STENCIL, &format!("{size} --compare --device {kind} {layout}"));
+        parts.push(Part { name, command, keeps: Keeps::Said(rows::of_stencil) });
+    }
+    for (name, layout) in PING_PONGS {
+        let sizes = if quick { "--min 32 --max 64KiB --iterations 20" } else { "--min 32 --max 8MiB" };
+        let command = program(PING_PONG, &format!("--memory device --csv {sizes} {layout} +device {kind}"));
+        parts.push(Part { name, command, keeps: Keeps::Said(rows::of_ping_pong) });
+    }
+    parts.extend(MEASURED.map(|name| {
+        let command = program(DEVICES, &format!("--device {kind} {brief} {name}"));
+        Part { name, command, keeps: Keeps::Figures }
+    }));
+    parts
+}
+
+fn smi_is_here() -> bool {
+    Command::new("nvidia-smi").arg("-L").output().is_ok_and(|listed| listed.status.success())
+}
