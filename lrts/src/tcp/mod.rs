@@ -1,5 +1,4 @@
-//! TCP: the backend between nodes of any hosts, with frames over one authenticated connection per pair of nodes. Never a get or put
-//! of its own.
+//! TCP: the backend between nodes of any hosts, with frames over one authenticated connection per pair. Never a get or put of its own.
 //!
 //! Start-up is in `mesh` and `handshake`. Afterwards:
 //!

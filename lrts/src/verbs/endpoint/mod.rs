@@ -158,6 +158,10 @@ impl Endpoint {
         self.links.get_mut(node.index()).and_then(Option::as_mut)
     }
 
+    fn pin(&self, address: *const u8, len: usize, access: Access) -> io::Result<Key> {
+        Key::pin(&self.queues, self.transport, &Place { address, len, device: None }, access)
+    }
+
     /// Buffers in one peer's slice of the receiving pool.
     fn slice(&self) -> usize {
         self.queues.limits().credits + RESERVE
@@ -246,7 +250,7 @@ impl crate::leased::endpoint::Endpoint for Endpoint {
     }
 
     fn register(&mut self, place: &Place, access: Access) -> Result<Registration, String> {
-        let key = self.pin_place(place, access);
+        let key = Key::pin(&self.queues, self.transport, place, access);
         let key = key.map_err(|error| format!("registering {} bytes: {error}", place.len))?;
         // SAFETY: just registered.
         let remote = unsafe { key.0.as_ref().rkey };
