@@ -249,7 +249,7 @@ fn land(node: &Arc<Node>, polling: Option<&Pe>, destination: Destination, call: 
 
 /// Takes a message that was too long for a frame: reads it in place or fetches it, then takes it like any other message.
 fn take_large(node: &Arc<Node>, source: NodeId, descriptor: Descriptor) -> Result<(), String> {
-    let Descriptor::Lent { key, layout: None, token } = descriptor else {
+    let Descriptor::Lent { key, layout: None, token, .. } = descriptor else {
         return Err("a large message that is not lent".to_owned());
     };
     if key.node != source {

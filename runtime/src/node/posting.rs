@@ -100,7 +100,8 @@ impl Node {
             Packed::Large(memory) => {
                 let lent = self.transfers.lend_message(self.network.regions(), memory);
                 let (key, token) = lent.map_err(Packed::Large)?;
-                let header = Header::Large { descriptor: Descriptor::Lent { key, layout: None, token } };
+                let descriptor = Descriptor::Lent { key, layout: None, token, is_awaited: false };
+                let header = Header::Large { descriptor };
                 frame::encode(&header, None).expect("a descriptor encodes")
             }
         };

@@ -2,7 +2,7 @@
 
 use super::gathering::{Fetch, Plan};
 use super::laid_out::{Source, room};
-use super::remote_memory::{landing, release_to, send_release, view};
+use super::remote_memory::{Loan, landing, release_to, send_release, view};
 use super::send::lend_or_copy;
 use crate::model::nocopy::{Arrived, Descriptor, Filled, Leaving, Lender, NocopyKind, PostedMemory};
 use crate::node::Node;
@@ -51,14 +51,14 @@ pub(super) fn plan(
             }
             Ok(Plan::Ready(arrived))
         }
-        Descriptor::Lent { key, layout, token } => {
-            let lender = Lender { node: key.node, token };
+        Descriptor::Lent { key, layout, token, is_awaited } => {
+            let loan = Loan { lender: Lender { node: key.node, token }, is_awaited };
             let is_laid_out = layout.is_some() || given.as_ref().is_some_and(|given| given.layout.is_some());
             if is_laid_out {
                 let layout = layout.map(|layout| Arc::clone(layout.told()));
-                return plan_laid_out(node, (key, layout), lender, kind, given);
+                return plan_laid_out(node, (key, layout), loan, kind, given);
             }
-            plan_whole(node, key, lender, kind, given)
+            plan_whole(node, key, loan, kind, given)
         }
         Descriptor::Device(_) => Err("a device buffer to be read as memory of the host".to_owned()),
     }
@@ -68,7 +68,7 @@ pub(super) fn plan(
 fn plan_whole(
     node: &Arc<Node>,
     key: RegionKey,
-    lender: Lender,
+    loan: Loan,
     kind: NocopyKind,
     given: Option<PostedMemory>,
 ) -> Result<Plan<Arrived>, String> {
@@ -76,7 +76,7 @@ fn plan_whole(
         Some(PostedMemory { memory, bytes, .. }) => (memory, bytes),
         None => {
             if let Some(memory) = view(node, &key)? {
-                let release = Some(release_to(node, lender, key.len));
+                let release = Some(release_to(node, loan.lender, key.len));
                 return Ok(Plan::Ready(Arrived::Received { memory, layout: None, release }));
             }
             let memory = landing(node, &key, None)?;
@@ -85,7 +85,7 @@ fn plan_whole(
     };
     let arrive = Box::new(move |node: &Arc<Node>, memory: MemoryMut| {
         node.outside.count_copy(bytes);
-        send_release(node, lender, bytes as u64);
+        loan.end(node, bytes as u64);
         Ok(if kind.is_posted() {
             Arrived::Posted(Filled { memory, layout: None, len: bytes }.into())
         } else {
@@ -99,7 +99,7 @@ fn plan_whole(
 fn plan_laid_out(
     node: &Arc<Node>,
     (key, layout): (RegionKey, Option<Arc<Raw>>),
-    lender: Lender,
+    loan: Loan,
     kind: NocopyKind,
     given: Option<PostedMemory>,
 ) -> Result<Plan<Arrived>, String> {
@@ -112,10 +112,10 @@ fn plan_laid_out(
     let taken = given.as_ref().map_or(offered, |given| given.bytes as u64);
     if let Some(memory) = view(node, &key)? {
         if kind == NocopyKind::Viewed {
-            let release = Some(release_to(node, lender, offered));
+            let release = Some(release_to(node, loan.lender, offered));
             return Ok(Plan::Ready(Arrived::Received { memory, layout, release }));
         }
-        return Source { memory, layout }.bring(node, given, move |node| send_release(node, lender, taken));
+        return Source { memory, layout }.bring(node, given, move |node| loan.end(node, taken));
     }
     let (offset, span, layout) = match layout {
         None => (0, taken, None),
@@ -127,7 +127,7 @@ fn plan_laid_out(
     let arrive = Box::new(move |node: &Arc<Node>, memory: MemoryMut| {
         node.outside.count_copy(memory.len());
         node.outside.sieved.add_shared(1);
-        send_release(node, lender, taken);
+        loan.end(node, taken);
         let memory = memory.freeze();
         match kind {
             NocopyKind::Viewed => Ok(Arrived::Received { memory, layout, release: None }),
@@ -161,7 +161,8 @@ mod tests {
                 (lie(byte.hvector(u64::MAX >> 1, 1, 0)), "memory"),
             ] {
                 for kind in [NocopyKind::Received, NocopyKind::Viewed] {
-                    let descriptor = Descriptor::Lent { key, layout: Some(layout.clone()), token };
+                    let descriptor =
+                        Descriptor::Lent { key, layout: Some(layout.clone()), token, is_awaited: false };
                     let refused = plan(&node, kind, descriptor, None).err().expect("it is a lie");
                     assert!(refused.contains(words), "{refused}");
                 }

@@ -106,12 +106,35 @@ pub(crate) fn sweep(node: &Node) {
 /// is over.
 pub(crate) fn release_to(node: &Arc<Node>, lender: Lender, offered: u64) -> Arc<Release> {
     let node = Arc::clone(node);
-    Release::new(offered, true, move |taken| {
-        let is_deferred = Pe::try_current(|pe| Arc::ptr_eq(&pe.node, &node) && defer(pe, lender, taken));
-        if is_deferred != Some(true) {
-            send_release(&node, lender, taken);
+    Release::new(offered, true, move |taken| release_after_step(&node, lender, taken))
+}
+
+/// Memory that was lent, as the receiver knows who is to hear of its end.
+#[derive(Clone, Copy)]
+pub(crate) struct Loan {
+    pub(crate) lender: Lender,
+    /// Whether somebody waits for the end.
+    pub(crate) is_awaited: bool,
+}
+
+impl Loan {
+    /// Tells the lender that its memory is free again, and how many bytes of the memory were taken: at once if somebody waits for that,
+    /// else behind the messages of the PE's step, of which the lender mostly waits for one.
+    pub(crate) fn end(self, node: &Arc<Node>, bytes: u64) {
+        if self.is_awaited {
+            send_release(node, self.lender, bytes);
+        } else {
+            release_after_step(node, self.lender, bytes);
         }
-    })
+    }
+}
+
+/// Sends a release when the step of the PE is over, or at once where none runs.
+fn release_after_step(node: &Arc<Node>, lender: Lender, bytes: u64) {
+    let is_deferred = Pe::try_current(|pe| Arc::ptr_eq(&pe.node, node) && defer(pe, lender, bytes));
+    if is_deferred != Some(true) {
+        send_release(node, lender, bytes);
+    }
 }
 
 /// Defers a release until the PE's step is over, and counts it as sent. Returns whether it was deferred: not when the job is over.
@@ -137,4 +160,27 @@ pub(crate) fn send_releases(pe: &Pe) {
 fn send_each_release(pe: &Pe) {
     std::iter::from_fn(|| pe.releases.pop())
         .for_each(|(lender, bytes)| post_release(&pe.node, lender, bytes));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::in_process::Job;
+    use crate::model::nocopy::Leaving;
+
+    #[test]
+    fn an_end_that_nobody_waits_for_is_told_when_the_step_is_over() {
+        let code = Job::in_process(1, 1).run(|| async {
+            let node = Pe::current(|pe| Arc::clone(&pe.node));
+            for is_awaited in [true, false] {
+                let leaving = Leaving::plain(MemoryMut::heap_zeroed(8).freeze(), None);
+                let lent = node.transfers.lend(node.network.regions(), leaving);
+                let (_, token) = lent.unwrap_or_else(|_| unreachable!("there is room"));
+                Loan { lender: Lender { node: node.id, token }, is_awaited }.end(&node, 8);
+                let waits = Pe::current(|pe| !pe.releases.is_empty());
+                assert_eq!(waits, !is_awaited);
+            }
+        });
+        assert_eq!(code.expect("the job runs"), 0);
+    }
 }

@@ -5,7 +5,7 @@ use super::{deregistration, laid_out};
 use crate::model::error::JobError;
 use crate::model::nocopy::{
     Descriptor, EagerBytes, HandBack, Leaving, Lender, LentLayout, NocopyKind, OutgoingMemory, Registration,
-    Release, is_answered,
+    Release, awaited, is_answered,
 };
 use crate::node::Node;
 use crate::node::lending::known_layouts::Way;
@@ -153,8 +153,9 @@ pub(crate) fn lend_or_copy(node: &Node, leaving: Leaving, layout: Option<LentLay
             lender: None,
         };
     }
+    let is_awaited = awaited(leaving.release.as_ref()).is_some();
     match node.transfers.lend(node.network.regions(), leaving) {
-        Ok((key, token)) => Descriptor::Lent { key, layout, token },
+        Ok((key, token)) => Descriptor::Lent { key, layout, token, is_awaited },
         Err(leaving) => {
             if node.transfers.is_first_copy() {
                 node.network.warn(

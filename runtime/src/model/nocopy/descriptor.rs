@@ -18,8 +18,8 @@ pub(crate) enum Descriptor {
     /// The bytes themselves.
     Inline { bytes: EagerBytes, lender: Option<Lender> },
     /// The region from which to fetch the bytes, the selection of the region that is meant if not all of it, and the token with which to
-    /// answer afterwards.
-    Lent { key: RegionKey, layout: Option<LentLayout>, token: Token },
+    /// answer afterwards; and whether somebody waits for the answer, which must not wait then for what it could come with.
+    Lent { key: RegionKey, layout: Option<LentLayout>, token: Token, is_awaited: bool },
     /// A buffer of a device of its owner.
     Device(DeviceDescriptor),
 }

@@ -65,7 +65,7 @@ pub use parts::{NotJoined, NotSplit, Part, PartLayout, PartMut, Rest, SendPart, 
 pub use posts::{MatchError, NotPosted, Post, PostError, PostRefusal, Posts};
 pub(crate) use posts::{PostSink, PostSlot, fits};
 pub use registration::Registration;
-pub(crate) use release::{HandBack, Release, is_answered};
+pub(crate) use release::{HandBack, Release, awaited, is_answered};
 pub use selection::BufferSelection;
 pub use several::{Several, SeveralMut};
 pub use view::ReceivedView;

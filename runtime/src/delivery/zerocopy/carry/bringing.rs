@@ -61,7 +61,7 @@ fn plan(
             let carried = Carried::in_memory(kind, copied, Registration::None, release);
             return Ok(Plan::Ready(carried.of_parts(parts)));
         }
-        Descriptor::Lent { key, layout: None, token } => (key, token),
+        Descriptor::Lent { key, layout: None, token, .. } => (key, token),
         Descriptor::Lent { key, .. } => {
             let cause =
                 format!("{} sends many a buffer by a layout, which goes to one receiver only", key.node);

@@ -4,7 +4,8 @@ use crate::delivery::zerocopy::device;
 use crate::delivery::zerocopy::send::{inline, is_eager, lend_or_copy};
 use crate::model::dealing::Parts;
 use crate::model::nocopy::{
-    Descriptor, EagerBytes, Leaving, LeavingDevice, Local, NocopyKind, Registration, Release, is_answered,
+    Descriptor, EagerBytes, Leaving, LeavingDevice, Local, NocopyKind, Registration, Release, awaited,
+    is_answered,
 };
 use crate::node::Node;
 use chare_device::DeviceBuffer;
@@ -135,7 +136,9 @@ impl Carried {
         }
         match whose {
             Whose::Mapped(key) if node.network.maps(child) => {
-                Descriptor::Lent { key: *key, layout: None, token: node.transfers.relay(release) }
+                let is_awaited = awaited(release.as_ref()).is_some();
+                let token = node.transfers.relay(release);
+                Descriptor::Lent { key: *key, layout: None, token, is_awaited }
             }
             _ => lend_or_copy(node, Leaving::plain(memory.clone(), release), None),
         }

@@ -108,7 +108,7 @@ impl Asking {
                 inflow.make_room(node, len, Box::new(fill));
                 Ok(())
             }
-            Descriptor::Lent { key, layout: None, token } if key.node == source => {
+            Descriptor::Lent { key, layout: None, token, .. } if key.node == source => {
                 let lender = Lender { node: source, token };
                 let what = move || format!("fetching a chunk of a device buffer of {source}");
                 let fill = move |node: &Arc<Node>, into: MemoryMut| {
