@@ -4,13 +4,24 @@ use crate::base::recent::Recent;
 use chare_layout::{LayoutError, Plan, Raw};
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::thread::LocalKey;
 
-/// Most indices on both sides of a plan that is kept for the next time: a plan keeps the lists of its layouts.
-const PLANNED_INDICES: u64 = 64;
+/// Most indices on both sides of a plan that is found by what its layouts are.
+const COMPARED_INDICES: u64 = 64;
+
+/// Most indices on both sides of a plan that is kept for the next time: a plan keeps the lists of its layouts, so that a thread keeps a
+/// megabyte at most.
+const PLANNED_INDICES: u64 = 4096;
+
+/// Plans of pairs of layouts.
+type Plans = RefCell<Recent<[Arc<Raw>; 2], Arc<Plan>>>;
 
 thread_local! {
     /// Plans that this thread made last.
-    static PLANS: RefCell<Recent<[Arc<Raw>; 2], Arc<Plan>>> = const { RefCell::new(Recent::new()) };
+    static PLANS: Plans = const { RefCell::new(Recent::new()) };
+
+    /// Those of long lists, which are found by their addresses, since two may differ in the last index only.
+    static PLANS_OF_LISTS: Plans = const { RefCell::new(Recent::new()) };
 
     /// Layouts of one piece of memory, by its bytes, so that the pairs of `PLANS` are found by their addresses.
     static WHOLE: RefCell<Recent<u64, Arc<Raw>>> = const { RefCell::new(Recent::new()) };
@@ -31,13 +42,26 @@ pub(super) fn whole(bytes: u64) -> Result<Arc<Raw>, LayoutError> {
     })
 }
 
-/// The plan from layout to layout, as far as the shorter of the two goes; where lists are short or none, the one that was made before.
+/// The plan from layout to layout, as far as the shorter of the two goes; where lists are not very long, the one that was made before.
 pub(super) fn planned(from: &Arc<Raw>, to: &Arc<Raw>) -> Result<Arc<Plan>, LayoutError> {
-    if from.index_count() + to.index_count() > PLANNED_INDICES {
-        return Plan::beginning(from, to).map(Arc::new);
+    // What nobody else holds does not come again: lists of several buffers are joined anew each time.
+    let may_come_again = || Arc::strong_count(from) > 1 && Arc::strong_count(to) > 1;
+    match from.index_count() + to.index_count() {
+        ..=COMPARED_INDICES => planned_once(&PLANS, Arc::eq, (from, to)),
+        ..=PLANNED_INDICES if may_come_again() => planned_once(&PLANS_OF_LISTS, Arc::ptr_eq, (from, to)),
+        _ => Plan::beginning(from, to).map(Arc::new),
     }
-    PLANS.with_borrow_mut(|plans| {
-        if let Some(known) = plans.find(|[known_from, known_to]| known_from == from && known_to == to) {
+}
+
+/// The plan of a pair, kept among these for the next time that both are the same.
+fn planned_once(
+    plans: &'static LocalKey<Plans>,
+    are_same: impl Fn(&Arc<Raw>, &Arc<Raw>) -> bool,
+    (from, to): (&Arc<Raw>, &Arc<Raw>),
+) -> Result<Arc<Plan>, LayoutError> {
+    plans.with_borrow_mut(|plans| {
+        let known = plans.find(|[known_from, known_to]| are_same(known_from, from) && are_same(known_to, to));
+        if let Some(known) = known {
             return Ok(known);
         }
         let plan = Arc::new(Plan::beginning(from, to)?);
@@ -56,16 +80,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_layouts_are_planned_once_for_a_pair_and_long_lists_each_time() {
+    fn layouts_are_planned_once_for_a_pair_and_very_long_lists_each_time() {
         let double = Raw::bytes_of(8).expect("bytes");
         let every = |stride| Arc::new(double.vector(10, 1, stride).expect("it fits"));
-        let squares: Vec<i64> = (0..100).map(|place| place * place).collect();
-        let list = Arc::new(double.indexed_block(1, &squares).expect("it fits"));
+        let list = |len: i64| {
+            let squares: Vec<i64> = (0..len).map(|place| place * place).collect();
+            Arc::new(double.indexed_block(1, &squares).expect("it fits"))
+        };
         let planned = |from: &Arc<Raw>, to: &Arc<Raw>| planned(from, to).expect("a plan");
         let there = planned(&every(2), &every(3));
         let back = planned(&every(3), &every(2));
         assert!(Arc::ptr_eq(&there, &planned(&every(2), &every(3))), "equal layouts are the same pair");
         assert!(!Arc::ptr_eq(&there, &back));
-        assert!(!Arc::ptr_eq(&planned(&list, &list), &planned(&list, &list)));
+        let (long, longest) = (list(100), list(2049));
+        let _holders = (Arc::clone(&long), Arc::clone(&longest));
+        assert!(Arc::ptr_eq(&planned(&long, &long), &planned(&long, &long)));
+        assert!(
+            !Arc::ptr_eq(&planned(&long, &long), &planned(&list(100), &list(100))),
+            "long ones are not compared"
+        );
+        assert!(!Arc::ptr_eq(&planned(&longest, &longest), &planned(&longest, &longest)));
     }
 }
