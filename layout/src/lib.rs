@@ -47,7 +47,7 @@ pub use make::layout::Layout;
 pub use make::partition::{Partition, RawPartition};
 pub use plan::Plan;
 pub use plan::copies::Copies;
-pub use plan::cost::{Rates, lines};
+pub use plan::cost::{Method, Rates, lines};
 pub use plan::nest::Pair;
 pub use plan::pieces::Pieces;
 pub use value::error::LayoutError;

@@ -4,9 +4,11 @@
 //! once: a target selects no byte twice.
 
 use crate::plan::nest::{Pair, Pairs};
+use crate::plan::pieces::Pieces;
 use crate::plan::{Listed, Places, Plan, Step, beside};
 use crate::value::op::{Body, List, Op, lengths_from};
 use crate::value::runs::Runs;
+use std::ops::Range;
 
 /// `block` bytes at each step of the loops, outermost first; see [`Plan::for_each_copy`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +45,56 @@ impl Plan {
     /// Cost: one call for each nest, and for each piece of a list.
     pub fn for_each_copy(&self, copy: &mut dyn FnMut(Copies<'_>)) {
         Visit { loops: Pairs::new(), copy }.steps(&self.steps, (0, 0));
+    }
+}
+
+impl Pieces {
+    /// Calls `copy` with all copies of one piece, as [`Plan::for_each_copy`] does of a plan.
+    ///
+    /// # Panics
+    /// If there is no such piece.
+    pub fn for_each_copy(&self, piece: usize, copy: &mut dyn FnMut(Copies<'_>)) {
+        Visit { loops: Pairs::new(), copy }.steps(&self.pieces[piece].steps, (0, 0));
+    }
+
+    /// The places of the source's buffer from the first byte that a piece reads to the last.
+    ///
+    /// ```
+    /// use chare_layout::{Layout, Plan};
+    /// # fn main() -> Result<(), chare_layout::LayoutError> {
+    /// let every_other = Plan::pack(Layout::<u32>::vector(10, 1, 2)?.raw())?;
+    /// let pieces = every_other.pieces(20);
+    /// assert_eq!((pieces.len(), pieces.source_span(0), pieces.source_span(1)), (2, 0..36, 40..76));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// If there is no such piece.
+    pub fn source_span(&self, piece: usize) -> Range<i64> {
+        let (mut first, mut end) = (i64::MAX, i64::MIN);
+        self.for_each_copy(piece, &mut |copies| {
+            let reach = |pair: &Pair| pair.source * (pair.count as i64 - 1);
+            let below: i64 = copies.loops.iter().map(|pair| reach(pair).min(0)).sum();
+            let above: i64 = copies.loops.iter().map(|pair| reach(pair).max(0)).sum();
+            first = first.min(copies.source + below);
+            end = end.max(copies.source + above + copies.block as i64);
+        });
+        if first < end { first..end } else { 0..0 }
+    }
+}
+
+impl Copies<'_> {
+    /// Calls `block` with the places of each block in the source's and in the target's buffer.
+    pub fn for_each_block(&self, block: &mut dyn FnMut(i64, i64)) {
+        each_block((self.source, self.target), self.loops, block);
+    }
+}
+
+fn each_block((source, target): Places, loops: &[Pair], block: &mut dyn FnMut(i64, i64)) {
+    let Some((outer, rest)) = loops.split_first() else { return block(source, target) };
+    for step in 0..outer.count as i64 {
+        each_block((source + step * outer.source, target + step * outer.target), rest, block);
     }
 }
 

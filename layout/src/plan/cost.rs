@@ -18,6 +18,19 @@ enum Side {
     Target,
 }
 
+/// A way in which what a layout selects of another process's memory comes to where it is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// A pass from layout to layout by the receiver, over memory that it maps.
+    Step,
+    /// The owner packs, the receiver unpacks.
+    Stream,
+    /// The receiver reads all that lies around the runs, then copies the runs from there.
+    Sieve,
+    /// The receiver reads the runs alone, by a vector for each.
+    Vectors,
+}
+
 /// What things cost on one machine, in nanoseconds; tables by where the data lies: in the second cache, in the last, beyond.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rates {
@@ -101,8 +114,13 @@ fn lines_of_op(op: &Op, aligned: f64) -> f64 {
 }
 
 impl Rates {
+    /// Where so many bytes lie: an index of the tables.
+    fn class(&self, bytes: u64) -> usize {
+        self.cache_bytes.iter().filter(|held| bytes > **held).count()
+    }
+
     fn lines_ns(&self, layout: &Raw, side: Side) -> f64 {
-        let class = self.cache_bytes.iter().filter(|held| layout.span() > **held).count();
+        let class = self.class(layout.span());
         let table = match side {
             Side::Source => &self.read_line_ns,
             Side::Target => &self.write_line_ns,
@@ -120,14 +138,15 @@ impl Rates {
         self.setup_ns + runs + self.lines_ns(source, Side::Source) + self.lines_ns(target, Side::Target)
     }
 
-    /// The owner packs while the reader unpacks: the slower of the two, each with the stream as its other side.
+    /// The owner packs, then the reader unpacks, each with the stream as its other side, which goes from processor to processor by the
+    /// last cache. Neither begins before the other has ended.
     pub fn stream_ns(&self, source: &Raw, target: &Raw) -> f64 {
-        let stream = source.bytes() as f64 / LINE;
+        let (stream, class) = (source.bytes() as f64 / LINE, self.class(source.bytes()).max(1));
         let pack =
-            self.runs_ns(source) + self.lines_ns(source, Side::Source) + stream * self.write_line_ns[0];
+            self.runs_ns(source) + self.lines_ns(source, Side::Source) + stream * self.write_line_ns[class];
         let unpack =
-            self.runs_ns(target) + self.lines_ns(target, Side::Target) + stream * self.read_line_ns[0];
-        2.0 * self.setup_ns + pack.max(unpack)
+            self.runs_ns(target) + self.lines_ns(target, Side::Target) + stream * self.read_line_ns[class];
+        2.0 * self.setup_ns + pack + unpack
     }
 
     /// One wide read of the whole span, then a local step out of the cache.
@@ -135,6 +154,44 @@ impl Rates {
         let wide = self.vector_ns + source.span() as f64 * self.vector_byte_ns;
         let local = lines(source) * self.read_line_ns[0] + self.lines_ns(target, Side::Target);
         2.0 * self.setup_ns + wide + local + self.runs_ns(source).max(self.runs_ns(target))
+    }
+
+    /// What a method takes from `source` to `target`, in nanoseconds.
+    pub fn method_ns(&self, method: Method, source: &Raw, target: &Raw) -> f64 {
+        match method {
+            Method::Step => self.step_ns(source, target),
+            Method::Stream => self.stream_ns(source, target),
+            Method::Sieve => self.sieve_ns(source, target),
+            Method::Vectors => self.vectors_ns(source, target),
+        }
+    }
+
+    /// The quicker one of two methods; the first one if they take the same.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), chare_layout::LayoutError> {
+    /// use chare_layout::{Method, Rates, Raw};
+    /// let rates = Rates {
+    ///     cache_bytes: [1 << 20, 32 << 20],
+    ///     read_line_ns: [1.0, 1.5, 4.0],
+    ///     write_line_ns: [1.0, 2.5, 6.0],
+    ///     run_ns: 1.0,
+    ///     setup_ns: 500.0,
+    ///     vector_ns: 200.0,
+    ///     vector_byte_ns: 0.08,
+    /// };
+    /// let quicker = |block: u64, every: i64| -> Result<Method, chare_layout::LayoutError> {
+    ///     let source = Raw::bytes_of(block)?.vector((1 << 20) / block, 1, every)?;
+    ///     Ok(rates.quicker([Method::Sieve, Method::Vectors], &source, &Raw::bytes_of(1 << 20)?))
+    /// };
+    /// assert_eq!(quicker(64, 4)?, Method::Sieve);
+    /// assert_eq!(quicker(4096, 2)?, Method::Vectors);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn quicker(&self, [first, second]: [Method; 2], source: &Raw, target: &Raw) -> Method {
+        let ns = |method| self.method_ns(method, source, target);
+        if ns(second) < ns(first) { second } else { first }
     }
 
     /// A vector for each run of the finer side.

@@ -2,10 +2,11 @@
 //! Copies of claimed ranges by the kernel.
 
 use super::sys::{self, Direction, PIECE_BYTES_MAX, Remote};
+use super::vectors::transfer_each;
 use crate::error::TransferError;
 use crate::host::PeerClaim;
 use crate::lrts::{Get, Put};
-use crate::region::ForeignRange;
+use crate::region::{ForeignRange, Vector};
 use rustix::io::Errno;
 
 /// Fills a get's memory.
@@ -82,6 +83,21 @@ impl ForeignRange for KernelRange {
         let (remote, from) = (self.at(at)?, from.cast_mut());
         // SAFETY: the caller's promise: `from` is only read in this direction, and the part of the range is the caller's alone.
         let copied = unsafe { sys::transfer(Direction::Write, remote, from, len, PIECE_BYTES_MAX) };
+        copied.map_err(|error| failure(&self.claim, error))
+    }
+
+    unsafe fn read_each(&self, vectors: &[Vector]) -> Result<(), TransferError> {
+        self.check()?;
+        // SAFETY: as for `read`, of each vector.
+        let copied = unsafe { transfer_each(Direction::Read, self.remote, vectors) };
+        copied.map_err(|error| failure(&self.claim, error))?;
+        self.check()
+    }
+
+    unsafe fn write_each(&self, vectors: &[Vector]) -> Result<(), TransferError> {
+        self.check()?;
+        // SAFETY: as for `write`, of each vector.
+        let copied = unsafe { transfer_each(Direction::Write, self.remote, vectors) };
         copied.map_err(|error| failure(&self.claim, error))
     }
 }

@@ -11,8 +11,10 @@
 mod copy;
 mod permission;
 mod sys;
+mod vectors;
 
 pub use permission::{Permit, permit};
+pub use vectors::{VectorCosts, vector_costs};
 
 use crate::bootstrap::Bootstrap;
 use crate::capabilities::Capabilities;

@@ -78,7 +78,7 @@ unsafe fn move_piece(
     usize::try_from(moved).map_err(|_| last_error())
 }
 
-fn last_error() -> Errno {
+pub(super) fn last_error() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 

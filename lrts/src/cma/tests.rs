@@ -4,7 +4,7 @@ use super::sys::tests::{PAGE_BYTES, page_before_a_hole};
 use super::*;
 use crate::host::testing::{Heard, host_peers_of_job, over};
 use crate::memory::MemoryMut;
-use crate::region::Held;
+use crate::region::{Held, Vector};
 
 const ONE: NodeId = NodeId(1);
 
@@ -110,4 +110,49 @@ fn memory_that_ends_within_the_range_is_a_typed_error() {
         assert_eq!(got.memory.expect("it comes back").len(), len);
         assert!(regions.deregister(&key).expect("it lives").is_some(), "no claim is left behind");
     }
+}
+
+#[test]
+#[expect(
+    unsafe_code,
+    reason = "copies runs of claimed ranges, and lends memory of which only the front is there"
+)]
+fn runs_of_a_claimed_range_are_copied_alone() {
+    let (here, there) = pair();
+    let regions = there.host_peers.regions();
+    let source = bytes(100_000);
+    let from = regions.register(Held::Source(MemoryMut::from_vec(source.clone()).freeze())).expect("a slot");
+    let to = regions.register(Held::Target(MemoryMut::heap_zeroed(100_000))).expect("a slot");
+    let failed = |key, len, mode| match here.claim(key, 10, len, mode) {
+        Err(ClaimError::Failed(cause)) => cause,
+        _ => panic!("it can never be had"),
+    };
+    assert!(matches!(failed(&from, 99_991, ClaimMode::Read), TransferError::OutOfRange { .. }));
+    assert_eq!(failed(&from, 1, ClaimMode::Write), TransferError::ReadOnly(ONE));
+    let claim = |key, len, mode| here.claim(key, 10, len, mode).ok().flatten().expect("nobody else has it");
+    let mut runs = vec![0_u8; 3 * 3_000];
+    let local = runs.as_mut_ptr();
+    let vectors: Vec<Vector> =
+        (0..3_000).map(|run| Vector { at: run * 33, here: local.wrapping_add(run * 3), len: 3 }).collect();
+    // SAFETY: the vectors lie within the claimed ranges and `runs`, which this test has to itself.
+    unsafe {
+        assert_eq!(claim(&from, 99_990, ClaimMode::Read).read_each(&vectors), Ok(()));
+        assert_eq!(claim(&to, 99_990, ClaimMode::Write).write_each(&vectors), Ok(()));
+    }
+    let Ok(Some(Held::Target(written))) = regions.deregister(&to) else { panic!("nobody holds it") };
+    for (at, byte) in written.as_slice().iter().enumerate() {
+        let is_meant = at >= 10 && (at - 10) % 33 < 3 && at < 10 + 3_000 * 33;
+        assert_eq!(*byte, if is_meant { source[at] } else { 0 }, "{at}");
+    }
+    // SAFETY: nobody reads or writes it but the kernel, which stops at the hole.
+    let memory =
+        unsafe { MemoryMut::from_raw_parts(page_before_a_hole(), 2 * PAGE_BYTES, None, Box::new(())) };
+    let holey = regions.register(Held::Target(memory)).expect("a slot");
+    let behind = [Vector { at: PAGE_BYTES, here: local, len: 3 }];
+    // SAFETY: as above; the kernel finds no memory there.
+    let refused = unsafe { claim(&holey, PAGE_BYTES + 3, ClaimMode::Read).read_each(&behind) };
+    assert!(matches!(refused, Err(TransferError::Refused { node: ONE, .. })));
+    drop(there);
+    here.host_peers.read_links();
+    assert_eq!(failed(&from, 1, ClaimMode::Read), TransferError::PeerLost(ONE));
 }

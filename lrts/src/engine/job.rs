@@ -52,7 +52,7 @@ enum Work {
         range: ClaimedRange,
         path: CopyPath,
     },
-    /// Pieces of this node's own memory.
+    /// Pieces that know what they copy.
     Pieces {
         pieces: Arc<dyn PiecewiseCopy>,
         bytes: usize,
@@ -112,7 +112,7 @@ impl Fragment {
         Self::all_of(Work::Transfer { operation, range, path }, end, told)
     }
 
-    /// All pieces of a copy in this node's own memory. Its end goes to `told`, after `pieces` was dropped.
+    /// All pieces of a copy that knows what it copies. Its end goes to `told`, after `pieces` was dropped.
     pub(crate) fn all_pieces(
         pieces: Arc<dyn PiecewiseCopy>,
         (node, token): (NodeId, Token),
@@ -204,11 +204,8 @@ impl Fragment {
                 }
             },
             Work::Pieces { pieces, .. } => {
-                for piece in self.at..self.end {
-                    // SAFETY: fragments never overlap (rule 2), so nobody else copies this piece; it is one of those that there are.
-                    unsafe { pieces.copy(piece) };
-                }
-                Ok(())
+                // SAFETY: fragments never overlap (rule 2), so nobody else copies this piece; it is one of those that there are.
+                (self.at..self.end).try_for_each(|piece| unsafe { pieces.copy(piece) })
             }
         };
         match copied {

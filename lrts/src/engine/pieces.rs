@@ -1,5 +1,7 @@
 #![expect(unsafe_code, reason = "a trait whose callers promise to copy each piece once")]
-//! Piecewise copies: copies within one process that are no range of bytes, such as from layout to layout, cut by whoever knows how.
+//! Piecewise copies: copies that are no range of bytes, such as from layout to layout, cut by whoever knows how.
+
+use crate::error::TransferError;
 
 /// A copy in pieces, which threads carry out at the same time and in any order. It owns what it reads and writes.
 ///
@@ -19,7 +21,10 @@ pub trait PiecewiseCopy: Send + Sync {
 
     /// Copies a piece.
     ///
+    /// # Errors
+    /// Why it cannot be copied: the copy ends with that, and some of the other pieces may not be copied any more.
+    ///
     /// # Safety
-    /// It is called once for each piece, of those that there are.
-    unsafe fn copy(&self, piece: usize);
+    /// It is called at most once for each piece, of those that there are.
+    unsafe fn copy(&self, piece: usize) -> Result<(), TransferError>;
 }

@@ -16,7 +16,7 @@ use crate::memcpy::copy;
 use crate::memory::MemoryMut;
 use crate::operation::LocalMemory;
 use crate::region::claim::ClaimMode;
-use crate::region::{ForeignRange, Held, RegionKey, Regions};
+use crate::region::{ForeignRange, Held, RegionKey, Regions, Vector};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -55,9 +55,10 @@ impl PiecewiseCopy for Counted {
         self.lens[piece]
     }
 
-    unsafe fn copy(&self, piece: usize) {
+    unsafe fn copy(&self, piece: usize) -> Result<(), TransferError> {
         self.times[piece].fetch_add(1, Ordering::Relaxed);
         assert!(self.panics_at != Some(piece), "the copying thread panics");
+        Ok(())
     }
 }
 
@@ -92,6 +93,14 @@ impl ForeignRange for Foreign {
 
     unsafe fn write(&self, _: usize, _: *const u8, _: usize) -> Result<(), TransferError> {
         unreachable!("no job of these tests writes to another process")
+    }
+
+    unsafe fn read_each(&self, _: &[Vector]) -> Result<(), TransferError> {
+        unreachable!("no job of these tests has vectors")
+    }
+
+    unsafe fn write_each(&self, _: &[Vector]) -> Result<(), TransferError> {
+        unreachable!("no job of these tests has vectors")
     }
 }
 

@@ -97,13 +97,13 @@ impl Reach {
     }
 
     /// The mapping backend, if it reaches a region of this peer.
-    fn mapper(&self, peer: &Peer, key: &RegionKey) -> Option<&Wrapped<Shm>> {
+    pub(super) fn mapper(&self, peer: &Peer, key: &RegionKey) -> Option<&Wrapped<Shm>> {
         let shm = self.shm.as_ref().filter(|_| peer.mapping.load(Ordering::Relaxed))?.inner();
         shm.bare().reaches(key).then_some(shm)
     }
 
     /// CMA, if it reaches this peer.
-    fn kernel_copier(&self, peer: &Peer) -> Option<&Wrapped<Cma>> {
+    pub(super) fn kernel_copier(&self, peer: &Peer) -> Option<&Wrapped<Cma>> {
         self.cma.as_ref().filter(|_| peer.kernel_copy.load(Ordering::Relaxed))
     }
 

@@ -9,11 +9,12 @@ use super::traffic::Count;
 use super::transfer::{Stub, Tried, copy_within, post_on};
 use crate::engine::{CopyPath, Ended, LONG_BYTES_MIN, PiecewiseCopy, Whose};
 use crate::error::TransferError;
+use crate::ids::NodeId;
 use crate::lrts::{Completion, Lrts, Posted, Sink, Token};
 use crate::memcpy::copy;
 use crate::operation::{LocalMemory, Operation};
 use crate::region::claim::ClaimMode;
-use crate::region::{ClaimError, ClaimedRange};
+use crate::region::{ClaimError, ClaimedRange, RegionKey};
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
@@ -81,7 +82,30 @@ impl Reach {
         }
     }
 
-    /// Carries out a copy within this process as a long one: in pieces, by whoever has time. Its completion comes from
+    /// Claims a range of a peer's region that the kernel copies, for a caller that wants parts of it, and says which by
+    /// [vectors](crate::Vector). `None` where another path is meant, and when the claim cannot be had: a get or put of the range goes its
+    /// way then, and says what is wrong.
+    pub fn claim_foreign(
+        &self,
+        key: &RegionKey,
+        (offset, len): (u64, usize),
+        mode: ClaimMode,
+    ) -> Option<ClaimedRange> {
+        let is_other = key.node != self.regions.node() && !self.closing.load(Ordering::Acquire);
+        let peer = self.peers.get(key.node.index()).filter(|_| is_other)?;
+        let cma = self.kernel_copier(peer).filter(|_| self.mapper(peer, key).is_none())?;
+        cma.claim(key, offset, len, mode).ok().flatten()
+    }
+
+    /// Counts what was copied out of or into a range that [`claim_foreign`](Self::claim_foreign) gave.
+    ///
+    /// # Panics
+    /// If the job has no such node.
+    pub fn count_foreign(&self, peer: NodeId, bytes: usize) {
+        self.peers[peer.index()].traffic.kernel_copied.add(bytes);
+    }
+
+    /// Carries out a copy that comes in pieces as a long one, by whoever has time. Its completion comes from
     /// [`Lrts::progress`] or [`Reach::help`], when nobody here holds `pieces` any more. Costs as a long get does.
     ///
     /// # Panics

@@ -10,8 +10,8 @@ pub mod claim;
 mod range;
 mod refusal;
 
-pub use range::ClaimedRange;
 pub(crate) use range::ForeignRange;
+pub use range::{ClaimedRange, Vector};
 pub(crate) use refusal::not_granted;
 pub use refusal::{ClaimError, check_range};
 

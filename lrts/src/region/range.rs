@@ -6,6 +6,17 @@
 use crate::error::TransferError;
 use crate::memory::Owner;
 
+/// A run of a claimed range, and its place at this end; see [`ClaimedRange::read_each`].
+#[derive(Clone, Copy, Debug)]
+pub struct Vector {
+    /// First byte within the range.
+    pub at: usize,
+    /// First byte here.
+    pub here: *mut u8,
+    /// Number of bytes.
+    pub len: usize,
+}
+
 /// A range of another process, which the kernel copies.
 pub(crate) trait ForeignRange: Send + Sync {
     /// Fills `len` bytes at `into` from the range, from `at` on.
@@ -25,6 +36,24 @@ pub(crate) trait ForeignRange: Send + Sync {
     /// # Safety
     /// `at + len` lies within the range, `from` is valid for reads of `len` bytes, and nobody else touches that part of the range.
     unsafe fn write(&self, at: usize, from: *const u8, len: usize) -> Result<(), TransferError>;
+
+    /// Reads each vector.
+    ///
+    /// # Errors
+    /// As for `read`.
+    ///
+    /// # Safety
+    /// As for `read`, of each vector.
+    unsafe fn read_each(&self, vectors: &[Vector]) -> Result<(), TransferError>;
+
+    /// Writes each vector.
+    ///
+    /// # Errors
+    /// As for `read`.
+    ///
+    /// # Safety
+    /// As for `write`, of each vector.
+    unsafe fn write_each(&self, vectors: &[Vector]) -> Result<(), TransferError>;
 }
 
 enum Place {
@@ -67,11 +96,13 @@ impl ClaimedRange {
     /// Fills `len` bytes at `into`, from `at` on. The two may overlap: a wrong board may name one range twice.
     ///
     /// # Errors
-    /// Those of a [`ForeignRange`].
+    /// [`TransferError::PeerLost`] or [`TransferError::Refused`] from a range of another process; some of the bytes may have been
+    /// written.
     ///
     /// # Safety
-    /// As for [`ForeignRange::read`].
-    pub(crate) unsafe fn read(&self, at: usize, into: *mut u8, len: usize) -> Result<(), TransferError> {
+    /// `at + len` lies within the range, which was claimed for reading, and `into` is valid for writes of `len` bytes that nobody else
+    /// touches.
+    pub unsafe fn read(&self, at: usize, into: *mut u8, len: usize) -> Result<(), TransferError> {
         match &self.0 {
             Place::Here { address, .. } => {
                 // SAFETY: by the caller's promise, and because the owner keeps the range valid.
@@ -99,6 +130,44 @@ impl ClaimedRange {
             }
             // SAFETY: the caller's promise.
             Place::There(range) => unsafe { range.write(at, from, len) },
+        }
+    }
+
+    /// Fills each vector's place here from its place in the range: of another process, by one system call for a thousand of them. What
+    /// lies between them is neither read nor written.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read), of each vector.
+    pub unsafe fn read_each(&self, vectors: &[Vector]) -> Result<(), TransferError> {
+        match &self.0 {
+            // SAFETY: the caller's promise.
+            Place::There(range) => unsafe { range.read_each(vectors) },
+            Place::Here { .. } => vectors.iter().try_for_each(|vector| {
+                // SAFETY: the caller's promise, of each vector.
+                unsafe { self.read(vector.at, vector.here, vector.len) }
+            }),
+        }
+    }
+
+    /// Writes each vector's bytes here to its place in the range, as [`read_each`](Self::read_each) reads.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
+    ///
+    /// # Safety
+    /// Each vector lies within the range, which was claimed for writing, and in which nobody else touches it; its bytes here are valid
+    /// for reads.
+    pub unsafe fn write_each(&self, vectors: &[Vector]) -> Result<(), TransferError> {
+        match &self.0 {
+            // SAFETY: the caller's promise.
+            Place::There(range) => unsafe { range.write_each(vectors) },
+            Place::Here { .. } => vectors.iter().try_for_each(|vector| {
+                // SAFETY: the caller's promise, of each vector.
+                unsafe { self.write(vector.at, vector.here, vector.len) }
+            }),
         }
     }
 }

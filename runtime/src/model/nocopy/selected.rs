@@ -8,7 +8,7 @@ use super::buffer::Element;
 use chare_layout::{LayoutError, Pieces, Plan, Raw};
 use chare_lrts::codec::Fill;
 use chare_lrts::reach::{PIECE_BYTES, PiecewiseCopy};
-use chare_lrts::{Memory, MemoryMut};
+use chare_lrts::{Memory, MemoryMut, TransferError};
 use std::mem::MaybeUninit;
 
 /// The selected elements in the layout's order, piece by piece; none where a piece is not whole elements, each aligned.
@@ -98,10 +98,11 @@ impl PiecewiseCopy for CopyOfSelected {
         self.pieces.bytes(piece) as usize
     }
 
-    unsafe fn copy(&self, piece: usize) {
+    unsafe fn copy(&self, piece: usize) -> Result<(), TransferError> {
         // SAFETY: as in `copy`: the bounds were checked, and the value has both handles to itself; of the threads that copy, each has
         // another piece, by the caller's promise.
         unsafe { self.pieces.run(piece, self.source.address(), self.target.address()) };
+        Ok(())
     }
 }
 
