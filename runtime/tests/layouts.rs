@@ -5,12 +5,28 @@ mod every_path;
 use chare::layout::{Dims, Layout, Raw};
 use chare::prelude::*;
 use chare::{
-    Job, Landing, Part, PartMut, RegisteredSource, RegisteredTarget, Rest, Shown, SourceHandle,
+    Job, Landing, LayoutMethod, Part, PartMut, RegisteredSource, RegisteredTarget, Rest, Shown, SourceHandle,
     SourceSelection, TargetSelection, rget, rput, try_rget, try_rput,
 };
-use every_path::on_every_path;
+use every_path::{has_cma, on_every_path, paths};
 
 const SHAPES: [(u32, u32); 3] = [(1, 1), (1, 2), (2, 2)];
+
+/// Runs a program in jobs of these shapes over every path, and by each method where the kernel copies.
+fn by_every_method<Fut>(shapes: &[(u32, u32)], main: impl Fn() -> Fut + Send + Clone + 'static)
+where
+    Fut: Future<Output = ()> + 'static,
+{
+    on_every_path(shapes, main.clone());
+    let copied = paths().into_iter().filter(|(path, _)| has_cma() && ["shm", "cma"].contains(path));
+    for (path, network) in copied {
+        for method in [LayoutMethod::Pack, LayoutMethod::Sieve, LayoutMethod::Vectors] {
+            let job = Job::in_process(2, 1).network(network.clone()).layouts(method);
+            let result = job.run(main.clone());
+            assert_eq!(result.unwrap_or_else(|error| panic!("{method:?} over {path}: {error}")), 0);
+        }
+    }
+}
 
 /// The edge of a grid: with the third its faces are as long as no path sends along with a message, and with the last so long that they are
 /// copied in pieces.
@@ -154,7 +170,7 @@ fn buffers(edge: usize) -> [Buffer<u32>; 2] {
 
 #[test]
 fn what_a_layout_selects_arrives_packed() {
-    on_every_path(&SHAPES, || async {
+    by_every_method(&SHAPES, || async {
         let sinks = SinkProxy::create_empty(chare::ArrayOptions::empty());
         for pe in [PeId(0), last()] {
             let sink = sinks.at(u64::from(pe.0));
@@ -190,7 +206,7 @@ fn what_a_layout_selects_arrives_packed() {
 
 #[test]
 fn what_is_selected_lands_where_a_layout_says() {
-    on_every_path(&SHAPES, || async {
+    by_every_method(&SHAPES, || async {
         let sinks = SinkProxy::create(1);
         let far = SinkProxy::create_empty(chare::ArrayOptions::empty());
         far.at(0).insert_on(last());
@@ -331,7 +347,7 @@ fn layouts_that_do_not_fit_are_refused_where_they_are_given() {
 
 #[test]
 fn a_get_lands_where_a_layout_says() {
-    on_every_path(&SHAPES, || async {
+    by_every_method(&SHAPES, || async {
         let sinks = SinkProxy::create_empty(chare::ArrayOptions::empty());
         sinks.at(0).insert_on(last());
         for edge in EDGES {
@@ -488,7 +504,7 @@ fn parts_that_share_elements_or_lie_outside_are_refused() {
 
 #[test]
 fn a_get_reads_what_a_layout_selects_of_the_peers_memory() {
-    on_every_path(&SHAPES, || async {
+    by_every_method(&SHAPES, || async {
         let sinks = SinkProxy::create_empty(chare::ArrayOptions::empty());
         sinks.at(0).insert_on(last());
         for edge in EDGES {
@@ -518,7 +534,7 @@ fn a_get_reads_what_a_layout_selects_of_the_peers_memory() {
 
 #[test]
 fn a_put_writes_what_a_layout_selects_of_the_peers_memory_and_nothing_else() {
-    on_every_path(&SHAPES, || async {
+    by_every_method(&SHAPES, || async {
         let sinks = SinkProxy::create_empty(chare::ArrayOptions::empty());
         sinks.at(0).insert_on(last());
         for edge in [4, 40] {

@@ -1,6 +1,6 @@
 //! Jacobi's method in two and three dimensions, in every style.
 
-use crate::{SHAPES, everywhere, pass};
+use crate::{SHAPES, everywhere, pass, run};
 
 #[test]
 fn jacobi2d_converges_whatever_the_number_of_blocks() {
@@ -64,9 +64,9 @@ fn stencil3d_finds_what_a_sequential_sweep_finds_in_every_style() {
     }
 }
 
-/// The copies by layouts of all nodes, as `+stats` tells: from layout to layout, packed, sieved.
-fn copies_by_layouts(said: &str) -> [u64; 3] {
-    let mut sums = [0; 3];
+/// The copies by layouts of all nodes, as `+stats` tells: from layout to layout, packed, sieved, by vectors.
+fn copies_by_layouts(said: &str) -> [u64; 4] {
+    let mut sums = [0; 4];
     for line in said.lines().filter_map(|line| line.split_once("  layouts stepped")) {
         let words = line.1.split_whitespace();
         let counts = words.filter_map(|word| word.parse::<u64>().ok());
@@ -82,11 +82,27 @@ fn stencil3d_copies_a_posted_face_once_and_a_viewed_one_not_at_all() {
     for shape in ["+p 2", "+n 4"] {
         for (style, stepped) in [("posted", faces), ("nocopy", 0), ("awaited", 0)] {
             let said = pass("stencil3d", &format!("64 32 --iterations 10 --style {style} +stats {shape}"));
-            assert_eq!(copies_by_layouts(&said), [stepped, 0, 0], "{style} {shape}: {said}");
+            assert_eq!(copies_by_layouts(&said), [stepped, 0, 0, 0], "{style} {shape}: {said}");
         }
     }
     let said = pass("stencil3d", "64 32 --iterations 10 --style posted +stats +n 4 +nolocal");
-    let [stepped, packed, sieved] = copies_by_layouts(&said);
-    assert_eq!((stepped, sieved), (faces, 0), "from what came, into the frame: {said}");
+    let [stepped, packed, sieved, vectored] = copies_by_layouts(&said);
+    assert_eq!((stepped, sieved, vectored), (faces, 0, 0), "from what came, into the frame: {said}");
     assert!(packed > 0, "faces that leave the process are packed for the way: {said}");
+}
+
+#[test]
+fn stencil3d_finds_the_same_by_each_method_that_reads_what_the_kernel_copies() {
+    if run("hello", "+n 2 +lrts cma").code != Some(0) {
+        return eprintln!("skipped: the kernel does not copy between processes here");
+    }
+    for (method, counted) in [("pack", 1), ("sieve", 2), ("vectors", 3)] {
+        let arguments =
+            format!("64 32 --iterations 10 --style posted +stats +n 2 +lrts cma +layouts {method}");
+        let said = pass("stencil3d", &arguments);
+        let counts = copies_by_layouts(&said);
+        for (place, count) in counts.into_iter().enumerate().skip(1) {
+            assert_eq!(count > 0, place == counted, "{method}: {said}");
+        }
+    }
 }

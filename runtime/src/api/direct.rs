@@ -10,7 +10,7 @@
 //! of raw pointers.
 
 use crate::delivery::zerocopy::laid_out::{self, Remote};
-use crate::delivery::zerocopy::scattered_put::put_runs;
+use crate::delivery::zerocopy::scattered_put::put_scattered;
 use crate::model::arguments::Arguments;
 use crate::model::callback::ErasedCallback;
 use crate::model::envelope::frame::{self, Header};
@@ -260,7 +260,7 @@ fn put<T: Element>(
     };
     node.outside.sent.add_shared(1);
     Ok(match to.layout {
-        Some(ToldLayout(layout)) => put_runs(&node, (range.key, offset), &layout, &memory, finish),
+        Some(ToldLayout(layout)) => put_scattered(&node, (range.key, offset), &layout, &memory, finish),
         None => {
             let then = move |completion: chare_lrts::Completion| finish(completion.result);
             node.put((range.key, offset), memory, Box::new(then))

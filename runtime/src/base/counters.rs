@@ -48,8 +48,10 @@ pub(crate) struct Counters {
     pub(crate) stepped: Counter,
     /// Layouts packed by the sender, for receivers that do not reach its memory, or for many.
     pub(crate) packed: Counter,
-    /// Spans of layouts that were fetched whole, to be copied from here.
+    /// Layouts that were read with all that lies between, to be copied from here.
     pub(crate) sieved: Counter,
+    /// Layouts that the kernel copied run by run.
+    pub(crate) vectored: Counter,
     /// Time without work, in nanoseconds.
     pub(crate) idle_ns: Counter,
 }
@@ -63,10 +65,12 @@ impl Counters {
 
     /// The counters as one line for humans.
     pub(crate) fn describe(&self, name: &str, lifetime_ns: u64) -> String {
-        let [stepped, packed, sieved] = [&self.stepped, &self.packed, &self.sieved].map(Counter::read);
-        let layouts = match (stepped, packed, sieved) {
-            (0, 0, 0) => String::new(),
-            _ => format!("  layouts stepped {stepped:>6} packed {packed:>6} sieved {sieved:>6}"),
+        let counts = [&self.stepped, &self.packed, &self.sieved, &self.vectored].map(Counter::read);
+        let layouts = match counts {
+            [0, 0, 0, 0] => String::new(),
+            [stepped, packed, sieved, vectored] => format!(
+                "  layouts stepped {stepped:>6} packed {packed:>6} sieved {sieved:>6} vectored {vectored:>6}"
+            ),
         };
         format!(
             "{name:<8} sent {:>9}  entries {:>9}  network bytes {:>12}  encodes {:>7}  copies {:>6} ({} bytes)  idle {:>3} %{layouts}",

@@ -6,6 +6,7 @@ use crate::api::job_handle::{JobHandle, job_handle};
 use crate::model::error::JobError;
 use crate::node::Outcome;
 use crate::node::devices::DeviceChoice;
+use crate::node::lending::methods::LayoutMethod;
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::reach::ReachOptions;
@@ -64,6 +65,12 @@ impl Job {
     pub fn mailbox(mut self, messages: u32) -> Self {
         let bound = NonZeroU32::new(messages).expect("a mailbox takes at least one message");
         self.options.mailbox = Some(bound);
+        self
+    }
+
+    /// Brings what layouts select of other nodes' memory by this method, as `+layouts` does, where the kernel copies the memory.
+    pub fn layouts(mut self, method: LayoutMethod) -> Self {
+        self.options.layouts = Some(method);
         self
     }
 

@@ -13,6 +13,7 @@ use crate::model::error::JobError;
 use crate::model::ids::NodeId;
 use crate::model::topology::Topology;
 use crate::node::devices::{DeviceChoice, Devices};
+use crate::node::lending::methods::LayoutMethod;
 use crate::node::{Above, Ending, Node};
 use crate::pe::running::Running;
 use crate::pe::{Pe, panics};
@@ -51,6 +52,8 @@ pub(crate) struct NodeOptions {
     pub(crate) is_timed: bool,
     /// The bound of mailboxes between PEs, in messages of each other PE.
     pub(crate) mailbox: Option<NonZeroU32>,
+    /// How laid-out memory of other processes is brought here, if the costs do not choose.
+    pub(crate) layouts: Option<LayoutMethod>,
     /// The devices of the host.
     pub(crate) device: DeviceChoice,
 }
@@ -80,7 +83,8 @@ pub(crate) fn open(options: &NodeOptions, bootstrap: &mut dyn Bootstrap) -> Resu
     let seats = affinity::seats(options.processors.as_deref(), options.pin, &company, pes)
         .map_err(JobError::Config)?;
     tell_of_paths(&topology, id, &network);
-    let above = Above { is_timed: options.is_timed, mailbox_bound: options.mailbox, ..ABOVE };
+    let (is_timed, mailbox_bound, layout_method) = (options.is_timed, options.mailbox, options.layouts);
+    let above = Above { is_timed, mailbox_bound, layout_method, ..ABOVE };
     device::place_values();
     let devices = Devices::new(options.device.clone(), company.host_first, pes);
     let node = Node::new(id, topology, network, devices, (company.host_nodes, first_numbers), above);
@@ -106,6 +110,7 @@ pub(crate) const ABOVE: Above = Above {
     services: &NODE_SERVICES,
     is_timed: false,
     mailbox_bound: None,
+    layout_method: None,
 };
 
 impl ReadyNode {

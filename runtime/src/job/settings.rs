@@ -3,6 +3,7 @@
 use super::cpus::CpuList;
 use super::pes::Pes;
 use crate::node::devices::DeviceChoice;
+use crate::node::lending::methods::LayoutMethod;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
 use chare_lrts::wrappers::FaultPlan;
 use std::net::SocketAddr;
@@ -60,6 +61,8 @@ pub struct Config {
     pub shuffle: Option<u64>,
     /// `+mailbox`: the messages that may wait for a PE from each other PE of its node; a PE that sends more waits.
     pub mailbox: Option<NonZeroU32>,
+    /// `+layouts`: how laid-out memory of other processes is brought to its receiver, instead of the quickest way.
+    pub layouts: Option<LayoutMethod>,
     /// `+device`: the devices that the PEs of each host are dealt.
     pub device: DeviceChoice,
     /// `+stats`: print counters per PE at the end.
@@ -94,6 +97,7 @@ impl Default for Config {
             pemap: None,
             shuffle: None,
             mailbox: None,
+            layouts: None,
             device: DeviceChoice::default(),
             stats: false,
             dashboard: None,

@@ -45,6 +45,7 @@ use held_back::HeldBack;
 use large_messages::LargeMessages;
 use lending::deregistrations::Deregistrations;
 use lending::known_layouts::KnownLayouts;
+use lending::methods::{LayoutMethod, Methods};
 use lending::transfers::Transfers;
 use mailbox::Mailbox;
 use posted_calls::PostedCalls;
@@ -98,6 +99,8 @@ pub(crate) struct Above {
     pub(crate) is_timed: bool,
     /// Messages that may wait for a PE on the way from another PE of the node, if that has a bound.
     pub(crate) mailbox_bound: Option<NonZeroU32>,
+    /// How laid-out memory of other processes is brought here, if the costs do not choose.
+    pub(crate) layout_method: Option<LayoutMethod>,
 }
 
 /// One process of a job; see the file's head.
@@ -119,6 +122,7 @@ pub(crate) struct Node {
     pub(crate) large_messages: LargeMessages,
     pub(crate) posted_calls: PostedCalls,
     pub(crate) known_layouts: KnownLayouts,
+    pub(crate) methods: Methods,
     /// Counters, one per PE of this node.
     pub(crate) counters: Vec<Arc<CachePadded<Counters>>>,
     /// Counters of events outside entries, written by any thread.
@@ -152,7 +156,7 @@ impl Node {
         network: Reach,
         devices: Devices<Self>,
         (host_nodes, first_numbers): (u32, Numbers),
-        Above { look, open_all, services, is_timed, mailbox_bound }: Above,
+        Above { look, open_all, services, is_timed, mailbox_bound, layout_method }: Above,
     ) -> Self {
         let allowance = Arc::new(Allowance::new(kept_bytes_max(host_nodes)));
         let (first_pe, pes) = (topology.pe(id, 0), topology.pes_per_node() as usize);
@@ -177,6 +181,7 @@ impl Node {
             large_messages: LargeMessages::new(Arc::clone(&allowance)),
             posted_calls: PostedCalls::default(),
             known_layouts: KnownLayouts::default(),
+            methods: Methods::new(layout_method),
             counters: (0..pes).map(|_| Arc::default()).collect(),
             outside: Counters::default(),
             started: Instant::now(),

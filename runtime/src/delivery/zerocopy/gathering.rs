@@ -9,7 +9,7 @@ use crate::model::error::JobError;
 use crate::model::nocopy::Few;
 use crate::node::Node;
 use chare_device::DeviceError;
-use chare_lrts::{MemoryMut, RegionKey};
+use chare_lrts::{MemoryMut, RegionKey, TransferError};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -52,6 +52,7 @@ pub(super) type Finish<T> = Box<dyn FnOnce(&Arc<Node>, Result<T, Failure>) + Sen
 pub(super) enum Failure {
     /// It does not fit, in words.
     Words(String),
+    Transfer(TransferError),
     Device(DeviceError),
 }
 
@@ -63,6 +64,7 @@ impl Failure {
             Self::Words(cause) => {
                 JobError::Delivery { what, pe: node.topology.pe(node_id, 0), node: node_id, cause }
             }
+            Self::Transfer(cause) => JobError::Transfer { what, node: node_id, cause },
             Self::Device(cause) => JobError::Device { what, node: node_id, cause },
         });
     }

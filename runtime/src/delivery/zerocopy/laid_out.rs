@@ -2,9 +2,11 @@
 //!
 //! 1. An argument keeps its layout on its way wherever its receiver reaches the memory in place: in the same process, or by a mapping. The
 //!    receiver copies once, from the sender's layout to its own.
-//! 2. Elsewhere the sender packs the argument into memory of the runtime, which is lent like any other; and whoever calls many members
+//! 2. It keeps its layout, too, where the kernel copies the memory and that is the quickest way; see
+//!    [`methods`](crate::node::lending::methods).
+//! 3. Elsewhere the sender packs the argument into memory of the runtime, which is lent like any other; and whoever calls many members
 //!    packs once for all of them.
-//! 3. A receiver that cannot map what the sender thought it could fetches the whole span of the selection, and copies from there.
+//! 4. How a receiver reads what it cannot map, [`selected_read`](super::selected_read) says.
 //!
 //! A long layout is told to each peer once (see [`known_layouts`](crate::node::lending::known_layouts)).
 //!
@@ -12,6 +14,8 @@
 
 use super::gathering::{Failure, Plan as Way};
 use super::planned::{planned, planned_to_pack, whole};
+use super::remote_memory::room;
+use super::selected_read::{Selected, scatter};
 use crate::model::envelope::frame::{self, Header};
 use crate::model::nocopy::selected::{self, CopyOfSelected};
 use crate::model::nocopy::{Arrived, Descriptor, EagerBytes, Filled, Leaving, PostedMemory};
@@ -165,7 +169,7 @@ impl Source {
 ///
 /// # Errors
 /// A length that there is no memory for, in words.
-fn target(
+pub(super) fn target(
     node: &Node,
     plan: &Plan,
     given: Option<PostedMemory>,
@@ -209,8 +213,8 @@ pub(crate) struct Remote {
     pub(crate) layout: Option<Arc<Raw>>,
 }
 
-/// Reads what is selected of a region to where a landing wants it: in place where the region can be mapped, else by way of the span that is
-/// fetched. `finish` gets the landing's memory, however the transfer ends.
+/// Reads what is selected of a region to where a landing wants it: in place where the region can be mapped, else as
+/// [`selected_read`](super::selected_read) says. `finish` gets the landing's memory, however the transfer ends.
 pub(crate) fn get(
     node: &Arc<Node>,
     Remote { key, offset, bytes, layout }: Remote,
@@ -233,30 +237,23 @@ pub(crate) fn get(
             finish(Ok(plan.bytes() as usize), memory);
         }
         Ok(None) => {
-            let origin = layout.as_ref().map_or(0, |layout| layout.origin());
-            let span = layout.as_ref().map_or(bytes, |layout| layout.span() as usize);
-            let Ok(within) = layout.map(|layout| layout.shifted(-origin)).transpose() else {
-                // Only a peer invents such bounds.
-                let (offset, len) = (origin as u64, span as u64);
-                let cause =
-                    TransferError::OutOfRange { node: key.node, offset, len, region_len: bytes as u64 };
-                finish(Err(cause), memory);
-                return Status::Complete;
-            };
-            let then_node = Arc::clone(node);
-            let then = move |completion: Completion| {
-                let moved = completion.result.map(|fetched| {
-                    let source = completion.memory.expect("a get hands its memory back").freeze();
-                    then_node.outside.count_copy(fetched);
-                    then_node.outside.sieved.add_shared(1);
-                    let plan = scattering((&source, within.as_ref()), (&memory, to.as_deref()));
-                    scatter(&plan, &source, &mut memory);
-                    plan.bytes() as usize
-                });
-                finish(moved, memory);
-            };
-            let (place, into) = ((key, offset + origin as u64), (node.network.allocate(span), span));
-            return node.get(place, into, Box::new(then));
+            let whole = |len: usize| whole(len as u64);
+            let from = layout.map_or_else(|| whole(bytes), Ok);
+            let to = to.map_or_else(|| whole(memory.len()), Ok);
+            let selected = from.and_then(|from| Selected::new((key, offset), from, to?));
+            match selected {
+                Ok(selected) => {
+                    return selected.read(node, memory, |_, moved, memory| finish(moved, memory));
+                }
+                Err(_) => {
+                    // Only a peer invents such bounds.
+                    let (offset, len) = (0, bytes as u64);
+                    finish(
+                        Err(TransferError::OutOfRange { node: key.node, offset, len, region_len: key.len }),
+                        memory,
+                    );
+                }
+            }
         }
     }
     Status::Complete
@@ -270,21 +267,6 @@ fn scattering((source, from): (&Memory, Option<&Raw>), (into, to): (&MemoryMut, 
         Plan::beginning(from.unwrap_or(&all), to.unwrap_or(&room))
     });
     plan.unwrap_or_else(|error| unreachable!("the layouts were checked: {error}"))
-}
-
-fn scatter(plan: &Plan, source: &Memory, into: &mut MemoryMut) {
-    let copied = selected::copy(plan, source, into);
-    copied.unwrap_or_else(|error| unreachable!("the layouts were checked: {error}"));
-}
-
-/// Memory of the runtime for a length that a peer says.
-///
-/// # Errors
-/// When there is no such memory, in words.
-pub(super) fn room(node: &Node, bytes: u64) -> Result<MemoryMut, String> {
-    node.note_fetched(bytes)?;
-    let none = || format!("a layout selects {bytes} bytes, which {} has no memory for", node.id);
-    node.network.allocate_announced(bytes).ok_or_else(none)
 }
 
 pub(super) fn in_words(error: LayoutError) -> String {

@@ -28,6 +28,7 @@ mod posted_call;
 mod receive;
 pub(crate) mod remote_memory;
 pub(crate) mod scattered_put;
+mod selected_read;
 pub(crate) mod send;
 
 pub(crate) use destination::Destination;

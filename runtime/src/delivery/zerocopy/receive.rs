@@ -1,8 +1,10 @@
 //! The receiver's side of nocopy arguments in memory of the host: reads them in place, fetches them, or copies them into posted buffers.
 
-use super::gathering::{Fetch, Plan};
-use super::laid_out::{Source, room};
+use super::gathering::{Failure, Fetch, Plan};
+use super::laid_out::{Source, in_words, target};
+use super::planned::whole;
 use super::remote_memory::{Loan, landing, release_to, send_release, view};
+use super::selected_read::Selected;
 use super::send::lend_or_copy;
 use crate::model::nocopy::{Arrived, Descriptor, Filled, Leaving, Lender, NocopyKind, PostedMemory};
 use crate::node::Node;
@@ -95,7 +97,8 @@ fn plan_whole(
     Ok(Plan::Fetch(Fetch { key, offset: 0, into, bytes, arrive }))
 }
 
-/// Plans the way of what layouts select, on either side: one copy from the region where it can be mapped, else from what is fetched of it.
+/// Plans the way of what layouts select, on either side: one copy from the region where it can be mapped, else a read
+/// of what is selected.
 fn plan_laid_out(
     node: &Arc<Node>,
     (key, layout): (RegionKey, Option<Arc<Raw>>),
@@ -117,24 +120,19 @@ fn plan_laid_out(
         }
         return Source { memory, layout }.bring(node, given, move |node| loan.end(node, taken));
     }
-    let (offset, span, layout) = match layout {
-        None => (0, taken, None),
-        Some(layout) => {
-            let within = layout.shifted(-layout.origin()).map_err(|error| error.to_string())?;
-            (layout.origin() as u64, layout.span(), Some(Arc::new(within)))
-        }
-    };
-    let arrive = Box::new(move |node: &Arc<Node>, memory: MemoryMut| {
-        node.outside.count_copy(memory.len());
-        node.outside.sieved.add_shared(1);
-        loan.end(node, taken);
-        let memory = memory.freeze();
-        match kind {
-            NocopyKind::Viewed => Ok(Arrived::Received { memory, layout, release: None }),
-            _ => Source { memory, layout }.land(node, given),
-        }
-    });
-    Ok(Plan::Fetch(Fetch { key, offset, into: room(node, span)?, bytes: span as usize, arrive }))
+    let whole = |bytes| whole(bytes).map_err(in_words);
+    let from = layout.map_or_else(|| whole(taken), Ok)?;
+    let to = given.as_ref().and_then(|given| given.layout.clone()).map_or_else(|| whole(taken), Ok)?;
+    let selected = Selected::new((key, 0), from, to).map_err(in_words)?;
+    let (into, landed) = target(node, selected.plan(), given)?;
+    Ok(Plan::Begin(Box::new(move |node, finish| {
+        selected.read(node, into, move |node, moved, memory| {
+            if moved.is_ok() {
+                loan.end(node, taken);
+            }
+            finish(node, moved.map(|_| landed(memory)).map_err(Failure::Transfer));
+        });
+    })))
 }
 
 #[cfg(test)]

@@ -40,6 +40,16 @@ pub(crate) fn landing(node: &Node, key: &RegionKey, into: Option<MemoryMut>) -> 
     }
 }
 
+/// Memory of the runtime for a length that a peer says.
+///
+/// # Errors
+/// When there is no such memory, in words.
+pub(super) fn room(node: &Node, bytes: u64) -> Result<MemoryMut, String> {
+    node.note_fetched(bytes)?;
+    let none = || format!("a layout selects {bytes} bytes, which {} has no memory for", node.id);
+    node.network.allocate_announced(bytes).ok_or_else(none)
+}
+
 /// Fills the first bytes of memory from a region, from `offset` on, then runs `then` with the memory; a transfer that fails ends the job, with an error in
 /// which `what` names the transfer.
 pub(crate) fn fetch(

@@ -71,6 +71,20 @@ fn is_thin(layout: &Raw) -> bool {
     bytes >= THIN_BYTES_MIN && lines(layout) * LINE_BYTES >= THIN_PART * bytes as f64
 }
 
+/// Whether what a layout selects of an argument is packed by its sender. Lines are counted last: of lists, one by one.
+fn is_packed(node: &Node, peer: NodeId, kind: NocopyKind, (leaving, layout): (&Leaving, &Raw)) -> bool {
+    if node.methods.always_pack() {
+        return true;
+    }
+    if is_mapped(node, &leaving.memory, peer) {
+        // A view copies nothing, so nothing is to be packed for it where it can be had.
+        return kind != NocopyKind::Viewed && is_thin(layout);
+    }
+    // Whoever reads around the runs must not meet what is no memory.
+    let is_read_there = node.network.copies(peer) && !leaving.terms.is_several;
+    !is_read_there || node.methods.is_packed(layout)
+}
+
 /// Takes charge of the buffer that the caller gave.
 pub(crate) fn take_charge(node: &Arc<Node>, outgoing: OutgoingMemory) -> Leaving {
     let OutgoingMemory { memory, layout, dealt: _, terms, hand_back } = outgoing;
@@ -130,8 +144,7 @@ pub(super) fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving:
         return inline(node, kind, laid_out::eager(node, memory, layout.as_ref()), release);
     }
     let Some(layout) = &leaving.layout else { return lend_or_copy(node, leaving, None) };
-    // A view copies nothing, so nothing is to be packed for it where it can be had. Lines are counted last: of lists, one by one.
-    let is_packed = !is_mapped(node, &leaving.memory, peer) || kind != NocopyKind::Viewed && is_thin(layout);
+    let is_packed = is_packed(node, peer, kind, (&leaving, layout));
     let way = if is_packed { Way::Packed } else { node.known_layouts.way(peer, layout) };
     match way {
         Way::Lent(layout) => lend_or_copy(node, leaving, Some(layout)),

@@ -20,6 +20,7 @@ use crate::job::cpus::CpuList;
 use crate::job::pes::Pes;
 use crate::job::settings::Config;
 use crate::node::devices::DeviceChoice;
+use crate::node::lending::methods::LayoutMethod;
 use arguments::Split;
 use chare_lrts::bootstrap::listening::{Interface, Ports};
 use chare_lrts::wrappers::FaultPlan;
@@ -107,6 +108,9 @@ struct Options {
     /// Messages that may wait for a PE from each other PE of its node
     #[arg(long, value_name = "N")]
     mailbox: Option<NonZeroU32>,
+    /// Way of layouts out of private memory: pack, sieve or vectors
+    #[arg(long, value_name = "METHOD")]
+    layouts: Option<LayoutMethod>,
     /// Devices of each host: cuda, software, software:N or none
     #[arg(long, value_name = "KIND")]
     device: Option<DeviceChoice>,
@@ -174,6 +178,7 @@ impl Config {
             pemap: options.pemap,
             shuffle: options.shuffle,
             mailbox: options.mailbox,
+            layouts: options.layouts,
             device: options.device.unwrap_or_default(),
             stats: options.stats,
             dashboard: options.dashboard,

@@ -68,6 +68,14 @@ fn devices_are_chosen_by_their_kind() {
 }
 
 #[test]
+fn the_method_of_layouts_is_one_of_three() {
+    assert_eq!(run("").layouts, None);
+    assert_eq!(run("+layouts vectors").layouts, Some(LayoutMethod::Vectors));
+    let refused = refusal("", &[("CHARE_LAYOUTS", "step")]);
+    assert!(refused.contains("CHARE_LAYOUTS") && refused.contains("`sieve`"), "{refused}");
+}
+
+#[test]
 fn glued_numbers_are_understood() {
     let config = run("+p4 +n2");
     assert_eq!((config.pes_per_node, config.nodes), (Pes::Number(4), 2));
@@ -222,6 +230,7 @@ fn help_is_a_table_in_our_spelling() {
         "+pemap <LIST>",
         "+shuffle",
         "+mailbox <N>",
+        "+layouts <METHOD>",
         "+device <KIND>",
         "+stats",
     ] {

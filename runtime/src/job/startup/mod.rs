@@ -195,6 +195,7 @@ impl Program {
             shuffle: self.config.shuffle,
             is_timed: self.config.dashboard.is_some(),
             mailbox: self.config.mailbox,
+            layouts: self.config.layouts,
             device: self.config.device.clone(),
         }
     }

@@ -18,6 +18,7 @@ mod descriptor;
 mod device;
 mod eager;
 mod element_type;
+pub(crate) mod foreign;
 mod handle;
 mod kind;
 mod landing;

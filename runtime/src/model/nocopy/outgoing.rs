@@ -69,6 +69,8 @@ pub(crate) struct Terms {
     pub(crate) registration: Registration,
     /// Whether the registration outlives the transfer.
     pub(crate) keep: bool,
+    /// Whether it is several pieces of memory, between which others or none may lie.
+    pub(crate) is_several: bool,
 }
 
 impl<T: Element> SendBuffer<T> {

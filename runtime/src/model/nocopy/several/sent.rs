@@ -110,7 +110,7 @@ impl<P: Element> NocopyArgument<P> for Several<P> {
         // SAFETY: the owner keeps the pieces allocated and unwritten, and the memory travels with the layout that selects them, beside which
         // nobody reads it. The address is one of all pieces, which have exposed theirs; where they lie in an arena, all of it does.
         let memory = unsafe { Memory::lent(address, len, share, Box::new(memories)) };
-        let (layout, terms) = (Some(layout), Terms::default());
+        let (layout, terms) = (Some(layout), Terms { is_several: true, ..Terms::default() });
         Outgoing::Host(OutgoingMemory { memory, layout, dealt: None, terms, hand_back })
     }
 }

@@ -32,8 +32,8 @@ pub(super) use saying::send;
 use super::ending::lend;
 use super::ends::{End, Origin};
 use crate::delivery::zerocopy::gathering::{Failure, Fetch, Plan};
-use crate::delivery::zerocopy::remote_memory::fetch;
-use crate::delivery::zerocopy::{laid_out, receive};
+use crate::delivery::zerocopy::receive;
+use crate::delivery::zerocopy::remote_memory::{self, fetch};
 use crate::model::nocopy::{
     Arrived, Descriptor, DeviceDescriptor, Given, Leaving, LeavingDevice, Lender, Local, NocopyKind,
     PostedMemory,
@@ -83,7 +83,7 @@ pub(in crate::delivery::zerocopy::device) fn plan(
             let (offered, room) = (descriptor.bytes(), Room::new(node, end, descriptor.bytes(), given)?);
             // Where less is taken than is offered, only that is fetched, and told to the sender.
             let is_part = room.bytes() < offered;
-            let into = is_part.then(|| laid_out::room(node, room.bytes() as u64)).transpose()?;
+            let into = is_part.then(|| remote_memory::room(node, room.bytes() as u64)).transpose()?;
             let into = into.map(|memory| PostedMemory { bytes: memory.len(), memory, layout: None });
             let kind = if is_part { NocopyKind::Posted } else { NocopyKind::Viewed };
             let plan = receive::plan(node, kind, descriptor, into)?;

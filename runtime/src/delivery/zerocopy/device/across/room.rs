@@ -2,7 +2,8 @@
 
 use crate::delivery::zerocopy::device::ends::End;
 use crate::delivery::zerocopy::gathering::Failure;
-use crate::delivery::zerocopy::laid_out::{self, in_words};
+use crate::delivery::zerocopy::laid_out::in_words;
+use crate::delivery::zerocopy::remote_memory;
 use crate::model::nocopy::selected;
 use crate::model::nocopy::{Arrived, DeviceFilled, Filled, Given, NocopyKind, PostedDevice, PostedMemory};
 use crate::node::Node;
@@ -55,7 +56,7 @@ impl Room {
                 let rank = node.rank_here(end.pe).expect("arguments are brought in where their chare is");
                 Ok(received(Place::Unmade(node.devices.of(rank)?.device.clone())))
             }
-            None => Ok(received(Place::Host(laid_out::room(node, offered as u64)?))),
+            None => Ok(received(Place::Host(remote_memory::room(node, offered as u64)?))),
         }
     }
 

@@ -1,0 +1,151 @@
+//! Methods: how what a layout selects of another process's memory comes here, chosen by what it costs on this machine.
+//!
+//! 1. The owner chooses between packing and lending memory that the receiver cannot map but the kernel copies. It knows its own side alone,
+//!    and takes the receiver's to be one piece of memory.
+//! 2. The receiver of what was lent knows both sides, and chooses between vectors and the sieve.
+//! 3. The kernel's costs are measured once in a process, when a choice is first to be made. They differ most between machines; those of
+//!    lines are the same everywhere, to within what the choice needs.
+
+use chare_layout::{Method, Rates, Raw};
+use chare_lrts::cma::{VectorCosts, vector_costs};
+use std::str::FromStr;
+use std::sync::OnceLock;
+use thiserror::Error;
+
+/// Bytes of the second and of the last cache, and what lines take of which the data lie in those, or beyond: measured by copies between
+/// two threads of an AMD EPYC, 64 bytes of each 128, from memory that the other thread had written.
+const CACHE_BYTES: [u64; 2] = [1 << 20, 32 << 20];
+const READ_LINE_NS: [f64; 3] = [0.8, 1.6, 4.0];
+const WRITE_LINE_NS: [f64; 3] = [1.2, 2.7, 6.0];
+const RUN_NS: f64 = 1.0;
+
+/// A claim and its release, or memory of the runtime.
+const SETUP_NS: f64 = 500.0;
+
+/// The way in which what a layout selects of another process's memory comes to where it is wanted, as `+layouts` says it, where the
+/// memory cannot be mapped and the kernel copies it.
+///
+/// | name | who has what is selected |
+/// |---|---|
+/// | `pack` | its owner packs it, whatever the path |
+/// | `sieve` | the receiver reads all around it, and copies it from there |
+/// | `vectors` | the receiver reads it, run by run |
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum LayoutMethod {
+    /// Packed by its owner.
+    Pack,
+    /// Read with all that lies between.
+    Sieve,
+    /// Read run by run.
+    Vectors,
+}
+
+/// A text that names no method.
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+#[error("it is none of `pack`, `sieve` and `vectors`")]
+pub struct LayoutMethodError;
+
+impl FromStr for LayoutMethod {
+    type Err = LayoutMethodError;
+
+    fn from_str(text: &str) -> Result<Self, LayoutMethodError> {
+        match text {
+            "pack" => Ok(Self::Pack),
+            "sieve" => Ok(Self::Sieve),
+            "vectors" => Ok(Self::Vectors),
+            _ => Err(LayoutMethodError),
+        }
+    }
+}
+
+/// The choice of a node.
+#[derive(Default)]
+pub(crate) struct Methods {
+    forced: Option<LayoutMethod>,
+}
+
+impl Methods {
+    /// The choice of methods by their costs, or always this one.
+    pub(crate) fn new(forced: Option<LayoutMethod>) -> Self {
+        Self { forced }
+    }
+
+    /// Whether owners pack, whatever the path.
+    pub(crate) fn always_pack(&self) -> bool {
+        self.forced == Some(LayoutMethod::Pack)
+    }
+
+    /// Whether what a layout selects of memory that the kernel copies is packed by its owner.
+    pub(crate) fn is_packed(&self, layout: &Raw) -> bool {
+        match self.forced {
+            Some(method) => method == LayoutMethod::Pack,
+            None => {
+                let Ok(stream) = Raw::bytes_of(layout.bytes()) else { return true };
+                rates().quicker([Method::Stream, Method::Vectors], layout, &stream) == Method::Stream
+            }
+        }
+    }
+
+    /// Whether what a layout selects of memory that the kernel copies is read with all that lies around it, not run by run.
+    pub(crate) fn is_sieved(&self, from: &Raw, to: &Raw) -> bool {
+        match self.forced {
+            Some(LayoutMethod::Sieve) => true,
+            Some(LayoutMethod::Vectors) => false,
+            Some(LayoutMethod::Pack) | None => {
+                rates().quicker([Method::Sieve, Method::Vectors], from, to) == Method::Sieve
+            }
+        }
+    }
+}
+
+/// What things cost on this machine. The first call measures: some 100 us.
+fn rates() -> &'static Rates {
+    /// What the bench `layouts` found, for a process that may not even copy from itself.
+    const USUAL: VectorCosts = VectorCosts { vector_ns: 150.0, byte_ns: 0.067 };
+    static RATES: OnceLock<Rates> = OnceLock::new();
+    RATES.get_or_init(|| {
+        let VectorCosts { vector_ns, byte_ns } = vector_costs().unwrap_or(USUAL);
+        Rates {
+            cache_bytes: CACHE_BYTES,
+            read_line_ns: READ_LINE_NS,
+            write_line_ns: WRITE_LINE_NS,
+            run_ns: RUN_NS,
+            setup_ns: SETUP_NS,
+            vector_ns,
+            vector_byte_ns: byte_ns,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn apart(block: u64, every: i64) -> Raw {
+        Raw::bytes_of(block).and_then(|run| run.vector((1 << 20) / block, 1, every)).expect("it fits")
+    }
+
+    #[test]
+    fn what_is_forced_is_done_whatever_it_costs() {
+        let layouts = [apart(8, 2), apart(1 << 16, 16)];
+        for (method, packed, sieved) in
+            [("pack", true, None), ("sieve", false, Some(true)), ("vectors", false, Some(false))]
+        {
+            let methods = Methods::new(Some(method.parse().expect("a method")));
+            for layout in &layouts {
+                assert_eq!(methods.is_packed(layout), packed, "{method}");
+                assert!(sieved.is_none_or(|sieved| methods.is_sieved(layout, layout) == sieved), "{method}");
+            }
+        }
+        assert_eq!("step".parse::<LayoutMethod>(), Err(LayoutMethodError));
+    }
+
+    #[test]
+    fn long_runs_far_apart_are_read_alone_and_single_elements_packed_or_sieved() {
+        let methods = Methods::new(None);
+        let (thin, long) = (apart(8, 8), apart(1 << 18, 4));
+        assert!(methods.is_packed(&thin) && methods.is_sieved(&thin, &apart(8, 1)));
+        assert!(!methods.is_packed(&long) && !methods.is_sieved(&long, &apart(8, 1)));
+    }
+}
