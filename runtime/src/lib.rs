@@ -106,7 +106,7 @@ pub use api::context::{
 };
 pub use api::devices;
 pub use api::direct::{Misfit, TransferFailed, Transferred, rget, rput, try_rget, try_rput};
-pub use api::direct_device::{rget_device, rput_device};
+pub use api::direct_device::{rget_device, rput_device, try_rget_device, try_rput_device};
 pub use api::io::io;
 pub use api::job_handle::{Answer, JobHandle, LimitedJobHandle, job_handle};
 pub use api::proxy::{ThisChare, ThisMember, this_index};
@@ -160,11 +160,11 @@ pub use model::index::ArrayIndex;
 pub use model::index_range::indices;
 pub use model::nocopy::{
     Buffer, BufferMut, BufferSelection, Completion, DeviceLanding, DevicePosted, DeviceReceived,
-    DeviceSourceHandle, DeviceTargetHandle, Element, Landing, MatchError, NocopyArgument, NocopyLanding,
-    NotJoined, NotPosted, NotSplit, Part, PartLayout, PartMut, Post, PostError, PostRefusal, Posted,
-    Received, ReceivedView, Registration, Rest, SendBuffer, SendDeviceBuffer, SendPart, Sent, SentDevice,
-    Several, SeveralMut, Shown, SourceHandle, SourceSelection, Split, SplitAll, TargetHandle,
-    TargetSelection,
+    DeviceSourceHandle, DeviceTargetHandle, DeviceTransferError, DeviceTransferFailed, DeviceTransferred,
+    Element, Landing, MatchError, NocopyArgument, NocopyLanding, NotJoined, NotPosted, NotSplit, Part,
+    PartLayout, PartMut, Post, PostError, PostRefusal, Posted, Received, ReceivedView, Registration, Rest,
+    SendBuffer, SendDeviceBuffer, SendPart, Sent, SentDevice, Several, SeveralMut, Shown, SourceHandle,
+    SourceSelection, Split, SplitAll, TargetHandle, TargetSelection,
 };
 pub use model::priority::Priority;
 pub use model::reduction::reducers::{

@@ -48,6 +48,14 @@ fn what_a_network_reads_by_itself_passes_no_host() {
     }
 }
 
+/// An arena that was imported is not exported: its maker's name is passed on.
+#[test]
+fn a_view_that_is_passed_on_is_mapped_from_who_made_it() {
+    let mut mapped = ways("+n 3 relay").iter().map(|ways| count(ways, "mapped")).collect::<Vec<_>>();
+    mapped.sort_unstable();
+    assert_eq!(mapped, [0, 1, 1]);
+}
+
 #[test]
 fn steps_of_a_turn_are_one_launch_and_short_faces_travel_with_their_calls() {
     let stencil = Program::example("stencil2d");

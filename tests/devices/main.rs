@@ -4,6 +4,7 @@ mod counted;
 mod entries;
 #[cfg(feature = "cuda")]
 mod hardware;
+mod held_back;
 #[cfg(any(feature = "ofi", feature = "verbs", feature = "mpi"))]
 mod networks;
 mod travelling;

@@ -84,7 +84,79 @@ pub(crate) fn end_by_a_lost_device(path: &str) {
     let outcome = on_devices().run(&format!("+n 2 {path} endless --lose 200"));
     assert_ne!(outcome.code, Some(0), "`{path}`: {outcome:?}");
     let complaint = outcome.complaint();
-    // Who hands a buffer back is no entry.
-    let is_named = complaint.contains("Peer::") || complaint.contains("handing a device buffer back");
+    let is_named = complaint.contains("Peer::") && complaint.contains("PE ");
     assert!(complaint.to_lowercase().contains("lost") && is_named, "`{path}`: {outcome:?}");
+}
+
+#[test]
+fn a_device_that_is_lost_in_calls_of_many_ends_the_job_and_is_named() {
+    for path in ["", "+nocma", "+nolocal"] {
+        let outcome = on_devices().run(&format!("+n 3 +p 2 {path} many --lose 300"));
+        assert_ne!(outcome.code, Some(0), "`{path}`: {outcome:?}");
+        let complaint = outcome.complaint();
+        let is_named = complaint.contains("Peer::");
+        assert!(complaint.to_lowercase().contains("lost") && is_named, "`{path}`: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_kernel_that_panics_is_named_with_the_entry_whose_buffer_it_wrote() {
+    for path in ["", "+nolocal"] {
+        let outcome = on_devices().run(&format!("+n 2 +device software {path} kernel"));
+        assert_ne!(outcome.code, Some(0), "`{path}`: {outcome:?}");
+        // The panic has lines of its own.
+        let complaint = outcome.stderr.lines().find(|line| line.starts_with("chare: "));
+        for words in ["Peer::send_spoilt", "PE 1", "there is no such point"] {
+            assert!(complaint.is_some_and(|line| line.contains(words)), "`{path}`, {words}: {outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn two_nodes_that_are_killed_while_they_view_a_buffer_end_the_job() {
+    let mut command = Command::new(on_devices().path());
+    let job = Running::start(command.args("+n 4 +device software view".split_whitespace()));
+    let mut processes = Vec::new();
+    while processes.len() < 2 {
+        processes.push(job.wait_for("a node's process", |line| {
+            line.split_once(" has process ").and_then(|(_, process)| process.parse().ok())
+        }));
+    }
+    for process in processes {
+        kill_process(Pid::from_raw(process).expect("a process has a number"), Signal::KILL).expect("it runs");
+    }
+    let outcome = job.end_within(Duration::from_secs(10));
+    assert_ne!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.complaint().contains("node "), "{outcome:?}");
+}
+
+/// Models that were measured choose: chunks, or steps over memory of the other process.
+#[test]
+fn buffers_travel_as_measured_models_choose() {
+    for path in ["", "+nolocal"] {
+        pass(&format!("+n 2 +device software {path} --measure"));
+    }
+}
+
+/// Sixteen KiB of pinned memory, of which chunks are two.
+#[test]
+fn the_smallest_pinned_memory_carries_long_buffers_both_ways() {
+    for layout in ["+n 2 +nocma", "+n 2 +nolocal"] {
+        on_devices().pass(&format!("{layout} crowd --pinned 16384"));
+    }
+}
+
+#[test]
+fn stale_handles_are_refused_and_who_tried_has_its_buffer_back() {
+    for layout in ["", "+n 2", "+n 2 +nocma", "+n 2 +nolocal"] {
+        on_devices().pass(&format!("{layout} +device software stale"));
+    }
+}
+
+#[test]
+fn a_read_that_was_tried_hears_of_a_lost_device_and_the_job_goes_on() {
+    for path in ["", "+nocma", "+nolocal"] {
+        let said = on_devices().pass(&format!("+n 2 {path} tried --lose 300"));
+        assert!(said.contains("a read failed: ") && said.contains("lost"), "`{path}`: {said}");
+    }
 }

@@ -86,12 +86,21 @@ impl Arena {
         self.0.guard.is_some()
     }
 
+    /// Whether it was [imported](crate::Device::import): it is exported by the process that made it, alone.
+    pub fn is_imported(&self) -> bool {
+        self.0.allocator.is_none() && !self.is_adopted()
+    }
+
     /// A descriptor by which another process [imports](crate::Device::import) this memory; it needs [`len`](Self::len), too. Takes a
     /// system call, and a descriptor until it is dropped. Who has it can read and write all blocks of the arena.
     ///
     /// # Errors
-    /// [`DeviceError::Refused`]; always for memory that was adopted.
+    /// [`DeviceError::Refused`]; always for memory that was adopted or imported, which not every kind of device grants.
     pub fn export(&self) -> Result<OwnedFd, DeviceError> {
+        if self.is_imported() {
+            let cause = "it was imported: pass a descriptor of the process that made it on";
+            return Err(DeviceError::refused(self.owner(), "exporting an arena", cause));
+        }
         self.0.mapping.export()
     }
 

@@ -90,6 +90,8 @@ pub(crate) fn an_arena_outlives_its_exporter(rig: &Rig) {
     assert!(child.wait().expect("a child").success());
     let arena = rig.device.import(descriptor.expect("a descriptor"), len).expect("it is an arena");
     let theirs = arena.part(offset..offset + LEN as u64).expect("it lies within");
+    let again = arena.export().expect_err("its maker exports it");
+    assert!(again.to_string().contains("it was imported"), "{again}");
     drop(arena);
     assert!(rig.read(&theirs) == pattern(LEN, 9));
 }

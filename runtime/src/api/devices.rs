@@ -21,7 +21,7 @@
 //! | a `#[nocopy(post)]` parameter | [`DevicePosted`](crate::DevicePosted), [`DeviceLanding`](crate::DeviceLanding) |
 //! | registered memory | [`rget_device`](crate::rget_device), [`rput_device`](crate::rput_device) |
 
-use crate::delivery::zerocopy::device::continue_later;
+use crate::delivery::zerocopy::device::{continue_later, sender};
 use crate::model::arguments::Arguments;
 use crate::model::callback::Callback;
 use crate::model::error::JobError;
@@ -106,7 +106,7 @@ impl StreamCallbacks for Stream {
     fn then(&self, callback: Callback<()>) {
         let callback = callback.erase();
         Pe::current(|pe| {
-            let what = format!("a callback of a stream, given in {},", pe.running().describe());
+            let what = format!("a callback of a stream, given in {},", sender());
             continue_later(&pe.node, self, move |node, passed| match passed {
                 Ok(()) => node.fire(callback, Arguments::new(())),
                 Err(cause) => node.fail(JobError::Device { what, node: node.id, cause }),

@@ -4,7 +4,7 @@
 //! 2. A [`RegisteredDeviceTarget`] belongs to the runtime while it is registered. Writes of it follow one another, in the order in which
 //!    they come; its owner uses it between them by [`RegisteredDeviceTarget::with`], and gets it back by closing it.
 
-use crate::delivery::zerocopy::device::{check_device, give_back};
+use crate::delivery::zerocopy::device::{check_device, give_back, gone, sender, transfer_failed};
 use crate::model::arguments::Arguments;
 use crate::model::callback::Callback;
 use crate::model::nocopy::{DeviceSourceHandle, DeviceTargetHandle, Element, Lender, SentDevice};
@@ -47,9 +47,9 @@ impl<T: Element> RegisteredDeviceSource<T> {
     /// Outside a job's entries, and if the buffer is of a device that the program opened itself.
     pub fn register(buffer: DeviceBuffer<T>) -> Self {
         let node = node_of(buffer.device());
-        let bytes = buffer.clone().into_bytes();
-        let token =
-            node.devices.sources.give_out(Arc::new(DeviceSource { buffer: bytes, notify: None.into() }));
+        let source =
+            DeviceSource { buffer: buffer.clone().into_bytes(), whose: sender(), notify: None.into() };
+        let token = node.devices.sources.give_out(Arc::new(source));
         Self { node, token, buffer }
     }
 
@@ -131,7 +131,7 @@ impl<T: Element> RegisteredDeviceTarget<T> {
         DeviceTargetHandle::new(Lender { node: self.node.id, token: self.token }, self.target.bytes)
     }
 
-    /// Runs `body` on the elements; `None` while a transfer is under way. What `body` has streams do with them, the next transfer comes
+    /// Runs `body` on the elements; `None` while a transfer is under way, and after one that failed in a way that took them along. What `body` has streams do with them, the next transfer comes
     /// after.
     ///
     /// # Panics
@@ -147,15 +147,25 @@ impl<T: Element> RegisteredDeviceTarget<T> {
     }
 
     /// Ends the registration and hands the buffer to `callback` after the transfers that have begun; it is exclusive again by
-    /// [`DeviceBuffer::try_into_mut`]. Handles are stale from here on. The callback must be one of this node.
+    /// [`DeviceBuffer::try_into_mut`]. Handles are stale from here on. The callback must be one of this node. If a transfer has failed in a
+    /// way that took the elements along, because the device is lost, the job ends with an error that says so.
     pub fn close(self, callback: Callback<SentDevice<T>>) {
         self.node.outside.sent.add_shared(1);
-        let close = move |node: &Arc<Node>, _: &Arc<DeviceTarget<Node>>, buffer: DeviceBufferMut<u8>| {
-            let buffer = typed::<T>(buffer).freeze();
-            let len = buffer.len();
-            node.fire(callback.erase(), Arguments::new(SentDevice::new(buffer, len)));
-            node.outside.processed.add_shared(1);
-        };
+        let whose = sender();
+        let close =
+            move |node: &Arc<Node>, _: &Arc<DeviceTarget<Node>>, buffer: Option<DeviceBufferMut<u8>>| {
+                match buffer.map(|buffer| typed::<T>(buffer).freeze()) {
+                    Some(buffer) => {
+                        let len = buffer.len();
+                        node.fire(callback.erase(), Arguments::new(SentDevice::new(buffer, len)));
+                    }
+                    None => {
+                        let what = format!("closing registered device memory, by {whose},");
+                        transfer_failed(node, what, gone().of(node.id));
+                    }
+                }
+                node.outside.processed.add_shared(1);
+            };
         self.target.use_next(&self.node, Box::new(close));
     }
 }

@@ -1,4 +1,7 @@
 //! Tags in the hands of a program: a buffer is posted under a tag, and a post method names the tag.
+//!
+//! Tags are of buffers in the host's memory. A device buffer that comes later than the call, or from elsewhere, goes without one: the post
+//! method keeps its [`Post`], and [`Post::post_device`] serves it when the buffer is there.
 
 use crate::model::nocopy::{BufferMut, Element, Landing, MatchError, Post, PostError};
 use crate::pe::Pe;

@@ -10,6 +10,7 @@ mod case;
 mod many;
 mod peer;
 mod registered;
+mod stale;
 mod trouble;
 
 use case::Case;
@@ -44,6 +45,9 @@ struct Options {
     /// One of how many commands finds its device lost
     #[arg(long)]
     lose: Option<NonZeroU32>,
+    /// Have the devices measured first, so that their models choose
+    #[arg(long)]
+    measure: bool,
 }
 
 impl Options {
@@ -68,6 +72,14 @@ const VALUES: [u32; 3] = [0, 7, 600_001];
 
 async fn run(options: Options) -> bool {
     let peers = PeerProxy::create();
+    if options.measure {
+        let measured = (0..chare::pes()).map(|pe| {
+            let (told, done) = chare::future::<()>();
+            peers.on(PeId(pe)).measure(done);
+            told
+        });
+        chare::wait_all(measured.collect::<Vec<_>>()).await;
+    }
     if let Some(trouble) = options.trouble {
         return trouble.run(&peers).await;
     }
@@ -111,17 +123,18 @@ async fn run(options: Options) -> bool {
             wrong += 1;
         }
     }
-    for len in VALUES {
-        let elements: Vec<u32> = (0..len).map(|at| at.wrapping_mul(2_654_435_761)).collect();
+    let values: Vec<(u32, u32)> = (0..chare::pes()).flat_map(|pe| VALUES.map(|len| (pe, len))).collect();
+    for (pe, len) in &values {
+        let elements: Vec<u32> = (0..*len).map(|at| at.wrapping_mul(2_654_435_761)).collect();
         let (back, done) = chare::future::<DeviceBuffer<u32>>();
-        peers.on(PeId(last)).reflect(peer::on_device(&elements).freeze(), done);
+        peers.on(PeId(*pe)).reflect(peer::on_device(&elements).freeze(), done);
         let said = peer::compare("what came back", &peer::read(&back.await).await, &elements);
         if !said.is_empty() {
-            println!("{len} elements as a value: {said}");
+            println!("{len} elements as a value, by PE {pe}: {said}");
             wrong += 1;
         }
     }
-    let all = cases.len() + shared.len() + to_many.len() + VALUES.len();
+    let all = cases.len() + shared.len() + to_many.len() + values.len();
     println!("{} of {all} buffers came as they should", all - wrong);
     wrong == 0
 }

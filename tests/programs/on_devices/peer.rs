@@ -176,13 +176,27 @@ impl Peer {
     /// Sends a device buffer that came as a value back as one.
     #[entry]
     pub(crate) fn reflect(&mut self, value: DeviceBuffer<u32>, done: Callback<DeviceBuffer<u32>>) {
+        let mine = devices::mine().expect("there is a software device");
+        assert_eq!(
+            value.device().info(),
+            mine.info(),
+            "a value is made on the device of the PE that decodes it"
+        );
         done.send(value);
+    }
+
+    #[entry]
+    pub(crate) fn measure(&mut self, done: Callback<()>) {
+        let model = devices::measure().expect("there is a software device");
+        assert!(model.is_measured());
+        done.send(());
     }
 
     /// Keeps what it is given, for ever.
     #[entry]
     pub(crate) async fn keep(this: This<Self>, #[nocopy] face: DeviceReceived<u32>) {
         drop(this);
+        println!("node {} has process {}", chare::my_node().0, std::process::id());
         println!("{} elements came", face.len());
         std::future::pending::<()>().await;
     }
@@ -205,6 +219,39 @@ impl Peer {
             drop((back.await, answer.await));
             println!("a buffer came");
         }
+    }
+
+    /// Passes what came on, as it lies.
+    #[entry]
+    pub(crate) fn relay(&mut self, to: PeId, #[nocopy] face: DeviceReceived<u32>, done: Callback<Vec<u32>>) {
+        self.this_collection().on(to).take_on_device(SendDeviceBuffer::from(face.into_buffer()), done);
+    }
+
+    /// Sends a long buffer to all peers, again and again.
+    #[entry]
+    pub(crate) async fn send_to_many_on_and_on(this: This<Self>) {
+        let peers = this.collection();
+        drop(this);
+        loop {
+            let (back, on_sent) = chare::future::<SentDevice<u32>>();
+            peers.hear(SendDeviceBuffer::from(on_device(&vec![7; 100_000])).on_sent(on_sent));
+            drop(back.await);
+        }
+    }
+
+    #[entry]
+    pub(crate) async fn hear(this: This<Self>, #[nocopy] face: DeviceReceived<u32>) {
+        drop(this);
+        assert_eq!(read(&face).await.len(), 100_000);
+    }
+
+    /// Sends what a kernel was to write that panics.
+    #[entry]
+    pub(crate) fn send_spoilt(&mut self, to: PeId) {
+        let mut spoilt = on_device(&[1; 100]);
+        let panics = |_: &[&[u32]], _: &mut [u32]| panic!("there is no such point");
+        spoilt.compute_from(&stream(), &[], panics).expect("it is not known yet");
+        self.this_collection().on(to).take(SendDeviceBuffer::from(spoilt), Callback::once(|_: Vec<u32>| ()));
     }
 
     /// Sends long buffers of the host by way of another PE's device, all at once, and says what was wrong with those that came back.

@@ -7,7 +7,9 @@ use super::device::{self, End, Origin};
 use super::gathering::{Failure, Gathering, Plan};
 use super::receive::{plan, plan_here};
 use crate::model::envelope::Call;
+use crate::model::ids::PeId;
 use crate::model::nocopy::{Arrived, Descriptor, Few, Given, Local, Nocopy, NocopyKind};
+use crate::model::registry::EntryRegistration;
 use crate::node::Node;
 use std::sync::Arc;
 
@@ -43,7 +45,7 @@ pub(crate) fn land(
         Ok(gathering) => gathering,
         Err(Failure::Words(cause)) => return Err(cause),
         Err(failure) => {
-            failure.end(node, call.entry.fetching());
+            failure.end(node, fetching(call.entry, destination.pe));
             return Ok(None);
         }
     };
@@ -55,8 +57,8 @@ pub(crate) fn land(
             Ok(Some(call))
         }
         Err(gathering) => {
-            let entry = call.entry;
-            let what = move || entry.fetching();
+            let (entry, pe) = (call.entry, destination.pe);
+            let what = move || fetching(entry, pe);
             gathering.fetch(node, what, move |node, arrived| {
                 call.nocopy = Some(Box::new(Nocopy::Arrived(arrived)));
                 destination.deliver(node, call);
@@ -64,6 +66,11 @@ pub(crate) fn land(
             Ok(None)
         }
     }
+}
+
+/// The name that an error gives to the transfer of one of a call's nocopy arguments.
+fn fetching(entry: &EntryRegistration, pe: PeId) -> String {
+    format!("{} on {pe}", entry.fetching())
 }
 
 /// Plans the way of an argument from the same process.

@@ -6,9 +6,9 @@
 
 use super::remote_memory::fetch;
 use crate::model::error::JobError;
-use crate::model::nocopy::Few;
+use crate::model::nocopy::{DeviceTransferError, Few};
 use crate::node::Node;
-use chare_device::DeviceError;
+use chare_device::{DeviceBufferMut, DeviceError};
 use chare_lrts::{MemoryMut, RegionKey, TransferError};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -54,19 +54,42 @@ pub(super) enum Failure {
     Words(String),
     Transfer(TransferError),
     Device(DeviceError),
+    /// The owner of registered memory of a device does not give it.
+    Refused(DeviceTransferError),
+    /// For this reason, and here is the device buffer that was to be filled.
+    Unfilled(Box<Self>, DeviceBufferMut<u8>),
 }
 
 impl Failure {
     /// Ends the job. `what` names the transfer.
     pub(super) fn end(self, node: &Node, what: String) {
         let node_id = node.id;
+        let delivery =
+            |what, cause| JobError::Delivery { what, pe: node.topology.pe(node_id, 0), node: node_id, cause };
         node.fail(match self {
-            Self::Words(cause) => {
-                JobError::Delivery { what, pe: node.topology.pe(node_id, 0), node: node_id, cause }
+            Self::Words(cause) => delivery(what, cause),
+            Self::Refused(DeviceTransferError::Device(cause)) | Self::Device(cause) => {
+                JobError::Device { what, node: node_id, cause }
             }
-            Self::Transfer(cause) => JobError::Transfer { what, node: node_id, cause },
-            Self::Device(cause) => JobError::Device { what, node: node_id, cause },
+            Self::Refused(DeviceTransferError::Network(cause)) | Self::Transfer(cause) => {
+                JobError::Transfer { what, node: node_id, cause }
+            }
+            Self::Refused(cause) => delivery(what, cause.to_string()),
+            Self::Unfilled(failure, _) => return failure.end(node, what),
         });
+    }
+}
+
+impl Failure {
+    /// It, in words.
+    pub(super) fn into_words(self) -> String {
+        match self {
+            Self::Words(cause) => cause,
+            Self::Device(cause) => cause.to_string(),
+            Self::Transfer(cause) => cause.to_string(),
+            Self::Refused(cause) => cause.to_string(),
+            Self::Unfilled(failure, _) => failure.into_words(),
+        }
     }
 }
 

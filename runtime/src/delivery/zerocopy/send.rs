@@ -93,17 +93,20 @@ pub(crate) fn take_charge(node: &Arc<Node>, outgoing: OutgoingMemory) -> Leaving
     let held = is_held && node.transfers.hold(node.network.regions(), &memory);
     let held = held.then(|| memory.clone());
     let offered = layout.as_ref().map_or(memory.len() as u64, |layout| layout.bytes());
-    let release = (hand_back.is_some() || held.is_some()).then(|| release(node, offered, held, hand_back));
+    let release =
+        (hand_back.is_some() || held.is_some()).then(|| release(node, offered, held, hand_back, None));
     let leaving = Leaving { memory, layout, release, terms, is_copy: false };
     if terms.registration == Registration::Pooled { pool(node, leaving) } else { leaving }
 }
 
-/// A release that ends the registration of the memory `held`, then hands the buffer back to a caller that waits for it.
+/// A release that ends the registration of the memory `held`, then hands the buffer back to a caller that waits for it: the entry that is
+/// named in words, if it is a device's buffer.
 pub(super) fn release(
     node: &Arc<Node>,
     offered: u64,
     held: Option<Memory>,
     hand_back: Option<HandBack>,
+    whose: Option<Arc<str>>,
 ) -> Arc<Release> {
     // In a mutex because a release is shared; the closure is run once.
     let (node, is_awaited, hand_back) = (Arc::clone(node), hand_back.is_some(), Mutex::new(hand_back));
@@ -112,7 +115,7 @@ pub(super) fn release(
             hand_back(taken, &mut |callback, sent| node.fire(callback, sent));
         }
     };
-    Release::new(offered, is_awaited, move |taken| {
+    Release::of(whose, offered, is_awaited, move |taken| {
         let ended = held.and_then(|memory| node.transfers.let_go(node.network.regions(), &memory));
         match ended {
             Some(ended) => deregistration::end(&node, ended, move |node| hand_back(node, taken)),

@@ -25,6 +25,7 @@ use crate::job::patience;
 use crate::job::pes::Pes;
 use crate::job::settings::Config;
 use crate::model::error::JobError;
+#[cfg(feature = "dashboard")]
 use crate::node::Node;
 use crate::node::devices::DeviceChoice;
 use chare_lrts::bootstrap::launched::Launched;
@@ -33,7 +34,7 @@ use chare_lrts::bootstrap::managed::Managed;
 use chare_lrts::bootstrap::single::Single;
 use chare_lrts::bootstrap::{Bootstrap, quit};
 use chare_lrts::reach::ReachOptions;
-use chare_lrts::{LrtsError, NodeId, events};
+use chare_lrts::{LrtsError, NodeId};
 use end::{End, exit_byte, join_within};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -247,7 +248,7 @@ impl Program {
     fn serve_dashboard(&self, node: &Arc<Node>) -> Option<Dashboard> {
         let at = self.config.dashboard.filter(|_| node.id == NodeId(0))?;
         let cannot = |cause: &std::io::Error| {
-            events::warn(format_args!(
+            chare_lrts::events::warn(format_args!(
                 "the dashboard cannot be served at {at}: {cause}; name another address and port"
             ));
         };

@@ -45,12 +45,12 @@ pub(crate) use descriptor::{
     lent_bytes,
 };
 pub(crate) use device::{
-    DeviceFilled, DeviceFrame, DeviceWay, GivenMemory, LeavingDevice, MappedDevice, OutgoingDevice,
-    PostedDevice, RemoteDevice,
+    DeviceFilled, DeviceFrame, DeviceRefusal, DeviceWay, GivenMemory, LeavingDevice, MappedDevice,
+    OutgoingDevice, PostedDevice, RemoteDevice,
 };
 pub use device::{
-    DeviceLanding, DevicePosted, DeviceReceived, DeviceSourceHandle, DeviceTargetHandle, SendDeviceBuffer,
-    SentDevice,
+    DeviceLanding, DevicePosted, DeviceReceived, DeviceSourceHandle, DeviceTargetHandle, DeviceTransferError,
+    DeviceTransferFailed, DeviceTransferred, SendDeviceBuffer, SentDevice,
 };
 pub(crate) use eager::EagerBytes;
 pub(crate) use element_type::ElementType;

@@ -27,6 +27,9 @@ pub(crate) struct Release {
     /// The fewest bytes that any receiver took; lowered by receivers on any thread, read by the last drop.
     taken: AtomicU64,
     run: Option<Box<dyn FnOnce(u64) + Send + Sync>>,
+    /// The entry that waits for it, in words, where the job ends if a device does not get past the buffer; elsewhere the transfer's own
+    /// error says so.
+    whose: Option<Arc<str>>,
 }
 
 impl Release {
@@ -36,7 +39,22 @@ impl Release {
         is_awaited: bool,
         run: impl FnOnce(u64) + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self { is_awaited, taken: AtomicU64::new(offered), run: Some(Box::new(run)) })
+        Self::of(None, offered, is_awaited, run)
+    }
+
+    /// As [`new`](Self::new), on a device, for the entry that is named in words.
+    pub(crate) fn of(
+        whose: Option<Arc<str>>,
+        offered: u64,
+        is_awaited: bool,
+        run: impl FnOnce(u64) + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { is_awaited, taken: AtomicU64::new(offered), run: Some(Box::new(run)), whose })
+    }
+
+    /// The entry that waits for it, where a device that does not get past the buffer ends the job.
+    pub(crate) fn whose(&self) -> Option<&str> {
+        self.whose.as_deref()
     }
 
     /// A release of memory that holds `bytes` of what this one releases: it notes what the receivers of that took, if it was not all of it.

@@ -20,7 +20,7 @@ pub use choice::{DeviceChoice, DeviceChoiceError};
 pub(crate) use registered::{DeviceSource, DeviceTarget};
 pub(crate) use taker::Taker;
 
-use crate::model::nocopy::{DeviceDescriptor, LeavingDevice};
+use crate::model::nocopy::{DeviceDescriptor, DeviceRefusal, LeavingDevice};
 use crate::node::lending::tokens::Tokens;
 #[cfg(feature = "cuda")]
 use chare_device::Cuda;
@@ -81,11 +81,29 @@ impl<N> Held<N> {
 /// A thing that is made when it is first asked for.
 type Once<T> = OnceLock<Result<T, DeviceError>>;
 
-/// The entry that sent a buffer, in words.
+/// The entry that sent a buffer, and its PE, in words.
 pub(crate) type Sender = Arc<str>;
 
-/// What waits for a node's offer of registered memory: it checks and takes the offer.
-pub(crate) type OnOffer<N> = Box<dyn FnOnce(&Arc<N>, NodeId, DeviceDescriptor) -> Result<(), String> + Send>;
+/// A buffer that another node has been told of.
+#[derive(Clone)]
+pub(crate) struct Lent {
+    pub(crate) leaving: LeavingDevice,
+    pub(crate) sender: Sender,
+    /// Whether it goes to or from registered memory: then who asks for it is told why it does not come, and the job goes on.
+    pub(crate) is_registered: bool,
+}
+
+/// What a node answers whose registered memory is wanted.
+pub(crate) enum Answer {
+    /// It may be asked for this.
+    Offered(DeviceDescriptor),
+    /// What was put is there.
+    Written,
+    Refused(DeviceRefusal),
+}
+
+/// What waits for a node's answer: it checks and takes it.
+pub(crate) type OnAnswer<N> = Box<dyn FnOnce(&Arc<N>, NodeId, Answer) -> Result<(), String> + Send>;
 
 /// The devices of a node; see the file's head.
 pub(crate) struct Devices<N> {
@@ -100,14 +118,14 @@ pub(crate) struct Devices<N> {
     pub(crate) direct: Direct,
     pub(crate) legs: Legs,
     /// Buffers that other nodes have been told of.
-    pub(crate) lent: Tokens<(LeavingDevice, Sender)>,
+    pub(crate) lent: Tokens<Lent>,
     /// What this node has asked other nodes for.
     pub(crate) asked: Tokens<Arc<dyn Taker<N>>>,
     /// Registered memory that others may read, and write.
     pub(crate) sources: Tokens<Arc<DeviceSource>>,
     pub(crate) targets: Tokens<Arc<DeviceTarget<N>>>,
-    /// Reads of other nodes' registered memory.
-    pub(crate) gets: Tokens<OnOffer<N>>,
+    /// Reads and writes of other nodes' registered memory that have begun here.
+    pub(crate) begun: Tokens<OnAnswer<N>>,
 }
 
 impl<N> Devices<N> {
@@ -125,14 +143,14 @@ impl<N> Devices<N> {
             asked: Tokens::default(),
             sources: Tokens::default(),
             targets: Tokens::default(),
-            gets: Tokens::default(),
+            begun: Tokens::default(),
         }
     }
 
     /// Drops what holds on to the node, when the job is over.
     pub(crate) fn clear(&self) {
         self.opened().for_each(|held| held.staging.clear());
-        drop((self.lent.take_all(), self.asked.take_all(), self.gets.take_all()));
+        drop((self.lent.take_all(), self.asked.take_all(), self.begun.take_all()));
         drop((self.sources.take_all(), self.targets.take_all()));
     }
 

@@ -1,7 +1,7 @@
 //! Registered device memory: buffers that peers read and write any number of times.
 //!
 //! A source is shared, so any number of reads go on at the same time. A target has one owner: a write takes the buffer, and the next one
-//! waits until it is back.
+//! waits until it is back. A write that fails on the device may lose it: then all that wait are told, and all that come.
 
 use crate::model::callback::ErasedCallback;
 use chare_device::{DeviceBuffer, DeviceBufferMut};
@@ -12,12 +12,16 @@ use std::sync::Arc;
 /// A buffer that peers may read.
 pub(crate) struct DeviceSource {
     pub(crate) buffer: DeviceBuffer<u8>,
+    /// The entry that registered it, in words.
+    pub(crate) whose: Arc<str>,
     /// Told the bytes of each transfer.
     pub(crate) notify: Mutex<Option<ErasedCallback>>,
 }
 
-/// What is done with a target's buffer, and gives it back. It holds no handle of the target, which it may wait in.
-pub(crate) type UseTarget<N> = Box<dyn FnOnce(&Arc<N>, &Arc<DeviceTarget<N>>, DeviceBufferMut<u8>) + Send>;
+/// What is done with a target's buffer, and gives it back; nothing if the buffer is gone. It holds no handle of the target, which it may
+/// wait in.
+pub(crate) type UseTarget<N> =
+    Box<dyn FnOnce(&Arc<N>, &Arc<DeviceTarget<N>>, Option<DeviceBufferMut<u8>>) + Send>;
 
 /// A buffer that peers may write.
 pub(crate) struct DeviceTarget<N> {
@@ -27,25 +31,28 @@ pub(crate) struct DeviceTarget<N> {
     place: Mutex<Place<N>>,
 }
 
-struct Place<N> {
-    /// Nothing while it is used.
-    buffer: Option<DeviceBufferMut<u8>>,
-    waiting: VecDeque<UseTarget<N>>,
+enum Place<N> {
+    Here(DeviceBufferMut<u8>),
+    Used {
+        waiting: VecDeque<UseTarget<N>>,
+    },
+    /// With a command that its device did not take.
+    Gone,
 }
 
 impl<N> DeviceTarget<N> {
     pub(crate) fn new(buffer: DeviceBufferMut<u8>) -> Self {
-        let (bytes, place) = (buffer.len() as u64, Place { buffer: Some(buffer), waiting: VecDeque::new() });
-        Self { bytes, notify: Mutex::default(), place: Mutex::new(place) }
+        Self { bytes: buffer.len() as u64, notify: Mutex::default(), place: Mutex::new(Place::Here(buffer)) }
     }
 
     /// Has the buffer used, now or when it is back.
     pub(crate) fn use_next(self: &Arc<Self>, node: &Arc<N>, work: UseTarget<N>) {
         let buffer = {
             let mut place = self.place.lock();
-            match place.buffer.take() {
-                Some(buffer) => buffer,
-                None => return place.waiting.push_back(work),
+            match &mut *place {
+                Place::Used { waiting } => return waiting.push_back(work),
+                Place::Gone => None,
+                Place::Here(_) => take(&mut place),
             }
         };
         work(node, self, buffer);
@@ -53,7 +60,7 @@ impl<N> DeviceTarget<N> {
 
     /// The buffer, if nobody uses it.
     pub(crate) fn try_take(&self) -> Option<DeviceBufferMut<u8>> {
-        self.place.lock().buffer.take()
+        take(&mut self.place.lock())
     }
 
     /// Takes the buffer back. Returns who waits for it, with the buffer.
@@ -62,12 +69,31 @@ impl<N> DeviceTarget<N> {
         buffer: DeviceBufferMut<u8>,
     ) -> Option<(UseTarget<N>, DeviceBufferMut<u8>)> {
         let mut place = self.place.lock();
-        match place.waiting.pop_front() {
-            Some(next) => Some((next, buffer)),
-            None => {
-                place.buffer = Some(buffer);
-                None
-            }
+        if let Place::Used { waiting } = &mut *place
+            && let Some(next) = waiting.pop_front()
+        {
+            return Some((next, buffer));
         }
+        *place = Place::Here(buffer);
+        None
+    }
+
+    /// Notes that the buffer does not come back. Returns all who wait for it.
+    pub(crate) fn lose(&self) -> VecDeque<UseTarget<N>> {
+        match std::mem::replace(&mut *self.place.lock(), Place::Gone) {
+            Place::Used { waiting } => waiting,
+            Place::Here(_) | Place::Gone => VecDeque::new(),
+        }
+    }
+}
+
+/// The buffer, which then is used.
+fn take<N>(place: &mut Place<N>) -> Option<DeviceBufferMut<u8>> {
+    if !matches!(place, Place::Here(_)) {
+        return None;
+    }
+    match std::mem::replace(place, Place::Used { waiting: VecDeque::new() }) {
+        Place::Here(buffer) => Some(buffer),
+        Place::Used { .. } | Place::Gone => None,
     }
 }

@@ -1,12 +1,14 @@
 //! Sharing of device memory between the processes of a host: descriptors of arenas that this node has given others, and arenas that it has
 //! mapped of theirs.
 //!
+//! An arena is named by the process that made it and by its descriptor there. Who has mapped it names it to others as it was named to it:
+//! no device grants a second export, and so nobody needs one.
+//!
 //! A descriptor is taken out of its owner's process by number, which needs the right that a copy of its memory by the kernel needs.
 
 use crate::model::nocopy::{MappedDevice, ToldLayout};
 use chare_device::{Arena, Device, DeviceBuffer, DeviceError};
 use chare_layout::Raw;
-use chare_lrts::NodeId;
 use parking_lot::Mutex;
 use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
@@ -14,17 +16,26 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
+/// The process that made an arena, and the number of the arena's descriptor there.
+type Name = (i32, i32);
+
 /// Arenas on either side of the border of this process. They stay as long as the node.
 #[derive(Default)]
 pub(crate) struct Sharing {
-    /// By address.
-    given: Mutex<HashMap<u64, OwnedFd>>,
-    /// By owner, and the number of its descriptor.
-    mapped: Mutex<HashMap<(NodeId, i32), Arena>>,
+    /// Arenas of this process, by address.
+    given: Mutex<HashMap<u64, (Arena, OwnedFd)>>,
+    mapped: Mutex<Mapped>,
+}
+
+/// Arenas of other processes.
+#[derive(Default)]
+struct Mapped {
+    by_name: HashMap<Name, Arena>,
+    by_address: HashMap<u64, Name>,
 }
 
 impl Sharing {
-    /// Names the arena of a buffer for other processes of the host, and the buffer's place in it.
+    /// Names the arena of a buffer for other processes of the host, and the buffer's place in it; the buffer is `sender`'s.
     ///
     /// # Errors
     /// [`DeviceError::Refused`].
@@ -32,31 +43,45 @@ impl Sharing {
         &self,
         buffer: &DeviceBuffer<u8>,
         layout: Option<&Arc<Raw>>,
+        sender: &str,
     ) -> Result<MappedDevice, DeviceError> {
         let arena = buffer.arena();
-        let mut given = self.given.lock();
-        let descriptor = match given.entry(arena.address()) {
-            Entry::Occupied(given) => given.get().as_raw_fd(),
-            Entry::Vacant(place) => place.insert(arena.export()?).as_raw_fd(),
-        };
+        let (process, descriptor) = self.name_of(arena)?;
         Ok(MappedDevice {
-            process: std::process::id() as i32,
+            process,
             descriptor,
             arena_bytes: arena.len(),
             offset: buffer.offset(),
             bytes: buffer.len() as u64,
             layout: layout.cloned().map(ToldLayout),
+            sender: sender.to_owned(),
         })
     }
 
-    /// The arena that another node of the host has named, mapped for a device of this node.
+    fn name_of(&self, arena: &Arena) -> Result<Name, DeviceError> {
+        if let Some(name) = self.mapped.lock().by_address.get(&arena.address()) {
+            return Ok(*name);
+        }
+        let descriptor = match self.given.lock().entry(arena.address()) {
+            Entry::Occupied(given) => given.get().1.as_raw_fd(),
+            Entry::Vacant(place) => place.insert((arena.clone(), arena.export()?)).1.as_raw_fd(),
+        };
+        Ok((this_process(), descriptor))
+    }
+
+    /// The arena that another node of the host has named, mapped for a device of this node; or this node's own.
     ///
     /// # Errors
     /// What the kernel or the device says, in words.
-    pub(crate) fn map(&self, device: &Device, owner: NodeId, named: &MappedDevice) -> Result<Arena, String> {
-        let key = (owner, named.descriptor);
+    pub(crate) fn map(&self, device: &Device, named: &MappedDevice) -> Result<Arena, String> {
+        let name = (named.process, named.descriptor);
+        if named.process == this_process() {
+            let given = self.given.lock();
+            let own = given.values().find(|(_, given)| given.as_raw_fd() == named.descriptor);
+            return own.map(|(arena, _)| arena.clone()).ok_or_else(|| "it was not given out here".to_owned());
+        }
         let mut mapped = self.mapped.lock();
-        if let Some(arena) = mapped.get(&key) {
+        if let Some(arena) = mapped.by_name.get(&name) {
             return Ok(arena.clone());
         }
         let process = Pid::from_raw(named.process).ok_or_else(|| format!("process {}", named.process))?;
@@ -64,7 +89,12 @@ impl Sharing {
             .and_then(|process| pidfd_getfd(process, named.descriptor, PidfdGetfdFlags::empty()))
             .map_err(|error| error.to_string())?;
         let arena = device.import(descriptor, named.arena_bytes).map_err(|error| error.to_string())?;
-        mapped.insert(key, arena.clone());
+        mapped.by_address.insert(arena.address(), name);
+        mapped.by_name.insert(name, arena.clone());
         Ok(arena)
     }
+}
+
+fn this_process() -> i32 {
+    std::process::id() as i32
 }

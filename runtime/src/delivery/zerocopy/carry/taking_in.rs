@@ -25,9 +25,10 @@ impl Staging {
         node: &Arc<Node>,
         then: impl FnOnce(&Arc<Node>, Few<Carried>) + Send + 'static,
     ) {
-        let Self { entry, gathering } = self;
+        let (Self { entry, gathering }, sender) = (self, device::sender());
         node.outside.sent.add_shared(1);
-        let what = move || format!("sending a device buffer to {}::{} of many", entry.chare, entry.name);
+        let what =
+            move || format!("sending a device buffer of {sender} to {}::{} of many", entry.chare, entry.name);
         gathering.fetch(node, what, move |node, carried| {
             then(node, carried);
             node.outside.processed.add_shared(1);

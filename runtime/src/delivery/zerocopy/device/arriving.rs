@@ -3,6 +3,7 @@
 use super::{across, registered};
 use crate::model::nocopy::DeviceFrame;
 use crate::node::Node;
+use crate::node::devices::Answer;
 use chare_lrts::NodeId;
 use std::sync::Arc;
 
@@ -20,9 +21,17 @@ pub(crate) fn arrived(node: &Arc<Node>, source: NodeId, said: DeviceFrame) -> Re
         DeviceFrame::Get { source: registered, bytes, layout, transfer } => {
             registered::on_get(node, (source, transfer), registered, bytes, layout)?;
         }
-        DeviceFrame::Offered { transfer, offered } => registered::on_offer(node, source, transfer, offered)?,
-        DeviceFrame::Put { target, layout, offered, written } => {
-            registered::on_put(node, (source, written), target, layout, offered)?;
+        DeviceFrame::Put { target, layout, offered, transfer } => {
+            registered::on_put(node, (source, transfer), target, layout, offered)?;
+        }
+        DeviceFrame::Offered { transfer, offered } => {
+            registered::on_answer(node, source, transfer, Answer::Offered(offered))?;
+        }
+        DeviceFrame::Written { transfer } => {
+            registered::on_answer(node, source, transfer, Answer::Written)?;
+        }
+        DeviceFrame::Refused { transfer, cause } => {
+            registered::on_answer(node, source, transfer, Answer::Refused(cause))?;
         }
     }
     node.outside.processed.add_shared(1);

@@ -29,15 +29,23 @@ pub(super) fn past_uses(
     move |uses: Uses| {
         let Some(node) = node.upgrade().filter(|node| !node.has_ended()) else { return };
         let held = node.devices.held(&device).expect("what is lent is of a device of the node");
-        let fail = |node: &Node, cause: DeviceError| {
-            Failure::Device(cause).end(node, "handing a device buffer back".to_owned());
-        };
         if let Err(cause) = uses.before(&held.streams.ends) {
-            return fail(&node, cause);
+            return not_past(&node, &release, cause);
         }
-        continue_later(&node, &held.streams.ends, move |node, passed| match passed {
-            Ok(()) => drop(release),
-            Err(cause) => fail(node, cause),
+        continue_later(&node, &held.streams.ends, move |node, passed| {
+            if let Err(cause) = passed {
+                not_past(node, &release, cause);
+            }
+            drop(release);
         });
     }
+}
+
+/// Ends the job, unless the transfer says itself that the device is lost, which uses no memory any more.
+fn not_past(node: &Node, release: &Release, cause: DeviceError) {
+    if release.whose().is_none() && cause.is_lost() {
+        return;
+    }
+    let whose = release.whose().unwrap_or("whoever registered it");
+    Failure::Device(cause).end(node, format!("handing a device buffer back to {whose}"));
 }

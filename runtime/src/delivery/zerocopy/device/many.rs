@@ -11,6 +11,7 @@ use crate::model::nocopy::{
     Arrived, Descriptor, DeviceDescriptor, LeavingDevice, Local, NocopyKind, is_answered,
 };
 use crate::node::Node;
+use crate::node::devices::Lent;
 use std::sync::Arc;
 
 /// The same argument as the whole of its buffer: packed by a step on its device, if a layout selects a part.
@@ -56,5 +57,6 @@ pub(in crate::delivery::zerocopy) fn plan_for_process(
 pub(crate) fn describe_to_many(node: &Node, kind: NocopyKind, leaving: LeavingDevice) -> Descriptor {
     let release = leaving.release.clone().filter(|release| is_answered(kind, Some(release)));
     let answered = release.map(|release| answering(node, release).token);
-    Descriptor::Device(DeviceDescriptor { answered, ..offer(node, leaving, sender()) })
+    let lent = Lent { leaving, sender: sender(), is_registered: false };
+    Descriptor::Device(DeviceDescriptor { answered, ..offer(node, lent) })
 }

@@ -24,7 +24,7 @@ mod short;
 mod values;
 mod within;
 
-pub(crate) use across::describe;
+pub(crate) use across::{describe, sender};
 pub(crate) use arriving::arrived;
 pub(crate) use continuing::continue_later;
 pub(crate) use ends::check_device;
@@ -34,6 +34,6 @@ pub(crate) use many::describe_to_many;
 pub(super) use many::{packed, plan_for_process, plan_staged};
 pub(super) use planning::plan;
 pub(crate) use planning::take_charge;
-pub(crate) use registered::{get, give_back, put};
+pub(crate) use registered::{Unfilled, get, give_back, gone, put, transfer_failed};
 pub(crate) use short::set_aside;
 pub(crate) use values::place_values;

@@ -1,5 +1,6 @@
 //! Planning of a device argument's way: within its device, or across.
 
+use super::across::sender;
 use super::ends::{End, Origin, check_device};
 use super::{across, within};
 use crate::delivery::zerocopy::gathering::{Failure, Plan};
@@ -8,26 +9,40 @@ use crate::model::nocopy::{
     Arrived, Descriptor, DeviceDescriptor, Given, LeavingDevice, Local, OutgoingDevice,
 };
 use crate::node::Node;
-use crate::node::devices::is_same;
+use crate::node::devices::{Sender, is_same};
+use chare_device::DeviceError;
 use std::sync::Arc;
 
-/// Takes charge of the device buffer that the caller gave.
+/// Takes charge of the device buffer that the caller gave for a call.
 ///
 /// # Panics
 /// If it is of a device that the job does not know.
 pub(crate) fn take_charge(node: &Arc<Node>, outgoing: OutgoingDevice) -> LeavingDevice {
+    let whose = outgoing.hand_back.is_some().then(sender);
+    let (leaving, is_behind) = take_in_charge(node, outgoing, whose);
+    if let Err(cause) = is_behind {
+        Failure::Device(cause).end(node, format!("sending a device buffer behind a stream, by {}", sender()));
+    }
+    leaving
+}
+
+/// Takes charge of a device buffer, which `whose` waits for, if the job is to end when a device does not get past it; and says whether it
+/// comes behind the stream that the caller named.
+///
+/// # Panics
+/// If it is of a device that the job does not know.
+pub(super) fn take_in_charge(
+    node: &Arc<Node>,
+    outgoing: OutgoingDevice,
+    whose: Option<Sender>,
+) -> (LeavingDevice, Result<(), DeviceError>) {
     let OutgoingDevice { buffer, layout, after, hand_back } = outgoing;
     check_device(node, buffer.device());
-    if let Some(stream) = after
-        && let Err(cause) = buffer.written(&stream)
-    {
-        let what = "sending a device buffer behind a stream".to_owned();
-        Failure::Device(cause).end(node, what);
-    }
+    let is_behind = after.map_or(Ok(()), |stream| buffer.written(&stream));
     let leaving = LeavingDevice { buffer, layout, release: None };
     let offered = leaving.bytes() as u64;
-    let release = hand_back.map(|hand_back| release(node, offered, None, Some(hand_back)));
-    LeavingDevice { release, ..leaving }
+    let release = hand_back.map(|hand_back| release(node, offered, None, Some(hand_back), whose));
+    (LeavingDevice { release, ..leaving }, is_behind)
 }
 
 /// Plans the way of an argument of which one end lies on a device, or both do.
@@ -57,7 +72,7 @@ pub(in crate::delivery::zerocopy) fn plan(
 fn brought_back(node: &Node, origin: Origin) -> Result<Origin, String> {
     match origin {
         Origin::There(Descriptor::Device(DeviceDescriptor { owner, .. })) if owner.node == node.id => {
-            let leaving = node.devices.lent.take_back(owner.token).map(|(leaving, _)| leaving);
+            let leaving = node.devices.lent.take_back(owner.token).map(|lent| lent.leaving);
             let leaving = leaving.ok_or_else(|| format!("device buffer {:#x} is not out", owner.token))?;
             Ok(Origin::Here(Local::Device(leaving)))
         }

@@ -7,7 +7,7 @@
 //! 3. Where there is no pinned memory, an argument is not short: its receiver asks for it.
 //! 4. The sender is told when the bytes are in the message and no stream uses the buffer; of a posted argument, when the receiver has answered.
 
-use super::across::{as_memory, landed_memory};
+use super::across::{as_memory, landed_memory, sender};
 use super::ending::lend;
 use super::launching::{launch_on, launch_soon};
 use crate::delivery::zerocopy::gathering::{Begin, Failure, Gathering, Plan};
@@ -58,8 +58,9 @@ pub(crate) fn set_aside(
         }
         Err(gathering) => gathering,
     };
-    let (entry, options) = (call.entry, options.clone());
-    let what = move || format!("sending device buffers to {}::{}", entry.chare, entry.name);
+    let (entry, options, sender) = (call.entry, options.clone(), sender());
+    let what =
+        move || format!("sending device buffers of {sender} to {}::{} on {to}", entry.chare, entry.name);
     gathering.fetch(node, what, move |node, locals| {
         call.nocopy = Some(Box::new(Nocopy::Leaving(locals)));
         post(node, to, options, call);

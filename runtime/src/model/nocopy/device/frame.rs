@@ -2,6 +2,7 @@
 //!
 //! All of it is an allegation until the receiver has checked it.
 
+use super::refusal::DeviceRefusal;
 use crate::model::nocopy::{Descriptor, DeviceDescriptor, ToldLayout};
 use chare_lrts::{RegionKey, Token};
 use serde::{Deserialize, Serialize};
@@ -20,8 +21,12 @@ pub(crate) enum DeviceFrame {
     /// To who wants registered memory: it may ask for this.
     Offered { transfer: Token, offered: DeviceDescriptor },
     /// To who has registered memory: what is offered belongs where a layout selects, or into the first bytes; when it is there, the
-    /// offerer is told that `written` is done.
-    Put { target: Token, layout: Option<ToldLayout>, offered: DeviceDescriptor, written: Token },
+    /// offerer is told under this name.
+    Put { target: Token, layout: Option<ToldLayout>, offered: DeviceDescriptor, transfer: Token },
+    /// To who wrote to registered memory: it is there.
+    Written { transfer: Token },
+    /// To who wants to read or write registered memory: that will not be.
+    Refused { transfer: Token, cause: DeviceRefusal },
 }
 
 /// What the owner of a device buffer gives.
@@ -35,6 +40,8 @@ pub(crate) enum GivenMemory {
     Mapped(MappedDevice),
     /// All that is meant of the buffer, packed, as the network reads it.
     Registered(RegionKey),
+    /// Nothing more, of registered memory.
+    Refused(DeviceRefusal),
 }
 
 /// How a node wants memory of another one's device.
@@ -60,4 +67,6 @@ pub(crate) struct MappedDevice {
     pub(crate) bytes: u64,
     /// What is meant of the buffer, if not all of it.
     pub(crate) layout: Option<ToldLayout>,
+    /// The entry that sent it, in words.
+    pub(crate) sender: String,
 }

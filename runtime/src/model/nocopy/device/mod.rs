@@ -13,6 +13,7 @@ mod leaving;
 mod misfit;
 mod posted;
 mod received;
+mod refusal;
 mod sending;
 
 pub(crate) use filled::DeviceFilled;
@@ -24,4 +25,6 @@ pub(crate) use landing::PostedDevice;
 pub(crate) use leaving::{LeavingDevice, OutgoingDevice};
 pub use posted::DevicePosted;
 pub use received::DeviceReceived;
-pub use sending::{SendDeviceBuffer, SentDevice};
+pub(crate) use refusal::DeviceRefusal;
+pub use refusal::{DeviceTransferError, DeviceTransferFailed};
+pub use sending::{DeviceTransferred, SendDeviceBuffer, SentDevice};

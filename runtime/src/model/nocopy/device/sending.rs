@@ -1,6 +1,7 @@
 //! Outgoing device arguments: the device buffers that a caller sends, and how they come back.
 
 use super::leaving::OutgoingDevice;
+use super::refusal::{DeviceTransferError, DeviceTransferFailed, STAYS};
 use crate::model::nocopy::outgoing::{NocopyArgument, Outgoing};
 use crate::model::nocopy::release::HandBack;
 use crate::model::nocopy::{Completion, Element};
@@ -10,7 +11,7 @@ use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The argument for a `#[nocopy]` parameter at the caller whose elements lie on a device: a [`DeviceBuffer`], shared, or a
 /// [`DeviceBufferMut`], moved in; whole or by a layout whose packed elements are `P`. The parameter may be one of the device
@@ -119,10 +120,10 @@ impl<T: Element> From<DeviceBufferMut<T>> for SendDeviceBuffer<T> {
     }
 }
 
-impl<T: Element, P: Element> NocopyArgument<P> for SendDeviceBuffer<T, P> {
-    fn erase(self) -> Outgoing {
+impl<T: Element, P: Element> SendDeviceBuffer<T, P> {
+    /// It, its element type forgotten.
+    pub(crate) fn outgoing(self) -> OutgoingDevice {
         let Self { buffer, layout, after, on_sent } = self;
-        let layout = layout.map(|layout| Arc::clone(layout.raw()));
         let bytes = buffer.clone().into_bytes();
         let hand_back = on_sent.map(|completion| {
             let hand_back: HandBack = Box::new(move |bytes, fire| {
@@ -132,7 +133,36 @@ impl<T: Element, P: Element> NocopyArgument<P> for SendDeviceBuffer<T, P> {
             });
             hand_back
         });
-        Outgoing::Device(OutgoingDevice { buffer: bytes, layout, after, hand_back })
+        let layout = layout.map(|layout| Arc::clone(layout.raw()));
+        OutgoingDevice { buffer: bytes, layout, after, hand_back }
+    }
+
+    /// It, its element type forgotten, for a transfer that may fail: then `failed` is written before `done` is told.
+    ///
+    /// # Panics
+    /// If it has an `on_sent` of its own.
+    pub(crate) fn outgoing_tried(
+        self,
+        done: Completion<DeviceTransferred<T>>,
+        failed: Arc<OnceLock<DeviceTransferError>>,
+    ) -> OutgoingDevice {
+        assert!(self.on_sent.is_none(), "`done` is told in the place of `on_sent`: leave that out");
+        let buffer = self.buffer.clone();
+        let hand_back: HandBack = Box::new(move |bytes, fire| {
+            let outcome = match failed.get() {
+                None => Ok(SentDevice { buffer, transferred: bytes as usize / size_of::<P>() }),
+                Some(cause) => Err(DeviceTransferFailed { buffer: Some(buffer), cause: cause.clone() }),
+            };
+            let (callback, outcome) = done.finish(outcome);
+            fire(callback, outcome);
+        });
+        OutgoingDevice { hand_back: Some(hand_back), ..self.outgoing() }
+    }
+}
+
+impl<T: Element, P: Element> NocopyArgument<P> for SendDeviceBuffer<T, P> {
+    fn erase(self) -> Outgoing {
+        Outgoing::Device(self.outgoing())
     }
 }
 
@@ -169,8 +199,8 @@ impl<T: Element> SentDevice<T> {
     }
 }
 
-/// Where a buffer stays.
-const STAYS: &str = "a device buffer comes back on its own node: make the callback of its transfer there";
+/// The result of a transfer of registered device memory, with its buffer either way.
+pub type DeviceTransferred<T> = Result<SentDevice<T>, DeviceTransferFailed<T>>;
 
 /// Refused in words.
 impl<T: Element> Serialize for SentDevice<T> {

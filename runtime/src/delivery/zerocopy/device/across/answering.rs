@@ -2,13 +2,13 @@
 
 use super::direct;
 use super::outflow::{Outflow, Sink};
-use super::saying::send;
+use super::saying::{send, send_refusal};
 use crate::delivery::zerocopy::device::continuing::continue_later;
 use crate::delivery::zerocopy::device::ending::lend;
 use crate::delivery::zerocopy::gathering::Failure;
 use crate::model::nocopy::{DeviceFrame, DeviceWay, GivenMemory, LeavingDevice};
 use crate::node::Node;
-use crate::node::devices::Sender;
+use crate::node::devices::Lent;
 use chare_lrts::{NodeId, Token};
 use std::sync::Arc;
 
@@ -54,13 +54,13 @@ pub(in crate::delivery::zerocopy::device) fn asked(
 ) -> Result<(), String> {
     // It was refused, if it is asked for once more.
     direct::end(node, token, ());
-    let possible = |(leaving, _): &(LeavingDevice, Sender)| way_of(node, to.0, leaving, way);
+    let possible = |lent: &Lent| way_of(node, to.0, &lent.leaving, way);
     let way = node.devices.lent.look(token, possible).ok_or_else(|| not_out(token))?;
-    let leaving = match way {
+    let lent = match way {
         DeviceWay::Chunks => node.devices.lent.take_back(token),
         DeviceWay::Mapped | DeviceWay::Direct => node.devices.lent.look(token, Clone::clone),
     };
-    let (leaving, sender) = leaving.ok_or_else(|| not_out(token))?;
+    let Lent { leaving, sender, is_registered } = lent.ok_or_else(|| not_out(token))?;
     if bytes > leaving.bytes() as u64 {
         return Err(format!("{bytes} bytes of device buffer {token:#x}, which offers {}", leaving.bytes()));
     }
@@ -68,7 +68,7 @@ pub(in crate::delivery::zerocopy::device) fn asked(
         release.take(bytes);
     }
     match way {
-        DeviceWay::Mapped => show(node, to, (leaving, sender)),
+        DeviceWay::Mapped => show(node, to, (token, bytes), Lent { leaving, sender, is_registered }),
         DeviceWay::Direct => direct::show(node, to, (token, leaving), move |node| {
             if let Err(cause) = asked(node, to, token, bytes, DeviceWay::Chunks) {
                 Failure::Words(cause).end(node, format!("sending a device buffer of {sender} to {}", to.0));
@@ -76,7 +76,7 @@ pub(in crate::delivery::zerocopy::device) fn asked(
         }),
         DeviceWay::Chunks => {
             let LeavingDevice { buffer, layout, release } = leaving;
-            let to = Sink::Peer { peer: to.0, transfer: to.1, sender };
+            let to = Sink::Peer { peer: to.0, transfer: to.1, sender, is_registered };
             Outflow::begin(node, (lend(node, buffer, release), layout), bytes, to);
         }
     }
@@ -94,27 +94,40 @@ fn way_of(node: &Node, peer: NodeId, leaving: &LeavingDevice, wanted: DeviceWay)
     if is_possible { wanted } else { DeviceWay::Chunks }
 }
 
-/// Tells who asked where a buffer is, when the streams before it are past it.
-fn show(node: &Arc<Node>, (peer, transfer): (NodeId, Token), (leaving, sender): (LeavingDevice, Sender)) {
-    let LeavingDevice { buffer, layout, .. } = leaving;
-    let fail = move |node: &Node, failure: Failure| {
-        failure.end(node, format!("showing a device buffer of {sender} to {peer}"));
-    };
+/// Tells who asked where a buffer is, when the streams before it are past it; or sends it, if its memory cannot be named.
+fn show(node: &Arc<Node>, to: (NodeId, Token), (token, bytes): (Token, u64), lent: Lent) {
+    let Lent { leaving: LeavingDevice { buffer, layout, .. }, sender, is_registered } = lent;
     let held = node.devices.held(buffer.device()).expect("what is sent is of a device of the node");
     let ends = &held.streams.ends;
+    let shown_by = Arc::clone(&sender);
+    let fail = move |node: &Node, failure: Failure| {
+        if is_registered {
+            drop(node.devices.lent.take_back(token));
+            send_refusal(node, to, failure);
+        } else {
+            failure.end(node, format!("showing a device buffer of {shown_by} to {}", to.0));
+        }
+    };
     if let Err(cause) = buffer.before(ends) {
         return fail(node, cause.into());
     }
     continue_later(node, ends, move |node, passed| {
-        let named = passed.and_then(|()| node.devices.sharing.name(&buffer, layout.as_ref()));
+        if let Err(cause) = passed {
+            return fail(node, cause.into());
+        }
+        let named = node.devices.sharing.name(&buffer, layout.as_ref(), &sender);
         // Before anybody can say that the buffer is free: its owner may want to be the only one who has it.
-        drop(buffer);
-        let said = named.map_err(Failure::Device).and_then(|named| {
-            let given = GivenMemory::Mapped(named);
-            send(node, peer, DeviceFrame::Given { transfer, given }).map_err(Failure::Words)
-        });
-        if let Err(failure) = said {
-            fail(node, failure);
+        drop((buffer, layout));
+        let said = match named {
+            Ok(named) => {
+                let given = GivenMemory::Mapped(named);
+                send(node, to.0, DeviceFrame::Given { transfer: to.1, given })
+            }
+            Err(cause) if cause.is_lost() => return fail(node, cause.into()),
+            Err(_) => asked(node, to, token, bytes, DeviceWay::Chunks),
+        };
+        if let Err(cause) = said {
+            fail(node, Failure::Words(cause));
         }
     });
 }

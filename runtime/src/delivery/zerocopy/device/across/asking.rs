@@ -5,7 +5,7 @@ use super::inflow::Inflow;
 use super::legs;
 use super::mapped;
 use super::room::Room;
-use super::saying::send;
+use super::saying::{send, send_done};
 use crate::delivery::zerocopy::device::ends::End;
 use crate::delivery::zerocopy::gathering::{Failure, Finish, Plan};
 use crate::delivery::zerocopy::remote_memory::{fetch, send_release};
@@ -15,6 +15,7 @@ use crate::model::nocopy::{
 use crate::node::Node;
 use crate::node::devices::Taker;
 use chare_lrts::{MemoryMut, NodeId, Token};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Plans to ask the owner of a device buffer for it.
@@ -49,30 +50,62 @@ struct Asking {
     owner: Lender,
     wanted: u64,
     inflow: Arc<Inflow>,
+    came: Arc<Came>,
+}
+
+/// How much of what was asked for has come, by which it is known whether more is on its way.
+#[derive(Default)]
+struct Came {
+    /// The name under which it was asked for: written once, before the owner is asked.
+    name: OnceLock<Token>,
+    /// Bytes of chunks; counted by whoever takes one, on any thread.
+    bytes: AtomicU64,
+}
+
+impl Came {
+    /// Nothing more comes under the name.
+    fn forget(&self, node: &Node) {
+        drop(self.name.get().and_then(|name| node.devices.asked.take_back(*name)));
+    }
 }
 
 impl Asking {
     /// Asks for what a room is to be filled with; `finish` takes it.
     fn begin(node: &Arc<Node>, owner: Lender, room: Room, way: DeviceWay, finish: Finish<Arrived>) {
         let wanted = room.bytes() as u64;
-        // Written once, before the owner is asked.
-        let name = Arc::new(OnceLock::<Token>::new());
-        let named = Arc::clone(&name);
-        let forget = move |node: &Arc<Node>, arrived| {
-            drop(named.get().and_then(|name| node.devices.asked.take_back(*name)));
+        let came = Arc::new(Came::default());
+        let is_over = Arc::clone(&came);
+        let forget = move |node: &Arc<Node>, arrived: Result<Arrived, Failure>| {
+            // Chunks that come after a failure are given back.
+            if arrived.is_ok() || is_over.bytes.load(Ordering::Relaxed) >= wanted {
+                is_over.forget(node);
+            }
             finish(node, arrived);
         };
         let inflow = Inflow::begin(node, room, &[legs::between(node, owner.node)], Box::new(forget));
-        let asking = Arc::new(Self { owner, wanted, inflow: Arc::clone(&inflow) });
+        let asking = Arc::new(Self { owner, wanted, inflow: Arc::clone(&inflow), came: Arc::clone(&came) });
         let transfer = node.devices.asked.give_out(asking as Arc<dyn Taker<Node>>);
         if wanted == 0 {
             // Nothing comes for nothing.
             drop(node.devices.asked.take_back(transfer));
         }
-        name.set(transfer).expect("it is written here alone");
+        came.name.set(transfer).expect("it is written here alone");
         let said = DeviceFrame::Ask { token: owner.token, transfer, bytes: wanted, way };
         if let Err(cause) = send(node, owner.node, said) {
+            came.forget(node);
             inflow.fail(node, Failure::Words(cause));
+        }
+    }
+
+    /// Gives a chunk back that comes too late to be of use.
+    fn give_back(&self, node: &Arc<Node>, source: NodeId, nocopy: &Descriptor) {
+        let token = match nocopy {
+            Descriptor::Inline { lender, .. } => lender.map(|lender| lender.token),
+            Descriptor::Lent { token, .. } => Some(*token),
+            Descriptor::Device(_) => None,
+        };
+        if let Some(token) = token {
+            send_release(node, Lender { node: source, token }, nocopy.bytes() as u64);
         }
     }
 
@@ -88,8 +121,16 @@ impl Asking {
         if at.checked_add(len as u64).is_none_or(|end| end > self.wanted) || len == 0 {
             return Err(format!("{source} gives {len} bytes at {at} of {} that were asked for", self.wanted));
         }
-        if len > self.inflow.missing() {
+        let came = self.came.bytes.fetch_add(len as u64, Ordering::Relaxed) + len as u64;
+        if came > self.wanted {
             return Err(format!("{source} gives {len} bytes at {at}, which have come already"));
+        }
+        if self.inflow.has_failed() {
+            if came == self.wanted {
+                self.came.forget(node);
+            }
+            self.give_back(node, source, &nocopy);
+            return Ok(());
         }
         let inflow = Arc::clone(&self.inflow);
         let arrive = move |node: &Arc<Node>, chunk: MemoryMut, lender: Option<Lender>| {
@@ -132,7 +173,12 @@ impl Taker<Node> for Asking {
         match given {
             GivenMemory::Chunk { at, nocopy } => self.take_chunk(node, source, at, nocopy),
             GivenMemory::Mapped(named) => {
+                self.came.forget(node);
                 let Some((room, finish)) = self.inflow.take_room() else {
+                    if self.inflow.has_failed() {
+                        send_done(node, self.owner);
+                        return Ok(());
+                    }
                     return Err(format!("{source} shows memory of a device that came already"));
                 };
                 match mapped::take(node, self.owner, &named, room) {
@@ -151,13 +197,23 @@ impl Taker<Node> for Asking {
                 if key.node != source || self.inflow.device().is_none() {
                     return Err(format!("{source} has registered what goes in another way"));
                 }
+                self.came.forget(node);
                 let Some((room, finish)) = self.inflow.take_room() else {
+                    if self.inflow.has_failed() {
+                        send_done(node, self.owner);
+                        return Ok(());
+                    }
                     return Err(format!("{source} has registered memory of a device that came already"));
                 };
                 let owner = self.owner;
                 direct::read(node, (owner, key), (room, finish), move |node, room, finish| {
                     Self::begin(node, owner, room, DeviceWay::Chunks, finish);
                 });
+                Ok(())
+            }
+            GivenMemory::Refused(refusal) => {
+                self.came.forget(node);
+                self.inflow.fail(node, Failure::Refused(refusal.of(source)));
                 Ok(())
             }
         }

@@ -14,7 +14,6 @@ use crate::delivery::zerocopy::deregistration;
 use crate::delivery::zerocopy::device::continuing::continue_later;
 use crate::delivery::zerocopy::device::within;
 use crate::delivery::zerocopy::gathering::{Failure, Finish, Plan};
-use crate::model::error::JobError;
 use crate::model::nocopy::{Arrived, DeviceFrame, GivenMemory, LeavingDevice, Lender};
 use crate::node::Node;
 use chare_device::{Device, DeviceBuffer, DeviceBufferMut, DeviceError, Registrable};
@@ -137,10 +136,7 @@ fn read_is_over(
             room.put_target(target);
             instead(node, room, finish);
         }
-        (Err(cause), _) => {
-            let what = format!("reading a device buffer of {}", owner.node);
-            node.fail(JobError::Transfer { what, node: node.id, cause });
-        }
+        (Err(cause), _) => finish(node, Err(Failure::Transfer(cause))),
         (Ok(_), None) => unreachable!("a get hands its memory back"),
     }
 }

@@ -17,6 +17,7 @@ use chare_device::{Batch, Choice, Device, DeviceError, Done, Leg, Method, Pinned
 use chare_lrts::MemoryMut;
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An argument that comes in chunks.
 pub(super) struct Inflow {
@@ -26,6 +27,8 @@ pub(super) struct Inflow {
     choice: Option<Choice>,
     /// Taken when all has come, or cannot come.
     state: Mutex<Option<State>>,
+    /// Written before the state is taken because what is missing cannot come.
+    has_failed: AtomicBool,
 }
 
 struct State {
@@ -44,7 +47,7 @@ impl Inflow {
         let (device, missing) = (room.device().cloned(), room.bytes());
         let choice = room.choose(node, beside);
         let state = Mutex::new(Some(State { room, missing, finish }));
-        let inflow = Arc::new(Self { device, choice, state });
+        let inflow = Arc::new(Self { device, choice, state, has_failed: AtomicBool::new(false) });
         if missing == 0 {
             inflow.advance(node, 0);
         }
@@ -176,11 +179,6 @@ impl Inflow {
         self.state.lock().take().map(|state| (state.room, state.finish))
     }
 
-    /// How many bytes have not arrived.
-    pub(super) fn missing(&self) -> usize {
-        self.state.lock().as_ref().map_or(0, |state| state.missing)
-    }
-
     /// Notes bytes that have arrived, and hands the argument on with the last.
     fn advance(&self, node: &Arc<Node>, bytes: usize) {
         let full = {
@@ -196,10 +194,24 @@ impl Inflow {
         }
     }
 
-    /// Gives up, once.
+    /// Gives up, once. What was to be filled goes along.
     pub(super) fn fail(&self, node: &Arc<Node>, failure: Failure) {
-        if let Some(State { finish, .. }) = self.state.lock().take() {
+        let state = {
+            let mut state = self.state.lock();
+            self.has_failed.fetch_or(state.is_some(), Ordering::Relaxed);
+            state.take()
+        };
+        if let Some(State { room, finish, .. }) = state {
+            let failure = match room.into_given() {
+                Ok(Some(given)) => Failure::Unfilled(Box::new(failure), given.buffer),
+                Ok(None) | Err(_) => failure,
+            };
             finish(node, Err(failure));
         }
+    }
+
+    /// Whether it was given up.
+    pub(super) fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
     }
 }

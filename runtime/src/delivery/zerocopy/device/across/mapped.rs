@@ -2,12 +2,12 @@
 //! Mapped device memory: a buffer of another process of the host, on the same device, seen in place or copied by one step.
 
 use super::room::Room;
-use super::saying::send;
+use super::saying::send_done;
 use crate::delivery::zerocopy::device::ending::past_uses;
 use crate::delivery::zerocopy::device::within;
 use crate::delivery::zerocopy::gathering::{Failure, Plan};
 use crate::delivery::zerocopy::laid_out::in_words;
-use crate::model::nocopy::{Arrived, DeviceFrame, LeavingDevice, Lender, MappedDevice, Release, ToldLayout};
+use crate::model::nocopy::{Arrived, LeavingDevice, Lender, MappedDevice, Release, ToldLayout};
 use crate::node::Node;
 use chare_device::DeviceBuffer;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(super) fn take(
     room: Room,
 ) -> Result<Plan<Arrived>, NotTaken> {
     let Some(device) = room.device().cloned() else { return Err(NotTaken::Unmapped(room)) };
-    let arena = match node.devices.sharing.map(&device, owner.node, named) {
+    let arena = match node.devices.sharing.map(&device, named) {
         Ok(arena) => arena,
         Err(_) => return Err(NotTaken::Unmapped(room)),
     };
@@ -49,10 +49,12 @@ pub(super) fn take(
         return Err(format!("{} shows {shown} bytes of {wanted} that were asked for", owner.node).into());
     }
     let weak = Arc::downgrade(node);
-    let release = Release::new(named.bytes, true, move |_| {
-        let Some(node) = weak.upgrade().filter(|node| !node.has_ended()) else { return };
-        if let Err(cause) = send(&node, owner.node, DeviceFrame::Done { token: owner.token }) {
-            Failure::Words(cause).end(&node, "giving a device buffer back".to_owned());
+    let given = room.into_given().unwrap_or_else(|_| unreachable!("the room is on a device"));
+    // Who posted memory for it hears from the step whether it came.
+    let whose = given.is_none().then(|| format!("{}, which sent it to {}", named.sender, node.id).into());
+    let release = Release::of(whose, named.bytes, true, move |_| {
+        if let Some(node) = weak.upgrade().filter(|node| !node.has_ended()) {
+            send_done(&node, owner);
         }
     });
     let over = past_uses(node, device.clone(), release);
@@ -61,7 +63,6 @@ pub(super) fn take(
     let buffer = unsafe { DeviceBuffer::foreign(&device, span, over) }.map_err(Failure::Device)?;
     node.devices.held(&device).expect("rooms are on devices of the node").ways.mapped.add_shared(1);
     let leaving = LeavingDevice { buffer, layout, release: None };
-    let given = room.into_given().unwrap_or_else(|_| unreachable!("the room is on a device"));
     Ok(match given {
         None => within::receive(node, leaving)?,
         Some(given) => within::fill(node, leaving, given)?,

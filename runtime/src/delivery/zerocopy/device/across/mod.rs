@@ -27,7 +27,7 @@ mod saying;
 
 pub(super) use answering::{asked, done, given};
 pub(super) use pinned::{as_memory, landed_memory};
-pub(super) use saying::send;
+pub(super) use saying::{send, send_done};
 
 use super::ending::lend;
 use super::ends::{End, Origin};
@@ -39,7 +39,7 @@ use crate::model::nocopy::{
     PostedMemory,
 };
 use crate::node::Node;
-use crate::node::devices::Sender;
+use crate::node::devices::{Lent, Sender};
 use crate::pe::Pe;
 use asking::ask;
 use feed::Feed;
@@ -50,19 +50,19 @@ use std::sync::Arc;
 
 /// Describes a device argument of a call to another node, which may ask for it.
 pub(crate) fn describe(node: &Node, leaving: LeavingDevice) -> Descriptor {
-    Descriptor::Device(offer(node, leaving, sender()))
+    Descriptor::Device(offer(node, Lent { leaving, sender: sender(), is_registered: false }))
 }
 
 /// Keeps a buffer for another node, which may ask for it.
-pub(super) fn offer(node: &Node, leaving: LeavingDevice, sender: Sender) -> DeviceDescriptor {
-    let (bytes, uuid) = (leaving.bytes() as u64, leaving.buffer.device().info().uuid.0);
-    let token = node.devices.lent.give_out((leaving, sender));
+pub(super) fn offer(node: &Node, lent: Lent) -> DeviceDescriptor {
+    let (bytes, uuid) = (lent.leaving.bytes() as u64, lent.leaving.buffer.device().info().uuid.0);
+    let token = node.devices.lent.give_out(lent);
     DeviceDescriptor { owner: Lender { node: node.id, token }, bytes, uuid, answered: None }
 }
 
-/// The entry that runs on this PE, for errors that are found when it is over.
-pub(super) fn sender() -> Sender {
-    Pe::try_current(|pe| pe.running().describe())
+/// The entry that runs on this PE, and the PE, for errors that are found when it is over.
+pub(crate) fn sender() -> Sender {
+    Pe::try_current(|pe| format!("{} on {}", pe.running().describe(), pe.id))
         .unwrap_or_else(|| "a call that was sent on".to_owned())
         .into()
 }
@@ -88,11 +88,12 @@ pub(in crate::delivery::zerocopy::device) fn plan(
             let kind = if is_part { NocopyKind::Posted } else { NocopyKind::Viewed };
             let plan = receive::plan(node, kind, descriptor, into)?;
             Ok(Plan::Begin(Box::new(move |node, finish| {
-                bring(node, plan, move |node, arrived| match Local::from(arrived) {
-                    Local::Host(Leaving { memory, layout, release, .. }) => {
+                bring(node, end, plan, move |node, arrived| match arrived.map(Local::from) {
+                    Ok(Local::Host(Leaving { memory, layout, release, .. })) => {
                         Feed::begin(node, (memory, layout, release), room, finish);
                     }
-                    Local::Device(_) => unreachable!("it was brought into memory of the host"),
+                    Ok(Local::Device(_)) => unreachable!("it was brought into memory of the host"),
+                    Err(failure) => finish(node, Err(failure)),
                 });
             })))
         }
@@ -120,29 +121,21 @@ pub(in crate::delivery::zerocopy::device) fn plan(
 }
 
 /// Brings an argument of another node into memory of the host, then runs `then`.
-fn bring(node: &Arc<Node>, plan: Plan<Arrived>, then: impl FnOnce(&Arc<Node>, Arrived) + Send + 'static) {
-    const WHAT: &str = "bringing an argument for a device";
-    let fail = |node: &Node, failure: Failure| failure.end(node, WHAT.to_owned());
+fn bring(
+    node: &Arc<Node>,
+    end: End,
+    plan: Plan<Arrived>,
+    then: impl FnOnce(&Arc<Node>, Result<Arrived, Failure>) + Send + 'static,
+) {
     match plan {
-        Plan::Ready(arrived) => then(node, arrived),
+        Plan::Ready(arrived) => then(node, Ok(arrived)),
         Plan::Fetch(Fetch { key, offset, into, bytes, arrive }) => {
-            fetch(
-                node,
-                || WHAT.to_owned(),
-                (key, offset),
-                (into, bytes),
-                move |node, memory| match arrive(node, memory) {
-                    Ok(arrived) => then(node, arrived),
-                    Err(cause) => fail(node, Failure::Words(cause)),
-                },
-            );
+            let what = move || format!("fetching an argument for the device of {}", end.pe);
+            fetch(node, what, (key, offset), (into, bytes), move |node, memory| {
+                let arrived = arrive(node, memory).map_err(Failure::Words);
+                then(node, arrived);
+            });
         }
-        Plan::Begin(begin) => begin(
-            node,
-            Box::new(move |node, arrived| match arrived {
-                Ok(arrived) => then(node, arrived),
-                Err(failure) => fail(node, failure),
-            }),
-        ),
+        Plan::Begin(begin) => begin(node, Box::new(then)),
     }
 }

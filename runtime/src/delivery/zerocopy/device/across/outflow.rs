@@ -5,7 +5,7 @@
 use super::inflow::Inflow;
 use super::legs;
 use super::pinned::landed_memory;
-use super::saying::send_chunk;
+use super::saying::{send_chunk, send_refusal};
 use crate::delivery::zerocopy::device::continuing::continue_later;
 use crate::delivery::zerocopy::gathering::Failure;
 use crate::delivery::zerocopy::laid_out::in_words;
@@ -30,6 +30,8 @@ pub(super) enum Sink {
         peer: NodeId,
         transfer: Token,
         sender: Sender,
+        /// Whether it hears of a failure, and the job goes on.
+        is_registered: bool,
     },
     Here(Arc<Inflow>),
 }
@@ -51,7 +53,14 @@ struct State {
     next: u64,
     /// Chunks that have not come back.
     out: usize,
+    /// Whether no more are sent because something failed.
+    is_over: bool,
+    /// What failed, until it is told.
+    failed: Option<Failure>,
 }
+
+/// Where a chunk begins and its bytes, the memory that it is packed into, and the stream that does so.
+type Staged = ((u64, u64), Landed<u8>, Stream);
 
 impl Outflow {
     /// Sends the first `bytes` of what is meant of a buffer. Its handle goes when the last chunk has come back.
@@ -89,22 +98,22 @@ impl Outflow {
     fn go_on(self: &Arc<Self>, node: &Arc<Node>) {
         loop {
             match self.stage_next(node) {
-                Ok(Some((at, landed, last))) => {
+                Ok(Some((range, landed, last))) => {
                     let outflow = Arc::clone(self);
                     continue_later(node, &last, move |node, passed| {
-                        outflow.staged(node, at, passed.and_then(|()| landed_memory(landed)));
+                        outflow.staged(node, range, passed.and_then(|()| landed_memory(landed)));
                     });
                 }
                 Ok(None) => return,
-                Err(failure) => return fail(node, &self.to, failure),
+                Err(failure) => return self.fail(node, failure),
             }
         }
     }
 
     /// The next chunk, which streams pack, and the last of these; nothing if enough are out, or there is no room now.
-    fn stage_next(self: &Arc<Self>, node: &Arc<Node>) -> Result<Option<(u64, Landed<u8>, Stream)>, Failure> {
+    fn stage_next(self: &Arc<Self>, node: &Arc<Node>) -> Result<Option<Staged>, Failure> {
         let mut state = self.state.lock();
-        if state.out == DEPTH || state.next == self.bytes {
+        if state.is_over || state.out == DEPTH || state.next == self.bytes {
             return Ok(None);
         }
         let (at, end) = (state.next, self.bytes.min(state.next + self.choice.chunk_bytes));
@@ -113,21 +122,23 @@ impl Outflow {
             let outflow = Arc::clone(self);
             Box::new(move |node: &Arc<Node>| outflow.go_on(node)) as _
         };
+        let plan = Arc::new(Plan::pack_range(&self.layout, at..end).map_err(in_words)?);
         if !held.staging.enter(Way::Out, len, again) {
             return Ok(None);
         }
-        let plan = Arc::new(Plan::pack_range(&self.layout, at..end).map_err(in_words)?);
         let method = self.choice.method;
         let staged = held.streams.outward(&self.buffer).and_then(|lanes| {
             let landed = self.buffer.stage_by(method, lanes, &plan)?;
             Ok((landed, method.last(Way::Out, lanes).clone()))
         });
+        if staged.is_ok() {
+            state.next = end;
+            state.out += 1;
+        }
+        // What follows may come back here at once.
+        drop(state);
         match staged {
-            Ok((landed, last)) => {
-                state.next = end;
-                state.out += 1;
-                Ok(Some((at, landed, last)))
-            }
+            Ok((landed, last)) => Ok(Some(((at, len), landed, last))),
             Err(cause @ DeviceError::NoRoom { .. }) => match held.staging.found_no_room(Way::Out, len, again)
             {
                 NoRoom::Waits => Ok(None),
@@ -135,23 +146,29 @@ impl Outflow {
                     let outflow = Arc::clone(self);
                     continue_later(node, &held.streams.ends, move |node, passed| match passed {
                         Ok(()) => outflow.go_on(node),
-                        Err(cause) => fail(node, &outflow.to, cause.into()),
+                        Err(cause) => outflow.fail(node, cause.into()),
                     });
                     Ok(None)
                 }
                 NoRoom::GivenUp => Err(cause.into()),
             },
-            Err(cause) => Err(cause.into()),
+            Err(cause) => {
+                held.staging.leave(node, Way::Out, len);
+                Err(cause.into())
+            }
         }
     }
 
     /// Sends a chunk that the stream has packed.
-    fn staged(self: &Arc<Self>, node: &Arc<Node>, at: u64, chunk: Result<Pinned, DeviceError>) {
+    fn staged(self: &Arc<Self>, node: &Arc<Node>, (at, len): (u64, u64), chunk: Result<Pinned, DeviceError>) {
         let mut chunk = match chunk {
             Ok(chunk) => chunk,
-            Err(cause) => return fail(node, &self.to, cause.into()),
+            Err(cause) => {
+                self.fail(node, cause.into());
+                return self.came_back(node, len);
+            }
         };
-        let (outflow, len) = (Arc::clone(self), chunk.len());
+        let outflow = Arc::clone(self);
         self.held(node).ways.out.add(self.choice.method, len);
         match &self.to {
             Sink::Here(inflow) => {
@@ -164,7 +181,7 @@ impl Outflow {
                 };
                 inflow.make_room(node, len as usize, Box::new(fill));
             }
-            Sink::Peer { peer, transfer, .. } => {
+            Sink::Peer { peer, transfer, sender, .. } => {
                 let (owner, to, left) = (Arc::clone(node), *peer, Instant::now());
                 let back = Release::new(len, true, move |_| {
                     owner.devices.legs.note(to, len, left.elapsed());
@@ -175,7 +192,7 @@ impl Outflow {
                         node.outside.processed.add_shared(1);
                     }));
                 });
-                send_chunk(node, (*peer, *transfer), at, (chunk, back));
+                send_chunk(node, (*peer, *transfer), at, (chunk, back), sender);
             }
         }
     }
@@ -183,14 +200,42 @@ impl Outflow {
     fn came_back(self: &Arc<Self>, node: &Arc<Node>, len: u64) {
         self.state.lock().out -= 1;
         self.held(node).staging.leave(node, Way::Out, len);
+        self.tell_failure(node);
         self.go_on(node);
+    }
+
+    /// Sends no more.
+    fn fail(&self, node: &Arc<Node>, failure: Failure) {
+        {
+            let mut state = self.state.lock();
+            if state.is_over {
+                return;
+            }
+            (state.is_over, state.failed) = (true, Some(failure));
+        }
+        self.tell_failure(node);
+    }
+
+    /// Tells what failed, once: a peer that goes on when nothing that was sent is on its way to it.
+    fn tell_failure(&self, node: &Arc<Node>) {
+        let goes_on = matches!(self.to, Sink::Peer { is_registered: true, .. });
+        let failure = {
+            let mut state = self.state.lock();
+            if goes_on && state.out > 0 { None } else { state.failed.take() }
+        };
+        if let Some(failure) = failure {
+            fail(node, &self.to, failure);
+        }
     }
 }
 
-/// Ends the job: at the owner who sent the argument is known, elsewhere who receives it.
+/// Ends the job, unless who asked is to hear of it: at the owner who sent the argument is known, elsewhere who receives it.
 fn fail(node: &Arc<Node>, to: &Sink, failure: Failure) {
     match to {
         Sink::Here(inflow) => inflow.fail(node, failure),
+        Sink::Peer { peer, transfer, is_registered: true, .. } => {
+            send_refusal(node, (*peer, *transfer), failure);
+        }
         Sink::Peer { peer, sender, .. } => {
             failure.end(node, format!("sending a device buffer of {sender} to {peer}"));
         }
