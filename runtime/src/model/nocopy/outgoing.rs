@@ -178,6 +178,9 @@ impl<T: Element, P: Element> SendBuffer<T, P> {
     /// Hands the buffer to a callback when the transfer is over, once, with the length that was transferred. Then the buffer may be
     /// written again, if the caller kept no clone. [`Callback::carrying`](crate::Callback::carrying) lets a value of the caller's come
     /// back with the buffer.
+    ///
+    /// A sender that waits in this way hears of a posted argument as soon as it has landed. The buffer of one that does not may be held
+    /// until the receiver's entry is over: what that sends goes first.
     pub fn on_sent(mut self, completion: impl Into<Completion<Sent<T>>>) -> Self {
         self.on_sent = Some(completion.into());
         self
