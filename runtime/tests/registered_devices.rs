@@ -164,6 +164,6 @@ fn a_stale_handle_ends_the_job_and_says_so() {
             std::future::pending::<()>().await;
         });
         let error: JobError = error.expect_err("the handle is stale");
-        assert!(error.to_string().contains("is not registered any more"), "{error}");
+        assert!(error.to_string().contains("the handle is stale or forged: node 0 has"), "{error}");
     }
 }

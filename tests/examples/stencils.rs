@@ -96,13 +96,16 @@ fn stencil3d_finds_the_same_by_each_method_that_reads_what_the_kernel_copies() {
     if run("hello", "+n 2 +lrts cma").code != Some(0) {
         return eprintln!("skipped: the kernel does not copy between processes here");
     }
-    for (method, counted) in [("pack", 1), ("sieve", 2), ("vectors", 3)] {
+    // What is packed is one piece, which is read as a whole and copied to where it belongs.
+    for (method, expected) in [
+        ("pack", [true, true, false]),
+        ("sieve", [false, true, false]),
+        ("vectors", [false, false, true]),
+    ] {
         let arguments =
             format!("64 32 --iterations 10 --style posted +stats +n 2 +lrts cma +layouts {method}");
         let said = pass("stencil3d", &arguments);
-        let counts = copies_by_layouts(&said);
-        for (place, count) in counts.into_iter().enumerate().skip(1) {
-            assert_eq!(count > 0, place == counted, "{method}: {said}");
-        }
+        let [_, packed, sieved, vectored] = copies_by_layouts(&said);
+        assert_eq!([packed, sieved, vectored].map(|count| count > 0), expected, "{method}: {said}");
     }
 }

@@ -17,7 +17,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// Elements on a device that one owner has written and read. There is no reference to them: what the host is to see of them is
-/// [`Landed`].
+/// [`Landed`](crate::Landed).
 ///
 /// ```
 /// use chare_device::{Bell, DeviceBufferMut, Priority, Software};
