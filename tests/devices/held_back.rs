@@ -55,7 +55,7 @@ async fn read(buffer: &DeviceBuffer<u32>) -> Vec<u32> {
 /// Hears of faces.
 struct Listener;
 
-/// Faces that came, with sevens alone.
+/// Faces that came.
 static HEARD: AtomicU32 = AtomicU32::new(0);
 
 #[chare(group)]
@@ -66,11 +66,13 @@ impl Listener {
     }
 
     #[entry]
-    async fn take(this: This<Self>, #[nocopy] face: DeviceReceived<u32>) {
+    async fn take(this: This<Self>, #[nocopy] face: DeviceReceived<u32>, looked: Callback<()>) {
         drop(this);
+        // Quiescence does not wait for what follows: it is no message.
+        HEARD.fetch_add(1, Ordering::SeqCst);
         let elements = read(&face).await;
         assert!(elements.iter().all(|element| *element == 7), "what the kernel has written");
-        HEARD.fetch_add(1, Ordering::SeqCst);
+        looked.send(());
     }
 
     #[entry]
@@ -86,14 +88,15 @@ fn a_short_call_behind_a_kernel_keeps_no_other_waiting_and_quiescence_waits_for_
     let job = chare::Job::in_process(2, 1).device(DeviceChoice::software(1));
     let code = job.run(move || async move {
         let listeners = ListenerProxy::create();
+        let ((one, one_looked), (other, other_looked)) = (chare::future::<()>(), chare::future::<()>());
         let before = HEARD.load(Ordering::SeqCst);
         let (face, stream) = held_back(&gate, 5);
-        listeners.on(PeId(1)).take(SendDeviceBuffer::from(face));
+        listeners.on(PeId(1)).take(SendDeviceBuffer::from(face), one_looked);
         // A buffer that nobody writes, behind the stream.
         let device = devices::mine().expect("a software device");
         let mut free = DeviceBufferMut::<u32>::new(&device, 5).expect("it has room");
         free.write(&devices::stream().expect("a stream"), &[7; 5]).expect("it has room");
-        listeners.on(PeId(1)).take(SendDeviceBuffer::from(free).after(&stream));
+        listeners.on(PeId(1)).take(SendDeviceBuffer::from(free).after(&stream), other_looked);
         for _ in 0..20 {
             let (told, done) = chare::future::<()>();
             listeners.on(PeId(1)).tick(done);
@@ -106,6 +109,8 @@ fn a_short_call_behind_a_kernel_keeps_no_other_waiting_and_quiescence_waits_for_
         quiet.await;
         opening.join().expect("it opens the gate");
         assert_eq!(HEARD.load(Ordering::SeqCst), before + 2, "calls that wait are in flight");
+        one.await;
+        other.await;
     });
     assert_eq!(code.expect("the job ends in order"), 0);
 }
@@ -175,7 +180,8 @@ fn steps_are_launched_on_a_pe_that_is_never_idle() {
 
         /// Until the face is here.
         #[entry]
-        fn spin(&mut self, came: Callback<()>) {
+        fn spin(&mut self, began: Callback<()>, came: Callback<()>) {
+            began.send(());
             self.came = Some(came);
             self.spun += 1;
             self.go_round();
@@ -206,8 +212,9 @@ fn steps_are_launched_on_a_pe_that_is_never_idle() {
         let code = job.run(move || async move {
             let spinners = SpinnerProxy::create();
             let last = PeId(nodes - 1);
-            let (came, told) = chare::future::<()>();
-            spinners.on(last).spin(told);
+            let ((begun, began), (came, told)) = (chare::future::<()>(), chare::future::<()>());
+            spinners.on(last).spin(began, told);
+            begun.await;
             let (device, stream) = (devices::mine().expect("a device"), devices::stream().expect("a stream"));
             let field = DeviceBufferMut::<u32>::zeroed(&device, &stream, 200).expect("it has room");
             let every_other = Layout::vector(100, 1, 2).expect("it fits");

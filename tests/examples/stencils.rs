@@ -97,11 +97,9 @@ fn stencil3d_finds_the_same_by_each_method_that_reads_what_the_kernel_copies() {
         return eprintln!("skipped: the kernel does not copy between processes here");
     }
     // What is packed is one piece, which is read as a whole and copied to where it belongs.
-    for (method, expected) in [
-        ("pack", [true, true, false]),
-        ("sieve", [false, true, false]),
-        ("vectors", [false, false, true]),
-    ] {
+    for (method, expected) in
+        [("pack", [true, true, false]), ("sieve", [false, true, false]), ("vectors", [false, false, true])]
+    {
         let arguments =
             format!("64 32 --iterations 10 --style posted +stats +n 2 +lrts cma +layouts {method}");
         let said = pass("stencil3d", &arguments);
