@@ -96,10 +96,20 @@ pub(crate) fn run(features: &str, report: &mut Report) {
     report.add(finished("guest: image", outcome, began.elapsed()));
     for check in CHECKS {
         report.add(match &prepared {
-            Ok(tests) => step(&check, tests).run(),
+            Ok(tests) => checked(step(&check, tests).run()),
             Err(_) => finished(check.name, Outcome::Skipped("there is no guest".to_owned()), Duration::ZERO),
         });
     }
+}
+
+/// A guest in which no test ran has checked nothing.
+fn checked(mut finished: Finished) -> Finished {
+    if matches!(finished.outcome, Outcome::Passed)
+        && finished.output.iter().any(|line| line == "running 0 tests")
+    {
+        finished.outcome = Outcome::Failed("no test ran: the check's words name none".to_owned());
+    }
+    finished
 }
 
 /// Images of both kinds, and the executables of the tests.
@@ -114,8 +124,10 @@ fn prepare(features: &str) -> Result<Vec<PathBuf>, Failure> {
     }
     let built = cargo.current_dir(crate::step::root()).stderr(Stdio::null()).output()?;
     let said = String::from_utf8_lossy(&built.stdout);
-    let executables =
-        said.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
+    // Other packages have tests of the same names.
+    let package = format!("\"manifest_path\":\"{}\"", crate::step::root().join("tests/Cargo.toml").display());
+    let of_tests = said.lines().filter(|line| line.contains(&package));
+    let executables = of_tests.filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
     Ok(executables.map(PathBuf::from).collect())
 }
 
