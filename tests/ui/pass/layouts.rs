@@ -48,7 +48,7 @@ mod others {
 
     #[derive(Layout)]
     #[layout(outer(inner))]
-    #[allow(dead_code)]
+    #[allow(dead_code, reason = "its layout leaves a field out")]
     pub(super) struct Outer {
         pub(super) inner: PackedAll,
         number: u32,

@@ -78,9 +78,7 @@ impl Failure {
             Self::Unfilled(failure, _) => return failure.end(node, what),
         });
     }
-}
 
-impl Failure {
     /// It, in words.
     pub(super) fn into_words(self) -> String {
         match self {
