@@ -53,7 +53,8 @@ pub use memory::{DeviceMemory, Memory, MemoryId, MemoryMut, Owner, Place, Share}
 pub use path_use::PathUse;
 pub use region::claim;
 pub use region::{
-    Claim, ClaimError, ClaimedRange, EndListener, Extent, Held, RegionKey, Regions, Vector, check_range,
+    Claim, ClaimError, ClaimedRange, Divided, EndListener, Extent, Held, RegionKey, Regions, Vector,
+    check_range,
 };
 pub use sync::bell;
 

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// The processes of all nodes, once these have said theirs and one of them has said `sign`: lines of several nodes come in any order.
-fn introduced(job: &Running, nodes: usize, sign: Option<&str>) -> BTreeMap<u32, Pid> {
+pub(crate) fn introduced(job: &Running, nodes: usize, sign: Option<&str>) -> BTreeMap<u32, Pid> {
     let mut processes = BTreeMap::new();
     let mut is_awaited = sign.is_some();
     while processes.len() < nodes || is_awaited {

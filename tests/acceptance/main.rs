@@ -15,6 +15,7 @@ mod misuse;
 mod ofi;
 mod run;
 mod seats;
+mod sharing;
 mod standstill;
 mod stats;
 #[cfg(feature = "verbs")]

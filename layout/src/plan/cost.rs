@@ -29,6 +29,8 @@ pub enum Method {
     Sieve,
     /// The receiver reads the runs alone, by a vector for each.
     Vectors,
+    /// A pass from layout to layout, half by the receiver, half by the owner, over memory that both map.
+    Shared,
 }
 
 /// What things cost on one machine, in nanoseconds; tables by where the data lies: in the second cache, in the last, beyond.
@@ -48,6 +50,8 @@ pub struct Rates {
     pub vector_ns: f64,
     /// A byte that such a call copies.
     pub vector_byte_ns: f64,
+    /// To ask the owner for help, and to hear that it is done.
+    pub help_ns: f64,
 }
 
 /// Lines of the cache that a layout touches, on average over where its buffer starts within a line (at multiples of the largest
@@ -138,6 +142,11 @@ impl Rates {
         self.setup_ns + runs + self.lines_ns(source, Side::Source) + self.lines_ns(target, Side::Target)
     }
 
+    /// Two cores copy from layout to layout, each half of it.
+    pub fn shared_ns(&self, source: &Raw, target: &Raw) -> f64 {
+        self.help_ns + self.step_ns(source, target) / 2.0
+    }
+
     /// The owner packs, then the reader unpacks, each with the stream as its other side, which goes from processor to processor by the
     /// last cache. Neither begins before the other has ended.
     pub fn stream_ns(&self, source: &Raw, target: &Raw) -> f64 {
@@ -163,6 +172,7 @@ impl Rates {
             Method::Stream => self.stream_ns(source, target),
             Method::Sieve => self.sieve_ns(source, target),
             Method::Vectors => self.vectors_ns(source, target),
+            Method::Shared => self.shared_ns(source, target),
         }
     }
 
@@ -179,6 +189,7 @@ impl Rates {
     ///     setup_ns: 500.0,
     ///     vector_ns: 200.0,
     ///     vector_byte_ns: 0.08,
+    ///     help_ns: 3000.0,
     /// };
     /// let quicker = |block: u64, every: i64| -> Result<Method, chare_layout::LayoutError> {
     ///     let source = Raw::bytes_of(block)?.vector((1 << 20) / block, 1, every)?;

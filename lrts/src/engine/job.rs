@@ -151,6 +151,7 @@ impl Fragment {
                 let past_line = target.wrapping_add(self.at + bytes).addr() % LINE_BYTES;
                 if bytes > past_line { bytes - past_line } else { bytes }
             }
+            Work::Pieces { pieces, .. } if pieces.is_left_to_others() => self.len(),
             Work::Pieces { pieces, .. } => {
                 let mut before = 0;
                 let is_wanted = |piece: &usize| {

@@ -19,6 +19,11 @@ pub trait PiecewiseCopy: Send + Sync {
     /// Bytes of a piece.
     fn bytes(&self, piece: usize) -> usize;
 
+    /// Whether all that is left is copied by others. A piece costs next to nothing then, and a thread takes all that are left at once.
+    fn is_left_to_others(&self) -> bool {
+        false
+    }
+
     /// Copies a piece.
     ///
     /// # Errors

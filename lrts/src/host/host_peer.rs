@@ -15,6 +15,7 @@ use crate::mapping::Mapping;
 use crate::region::bells::{Bells, asker};
 use crate::region::board::{Board, Notice};
 use crate::region::claim::ClaimMode;
+use crate::region::division::DivisionWord;
 use crate::region::{ClaimError, RegionKey, check_range, not_granted};
 use parking_lot::{Mutex, RwLock};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -287,6 +288,11 @@ impl PeerClaim {
     /// The neighbour whose region it is.
     pub(crate) fn neighbour(&self) -> &Arc<HostPeer> {
         &self.neighbour
+    }
+
+    /// The pieces of a copy to the region that this node helps with.
+    pub(crate) fn division(&self) -> Option<&DivisionWord> {
+        self.neighbour.board.division(self.slot)
     }
 
     /// The board's notice when the claim was granted.

@@ -7,5 +7,6 @@
 
 mod bell;
 mod claim;
+mod division;
 mod needs_progress;
 mod ring;

@@ -14,7 +14,7 @@ use crate::lrts::{Completion, Lrts, Posted, Sink, Token};
 use crate::memcpy::copy;
 use crate::operation::{LocalMemory, Operation};
 use crate::region::claim::ClaimMode;
-use crate::region::{ClaimError, ClaimedRange, RegionKey};
+use crate::region::{ClaimError, ClaimedRange, Divided, RegionKey};
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
 
@@ -95,6 +95,13 @@ impl Reach {
         let peer = self.peers.get(key.node.index()).filter(|_| is_other)?;
         let cma = self.kernel_copier(peer).filter(|_| self.mapper(peer, key).is_none())?;
         cma.claim(key, offset, len, mode).ok().flatten()
+    }
+
+    /// Claims a region of a peer that is mapped here, to copy pieces there that its owner does not take. `None` where it is not, and when
+    /// the claim cannot be had: the owner does without, then.
+    pub fn help_to_fill(&self, key: &RegionKey) -> Option<Divided> {
+        let peer = self.peers.get(key.node.index()).filter(|_| !self.closing.load(Ordering::Acquire))?;
+        self.mapper(peer, key)?.bare().divide(key).ok().flatten()
     }
 
     /// Counts what was copied out of or into a range that [`claim_foreign`](Self::claim_foreign) gave.

@@ -8,6 +8,7 @@
 use crate::mapping::Mapping;
 use crate::memory::Share;
 use crate::region::claim::{Askers, ClaimDenied, ClaimMode, ClaimWord};
+use crate::region::division::DivisionWord;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::io;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -26,7 +27,7 @@ const NOT_SHARED: u32 = u32::MAX;
 const WRITABLE: u32 = 1;
 const OF_DEVICE: u32 = 2;
 
-/// One region as its owner published it. All fields but the claims are written by the owner only, on a
+/// One region as its owner published it. All fields but the claims and the division are written by the owner only, on a
 /// drained slot, before `publish`; the generation's store and load order them.
 #[repr(C, align(64))]
 struct Slot {
@@ -41,6 +42,8 @@ struct Slot {
     len: AtomicU64,
     /// Where it starts in its arena.
     arena_offset: AtomicU64,
+    /// Of a copy to the region that a neighbour helps with.
+    division: DivisionWord,
 }
 
 const _: () = assert!(size_of::<Slot>() == 64);
@@ -143,6 +146,11 @@ impl Board {
         slot.address.store(notice.address, Ordering::Relaxed);
         slot.len.store(notice.len, Ordering::Relaxed);
         slot.claim.publish(generation);
+    }
+
+    /// The pieces of a copy to a region that a neighbour helps with.
+    pub fn division(&self, slot: u32) -> Option<&DivisionWord> {
+        self.slot(slot).map(|slot| &slot.division)
     }
 
     /// Ends a region; its memory may go once `is_drained`. Owner only.

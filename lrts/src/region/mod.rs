@@ -7,9 +7,13 @@
 pub(crate) mod bells;
 pub(crate) mod board;
 pub mod claim;
+mod divided;
+pub(crate) mod division;
 mod range;
 mod refusal;
 
+pub use divided::Divided;
+pub(crate) use divided::TakePieces;
 pub(crate) use range::ForeignRange;
 pub use range::{ClaimedRange, Vector};
 pub(crate) use refusal::not_granted;
@@ -21,6 +25,7 @@ use crate::memory::{Memory, MemoryMut, Place};
 use bells::{Bells, Ring, asker};
 use board::{Board, Notice, SLOTS};
 use claim::ClaimMode;
+use divided::OwnPieces;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -176,6 +181,28 @@ impl Regions {
     /// The memory itself when all slots of the board are taken.
     pub fn register_reserved(&self, held: Held) -> Result<RegionKey, Held> {
         self.register_within(SLOTS, held)
+    }
+
+    /// Registers memory to which this node and a peer copy together, in so many pieces. Returns this node's end, which is to be gone before
+    /// [`Regions::deregister`].
+    ///
+    /// # Errors
+    /// The memory itself when all slots of the board are taken, but for a few.
+    pub fn register_divided(
+        &self,
+        memory: MemoryMut,
+        pieces: u32,
+    ) -> Result<(RegionKey, Divided), MemoryMut> {
+        let (address, len) = (memory.address(), memory.len());
+        let key = self.register(Held::Target(memory)).map_err(|held| match held {
+            Held::Target(memory) => memory,
+            Held::Source(_) => unreachable!("a target was given"),
+        })?;
+        if let Some(division) = self.board.division(key.slot) {
+            division.divide(pieces);
+        }
+        let own = OwnPieces { board: Arc::clone(&self.board), slot: key.slot };
+        Ok((key, Divided::new(address, len, own)))
     }
 
     fn register_within(&self, limit: usize, held: Held) -> Result<RegionKey, Held> {

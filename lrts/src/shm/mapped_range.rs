@@ -8,7 +8,7 @@ use crate::error::TransferError;
 use crate::host::{PeerArena, PeerClaim};
 use crate::lrts::{Get, Put};
 use crate::memory::Memory;
-use crate::region::ClaimedRange;
+use crate::region::{ClaimedRange, Divided, TakePieces};
 use std::sync::Arc;
 
 /// Fills a get's memory.
@@ -55,6 +55,33 @@ pub(super) fn keep(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<C
     let range = locate(&claim, offset, len)?;
     // The claim goes before the mapping.
     Ok(range.map(|range| ClaimedRange::here(range.address, Box::new((claim, range.arena)))))
+}
+
+/// Keeps all of the region, under its claim for writing, to copy pieces there that its owner does not; `None` for memory that is not shared.
+///
+/// # Errors
+/// As for `read`.
+pub(super) fn divide(claim: PeerClaim, len: usize) -> Result<Option<Divided>, TransferError> {
+    let range = locate(&claim, 0, len)?;
+    Ok(range.map(|MappedRange { arena, address }| {
+        Divided::new(address, len, HelpersPieces { claim, _arena: arena })
+    }))
+}
+
+/// The end of a neighbour that helps. The claim goes before the mapping.
+struct HelpersPieces {
+    claim: PeerClaim,
+    _arena: Arc<PeerArena>,
+}
+
+impl TakePieces for HelpersPieces {
+    fn take(&self) -> Option<u32> {
+        self.claim.division()?.take_back()
+    }
+
+    fn is_over(&self) -> bool {
+        self.claim.division().is_none_or(|division| division.is_over())
+    }
 }
 
 struct MappedRange {

@@ -26,7 +26,7 @@ use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::path_use::PathUse;
 use crate::region::claim::ClaimMode;
-use crate::region::{ClaimError, ClaimedRange, RegionKey};
+use crate::region::{ClaimError, ClaimedRange, Divided, RegionKey};
 use crate::sync::spin_lock::SpinMutex;
 use cursor::Corrupt;
 use inbox::{BACKEND, Inbox};
@@ -78,6 +78,18 @@ impl Shm {
             .neighbour(key.node)
             .and_then(|neighbour| neighbour.peek(key))
             .is_some_and(|notice| notice.share.is_some())
+    }
+
+    /// Claims a region of a neighbour for writing, to help its owner copy there; see [`Divided`]. `None` if it is not shareable.
+    ///
+    /// # Errors
+    /// As a put would fail.
+    pub(crate) fn divide(&self, key: &RegionKey) -> Result<Option<Divided>, ClaimError> {
+        if self.closing.load(Ordering::Acquire) {
+            return Err(ClaimError::Busy);
+        }
+        let claim = self.host_peers.claim(key, 0, key.len, ClaimMode::Write)?;
+        mapped_range::divide(claim, key.len as usize).map_err(ClaimError::Failed)
     }
 
     /// The runtime's frames that a neighbour was sent.

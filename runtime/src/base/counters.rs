@@ -52,6 +52,8 @@ pub(crate) struct Counters {
     pub(crate) sieved: Counter,
     /// Layouts that the kernel copied run by run.
     pub(crate) vectored: Counter,
+    /// Copies from layout to layout of other processes' that this one helped with.
+    pub(crate) helped: Counter,
     /// Time without work, in nanoseconds.
     pub(crate) idle_ns: Counter,
 }
@@ -65,11 +67,12 @@ impl Counters {
 
     /// The counters as one line for humans.
     pub(crate) fn describe(&self, name: &str, lifetime_ns: u64) -> String {
-        let counts = [&self.stepped, &self.packed, &self.sieved, &self.vectored].map(Counter::read);
+        let counts =
+            [&self.stepped, &self.packed, &self.sieved, &self.vectored, &self.helped].map(Counter::read);
         let layouts = match counts {
-            [0, 0, 0, 0] => String::new(),
-            [stepped, packed, sieved, vectored] => format!(
-                "  layouts stepped {stepped:>6} packed {packed:>6} sieved {sieved:>6} vectored {vectored:>6}"
+            [0, 0, 0, 0, 0] => String::new(),
+            [stepped, packed, sieved, vectored, helped] => format!(
+                "  layouts stepped {stepped:>6} packed {packed:>6} sieved {sieved:>6} vectored {vectored:>6} helped {helped:>6}"
             ),
         };
         format!(

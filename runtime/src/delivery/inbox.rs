@@ -4,7 +4,7 @@
 //! The inbox runs on the PE that polls the network. It trusts no byte before it has checked it; a message that fails a check ends the job
 //! with an error that names the sender.
 
-use super::zerocopy::{Destination, arrival, device, laid_out, remote_memory};
+use super::zerocopy::{Destination, arrival, device, helping, laid_out, remote_memory};
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::frame::{self, Header};
@@ -101,6 +101,14 @@ pub(crate) fn accept(
         Header::Device(said) => device::arrived(node, source, said),
         Header::LayoutKept { digest } => {
             node.known_layouts.is_kept(source, digest)?;
+            node.outside.processed.add_shared(1);
+            Ok(())
+        }
+        Header::Help { source: lent, from, target, to } => {
+            helping::help(node, source, (lent, from), (target, to))
+        }
+        Header::Helped { target } => {
+            node.helped_copies.helped(&target)?;
             node.outside.processed.add_shared(1);
             Ok(())
         }

@@ -44,6 +44,7 @@ const RATES: Rates = Rates {
     setup_ns: 500.0,
     vector_ns: 150.0,
     vector_byte_ns: 0.067,
+    help_ns: 4000.0,
 };
 
 /// The quicker one of two ways of 1 MiB by blocks that lie apart, to one piece of memory.

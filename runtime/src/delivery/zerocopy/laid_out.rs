@@ -13,17 +13,18 @@
 //! A layout from another node is an allegation: its decoding bounds its size, and here its bounds are checked against the memory.
 
 use super::gathering::{Failure, Plan as Way};
-use super::planned::{planned, planned_to_pack, whole};
+use super::long_copy::{LongCopy, in_pieces, pays_to_share};
+use super::planned::{Planned, planned, planned_to_pack, whole};
 use super::remote_memory::room;
 use super::selected_read::{Selected, scatter};
 use crate::model::envelope::frame::{self, Header};
-use crate::model::nocopy::selected::{self, CopyOfSelected};
+use crate::model::nocopy::selected;
 use crate::model::nocopy::{Arrived, Descriptor, EagerBytes, Filled, Leaving, PostedMemory};
 use crate::node::Node;
 use crate::node::lending::transfers::Status;
 use chare_layout::{LayoutError, Plan, Raw};
 use chare_lrts::reach::LONG_BYTES_MIN;
-use chare_lrts::{Completion, Lrts, Memory, MemoryMut, NodeId, RegionKey, TransferError};
+use chare_lrts::{Lrts, Memory, MemoryMut, NodeId, RegionKey, TransferError};
 use std::sync::Arc;
 
 /// The same argument as the whole of its memory: packed into memory of the runtime, if a layout selected a part.
@@ -82,11 +83,13 @@ pub(crate) fn admit(node: &Node, source: NodeId, descriptor: &mut Descriptor) ->
 pub(super) struct Source {
     pub(super) memory: Memory,
     pub(super) layout: Option<Arc<Raw>>,
+    /// The region of another process that the memory is, if it is one.
+    pub(super) lent: Option<RegionKey>,
 }
 
 impl Source {
     /// Plans the way of the elements to where a nocopy parameter is to see them, after which `after` runs, when nothing is held of the
-    /// source: a long copy by a plan goes on in pieces, any other is made here.
+    /// source: a long copy by a plan goes on in pieces, perhaps with the help of the source's owner, any other is made here.
     ///
     /// # Errors
     /// Those of [`Source::land`].
@@ -96,26 +99,34 @@ impl Source {
         given: Option<PostedMemory>,
         after: impl FnOnce(&Arc<Node>) + Send + 'static,
     ) -> Result<Way<Arrived>, String> {
-        let plan = match self.plan_to(given.as_ref())? {
-            Some(plan) if plan.bytes() >= LONG_BYTES_MIN as u64 => plan,
-            plan => {
-                let arrived = self.land_by(plan.as_deref(), node, given)?;
+        let planned = match self.plan_to(given.as_ref())? {
+            Some(planned) if self.is_long(node, &planned) => planned,
+            planned => {
+                let arrived = self.land_by(planned.as_deref(), node, given)?;
                 drop(self);
                 after(node);
                 return Ok(Way::Ready(arrived));
             }
         };
-        let (into, landed) = target(node, &plan, given)?;
-        let copy = CopyOfSelected::new(&plan, self.memory, into).map_err(in_words)?;
-        count_step(node, &plan);
+        let Self { memory: source, layout: _, lent } = self;
+        let (into, landed) = target(node, &planned.plan, given)?;
+        planned.plan.check_bounds(source.len() as u64, into.len() as u64).map_err(in_words)?;
+        count_step(node, &planned.plan);
+        let copy = LongCopy { planned, source, into, lent };
         Ok(Way::Begin(Box::new(move |node, finish| {
-            in_pieces(node, copy, move |node, copied, memory| {
+            copy.carry_out(node, move |node, copied, memory| {
                 let arrived =
                     copied.map(|_| landed(memory)).map_err(|cause| Failure::Words(cause.to_string()));
                 after(node);
                 finish(node, arrived);
             });
         })))
+    }
+
+    /// Whether nobody should wait for a copy, or somebody help with it.
+    fn is_long(&self, node: &Node, planned: &Planned) -> bool {
+        let is_long = planned.plan.bytes() >= LONG_BYTES_MIN as u64;
+        is_long || self.lent.is_some_and(|lent| pays_to_share(node, &lent, planned))
     }
 
     /// The elements where a nocopy parameter is to see them: in memory of the runtime, or in the buffer that was given.
@@ -128,12 +139,12 @@ impl Source {
 
     fn land_by(
         &self,
-        plan: Option<&Plan>,
+        planned: Option<&Planned>,
         node: &Node,
         given: Option<PostedMemory>,
     ) -> Result<Arrived, String> {
-        match (plan, given) {
-            (Some(plan), given) => {
+        match (planned, given) {
+            (Some(Planned { plan, .. }), given) => {
                 let (mut into, landed) = target(node, plan, given)?;
                 selected::copy(plan, &self.memory, &mut into).map_err(in_words)?;
                 count_step(node, plan);
@@ -151,7 +162,7 @@ impl Source {
     }
 
     /// The plan of the copy, where a layout on either side asks for one.
-    fn plan_to(&self, given: Option<&PostedMemory>) -> Result<Option<Arc<Plan>>, String> {
+    fn plan_to(&self, given: Option<&PostedMemory>) -> Result<Option<Arc<Planned>>, String> {
         let whole = |len: usize| whole(len as u64).map_err(in_words);
         let to = given.and_then(|given| given.layout.clone());
         if self.layout.is_none() && to.is_none() {
@@ -190,21 +201,6 @@ fn count_step(node: &Node, plan: &Plan) {
     node.outside.stepped.add_shared(1);
 }
 
-/// Carries a copy out in pieces, then runs `then` with the bytes that were copied and the memory that they went to.
-fn in_pieces(
-    node: &Arc<Node>,
-    copy: CopyOfSelected,
-    then: impl FnOnce(&Arc<Node>, Result<usize, TransferError>, MemoryMut) + Send + 'static,
-) {
-    let (copy, then_node) = (Arc::new(copy), Arc::clone(node));
-    let pieces = Arc::clone(&copy);
-    let then = move |completion: Completion| {
-        let copy = Arc::into_inner(copy).expect("the job's handle goes before its end is told");
-        then(&then_node, completion.result, copy.into_target());
-    };
-    node.copy_pieces(pieces, Box::new(then));
-}
-
 /// A range of a peer's region, and the selection of the range that is meant, if not all of it.
 pub(crate) struct Remote {
     pub(crate) key: RegionKey,
@@ -228,9 +224,7 @@ pub(crate) fn get(
             let plan = scattering((&source, layout.as_deref()), (&memory, to.as_deref()));
             node.outside.stepped.add_shared(1);
             if plan.bytes() >= LONG_BYTES_MIN as u64 {
-                let copy = CopyOfSelected::new(&plan, source, memory);
-                let copy = copy.unwrap_or_else(|error| unreachable!("the layouts were checked: {error}"));
-                in_pieces(node, copy, move |_, copied, memory| finish(copied, memory));
+                in_pieces(node, &plan, source, memory, move |_, copied, memory| finish(copied, memory));
                 return Status::Pending;
             }
             scatter(&plan, &source, &mut memory);

@@ -12,7 +12,8 @@
 //! 4. The arguments of a broadcast go down a tree of nodes, see [`carry`].
 //! 5. Of an argument that is dealt out to many, each member gets its part when the call has come to it; see [`dealt`].
 //! 6. An argument of which a layout selects a part is copied from there to where it is to be, in one pass; see [`laid_out`].
-//! 7. An argument that lies on a device, or is to, goes by streams; see [`device`].
+//! 7. A long pass between memory that both processes map is made by both together; see [`long_copy`] and [`helping`].
+//! 8. An argument that lies on a device, or is to, goes by streams; see [`device`].
 
 pub(crate) mod arrival;
 pub(crate) mod carry;
@@ -22,7 +23,9 @@ pub(crate) mod describing;
 mod destination;
 pub(crate) mod device;
 mod gathering;
+pub(crate) mod helping;
 pub(crate) mod laid_out;
+mod long_copy;
 mod planned;
 mod posted_call;
 mod receive;

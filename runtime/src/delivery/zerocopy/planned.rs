@@ -1,9 +1,12 @@
 //! Plans from layout to layout, of which each thread remembers those that it made last.
 
 use crate::base::recent::Recent;
-use chare_layout::{LayoutError, Plan, Raw};
+use crate::model::nocopy::divided;
+use crate::node::lending::known_layouts::is_short;
+use crate::node::lending::methods::is_shared;
+use chare_layout::{LayoutError, Pieces, Plan, Raw};
 use std::cell::RefCell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::LocalKey;
 
 /// Most indices on both sides of a plan that is found by what its layouts are.
@@ -14,7 +17,7 @@ const COMPARED_INDICES: u64 = 64;
 const PLANNED_INDICES: u64 = 4096;
 
 /// Plans of pairs of layouts.
-type Plans = RefCell<Recent<[Arc<Raw>; 2], Arc<Plan>>>;
+type Plans = RefCell<Recent<[Arc<Raw>; 2], Arc<Planned>>>;
 
 thread_local! {
     /// Plans that this thread made last.
@@ -42,14 +45,37 @@ pub(super) fn whole(bytes: u64) -> Result<Arc<Raw>, LayoutError> {
     })
 }
 
+/// A plan, and what is known of it.
+pub(super) struct Planned {
+    pub(super) from: Arc<Raw>,
+    pub(super) to: Arc<Raw>,
+    pub(super) plan: Arc<Plan>,
+    shared: OnceLock<Option<Arc<Pieces>>>,
+}
+
+impl Planned {
+    fn new(from: &Arc<Raw>, to: &Arc<Raw>) -> Result<Self, LayoutError> {
+        let plan = Arc::new(Plan::beginning(from, to)?);
+        Ok(Self { from: Arc::clone(from), to: Arc::clone(to), plan, shared: OnceLock::new() })
+    }
+
+    /// The pieces in which two processes make the copy together, if that takes less time than one of them alone and both layouts are such
+    /// as travel with each message; the same in every process.
+    pub(super) fn shared(&self) -> Option<&Arc<Pieces>> {
+        let Self { from, to, plan, .. } = self;
+        let is_worth_it = || is_short(from) && is_short(to) && is_shared(from, to);
+        self.shared.get_or_init(|| is_worth_it().then(|| Arc::new(divided::pieces(plan)))).as_ref()
+    }
+}
+
 /// The plan from layout to layout, as far as the shorter of the two goes; where lists are not very long, the one that was made before.
-pub(super) fn planned(from: &Arc<Raw>, to: &Arc<Raw>) -> Result<Arc<Plan>, LayoutError> {
+pub(super) fn planned(from: &Arc<Raw>, to: &Arc<Raw>) -> Result<Arc<Planned>, LayoutError> {
     // What nobody else holds does not come again: lists of several buffers are joined anew each time.
     let may_come_again = || Arc::strong_count(from) > 1 && Arc::strong_count(to) > 1;
     match from.index_count() + to.index_count() {
         ..=COMPARED_INDICES => planned_once(&PLANS, Arc::eq, (from, to)),
         ..=PLANNED_INDICES if may_come_again() => planned_once(&PLANS_OF_LISTS, Arc::ptr_eq, (from, to)),
-        _ => Plan::beginning(from, to).map(Arc::new),
+        _ => Planned::new(from, to).map(Arc::new),
     }
 }
 
@@ -58,21 +84,21 @@ fn planned_once(
     plans: &'static LocalKey<Plans>,
     are_same: impl Fn(&Arc<Raw>, &Arc<Raw>) -> bool,
     (from, to): (&Arc<Raw>, &Arc<Raw>),
-) -> Result<Arc<Plan>, LayoutError> {
+) -> Result<Arc<Planned>, LayoutError> {
     plans.with_borrow_mut(|plans| {
         let known = plans.find(|[known_from, known_to]| are_same(known_from, from) && are_same(known_to, to));
         if let Some(known) = known {
             return Ok(known);
         }
-        let plan = Arc::new(Plan::beginning(from, to)?);
-        plans.keep([Arc::clone(from), Arc::clone(to)], Arc::clone(&plan));
-        Ok(plan)
+        let planned = Arc::new(Planned::new(from, to)?);
+        plans.keep([Arc::clone(from), Arc::clone(to)], Arc::clone(&planned));
+        Ok(planned)
     })
 }
 
 /// The plan from a layout to one piece of memory.
 pub(super) fn planned_to_pack(layout: &Arc<Raw>) -> Result<Arc<Plan>, LayoutError> {
-    planned(layout, &whole(layout.bytes())?)
+    Ok(Arc::clone(&planned(layout, &whole(layout.bytes())?)?.plan))
 }
 
 #[cfg(test)]

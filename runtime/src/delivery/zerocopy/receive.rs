@@ -35,7 +35,7 @@ pub(super) fn plan_here(
         release.take(given.bytes as u64);
     }
     // The memory goes before the release that tells of it.
-    Source { memory, layout }.bring(node, given, |_| drop(release))
+    Source { memory, layout, lent: None }.bring(node, given, |_| drop(release))
 }
 
 pub(super) fn plan(
@@ -47,7 +47,8 @@ pub(super) fn plan(
     match descriptor {
         Descriptor::Inline { bytes, lender } => {
             let taken = given.as_ref().map_or(bytes.len(), |given| given.bytes);
-            let arrived = Source { memory: bytes.into_memory(), layout: None }.land(node, given)?;
+            let arrived =
+                Source { memory: bytes.into_memory(), layout: None, lent: None }.land(node, given)?;
             if let Some(lender) = lender {
                 send_release(node, lender, taken as u64);
             }
@@ -118,7 +119,8 @@ fn plan_laid_out(
             let release = Some(release_to(node, loan.lender, offered));
             return Ok(Plan::Ready(Arrived::Received { memory, layout, release }));
         }
-        return Source { memory, layout }.bring(node, given, move |node| loan.end(node, taken));
+        let lent = (key.node != node.id).then_some(key);
+        return Source { memory, layout, lent }.bring(node, given, move |node| loan.end(node, taken));
     }
     let whole = |bytes| whole(bytes).map_err(in_words);
     let from = layout.map_or_else(|| whole(taken), Ok)?;

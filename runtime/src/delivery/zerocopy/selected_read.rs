@@ -38,7 +38,7 @@ impl Selected {
     ) -> Result<Self, LayoutError> {
         let (origin, bytes) = (from.origin(), from.span() as usize);
         let from = if origin == 0 { from } else { Arc::new(from.shifted(-origin)?) };
-        let plan = planned(&from, &to)?;
+        let plan = Arc::clone(&planned(&from, &to)?.plan);
         Ok(Self { span: Span { key, at: offset.saturating_add_signed(origin), bytes }, from, to, plan })
     }
 

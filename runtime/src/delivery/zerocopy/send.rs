@@ -8,7 +8,7 @@ use crate::model::nocopy::{
     Release, awaited, is_answered,
 };
 use crate::node::Node;
-use crate::node::lending::known_layouts::Way;
+use crate::node::lending::known_layouts::{Way, is_short};
 use chare_layout::{Raw, lines};
 use chare_lrts::{Lrts, Memory, MemoryMut, NodeId};
 use parking_lot::Mutex;
@@ -77,8 +77,9 @@ fn is_packed(node: &Node, peer: NodeId, kind: NocopyKind, (leaving, layout): (&L
         return true;
     }
     if is_mapped(node, &leaving.memory, peer) {
-        // A view copies nothing, so nothing is to be packed for it where it can be had.
-        return kind != NocopyKind::Viewed && is_thin(layout);
+        // A view copies nothing, so nothing is to be packed for it where it can be had. With what travels with its layout this node can
+        // help.
+        return kind != NocopyKind::Viewed && !is_short(layout) && is_thin(layout);
     }
     // Whoever reads around the runs must not meet what is no memory.
     let is_read_there = node.network.copies(peer) && !leaving.terms.is_several;

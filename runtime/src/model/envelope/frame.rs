@@ -7,10 +7,10 @@ use crate::model::arguments::Arguments;
 use crate::model::call_options::{CallOptions, MessageName};
 use crate::model::callback::{ErasedCallback, FutureId};
 use crate::model::ids::{ChareId, ChareTypeId, EntryId, NodeId, PeId, ServiceId, Target};
-use crate::model::nocopy::{Descriptor, DeviceFrame};
+use crate::model::nocopy::{Descriptor, DeviceFrame, ToldLayout};
 use crate::model::registry::{find_chare, find_entry};
 use chare_lrts::codec::{self, CodecError, Writer};
-use chare_lrts::{Memory, MemoryMut};
+use chare_lrts::{Memory, MemoryMut, RegionKey};
 use serde::{Deserialize, Serialize};
 
 /// The subject of a frame. The encoded arguments, if the variant has any, follow the header.
@@ -44,6 +44,11 @@ pub(crate) enum Header {
     Device(DeviceFrame),
     /// News that the sender keeps a layout of this digest, which the receiving node has told it.
     LayoutKept { digest: [u8; 16] },
+    /// Help that the sender asks for with a copy, by these layouts, from memory that the receiving node has lent to memory of the sender's,
+    /// of which each takes pieces.
+    Help { source: RegionKey, from: ToldLayout, target: RegionKey, to: ToldLayout },
+    /// News that the pieces which the sender has taken of such a copy are written.
+    Helped { target: RegionKey },
     /// A callback that the receiving node registered for transfers, and the bytes of the transfer that was done.
     Notify { callback: ErasedCallback, bytes: u64 },
     /// Flow-control credit: messages of the receiving node have run at the sender that cost the receiving node so many bytes.
@@ -69,6 +74,8 @@ impl Header {
             | Self::Released { .. }
             | Self::Device(_)
             | Self::LayoutKept { .. }
+            | Self::Help { .. }
+            | Self::Helped { .. }
             | Self::Notify { .. }
             | Self::Credit { .. } => "a message of the runtime".to_owned(),
         }

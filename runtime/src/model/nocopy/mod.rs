@@ -16,6 +16,7 @@ mod buffer;
 mod completion;
 mod descriptor;
 mod device;
+pub(crate) mod divided;
 mod eager;
 mod element_type;
 pub(crate) mod foreign;

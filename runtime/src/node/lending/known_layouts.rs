@@ -57,11 +57,16 @@ struct Kept {
     indices: u64,
 }
 
+/// Whether a layout travels with each message.
+pub(crate) fn is_short(layout: &Raw) -> bool {
+    layout.index_count() <= SHORT_INDICES
+}
+
 impl KnownLayouts {
     /// How what `layout` selects goes to a peer.
     pub(crate) fn way(&self, peer: NodeId, layout: &Arc<Raw>) -> Way {
         let told = || Way::Lent(LentLayout::Told(ToldLayout(Arc::clone(layout))));
-        if layout.index_count() <= SHORT_INDICES {
+        if is_short(layout) {
             return told();
         }
         let digest = layout.digest();

@@ -3,7 +3,9 @@
 //! 1. The owner chooses between packing and lending memory that the receiver cannot map but the kernel copies. It knows its own side alone,
 //!    and takes the receiver's to be one piece of memory.
 //! 2. The receiver of what was lent knows both sides, and chooses between vectors and the sieve.
-//! 3. The kernel's costs are measured once in a process, when a choice is first to be made. They differ most between machines; those of
+//! 3. The receiver of what it maps chooses between copying alone and copying together with the owner; see
+//!    `delivery/zerocopy/long_copy.rs`.
+//! 4. The kernel's costs are measured once in a process, when a choice is first to be made. They differ most between machines; those of
 //!    lines are the same everywhere, to within what the choice needs.
 
 use chare_layout::{Method, Rates, Raw};
@@ -21,6 +23,23 @@ const RUN_NS: f64 = 1.0;
 
 /// A claim and its release, or memory of the runtime.
 const SETUP_NS: f64 = 500.0;
+
+/// A message to the owner and back, pieces that both cut, and the wait for the last one of the other.
+const HELP_NS: f64 = 4000.0;
+
+/// What the bench `layouts` found, for a process that may not even copy from itself.
+const USUAL: VectorCosts = VectorCosts { vector_ns: 150.0, byte_ns: 0.067 };
+
+const USUAL_RATES: Rates = Rates {
+    cache_bytes: CACHE_BYTES,
+    read_line_ns: READ_LINE_NS,
+    write_line_ns: WRITE_LINE_NS,
+    run_ns: RUN_NS,
+    setup_ns: SETUP_NS,
+    vector_ns: USUAL.vector_ns,
+    vector_byte_ns: USUAL.byte_ns,
+    help_ns: HELP_NS,
+};
 
 /// The way in which what a layout selects of another process's memory comes to where it is wanted, as `+layouts` says it, where the
 /// memory cannot be mapped and the kernel copies it.
@@ -99,22 +118,18 @@ impl Methods {
     }
 }
 
+/// Whether a copy between memory that its receiver and the source's owner both map takes less time when both make it together. The same
+/// in all processes.
+pub(crate) fn is_shared(from: &Raw, to: &Raw) -> bool {
+    USUAL_RATES.quicker([Method::Step, Method::Shared], from, to) == Method::Shared
+}
+
 /// What things cost on this machine. The first call measures: some 100 us.
 fn rates() -> &'static Rates {
-    /// What the bench `layouts` found, for a process that may not even copy from itself.
-    const USUAL: VectorCosts = VectorCosts { vector_ns: 150.0, byte_ns: 0.067 };
     static RATES: OnceLock<Rates> = OnceLock::new();
     RATES.get_or_init(|| {
         let VectorCosts { vector_ns, byte_ns } = vector_costs().unwrap_or(USUAL);
-        Rates {
-            cache_bytes: CACHE_BYTES,
-            read_line_ns: READ_LINE_NS,
-            write_line_ns: WRITE_LINE_NS,
-            run_ns: RUN_NS,
-            setup_ns: SETUP_NS,
-            vector_ns,
-            vector_byte_ns: byte_ns,
-        }
+        Rates { vector_ns, vector_byte_ns: byte_ns, ..USUAL_RATES }
     })
 }
 

@@ -55,7 +55,8 @@ pub(super) fn fill(
     }
     let whole = |len: usize| Raw::bytes_of(len as u64).map(Arc::new).map_err(in_words);
     let from = from.map_or_else(|| whole(buffer.len()), Ok)?;
-    let plan = planned(&from, &to.clone().map_or_else(|| whole(bytes), Ok)?).map_err(in_words)?;
+    let planned = planned(&from, &to.clone().map_or_else(|| whole(bytes), Ok)?).map_err(in_words)?;
+    let plan = Arc::clone(&planned.plan);
     let source = lend(node, buffer, release);
     let when = if before.is_some() { When::Launched } else { When::Past };
     Ok(step(plan, (source, target), when, move |held, buffer| {

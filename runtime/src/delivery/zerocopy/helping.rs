@@ -1,0 +1,112 @@
+//! Helping: the owner of memory that was lent copies pieces of it to where its receiver wants them; see [`long_copy`](super::long_copy)
+//! for the receiver's side.
+//!
+//! 1. Help comes too late when the loan or the registration of the target has ended; then there is nothing to do, and nobody waits.
+//! 2. Pieces go on like any long copy, so that no PE is in this for longer than a piece.
+//! 3. Both claims go before the receiver hears that the pieces are written. It hears nothing if none was taken.
+//!
+//! Keys and layouts are allegations: the keys' nodes, the layouts' bounds, and the number of each piece are checked.
+
+use super::laid_out::in_words;
+use super::long_copy::say;
+use super::planned::planned;
+use crate::model::envelope::frame::Header;
+use crate::model::error::JobError;
+use crate::model::nocopy::ToldLayout;
+use crate::model::nocopy::divided::CopyOfDivided;
+use crate::node::Node;
+use chare_layout::Raw;
+use chare_lrts::{Completion, Lrts, NodeId, RegionKey};
+use std::sync::Arc;
+
+/// Helps a node with a copy out of memory of this one.
+///
+/// # Errors
+/// Memory that is not this node's or that node's, and layouts that reach beyond it, in words.
+pub(crate) fn help(
+    node: &Arc<Node>,
+    asking: NodeId,
+    (lent, ToldLayout(from)): (RegionKey, ToldLayout),
+    (target, ToldLayout(to)): (RegionKey, ToldLayout),
+) -> Result<(), String> {
+    if lent.node != node.id || target.node != asking {
+        return Err(format!("help with a copy from memory of {} to memory of {}", lent.node, target.node));
+    }
+    match copy(node, (lent, &from), (target, &to))? {
+        Some(copy) => begin(node, copy, target),
+        None => node.outside.processed.add_shared(1),
+    }
+    Ok(())
+}
+
+/// This node's end of the copy, unless it is too late.
+fn copy(
+    node: &Node,
+    (lent, from): (RegionKey, &Arc<Raw>),
+    (target, to): (RegionKey, &Arc<Raw>),
+) -> Result<Option<CopyOfDivided>, String> {
+    let source = usize::try_from(lent.len).ok().and_then(|len| node.network.view(&lent, 0, len).ok()?);
+    let Some((source, filled)) = source.zip(node.network.help_to_fill(&target)) else { return Ok(None) };
+    let planned = planned(from, to).map_err(in_words)?;
+    let Some(pieces) = planned.shared() else { return Ok(None) };
+    let copy = CopyOfDivided::new((&planned.plan, pieces), source, filled, target.node);
+    copy.map(Some).map_err(in_words)
+}
+
+fn begin(node: &Arc<Node>, copy: CopyOfDivided, target: RegionKey) {
+    let (copy, then_node) = (Arc::new(copy), Arc::clone(node));
+    let pieces = Arc::clone(&copy);
+    let then = move |completion: Completion| {
+        let (copy, node) = (Arc::into_inner(copy), then_node);
+        let has_taken = copy.expect("the job's handle goes before its end is told").has_taken();
+        match completion.result {
+            Err(cause) => {
+                let what = format!("helping {} with a copy", target.node);
+                node.fail(JobError::Transfer { what, node: node.id, cause });
+            }
+            Ok(_) if has_taken => {
+                node.outside.helped.add_shared(1);
+                say(&node, target.node, &Header::Helped { target });
+            }
+            Ok(_) => {}
+        }
+        node.outside.processed.add_shared(1);
+    };
+    node.copy_pieces(pieces, Box::new(then));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::in_process::Job;
+    use crate::model::nocopy::Leaving;
+    use crate::pe::Pe;
+
+    use chare_lrts::MemoryMut;
+
+    #[test]
+    fn memory_of_others_is_refused_in_words_and_help_that_comes_too_late_is_none() {
+        let code = Job::in_process(1, 1).run(|| async {
+            let node = Pe::current(|pe| Arc::clone(&pe.node));
+            let leaving = Leaving::plain(MemoryMut::heap_zeroed(100).freeze(), None);
+            let lent = node.transfers.lend(node.network.regions(), leaving);
+            let (mine, _) = lent.unwrap_or_else(|_| unreachable!("there is room"));
+            let (other, asking) = (RegionKey { node: NodeId(2), ..mine }, NodeId(1));
+            let theirs = RegionKey { node: asking, ..mine };
+            let layout = || ToldLayout(Arc::new(Raw::bytes_of(100).expect("bytes")));
+            for (lent, target) in [(other, theirs), (mine, mine), (mine, other)] {
+                let refused = help(&node, asking, (lent, layout()), (target, layout()));
+                assert!(refused.expect_err("it is a lie").contains("help with a copy"));
+            }
+            let stale = RegionKey { generation: mine.generation ^ 1, ..mine };
+            for (lent, target) in [(stale, theirs), (mine, RegionKey { generation: 1, ..theirs })] {
+                let processed = node.outside.processed.read();
+                help(&node, asking, (lent, layout()), (target, layout())).expect("it is too late");
+                assert_eq!(node.outside.processed.read(), processed + 1);
+                // As if somebody had asked.
+                node.outside.sent.add_shared(1);
+            }
+        });
+        assert_eq!(code.expect("the job runs"), 0);
+    }
+}

@@ -1,0 +1,53 @@
+//! Copies that two processes make together: both do, and one that is lost in the middle ends the job in words.
+
+use crate::kill::introduced;
+use crate::run::run;
+use chare_tests::Running;
+use rustix::process::{Signal, kill_process};
+use std::process::Command;
+use std::time::Duration;
+
+fn shared(arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_shared"));
+    command.args(arguments.split_whitespace());
+    command
+}
+
+/// The copies by layouts of all PEs in a job of so many rounds: stepped, packed, sieved, vectored, helped with.
+fn copies(arguments: &str) -> [u64; 5] {
+    let outcome = run(shared(arguments));
+    assert_eq!(outcome.code, Some(0), "{arguments}: {outcome:?}");
+    let counts = outcome.stdout.lines().filter_map(|line| line.split_once("  layouts stepped"));
+    counts.fold([0; 5], |sums, (_, counts)| {
+        let mut counts = counts.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+        sums.map(|sum| sum + counts.next().expect("a number of each"))
+    })
+}
+
+#[test]
+fn owner_and_receiver_of_a_long_selection_copy_it_together() {
+    let [stepped, packed, sieved, vectored, helped] = copies("20 +n 2 +stats");
+    assert_eq!([stepped, packed, sieved, vectored], [20, 0, 0, 0]);
+    // Where the owner has no processor, the receiver copies alone; but not each time.
+    assert!((1..=20).contains(&helped), "helped with {helped}");
+}
+
+#[test]
+fn what_is_not_mapped_or_is_to_be_packed_is_not_shared() {
+    for options in ["+layouts pack", "+lrts cma", "+nolocal"] {
+        let [.., helped] = copies(&format!("3 +n 2 +stats {options}"));
+        assert_eq!(helped, 0, "{options}");
+    }
+}
+
+#[test]
+fn one_of_two_that_is_lost_in_the_middle_ends_the_job_in_words() {
+    for victim in [0, 1] {
+        let job = Running::start(&mut shared("+n 2"));
+        let processes = introduced(&job, 2, Some("round 3"));
+        kill_process(processes[&victim], Signal::KILL).expect("it runs");
+        let outcome = job.end_within(Duration::from_secs(10));
+        assert_ne!(outcome.code, Some(0), "node {victim}: {outcome:?}");
+        assert!(outcome.complaint().contains(&format!("node {victim}")), "node {victim}: {outcome:?}");
+    }
+}
