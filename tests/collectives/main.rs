@@ -34,6 +34,7 @@ fn mistakes_end_in_words() {
         ("beyond", "puts part 3, which is none of the 3 parts of a gather"),
         ("late", "GatherTarget::put"),
         ("lost", "Culprit::err of member"),
+        ("dies", "Culprit::look of member"),
         ("one", "`SendBuffer::only` sends one chare its part"),
         ("few", "a buffer is dealt out in 2 parts, none of which is that of member 2"),
         ("stranger", "an exchange of 3 members has no member 3"),

@@ -17,7 +17,7 @@ use chare_examples::start;
 use clap::Parser;
 use exchanges::Rounds;
 use matrix::{How, SIZES, is_whole, numbered, partitions};
-use members::{HelperProxy, MemberProxy, MemberSectionProxy, TileProxy};
+use members::{HelperProxy, MemberProxy, MemberSectionProxy, Shares, TileProxy};
 use mistakes::Mistake;
 use std::process::ExitCode;
 
@@ -50,19 +50,20 @@ macro_rules! try_all {
             for filled in chare::wait_all(fills).await {
                 assert!(is_whole(&filled), "{partition:?} gathered, {how:?}");
             }
-            let matrix: Buffer<u64> = how.owned(numbered(partition.elements())).into();
-            let (checked, done) = chare::future();
-            members.view(SendBuffer::from(matrix.clone()).each(&partition), partition.clone(), done);
-            let mut seen: u64 = checked.await;
-            let (checked, done) = chare::future();
-            members.receive(SendBuffer::from(matrix.clone()).each(&partition), partition.clone(), done);
-            seen += checked.await;
-            let ((checked, done), (sent, on_sent)) = (chare::future(), chare::future::<Sent<u64>>());
-            let dealt = SendBuffer::from(matrix).each(&partition).on_sent(on_sent);
-            members.land(dealt, partition.clone(), how, done);
-            seen += checked.await;
-            assert_eq!(seen as usize, 3 * partition.elements(), "{partition:?} scattered, {how:?}");
-            assert!(sent.await.into_buffer().try_into_mut().is_ok(), "nobody reads it any more");
+            for shares in [Shares::Dealt(partition.clone()), Shares::Same(partition.clone())] {
+                let matrix: Buffer<u64> = how.owned(numbered(partition.elements())).into();
+                let (checked, done) = chare::future();
+                members.view(shares.of(matrix.clone()), shares.clone(), done);
+                let mut seen: u64 = checked.await;
+                let (checked, done) = chare::future();
+                members.receive(shares.of(matrix.clone()), shares.clone(), done);
+                seen += checked.await;
+                let ((checked, done), (sent, on_sent)) = (chare::future(), chare::future::<Sent<u64>>());
+                members.land(shares.of(matrix).on_sent(on_sent), shares.clone(), how, done);
+                seen += checked.await;
+                assert_eq!(seen as usize, 3 * shares.elements(), "{shares:?}, {how:?}");
+                assert!(sent.await.into_buffer().try_into_mut().is_ok(), "nobody reads it any more");
+            }
         }
     }};
 }

@@ -4,8 +4,8 @@ use chare::layout::LayoutError;
 use chare::{BufferMut, Layout, Partition, SendBuffer};
 use serde::{Deserialize, Serialize};
 
-/// Heights and widths: parts that travel with the call, parts that are fetched, and parts that helpers copy.
-pub(crate) const SIZES: [[usize; 2]; 3] = [[7, 6], [60, 90], [640, 250]];
+/// Heights and widths: parts that travel with the call, parts that are fetched, and parts that helpers and both processes copy.
+pub(crate) const SIZES: [[usize; 2]; 3] = [[7, 6], [60, 90], [1280, 250]];
 
 /// Where the memory lies, and how a member has its part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

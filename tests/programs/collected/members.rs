@@ -5,6 +5,52 @@ use crate::exchanges::Rounds;
 use crate::matrix::{How, places};
 use chare::prelude::*;
 use chare::{ArrayIndex, Gather, Landing, Layout, Partition};
+use serde::{Deserialize, Serialize};
+
+/// What members get of a matrix.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Shares {
+    /// Each its own part.
+    Dealt(Partition<u64>),
+    /// All the same part, which is the last.
+    Same(Partition<u64>),
+}
+
+impl Shares {
+    pub(crate) fn partition(&self) -> &Partition<u64> {
+        let (Self::Dealt(partition) | Self::Same(partition)) = self;
+        partition
+    }
+
+    /// The matrix as it is sent.
+    pub(crate) fn of(&self, matrix: Buffer<u64>) -> SendBuffer<u64> {
+        let matrix = SendBuffer::from(matrix);
+        match self {
+            Self::Dealt(partition) => matrix.each(partition),
+            Self::Same(partition) => matrix.only(&last(partition)),
+        }
+    }
+
+    /// What a member gets.
+    fn mine(&self, index: &impl Mine) -> Layout<u64> {
+        match self {
+            Self::Dealt(partition) => index.of(partition),
+            Self::Same(partition) => last(partition),
+        }
+    }
+
+    /// How many elements all members get, one for each part.
+    pub(crate) fn elements(&self) -> usize {
+        match self {
+            Self::Dealt(partition) => partition.elements(),
+            Self::Same(partition) => partition.len() * last(partition).len(),
+        }
+    }
+}
+
+fn last(partition: &Partition<u64>) -> Layout<u64> {
+    partition.part(partition.len() - 1).expect("it has one")
+}
 
 /// The part of the member with an index.
 trait Mine: ArrayIndex {
@@ -61,31 +107,31 @@ macro_rules! members {
             pub(crate) fn view(
                 &mut self,
                 #[nocopy] part: ReceivedView<u64>,
-                partition: Partition<u64>,
+                shares: Shares,
                 checked: Callback<u64>,
             ) {
-                self.contribute(sum(check(&self.this_index().of(&partition), part.iter())), checked);
+                self.contribute(sum(check(&shares.mine(&self.this_index()), part.iter())), checked);
             }
 
             #[entry]
             pub(crate) fn receive(
                 &mut self,
                 #[nocopy] part: Received<u64>,
-                partition: Partition<u64>,
+                shares: Shares,
                 checked: Callback<u64>,
             ) {
-                self.contribute(sum(check(&self.this_index().of(&partition), part.iter())), checked);
+                self.contribute(sum(check(&shares.mine(&self.this_index()), part.iter())), checked);
             }
 
             #[entry]
             pub(crate) fn land(
                 &mut self,
                 #[nocopy(post)] part: Posted<u64>,
-                partition: Partition<u64>,
+                shares: Shares,
                 how: How,
                 checked: Callback<u64>,
             ) {
-                let (mine, part) = (self.this_index().of(&partition), part.into_buffer());
+                let (mine, part) = (shares.mine(&self.this_index()), part.into_buffer());
                 let seen = if how == How::InPlace {
                     check(&mine, places(&mine).map(|place| &part[place as usize]))
                 } else {
@@ -106,13 +152,13 @@ macro_rules! members {
             fn post_land(
                 &mut self,
                 part: Post<u64>,
-                partition: &Partition<u64>,
+                shares: &Shares,
                 how: &How,
                 _checked: &Callback<u64>,
             ) {
-                let mine = self.this_index().of(partition);
+                let mine = shares.mine(&self.this_index());
                 let landing = match how {
-                    How::InPlace => Landing::at(&mine, how.target(partition.elements())),
+                    How::InPlace => Landing::at(&mine, how.target(shares.partition().elements())),
                     _ => how.target(mine.len()).into(),
                 };
                 part.post(landing).expect("it is as long");

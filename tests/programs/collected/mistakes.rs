@@ -1,7 +1,7 @@
 //! Mistakes that end the job.
 
 use chare::prelude::*;
-use chare::{Exchange, Gather, Partition};
+use chare::{Exchange, Gather, Layout, Partition};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,8 @@ pub(crate) enum Mistake {
     Late,
     /// A member that was to put a part panics
     Lost,
+    /// A member that was shown every second element panics while the others look
+    Dies,
     /// A buffer is dealt out in fewer parts than there are members
     Few,
     /// A buffer is dealt out to one chare
@@ -58,6 +60,11 @@ impl Culprit {
     }
 
     #[entry]
+    fn look(&mut self, #[nocopy] elements: ReceivedView<u32>) {
+        assert!(self.this_index() == 0 || elements.is_empty(), "dies");
+    }
+
+    #[entry]
     fn take(&mut self, #[nocopy] _part: Received<u32>) {}
 }
 
@@ -73,6 +80,10 @@ impl Mistake {
         let dealt = SendBuffer::from(vec![0; few.elements()]).each(&few);
         match self {
             Self::Few => culprits.take(dealt),
+            Self::Dies => {
+                let every_second = Layout::vector(1 << 17, 1, 2).expect("a layout");
+                culprits.look(SendBuffer::from(BufferMut::zeroed(1 << 18)).only(&every_second));
+            }
             Self::One => culprits.on(PeId(0)).take(dealt),
             Self::Stranger | Self::Uneven => culprits.exchange(self, Exchange::create(pes as u64)),
             _ => culprits.err(self, gather.clone()),

@@ -1,6 +1,6 @@
 //! Parts that all handles share: arguments taken in, registrations looked up, equality.
 
-use crate::delivery::zerocopy::{device, laid_out, send};
+use crate::delivery::zerocopy::{device, send};
 use crate::model::dealing::Dealing;
 use crate::model::nocopy::{Few, Local, Outgoing};
 use crate::model::registry::{self, Chare, Constructor, registry};
@@ -61,7 +61,7 @@ pub(super) struct ForMany {
     pub(super) dealt: Option<Arc<[Option<Dealing>]>>,
 }
 
-/// Takes charge of the nocopy arguments that go to many: what layouts select of the host's memory is packed here, once for all.
+/// Takes charge of the nocopy arguments that go to many.
 pub(super) fn take_charge_for_many(nocopy: impl IntoIterator<Item = Outgoing>) -> ForMany {
     let (mut leaving, mut dealt) = (Vec::new(), Vec::new());
     Pe::current(|pe| {
@@ -69,8 +69,7 @@ pub(super) fn take_charge_for_many(nocopy: impl IntoIterator<Item = Outgoing>) -
             let (local, dealing) = match outgoing {
                 Outgoing::Host(mut outgoing) => {
                     let dealing = outgoing.dealt.take().map(Dealing::from);
-                    let taken = send::take_charge(&pe.node, outgoing);
-                    (Local::Host(laid_out::packed(&pe.node, taken)), dealing)
+                    (Local::Host(send::take_charge(&pe.node, outgoing)), dealing)
                 }
                 Outgoing::Device(outgoing) => (Local::Device(device::take_charge(&pe.node, outgoing)), None),
             };

@@ -4,8 +4,8 @@
 //!    receiver copies once, from the sender's layout to its own.
 //! 2. It keeps its layout, too, where the kernel copies the memory and that is the quickest way; see
 //!    [`methods`](crate::node::lending::methods).
-//! 3. Elsewhere the sender packs the argument into memory of the runtime, which is lent like any other; and whoever calls many members
-//!    packs once for all of them.
+//! 3. Elsewhere the sender packs the argument into memory of the runtime, which is lent like any other; for many members once, for all who
+//!    cannot map the memory, or want it side by side.
 //! 4. How a receiver reads what it cannot map, [`selected_read`](super::selected_read) says.
 //!
 //! A long layout is told to each peer once (see [`known_layouts`](crate::node::lending::known_layouts)).
@@ -19,7 +19,7 @@ use super::remote_memory::room;
 use super::selected_read::{Selected, scatter};
 use crate::model::envelope::frame::{self, Header};
 use crate::model::nocopy::selected;
-use crate::model::nocopy::{Arrived, Descriptor, EagerBytes, Filled, Leaving, PostedMemory};
+use crate::model::nocopy::{Arrived, Descriptor, EagerBytes, Filled, Leaving, LentLayout, PostedMemory};
 use crate::node::Node;
 use crate::node::lending::transfers::Status;
 use chare_layout::{LayoutError, Plan, Raw};
@@ -67,16 +67,37 @@ fn never<T>(error: LayoutError) -> T {
 /// Those of [`KnownLayouts::admit`](crate::node::lending::known_layouts::KnownLayouts::admit).
 pub(crate) fn admit(node: &Node, source: NodeId, descriptor: &mut Descriptor) -> Result<(), String> {
     let Descriptor::Lent { key, layout: Some(layout), .. } = descriptor else { return Ok(()) };
-    let kept = node.known_layouts.admit(layout)?;
     // A call that was sent on says its owner's layout, and the owner has not told it to this node.
-    if let Some(digest) = kept
-        && key.node == source
-    {
+    let teller = (key.node == source).then_some(source);
+    admit_layout(node, teller, layout)
+}
+
+/// The same for an argument of many, which each node describes anew: `source` itself has told the layout, whoever owns the memory.
+///
+/// # Errors
+/// As of [`admit`].
+pub(super) fn admit_of_many(node: &Node, source: NodeId, descriptor: &mut Descriptor) -> Result<(), String> {
+    let Descriptor::Lent { layout: Some(layout), .. } = descriptor else { return Ok(()) };
+    admit_layout(node, Some(source), layout)
+}
+
+fn admit_layout(node: &Node, teller: Option<NodeId>, layout: &mut LentLayout) -> Result<(), String> {
+    if let (Some(digest), Some(teller)) = (node.known_layouts.admit(layout)?, teller) {
         let frame = frame::encode(&Header::LayoutKept { digest }, None)?;
         node.outside.sent.add_shared(1);
-        node.post(&node.outside, source, frame);
+        node.post(&node.outside, teller, frame);
     }
     Ok(())
+}
+
+/// Checks a layout that another node tells of its memory.
+///
+/// # Errors
+/// A layout that selects what lies outside, or more than this node has memory for, in words.
+pub(super) fn check_lent(node: &Node, key: &RegionKey, layout: &Raw) -> Result<(), String> {
+    layout.check_bounds(key.len).map_err(|error| error.to_string())?;
+    // It may select the same bytes again and again.
+    node.note_fetched(layout.bytes())
 }
 
 /// Memory that can be read here, and the selection of it that is meant.

@@ -1,7 +1,7 @@
 //! The receiver's side of nocopy arguments in memory of the host: reads them in place, fetches them, or copies them into posted buffers.
 
 use super::gathering::{Failure, Fetch, Plan};
-use super::laid_out::{Source, in_words, target};
+use super::laid_out::{Source, check_lent, in_words, target};
 use super::planned::whole;
 use super::remote_memory::{Loan, landing, release_to, send_release, view};
 use super::selected_read::Selected;
@@ -108,9 +108,7 @@ fn plan_laid_out(
     given: Option<PostedMemory>,
 ) -> Result<Plan<Arrived>, String> {
     if let Some(layout) = &layout {
-        layout.check_bounds(key.len).map_err(|error| error.to_string())?;
-        // It may select the same bytes again and again.
-        node.note_fetched(layout.bytes())?;
+        check_lent(node, &key, layout)?;
     }
     let offered = layout.as_ref().map_or(key.len, |layout| layout.bytes());
     let taken = given.as_ref().map_or(offered, |given| given.bytes as u64);

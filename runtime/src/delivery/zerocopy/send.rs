@@ -86,6 +86,11 @@ fn is_packed(node: &Node, peer: NodeId, kind: NocopyKind, (leaving, layout): (&L
     !is_read_there || node.methods.is_packed(layout)
 }
 
+/// Whether what many take by a layout is packed for those, too, who map the memory: nobody helps them, as the owner helps one receiver.
+pub(super) fn is_packed_for_many(node: &Node, kind: NocopyKind, layout: &Raw) -> bool {
+    node.methods.always_pack() || kind != NocopyKind::Viewed && is_thin(layout)
+}
+
 /// Takes charge of the buffer that the caller gave.
 pub(crate) fn take_charge(node: &Arc<Node>, outgoing: OutgoingMemory) -> Leaving {
     let OutgoingMemory { memory, layout, dealt: _, terms, hand_back } = outgoing;

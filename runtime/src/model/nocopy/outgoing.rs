@@ -78,7 +78,8 @@ impl<T: Element> SendBuffer<T> {
     /// packed before: the receiver's side copies from where the layout says to where the elements are to be, once, wherever it reaches the
     /// memory; elsewhere the elements are packed for the way.
     ///
-    /// The receiver sees as many elements as the layout selects. A call of many members packs once, for all.
+    /// The receiver sees as many elements as the layout selects. In a call of many, members that post or view take them from where they lie
+    /// wherever they can; for all others they are packed once.
     ///
     /// ```
     /// use chare::layout::{Dims, Layout};

@@ -3,13 +3,17 @@
 use super::carried::{Carried, Whose};
 use crate::delivery::zerocopy::device;
 use crate::delivery::zerocopy::gathering::{Failure, Fetch, Gathering, Plan};
-use crate::delivery::zerocopy::remote_memory::{landing, release_to, view};
+use crate::delivery::zerocopy::laid_out::{admit_of_many, check_lent, in_words};
+use crate::delivery::zerocopy::planned::whole;
+use crate::delivery::zerocopy::remote_memory::{landing, release_to, room, view};
+use crate::delivery::zerocopy::selected_read::Selected;
 use crate::model::dealing::Parts;
 use crate::model::nocopy::{
-    CarriedDescriptor, Descriptor, Few, LeavingDevice, Lender, Local, NocopyKind, Registration,
+    CarriedDescriptor, Descriptor, Few, LeavingDevice, Lender, Local, NocopyKind, Registration, Release,
 };
 use crate::node::Node;
-use chare_lrts::{MemoryMut, NodeId};
+use chare_layout::Raw;
+use chare_lrts::{MemoryMut, NodeId, RegionKey};
 use std::sync::Arc;
 
 /// An argument that is to be brought into this process.
@@ -49,7 +53,8 @@ fn plan(
     Wanted { descriptor, kind, into }: Wanted,
 ) -> Result<Plan<Carried>, Failure> {
     let release = |token, offered| release_to(node, Lender { node: lender, token }, offered);
-    let CarriedDescriptor { descriptor, parts } = descriptor;
+    let CarriedDescriptor { mut descriptor, parts } = descriptor;
+    admit_of_many(node, lender, &mut descriptor)?;
     let bytes = descriptor.bytes() as u64;
     parts.as_ref().map_or(Ok(()), |parts| parts.check(bytes))?;
     let parts = parts.map(Parts::Packed);
@@ -62,10 +67,10 @@ fn plan(
             return Ok(Plan::Ready(carried.of_parts(parts)));
         }
         Descriptor::Lent { key, layout: None, token, .. } => (key, token),
-        Descriptor::Lent { key, .. } => {
-            let cause =
-                format!("{} sends many a buffer by a layout, which goes to one receiver only", key.node);
-            return Err(cause.into());
+        Descriptor::Lent { key, layout: Some(layout), token, .. } => {
+            let layout = Arc::clone(layout.told());
+            let release = release(token, layout.bytes());
+            return plan_laid_out(node, kind, (key, layout), release);
         }
         Descriptor::Device(described) if kind.is_of_device() => {
             let release = described.answered.map(|token| release(token, described.bytes));
@@ -99,4 +104,27 @@ fn plan(
         Ok(Carried::in_memory(kind, copied, registration, release).of_parts(parts))
     });
     Ok(Plan::Fetch(Fetch { key, offset: 0, bytes: into.len(), into, arrive }))
+}
+
+/// Plans the way of what a layout selects: it stays where it can be read in place, and is read side by side elsewhere.
+fn plan_laid_out(
+    node: &Arc<Node>,
+    kind: NocopyKind,
+    (key, layout): (RegionKey, Arc<Raw>),
+    release: Arc<Release>,
+) -> Result<Plan<Carried>, Failure> {
+    check_lent(node, &key, &layout)?;
+    let of = move |memory| Carried::in_memory(kind, memory, Registration::Lazily, Some(release));
+    if let Some(memory) = view(node, &key)? {
+        return Ok(Plan::Ready(of((memory, Whose::Mapped(key))).selected_by(Some(layout))));
+    }
+    let side_by_side = whole(layout.bytes()).map_err(in_words)?;
+    let into = room(node, layout.bytes())?;
+    let selected = Selected::new((key, 0), layout, side_by_side).map_err(in_words)?;
+    Ok(Plan::Begin(Box::new(move |node, finish| {
+        selected.read(node, into, move |node, moved, memory| {
+            let carried = moved.map(|_| of((memory.freeze(), Whose::Copied)));
+            finish(node, carried.map_err(Failure::Transfer));
+        });
+    })))
 }

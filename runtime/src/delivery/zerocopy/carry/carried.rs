@@ -1,17 +1,19 @@
 //! Carried arguments: nocopy arguments of a call of many, as one process holds them.
 
 use crate::delivery::zerocopy::device;
-use crate::delivery::zerocopy::send::{inline, is_eager, lend_or_copy};
+use crate::delivery::zerocopy::laid_out::packed_memory;
+use crate::delivery::zerocopy::send::{inline, is_eager, is_packed_for_many, lend_or_copy};
 use crate::model::dealing::Parts;
 use crate::model::nocopy::{
-    Descriptor, EagerBytes, Leaving, LeavingDevice, Local, NocopyKind, Registration, Release, awaited,
-    is_answered,
+    Descriptor, EagerBytes, Leaving, LeavingDevice, LentLayout, Local, NocopyKind, Registration, Release,
+    awaited, is_answered,
 };
 use crate::node::Node;
+use crate::node::lending::known_layouts::Way;
 use chare_device::DeviceBuffer;
 use chare_layout::Raw;
 use chare_lrts::{Memory, NodeId, RegionKey};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A nocopy argument of a broadcast, as one process holds it.
 pub(crate) struct Carried {
@@ -28,11 +30,20 @@ enum Place {
     Host {
         memory: Memory,
         whose: Whose,
+        /// What is meant of the memory, if not all of it.
+        selection: Option<Selection>,
         /// The way in which the nodes below reach the argument, as the sender wishes; bytes that came with a message go on with a message.
         registration: Registration,
     },
     /// The sender's buffer, this process's copy of it, or a view of another process's; and what is meant of it.
     Device(DeviceBuffer<u8>, Option<Arc<Raw>>),
+}
+
+/// What is meant of an argument's memory.
+struct Selection {
+    layout: Arc<Raw>,
+    /// The same side by side, made for the first node that cannot map the memory, or is better off so; once for all of them.
+    packed: OnceLock<Memory>,
 }
 
 /// The owner of an argument's memory.
@@ -46,10 +57,9 @@ pub(super) enum Whose {
 }
 
 impl Carried {
-    /// An argument as the sender gave it, packed.
+    /// An argument as the sender gave it.
     pub(crate) fn sent(kind: NocopyKind, Leaving { memory, layout, release, terms, .. }: Leaving) -> Self {
-        debug_assert!(layout.is_none(), "what many receive is packed once");
-        Self::in_memory(kind, (memory, Whose::Sent), terms.registration, release)
+        Self::in_memory(kind, (memory, Whose::Sent), terms.registration, release).selected_by(layout)
     }
 
     /// An argument in memory of the host.
@@ -59,7 +69,16 @@ impl Carried {
         registration: Registration,
         release: Option<Arc<Release>>,
     ) -> Self {
-        Self { kind, place: Place::Host { memory, whose, registration }, release, parts: None }
+        let place = Place::Host { memory, whose, selection: None, registration };
+        Self { kind, place, release, parts: None }
+    }
+
+    /// What a layout, which was checked against the memory, selects of an argument in memory of the host.
+    pub(super) fn selected_by(mut self, layout: Option<Arc<Raw>>) -> Self {
+        if let Place::Host { selection, .. } = &mut self.place {
+            *selection = layout.map(|layout| Selection { layout, packed: OnceLock::new() });
+        }
+        self
     }
 
     /// An argument on a device.
@@ -78,28 +97,34 @@ impl Carried {
         }
     }
 
-    /// The same argument by another handle of its memory, which is the host's.
+    /// The same argument by another handle of its memory, which is the host's, and all of which is meant.
     pub(crate) fn map(self, handle: impl FnOnce(Memory) -> Option<Memory>) -> Option<Self> {
         let Self { kind, place, release, parts } = self;
-        let Place::Host { memory, whose, registration } = place else { return None };
+        let Place::Host { memory, whose, selection: None, registration } = place else { return None };
         Some(Self { parts, ..Self::in_memory(kind, (handle(memory)?, whose), registration, release) })
     }
 
     /// The argument's memory, whose it is, and how the nodes below reach it, if it is the host's.
     pub(super) fn host_memory(&self) -> Option<(&Memory, &Whose, Registration)> {
         match &self.place {
-            Place::Host { memory, whose, registration } => Some((memory, whose, *registration)),
+            Place::Host { memory, whose, registration, .. } => Some((memory, whose, *registration)),
             Place::Device(..) => None,
         }
+    }
+
+    /// Bytes that are meant of memory of the host.
+    fn bytes_of(memory: &Memory, selection: Option<&Selection>) -> usize {
+        selection.map_or(memory.len(), |selection| selection.layout.bytes() as usize)
     }
 
     /// The argument for one member. A member that reads this process's copy keeps nobody else waiting.
     pub(crate) fn for_member(&self) -> Local {
         match &self.place {
-            Place::Host { memory, whose, .. } => {
+            Place::Host { memory, whose, selection, .. } => {
                 let is_copy = matches!(whose, Whose::Copied);
                 let release = if is_copy && !self.kind.is_posted() { None } else { self.release.clone() };
-                Local::Host(Leaving { is_copy, ..Leaving::plain(memory.clone(), release) })
+                let layout = selection.as_ref().map(|selection| Arc::clone(&selection.layout));
+                Local::Host(Leaving { is_copy, layout, ..Leaving::plain(memory.clone(), release) })
             }
             Place::Device(buffer, layout) => Local::Device(self.leaving(buffer, layout.as_ref())),
         }
@@ -111,9 +136,9 @@ impl Carried {
 
     /// The bytes, if they travel with the message to these nodes.
     pub(super) fn eager_bytes(&self, node: &Node, children: &[NodeId]) -> Option<usize> {
-        let (memory, _, registration) = self.host_memory()?;
-        let what = (memory, memory.len());
-        children.iter().all(|child| is_eager(node, what, registration, *child)).then_some(memory.len())
+        let Place::Host { memory, selection, registration, .. } = &self.place else { return None };
+        let bytes = Self::bytes_of(memory, selection.as_ref());
+        children.iter().all(|child| is_eager(node, (memory, bytes), *registration, *child)).then_some(bytes)
     }
 
     /// The bytes, if all these nodes are told of the argument in the same words: by its bytes, without an answer.
@@ -124,23 +149,49 @@ impl Carried {
 
     /// Describes the argument to one of the nodes that the message goes to.
     pub(super) fn describe(&self, node: &Node, child: NodeId, children: &[NodeId]) -> Descriptor {
-        let (memory, whose) = match &self.place {
-            Place::Host { memory, whose, .. } => (memory, whose),
+        let (memory, whose, selection) = match &self.place {
+            Place::Host { memory, whose, selection, .. } => (memory, whose, selection.as_ref()),
             Place::Device(buffer, layout) => {
                 return device::describe_to_many(node, self.kind, self.leaving(buffer, layout.as_ref()));
             }
         };
         let release = self.release.clone();
+        let packed = || selection.map_or(memory, |selection| selection.packed(node, memory)).clone();
         if self.eager_bytes(node, children).is_some() {
-            return inline(node, self.kind, EagerBytes::whole(memory.clone()), release);
+            return inline(node, self.kind, EagerBytes::whole(packed()), release);
+        }
+        let layout = selection.and_then(|selection| self.way(node, child, selection));
+        if selection.is_some() && layout.is_none() {
+            return lend_or_copy(node, Leaving::plain(packed(), release), None);
         }
         match whose {
             Whose::Mapped(key) if node.network.maps(child) => {
                 let is_awaited = awaited(release.as_ref()).is_some();
                 let token = node.transfers.relay(release);
-                Descriptor::Lent { key: *key, layout: None, token, is_awaited }
+                Descriptor::Lent { key: *key, layout, token, is_awaited }
             }
-            _ => lend_or_copy(node, Leaving::plain(memory.clone(), release), None),
+            _ => {
+                let selected = selection.map(|selection| Arc::clone(&selection.layout));
+                let leaving = Leaving { layout: selected, ..Leaving::plain(memory.clone(), release) };
+                lend_or_copy(node, leaving, layout)
+            }
         }
+    }
+
+    /// The layout for a node that takes what is selected from where it lies; `None` if it is to be packed for the node.
+    fn way(&self, node: &Node, child: NodeId, Selection { layout, .. }: &Selection) -> Option<LentLayout> {
+        if !self.is_mapped_by(node, child) || is_packed_for_many(node, self.kind, layout) {
+            return None;
+        }
+        match node.known_layouts.way(child, layout) {
+            Way::Lent(layout) => Some(layout),
+            Way::Packed => None,
+        }
+    }
+}
+
+impl Selection {
+    fn packed(&self, node: &Node, memory: &Memory) -> &Memory {
+        self.packed.get_or_init(|| packed_memory(node, memory, &self.layout))
     }
 }

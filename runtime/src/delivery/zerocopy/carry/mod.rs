@@ -12,6 +12,8 @@
 //! 2. When all arguments are here, the node tells its children and its own members. A child is lent the node's copy; or, where the node
 //!    reads in place and the child can map, too, the very key by which the node reads, under a token of its own, so that all processes of
 //!    a host map the owner's memory.
+//!    What a layout selects goes by key and layout in the same way; it is packed, once, for children that cannot map it and for parameters
+//!    that want it side by side.
 //! 3. A node sends `Released` to its parent when it has its own copy, its members' posted buffers are full and all its children have sent
 //!    `Released`; a node that reads in place sends it only after its members have let go as well. So the sender's completion comes once,
 //!    when every process has the data.

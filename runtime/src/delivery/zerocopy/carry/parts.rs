@@ -31,7 +31,8 @@ impl Carried {
         self.parts.as_ref().and_then(Parts::packed)
     }
 
-    fn is_mapped_by(&self, node: &Node, child: NodeId) -> bool {
+    /// Whether a node reads the argument where it lies.
+    pub(super) fn is_mapped_by(&self, node: &Node, child: NodeId) -> bool {
         let is_shareable = self
             .host_memory()
             .is_none_or(|(memory, whose, _)| memory.share().is_some() || matches!(whose, Whose::Mapped(_)));

@@ -1,11 +1,11 @@
 //! Taking-in of the nocopy arguments that a caller gives for many, before the call goes out.
 //!
-//! What lies on a device and is wanted on the host is staged here, once for all; what a layout selects on a device for members that read it
-//! is packed there, once for all. So the call itself may have to wait.
+//! What lies on a device and is wanted on the host is staged here, once for all, so that the call itself may have to wait. What a layout
+//! selects for members that read it side by side is packed, once for all, where it lies; members that post or view take it from there.
 
 use super::carried::{Carried, Whose};
-use crate::delivery::zerocopy::device;
 use crate::delivery::zerocopy::gathering::{Failure, Gathering, Plan};
+use crate::delivery::zerocopy::{device, laid_out};
 use crate::model::nocopy::{Arrived, Few, LeavingDevice, Local, NocopyKind, Registration};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
@@ -55,6 +55,9 @@ pub(crate) fn take_in(
 
 fn plan(node: &Arc<Node>, kind: NocopyKind, local: Local) -> Result<Plan<Carried>, Failure> {
     match local {
+        Local::Host(leaving) if kind == NocopyKind::Received => {
+            Ok(Plan::Ready(Carried::sent(kind, laid_out::packed(node, leaving))))
+        }
         Local::Host(leaving) => Ok(Plan::Ready(Carried::sent(kind, leaving))),
         Local::Device(leaving) if kind == NocopyKind::DeviceReceived => {
             Ok(Plan::Ready(Carried::on_device(kind, device::packed(node, leaving)?)))
