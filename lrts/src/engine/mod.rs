@@ -1,8 +1,9 @@
 //! Copy engines: long copies as jobs, which threads that poll, idle threads and engines carry out in fragments. Never on the way of
 //! messages: who posts a long copy goes on at once.
 //!
-//! 1. The thread that posted a job copies a fragment whenever it polls and nothing has arrived, so that a job goes on without anybody else;
-//!    any thread does so if no fragment of the job has been taken for a while, as when its poster is in a long entry.
+//! 1. The thread that posted a job copies a fragment when it polls and nothing has arrived, unless somebody has helped since it looked last:
+//!    so a job goes on without anybody else, and is left to helpers where there are any. Any thread goes on with a job of which no fragment
+//!    has been taken for a while, as when its poster is in a long entry.
 //! 2. A thread that has nothing else to do helps with any job.
 //! 3. Jobs are taken up in the order in which they were posted, fragments by their place. They end in any order.
 //! 4. What an engine hands back unfinished is copied by a processor.
@@ -68,13 +69,23 @@ struct Standing {
     rest: Fragment,
     poster: ThreadId,
     last_taken: Instant,
+    /// How often threads had helped when the poster looked last.
+    seen_help: u64,
+}
+
+/// The jobs of which nobody has taken the last fragment.
+#[derive(Default)]
+struct Jobs {
+    standing: VecDeque<Standing>,
+    /// How often a thread that had nothing else to do has taken a fragment.
+    help: u64,
 }
 
 /// The long copies of one node.
 pub(crate) struct Copies {
     /// Jobs whose end nobody has taken. Written by those who post and who take ends; read, as a hint, by all that poll. It orders nothing.
     open: AtomicUsize,
-    standing: SpinMutex<VecDeque<Standing>>,
+    jobs: SpinMutex<Jobs>,
     /// What engines did not finish.
     left_over: SegQueue<Fragment>,
     ended: Arc<SegQueue<Ended>>,
@@ -88,7 +99,7 @@ impl Copies {
         engines.push(Box::new(Helpers));
         Self {
             open: AtomicUsize::new(0),
-            standing: SpinMutex::default(),
+            jobs: SpinMutex::default(),
             left_over: SegQueue::new(),
             ended: Arc::default(),
             engines: engines.into(),
@@ -113,7 +124,9 @@ impl Copies {
     fn stand(&self, rest: Fragment) {
         self.open.fetch_add(1, Ordering::Relaxed);
         let (poster, last_taken) = (std::thread::current().id(), Instant::now());
-        self.standing.lock().push_back(Standing { rest, poster, last_taken });
+        let mut jobs = self.jobs.lock();
+        let seen_help = jobs.help;
+        jobs.standing.push_back(Standing { rest, poster, last_taken, seen_help });
     }
 
     /// Whether nothing is to be done: one load of a line that is written only with jobs.
@@ -124,7 +137,7 @@ impl Copies {
 
     /// Whether a fragment waits for somebody to take it.
     pub(crate) fn has_fragments(&self) -> bool {
-        !self.is_idle() && (!self.left_over.is_empty() || !self.standing.lock().is_empty())
+        !self.is_idle() && (!self.left_over.is_empty() || !self.jobs.lock().standing.is_empty())
     }
 
     /// Whether nobody has to poll: what is left runs on threads that will see to its end.
@@ -172,15 +185,15 @@ impl Copies {
     /// The next fragment for this thread.
     fn take(&self, whose: Whose) -> Option<Fragment> {
         let mut in_vain = Vec::new();
-        let mut standing = self.standing.lock();
+        let mut jobs = self.jobs.lock();
         let taken = loop {
-            let Some(position) = position(&standing, whose) else { break None };
-            let job = &mut standing[position];
+            let Some(position) = jobs.position(whose) else { break None };
+            let job = &mut jobs.standing[position];
             let is_in_vain = job.rest.is_in_vain();
             let fragment = if is_in_vain { None } else { Some(job.rest.split(PIECE_BYTES)) };
             job.last_taken = Instant::now();
             if (is_in_vain || job.rest.len() == 0)
-                && let Some(over) = standing.remove(position)
+                && let Some(over) = jobs.standing.remove(position)
             {
                 in_vain.push(over);
             }
@@ -188,7 +201,10 @@ impl Copies {
                 break fragment;
             }
         };
-        drop(standing);
+        if taken.is_some() && whose == Whose::All {
+            jobs.help += 1;
+        }
+        drop(jobs);
         // Not under the lock: the memory of a job may go with its last fragment.
         drop(in_vain);
         taken
@@ -208,16 +224,27 @@ impl Copies {
     }
 }
 
-/// The job with which this thread goes on.
-fn position(standing: &VecDeque<Standing>, whose: Whose) -> Option<usize> {
-    let first = standing.front()?;
-    let forsaken = || (first.last_taken.elapsed() >= STANDSTILL).then_some(0);
-    match whose {
-        Whose::All => Some(0),
-        Whose::Forsaken => forsaken(),
-        Whose::Own => {
-            let own = std::thread::current().id();
-            standing.iter().position(|job| job.poster == own).or_else(forsaken)
+impl Jobs {
+    /// The job with which this thread goes on.
+    fn position(&mut self, whose: Whose) -> Option<usize> {
+        match whose {
+            Whose::All => (!self.standing.is_empty()).then_some(0),
+            Whose::Forsaken => self.forsaken(),
+            Whose::Own => self.first_own().or_else(|| self.forsaken()),
         }
+    }
+
+    fn forsaken(&self) -> Option<usize> {
+        let first = self.standing.front()?;
+        (first.last_taken.elapsed() >= STANDSTILL).then_some(0)
+    }
+
+    /// The first job of this thread's, unless somebody has helped since the thread looked last.
+    fn first_own(&mut self) -> Option<usize> {
+        let own = std::thread::current().id();
+        let position = self.standing.iter().position(|job| job.poster == own)?;
+        let job = &mut self.standing[position];
+        let is_left = std::mem::replace(&mut job.seen_help, self.help) != self.help;
+        (!is_left).then_some(position)
     }
 }

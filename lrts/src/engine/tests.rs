@@ -46,6 +46,13 @@ struct Counted {
     panics_at: Option<usize>,
 }
 
+impl Counted {
+    fn of(lens: Vec<usize>) -> Self {
+        let times = lens.iter().map(|_| AtomicUsize::new(0)).collect();
+        Self { lens, times, panics_at: None }
+    }
+}
+
 impl PiecewiseCopy for Counted {
     fn len(&self) -> usize {
         self.lens.len()
@@ -66,9 +73,8 @@ impl PiecewiseCopy for Counted {
 fn post_pieces(copies: &Copies, token: u64, chance: &mut StdRng) -> Posted {
     let count = chance.random_range(1..20);
     let lens = (0..count).map(|_| chance.random_range(1..2 * PIECE_BYTES)).collect();
-    let times = (0..count).map(|_| AtomicUsize::new(0)).collect();
     let panics_at = chance.random_ratio(1, 3).then(|| chance.random_range(0..count));
-    let counted = Arc::new(Counted { lens, times, panics_at });
+    let counted = Arc::new(Counted { panics_at, ..Counted::of(lens) });
     copies.post_pieces(Arc::clone(&counted) as Arc<dyn PiecewiseCopy>, NodeId(0), token);
     Posted::Pieces(counted)
 }
@@ -311,6 +317,18 @@ fn a_dsa_of_hardware_copies() {
         };
         check(ended, posted, &regions, false);
     }
+}
+
+#[test]
+fn a_poster_leaves_its_job_to_those_who_help_and_goes_on_when_nobody_does() {
+    let copies = Copies::by(Vec::new());
+    copies.post_pieces(Arc::new(Counted::of(vec![PIECE_BYTES; 4])), NodeId(0), 0);
+    assert!(copies.carry_on(Whose::Own), "nobody has helped yet");
+    std::thread::scope(|scope| {
+        scope.spawn(|| assert!(copies.carry_on(Whose::All)));
+    });
+    assert!(!copies.carry_on(Whose::Own), "somebody helps");
+    assert!(copies.carry_on(Whose::Own), "and does no more");
 }
 
 #[test]

@@ -201,7 +201,8 @@ fn spin<const SEEN: bool>(pe: &Rc<Pe>, since: Instant) -> bool {
     }
     let (mut found, mut helped) = (false, false);
     while !found && !pe.node.has_ended() && (helped || since.elapsed() < SPIN_FOR) {
-        found = look_often::<SEEN>(pe);
+        // Between two pieces one look is enough: they come every few microseconds.
+        found = if helped { step::<SEEN>(pe) } else { look_often::<SEEN>(pe) };
         helped = !found && since.elapsed() >= HELP_AFTER && polling::help(&pe.node);
     }
     watch.stop_spinning();
