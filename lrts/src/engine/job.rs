@@ -133,6 +133,14 @@ impl Fragment {
         self.end - self.at
     }
 
+    /// Whether another process copies, too, what this one has not begun.
+    pub(crate) fn is_shared(&self) -> bool {
+        match self.job.work() {
+            Work::Transfer { .. } => false,
+            Work::Pieces { pieces, .. } => pieces.is_shared(),
+        }
+    }
+
     /// Whether its job will end with an error, whatever becomes of this fragment.
     pub(crate) fn is_in_vain(&self) -> bool {
         self.job.fault.get().is_some()

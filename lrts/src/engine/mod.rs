@@ -5,7 +5,8 @@
 //!    so a job goes on without anybody else, and is left to helpers where there are any. Any thread goes on with a job of which no fragment
 //!    has been taken for a while, as when its poster is in a long entry.
 //! 2. A thread that has nothing else to do helps with any job.
-//! 3. Jobs are taken up in the order in which they were posted, fragments by their place. They end in any order.
+//! 3. Jobs are taken up in the order in which they were posted, those last that another process copies, too; fragments by their place.
+//!    They end in any order.
 //! 4. What an engine hands back unfinished is copied by a processor.
 //! 5. A thread that has made a job end finds it in [`Copies::pop_ended`] right away: nobody has to be woken for it.
 //!
@@ -228,7 +229,7 @@ impl Jobs {
     /// The job with which this thread goes on.
     fn position(&mut self, whose: Whose) -> Option<usize> {
         match whose {
-            Whose::All => (!self.standing.is_empty()).then_some(0),
+            Whose::All => self.first(|_| true),
             Whose::Forsaken => self.forsaken(),
             Whose::Own => self.first_own().or_else(|| self.forsaken()),
         }
@@ -239,10 +240,17 @@ impl Jobs {
         (first.last_taken.elapsed() >= STANDSTILL).then_some(0)
     }
 
+    /// The first of these jobs, or of those among them that another process copies, too.
+    fn first(&self, is_meant: impl Fn(&Standing) -> bool) -> Option<usize> {
+        let meant_alone = |job: &Standing| is_meant(job) && !job.rest.is_shared();
+        let shared = || self.standing.iter().position(&is_meant);
+        self.standing.iter().position(meant_alone).or_else(shared)
+    }
+
     /// The first job of this thread's, unless somebody has helped since the thread looked last.
     fn first_own(&mut self) -> Option<usize> {
         let own = std::thread::current().id();
-        let position = self.standing.iter().position(|job| job.poster == own)?;
+        let position = self.first(|job| job.poster == own)?;
         let job = &mut self.standing[position];
         let is_left = std::mem::replace(&mut job.seen_help, self.help) != self.help;
         (!is_left).then_some(position)

@@ -19,6 +19,11 @@ pub trait PiecewiseCopy: Send + Sync {
     /// Bytes of a piece.
     fn bytes(&self, piece: usize) -> usize;
 
+    /// Whether another process copies, too, what this one has not begun: threads here take other copies first.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     /// Whether all that is left is copied by others. A piece costs next to nothing then, and a thread takes all that are left at once.
     fn is_left_to_others(&self) -> bool {
         false

@@ -331,6 +331,40 @@ fn a_poster_leaves_its_job_to_those_who_help_and_goes_on_when_nobody_does() {
     assert!(copies.carry_on(Whose::Own), "and does no more");
 }
 
+/// Pieces of which another process may take any.
+struct Shared(Counted);
+
+impl PiecewiseCopy for Shared {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn bytes(&self, piece: usize) -> usize {
+        self.0.bytes(piece)
+    }
+
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    unsafe fn copy(&self, piece: usize) -> Result<(), TransferError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.copy(piece) }
+    }
+}
+
+#[test]
+fn what_another_process_copies_too_is_taken_last() {
+    let copies = Copies::by(Vec::new());
+    let pieces = || Counted::of(vec![PIECE_BYTES]);
+    copies.post_pieces(Arc::new(Shared(pieces())), NodeId(0), 0);
+    copies.post_pieces(Arc::new(pieces()), NodeId(0), 1);
+    for token in [1, 0] {
+        assert!(copies.carry_on(Whose::Own));
+        assert_eq!(copies.pop_ended().map(|ended| token_of(&ended)), Some(token));
+    }
+}
+
 #[test]
 fn a_job_goes_on_without_its_poster() {
     let regions = Arc::new(Regions::new(NodeId(0)).expect("shared memory for the board"));

@@ -132,7 +132,7 @@ impl Source {
         let Self { memory: source, layout: _, lent } = self;
         let (into, landed) = target(node, &planned.plan, given)?;
         planned.plan.check_bounds(source.len() as u64, into.len() as u64).map_err(in_words)?;
-        count_step(node, &planned.plan);
+        count_step(node, &planned);
         let copy = LongCopy { planned, source, into, lent };
         Ok(Way::Begin(Box::new(move |node, finish| {
             copy.carry_out(node, move |node, copied, memory| {
@@ -165,10 +165,11 @@ impl Source {
         given: Option<PostedMemory>,
     ) -> Result<Arrived, String> {
         match (planned, given) {
-            (Some(Planned { plan, .. }), given) => {
+            (Some(planned), given) => {
+                let plan = &planned.plan;
                 let (mut into, landed) = target(node, plan, given)?;
                 selected::copy(plan, &self.memory, &mut into).map_err(in_words)?;
-                count_step(node, plan);
+                count_step(node, planned);
                 Ok(landed(into))
             }
             (None, Some(PostedMemory { mut memory, bytes, layout })) => {
@@ -182,11 +183,11 @@ impl Source {
         }
     }
 
-    /// The plan of the copy, where a layout on either side asks for one.
+    /// The plan of the copy, where a layout on either side asks for one, or another process may help.
     fn plan_to(&self, given: Option<&PostedMemory>) -> Result<Option<Arc<Planned>>, String> {
         let whole = |len: usize| whole(len as u64).map_err(in_words);
         let to = given.and_then(|given| given.layout.clone());
-        if self.layout.is_none() && to.is_none() {
+        if self.layout.is_none() && to.is_none() && self.lent.is_none() {
             return Ok(None);
         }
         let from = self.layout.clone().map_or_else(|| whole(self.memory.len()), Ok)?;
@@ -217,9 +218,11 @@ pub(super) fn target(
     Ok((into, landed))
 }
 
-fn count_step(node: &Node, plan: &Plan) {
+fn count_step(node: &Node, Planned { from, to, plan, .. }: &Planned) {
     node.outside.count_copy(plan.bytes() as usize);
-    node.outside.stepped.add_shared(1);
+    if !(from.is_contiguous() && to.is_contiguous()) {
+        node.outside.stepped.add_shared(1);
+    }
 }
 
 /// A range of a peer's region, and the selection of the range that is meant, if not all of it.

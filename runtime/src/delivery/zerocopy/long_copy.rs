@@ -1,4 +1,4 @@
-//! Long copies from layout to layout, which go on in pieces: by this node alone, or together with the process that lent the source.
+//! Long copies by a plan, from layout to layout or side by side, which go on in pieces: by this node alone, or together with the process that lent the source.
 //!
 //! 1. A copy that is worth it is divided: this node takes pieces from the front, the owner of the source, which is asked for help, from
 //!    the back, until they meet. Whoever is busy takes fewer, and nobody waits for more than the last piece of the other.
@@ -7,13 +7,14 @@
 //!    target's registration ends then. See [`helping`](super::helping) for the owner's side.
 
 use super::deregistration;
-use super::planned::Planned;
+use super::planned::{Planned, planned, whole};
 use crate::model::envelope::frame::{self, Header};
-use crate::model::nocopy::ToldLayout;
 use crate::model::nocopy::divided::CopyOfDivided;
 use crate::model::nocopy::selected::CopyOfSelected;
+use crate::model::nocopy::{PostedMemory, ToldLayout};
 use crate::node::Node;
 use chare_layout::Plan;
+use chare_lrts::reach::LONG_BYTES_MIN;
 use chare_lrts::{Completion, Held, Memory, MemoryMut, NodeId, RegionKey, TransferError};
 use std::sync::Arc;
 
@@ -29,6 +30,15 @@ pub(super) struct LongCopy {
 /// Whether it pays to have the owner of a source help with a copy.
 pub(super) fn pays_to_share(node: &Node, lent: &RegionKey, planned: &Planned) -> bool {
     planned.shared().is_some() && node.network.maps(lent.node)
+}
+
+/// Whether the owner of a region helps to bring its first bytes to where they were posted.
+pub(super) fn is_shared_whole(node: &Node, lent: &RegionKey, posted: &PostedMemory) -> bool {
+    let planned = || planned(&whole(lent.len)?, &whole(posted.bytes as u64)?);
+    lent.node != node.id
+        && posted.bytes >= LONG_BYTES_MIN
+        && posted.memory.share().is_some()
+        && planned().is_ok_and(|planned| pays_to_share(node, lent, &planned))
 }
 
 impl LongCopy {

@@ -2,6 +2,7 @@
 
 use super::gathering::{Failure, Fetch, Plan};
 use super::laid_out::{Source, check_lent, in_words, target};
+use super::long_copy::is_shared_whole;
 use super::planned::whole;
 use super::remote_memory::{Loan, landing, release_to, send_release, view};
 use super::selected_read::Selected;
@@ -60,6 +61,14 @@ pub(super) fn plan(
             if is_laid_out {
                 let layout = layout.map(|layout| Arc::clone(layout.told()));
                 return plan_laid_out(node, (key, layout), loan, kind, given);
+            }
+            if let Some(posted) = &given
+                && is_shared_whole(node, &key, posted)
+                && let Some(memory) = view(node, &key)?
+            {
+                let taken = posted.bytes as u64;
+                let source = Source { memory, layout: None, lent: Some(key) };
+                return source.bring(node, given, move |node| loan.end(node, taken));
             }
             plan_whole(node, key, loan, kind, given)
         }

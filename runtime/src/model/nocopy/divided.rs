@@ -69,6 +69,10 @@ impl PiecewiseCopy for CopyOfDivided {
         self.pieces.bytes(turn) as usize
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     fn is_left_to_others(&self) -> bool {
         self.target.is_over()
     }
