@@ -46,7 +46,8 @@ fn copy(
     (target, to): (RegionKey, &Arc<Raw>),
 ) -> Result<Option<CopyOfDivided>, String> {
     let source = usize::try_from(lent.len).ok().and_then(|len| node.network.view(&lent, 0, len).ok()?);
-    let Some((source, filled)) = source.zip(node.network.help_to_fill(&target)) else { return Ok(None) };
+    let filled = node.network.help_to_fill(&target).filter(|filled| !filled.is_over());
+    let Some((source, filled)) = source.zip(filled) else { return Ok(None) };
     let planned = planned(from, to).map_err(in_words)?;
     let Some(pieces) = planned.shared() else { return Ok(None) };
     let copy = CopyOfDivided::new((&planned.plan, pieces), source, filled, target.node);

@@ -64,7 +64,8 @@ impl Planned {
     pub(super) fn shared(&self) -> Option<&Arc<Pieces>> {
         let Self { from, to, plan, .. } = self;
         let is_worth_it = || is_short(from) && is_short(to) && is_shared(from, to);
-        self.shared.get_or_init(|| is_worth_it().then(|| Arc::new(divided::pieces(plan)))).as_ref()
+        let pieces = || is_worth_it().then(|| divided::pieces(plan)).filter(|pieces| pieces.len() > 1);
+        self.shared.get_or_init(|| pieces().map(Arc::new)).as_ref()
     }
 }
 

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const PIECES: u64 = 16;
 
 /// Least bytes of a piece. To cut one takes 100 ns.
-const PIECE_BYTES_MIN: u64 = 8 << 10;
+const PIECE_BYTES_MIN: u64 = 4 << 10;
 
 /// The plan in the pieces in which it is divided: the same at both ends.
 pub(crate) fn pieces(plan: &Plan) -> Pieces {
@@ -114,8 +114,8 @@ mod tests {
 
     #[test]
     fn one_that_nobody_helps_copies_all() {
-        let (regions, copy, key) = divided(13);
-        assert_eq!(copy.len(), 13);
+        let (regions, copy, key) = divided(16);
+        assert_eq!(copy.len(), 16);
         for turn in 0..copy.len() {
             assert!(!copy.is_left_to_others());
             // SAFETY: each turn is taken once.
@@ -132,8 +132,8 @@ mod tests {
         let (_regions, copy, _key) = divided(20);
         // SAFETY: each turn is taken once.
         let results: Vec<_> = (0..20).map(|turn| unsafe { copy.copy(turn) }).collect();
-        let refused = results[13].as_ref().expect_err("there are 13 pieces").to_string();
-        assert!(results[..13].iter().all(Result::is_ok) && refused.contains("piece 13"), "{refused}");
+        let refused = results[16].as_ref().expect_err("there are 16 pieces").to_string();
+        assert!(results[..16].iter().all(Result::is_ok) && refused.contains("piece 16"), "{refused}");
         assert!(refused.contains("node 1"), "{refused}");
     }
 
