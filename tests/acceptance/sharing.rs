@@ -33,11 +33,18 @@ fn owner_and_receiver_of_a_long_selection_copy_it_together() {
 }
 
 #[test]
-fn what_is_not_mapped_or_is_to_be_packed_is_not_shared() {
-    for options in ["+layouts pack", "+lrts cma", "+nolocal"] {
+fn what_is_not_mapped_is_not_shared() {
+    for options in ["+lrts cma", "+nolocal"] {
         let [.., helped] = copies(&format!("3 +n 2 +stats {options}"));
         assert_eq!(helped, 0, "{options}");
     }
+}
+
+/// The pass to where the elements belong, out of what was packed, may be.
+#[test]
+fn what_is_to_be_packed_is_packed_each_time() {
+    let [_, packed, sieved, vectored, _] = copies("3 +n 2 +stats +layouts pack");
+    assert_eq!([packed, sieved, vectored], [3, 0, 0]);
 }
 
 #[test]
