@@ -52,8 +52,8 @@ use std::marker::PhantomData;
 /// assert_eq!(code.unwrap(), 0);
 /// ```
 ///
-/// A part costs one message, and one copy to where it belongs, by the PE that began the gather or, of long parts side by side, by
-/// whichever of its node has time; the member's buffer is read where it lies if it can be, and is free again by its own `on_sent`.
+/// A part costs one message, and one copy to where it belongs, by the PE that began the gather or, of long parts, by whichever of
+/// its node has time, and by the member's process where both have their memory in the pool; the member's buffer is read where it lies if it can be, and is free again by its own `on_sent`.
 ///
 /// A gather of which a part never comes waits: as a reduction does to which somebody never contributes. A node that is lost ends the job.
 #[derive(Serialize, Deserialize)]
