@@ -9,6 +9,8 @@ pub struct Capabilities {
     pub get: bool,
     /// `put` works likewise.
     pub put: bool,
+    /// `get_runs` and `put_runs` work, each where `get` or `put` does, between this node and others.
+    pub runs: bool,
     /// `view` can lend a peer's memory in place for shareable regions.
     pub view: bool,
     /// Get and put may have memory of a device at this end, and then at the peer's, too. The network reaches it by itself, as far as it

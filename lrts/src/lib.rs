@@ -16,6 +16,7 @@ mod operation;
 mod path_use;
 mod peer_state;
 mod region;
+mod runs;
 mod sync;
 mod waker;
 
@@ -56,6 +57,7 @@ pub use region::{
     Claim, ClaimError, ClaimedRange, Divided, EndListener, Extent, Held, RegionKey, Regions, Vector,
     check_range,
 };
+pub use runs::{Run, Runs};
 pub use sync::bell;
 
 #[cfg(all(test, loom))]

@@ -7,6 +7,7 @@ use crate::ids::NodeId;
 use crate::memory::{Memory, MemoryMut};
 use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, ClaimedRange, RegionKey};
+use crate::runs::Runs;
 use rustix::fd::BorrowedFd;
 
 /// Names an operation to its poster; comes back in its [`Completion`]. The poster chooses it.
@@ -132,6 +133,29 @@ pub trait Lrts: Send + Sync {
     /// # Errors
     /// As for `get`.
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>>;
+
+    /// Starts reading runs of a peer's region under one claim, which reaches from `offset` on as far as they do: each goes to its own
+    /// place in `into`, and what lies between is neither read nor written. `get.len` means nothing here.
+    ///
+    /// # Errors
+    /// As for `get`.
+    ///
+    /// # Panics
+    /// If the backend moves no runs: the caller asked `capabilities` first.
+    fn get_runs(&self, get: Get, runs: &Runs) -> Result<Posted, Refused<Get>> {
+        panic!("{} moves no runs, asked for {} bytes from {}", self.name(), runs.bytes(), get.key.node);
+    }
+
+    /// Starts writing runs of a peer's region, as [`get_runs`](Lrts::get_runs) reads them.
+    ///
+    /// # Errors
+    /// As for `get`.
+    ///
+    /// # Panics
+    /// As for `get_runs`.
+    fn put_runs(&self, put: Put, runs: &Runs) -> Result<Posted, Refused<Put>> {
+        panic!("{} moves no runs, asked for {} bytes to {}", self.name(), runs.bytes(), put.key.node);
+    }
 
     /// Lends `len` bytes of a peer's region in place, from `offset` on, where this backend can.
     /// The region stays claimed for reading until the last clone is dropped: no copy is made.

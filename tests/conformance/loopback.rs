@@ -228,6 +228,7 @@ impl Lrts for Loopback {
             messages: true,
             get: false,
             put: false,
+            runs: false,
             view: false,
             device: false,
             immediate: false,

@@ -117,6 +117,7 @@ impl Lrts for Cma {
             messages: false,
             get: true,
             put: true,
+            runs: false,
             view: false,
             device: false,
             immediate: true,

@@ -147,7 +147,8 @@ impl<L: Lrts> Lrts for Emulated<L> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { get: true, put: true, device: false, immediate: false, ..self.inner.capabilities() }
+        let inner = self.inner.capabilities();
+        Capabilities { get: true, put: true, runs: false, device: false, immediate: false, ..inner }
     }
 
     fn send(&self, target: NodeId, frame: Frame<'_>) -> Result<(), NoRoom> {

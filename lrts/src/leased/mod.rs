@@ -13,7 +13,8 @@
 //!
 //! 1. Frames that the network copies out at once need nothing more, longer ones travel from a pool of buffers.
 //! 2. One thread at a time uses the endpoint; nothing is called out while it does.
-//! 3. A sleeper waits on the queue's descriptor where the network has one, else on a clock that ticks slower and slower.
+//! 3. A sleeper waits on the queue's descriptor where the network has one, else on a clock that ticks slower and slower, but not while a
+//!    peer holds a lease here.
 //! 4. Peers that die are noticed by the network or by their keepalive connections, at the latest when they are looked at: after every
 //!    sleep, with every `LOOK_INTERVAL`th progress, and while the node is closing.
 
@@ -40,6 +41,7 @@ use crate::memory::Memory;
 use crate::operation::Operation;
 use crate::path_use::PathUse;
 use crate::region::{RegionKey, Regions};
+use crate::runs::{Run, Runs};
 use endpoint::Endpoint;
 use exchange::{Exchange, Message, Notification};
 use parking_lot::Mutex;
@@ -136,15 +138,39 @@ impl Leased {
         self.closing.load(Ordering::Acquire)
     }
 
-    /// Posts an operation on another node's memory.
-    fn post(&self, operation: Operation) -> Result<Posted, Operation> {
+    /// Posts an operation on another node's memory: on all of its range, or on runs of it.
+    fn post(&self, operation: Operation, runs: Runs) -> Result<Posted, Operation> {
         if self.is_closing() {
             return Err(operation);
         }
-        Ok(match self.exchange.lock().post_operation(operation)? {
+        Ok(match self.exchange.lock().post_operation(operation, runs)? {
             None => Posted::Pending,
             Some(failed) => Posted::Done(failed),
         })
+    }
+
+    fn post_whole(&self, operation: Operation) -> Result<Posted, Operation> {
+        let whole = Run { at: 0, here: 0, len: operation.len };
+        self.post(operation, Runs::new([whole]))
+    }
+
+    fn post_runs(&self, operation: Operation, runs: &Runs) -> Result<Posted, Operation> {
+        let (have, need) = (operation.local.place().len as u64, runs.local_bytes() as u64);
+        if have < need {
+            return Ok(Posted::Done(operation.end(Err(TransferError::LocalTooShort { have, need }))));
+        }
+        self.post(operation, runs.clone())
+    }
+
+    /// The end of a put where none can prove that its bytes arrived.
+    fn unproven(&self, put: &Put) -> Option<Posted> {
+        let node = put.key.node;
+        let refused = || {
+            let cause = format!("`{}` cannot prove that a write arrived", self.label);
+            let result = Err(TransferError::Refused { node, cause });
+            Posted::Done(Completion { token: put.token, result, memory: None })
+        };
+        (node != self.regions.node() && !self.delivers).then(refused)
     }
 }
 
@@ -158,6 +184,7 @@ impl Lrts for Leased {
             messages: true,
             get: true,
             put: self.delivers,
+            runs: true,
             view: false,
             device: true,
             immediate: false,
@@ -201,17 +228,25 @@ impl Lrts for Leased {
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        remote_operation::get(&self.regions, get, |operation| self.post(operation))
+        remote_operation::get(&self.regions, get, |operation| self.post_whole(operation))
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        let node = put.key.node;
-        if node != self.regions.node() && !self.delivers {
-            let cause = format!("`{}` cannot prove that a write arrived", self.label);
-            let result = Err(TransferError::Refused { node, cause });
-            return Ok(Posted::Done(Completion { token: put.token, result, memory: None }));
+        match self.unproven(&put) {
+            Some(refused) => Ok(refused),
+            None => remote_operation::put(&self.regions, put, |operation| self.post_whole(operation)),
         }
-        remote_operation::put(&self.regions, put, |operation| self.post(operation))
+    }
+
+    fn get_runs(&self, get: Get, runs: &Runs) -> Result<Posted, Refused<Get>> {
+        self.post_runs(get.into(), runs).map_err(|operation| Refused(operation.into_get()))
+    }
+
+    fn put_runs(&self, put: Put, runs: &Runs) -> Result<Posted, Refused<Put>> {
+        match self.unproven(&put) {
+            Some(refused) => Ok(refused),
+            None => self.post_runs(put.into(), runs).map_err(|operation| Refused(operation.into_put())),
+        }
     }
 
     fn view(&self, _: &RegionKey, _: u64, _: usize) -> Result<Option<Memory>, TransferError> {
@@ -221,6 +256,9 @@ impl Lrts for Leased {
     fn arm(&self) -> bool {
         self.sleeper.arm(|| {
             let mut exchange = self.exchange.lock();
+            if exchange.serves_unseen() {
+                self.sleeper.note_work();
+            }
             let may_sleep = !exchange.needs_progress() && exchange.may_sleep();
             may_sleep.then(|| exchange.watches_clock() || self.is_closing())
         })

@@ -2,7 +2,8 @@
 //! Posted operations: the gets and puts of this node, until their completions.
 //!
 //! 1. An operation asks the target for a lease; what the target refuses for good ends it.
-//! 2. Granted, it moves in pieces that the provider takes, several at a time, operations in the order of their grants.
+//! 2. Granted, it moves run by run, in pieces that the provider takes, several at a time, operations in the order of their grants. One
+//!    lease covers all its runs.
 //! 3. After the last piece the lease is released, and only then the completion delivered: whatever the poster
 //!    sends afterwards, the target reads it after the release.
 //! 4. An operation keeps its memory until the network is done with every piece, also when its peer is lost.
@@ -15,6 +16,7 @@ use crate::ids::NodeId;
 use crate::lrts::Completion;
 use crate::memory::{DeviceMemory, Place};
 use crate::operation::{LocalMemory, Operation};
+use crate::runs::Runs;
 use std::collections::{HashMap, VecDeque};
 
 /// The longest piece: while one is on the wire, messages of the same connection wait for some hundred microseconds.
@@ -45,10 +47,12 @@ fn direction(local: &LocalMemory) -> Direction {
 /// An operation whose completion is still to come.
 struct OpenOperation {
     request: Operation,
+    /// All within the memory at this end.
+    runs: Runs,
     registration: Option<Registration>,
     window: Option<Window>,
-    /// Bytes handed to the network.
-    posted: usize,
+    /// The run whose bytes are next, and how many of them were handed to the network.
+    next: (usize, usize),
     /// Pieces that the network has.
     in_flight: usize,
     /// The peer is lost, or a piece failed: no more pieces.
@@ -56,28 +60,34 @@ struct OpenOperation {
 }
 
 impl OpenOperation {
-    /// The next piece, of `max` bytes at most, into or out of the peer's memory at `remote`.
-    fn piece(&self, remote: Window, max: usize) -> Transfer {
-        let Operation { key, local: memory, len, .. } = &self.request;
-        let left = len - self.posted;
-        let local = memory.address().wrapping_add(self.posted);
-        let remote = Window { address: remote.address.wrapping_add(self.posted as u64), ..remote };
+    /// The next piece, of `max` bytes at most, into or out of the peer's memory at `remote`; none if all were handed to the network.
+    fn piece(&self, remote: Window, max: usize) -> Option<Transfer> {
+        let Operation { key, local: memory, .. } = &self.request;
+        let (run, done) = self.next;
+        let run = self.runs.nth(run)?;
+        let left = run.len - done;
+        let local = memory.address().wrapping_add(run.here + done);
+        let remote = Window { address: remote.address.wrapping_add(run.at + done as u64), ..remote };
         let source = match direction(memory) {
             Direction::Read => remote.address as usize,
             Direction::Write => local as usize,
         };
         let in_page = if left > ONE_PAGE_BYTES_MAX { left } else { PAGE_BYTES - source % PAGE_BYTES };
-        Transfer {
-            direction: direction(memory),
-            local,
-            len: left.min(in_page).min(max),
-            remote,
-            peer: key.node,
-        }
+        let len = left.min(in_page).min(max);
+        Some(Transfer { direction: direction(memory), local, len, remote, peer: key.node })
+    }
+
+    /// The network has so many more bytes.
+    fn advance(&mut self, bytes: usize) {
+        self.in_flight += 1;
+        let (run, done) = (self.next.0, self.next.1 + bytes);
+        let is_whole = self.runs.nth(run).is_some_and(|run| run.len == done);
+        self.next = if is_whole { (run + 1, 0) } else { (run, done) };
     }
 
     fn is_over(&self) -> bool {
-        self.in_flight == 0 && (self.doomed || (self.window.is_some() && self.posted == self.request.len))
+        let is_posted = || self.window.is_some() && self.runs.nth(self.next.0).is_none();
+        self.in_flight == 0 && (self.doomed || is_posted())
     }
 
     fn complete(self, endpoint: &mut dyn Endpoint, result: Result<usize, TransferError>) -> Completion {
@@ -140,29 +150,32 @@ impl Poster {
         self.open.values().any(|operation| operation.doomed)
     }
 
-    /// Opens an operation. Returns what the target must be told.
+    /// Opens an operation on runs that lie within its memory. Returns what the target must be told.
     ///
     /// # Errors
     /// The completion, when the network does not take the local memory.
     pub(super) fn post(
         &mut self,
         operation: Operation,
+        runs: Runs,
         endpoint: &mut dyn Endpoint,
     ) -> Result<Control, Completion> {
-        let Operation { key, offset, len, .. } = operation;
+        let Operation { key, offset, .. } = operation;
+        let (len, local_bytes) = (runs.range_bytes(), runs.local_bytes());
         let mut operation = OpenOperation {
             request: operation,
+            runs,
             registration: None,
             window: None,
-            posted: 0,
+            next: (0, 0),
             in_flight: 0,
             doomed: false,
         };
-        let place = Place { len, ..operation.request.local.place() };
+        let place = Place { len: local_bytes, ..operation.request.local.place() };
         // At the address of memory of a device there may be nothing that a library could read by itself.
         let must_register =
             endpoint.registers_local() || matches!(place.device, Some(DeviceMemory::DmaBuf { .. }));
-        if must_register && len > 0 {
+        if must_register && local_bytes > 0 {
             match endpoint.register(&place, access(&operation.request.local)) {
                 Ok(registration) => operation.registration = Some(registration),
                 Err(cause) => {
@@ -175,7 +188,7 @@ impl Poster {
         let writing = direction(&operation.request.local) == Direction::Write;
         self.last_id += 1;
         self.open.insert(self.last_id, operation);
-        let range = Range { slot: key.slot, generation: key.generation, offset, len: len as u64 };
+        let range = Range { slot: key.slot, generation: key.generation, offset, len };
         Ok(Control::Open { id: self.last_id, range, writing })
     }
 
@@ -208,9 +221,9 @@ impl Poster {
         reason: Option<Reason>,
         endpoint: &mut dyn Endpoint,
     ) -> Result<Completion, String> {
-        let Operation { offset, len, .. } = self.ungranted(id, node)?.request;
+        let OpenOperation { request: Operation { offset, .. }, runs, .. } = self.ungranted(id, node)?;
         let error = match reason {
-            Some(reason) => reason.to_error(node, offset, len as u64),
+            Some(reason) => reason.to_error(node, *offset, runs.range_bytes()),
             None => TransferError::Refused {
                 node,
                 cause: "it could not register the region with the network; raise `ulimit -l` there"
@@ -230,24 +243,21 @@ impl Poster {
                 continue;
             };
             let node = operation.request.key.node;
-            if operation.posted == operation.request.len {
+            let Some(window) = operation.window else { return progress };
+            let Some(transfer) = operation.piece(window, self.piece_bytes_max) else {
                 self.ready.pop_front();
                 over.extend(operation.is_over().then_some(id));
                 continue;
-            }
-            let (Some(slot), Some(window)) = (self.free.last().copied(), operation.window) else {
-                return progress;
             };
-            let transfer = operation.piece(window, self.piece_bytes_max);
-            // SAFETY: `posted + len` does not exceed the operation's length, which its memory has (checked before a
-            // get is posted; a put is as long as its memory). The operation holds the memory, exclusively for a
-            // get, and is kept until all its pieces are over (rule 4) or the endpoint is shut.
+            let Some(slot) = self.free.last().copied() else { return progress };
+            // SAFETY: the piece lies within a run, and the runs within the operation's memory (checked before it was opened). The
+            // operation holds the memory, exclusively for a get, and is kept until all its pieces are over (rule 4) or the endpoint is
+            // shut.
             match unsafe { endpoint.transfer(&transfer, operation.registration.as_ref(), slot) } {
                 Ok(()) => {
                     self.free.pop();
                     self.pieces[slot] = id;
-                    operation.posted += transfer.len;
-                    operation.in_flight += 1;
+                    operation.advance(transfer.len);
                     progress = Progress::Posted;
                 }
                 Err(Refusal::Full) => return progress,
@@ -278,7 +288,7 @@ impl Poster {
         let operation = self.open.remove(&id)?;
         let node = operation.request.key.node;
         let result = match operation.doomed {
-            false => Ok(operation.request.len),
+            false => Ok(operation.runs.bytes()),
             true => Err(TransferError::PeerLost(node)),
         };
         Some((node, operation.complete(endpoint, result)))

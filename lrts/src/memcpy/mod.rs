@@ -97,6 +97,7 @@ impl Lrts for Memcpy {
             messages: true,
             get: true,
             put: true,
+            runs: false,
             view: true,
             device: false,
             immediate: true,

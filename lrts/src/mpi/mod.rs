@@ -180,6 +180,7 @@ impl Lrts for Mpi {
             messages: true,
             get: true,
             put: true,
+            runs: false,
             view: false,
             device: false,
             immediate: false,

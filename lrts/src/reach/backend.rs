@@ -11,6 +11,7 @@ use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memcpy::copy;
 use crate::memory::Memory;
 use crate::region::RegionKey;
+use crate::runs::Runs;
 use rustix::fd::BorrowedFd;
 use std::sync::atomic::Ordering;
 
@@ -25,6 +26,7 @@ impl Lrts for Reach {
             messages: self.peers.len() > 1,
             get: true,
             put: true,
+            runs: self.fabric.as_ref().is_some_and(|fabric| fabric.direct().capabilities().runs),
             view: mapped,
             device: self.fabric.as_ref().is_some_and(|fabric| fabric.direct().capabilities().device),
             immediate: false,
@@ -78,6 +80,14 @@ impl Lrts for Reach {
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
         self.post(put.into()).map_err(|operation| Refused(operation.into_put()))
+    }
+
+    fn get_runs(&self, get: Get, runs: &Runs) -> Result<Posted, Refused<Get>> {
+        self.transfer_runs(get.into(), runs).map_err(|operation| Refused(operation.into_get()))
+    }
+
+    fn put_runs(&self, put: Put, runs: &Runs) -> Result<Posted, Refused<Put>> {
+        self.transfer_runs(put.into(), runs).map_err(|operation| Refused(operation.into_put()))
     }
 
     fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {

@@ -1,6 +1,7 @@
 //! Choice of a path for a get or put, and what happens when that path stops working.
 
 use super::Reach;
+use super::copying::mode_of;
 use super::route::{Carrier, Peer};
 use super::traffic::Count;
 use super::transfer::{Tried, copy_within, is_native, post_on};
@@ -110,7 +111,8 @@ impl Reach {
     /// One-sided access, if it serves this transfer.
     fn direct(&self, peer: &Peer, operation: &Operation) -> Option<&dyn Lrts> {
         let fabric = self.fabric.as_ref().filter(|_| peer.direct.load(Ordering::Relaxed))?;
-        let serves = is_native(fabric.direct(), operation) && operation.len >= fabric.direct_bytes_min();
+        let serves =
+            is_native(fabric.direct(), mode_of(operation)) && operation.len >= fabric.direct_bytes_min();
         serves.then(|| fabric.direct())
     }
 

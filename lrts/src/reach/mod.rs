@@ -34,6 +34,7 @@ mod polling;
 mod posting;
 mod progress;
 mod route;
+mod runs;
 mod traffic;
 mod transfer;
 mod underway;

@@ -5,7 +5,9 @@ use crate::lrts::{Completion, Lrts, Posted, Refused};
 use crate::memcpy::copy;
 use crate::memory::Memory;
 use crate::operation::{LocalMemory, Operation};
+use crate::region::claim::ClaimMode;
 use crate::region::{RegionKey, Regions};
+use crate::runs::Runs;
 use std::sync::Arc;
 
 /// Copies within this process.
@@ -24,12 +26,20 @@ pub(super) fn post_on(path: &dyn Lrts, operation: Operation) -> Result<Posted, O
     }
 }
 
-/// Whether a backend has an operation by itself.
-pub(super) fn is_native(path: &dyn Lrts, operation: &Operation) -> bool {
-    let capabilities = path.capabilities();
+/// Posts an operation on runs on a path that moves such.
+pub(super) fn post_runs_on(path: &dyn Lrts, operation: Operation, runs: &Runs) -> Result<Posted, Operation> {
     match operation.local {
-        LocalMemory::Get(_) => capabilities.get,
-        LocalMemory::Put(_) => capabilities.put,
+        LocalMemory::Get(_) => path.get_runs(operation.into_get(), runs).map_err(|Refused(get)| get.into()),
+        LocalMemory::Put(_) => path.put_runs(operation.into_put(), runs).map_err(|Refused(put)| put.into()),
+    }
+}
+
+/// Whether a backend reads (or writes) by itself.
+pub(super) fn is_native(path: &dyn Lrts, mode: ClaimMode) -> bool {
+    let capabilities = path.capabilities();
+    match mode {
+        ClaimMode::Read => capabilities.get,
+        ClaimMode::Write => capabilities.put,
     }
 }
 

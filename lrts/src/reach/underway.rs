@@ -5,9 +5,10 @@
 //! 1. Every transfer on the network has a name here until its end, which is told under the name that its poster gave it.
 //! 2. What is refused under way is posted again as messages, or postponed while there is no room for it.
 
-use super::transfer::{Stub, Tried, post_on};
+use super::transfer::{Stub, Tried, post_on, post_runs_on};
 use crate::lrts::{Completion, Lrts, Posted, Token};
 use crate::operation::Operation;
+use crate::runs::Runs;
 use parking_lot::Mutex;
 use slab::Slab;
 
@@ -38,7 +39,7 @@ impl UnderWay {
         operation: Operation,
     ) -> Result<Tried<Posted>, Operation> {
         let stub = Stub::of(&operation);
-        self.post(direct, operation, Some(stub))
+        self.post(operation, Some(stub), |operation| post_on(direct, operation))
     }
 
     /// Posts a transfer for which no other path will be taken: as messages, or with memory of a device.
@@ -46,7 +47,28 @@ impl UnderWay {
     /// # Errors
     /// As [`UnderWay::attempt`].
     pub(super) fn carry(&self, carrier: &dyn Lrts, operation: Operation) -> Result<Posted, Operation> {
-        self.post(carrier, operation, None).map(|tried| match tried {
+        self.post_once(operation, |operation| post_on(carrier, operation))
+    }
+
+    /// Posts runs, for which no other path will be taken.
+    ///
+    /// # Errors
+    /// As [`UnderWay::attempt`].
+    pub(super) fn carry_runs(
+        &self,
+        direct: &dyn Lrts,
+        operation: Operation,
+        runs: &Runs,
+    ) -> Result<Posted, Operation> {
+        self.post_once(operation, |operation| post_runs_on(direct, operation, runs))
+    }
+
+    fn post_once(
+        &self,
+        operation: Operation,
+        post: impl FnOnce(Operation) -> Result<Posted, Operation>,
+    ) -> Result<Posted, Operation> {
+        self.post(operation, None, post).map(|tried| match tried {
             Tried::Works(posted) => posted,
             Tried::Fails(..) => unreachable!("only what has a stub can be posted again"),
         })
@@ -54,13 +76,13 @@ impl UnderWay {
 
     fn post(
         &self,
-        path: &dyn Lrts,
         operation: Operation,
         stub: Option<Stub>,
+        post: impl FnOnce(Operation) -> Result<Posted, Operation>,
     ) -> Result<Tried<Posted>, Operation> {
         let token = operation.token;
         let name = self.open.lock().insert(Open { token, stub }) as Token;
-        match post_on(path, Operation { token: name, ..operation }) {
+        match post(Operation { token: name, ..operation }) {
             Ok(Posted::Pending) => Ok(Tried::Works(Posted::Pending)),
             Ok(Posted::Done(completion)) => Ok(self.end(completion).map(Posted::Done)),
             Err(operation) => {

@@ -146,6 +146,7 @@ impl Lrts for Shm {
             messages: true,
             get: true,
             put: true,
+            runs: false,
             view: true,
             device: false,
             immediate: true,

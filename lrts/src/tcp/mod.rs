@@ -275,6 +275,7 @@ impl Lrts for Tcp {
             messages: true,
             get: false,
             put: false,
+            runs: false,
             view: false,
             device: false,
             immediate: false,

@@ -16,6 +16,7 @@ use crate::memory::Memory;
 use crate::notification::Notification;
 use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, ClaimedRange, RegionKey};
+use crate::runs::Runs;
 use crate::waker::Waker;
 use parking_lot::Mutex;
 use rand::rngs::StdRng;
@@ -108,6 +109,34 @@ impl Fault {
         LrtsError::PeerLost { peer, backend: self.inner.name(), cause }
     }
 
+    /// Posts a get, unless it is cut off or refused.
+    fn pass_get(
+        &self,
+        get: Get,
+        post: impl FnOnce(Get) -> Result<Posted, Refused<Get>>,
+    ) -> Result<Posted, Refused<Get>> {
+        let peer = get.key.node;
+        if self.cuts(peer) {
+            let result = Err(TransferError::PeerLost(peer));
+            return Ok(Posted::Done(Completion { token: get.token, result, memory: Some(get.into) }));
+        }
+        if self.refuses() { Err(Refused(get)) } else { post(get) }
+    }
+
+    /// The same for a put.
+    fn pass_put(
+        &self,
+        put: Put,
+        post: impl FnOnce(Put) -> Result<Posted, Refused<Put>>,
+    ) -> Result<Posted, Refused<Put>> {
+        let peer = put.key.node;
+        if self.cuts(peer) {
+            let result = Err(TransferError::PeerLost(peer));
+            return Ok(Posted::Done(Completion { token: put.token, result, memory: None }));
+        }
+        if self.refuses() { Err(Refused(put)) } else { post(put) }
+    }
+
     /// Passes on what is due. Returns whether there was any.
     fn release(&self, held: &mut VecDeque<(Instant, Notification<Vec<u8>>)>, sink: &mut dyn Sink) -> bool {
         let mut released = false;
@@ -155,21 +184,19 @@ impl Lrts for Fault {
     }
 
     fn get(&self, get: Get) -> Result<Posted, Refused<Get>> {
-        let peer = get.key.node;
-        if self.cuts(peer) {
-            let result = Err(TransferError::PeerLost(peer));
-            return Ok(Posted::Done(Completion { token: get.token, result, memory: Some(get.into) }));
-        }
-        if self.refuses() { Err(Refused(get)) } else { self.inner.get(get) }
+        self.pass_get(get, |get| self.inner.get(get))
     }
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
-        let peer = put.key.node;
-        if self.cuts(peer) {
-            let result = Err(TransferError::PeerLost(peer));
-            return Ok(Posted::Done(Completion { token: put.token, result, memory: None }));
-        }
-        if self.refuses() { Err(Refused(put)) } else { self.inner.put(put) }
+        self.pass_put(put, |put| self.inner.put(put))
+    }
+
+    fn get_runs(&self, get: Get, runs: &Runs) -> Result<Posted, Refused<Get>> {
+        self.pass_get(get, |get| self.inner.get_runs(get, runs))
+    }
+
+    fn put_runs(&self, put: Put, runs: &Runs) -> Result<Posted, Refused<Put>> {
+        self.pass_put(put, |put| self.inner.put_runs(put, runs))
     }
 
     fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {

@@ -16,6 +16,7 @@ use crate::ids::NodeId;
 use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::region::RegionKey;
+use crate::runs::Runs;
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;
 use std::sync::Arc;
@@ -95,6 +96,14 @@ impl Lrts for Tags {
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
         self.inner.put(put)
+    }
+
+    fn get_runs(&self, get: Get, runs: &Runs) -> Result<Posted, Refused<Get>> {
+        self.inner.get_runs(get, runs)
+    }
+
+    fn put_runs(&self, put: Put, runs: &Runs) -> Result<Posted, Refused<Put>> {
+        self.inner.put_runs(put, runs)
     }
 
     fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {

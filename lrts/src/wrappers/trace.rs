@@ -16,6 +16,7 @@ use crate::lrts::{Completion, Get, Lrts, NoRoom, Posted, Put, Refused, Sink, Tok
 use crate::memory::Memory;
 use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, ClaimedRange, RegionKey};
+use crate::runs::Runs;
 use parking_lot::Mutex;
 use rustix::fd::BorrowedFd;
 use rustix::time::ClockId;
@@ -243,6 +244,18 @@ impl Lrts for Trace {
         let token = put.token;
         self.begin("put", token, &put.key, (put.offset, put.from.len()));
         self.posted(token, self.inner.put(put))
+    }
+
+    fn get_runs(&self, get: Get, runs: &Runs) -> Result<Posted, Refused<Get>> {
+        let token = get.token;
+        self.begin("get runs", token, &get.key, (get.offset, runs.bytes()));
+        self.posted(token, self.inner.get_runs(get, runs))
+    }
+
+    fn put_runs(&self, put: Put, runs: &Runs) -> Result<Posted, Refused<Put>> {
+        let token = put.token;
+        self.begin("put runs", token, &put.key, (put.offset, runs.bytes()));
+        self.posted(token, self.inner.put_runs(put, runs))
     }
 
     fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {

@@ -10,6 +10,7 @@ use crate::lrts::{Get, Lrts, NoRoom, Posted, Put, Refused, Sink};
 use crate::memory::Memory;
 use crate::region::claim::ClaimMode;
 use crate::region::{ClaimError, ClaimedRange, RegionKey};
+use crate::runs::Runs;
 use rustix::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -142,6 +143,14 @@ impl<L: Lrts> Lrts for Wrapped<L> {
 
     fn put(&self, put: Put) -> Result<Posted, Refused<Put>> {
         outermost!(self, lrts => lrts.put(put))
+    }
+
+    fn get_runs(&self, get: Get, runs: &Runs) -> Result<Posted, Refused<Get>> {
+        outermost!(self, lrts => lrts.get_runs(get, runs))
+    }
+
+    fn put_runs(&self, put: Put, runs: &Runs) -> Result<Posted, Refused<Put>> {
+        outermost!(self, lrts => lrts.put_runs(put, runs))
     }
 
     fn view(&self, key: &RegionKey, offset: u64, len: usize) -> Result<Option<Memory>, TransferError> {

@@ -21,6 +21,7 @@ use super::registrations::{RegionName, Registrations};
 use super::server::{Network, Server};
 use super::wire::Control;
 use crate::error::LrtsError;
+use crate::fabric::peers::Serve;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
 use crate::path_use::PathUse;
@@ -233,6 +234,15 @@ impl Exchange {
     /// A region's memory is about to go back to its owner.
     pub(super) fn region_ended(&mut self, region: RegionName) {
         self.registrations.forget(&mut *self.endpoint, region);
+    }
+
+    /// Whether peers hold leases here while no descriptor tells of what the network does: some networks move bytes only when the target
+    /// looks, too.
+    pub(super) fn serves_unseen(&self) -> bool {
+        let serves = |node| {
+            self.peers.get(node).is_some_and(|peer| !peer.goodbyes.is_lost() && !peer.server.is_idle())
+        };
+        self.endpoint.descriptor().is_none() && self.peers.nodes().any(serves)
     }
 
     /// Whether something can go on that no descriptor will announce.

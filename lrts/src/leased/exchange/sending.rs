@@ -10,6 +10,7 @@ use crate::leased::endpoint::Refusal;
 use crate::leased::wire::{Control, Header, Kind};
 use crate::lrts::{Completion, NoRoom};
 use crate::operation::Operation;
+use crate::runs::Runs;
 
 impl Exchange {
     /// Sends a frame; lost peers swallow any number.
@@ -69,13 +70,14 @@ impl Exchange {
         Ok(())
     }
 
-    /// Posts a get or put.
+    /// Posts a get or put of runs.
     ///
     /// # Errors
     /// The operation when too many are open at that peer.
     pub(in crate::leased) fn post_operation(
         &mut self,
         operation: Operation,
+        runs: Runs,
     ) -> Result<Option<Completion>, Operation> {
         let node = operation.key.node;
         match self.peers.get(node).map(|peer| (peer.goodbyes.is_open(), peer.goodbyes.may_say())) {
@@ -87,7 +89,7 @@ impl Exchange {
         if self.poster.count(node) >= OPERATIONS_MAX {
             return Err(operation);
         }
-        let open = match self.poster.post(operation, &mut *self.endpoint) {
+        let open = match self.poster.post(operation, runs, &mut *self.endpoint) {
             Ok(open) => open,
             Err(failed) => return Ok(Some(failed)),
         };

@@ -21,6 +21,7 @@ impl Lrts for Wire {
             messages: true,
             get: false,
             put: false,
+            runs: false,
             view: false,
             device: false,
             immediate: false,
