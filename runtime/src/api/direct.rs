@@ -87,7 +87,7 @@ pub type Transferred<B> = Result<B, TransferFailed<B>>;
 /// ```
 ///
 /// Of a handle, [`SourceHandle::only`](crate::SourceHandle::only) selects what a layout says; where the memory cannot be mapped, the span of
-/// the selection is read.
+/// the selection is read, or its pieces, as the path allows.
 ///
 /// A handle that is stale or out of range when the transfer runs ends the job with an error that says so; see [`try_rget`].
 ///

@@ -50,7 +50,7 @@ pub(crate) struct Counters {
     pub(crate) packed: Counter,
     /// Layouts that were read with all that lies between, to be copied from here.
     pub(crate) sieved: Counter,
-    /// Layouts that the kernel copied run by run.
+    /// Layouts that the kernel or the network moved run by run.
     pub(crate) vectored: Counter,
     /// Copies from layout to layout of other processes' that this one helped with.
     pub(crate) helped: Counter,

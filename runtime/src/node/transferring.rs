@@ -3,7 +3,7 @@
 use super::Node;
 use super::lending::transfers::{Status, Then};
 use chare_lrts::reach::PiecewiseCopy;
-use chare_lrts::{Memory, MemoryMut, RegionKey};
+use chare_lrts::{Memory, MemoryMut, RegionKey, Runs};
 use std::sync::Arc;
 
 impl Node {
@@ -19,6 +19,16 @@ impl Node {
         let status = self.transfers.put(&self.network, place, from, then);
         self.call_helper();
         status
+    }
+
+    /// [`Transfers::get_runs`] over this node's network.
+    pub(crate) fn get_runs(&self, place: (RegionKey, u64), into: (MemoryMut, Runs), then: Then) -> Status {
+        self.transfers.get_runs(&self.network, place, into, then)
+    }
+
+    /// [`Transfers::put_runs`] over this node's network.
+    pub(crate) fn put_runs(&self, place: (RegionKey, u64), from: (Memory, Runs), then: Then) -> Status {
+        self.transfers.put_runs(&self.network, place, from, then)
     }
 
     /// [`Transfers::copy_pieces`], of which there is at least one, over this node's network.

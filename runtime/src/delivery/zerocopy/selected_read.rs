@@ -1,10 +1,12 @@
 //! Selected reads: what a layout selects of another node's memory that cannot be mapped, brought to where it is wanted.
 //!
 //! 1. Where the kernel copies the memory, it is read by vectors or by the sieve, whichever is quicker; a long one in pieces.
-//! 2. Elsewhere, and where the kernel refuses half-way, the whole span of the selection is fetched as other memory is, and the selection
+//! 2. Where a network reads memory by itself and the runs are long there, it reads them alone, under one lease: to where they are wanted
+//!    where they are long there, too, else side by side, and the selection is copied from there.
+//! 3. Elsewhere, and where a path refuses half-way, the whole span of the selection is fetched as other memory is, and the selection
 //!    copied from there.
 
-use super::planned::planned;
+use super::planned::{planned, whole};
 use super::remote_memory::room;
 use crate::model::nocopy::foreign::{CopyOfForeign, Read, Span};
 use crate::model::nocopy::selected;
@@ -13,7 +15,7 @@ use crate::node::lending::transfers::Status;
 use chare_layout::{LayoutError, Plan, Raw};
 use chare_lrts::claim::ClaimMode;
 use chare_lrts::reach::{LONG_BYTES_MIN, PiecewiseCopy};
-use chare_lrts::{Completion, Memory, MemoryMut, RegionKey, TransferError};
+use chare_lrts::{Completion, Memory, MemoryMut, RegionKey, Run, Runs, TransferError};
 use std::sync::Arc;
 
 /// A selection of a peer's region, and how it is wanted here.
@@ -54,7 +56,7 @@ impl Selected {
         finish: impl FnOnce(&Arc<Node>, Result<usize, TransferError>, MemoryMut) + Send + 'static,
     ) -> Status {
         let Some(claimed) = self.span.claim(&node.network, ClaimMode::Read) else {
-            return self.fetch(node, into, finish);
+            return self.read_over_network(node, into, finish);
         };
         let is_sieved = node.methods.is_sieved(&self.from, &self.to);
         let copy = Read::new(claimed, (&self.plan, is_sieved), into);
@@ -72,6 +74,73 @@ impl Selected {
             finish(node, copied, into);
             Status::Complete
         })
+    }
+
+    /// Has a network read the runs, where it can and they are long; else fetches all around them.
+    fn read_over_network(
+        self,
+        node: &Arc<Node>,
+        mut into: MemoryMut,
+        finish: impl FnOnce(&Arc<Node>, Result<usize, TransferError>, MemoryMut) + Send + 'static,
+    ) -> Status {
+        let (owner, bytes) = (self.span.key.node, self.plan.bytes());
+        let is_moved = node.network.moves_runs(owner, ClaimMode::Read, bytes)
+            && node.methods.is_moved_by_runs(&self.from);
+        if !is_moved {
+            return self.fetch(node, into, finish);
+        }
+        if node.methods.is_moved_by_runs(&self.to) {
+            return self.read_runs(node, into, finish);
+        }
+        let beside = whole(bytes).and_then(|to| {
+            let (from, unpack) = (Arc::clone(&self.from), planned(&to, &self.to)?);
+            Ok((Self { span: self.span, plan: Arc::clone(&planned(&from, &to)?.plan), from, to }, unpack))
+        });
+        let (beside, unpack) =
+            beside.unwrap_or_else(|error| unreachable!("the layouts were checked: {error}"));
+        match room(node, bytes) {
+            Err(cause) => {
+                finish(node, Err(TransferError::Refused { node: owner, cause }), into);
+                Status::Complete
+            }
+            Ok(room) => beside.read_runs(node, room, move |node, moved, stream| {
+                if let Ok(bytes) = moved {
+                    node.outside.count_copy(bytes);
+                    scatter(&unpack.plan, &stream.freeze(), &mut into);
+                }
+                finish(node, moved, into);
+            }),
+        }
+    }
+
+    /// Has the network read the runs, each to its place.
+    fn read_runs(
+        self,
+        node: &Arc<Node>,
+        into: MemoryMut,
+        finish: impl FnOnce(&Arc<Node>, Result<usize, TransferError>, MemoryMut) + Send + 'static,
+    ) -> Status {
+        let Span { key, at, bytes } = self.span;
+        let checked = self.plan.check_bounds(bytes as u64, into.len() as u64);
+        checked.unwrap_or_else(|error| unreachable!("the layouts were checked: {error}"));
+        let runs = runs(&self.plan, |source, target, len| Run { at: source, here: target as usize, len });
+        let then_node = Arc::clone(node);
+        let then = move |completion: Completion| {
+            let into = completion.memory.expect("a read by runs hands its memory back");
+            match completion.result {
+                Err(TransferError::Refused { .. }) => {
+                    self.fetch(&then_node, into, finish);
+                }
+                moved => {
+                    if let Ok(bytes) = moved {
+                        then_node.outside.count_copy(bytes);
+                        then_node.outside.vectored.add_shared(1);
+                    }
+                    finish(&then_node, moved, into);
+                }
+            }
+        };
+        node.get_runs((key, at), (into, runs), Box::new(then))
     }
 
     /// Fetches the span, and copies the selection from there.
@@ -125,6 +194,17 @@ where
     };
     node.copy_pieces(pieces, Box::new(then));
     Status::Pending
+}
+
+/// A run for each block of a plan, of its places in the source and in the target and its length. Places are within the memories for
+/// which the plan was checked.
+pub(super) fn runs(plan: &Plan, run: impl Fn(u64, u64, usize) -> Run) -> Runs {
+    let mut runs = Vec::new();
+    plan.for_each_copy(&mut |copies| {
+        let len = copies.block as usize;
+        copies.for_each_block(&mut |source, target| runs.push(run(source as u64, target as u64, len)));
+    });
+    Runs::new(runs)
 }
 
 /// Copies by a plan that was made of the layouts of both memories.

@@ -10,6 +10,7 @@ use crate::model::nocopy::{
 use crate::node::Node;
 use crate::node::lending::known_layouts::{Way, is_short};
 use chare_layout::{Raw, lines};
+use chare_lrts::claim::ClaimMode;
 use chare_lrts::{Lrts, Memory, MemoryMut, NodeId};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -81,9 +82,15 @@ fn is_packed(node: &Node, peer: NodeId, kind: NocopyKind, (leaving, layout): (&L
         // help.
         return kind != NocopyKind::Viewed && !is_short(layout) && is_thin(layout);
     }
-    // Whoever reads around the runs must not meet what is no memory.
-    let is_read_there = node.network.copies(peer) && !leaving.terms.is_several;
-    !is_read_there || node.methods.is_packed(layout)
+    // Whoever reads around the runs, or registers all that there is, must not meet what is no memory.
+    if leaving.terms.is_several {
+        return true;
+    }
+    if node.network.copies(peer) {
+        return node.methods.is_packed(layout);
+    }
+    !node.network.moves_runs(peer, ClaimMode::Read, layout.bytes())
+        || node.methods.is_packed_for_network(layout, leaving.memory.len() as u64)
 }
 
 /// Whether what many take by a layout is packed for those, too, who map the memory: nobody helps them, as the owner helps one receiver.

@@ -5,7 +5,8 @@
 //! 2. The receiver of what was lent knows both sides, and chooses between vectors and the sieve.
 //! 3. The receiver of what it maps chooses between copying alone and copying together with the owner; see
 //!    `delivery/zerocopy/long_copy.rs`.
-//! 4. The kernel's costs are measured once in a process, when a choice is first to be made. They differ most between machines; those of
+//! 4. Where a network reads memory by itself, the same two choose by the mean length of runs alone: each is a transfer of its own there.
+//! 5. The kernel's costs are measured once in a process, when a choice is first to be made. They differ most between machines; those of
 //!    lines are the same everywhere, to within what the choice needs.
 
 use chare_layout::{Method, Rates, Raw};
@@ -23,6 +24,12 @@ const RUN_NS: f64 = 1.0;
 
 /// A claim and its release, or memory of the runtime.
 const SETUP_NS: f64 = 500.0;
+
+/// Mean bytes of runs from which on a network moves each by itself.
+const NETWORK_RUN_BYTES_MIN: u64 = 4 << 10;
+
+/// How many times the memory that is packed a network is to register, at most, in order to move runs of it.
+const REGISTERED_PARTS_MAX: u64 = 8;
 
 /// A message to the owner and back, pieces that both cut, and the wait for the last one of the other.
 const HELP_NS: f64 = 4000.0;
@@ -42,7 +49,7 @@ const USUAL_RATES: Rates = Rates {
 };
 
 /// The way in which what a layout selects of another process's memory comes to where it is wanted, as `+layouts` says it, where the
-/// memory cannot be mapped and the kernel copies it.
+/// memory cannot be mapped, and the kernel copies it or a network reads it by itself.
 ///
 /// | name | who has what is selected |
 /// |---|---|
@@ -106,6 +113,25 @@ impl Methods {
         }
     }
 
+    /// Whether what a layout selects of so many bytes, which a network can read run by run, is packed by its owner.
+    pub(crate) fn is_packed_for_network(&self, layout: &Raw, memory_bytes: u64) -> bool {
+        match self.forced {
+            Some(method) => method == LayoutMethod::Pack,
+            None => {
+                !has_long_runs(layout) || memory_bytes > layout.bytes().saturating_mul(REGISTERED_PARTS_MAX)
+            }
+        }
+    }
+
+    /// Whether what a layout selects is moved run by run by a network that can do so.
+    pub(crate) fn is_moved_by_runs(&self, layout: &Raw) -> bool {
+        match self.forced {
+            Some(LayoutMethod::Sieve) => false,
+            Some(LayoutMethod::Vectors) => true,
+            Some(LayoutMethod::Pack) | None => has_long_runs(layout),
+        }
+    }
+
     /// Whether what a layout selects of memory that the kernel copies is read with all that lies around it, not run by run.
     pub(crate) fn is_sieved(&self, from: &Raw, to: &Raw) -> bool {
         match self.forced {
@@ -122,6 +148,10 @@ impl Methods {
 /// in all processes.
 pub(crate) fn is_shared(from: &Raw, to: &Raw) -> bool {
     USUAL_RATES.quicker([Method::Step, Method::Shared], from, to) == Method::Shared
+}
+
+fn has_long_runs(layout: &Raw) -> bool {
+    layout.bytes() / layout.run_count().max(1) >= NETWORK_RUN_BYTES_MIN
 }
 
 /// What things cost on this machine. The first call measures: some 100 us.
@@ -154,6 +184,17 @@ mod tests {
             }
         }
         assert_eq!("step".parse::<LayoutMethod>(), Err(LayoutMethodError));
+    }
+
+    #[test]
+    fn a_network_moves_long_runs_and_registers_at_most_some_times_as_much_for_them() {
+        let methods = Methods::new(None);
+        let (short, long) = (apart(64, 2), apart(8 << 10, 2));
+        assert!(!methods.is_moved_by_runs(&short) && methods.is_packed_for_network(&short, short.span()));
+        assert!(methods.is_moved_by_runs(&long) && !methods.is_packed_for_network(&long, long.span()));
+        assert!(methods.is_packed_for_network(&long, 9 * long.bytes()));
+        let always = Methods::new(Some(LayoutMethod::Vectors));
+        assert!(always.is_moved_by_runs(&short) && !always.is_packed_for_network(&short, short.span()));
     }
 
     #[test]

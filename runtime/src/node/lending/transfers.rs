@@ -5,7 +5,8 @@ use crate::node::lending::registration_cache::{Cache, Ended};
 use crate::node::lending::tokens::Tokens;
 use chare_lrts::reach::{PiecewiseCopy, Reach};
 use chare_lrts::{
-    Completion, Get, Held, Lrts, Memory, MemoryId, MemoryMut, Posted, Put, Refused, RegionKey, Regions, Token,
+    Completion, Get, Held, Lrts, Memory, MemoryId, MemoryMut, Posted, Put, Refused, RegionKey, Regions, Runs,
+    Token,
 };
 use parking_lot::Mutex;
 use slab::Slab;
@@ -48,6 +49,8 @@ enum Lending {
 enum Operation {
     Get(Get),
     Put(Put),
+    GetRuns(Get, Runs),
+    PutRuns(Put, Runs),
 }
 
 /// The transfers of one node.
@@ -165,6 +168,31 @@ impl Transfers {
         self.start(network, Operation::Put(Put { key, offset, from, token }))
     }
 
+    /// Fills runs of `into` from those of a region, counted from `offset` on, then runs `then`.
+    pub(crate) fn get_runs(
+        &self,
+        network: &dyn Lrts,
+        (key, offset): (RegionKey, u64),
+        (into, runs): (MemoryMut, Runs),
+        then: Then,
+    ) -> Status {
+        let token = self.running.lock().insert(then) as Token;
+        let len = runs.bytes();
+        self.start(network, Operation::GetRuns(Get { key, offset, into, len, token }, runs))
+    }
+
+    /// Writes runs of `from` to those of a region, counted from `offset` on, then runs `then`.
+    pub(crate) fn put_runs(
+        &self,
+        network: &dyn Lrts,
+        (key, offset): (RegionKey, u64),
+        (from, runs): (Memory, Runs),
+        then: Then,
+    ) -> Status {
+        let token = self.running.lock().insert(then) as Token;
+        self.start(network, Operation::PutRuns(Put { key, offset, from, token }, runs))
+    }
+
     /// Carries out a copy within this process in pieces, then runs `then`, when nobody here holds `pieces` any more.
     pub(crate) fn copy_pieces(&self, network: &Reach, pieces: Arc<dyn PiecewiseCopy>, then: Then) {
         let token = self.running.lock().insert(then) as Token;
@@ -228,5 +256,11 @@ fn post(network: &dyn Lrts, operation: Operation) -> Result<Posted, Operation> {
     match operation {
         Operation::Get(get) => network.get(get).map_err(|Refused(get)| Operation::Get(get)),
         Operation::Put(put) => network.put(put).map_err(|Refused(put)| Operation::Put(put)),
+        Operation::GetRuns(get, runs) => {
+            network.get_runs(get, &runs).map_err(|Refused(get)| Operation::GetRuns(get, runs))
+        }
+        Operation::PutRuns(put, runs) => {
+            network.put_runs(put, &runs).map_err(|Refused(put)| Operation::PutRuns(put, runs))
+        }
     }
 }
