@@ -2,7 +2,7 @@
 
 use chare_lrts::{
     Channel, Completion, Frame, Get, Held, Lrts, LrtsError, Memory, MemoryMut, NodeId, Posted, Put, Refused,
-    RegionKey, Regions, Sink, TransferError,
+    RegionKey, Regions, Runs, Sink, TransferError,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -190,6 +190,24 @@ impl Group {
         let mut waiting = Some(put);
         self.finish(node, token, |lrts| {
             waiting.take().map(|put| lrts.put(put).map_err(|Refused(put)| waiting = Some(put)))
+        })
+    }
+
+    /// Carries a get of runs out to its completion.
+    pub(crate) fn get_runs(&mut self, node: usize, get: Get, runs: &Runs) -> Completion {
+        let token = get.token;
+        let mut waiting = Some(get);
+        self.finish(node, token, |lrts| {
+            waiting.take().map(|get| lrts.get_runs(get, runs).map_err(|Refused(get)| waiting = Some(get)))
+        })
+    }
+
+    /// Carries a put of runs out to its completion.
+    pub(crate) fn put_runs(&mut self, node: usize, put: Put, runs: &Runs) -> Completion {
+        let token = put.token;
+        let mut waiting = Some(put);
+        self.finish(node, token, |lrts| {
+            waiting.take().map(|put| lrts.put_runs(put, runs).map_err(|Refused(put)| waiting = Some(put)))
         })
     }
 

@@ -12,6 +12,7 @@ mod direct;
 mod forged;
 mod group;
 mod hostile;
+mod layouts;
 mod lifetimes;
 mod loopback;
 mod messages;
@@ -22,6 +23,7 @@ mod paths;
 #[cfg(feature = "mpi")]
 mod ranks;
 mod runner;
+mod runs;
 mod secret;
 mod startup;
 mod strangers;
@@ -54,6 +56,8 @@ const CHECKS: &[(&str, RunOn)] = &[
     ("many_operations_at_many_peers", transfers::many_operations_at_many_peers),
     ("a_view_shows_the_peers_own_bytes", transfers::a_view_shows_the_peers_own_bytes),
     ("transfers_within_a_node", transfers::transfers_within_a_node),
+    ("runs_of_layouts_land_each_in_its_place", runs::runs_of_layouts_land_each_in_its_place),
+    ("runs_of_layouts_outside_fail", runs::runs_of_layouts_outside_fail),
     ("memory_of_devices_goes_by_networks_alone", direct::memory_of_devices_goes_by_networks_alone),
     ("goodbye_with_traffic_in_flight", lifetimes::goodbye_with_traffic_in_flight),
     ("a_sleeper_wakes", lifetimes::a_sleeper_wakes),
@@ -91,6 +95,7 @@ fn main() -> ExitCode {
     checks.extend(paths::checks());
     checks.extend(direct::checks());
     checks.extend(secret::checks());
+    checks.extend(layouts::checks());
     #[cfg(feature = "cuda")]
     checks.extend(device::checks());
     #[cfg(feature = "mpi")]

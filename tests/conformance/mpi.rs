@@ -6,7 +6,7 @@
 
 use crate::group::{Backend, Group, Node, PATIENCE};
 use crate::ranks;
-use crate::runner::{Check, Outcome, descriptors};
+use crate::runner::{Check, Outcome, await_descriptors, descriptors};
 use chare_lrts::bootstrap::Bootstrap;
 use chare_lrts::bootstrap::local::Local;
 use chare_lrts::emulated::Emulated;
@@ -16,7 +16,6 @@ use chare_tests::Launcher;
 use std::process::ExitCode;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 
 /// The part of this process in MPI: `ALONE` or `RANK`.
 const ROLE: &str = "CHARE_CONFORMANCE_MPI";
@@ -129,10 +128,6 @@ fn run_under(launcher: &Launcher, role: &str, processes: u32) -> Outcome {
     let outcome = launcher.run(processes, &format!("/usr/bin/env {ROLE}={role} {} mpi::", program.display()));
     print!("{}", outcome.stdout);
     assert_eq!(outcome.code, Some(0), "{launcher}: {}", outcome.stderr);
-    // The reader of its output closes it a moment later.
-    let deadline = Instant::now() + PATIENCE;
-    while descriptors() > before && Instant::now() < deadline {
-        std::thread::yield_now();
-    }
+    await_descriptors(before);
     Outcome::Passed
 }

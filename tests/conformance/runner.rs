@@ -1,6 +1,7 @@
 //! Check runner: checks run one after another, so that each can count descriptors; the end is a report of those that passed,
 //! failed and were skipped.
 
+use crate::group::PATIENCE;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -40,6 +41,14 @@ pub(crate) fn family(name: &str, checks: &[(&str, Run)]) -> Vec<Check> {
 /// Descriptors this process has open.
 pub(crate) fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}
+
+/// Waits until no more descriptors are open than there were: who reads a program's output closes it a moment after the program's end.
+pub(crate) fn await_descriptors(before: usize) {
+    let deadline = Instant::now() + PATIENCE;
+    while descriptors() > before && Instant::now() < deadline {
+        std::thread::yield_now();
+    }
 }
 
 /// Ends the process if `alive` is silent for too long, naming the check that hangs.
