@@ -2,9 +2,10 @@
 //! Plans carried out: steps, nests and walks, each to the kernel that its shape asks for.
 
 use super::{blocks, fields, indexed, lines, streaming, transposed, walked};
+use crate::plan::Plan;
 use crate::plan::nest::{Nest, Pair};
 use crate::plan::pieces::Pieces;
-use crate::plan::{Listed, Plan, Step};
+use crate::plan::step::{Listed, Step};
 
 /// From so many bytes on, what is written would only push out of the caches what is needed there: stores go past them.
 pub(crate) const STREAMED_BYTES_MIN: u64 = 4 << 20;

@@ -3,8 +3,8 @@
 //! the first cache.
 
 use super::blocks;
-use crate::plan::Step;
 use crate::plan::nest::{Nest, Pair};
+use crate::plan::step::Step;
 
 /// Bytes of either side that a strip goes over: a quarter of the first cache or less.
 const STRIP_BYTES: u64 = 8192;

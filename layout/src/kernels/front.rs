@@ -44,7 +44,7 @@ pub fn pack(layout: &Raw, buffer: &[u8], stream: &mut [u8]) -> Result<(), Layout
 /// # Errors
 /// [`LayoutError::OutOfBounds`], [`LayoutError::TooLong`], and those of [`Raw::check_target`]; nothing was copied.
 pub fn unpack(layout: &Raw, stream: &[u8], buffer: &mut [u8]) -> Result<(), LayoutError> {
-    copy(&Plan::new(&Raw::bytes_of(stream.len() as u64)?, layout)?, stream, buffer)
+    copy(&Plan::unpack_beginning(layout, stream.len() as u64)?, stream, buffer)
 }
 
 /// Packs `chunk.len()` bytes of the stream from place `at` on.

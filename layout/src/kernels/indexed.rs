@@ -1,8 +1,11 @@
 #![expect(unsafe_code, reason = "copies between memory that others may touch")]
-//! Lists of pieces on one side, one piece of memory on the other; places ahead are prefetched.
+//! Lists of pieces on one side, one piece of memory on the other, or on both sides.
+//!
+//! The places of blocks are known ahead, so that reads of them go on side by side. Writes that miss the first cache soon wait for each other,
+//! and their places are asked for ahead.
 
 use super::{AHEAD, by_block, prefetch};
-use crate::plan::Listed;
+use crate::plan::step::Listed;
 use crate::value::op::{Body, List, Piece, lengths_from};
 
 /// Copies all pieces of a list in their order.
@@ -55,27 +58,35 @@ type Sides<'a> = ((*const u8, u64, &'a [u32]), (*mut u8, u64, &'a [u32]));
 /// # Safety
 /// As for [`paired`], with blocks of `N` bytes.
 unsafe fn pairs<const N: usize>(sides: Sides<'_>) {
-    let ((source, from_scale, from), (target, to_scale, to)) = sides;
-    for (step, (one, other)) in from.iter().zip(to).enumerate() {
-        prefetch(source.wrapping_offset(later(from, step, from_scale)));
-        prefetch(target.wrapping_offset(later(to, step, to_scale)));
-        let from = source.wrapping_offset(offset(*one, from_scale));
-        // SAFETY: the bases plus the places are blocks of the lists.
-        unsafe { std::ptr::copy_nonoverlapping(from, target.wrapping_offset(offset(*other, to_scale)), N) };
-    }
+    each_pair(sides, |from, to| {
+        // SAFETY: these are blocks of the lists.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, N) };
+    });
 }
 
 /// # Safety
 /// As for [`paired`], with blocks of `block` bytes.
 unsafe fn pairs_any(sides: Sides<'_>, block: u64) {
-    let ((source, from_scale, from), (target, to_scale, to)) = sides;
-    for (step, (one, other)) in from.iter().zip(to).enumerate() {
-        prefetch(source.wrapping_offset(later(from, step, from_scale)));
-        prefetch(target.wrapping_offset(later(to, step, to_scale)));
-        let from = source.wrapping_offset(offset(*one, from_scale));
-        let to = target.wrapping_offset(offset(*other, to_scale));
+    each_pair(sides, |from, to| {
         // SAFETY: as in `pairs`.
         unsafe { std::ptr::copy_nonoverlapping(from, to, block as usize) };
+    });
+}
+
+/// Calls `copy` with the blocks of both lists; where the second one reaches far, the places of later ones are asked for before, of both.
+#[inline(always)]
+fn each_pair(sides: Sides<'_>, mut copy: impl FnMut(*const u8, *mut u8)) {
+    let ((source, from_scale, from), (target, to_scale, to)) = sides;
+    let asks = is_far(to, to_scale);
+    for (step, (one, other)) in from.iter().zip(to).enumerate() {
+        if asks {
+            prefetch(source.wrapping_offset(later(from, step, from_scale)));
+            prefetch(target.wrapping_offset(later(to, step, to_scale)));
+        }
+        copy(
+            source.wrapping_offset(offset(*one, from_scale)),
+            target.wrapping_offset(offset(*other, to_scale)),
+        );
     }
 }
 
@@ -88,45 +99,48 @@ fn later(indices: &[u32], step: usize, scale: u64) -> isize {
     offset(indices[(step + AHEAD).min(indices.len() - 1)], scale)
 }
 
-/// Copies the block of each index, and asks for the places of later ones before.
-#[inline(always)]
-fn each(base: *const u8, scale: u64, indices: &[u32], mut copy: impl FnMut(isize)) {
-    let ahead = indices.get(AHEAD..).unwrap_or_default();
-    for (index, later) in indices.iter().zip(ahead) {
-        prefetch(base.wrapping_offset(offset(*later, scale)));
-        copy(offset(*index, scale));
-    }
-    for index in &indices[ahead.len()..] {
-        copy(offset(*index, scale));
-    }
+/// Bytes between places beyond which these are asked for before they are written (measured, a place each by chance: 8 bytes within 28 KiB
+/// take 0.28 ns without and 0.52 with, 24 bytes within 83 KiB 1.24 and 1.10, 8 within 2 MiB 2.1 and 1.2). Of places that are read, none
+/// took less with.
+const FAR_BYTES: u64 = 64 << 10;
+
+/// Indices that are looked at for how far a list reaches.
+const LOOKED_AT: usize = 16;
+
+/// Whether a list reaches further than the first cache, as far as some of its indices tell.
+fn is_far(indices: &[u32], scale: u64) -> bool {
+    let some = indices.iter().step_by(indices.len() / LOOKED_AT + 1);
+    let (low, high) = some.fold((u32::MAX, 0), |(low, high), index| (low.min(*index), high.max(*index)));
+    u64::from(high.saturating_sub(low)) * scale >= FAR_BYTES
 }
 
 /// # Safety
 /// As for [`listed`], with blocks of `N` bytes in the source.
 unsafe fn gather<const N: usize>(source: *const u8, mut target: *mut u8, scale: u64, indices: &[u32]) {
-    each(source, scale, indices, |at| {
+    for index in indices {
         // SAFETY: `source` plus the place is a piece of the list, and `target` is behind those before.
-        unsafe { std::ptr::copy_nonoverlapping(source.wrapping_offset(at), target, N) };
+        unsafe { std::ptr::copy_nonoverlapping(source.wrapping_offset(offset(*index, scale)), target, N) };
         target = target.wrapping_add(N);
-    });
+    }
 }
 
 /// # Safety
 /// As for [`listed`], with blocks of `block` bytes in the source.
 unsafe fn gather_any(source: *const u8, mut target: *mut u8, block: u64, scale: u64, indices: &[u32]) {
-    each(source, scale, indices, |at| {
+    for index in indices {
+        let piece = source.wrapping_offset(offset(*index, scale));
         // SAFETY: as in `gather`.
-        unsafe { std::ptr::copy_nonoverlapping(source.wrapping_offset(at), target, block as usize) };
+        unsafe { std::ptr::copy_nonoverlapping(piece, target, block as usize) };
         target = target.wrapping_add(block as usize);
-    });
+    }
 }
 
 /// # Safety
 /// As for [`listed`], with blocks of `N` bytes in the target.
 unsafe fn scatter<const N: usize>(mut source: *const u8, target: *mut u8, scale: u64, indices: &[u32]) {
-    each(target, scale, indices, |at| {
-        // SAFETY: `target` plus the place is a piece of the list, and `source` is behind those before.
-        unsafe { std::ptr::copy_nonoverlapping(source, target.wrapping_offset(at), N) };
+    each_written(target, scale, indices, |place| {
+        // SAFETY: the place is a piece of the list, and `source` is behind those before.
+        unsafe { std::ptr::copy_nonoverlapping(source, place, N) };
         source = source.wrapping_add(N);
     });
 }
@@ -134,11 +148,25 @@ unsafe fn scatter<const N: usize>(mut source: *const u8, target: *mut u8, scale:
 /// # Safety
 /// As for [`listed`], with blocks of `block` bytes in the target.
 unsafe fn scatter_any(mut source: *const u8, target: *mut u8, block: u64, scale: u64, indices: &[u32]) {
-    each(target, scale, indices, |at| {
+    each_written(target, scale, indices, |place| {
         // SAFETY: as in `scatter`.
-        unsafe { std::ptr::copy_nonoverlapping(source, target.wrapping_offset(at), block as usize) };
+        unsafe { std::ptr::copy_nonoverlapping(source, place, block as usize) };
         source = source.wrapping_add(block as usize);
     });
+}
+
+/// Calls `copy` with the place of each index; where the list reaches far, the places of later ones are asked for before.
+#[inline(always)]
+fn each_written(base: *mut u8, scale: u64, indices: &[u32], mut copy: impl FnMut(*mut u8)) {
+    let place = |index: u32| base.wrapping_offset(offset(index, scale));
+    let ahead = if is_far(indices, scale) { indices.get(AHEAD..).unwrap_or_default() } else { &[] };
+    for (index, later) in indices.iter().zip(ahead) {
+        prefetch(place(*later));
+        copy(place(*index));
+    }
+    for index in &indices[ahead.len()..] {
+        copy(place(*index));
+    }
 }
 
 /// # Safety

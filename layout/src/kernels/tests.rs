@@ -1,7 +1,7 @@
 #![expect(unsafe_code, reason = "streaming from the first byte on is no part of the interface")]
 //! Kernels against the list of runs: all block sizes, misaligned bases, strides of all kinds, stores past the caches.
 
-use crate::plan::Step;
+use crate::plan::step::Step;
 use crate::{Order, Pieces, Plan, Raw};
 use proptest::prelude::*;
 

@@ -3,8 +3,8 @@
 
 use super::streaming::{STAGE, Stage};
 use super::{blocks, indexed};
-use crate::plan::Listed;
 use crate::plan::nest::Pair;
+use crate::plan::step::Listed;
 use crate::value::op::Op;
 use crate::value::walk::{Strip, Walk};
 

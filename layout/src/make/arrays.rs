@@ -1,6 +1,7 @@
 //! Sub-blocks of arrays: MPI's subarray and distributed array, in the order of C and of Fortran.
 
 use crate::make::constructors::same_lengths;
+use crate::make::inner::Inner;
 use crate::value::canonical::group;
 use crate::value::op::{Loop, Loops, Op};
 use crate::value::sums;
@@ -80,22 +81,46 @@ impl Distributed {
     }
 }
 
-/// Dimensions, and the distance of neighbours along each in bytes.
-type Strides = SmallVec<[(usize, i64); 4]>;
+/// The dimensions from the one that varies fastest on.
+fn fastest_first(dimensions: usize, order: Order) -> impl Iterator<Item = usize> {
+    (0..dimensions).map(move |step| match order {
+        Order::C => dimensions - 1 - step,
+        Order::Fortran => step,
+    })
+}
 
-/// Dimensions from the one that varies fastest, each with the distance of its neighbours in bytes; and all bytes.
-fn strides(sizes: &[u64], order: Order, extent: i64) -> Result<(Strides, i64), LayoutError> {
-    let mut dimensions: SmallVec<[usize; 4]> = (0..sizes.len()).collect();
-    if order == Order::C {
-        dimensions.reverse();
+impl Inner<'_> {
+    /// A block of an array of `sizes`; see [`Raw::subarray`].
+    pub(crate) fn subarray(
+        self,
+        sizes: &[u64],
+        subsizes: &[u64],
+        starts: &[u64],
+        order: Order,
+    ) -> Result<Raw, LayoutError> {
+        same_lengths(("sizes", sizes.len()), ("sizes of the block", subsizes.len()))?;
+        same_lengths(("sizes", sizes.len()), ("starts", starts.len()))?;
+        for (dimension, ((size, len), start)) in sizes.iter().zip(subsizes).zip(starts).enumerate() {
+            let end = start.checked_add(*len);
+            if end.is_none_or(|end| end > *size) {
+                let (start, end, size) = (*start, end.unwrap_or(u64::MAX), *size);
+                return Err(LayoutError::Outside { dimension, start, end, size });
+            }
+        }
+        let (mut at, mut stride) = (0, self.extent());
+        let mut loops = Loops::new();
+        for dimension in fastest_first(sizes.len(), order) {
+            at = sums::add(at, sums::mul(sums::signed(starts[dimension])?, stride)?)?;
+            loops.push(Loop { count: subsizes[dimension], stride });
+            stride = sums::mul(stride, sums::signed(sizes[dimension])?)?;
+        }
+        loops.reverse();
+        let whole = Some((0, stride));
+        if self.selects_nothing() || subsizes.contains(&0) {
+            return Raw::assemble(SmallVec::new(), whole);
+        }
+        Raw::assemble([self.within(at, loops)?].into(), whole)
     }
-    let mut stride = extent;
-    let mut strides = Strides::new();
-    for dimension in dimensions {
-        strides.push((dimension, stride));
-        stride = sums::mul(stride, sums::signed(sizes[dimension])?)?;
-    }
-    Ok((strides, stride))
 }
 
 impl Raw {
@@ -121,27 +146,7 @@ impl Raw {
         starts: &[u64],
         order: Order,
     ) -> Result<Self, LayoutError> {
-        same_lengths(("sizes", sizes.len()), ("sizes of the block", subsizes.len()))?;
-        same_lengths(("sizes", sizes.len()), ("starts", starts.len()))?;
-        for (dimension, ((size, len), start)) in sizes.iter().zip(subsizes).zip(starts).enumerate() {
-            let end = start.checked_add(*len);
-            if end.is_none_or(|end| end > *size) {
-                let (start, end, size) = (*start, end.unwrap_or(u64::MAX), *size);
-                return Err(LayoutError::Outside { dimension, start, end, size });
-            }
-        }
-        let (strides, whole) = strides(sizes, order, self.extent())?;
-        let bounds = Some((0, whole));
-        if self.bytes() == 0 || subsizes.contains(&0) {
-            return Self::assemble([], bounds);
-        }
-        let mut at = 0;
-        let mut loops = Loops::new();
-        for (dimension, stride) in strides.into_iter().rev() {
-            at = sums::add(at, sums::mul(sums::signed(starts[dimension])?, stride)?)?;
-            loops.push(Loop { count: subsizes[dimension], stride });
-        }
-        Self::assemble([group(&self.ops, at, loops)?], bounds)
+        Inner::from(self).subarray(sizes, subsizes, starts, order)
     }
 
     /// This process's part of a distributed array: `MPI_Type_create_darray`, with each dimension's process given instead of a
@@ -167,13 +172,14 @@ impl Raw {
     }
 
     fn shared(&self, sizes: &[u64], shares: &[Share], order: Order) -> Result<Self, LayoutError> {
-        let (strides, whole) = strides(sizes, order, self.extent())?;
         let mut ops = self.ops.clone();
-        for (dimension, stride) in strides {
-            let share = &shares[dimension];
+        let mut next = self.extent();
+        for dimension in fastest_first(sizes.len(), order) {
+            let (share, stride) = (&shares[dimension], next);
+            next = sums::mul(stride, sums::signed(sizes[dimension])?)?;
             let place = |element: u64| sums::mul(sums::signed(element)?, stride);
             let row = |count: u64| Loop { count, stride };
-            let mut parts: SmallVec<[Op; 2]> = SmallVec::new();
+            let mut parts: SmallVec<[Op; 1]> = SmallVec::new();
             if share.blocks > 0 {
                 let blocks = Loop { count: share.blocks, stride: place(share.stride)? };
                 let loops: Loops = [blocks, row(share.len)].into_iter().collect();
@@ -185,6 +191,6 @@ impl Raw {
             }
             ops = crate::value::canonical::canonical(parts)?;
         }
-        Self::assemble(ops, Some((0, whole)))
+        Self::assemble(ops, Some((0, next)))
     }
 }

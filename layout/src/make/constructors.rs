@@ -4,8 +4,10 @@
 //! were said by `resized` and `subarray` or derived; bounds that were said do not stick to what is built of them. So it is in
 //! MPICH; where only some fields of a struct have said bounds, Open MPI lets those alone count, as the standard's markers would.
 
-use crate::make::lists;
-use crate::value::canonical::{self, group};
+use crate::make::inner::Inner;
+use crate::value::bounds::Facts;
+use crate::value::canonical;
+use crate::value::lists;
 use crate::value::op::{Body, Loop, Loops, Op};
 use crate::value::sums;
 use crate::{LayoutError, Raw};
@@ -32,36 +34,18 @@ impl Raw {
     /// # Errors
     /// More than 2^63 bytes.
     pub fn bytes_of(len: u64) -> Result<Self, LayoutError> {
-        if len == 0 { Self::empty() } else { Self::block(len) }
-    }
-
-    /// Nothing selects and bounds nothing.
-    fn is_void(&self) -> bool {
-        self.bytes() == 0 && self.lower_bound() == 0 && self.extent() == 0
+        match len {
+            0 => Self::empty(),
+            _ => Self::known(SmallVec::from_buf([Op::block(0, len)]), Some(Facts::run(0, len)?), None),
+        }
     }
 
     fn empty() -> Result<Self, LayoutError> {
-        Self::assemble([], None)
+        Self::assemble(SmallVec::new(), None)
     }
 
-    /// All operations of this one as one, within loops.
-    fn within(&self, at: i64, loops: Loops) -> Result<Op, LayoutError> {
-        group(&self.ops, at, loops)
-    }
-
-    /// Copies at `at`, in loops of `(count, stride in bytes)`, outermost first.
-    fn nested(&self, at: i64, loops: &[(u64, i64)]) -> Result<Self, LayoutError> {
-        if self.is_void() || loops.iter().any(|(count, _)| *count == 0) {
-            return Self::empty();
-        }
-        let (mut low, mut high) = (self.lower_bound(), self.upper_bound());
-        for (count, stride) in loops {
-            let reach = sums::reach(*count, *stride)?;
-            (low, high) = (sums::add(low, reach.min(0))?, sums::add(high, reach.max(0))?);
-        }
-        let bounds = (sums::add(low, at)?, sums::add(high, at)?);
-        let loops = loops.iter().map(|(count, stride)| Loop { count: *count, stride: *stride }).collect();
-        Self::assemble([self.within(at, loops)?], Some(bounds))
+    fn inner(&self) -> Inner<'_> {
+        self.into()
     }
 
     /// `count` in a row, each an extent behind the one before: `MPI_Type_contiguous`.
@@ -69,7 +53,7 @@ impl Raw {
     /// # Errors
     /// What does not fit 64 bits.
     pub fn contiguous(&self, count: u64) -> Result<Self, LayoutError> {
-        self.nested(0, &[(count, self.extent())])
+        self.inner().contiguous(count)
     }
 
     /// `count` blocks of `len`, `stride` extents apart: `MPI_Type_vector`.
@@ -77,7 +61,7 @@ impl Raw {
     /// # Errors
     /// What does not fit 64 bits.
     pub fn vector(&self, count: u64, len: u64, stride: i64) -> Result<Self, LayoutError> {
-        self.hvector(count, len, sums::mul(stride, self.extent())?)
+        self.inner().vector(count, len, stride)
     }
 
     /// `count` blocks of `len`, `stride_bytes` apart: `MPI_Type_create_hvector`.
@@ -85,7 +69,7 @@ impl Raw {
     /// # Errors
     /// What does not fit 64 bits.
     pub fn hvector(&self, count: u64, len: u64, stride_bytes: i64) -> Result<Self, LayoutError> {
-        self.nested(0, &[(count, stride_bytes), (len, self.extent())])
+        self.inner().nested(0, &[(count, stride_bytes), (len, self.extent())])
     }
 
     /// Blocks of different lengths at places counted in extents: `MPI_Type_indexed`.
@@ -112,7 +96,7 @@ impl Raw {
     /// # Errors
     /// As [`indexed`](Self::indexed).
     pub fn indexed_block(&self, len: u64, places: &[i64]) -> Result<Self, LayoutError> {
-        if let Some(made) = self.scattered(len, places) {
+        if let Some(made) = self.inner().scattered(places, len) {
             return made;
         }
         let extent = self.extent();
@@ -124,18 +108,10 @@ impl Raw {
     /// # Errors
     /// As [`indexed`](Self::indexed).
     pub fn hindexed_block(&self, len: u64, places_bytes: &[i64]) -> Result<Self, LayoutError> {
-        self.listed(places_bytes.iter().map(|place| Ok((len, *place))))
-    }
-
-    /// Blocks of `len` of this one at places counted in extents, if this one and the whole are as simple as that.
-    fn scattered(&self, len: u64, places: &[i64]) -> Option<Result<Self, LayoutError>> {
-        let is_plain = self.is_contiguous() && self.is_tight() && self.origin() == 0;
-        if !is_plain || len == 0 || self.bytes() == 0 {
-            return None;
+        if let Some(made) = self.inner().scattered_bytes(places_bytes, len) {
+            return made;
         }
-        let (op, end) = lists::scattered(len, self.bytes(), places)?;
-        let bounds = (op.at, end);
-        Some(Self::assemble([op], Some(bounds)))
+        self.listed(places_bytes.iter().map(|place| Ok((len, *place))))
     }
 
     /// Blocks of `(how many, place in bytes)`.
@@ -148,22 +124,22 @@ impl Raw {
         let mut kept: Vec<(i64, u64)> = Vec::with_capacity(blocks.size_hint().0);
         for block in blocks {
             let (len, at) = block?;
-            if len > 0 && !self.is_void() {
+            if len > 0 && !self.inner().is_void() {
                 let reach = sums::reach(len, self.extent())?;
                 let low = sums::add(sums::add(at, self.lower_bound())?, reach.min(0))?;
                 let high = sums::add(sums::add(at, self.upper_bound())?, reach.max(0))?;
                 Reached::add(&mut reached, low, high);
                 if is_dense {
                     let len = sums::mul_bytes(len, self.bytes())?;
-                    canonical::melt_into(&mut kept, sums::add(at, self.origin())?, len);
+                    lists::melt_into(&mut kept, sums::add(at, self.origin())?, len);
                 } else {
                     kept.push((at, len));
                 }
             }
         }
         let Some(reached) = reached else { return Self::empty() };
-        let op = if is_dense { canonical::list(&kept)? } else { self.list_op(&kept)? };
-        Self::assemble([op], Some((reached.low, reached.high)))
+        let op = if is_dense { lists::list(&kept)? } else { self.list_op(&kept)? };
+        Self::assemble([op].into(), Some((reached.low, reached.high)))
     }
 
     /// This at each of the blocks `(place in bytes, how many)`.
@@ -183,7 +159,7 @@ impl Raw {
         };
         crate::value::limits::check_indices(offsets.len())?;
         // What stands at each place is canonical by itself.
-        let of = canonical::canonical([self.within(0, loops)?])?;
+        let of = canonical::canonical([self.inner().within(0, loops)?].into())?;
         if of.is_empty() {
             return Ok(Op::block(0, 0));
         }
@@ -207,12 +183,12 @@ impl Raw {
     /// More operations than [`OPS_MAX`](crate::OPS_MAX), what does not fit 64 bits.
     pub fn structure(fields: &[(u64, i64, &Self)]) -> Result<Self, LayoutError> {
         let mut reached = None;
-        let mut ops = SmallVec::<[Op; 4]>::new();
+        let mut ops = SmallVec::new();
         for (count, at, field) in fields {
-            if *count == 0 || field.is_void() {
+            if *count == 0 || field.inner().is_void() {
                 continue;
             }
-            let row = field.nested(*at, &[(*count, field.extent())])?;
+            let row = field.inner().nested(*at, &[(*count, field.extent())])?;
             Reached::add(&mut reached, row.lower_bound(), row.upper_bound());
             ops.extend(row.ops);
         }
@@ -240,7 +216,7 @@ impl Raw {
     /// # Errors
     /// Places that do not fit 64 bits.
     pub fn shifted(&self, by: i64) -> Result<Self, LayoutError> {
-        self.nested(by, &[])
+        self.inner().nested(by, &[])
     }
 
     /// Each element of `element` bytes that this one selects, laid out as `inner`: the order is that of the elements.
@@ -251,7 +227,7 @@ impl Raw {
         if element == 0 || !self.grain().is_multiple_of(element) {
             return Err(LayoutError::NotWhole { grain: self.grain(), element });
         }
-        let ops: Result<Vec<Op>, LayoutError> =
+        let ops: Result<SmallVec<[Op; 1]>, LayoutError> =
             self.ops.iter().map(|op| refined(op, element, inner)).collect();
         Self::assemble(ops?, Some((self.lower_bound(), self.upper_bound())))
     }
@@ -268,16 +244,16 @@ fn refined(op: &Op, element: u64, inner: &Raw) -> Result<Op, LayoutError> {
         Body::Block(len) => {
             let mut loops = op.loops.clone();
             loops.extend(row(len / element));
-            return inner.within(op.at, loops);
+            return inner.inner().within(op.at, loops);
         }
         Body::Indexed { block, scale, indices } => {
             let offsets = indices.iter().map(|index| (u64::from(*index) * scale) as i64).collect();
-            let of = canonical::canonical([inner.within(0, row(block / element))?])?;
+            let of = canonical::canonical([inner.inner().within(0, row(block / element))?].into())?;
             Body::Each { offsets, of: of.into_vec().into() }
         }
         Body::Runs(pieces) => {
             let rows: Result<Vec<Op>, LayoutError> = crate::value::op::lengths(pieces)
-                .map(|(at, len)| inner.within(at, row(len / element)))
+                .map(|(at, len)| inner.inner().within(at, row(len / element)))
                 .collect();
             Body::Group(rows?.into())
         }
@@ -287,10 +263,10 @@ fn refined(op: &Op, element: u64, inner: &Raw) -> Result<Op, LayoutError> {
     let body = match body {
         Body::Each { of, .. } if of.iter().all(|op| op.bytes == 0) => Body::Block(0),
         Body::Each { offsets, of } => {
-            let of = canonical::canonical(of.iter().cloned())?;
+            let of = canonical::canonical(of.iter().cloned().collect())?;
             Body::Each { offsets, of: of.into_vec().into() }
         }
-        Body::Group(of) => Body::Group(canonical::canonical(of.iter().cloned())?.into_vec().into()),
+        Body::Group(of) => Body::Group(canonical::canonical(of.iter().cloned().collect())?.into_vec().into()),
         other => other,
     };
     Op::new(op.at, op.loops.clone(), body)

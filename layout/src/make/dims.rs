@@ -1,6 +1,7 @@
 //! Selections from arrays: ranges and indices along each dimension.
 
-use crate::{Layout, LayoutError, Order, Raw};
+use crate::make::inner::{Inner, Row};
+use crate::{Layout, LayoutError, Order};
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 /// The sizes of an array of `N` dimensions, and which index varies fastest.
@@ -56,8 +57,8 @@ impl<const N: usize> Dims<N> {
         let sizes = self.sizes.map(|size| size as u64);
         let (starts, lens) =
             (ranges.map(|range| range.0 as u64), ranges.map(|range| (range.1 - range.0) as u64));
-        let element = Raw::bytes_of(size_of::<T>() as u64)?;
-        Layout::from_raw(element.subarray(&sizes, &lens, &starts, self.order)?)
+        let element = Row::new(size_of::<T>() as u64)?;
+        Layout::from_raw(Inner::from(&element).subarray(&sizes, &lens, &starts, self.order)?)
     }
 }
 

@@ -1,7 +1,9 @@
 //! The typed value: which elements of a buffer of `T`, in which order.
 
+use crate::make::inner::{Inner, Row};
 use crate::value::sums;
 use crate::{LayoutError, Raw};
+use smallvec::SmallVec;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, Range};
@@ -124,8 +126,8 @@ impl<T, P> Layout<T, P> {
 }
 
 impl<T> Layout<T> {
-    fn element() -> Result<Raw, LayoutError> {
-        Raw::bytes_of(size_of::<T>() as u64)
+    fn element() -> Result<Row, LayoutError> {
+        Row::new(size_of::<T>() as u64)
     }
 
     /// The first `count` elements.
@@ -133,7 +135,7 @@ impl<T> Layout<T> {
     /// # Errors
     /// What does not fit 64 bits.
     pub fn contiguous(count: u64) -> Result<Self, LayoutError> {
-        Self::from_raw(Self::element()?.contiguous(count)?)
+        Self::from_raw(Inner::from(&Self::element()?).contiguous(count)?)
     }
 
     /// `count` blocks of `len` elements, `stride` elements apart.
@@ -141,7 +143,7 @@ impl<T> Layout<T> {
     /// # Errors
     /// What does not fit 64 bits.
     pub fn vector(count: u64, len: u64, stride: i64) -> Result<Self, LayoutError> {
-        Self::from_raw(Self::element()?.vector(count, len, stride)?)
+        Self::from_raw(Inner::from(&Self::element()?).vector(count, len, stride)?)
     }
 
     /// Blocks of these lengths at these places.
@@ -149,7 +151,7 @@ impl<T> Layout<T> {
     /// # Errors
     /// As [`Raw::indexed`].
     pub fn indexed(lens: &[u64], places: &[i64]) -> Result<Self, LayoutError> {
-        Self::from_raw(Self::element()?.indexed(lens, places)?)
+        Self::from_raw(Raw::bytes_of(size_of::<T>() as u64)?.indexed(lens, places)?)
     }
 
     /// Blocks of `len` elements at these places.
@@ -157,7 +159,7 @@ impl<T> Layout<T> {
     /// # Errors
     /// As [`Raw::indexed_block`].
     pub fn indexed_block(len: u64, places: &[i64]) -> Result<Self, LayoutError> {
-        Self::from_raw(Self::element()?.indexed_block(len, places)?)
+        Self::from_raw(Raw::bytes_of(size_of::<T>() as u64)?.indexed_block(len, places)?)
     }
 
     /// All elements of an array whose neighbours along each dimension are so many elements apart, the last index fastest; its
@@ -177,11 +179,10 @@ impl<T> Layout<T> {
     /// Lists of different lengths, what does not fit 64 bits.
     pub fn strided(shape: &[usize], strides: &[isize]) -> Result<Self, LayoutError> {
         crate::make::constructors::same_lengths(("sizes", shape.len()), ("strides", strides.len()))?;
-        let mut raw = Self::element()?;
-        for (count, stride) in shape.iter().zip(strides).rev() {
-            raw = raw.hvector(*count as u64, 1, bytes::<T>(*stride as i64)?)?;
-        }
-        Self::from_raw(raw)
+        let loops =
+            shape.iter().zip(strides).map(|(count, stride)| Ok((*count as u64, bytes::<T>(*stride as i64)?)));
+        let loops = loops.collect::<Result<SmallVec<[_; 8]>, LayoutError>>()?;
+        Self::from_raw(Inner::from(&Self::element()?).nested(0, &loops)?)
     }
 
     /// Each selected element laid out as `inner`: which elements, then what of each.

@@ -4,8 +4,8 @@
 pub(crate) mod arrays;
 mod constructors;
 pub(crate) mod dims;
+mod inner;
 pub(crate) mod layout;
-mod lists;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 pub(crate) mod partition;

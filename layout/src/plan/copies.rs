@@ -3,9 +3,10 @@
 //! Lists become a copy for each piece; loops around a step become loops of its copies. All of them may be made in any order, or at
 //! once: a target selects no byte twice.
 
+use crate::plan::Plan;
 use crate::plan::nest::{Pair, Pairs};
 use crate::plan::pieces::Pieces;
-use crate::plan::{Listed, Places, Plan, Step, beside};
+use crate::plan::step::{Listed, Places, Step, beside};
 use crate::value::op::{Body, List, Op, lengths_from};
 use crate::value::runs::Runs;
 use std::ops::Range;
@@ -42,7 +43,7 @@ impl Plan {
     /// # }
     /// ```
     ///
-    /// Cost: one call for each nest, and for each piece of a list.
+    /// Cost: one call for each nest, and for each piece of a list; blocks that touch are one.
     pub fn for_each_copy(&self, copy: &mut dyn FnMut(Copies<'_>)) {
         Visit { loops: Pairs::new(), copy }.steps(&self.steps, (0, 0));
     }
@@ -153,7 +154,11 @@ impl Visit<'_> {
         };
         match list.list().expect("plans list lists") {
             List::Indexed { block, scale, indices } => {
-                indices.iter().for_each(|index| piece((u64::from(*index) * scale) as i64, block));
+                for row in
+                    indices.chunk_by(|one, next| u64::from(*one) * scale + block == u64::from(*next) * scale)
+                {
+                    piece((u64::from(row[0]) * scale) as i64, row.len() as u64 * block);
+                }
             }
             List::Runs { pieces, start } => {
                 lengths_from(pieces, start).for_each(|(place, len)| piece(place, len));

@@ -57,7 +57,7 @@ pub struct Rates {
 /// Lines of the cache that a layout touches, on average over where its buffer starts within a line (at multiples of the largest
 /// power of two that its grain has).
 ///
-/// Exact for nests of loops that do not interleave; indices and runs are counted each for itself, and what touches the same
+/// Exact for nests of loops that do not interleave; pieces of lists that do not touch are counted each for itself, and what is on the same
 /// line counts again.
 ///
 /// ```
@@ -73,7 +73,19 @@ pub struct Rates {
 pub fn lines(layout: &Raw) -> f64 {
     let grain = layout.grain().max(1);
     let aligned = (grain & grain.wrapping_neg()).min(64) as f64;
-    lines_of(&layout.ops, aligned)
+    // Where a block of a list touches the one before, the line on which it begins was counted.
+    lines_of(&layout.ops, aligned) - touching(layout) as f64 * (1.0 - aligned / LINE)
+}
+
+/// Pieces of lists that touch the one before; of lists within loops nobody counts them.
+fn touching(layout: &Raw) -> u64 {
+    let pieces = |op: &Op| match (&op.loops[..], &op.body) {
+        ([], Body::Block(_)) => Some(1),
+        ([], Body::Indexed { indices, .. }) => Some(indices.len() as u64),
+        ([], Body::Runs(pieces)) => Some(pieces.len() as u64),
+        _ => None,
+    };
+    layout.ops.iter().map(pieces).sum::<Option<u64>>().map_or(0, |pieces| pieces - layout.run_count())
 }
 
 fn lines_of(ops: &[Op], aligned: f64) -> f64 {

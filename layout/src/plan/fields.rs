@@ -2,10 +2,14 @@
 //! and no list is looked up at each step.
 
 use crate::plan::nest::{Nest, Pairs, common};
+use crate::value::lists::melt_into;
 use crate::value::op::{Body, Loop, Loops, Op, lengths};
 
 /// More pieces are a list, which is walked as one.
 const FIELDS_MAX: usize = 16;
+
+/// Longer lists of indices are not looked through for fields.
+const BLOCKS_MAX: usize = 64;
 
 /// Pieces as `(place, length)`, one after the other in the stream.
 type Fields = Vec<(i64, u64)>;
@@ -46,14 +50,19 @@ fn step_bytes(op: &Op) -> u64 {
     op.loops.iter().fold(op.bytes, |bytes, one| bytes / one.count)
 }
 
+/// The pieces of a list if they are few, each as long as it goes on.
 fn listed(body: &Body) -> Option<Fields> {
+    let mut fields = Fields::new();
     match body {
-        Body::Indexed { block, scale, indices } if indices.len() <= FIELDS_MAX => {
-            Some(indices.iter().map(|index| ((u64::from(*index) * scale) as i64, *block)).collect())
+        Body::Indexed { block, scale, indices } if indices.len() <= BLOCKS_MAX => {
+            for index in indices.iter() {
+                melt_into(&mut fields, (u64::from(*index) * scale) as i64, *block);
+            }
         }
-        Body::Runs(pieces) if pieces.len() <= FIELDS_MAX => Some(lengths(pieces).collect()),
-        _ => None,
+        Body::Runs(pieces) if pieces.len() <= FIELDS_MAX => fields.extend(lengths(pieces)),
+        _ => return None,
     }
+    (fields.len() <= FIELDS_MAX).then_some(fields)
 }
 
 /// Pieces of `unit` bytes together, and the loops around them.

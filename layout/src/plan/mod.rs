@@ -1,23 +1,21 @@
 //! Plans: a source layout and a target layout joined to one nest of copies.
 //!
-//! 1. Operations of both sides that have as many bytes, and whose loops cut each other evenly, become one nest.
-//! 2. Where one side is one piece of memory, the other side's operation is the nest, whatever it is.
-//! 3. Few pieces at each step of loops, on either side, are blocks within loops.
-//! 4. What is left, from one place where operations of both sides end to the next, is walked on both sides at once.
-//!
 //! A plan knows distances, no addresses: it serves every pair of buffers.
 
+mod builder;
 pub(crate) mod copies;
 pub(crate) mod cost;
 mod fields;
 pub(crate) mod nest;
 pub(crate) mod pieces;
+pub(crate) mod step;
 
-use crate::plan::nest::{Nest, Pair, Pairs, common};
-use crate::value::op::{Body, Op};
+use crate::plan::builder::Builder;
+use crate::plan::step::Step;
+use crate::value::op::Op;
 use crate::{LayoutError, Raw, value};
+use smallvec::SmallVec;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Copies from one layout to another.
 ///
@@ -39,55 +37,6 @@ pub struct Plan {
     bytes: u64,
     source: (i64, i64),
     target: (i64, i64),
-}
-
-/// The side that a list of places belongs to; the other one is one piece of memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Listed {
-    Source,
-    Target,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) enum Step {
-    Nest(Nest),
-    /// Steps within loops.
-    Loop {
-        source: i64,
-        target: i64,
-        loops: Pairs,
-        steps: Vec<Step>,
-    },
-    /// Pieces of a list: `Indexed` or `Runs`.
-    List {
-        source: i64,
-        target: i64,
-        list: Body,
-        listed: Listed,
-    },
-    /// Pieces of two lists, `Indexed` both, of as many blocks of one length.
-    Lists {
-        source: i64,
-        target: i64,
-        from: Body,
-        to: Body,
-    },
-    /// Steps at each offset of one side, and every `stride` bytes of the other.
-    Each {
-        source: i64,
-        target: i64,
-        offsets: Arc<[i64]>,
-        listed: Listed,
-        stride: i64,
-        steps: Vec<Step>,
-    },
-    /// Both streams from `at` on, piece by piece.
-    Zip {
-        source: Arc<[Op]>,
-        target: Arc<[Op]>,
-        at: u64,
-        bytes: u64,
-    },
 }
 
 impl Plan {
@@ -123,13 +72,7 @@ impl Plan {
     /// Those of [`Raw::check_target`].
     pub fn beginning(source: &Raw, target: &Raw) -> Result<Self, LayoutError> {
         target.check_target()?;
-        let bytes = source.bytes().min(target.bytes());
-        Ok(Self {
-            steps: Builder::default().build(&source.ops, &target.ops, bytes),
-            bytes,
-            source: (source.origin(), source.end()),
-            target: (target.origin(), target.end()),
-        })
+        Ok(Self::between(source.into(), target.into()))
     }
 
     /// Copies the stream of `source` to one piece of memory.
@@ -137,7 +80,7 @@ impl Plan {
     /// # Errors
     /// None that a layout which exists can cause.
     pub fn pack(source: &Raw) -> Result<Self, LayoutError> {
-        Self::new(source, &Raw::bytes_of(source.bytes())?)
+        Ok(Self::between(source.into(), (&row(source.bytes())).into()))
     }
 
     /// Copies a stream in one piece of memory to where `target` selects.
@@ -145,7 +88,16 @@ impl Plan {
     /// # Errors
     /// Those of [`Raw::check_target`].
     pub fn unpack(target: &Raw) -> Result<Self, LayoutError> {
-        Self::new(&Raw::bytes_of(target.bytes())?, target)
+        Self::unpack_beginning(target, target.bytes())
+    }
+
+    /// Copies so many bytes of one piece of memory to the beginning of what `target` selects.
+    pub(crate) fn unpack_beginning(target: &Raw, bytes: u64) -> Result<Self, LayoutError> {
+        if bytes > target.bytes() {
+            return Err(LayoutError::TooLong { have: bytes, room: target.bytes() });
+        }
+        target.check_target()?;
+        Ok(Self::between((&row(bytes)).into(), target.into()))
     }
 
     /// Copies a range of the stream of `source` to one piece of memory, from its first byte on.
@@ -166,10 +118,8 @@ impl Plan {
     /// # Errors
     /// [`LayoutError::TooLong`] if the stream ends before.
     pub fn pack_range(source: &Raw, range: Range<u64>) -> Result<Self, LayoutError> {
-        let (ops, dense) = (Self::ranged(source, &range)?, dense(&range));
-        let bytes = range.end - range.start;
-        let steps = Builder::default().build(&ops, &dense, bytes);
-        Ok(Self { steps, bytes, source: (source.origin(), source.end()), target: (0, bytes as i64) })
+        let (ops, row) = (Self::ranged(source, &range)?, row(range.end - range.start));
+        Ok(Self::between(Side { ops: &ops, ..source.into() }, (&row).into()))
     }
 
     /// Copies one piece of memory, from its first byte on, to where a range of the stream of `target` goes.
@@ -180,10 +130,15 @@ impl Plan {
     /// [`LayoutError::TooLong`] if the stream ends before, and those of [`Raw::check_target`].
     pub fn unpack_range(target: &Raw, range: Range<u64>) -> Result<Self, LayoutError> {
         target.check_target()?;
-        let (ops, dense) = (Self::ranged(target, &range)?, dense(&range));
-        let bytes = range.end - range.start;
-        let steps = Builder::default().build(&dense, &ops, bytes);
-        Ok(Self { steps, bytes, source: (0, bytes as i64), target: (target.origin(), target.end()) })
+        let (ops, row) = (Self::ranged(target, &range)?, row(range.end - range.start));
+        Ok(Self::between((&row).into(), Side { ops: &ops, ..target.into() }))
+    }
+
+    /// As far as the shorter of the two goes.
+    fn between(source: Side<'_>, target: Side<'_>) -> Self {
+        let bytes = source.bytes.min(target.bytes);
+        let steps = Builder::default().build(source.ops, target.ops, bytes);
+        Self { steps, bytes, source: source.reach, target: target.reach }
     }
 
     /// # Errors
@@ -214,201 +169,30 @@ impl Plan {
     }
 }
 
-/// One piece of memory for the bytes of a range.
-fn dense(range: &Range<u64>) -> Vec<Op> {
-    let len = range.end - range.start;
-    if len == 0 { Vec::new() } else { vec![Op::block(0, len)] }
-}
-
-/// A side and how far it is consumed.
-struct Reading<'a> {
+/// One end of a plan: operations of so many bytes, and from where to where they reach.
+struct Side<'a> {
     ops: &'a [Op],
-    done: u64,
+    bytes: u64,
+    reach: (i64, i64),
 }
 
-impl<'a> Reading<'a> {
-    fn head(&self) -> &'a Op {
-        &self.ops[0]
-    }
-
-    fn left(&self) -> u64 {
-        self.head().bytes - self.done
-    }
-
-    /// Where the rest of it starts, if it is one piece of memory.
-    fn dense(&self) -> Option<i64> {
-        let op = self.head();
-        (op.loops.is_empty() && matches!(op.body, Body::Block(_))).then(|| op.at + self.done as i64)
-    }
-
-    fn skip(&mut self, bytes: u64) {
-        self.done += bytes;
-        if self.done == self.head().bytes {
-            (self.ops, self.done) = (&self.ops[1..], 0);
-        }
+impl<'a> From<&'a Raw> for Side<'a> {
+    fn from(raw: &'a Raw) -> Self {
+        Self { ops: &raw.ops, bytes: raw.bytes(), reach: (raw.origin(), raw.end()) }
     }
 }
 
-type Shared = Arc<[Op]>;
+/// One piece of memory: no layout has to be made for it.
+type Row = SmallVec<[Op; 1]>;
 
-/// Steps in the making, and both sides as walks share them, once there is one.
-#[derive(Default)]
-struct Builder {
-    whole: Option<(Shared, Shared)>,
+/// The first bytes of a buffer.
+fn row(bytes: u64) -> Row {
+    std::iter::once(Op::block(0, bytes)).filter(|op| op.bytes > 0).collect()
 }
 
-impl Builder {
-    fn build(mut self, source: &[Op], target: &[Op], bytes: u64) -> Vec<Step> {
-        let (mut from, mut to) = (Reading { ops: source, done: 0 }, Reading { ops: target, done: 0 });
-        let mut steps = Vec::new();
-        let mut at = 0;
-        while at < bytes {
-            let most = bytes - at;
-            let (left, right) = (from.left(), to.left());
-            let (len, step) = match (from.dense(), to.dense()) {
-                (Some(source), Some(target)) => {
-                    let len = left.min(right).min(most);
-                    (len, Some(Step::Nest(Nest::new(source, target, len, Pairs::new()))))
-                }
-                (None, Some(dense)) if from.done == 0 && left <= right.min(most) => {
-                    (left, Some(against(from.head(), dense, Listed::Source)))
-                }
-                (Some(dense), None) if to.done == 0 && right <= left.min(most) => {
-                    (right, Some(against(to.head(), dense, Listed::Target)))
-                }
-                _ if (from.done, to.done) == (0, 0) && left == right && left <= most => {
-                    (left, matched(from.head(), to.head()))
-                }
-                _ => (0, None),
-            };
-            match step {
-                Some(step) => {
-                    steps.push(step);
-                    from.skip(len);
-                    to.skip(len);
-                    at += len;
-                }
-                None => {
-                    let len = until_both_end(&mut from, &mut to, most);
-                    let (source, target) = self.whole.get_or_insert_with(|| (source.into(), target.into()));
-                    let (source, target) = (Arc::clone(source), Arc::clone(target));
-                    steps.push(Step::Zip { source, target, at, bytes: len });
-                    at += len;
-                }
-            }
-        }
-        steps
+impl<'a> From<&'a Row> for Side<'a> {
+    fn from(row: &'a Row) -> Self {
+        let bytes = row.first().map_or(0, |op| op.bytes);
+        Self { ops: row, bytes, reach: (0, bytes as i64) }
     }
-}
-
-/// Skips to the next place where operations of both sides end; returns how far that is.
-fn until_both_end(from: &mut Reading<'_>, to: &mut Reading<'_>, most: u64) -> u64 {
-    let mut len = 0;
-    while len < most {
-        let step = from.left().min(to.left()).min(most - len);
-        from.skip(step);
-        to.skip(step);
-        len += step;
-        if (from.done, to.done) == (0, 0) {
-            break;
-        }
-    }
-    len
-}
-
-/// Places in both buffers.
-type Places = (i64, i64);
-
-/// Places moved on the listed side and on the dense one.
-fn beside(at: Places, listed: Listed, place: i64, dense: i64) -> Places {
-    let (source, target) = sides(listed, place, dense);
-    (at.0 + source, at.1 + target)
-}
-
-/// A pair of what belongs to the listed side and what to the other.
-fn sides(listed: Listed, laid: i64, dense: i64) -> (i64, i64) {
-    match listed {
-        Listed::Source => (laid, dense),
-        Listed::Target => (dense, laid),
-    }
-}
-
-/// An operation on one side, one piece of memory from `dense` on at the other.
-fn against(op: &Op, dense: i64, listed: Listed) -> Step {
-    let body = op.loops.iter().fold(op.bytes, |bytes, one| bytes / one.count);
-    let mut stride = body as i64;
-    let mut loops = Pairs::new();
-    for one in op.loops.iter().rev() {
-        let (source, target) = sides(listed, one.stride, stride);
-        loops.insert(0, Pair { count: one.count, source, target });
-        stride *= one.count as i64;
-    }
-    let (source, target) = sides(listed, op.at, dense);
-    let inner = |(source, target)| match &op.body {
-        Body::Block(_) => unreachable!("blocks are nests"),
-        Body::Indexed { .. } | Body::Runs(_) => match (fields::against_one_piece(op), listed) {
-            (Some(fields), Listed::Source) => nests(fields::joined(&fields, &[(0, body)])),
-            (Some(fields), Listed::Target) => nests(fields::joined(&[(0, body)], &fields)),
-            (None, _) => vec![Step::List { source, target, list: op.body.clone(), listed }],
-        },
-        Body::Each { offsets, of } => {
-            let stride = (body / offsets.len() as u64) as i64;
-            let (offsets, steps) = (Arc::clone(offsets), all_against(of, listed));
-            vec![Step::Each { source, target, offsets, listed, stride, steps }]
-        }
-        Body::Group(of) => all_against(of, listed),
-    };
-    match &op.body {
-        Body::Block(block) => Step::Nest(Nest::new(source, target, *block, loops)),
-        Body::Group(_) => Step::Loop { source, target, loops, steps: inner((0, 0)) },
-        _ if loops.is_empty() => inner((source, target)).remove(0),
-        _ => Step::Loop { source, target, loops, steps: inner((0, 0)) },
-    }
-}
-
-fn all_against(ops: &[Op], listed: Listed) -> Vec<Step> {
-    let mut dense = 0;
-    ops.iter()
-        .map(|op| {
-            dense += op.bytes as i64;
-            against(op, dense - op.bytes as i64, listed)
-        })
-        .collect()
-}
-
-/// Operations of as many bytes as one step, if their loops go together.
-fn matched(source: &Op, target: &Op) -> Option<Step> {
-    match (&source.body, &target.body) {
-        (Body::Block(from), Body::Block(to)) => {
-            let (block, loops) = common((*from, &source.loops), (*to, &target.loops))?;
-            Some(Step::Nest(Nest::new(source.at, target.at, block, loops)))
-        }
-        (Body::Group(from), Body::Group(to)) => {
-            let counts = |op: &Op| op.loops.iter().map(|one| one.count).collect::<Vec<_>>();
-            if from.len() != to.len() || counts(source) != counts(target) {
-                return None;
-            }
-            let pairs = source.loops.iter().zip(&target.loops);
-            let loops =
-                pairs.map(|(from, to)| Pair { count: from.count, source: from.stride, target: to.stride });
-            let both = from.iter().zip(to.iter());
-            let steps = both.map(|(from, to)| if from.bytes == to.bytes { matched(from, to) } else { None });
-            let (source, target) = (source.at, target.at);
-            Some(Step::Loop { source, target, loops: loops.collect(), steps: steps.collect::<Option<_>>()? })
-        }
-        (Body::Indexed { block, .. }, Body::Indexed { block: same, .. })
-            if block == same && source.loops.is_empty() && target.loops.is_empty() =>
-        {
-            let (from, to) = (source.body.clone(), target.body.clone());
-            Some(Step::Lists { source: source.at, target: target.at, from, to })
-        }
-        _ => {
-            let (loops, blocks) = fields::matched(source, target)?;
-            Some(Step::Loop { source: source.at, target: target.at, loops, steps: nests(blocks) })
-        }
-    }
-}
-
-fn nests(blocks: Vec<Nest>) -> Vec<Step> {
-    blocks.into_iter().map(Step::Nest).collect()
 }

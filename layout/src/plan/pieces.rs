@@ -5,8 +5,9 @@
 //! 3. A transposition is cut along the loop that is far in the target, so that two pieces seldom write to one line of the cache.
 //! 4. Short steps that follow each other are one piece.
 
+use crate::plan::Plan;
 use crate::plan::nest::{Nest, Pair};
-use crate::plan::{Listed, Places, Plan, Step, beside};
+use crate::plan::step::{Listed, Places, Step, beside};
 use crate::value::op::{Body, Piece as Run};
 use std::sync::Arc;
 

@@ -12,8 +12,8 @@ pub(crate) struct Facts {
     pub(crate) low: i64,
     pub(crate) high: i64,
     /// Where the first piece starts and the last one ends: neighbours meet there.
-    first: i64,
-    end: i64,
+    pub(crate) first: i64,
+    pub(crate) end: i64,
     /// Pieces after neighbours melted, across all loops.
     pub(crate) runs: u64,
     /// What all blocks, strides and places are multiples of.
@@ -21,7 +21,10 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    fn run(at: i64, len: u64) -> Result<Self, LayoutError> {
+    /// Of no operations.
+    pub(crate) const NOTHING: Self = Self { bytes: 0, low: 0, high: 0, first: 0, end: 0, runs: 0, grain: 0 };
+
+    pub(crate) fn run(at: i64, len: u64) -> Result<Self, LayoutError> {
         let end = sums::add(at, sums::signed(len)?)?;
         let grain = sums::gcd(len, at.unsigned_abs());
         Ok(Self { bytes: len, low: at, high: end, first: at, end, runs: 1, grain })
@@ -102,17 +105,17 @@ fn of_indices(block: u64, scale: u64, indices: &[u32]) -> Result<Facts, LayoutEr
     let highest = indices.iter().copied().max().expect("lists are not empty");
     let place = |index: u32| sums::signed(sums::mul_bytes(u64::from(index), scale)?);
     let last = Facts::run(place(indices[indices.len() - 1])?, block)?;
-    let touch = |pair: &&[u32]| {
-        u64::from(pair[0]).checked_mul(scale).and_then(|at| at.checked_add(block))
-            == u64::from(pair[1]).checked_mul(scale)
+    let touching = if block.is_multiple_of(scale) {
+        let step = block / scale;
+        indices.windows(2).filter(|pair| u64::from(pair[0]) + step == u64::from(pair[1])).count()
+    } else {
+        0
     };
-    let touching = if block.is_multiple_of(scale) { indices.windows(2).filter(touch).count() } else { 0 };
-    let (low, first) = (0, place(indices[0])?);
     Ok(Facts {
         bytes: sums::mul_bytes(block, indices.len() as u64)?,
-        low,
+        low: 0,
         high: sums::add(place(highest)?, sums::signed(block)?)?,
-        first,
+        first: place(indices[0])?,
         end: last.end,
         runs: (indices.len() - touching) as u64,
         grain: sums::gcd(block, scale),

@@ -7,15 +7,16 @@
 //! 4. [`lift`]: a group of one, or at one place, is what it holds; evenly spaced places are a loop.
 //! 5. [`splice`]: groups without loops splice in order.
 //! 6. [`melt_neighbours`]: pieces melt where *the end of one is the start of the next*.
-//! 7. [`list`]: pieces of one length, evenly spaced, are a loop; otherwise indices; so are blocks of one length of which few touch. Of
-//!    several lengths, runs.
+//! 7. [`list`]: pieces of one length, evenly spaced, are a loop; otherwise indices, which blocks of one length are even if some touch;
+//!    runs where the indices would take more memory.
 //! 8. [`extend`]: what continues the steps of the loop before it is steps of that loop.
 //!
 //! Negative strides and stride 0 stay. The order of the type map never changes. Equal forms select equally; that layouts which
 //! select equally have equal forms holds within these rules, not for every way to write a list of loops.
 
 use crate::LayoutError;
-use crate::value::op::{Body, Loop, Loops, Op, Piece, lengths};
+use crate::value::lists::{even, list, melt_neighbours};
+use crate::value::op::{Body, Loop, Loops, Op, lengths};
 use crate::value::{limits, sums};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -23,12 +24,19 @@ use std::sync::Arc;
 /// A loop of at most so many blocks beside other pieces becomes one list with them.
 const SHORT_LOOP_STEPS: u64 = 8;
 
-/// One block of so many may touch the one before, so that they are a list of indices still. An index takes a quarter of a run's memory
-/// and has no length to look up: measured by the bench `layouts`, messages of LAMMPS_full take 0.81 to 0.9 times as long.
-const TOUCHING_PART: usize = 8;
-
 /// The canonical form of operations one after the other.
-pub(crate) fn canonical(ops: impl IntoIterator<Item = Op>) -> Result<SmallVec<[Op; 1]>, LayoutError> {
+pub(crate) fn canonical(mut ops: SmallVec<[Op; 1]>) -> Result<SmallVec<[Op; 1]>, LayoutError> {
+    match &mut ops[..] {
+        // Mostly there is one, and it stays where it is: moving it would take longer than what is done to it.
+        [lone] if is_leaf(lone) && !is_empty(lone) => simplify(lone)?,
+        _ => ops = joined(ops)?,
+    }
+    limits::check(&ops)?;
+    Ok(ops)
+}
+
+/// The form of several operations, or of a tree of them.
+fn joined(ops: SmallVec<[Op; 1]>) -> Result<SmallVec<[Op; 1]>, LayoutError> {
     let mut simple = SmallVec::new();
     for op in ops {
         splice(op, &mut simple)?;
@@ -37,8 +45,18 @@ pub(crate) fn canonical(ops: impl IntoIterator<Item = Op>) -> Result<SmallVec<[O
         simple = gather(simple)?;
         simple = extend(simple)?;
     }
-    limits::check(&simple)?;
     Ok(simple)
+}
+
+/// Whether its body holds no operations.
+fn is_leaf(op: &Op) -> bool {
+    !matches!(op.body, Body::Each { .. } | Body::Group(_))
+}
+
+/// The rules for loops.
+fn simplify(op: &mut Op) -> Result<(), LayoutError> {
+    drop_single_counts(&mut op.loops);
+    melt_loops(op)
 }
 
 /// Whether an operation selects nothing.
@@ -67,20 +85,6 @@ fn melt_loops(op: &mut Op) -> Result<(), LayoutError> {
         }
     }
     Ok(())
-}
-
-/// The difference between all neighbours, if it is one and there are two.
-fn even(places: impl IntoIterator<Item = i64>) -> Option<i64> {
-    let mut places = places.into_iter();
-    let (first, mut last) = (places.next()?, places.next()?);
-    let stride = last.checked_sub(first)?;
-    for place in places {
-        if place.checked_sub(last)? != stride {
-            return None;
-        }
-        last = place;
-    }
-    Some(stride)
 }
 
 /// Takes a lone operation out of its group, and makes evenly spaced places a loop.
@@ -136,12 +140,8 @@ fn splice(op: Op, into: &mut SmallVec<[Op; 1]>) -> Result<(), LayoutError> {
     if is_empty(&op) {
         return Ok(());
     }
-    let mut op = match op.body {
-        Body::Each { .. } | Body::Group(_) => lift(op)?,
-        _ => op,
-    };
-    drop_single_counts(&mut op.loops);
-    melt_loops(&mut op)?;
+    let mut op = if is_leaf(&op) { op } else { lift(op)? };
+    simplify(&mut op)?;
     match &op.body {
         Body::Group(ops) if op.loops.is_empty() => {
             ops.iter().try_for_each(|inner| splice(inner.shifted(op.at)?, into))
@@ -195,101 +195,6 @@ fn gather(ops: SmallVec<[Op; 1]>) -> Result<SmallVec<[Op; 1]>, LayoutError> {
         }
     }
     Ok(gathered)
-}
-
-/// Joins pieces of which one ends where the next starts.
-pub(crate) fn melt_neighbours(runs: Vec<(i64, u64)>) -> Vec<(i64, u64)> {
-    let mut melted = Vec::with_capacity(runs.len());
-    for (at, len) in runs {
-        melt_into(&mut melted, at, len);
-    }
-    melted
-}
-
-/// Adds a piece behind others, of which none touches the next.
-pub(crate) fn melt_into(melted: &mut Vec<(i64, u64)>, at: i64, len: u64) {
-    let touching = melted.last_mut().filter(|last| last.0.checked_add_unsigned(last.1) == Some(at));
-    match touching.and_then(|last| Some((last.1.checked_add(len)?, last))) {
-        _ if len == 0 => {}
-        Some((joined, last)) => last.1 = joined,
-        None => melted.push((at, len)),
-    }
-}
-
-/// One operation for pieces that do not melt.
-pub(crate) fn list(runs: &[(i64, u64)]) -> Result<Op, LayoutError> {
-    let Some(&(first, len)) = runs.first() else { return Ok(Op::block(0, 0)) };
-    if runs.iter().all(|run| run.1 == len) {
-        if runs.len() == 1 {
-            return Ok(Op::block(first, len));
-        }
-        if let Some(stride) = even(runs.iter().map(|run| run.0)) {
-            let loops = std::iter::once(Loop { count: runs.len() as u64, stride }).collect();
-            return Op::new(first, loops, Body::Block(len));
-        }
-        limits::check_indices(runs.len())?;
-        if let Some(op) = indexed(runs, len)? {
-            return Ok(op);
-        }
-    }
-    limits::check_indices(runs.len())?;
-    if let Some((blocks, len)) = blocks_alike(runs)
-        && let Some(op) = indexed(&blocks, len)?
-    {
-        return Ok(op);
-    }
-    let mut end = 0;
-    let pieces: Result<Arc<[Piece]>, LayoutError> = runs
-        .iter()
-        .map(|(at, len)| {
-            end = sums::add_bytes(end, *len)?;
-            let at = at.checked_sub(first).ok_or(LayoutError::TooFar { what: sums::PLACE })?;
-            Ok(Piece { at, end })
-        })
-        .collect();
-    Op::new(first, Loops::new(), Body::Runs(pieces?))
-}
-
-/// Pieces of several lengths as blocks of one, and their length, if few of those touch: where a list by chance has neighbours, the others
-/// are not to pay for lengths that vary.
-fn blocks_alike(runs: &[(i64, u64)]) -> Option<(Vec<(i64, u64)>, u64)> {
-    let block = runs.iter().fold(0, |block, run| sums::gcd(block, run.1));
-    let most = (runs.len() + runs.len() / TOUCHING_PART) as u64;
-    let mut count: u64 = 0;
-    for (_, len) in runs {
-        count = count.checked_add(len / block)?;
-        if count > most {
-            return None;
-        }
-    }
-    let blocks = runs
-        .iter()
-        .flat_map(|(at, len)| (0..len / block).map(move |step| (at + (step * block) as i64, block)));
-    Some((blocks.collect(), block))
-}
-
-/// Indices for pieces of one length, if 32 bits hold them.
-fn indexed(runs: &[(i64, u64)], block: u64) -> Result<Option<Op>, LayoutError> {
-    let places = || runs.iter().map(|run| run.0);
-    let (lowest, highest) =
-        places().fold((i64::MAX, i64::MIN), |(low, high), at| (low.min(at), high.max(at)));
-    let above = |at: i64| at.abs_diff(lowest);
-    let scale = places().fold(0_u64, |scale, at| match above(at) {
-        // A division is most of what an index takes, and seldom needed.
-        above if scale.is_power_of_two() && above & (scale - 1) == 0 => scale,
-        above => sums::gcd(above, scale),
-    });
-    let scale = scale.max(1);
-    if above(highest) / scale > u64::from(u32::MAX) {
-        return Ok(None);
-    }
-    let indices = if scale.is_power_of_two() {
-        let shift = scale.trailing_zeros();
-        places().map(|at| (above(at) >> shift) as u32).collect()
-    } else {
-        places().map(|at| (above(at) / scale) as u32).collect()
-    };
-    Op::new(lowest, Loops::new(), Body::Indexed { block, scale, indices }).map(Some)
 }
 
 /// Makes steps that continue a loop steps of that loop.

@@ -191,7 +191,7 @@ impl Reader<'_> {
 
     /// Operations in a group: not none.
     fn some_ops(&mut self, depth: usize) -> Result<std::sync::Arc<[Op]>, LayoutError> {
-        let ops = crate::value::canonical::canonical(self.ops(depth + 1)?)?;
+        let ops = crate::value::canonical::canonical(self.ops(depth + 1)?.into())?;
         if ops.is_empty() {
             return Err(self.garbled("a group selects nothing"));
         }
@@ -250,7 +250,7 @@ impl Reader<'_> {
 
 /// A list as the rules make it, in loops.
 fn relisted(at: i64, mut loops: Loops, runs: Vec<(i64, u64)>) -> Result<Op, LayoutError> {
-    use crate::value::canonical::{list, melt_neighbours};
+    use crate::value::lists::{list, melt_neighbours};
     let listed = list(&melt_neighbours(runs))?;
     loops.extend_from_slice(&listed.loops);
     Op::new(crate::value::sums::add(at, listed.at)?, loops, listed.body)

@@ -3,11 +3,13 @@
 
 pub(crate) mod bounds;
 pub(crate) mod canonical;
+mod divisor;
 mod encoded;
 pub(crate) mod error;
 mod injective;
 mod lattice;
 pub(crate) mod limits;
+pub(crate) mod lists;
 pub(crate) mod op;
 pub(crate) mod range;
 pub(crate) mod raw;

@@ -1,6 +1,7 @@
 //! The untyped value: operations in canonical form and what is known of them, in bytes.
 
 use crate::LayoutError;
+use crate::value::bounds::Facts;
 use crate::value::op::{self, Op};
 use crate::value::runs::Runs;
 use crate::value::{bounds, canonical, encoded, injective, limits, sums};
@@ -34,50 +35,30 @@ pub struct Raw {
     grain: u64,
     runs: u64,
     digest: OnceLock<[u8; 16]>,
-    clash: OnceLock<Option<LayoutError>>,
+    /// Why it may not be written, if it was looked for.
+    clash: OnceLock<Option<Box<LayoutError>>>,
 }
 
 impl Raw {
     /// The value of operations one after the other, with bounds of its own or those of what they touch.
-    pub(crate) fn assemble(
-        ops: impl IntoIterator<Item = Op>,
-        bounds: Option<(i64, i64)>,
-    ) -> Result<Self, LayoutError> {
+    pub(crate) fn assemble(ops: SmallVec<[Op; 1]>, bounds: Option<(i64, i64)>) -> Result<Self, LayoutError> {
         let ops = canonical::canonical(ops)?;
         let facts = bounds::facts(&ops)?;
-        let (origin, end) = facts.map_or((0, 0), |facts| (facts.low, facts.high));
+        Self::known(ops, facts, bounds)
+    }
+
+    /// The value of operations in canonical form, of which this is known.
+    pub(crate) fn known(
+        ops: SmallVec<[Op; 1]>,
+        facts: Option<Facts>,
+        bounds: Option<(i64, i64)>,
+    ) -> Result<Self, LayoutError> {
+        let Facts { bytes, low: origin, high: end, runs, grain, .. } = facts.unwrap_or(Facts::NOTHING);
         let (low, high) = bounds.unwrap_or((origin, end));
         // Whoever asks for the distance of two in a row must get it.
         high.checked_sub(low).ok_or(LayoutError::TooFar { what: sums::PLACE })?;
-        Ok(Self {
-            ops,
-            bytes: facts.map_or(0, |facts| facts.bytes),
-            origin,
-            span: end.abs_diff(origin),
-            low,
-            high,
-            grain: facts.map_or(0, |facts| facts.grain),
-            runs: facts.map_or(0, |facts| facts.runs),
-            digest: OnceLock::new(),
-            clash: OnceLock::new(),
-        })
-    }
-
-    /// `len` bytes in a row, more than none: what [`Raw::assemble`] finds of them.
-    pub(crate) fn block(len: u64) -> Result<Self, LayoutError> {
-        let high = sums::signed(len)?;
-        Ok(Self {
-            ops: SmallVec::from_buf([Op::block(0, len)]),
-            bytes: len,
-            origin: 0,
-            span: len,
-            low: 0,
-            high,
-            grain: len,
-            runs: 1,
-            digest: OnceLock::new(),
-            clash: OnceLock::new(),
-        })
+        let (digest, clash) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { ops, bytes, origin, span: end.abs_diff(origin), low, high, grain, runs, digest, clash })
     }
 
     /// Selections that lie apart, each so many bytes further on, as they are: what is known of them is known of all.
@@ -172,8 +153,8 @@ impl Raw {
     /// [`LayoutError::Overlaps`] with the place in the stream of a byte selected again, and
     /// [`LayoutError::MayOverlap`] for more than a million interleaved pieces, which are not looked through.
     pub fn check_target(&self) -> Result<(), LayoutError> {
-        let clash = self.clash.get_or_init(|| injective::check(&self.ops).err());
-        clash.clone().map_or(Ok(()), Err)
+        let clash = self.clash.get_or_init(|| injective::check(&self.ops).err().map(Box::new));
+        clash.as_deref().cloned().map_or(Ok(()), Err)
     }
 
     /// Whether a buffer of `len` bytes holds all that it selects.
@@ -232,7 +213,7 @@ impl Raw {
     /// [`LayoutError::Garbled`] where they are none, [`LayoutError::TooMany`] and [`LayoutError::TooFar`] where they say too much.
     pub fn decode(bytes: &[u8]) -> Result<Self, LayoutError> {
         let (ops, bounds) = encoded::decode(bytes)?;
-        Self::assemble(ops, bounds)
+        Self::assemble(ops.into(), bounds)
     }
 
     /// Names its content to those who know it: the first half of the SHA-256 of [`encode`](Self::encode). Taken once.

@@ -34,6 +34,16 @@ fn a_face_counts_each_line_once() {
     assert!((closed / counted - 1.0).abs() < 0.2, "{closed}, counted {counted}");
 }
 
+#[test]
+fn blocks_of_a_list_that_touch_count_their_line_once() {
+    let places = [0_i64, 100, 101, 102, 300, 500, 501, 800];
+    let touching = Raw::bytes_of(8).unwrap().indexed_block(1, &places).unwrap();
+    let aligned = 8;
+    assert!((lines(&touching) - counted(&touching, aligned)).abs() < 1e-9);
+    let both = Raw::sequence(&[(0, &touching), (100_000, &touching)]).unwrap();
+    assert!((lines(&both) - 2.0 * lines(&touching)).abs() < 1e-9);
+}
+
 /// Rates of a machine with a second cache of 1 MiB and a last one of 32: lines as copies between two processors took them, the kernel's
 /// costs as the bench `layouts` found them.
 const RATES: Rates = Rates {

@@ -66,13 +66,28 @@ fn evenly_spaced_indices_are_a_loop() -> Tested {
 }
 
 #[test]
-fn indices_of_one_length_stay_indices_and_of_several_are_runs() -> Tested {
+fn blocks_of_one_length_are_indices_whether_they_touch_or_not() -> Tested {
     let body = |raw: &Raw| raw.ops[0].body.clone();
     assert!(matches!(
         body(&bytes(8).indexed_block(1, &[5, 1, 7])?),
         Body::Indexed { block: 8, scale: 16, .. }
     ));
-    assert!(matches!(body(&bytes(8).indexed(&[1, 2], &[5, 1])?), Body::Runs(_)));
+    let touching = bytes(8).indexed_block(1, &[5, 1, 2, 3, 9])?;
+    assert!(matches!(body(&touching), Body::Indexed { block: 8, scale: 8, .. }));
+    assert_eq!(touching.runs().collect::<Vec<_>>(), [(40, 8), (8, 24), (72, 8)]);
+    assert_eq!(touching.run_count(), 3);
+    assert_eq!(touching, bytes(8).indexed(&[1, 3, 1], &[5, 1, 9])?, "however it was written");
+    let pairs = bytes(8).indexed_block(1, &[0, 1, 5, 6, 8, 9])?;
+    assert!(matches!(body(&pairs), Body::Indexed { block: 16, scale: 8, .. }), "none stands alone");
+    Ok(())
+}
+
+#[test]
+fn pieces_are_runs_where_indices_would_take_more_memory() -> Tested {
+    let body = |raw: &Raw| raw.ops[0].body.clone();
+    // An index has 4 bytes, a piece with its length 16.
+    assert!(matches!(body(&bytes(8).indexed(&[1, 7], &[9, 1])?), Body::Indexed { block: 8, .. }));
+    assert!(matches!(body(&bytes(8).indexed(&[1, 8], &[10, 1])?), Body::Runs(_)));
     let far = bytes(1).hindexed_block(1, &[0, 3, 1 << 33])?;
     assert!(matches!(body(&far), Body::Runs(_)), "32 bits do not hold it");
     Ok(())
