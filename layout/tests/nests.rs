@@ -153,6 +153,33 @@ proptest! {
     }
 
     #[test]
+    fn a_stream_is_entered_and_left_at_every_byte(of in types()) {
+        let Some(map) = of.map().filter(|map| map.bytes.len() <= 120) else { return Ok(()) };
+        let (raw, len, places) = placed(&of.raw().expect("it fits"), &map, 2);
+        let buffer = filled(len);
+        let stream: Vec<u8> = places.iter().map(|place| buffer[*place]).collect();
+        let mut cursor = Cursor::new(Arc::new(raw));
+        let mut target = vec![0xee; len];
+        for at in 0..=stream.len() {
+            cursor.seek(at as u64).expect("within");
+            let mut rest = vec![0; stream.len() - at];
+            prop_assert_eq!(cursor.pack(&buffer, &mut rest), Ok(rest.len()));
+            prop_assert_eq!(&rest, &stream[at..]);
+            prop_assert_eq!(cursor.left(), 0);
+            if map.is_injective() && at < stream.len() {
+                cursor.seek(at as u64).expect("within");
+                prop_assert_eq!(cursor.unpack(&stream[at..=at], &mut target), Ok(1));
+                prop_assert_eq!(cursor.at(), at as u64 + 1);
+            }
+        }
+        if map.is_injective() {
+            let mut expected = vec![0xee; len];
+            places.iter().zip(&stream).for_each(|(place, byte)| expected[*place] = *byte);
+            prop_assert_eq!(target, expected);
+        }
+    }
+
+    #[test]
     fn a_plan_copies_stream_to_stream(from in types(), to in types(), before in 0_i64..9) {
         let (Some(source_map), Some(target_map)) = (from.map(), to.map()) else { return Ok(()) };
         let (source, source_len, froms) = placed(&from.raw().expect("it fits"), &source_map, before);

@@ -51,6 +51,28 @@ fn beyond_4_gib() -> Tested {
     Ok(())
 }
 
+/// The same with memory: pages that nobody touches are not there.
+#[test]
+fn places_beyond_4_gib_are_copied() -> Tested {
+    let (stride, list) = (1_usize << 31, [5_i64, 0, 3]);
+    let strided = bytes(8).hvector(3, 1, stride as i64)?;
+    let listed = bytes(8).hindexed_block(1, &list.map(|place| place << 30))?;
+    for (layout, places) in
+        [(strided, [0, stride, 2 * stride]), (listed, list.map(|place| (place as usize) << 30))]
+    {
+        let mut buffer = vec![0; (layout.origin() as u64 + layout.span()) as usize];
+        let stream = *b"the first, second, third";
+        unpack(&layout, &stream, &mut buffer)?;
+        for (place, piece) in places.into_iter().zip(stream.chunks(8)) {
+            assert_eq!(&buffer[place..place + 8], piece);
+        }
+        let mut again = [0; 24];
+        pack(&layout, &buffer, &mut again)?;
+        assert_eq!(again, stream);
+    }
+    Ok(())
+}
+
 /// Beyond 63 bits it is refused, never wrapped.
 #[test]
 fn what_does_not_fit_is_refused() {

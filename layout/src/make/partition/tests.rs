@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Raw;
+use proptest::prelude::*;
 
 /// How often each element is selected by the parts.
 fn coverage(partition: &Partition<u16>) -> Vec<u32> {
@@ -29,6 +30,36 @@ fn the_parts_of_arrays_are_all_of_it_and_share_nothing() {
             let partition = partition.expect("a partition");
             assert!(coverage(&partition).iter().all(|times| *times == 1), "{partition:?}");
             assert_eq!(partition.part(partition.len()), None);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn parts_are_what_dealing_element_by_element_gives(
+        rows in (0_usize..9, 1_usize..4, 1_usize..4),
+        columns in (0_usize..9, 1_usize..4, 1_usize..4),
+        in_turn in any::<bool>(),
+    ) {
+        let (sizes, pieces) = ([rows.0, columns.0], [rows.2, columns.2]);
+        let at_a_time = if in_turn { [rows.1, columns.1] } else { [0, 1].map(|at| sizes[at].div_ceil(pieces[at])) };
+        let partition = if in_turn {
+            Partition::<u32>::cyclic(sizes, at_a_time, pieces)
+        } else {
+            Partition::blocks(sizes, pieces)
+        };
+        let partition = partition.expect("a partition");
+        let mut parts = vec![Vec::new(); pieces[0] * pieces[1]];
+        for (row, column) in (0..sizes[0]).flat_map(|row| (0..sizes[1]).map(move |column| (row, column))) {
+            let owner = |index: usize, at: usize| index / at_a_time[at] % pieces[at];
+            parts[owner(row, 0) * pieces[1] + owner(column, 1)].push(row * sizes[1] + column);
+        }
+        for (number, part) in parts.iter().enumerate() {
+            let runs: Vec<(i64, u64)> = partition.part(number).expect("there are so many").runs().collect();
+            let elements = runs.iter().flat_map(|(at, len)| (at / 4) as usize..(*at as usize + *len as usize) / 4);
+            prop_assert!(elements.eq(part.iter().copied()), "{:?} of {:?}: {:?}", number, partition, runs);
         }
     }
 }
