@@ -4,8 +4,8 @@
 use super::{deregistration, laid_out};
 use crate::model::error::JobError;
 use crate::model::nocopy::{
-    Descriptor, EagerBytes, HandBack, Leaving, Lender, LentLayout, NocopyKind, OutgoingMemory, Registration,
-    Release, awaited, is_answered,
+    Descriptor, EagerBytes, HandBack, Keep, Leaving, Lender, LentLayout, NocopyKind, OutgoingMemory,
+    Registration, Release, awaited, is_answered,
 };
 use crate::node::Node;
 use crate::node::lending::known_layouts::{Way, is_short};
@@ -159,6 +159,7 @@ pub(super) fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving:
         let Leaving { memory, layout, release, .. } = leaving;
         return inline(node, kind, laid_out::eager(node, memory, layout.as_ref()), release);
     }
+    let leaving = keeping(node, peer, leaving);
     let Some(layout) = &leaving.layout else { return lend_or_copy(node, leaving, None) };
     let is_packed = is_packed(node, peer, kind, (&leaving, layout));
     let way = if is_packed { Way::Packed } else { node.known_layouts.way(peer, layout) };
@@ -166,6 +167,15 @@ pub(super) fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving:
         Way::Lent(layout) => lend_or_copy(node, leaving, Some(layout)),
         Way::Packed => lend_or_copy(node, laid_out::packed(node, leaving), None),
     }
+}
+
+/// The same argument; its registration is kept if the peer maps the memory. A sender who waits for its buffer mostly writes it next, for
+/// which the registration would have to end.
+fn keeping(node: &Node, peer: NodeId, mut leaving: Leaving) -> Leaving {
+    if leaving.terms.keep == Keep::No && leaving.release.is_none() && is_mapped(node, &leaving.memory, peer) {
+        leaving.terms.keep = Keep::IfRoom;
+    }
+    leaving
 }
 
 /// Lends memory to one receiver, with its layout as it travels, if it has one; copies the memory when no more can be registered, and warns

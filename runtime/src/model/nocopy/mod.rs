@@ -61,7 +61,7 @@ pub use kind::NocopyKind;
 pub(crate) use landing::{Given, PostedMemory};
 pub use landing::{Landing, NocopyLanding};
 pub(crate) use local::Local;
-pub(crate) use outgoing::{Leaving, OutgoingMemory};
+pub(crate) use outgoing::{Keep, Leaving, OutgoingMemory};
 pub use outgoing::{NocopyArgument, Outgoing, SendBuffer, Sent};
 pub use parts::{NotJoined, NotSplit, Part, PartLayout, PartMut, Rest, SendPart, Shown, Split, SplitAll};
 pub use posts::{MatchError, NotPosted, Post, PostError, PostRefusal, Posts};

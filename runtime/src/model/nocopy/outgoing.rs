@@ -68,9 +68,31 @@ pub struct SendBuffer<T: Element, P: Element = T> {
 pub(crate) struct Terms {
     pub(crate) registration: Registration,
     /// Whether the registration outlives the transfer.
-    pub(crate) keep: bool,
+    pub(crate) keep: Keep,
     /// Whether it is several pieces of memory, between which others or none may lie.
     pub(crate) is_several: bool,
+}
+
+/// Whether a registration outlives its transfers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Keep {
+    #[default]
+    No,
+    /// Nobody asked, but keeping it costs no more than its place: all its receivers map the memory, and touch it no more when they say so.
+    IfRoom,
+    /// The sender asked.
+    Asked,
+}
+
+impl Keep {
+    /// That of a registration which serves both.
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Asked, _) | (_, Self::Asked) => Self::Asked,
+            (Self::IfRoom, Self::IfRoom) => Self::IfRoom,
+            _ => Self::No,
+        }
+    }
 }
 
 impl<T: Element> SendBuffer<T> {
@@ -203,7 +225,7 @@ impl<T: Element, P: Element> SendBuffer<T, P> {
     /// Keeps the memory registered when the transfer is over, for the next time that the same [`Buffer`] is sent: until the buffer becomes
     /// writable or is dropped, or other buffers have been used more recently.
     pub fn keep_registered(mut self) -> Self {
-        self.terms.keep = true;
+        self.terms.keep = Keep::Asked;
         self
     }
 

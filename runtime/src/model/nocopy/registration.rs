@@ -9,7 +9,7 @@
 //! | [`Registration::Lazily`], the default | `CK_BUFFER_UNREG` | are registered when they turn out to leave the process |
 //! | [`Registration::Pooled`], [`BufferMut::zeroed`](crate::BufferMut::zeroed) | `CK_BUFFER_PREREG`, `CkRdmaAlloc` | lie in the runtime's pool, or are copied there first |
 //! | [`Registration::None`] | `CK_BUFFER_NOREG` | are never registered: they travel with the message, copied |
-//! | otherwise | `CK_BUFFER_DEREG` | stay registered until the last transfer is over |
+//! | otherwise | `CK_BUFFER_DEREG` | stay registered until the last transfer is over; in memory of the pool that the receivers map, also for the next time, while there is room |
 //! | [`SendBuffer::keep_registered`](crate::SendBuffer::keep_registered) | `CK_BUFFER_NODEREG` | stay registered for the next time |
 //! | [`RegisteredSource::register`](crate::RegisteredSource::register), [`RegisteredTarget::register`](crate::RegisteredTarget::register) | `registerMem()` | are registered until dropped |
 //! | [`RegisteredSource::lazily`](crate::RegisteredSource::lazily), [`RegisteredTarget::lazily`](crate::RegisteredTarget::lazily) | `CK_BUFFER_UNREG` | are registered when their first handle is made |

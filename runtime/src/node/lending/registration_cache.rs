@@ -8,21 +8,26 @@
 //!    reads no more.
 //! 3. A registration that is to end is handed out and ended by the caller, without a lock: the memory may have an owner that runs code of
 //!    the user.
-//! 4. At most [`KEPT_MAX`] registrations are kept; the least recently used ones go first. A kept registration whose memory has no other
+//! 4. Nobody has to ask for memory that all its receivers map: its registration is kept while there is room.
+//! 5. At most [`KEPT_MAX`] registrations are kept; the least recently used ones go first. A kept registration whose memory has no other
 //!    holder any more goes when the node has time.
 
+use crate::model::nocopy::Keep;
 use chare_lrts::{Held, Memory, MemoryId, RegionKey, Regions};
 use rustc_hash::FxHashMap;
 
 /// Largest number of kept registrations of a node: more than an iteration of most programs sends, few enough for a linear search.
 const KEPT_MAX: usize = 256;
 
+/// Most bytes, together, of idle memory whose registrations are kept although nobody asked: it may have no other holder any more.
+const UNASKED_BYTES_MAX: usize = 16 << 20;
+
 struct Entry {
     key: RegionKey,
     memory: Memory,
     /// Number of receivers that the block is lent to.
     users: usize,
-    kept: bool,
+    keep: Keep,
     used_at: u64,
 }
 
@@ -46,11 +51,13 @@ pub(super) struct Cache {
     entries: FxHashMap<MemoryId, Entry>,
     /// Number of entries whose block is lent to no receiver.
     idle: usize,
+    /// Bytes of those blocks.
+    idle_bytes: usize,
     now: u64,
 }
 
 impl Cache {
-    /// Registers memory for one more receiver; `keep` asks to keep the registration after that receiver.
+    /// Registers memory for one more receiver; `keep` says whether to keep the registration after that receiver.
     ///
     /// # Errors
     /// The memory itself, when no more can be registered.
@@ -58,16 +65,19 @@ impl Cache {
         &mut self,
         regions: &Regions,
         memory: Memory,
-        keep: bool,
+        keep: Keep,
     ) -> Result<RegionKey, Memory> {
         if let Some(entry) = self.entries.get_mut(&memory.id()) {
-            self.idle -= usize::from(entry.users == 0);
+            if entry.users == 0 {
+                self.idle -= 1;
+                self.idle_bytes -= entry.memory.len();
+            }
             entry.users += 1;
-            entry.kept |= keep;
+            entry.keep = entry.keep.and(keep);
             return Ok(entry.key);
         }
         let key = regions.register(Held::Source(memory.clone())).map_err(|_| memory.clone())?;
-        self.entries.insert(memory.id(), Entry { key, memory, users: 1, kept: keep, used_at: 0 });
+        self.entries.insert(memory.id(), Entry { key, memory, users: 1, keep, used_at: 0 });
         Ok(key)
     }
 
@@ -81,10 +91,17 @@ impl Cache {
         self.now += 1;
         entry.used_at = self.now;
         self.idle += 1;
-        if !entry.kept || entry.is_orphan() || regions.is_claimed(&entry.key) {
+        self.idle_bytes += entry.memory.len();
+        let is_crowded = self.idle > KEPT_MAX;
+        let is_over = match entry.keep {
+            Keep::No => true,
+            Keep::IfRoom => is_crowded || self.idle_bytes > UNASKED_BYTES_MAX || entry.is_orphan(),
+            Keep::Asked => entry.is_orphan() || regions.is_claimed(&entry.key),
+        };
+        if is_over {
             return self.take(block);
         }
-        if self.idle > KEPT_MAX {
+        if is_crowded {
             let idle = self.entries.iter().filter(|(_, entry)| entry.users == 0);
             let oldest = idle.min_by_key(|(_, entry)| entry.used_at).map(|(block, _)| *block);
             return self.take(oldest?);
@@ -113,6 +130,7 @@ impl Cache {
     fn take(&mut self, block: MemoryId) -> Option<Ended> {
         let Entry { key, memory, .. } = self.entries.remove(&block)?;
         self.idle -= 1;
+        self.idle_bytes -= memory.len();
         Some(Ended { key, memory: Some(memory) })
     }
 }
@@ -144,7 +162,7 @@ mod tests {
     fn one_registration_serves_all_who_are_lent_a_block() {
         let (regions, mut cache) = (Arc::new(Regions::new(NodeId(0)).expect("memory")), Cache::default());
         let block = memory();
-        let keys = [(); 3].map(|()| cache.acquire(&regions, block.clone(), false).expect("room"));
+        let keys = [(); 3].map(|()| cache.acquire(&regions, block.clone(), Keep::No).expect("room"));
         assert_eq!(keys, [keys[0]; 3]);
         for _ in 0..2 {
             release(&mut cache, &regions, &block);
@@ -160,7 +178,7 @@ mod tests {
         let (regions, mut cache) = (Arc::new(Regions::new(NodeId(0)).expect("memory")), Cache::default());
         let block = memory();
         let again = |cache: &mut Cache| {
-            let key = cache.acquire(&regions, block.clone(), true).expect("room");
+            let key = cache.acquire(&regions, block.clone(), Keep::Asked).expect("room");
             release(cache, &regions, &block);
             key
         };
@@ -168,7 +186,7 @@ mod tests {
         assert!(key == again(&mut cache) && is_live(&regions, &key));
         end(&regions, cache.forget(&block));
         assert!(!is_live(&regions, &key));
-        let key = cache.acquire(&regions, block.clone(), true).expect("room");
+        let key = cache.acquire(&regions, block.clone(), Keep::Asked).expect("room");
         release(&mut cache, &regions, &block);
         end(&regions, cache.sweep());
         assert!(is_live(&regions, &key), "somebody holds the memory");
@@ -178,18 +196,39 @@ mod tests {
     }
 
     #[test]
+    fn what_nobody_asked_for_is_kept_while_there_is_room() {
+        let (regions, mut cache) = (Arc::new(Regions::new(NodeId(0)).expect("memory")), Cache::default());
+        let again = |cache: &mut Cache, block: &Memory, keep| {
+            let key = cache.acquire(&regions, block.clone(), keep).expect("room");
+            release(cache, &regions, block);
+            key
+        };
+        let blocks: Vec<Memory> = (0..=KEPT_MAX).map(|_| memory()).collect();
+        let keys: Vec<RegionKey> =
+            blocks.iter().map(|block| again(&mut cache, block, Keep::IfRoom)).collect();
+        assert!(keys[..KEPT_MAX].iter().all(|key| is_live(&regions, key)), "n are kept");
+        assert!(!is_live(&regions, &keys[KEPT_MAX]), "one more has no room");
+        assert_eq!(again(&mut cache, &blocks[0], Keep::IfRoom), keys[0]);
+        assert_eq!(again(&mut cache, &blocks[0], Keep::No), keys[0]);
+        assert!(!is_live(&regions, &keys[0]), "another receiver does not map it");
+        let long = MemoryMut::heap_zeroed(UNASKED_BYTES_MAX).freeze();
+        let key = again(&mut cache, &long, Keep::IfRoom);
+        assert!(!is_live(&regions, &key), "it is too long beside the others");
+    }
+
+    #[test]
     fn the_least_recently_used_go_first() {
         let (regions, mut cache) = (Arc::new(Regions::new(NodeId(0)).expect("memory")), Cache::default());
         let blocks: Vec<Memory> = (0..=KEPT_MAX).map(|_| memory()).collect();
         let mut keys = Vec::new();
         for block in &blocks[..KEPT_MAX] {
-            keys.push(cache.acquire(&regions, block.clone(), true).expect("room"));
+            keys.push(cache.acquire(&regions, block.clone(), Keep::Asked).expect("room"));
             release(&mut cache, &regions, block);
         }
         assert!(keys.iter().all(|key| is_live(&regions, key)), "n pass");
-        cache.acquire(&regions, blocks[0].clone(), true).expect("room");
+        cache.acquire(&regions, blocks[0].clone(), Keep::Asked).expect("room");
         release(&mut cache, &regions, &blocks[0]);
-        cache.acquire(&regions, blocks[KEPT_MAX].clone(), true).expect("room");
+        cache.acquire(&regions, blocks[KEPT_MAX].clone(), Keep::Asked).expect("room");
         release(&mut cache, &regions, &blocks[KEPT_MAX]);
         let over: Vec<usize> = (0..KEPT_MAX).filter(|index| !is_live(&regions, &keys[*index])).collect();
         assert_eq!(over, [1], "the first was used again");
@@ -199,7 +238,7 @@ mod tests {
     fn what_is_still_being_read_is_not_kept() {
         let (regions, mut cache) = (Arc::new(Regions::new(NodeId(0)).expect("memory")), Cache::default());
         let block = memory();
-        let key = cache.acquire(&regions, block.clone(), true).expect("room");
+        let key = cache.acquire(&regions, block.clone(), Keep::Asked).expect("room");
         let claim = regions.claim(&key, 0, 1, ClaimMode::Read).expect("it is live");
         release(&mut cache, &regions, &block);
         assert!(!is_live(&regions, &key));

@@ -1,6 +1,6 @@
 //! Transfers of one node: memory lent to other nodes, gets and puts under way, and gets and puts that found no room.
 
-use crate::model::nocopy::{Leaving, Release};
+use crate::model::nocopy::{Keep, Leaving, Release};
 use crate::node::lending::registration_cache::{Cache, Ended};
 use crate::node::lending::tokens::Tokens;
 use chare_lrts::reach::{PiecewiseCopy, Reach};
@@ -95,7 +95,7 @@ impl Transfers {
 
     /// Registers memory ahead of its receivers, until [`Transfers::let_go`]. Returns whether there was room.
     pub(crate) fn hold(&self, regions: &Regions, memory: &Memory) -> bool {
-        self.cache.lock().acquire(regions, memory.clone(), false).is_ok()
+        self.cache.lock().acquire(regions, memory.clone(), Keep::No).is_ok()
     }
 
     /// Undoes [`Transfers::hold`]. Returns a registration that is to end, if any.
