@@ -377,6 +377,92 @@ fn a_call_that_waits_for_its_buffer_is_in_flight() {
     });
 }
 
+/// Lengths around that up to which a posted argument travels with its message, where memory is mapped.
+const SHORT: [usize; 6] = [1, 2, 255, 256, 257, 2000];
+
+#[test]
+fn short_arguments_land_whole_or_as_far_as_the_landing_goes() {
+    on_every_path(&[(1, 2), (2, 1)], || async {
+        let receivers = ReceiverProxy::create();
+        for len in SHORT {
+            for wanted in [len, len / 2] {
+                let buffer: BufferMut<u32> = pattern(len).into();
+                let ((landed, on_landed), (sent, on_sent)) = (chare::future(), chare::future::<Sent<u32>>());
+                let data = SendBuffer::from(buffer).on_sent(on_sent);
+                let ignored = Callback::ignore();
+                receivers.on(PeId(1)).land(Manner::Inside, wanted, ignored, data, on_landed);
+                assert_eq!(landed.await, wanted);
+                assert_eq!(sent.await.transferred(), wanted);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_buffer_that_is_sent_again_and_again_can_be_written_in_between() {
+    on_every_path(&[(1, 2), (2, 1)], || async {
+        let receivers = ReceiverProxy::create();
+        for len in SHORT {
+            let mut buffer = BufferMut::<u32>::zeroed(len);
+            for _ in 0..3 {
+                buffer.copy_from_slice(&pattern(len));
+                let shared = buffer.freeze();
+                for _ in 0..3 {
+                    let (landed, on_landed) = chare::future();
+                    let (data, ignored) = (shared.clone(), Callback::ignore());
+                    receivers.on(PeId(1)).land(Manner::Inside, len, ignored, data, on_landed);
+                    assert_eq!(landed.await, len);
+                }
+                chare::quiescence().await;
+                buffer = shared.try_into_mut().expect("nobody reads it any more");
+            }
+        }
+    });
+}
+
+/// Goes when it is asked to, and is there again for the next call.
+struct Passer;
+
+#[chare(array)]
+impl Passer {
+    #[entry]
+    fn new() -> Self {
+        Self
+    }
+
+    #[entry(create_home)]
+    fn leave(&mut self) {
+        chare::destroy();
+    }
+
+    #[entry(create_home)]
+    fn land(&mut self, #[nocopy(post)] data: Posted<u32>, landed: Callback<usize>) {
+        check(&data);
+        landed.send(data.len());
+    }
+
+    #[post(land)]
+    fn post_land(&mut self, data: Post<u32>, _landed: &Callback<usize>) {
+        let len = data.len();
+        data.post(vec![0; len]).expect("it is as long");
+    }
+}
+
+#[test]
+fn a_posted_call_that_comes_as_its_element_goes_runs_in_the_next_one() {
+    on_every_path(&[(1, 2), (2, 1)], || async {
+        let passers = PasserProxy::create(ArrayOptions::listed([]).dynamic());
+        for len in SHORT {
+            for index in 0..4 {
+                let (landed, on_landed) = chare::future();
+                passers.at(index).leave();
+                passers.at(index).land(pattern(len), on_landed);
+                assert_eq!(landed.await, len);
+            }
+        }
+    });
+}
+
 /// The keepers that have kept a post, one bit for each.
 static KEPT: AtomicUsize = AtomicUsize::new(0);
 

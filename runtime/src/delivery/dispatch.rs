@@ -1,18 +1,19 @@
 //! Dispatch of a message to its entry method: chare table, entry table, call.
 //! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue -> delivery/scheduler -> **delivery/dispatch** -> delivery/invocation -> the entry method`
 
+use super::bringing_in::{Begun, bring_in, bring_in_found};
 use super::fire::fire;
 use super::invocation::{Passed, conclude, finish, invoke, run};
 use super::lifecycle::{create_chare, remove_if_destroyed};
-use super::zerocopy::{Destination, PostedCall, arrival};
+use super::zerocopy::Destination;
 use crate::model::call_options::CallOptions;
 use crate::model::envelope::{Body, Call, Envelope};
 use crate::model::ids::Target;
-use crate::model::nocopy::{Few, NocopyArguments};
-use crate::model::registry::{AnyChare, NotCalled, explain, show};
+use crate::model::nocopy::NocopyArguments;
+use crate::model::registry::{AnyChare, NotCalled, show};
 use crate::node::credit::Cost;
 use crate::node::mailbox::Work;
-use crate::node::timeline::{Kind, What};
+use crate::node::timeline::What;
 use crate::pe::Pe;
 use crate::pe::early::Missing;
 use crate::pe::futures::{Broken, Resolved};
@@ -24,6 +25,14 @@ use std::rc::Rc;
 /// code for PEs without has no trace of either on the way of plain calls.
 #[inline]
 pub(crate) fn process<const SEEN: bool>(pe: &Pe, queued: &mut Queued) {
+    if let Queued::NocopyCall(call, nocopy) = queued
+        && !nocopy.is_ready(call.entry.nocopy)
+    {
+        let begun = bring_in_found(pe, call, nocopy);
+        if !matches!(begun, Begun::Ready) {
+            return leave(pe, std::mem::take(queued), begun);
+        }
+    }
     let found = match queued {
         Queued::Call(call) => Some((call, None)),
         Queued::NocopyCall(call, nocopy) => Some((call, Some(&mut **nocopy))),
@@ -207,11 +216,13 @@ pub(super) fn run_call(pe: &Pe, options: CallOptions, mut call: Call) -> Outcome
         };
     };
     let within = options.within();
-    if !call.is_ready() {
-        let destination = Destination { pe: pe.id, options, cost: Cost::NONE };
-        match bring_in(pe, &chare, destination, call) {
-            Some(ready) => call = ready,
-            None => return Outcome::NotCounted,
+    if let Some(nocopy) = call.nocopy.as_deref_mut()
+        && !nocopy.is_ready(call.entry.nocopy)
+    {
+        let begun = bring_in(pe, &chare, (call.entry, call.reference), &call.arguments, nocopy);
+        if !matches!(begun, Begun::Ready) {
+            begun.wait(pe, Destination { pe: pe.id, options, cost: Cost::NONE }, call);
+            return Outcome::NotCounted;
         }
     }
     match within {
@@ -221,29 +232,17 @@ pub(super) fn run_call(pe: &Pe, options: CallOptions, mut call: Call) -> Outcome
     Outcome::Processed
 }
 
-/// Runs the post method, if there is one, and brings nocopy arguments in; `None` when the call has to wait for them.
-fn bring_in(pe: &Pe, chare: &Rc<dyn AnyChare>, destination: Destination, call: Call) -> Option<Call> {
-    let entry = call.entry;
-    let fail = |cause: String| {
-        pe.fail(format!("{}::{}", entry.chare, entry.name), cause);
-        None
-    };
-    if entry.has_posts() {
-        let (waiting, posts) = PostedCall::open(&pe.node, pe.id, &call);
-        let _span = pe.span(|| What::of(Kind::Post, chare.identity(), entry.name));
-        let (posted, _) = pe.run_entry(Rc::clone(chare), entry.name, call.reference, |chare| {
-            (entry.post)(chare, &call.arguments, posts)
-        });
-        if let Err(cause) = posted {
-            return fail(explain(&cause, chare.identity()));
-        }
-        return match waiting.enter(destination, call) {
-            Ok(None) => None,
-            Ok(Some((destination, call, given))) => {
-                arrival::land(&pe.node, destination, call, given).unwrap_or_else(fail)
-            }
-            Err(cause) => fail(cause),
-        };
+/// Lets a call whose nocopy arguments have not all come wait for them; or look for its chare anew, if that was destroyed.
+#[cold]
+fn leave(pe: &Pe, queued: Queued, begun: Begun) {
+    if let Begun::Lost = begun {
+        return process_other(pe, queued);
     }
-    arrival::land(&pe.node, destination, call, Few::new()).unwrap_or_else(fail)
+    let cost = queued.cost();
+    if let Queued::NocopyCall(call, nocopy) = queued
+        && let Some(call) = call.lose(Some(nocopy))
+    {
+        begun.wait(pe, Destination { pe: pe.id, options: CallOptions::new(), cost: Cost::NONE }, call);
+    }
+    give_back_if_due(pe, cost);
 }

@@ -11,7 +11,7 @@ use crate::model::envelope::frame::{self, Header};
 use crate::model::envelope::{Body, Call, Create, Envelope, PlainCall};
 use crate::model::error::JobError;
 use crate::model::ids::PeId;
-use crate::model::nocopy::{Descriptor, Few, Lender, Nocopy, lent_bytes};
+use crate::model::nocopy::{Descriptor, Descriptors, Few, Lender, Nocopy, lent_bytes};
 use crate::model::registry::{EntryRegistration, check_count, find_chare, find_entry};
 use crate::node::credit::{Cost, cost_of};
 use crate::node::mailbox::Work;
@@ -50,7 +50,9 @@ pub(crate) fn accept(
     match header {
         Header::Call { to, from, target, entry, options, reference, nocopy } => {
             let entry = find_entry(entry)?;
-            let (nocopy, cost) = admit_nocopy(node, source, entry, nocopy, bytes.len())?;
+            let mut nocopy = Few::from_vec(nocopy);
+            let cost = admit_nocopy(node, source, entry, &mut nocopy, bytes.len())?;
+            let nocopy = (!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy)));
             let arguments = entry.decode(rest)?;
             let call = Call { target, from, entry, arguments, nocopy, reference };
             call_arrived(node, polling, Destination { pe: here(node, to)?, options, cost }, call)
@@ -151,8 +153,9 @@ fn nocopy_call_arrived(
     (block, rest): (PlainCall, &[u8]),
     frame_bytes: usize,
 ) -> Result<(), String> {
-    let (nocopy, rest) = codec::decode_front(rest).map_err(|error| error.to_string())?;
-    let (nocopy, cost) = admit_nocopy(node, source, entry, nocopy, frame_bytes)?;
+    let (Descriptors(mut nocopy), rest) = codec::decode_front(rest).map_err(|error| error.to_string())?;
+    let cost = admit_nocopy(node, source, entry, &mut nocopy, frame_bytes)?;
+    let nocopy = Some(Box::new(Nocopy::Described(nocopy)));
     let arguments = entry.decode(rest)?;
     let from = node.topology.pe(source, block.caller_rank());
     let call = Call { target: block.target(), from, entry, arguments, nocopy, reference: 0 };
@@ -179,7 +182,7 @@ fn deliver_call(
     }
 }
 
-/// Checks the nocopy arguments of a call and charges its sender; returns the arguments and the call's cost.
+/// Checks the nocopy arguments of a call and charges its sender; returns the call's cost.
 ///
 /// # Errors
 /// When the entry has more or fewer parameters, no node of the job can have lent the arguments, or the sender had no credit, in words.
@@ -187,11 +190,11 @@ fn admit_nocopy(
     node: &Node,
     source: NodeId,
     entry: &EntryRegistration,
-    mut nocopy: Vec<Descriptor>,
+    nocopy: &mut [Descriptor],
     frame_bytes: usize,
-) -> Result<(Option<Box<Nocopy>>, Cost), String> {
+) -> Result<Cost, String> {
     check_count(nocopy.len(), entry)?;
-    for descriptor in &mut nocopy {
+    for descriptor in &mut *nocopy {
         laid_out::admit(node, source, descriptor)?;
     }
     // The memory belongs to the sender, or to the node that sent the call to the sender: to any node of the job.
@@ -199,8 +202,7 @@ fn admit_nocopy(
         .iter()
         .filter_map(Descriptor::lender)
         .try_for_each(|lender| check_exists(node, lender, || format!("{source} names memory of {lender}")))?;
-    let cost = node.charge(source, cost_of(frame_bytes, lent_bytes(&nocopy)))?;
-    Ok(((!nocopy.is_empty()).then(|| Box::new(Nocopy::Described(nocopy))), cost))
+    node.charge(source, cost_of(frame_bytes, lent_bytes(&*nocopy)))
 }
 
 fn here(node: &Node, pe: PeId) -> Result<PeId, String> {
@@ -250,7 +252,7 @@ fn call_arrived(
 
 /// Brings the arguments of a call in that has no posts, and leaves the call with its PE.
 fn land(node: &Arc<Node>, polling: Option<&Pe>, destination: Destination, call: Call) -> Result<(), String> {
-    let Some(call) = arrival::land(node, destination.clone(), call, Few::new())? else { return Ok(()) };
+    let Some(call) = arrival::land(node, &destination, call, Few::new())? else { return Ok(()) };
     let Destination { pe, options, cost } = destination;
     deliver_call(node, polling, cost, pe, &options, call)
 }

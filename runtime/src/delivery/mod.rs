@@ -7,6 +7,7 @@
 //! In:
 //! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> delivery/invocation -> the entry method`
 
+mod bringing_in;
 pub(crate) mod dispatch;
 pub(crate) mod fire;
 pub(crate) mod inbox;

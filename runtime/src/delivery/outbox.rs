@@ -9,7 +9,7 @@ use crate::model::envelope::frame::{self, Header, Packed};
 use crate::model::envelope::{Body, Call, Envelope, PlainCall, SystemMessage};
 use crate::model::error::JobError;
 use crate::model::ids::{PeId, Target};
-use crate::model::nocopy::{Descriptor, Nocopy, lent_bytes};
+use crate::model::nocopy::{Descriptor, Few, Nocopy, lent_bytes};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
 use crate::node::backpressure::{hold_back, wait_for_room};
@@ -33,8 +33,7 @@ pub(crate) fn call<T: Message>(
     arguments: T,
     nocopy: Option<Box<Nocopy>>,
 ) {
-    let is_plain =
-        options.is_default() && nocopy.as_deref().is_none_or(|nocopy| nocopy.is_ready(entry.nocopy));
+    let is_plain = options.is_default();
     let make = || {
         let arguments = Arguments::new(arguments);
         Call { target: *target, from: pe.id, entry, arguments, nocopy, reference: 0 }
@@ -184,7 +183,8 @@ fn post_envelope(pe: &Pe, to: PeId, Envelope { options, body }: Envelope) {
         Body::Call(call) => {
             let Some(call) = device::set_aside(&pe.node, to, &options, call, post_staged) else { return };
             let Call { target, from, entry, arguments, nocopy, reference } = call;
-            let nocopy = nocopy.map_or_else(Vec::new, |nocopy| describe_nocopy(pe, to, entry, *nocopy));
+            let nocopy =
+                nocopy.map_or_else(Few::new, |nocopy| describe_nocopy(pe, to, entry, *nocopy)).into_vec();
             let lent = lent_bytes(&nocopy);
             let header = Header::Call { to, from, target, entry: entry.id, options, reference, nocopy };
             post_header(pe, to, lent, header, Some(&arguments));
@@ -210,8 +210,9 @@ fn post_envelope(pe: &Pe, to: PeId, Envelope { options, body }: Envelope) {
 fn post_staged(node: &Arc<Node>, to: PeId, options: CallOptions, call: Call) {
     let Call { target, from, entry, arguments, nocopy, reference } = call;
     let peer = node.topology.node_of(to);
-    let nocopy =
-        nocopy.map_or_else(Vec::new, |nocopy| describing::describe(node, peer, entry.nocopy, *nocopy));
+    let nocopy = nocopy
+        .map_or_else(Few::new, |nocopy| describing::describe(node, peer, entry.nocopy, *nocopy))
+        .into_vec();
     let lent = lent_bytes(&nocopy);
     let header = Header::Call { to, from, target, entry: entry.id, options, reference, nocopy };
     let what = header.describe();
@@ -306,6 +307,6 @@ fn open_way(pe: &Pe, to: PeId) -> Sender {
 
 /// Descriptors of a call's nocopy arguments, for another node. Out of line: calls without need not make room for it.
 #[inline(never)]
-fn describe_nocopy(pe: &Pe, to: PeId, entry: &EntryRegistration, nocopy: Nocopy) -> Vec<Descriptor> {
+fn describe_nocopy(pe: &Pe, to: PeId, entry: &EntryRegistration, nocopy: Nocopy) -> Few<Descriptor> {
     describing::describe(&pe.node, pe.node.topology.node_of(to), entry.nocopy, nocopy)
 }

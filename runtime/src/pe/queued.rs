@@ -21,7 +21,7 @@ pub(crate) enum Queued {
     Done,
     /// A call of a chare that is here.
     Call(FoundCall),
-    /// A call of a chare that is here, with nocopy arguments, which are here, too.
+    /// A call of a chare that is here, with nocopy arguments.
     NocopyCall(FoundCall, Box<Nocopy>),
     Work(Work),
 }
@@ -120,6 +120,12 @@ impl FoundCall {
     #[inline]
     pub(crate) fn take_chare(&mut self) -> Option<Rc<dyn AnyChare>> {
         self.chare.take()
+    }
+
+    /// The chare, as long as the call has not taken it.
+    #[inline]
+    pub(crate) fn chare(&self) -> Option<&Rc<dyn AnyChare>> {
+        self.chare.as_ref()
     }
 
     /// Undoes [`FoundCall::take_chare`].

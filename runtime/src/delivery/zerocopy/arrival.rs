@@ -11,61 +11,107 @@ use crate::model::ids::PeId;
 use crate::model::nocopy::{Arrived, Descriptor, Few, Given, Local, Nocopy, NocopyKind};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
+use smallvec::smallvec;
 use std::sync::Arc;
 
-/// Brings a call's nocopy arguments in, posted ones into the buffers that were `given`, in declaration order. Returns the call when it is
-/// ready; else the call is delivered to its destination later.
+/// How far nocopy arguments have come at once.
+pub(crate) enum Brought {
+    /// All are where their entry takes them from.
+    Here,
+    /// The others are to be fetched.
+    Coming(Coming),
+    /// The job is over: one cannot come.
+    Ended,
+}
+
+/// The nocopy arguments of a call of which some are still to come.
+pub(crate) struct Coming(Gathering<Arrived>);
+
+impl Coming {
+    /// Fetches what is still to come, then delivers the call to its destination.
+    pub(crate) fn fetch(self, node: &Arc<Node>, destination: Destination, mut call: Call) {
+        let (entry, pe) = (call.entry, destination.pe);
+        self.0.fetch(
+            node,
+            move || fetching(entry, pe),
+            move |node, arrived| {
+                call.nocopy = Some(Box::new(Nocopy::Arrived(arrived)));
+                destination.deliver(node, call);
+            },
+        );
+    }
+}
+
+/// Brings the nocopy arguments of an entry's call to `pe`, posted ones into the buffers that were `given`, in declaration order.
 ///
 /// # Errors
 /// Buffers that do not fit, keys that name nothing, in words.
-pub(crate) fn land(
+pub(crate) fn bring(
     node: &Arc<Node>,
-    destination: Destination,
-    mut call: Call,
-    given: Few<Given>,
-) -> Result<Option<Call>, String> {
+    pe: PeId,
+    entry: &EntryRegistration,
+    nocopy: &mut Nocopy,
+    given: Few<Option<Given>>,
+) -> Result<Brought, String> {
     let mut posted = given.into_iter();
-    let kinds = call.entry.nocopy.iter().copied();
-    let mut given = |kind: NocopyKind| if kind.is_posted() { posted.next() } else { None };
-    let end = |kind| End { pe: destination.pe, kind };
-    let gathering = match call.nocopy.as_deref_mut() {
-        None | Some(Nocopy::Arrived(_)) => return Ok(Some(call)),
-        Some(Nocopy::Leaving(leaving)) => {
+    let mut given = |kind: NocopyKind| if kind.is_posted() { posted.next().flatten() } else { None };
+    let end = |kind| End { pe, kind };
+    let kinds = entry.nocopy.iter().copied();
+    let gathering = match nocopy {
+        Nocopy::Arrived(_) => return Ok(Brought::Here),
+        Nocopy::Leaving(leaving) => {
             let leaving = kinds.zip(std::mem::take(leaving));
             Gathering::plan(leaving.map(|(kind, local)| plan_local(node, end(kind), local, given(kind))))
         }
-        Some(Nocopy::Described(descriptors)) => {
-            let described = kinds.zip(std::mem::take(descriptors));
-            Gathering::plan(
-                described.map(|(kind, descriptor)| plan_described(node, end(kind), descriptor, given(kind))),
-            )
-        }
-    };
-    let gathering = match gathering {
-        Ok(gathering) => gathering,
-        Err(Failure::Words(cause)) => return Err(cause),
-        Err(failure) => {
-            failure.end(node, fetching(call.entry, destination.pe));
-            return Ok(None);
-        }
-    };
-    match gathering.complete() {
-        Ok(arrived) => {
-            if let Some(nocopy) = call.nocopy.as_deref_mut() {
-                *nocopy = Nocopy::Arrived(arrived);
+        Nocopy::Described(descriptors) => {
+            let mut plan = |(kind, descriptor)| plan_described(node, end(kind), descriptor, given(kind));
+            if let [kind] = *entry.nocopy
+                && let Some(descriptor) = descriptors.pop()
+            {
+                match plan((kind, descriptor)) {
+                    // Mostly there is one, which is here at once, and takes half the time without a gathering.
+                    Ok(Plan::Ready(arrived)) => {
+                        *nocopy = Nocopy::Arrived(smallvec![arrived]);
+                        return Ok(Brought::Here);
+                    }
+                    planned => Gathering::plan(std::iter::once(planned)),
+                }
+            } else {
+                Gathering::plan(kinds.zip(std::mem::take(descriptors)).map(plan))
             }
-            Ok(Some(call))
         }
-        Err(gathering) => {
-            let (entry, pe) = (call.entry, destination.pe);
-            let what = move || fetching(entry, pe);
-            gathering.fetch(node, what, move |node, arrived| {
-                call.nocopy = Some(Box::new(Nocopy::Arrived(arrived)));
-                destination.deliver(node, call);
-            });
-            Ok(None)
+    };
+    match gathering.map(Gathering::complete) {
+        Ok(Ok(arrived)) => {
+            *nocopy = Nocopy::Arrived(arrived);
+            Ok(Brought::Here)
+        }
+        Ok(Err(gathering)) => Ok(Brought::Coming(Coming(gathering))),
+        Err(Failure::Words(cause)) => Err(cause),
+        Err(failure) => {
+            failure.end(node, fetching(entry, pe));
+            Ok(Brought::Ended)
         }
     }
+}
+
+/// As [`bring`], for a call on its way to its destination. Returns the call when it is ready; else it is delivered later.
+///
+/// # Errors
+/// As for [`bring`].
+pub(crate) fn land(
+    node: &Arc<Node>,
+    destination: &Destination,
+    mut call: Call,
+    given: Few<Option<Given>>,
+) -> Result<Option<Call>, String> {
+    let Some(nocopy) = call.nocopy.as_deref_mut() else { return Ok(Some(call)) };
+    match bring(node, destination.pe, call.entry, nocopy, given)? {
+        Brought::Here => return Ok(Some(call)),
+        Brought::Coming(coming) => coming.fetch(node, destination.clone(), call),
+        Brought::Ended => {}
+    }
+    Ok(None)
 }
 
 /// The name that an error gives to the transfer of one of a call's nocopy arguments.

@@ -2,7 +2,7 @@
 
 use super::device;
 use super::send::describe_one;
-use crate::model::nocopy::{Descriptor, Local, Nocopy, NocopyKind};
+use crate::model::nocopy::{Descriptor, Few, Local, Nocopy, NocopyKind};
 use crate::node::Node;
 use chare_lrts::NodeId;
 
@@ -15,13 +15,20 @@ pub(crate) fn describe_to_many(node: &Node, peer: NodeId, kind: NocopyKind, loca
 }
 
 /// Describes the nocopy arguments of a call to another node, as far as they have come.
-pub(crate) fn describe(node: &Node, peer: NodeId, kinds: &[NocopyKind], nocopy: Nocopy) -> Vec<Descriptor> {
+pub(crate) fn describe(node: &Node, peer: NodeId, kinds: &[NocopyKind], nocopy: Nocopy) -> Few<Descriptor> {
     let describe_one = |(kind, one): (&NocopyKind, Local)| match one {
         Local::Host(leaving) => describe_one(node, peer, *kind, leaving),
         Local::Device(leaving) => device::describe(node, leaving),
     };
     match nocopy {
-        Nocopy::Leaving(leaving) => kinds.iter().zip(leaving).map(describe_one).collect(),
+        Nocopy::Leaving(leaving) => {
+            // Pushed one by one: `collect` would reckon with many.
+            let mut described = Few::new();
+            for one in kinds.iter().zip(leaving) {
+                described.push(describe_one(one));
+            }
+            described
+        }
         // The arguments came here because the chare was thought to be here.
         Nocopy::Described(descriptors) => descriptors,
         Nocopy::Arrived(arrived) => {

@@ -113,7 +113,7 @@ impl Source {
     /// source: a long copy by a plan goes on in pieces, perhaps with the help of the source's owner, any other is made here.
     ///
     /// # Errors
-    /// Those of [`Source::land`].
+    /// A layout that selects what is not there, and lengths that there is no memory for, in words.
     pub(super) fn bring(
         self,
         node: &Arc<Node>,
@@ -150,14 +150,6 @@ impl Source {
         is_long || self.lent.is_some_and(|lent| pays_to_share(node, &lent, planned))
     }
 
-    /// The elements where a nocopy parameter is to see them: in memory of the runtime, or in the buffer that was given.
-    ///
-    /// # Errors
-    /// A layout that selects what is not there, and lengths that there is no memory for, in words.
-    pub(super) fn land(&self, node: &Node, given: Option<PostedMemory>) -> Result<Arrived, String> {
-        self.land_by(self.plan_to(given.as_ref())?.as_deref(), node, given)
-    }
-
     fn land_by(
         &self,
         planned: Option<&Planned>,
@@ -172,11 +164,7 @@ impl Source {
                 count_step(node, planned);
                 Ok(landed(into))
             }
-            (None, Some(PostedMemory { mut memory, bytes, layout })) => {
-                memory.as_mut_slice()[..bytes].copy_from_slice(&self.memory.as_slice()[..bytes]);
-                node.outside.count_copy(bytes);
-                Ok(Arrived::Posted(Filled { memory, layout, len: bytes }.into()))
-            }
+            (None, Some(given)) => Ok(Arrived::Posted(fill(node, self.memory.as_slice(), given))),
             (None, None) => {
                 Ok(Arrived::Received { memory: self.memory.clone(), layout: None, release: None })
             }
@@ -198,6 +186,27 @@ impl Source {
     }
 }
 
+/// Bytes that came with a message, where a post method wants them.
+///
+/// # Errors
+/// A layout that wants more bytes than came, in words.
+pub(super) fn land_bytes(node: &Node, source: &[u8], mut given: PostedMemory) -> Result<Filled, String> {
+    let Some(to) = &given.layout else { return Ok(fill(node, source, given)) };
+    let planned = whole(source.len() as u64).and_then(|from| planned(&from, to)).map_err(in_words)?;
+    selected::copy_from(&planned.plan, source, &mut given.memory).map_err(in_words)?;
+    count_step(node, &planned);
+    let PostedMemory { memory, bytes, layout } = given;
+    Ok(Filled { memory, layout, len: bytes })
+}
+
+/// The first bytes of posted memory, copied from the first ones of a source.
+fn fill(node: &Node, source: &[u8], given: PostedMemory) -> Filled {
+    let PostedMemory { mut memory, bytes, layout } = given;
+    memory.as_mut_slice()[..bytes].copy_from_slice(&source[..bytes]);
+    node.outside.count_copy(bytes);
+    Filled { memory, layout, len: bytes }
+}
+
 /// The memory that a plan fills, and what it is when it is full.
 ///
 /// # Errors
@@ -213,7 +222,7 @@ pub(super) fn target(
     };
     let landed = |memory: MemoryMut| match posted {
         None => Arrived::Received { memory: memory.freeze(), layout: None, release: None },
-        Some((layout, len)) => Arrived::Posted(Filled { memory, layout, len }.into()),
+        Some((layout, len)) => Arrived::Posted(Filled { memory, layout, len }),
     };
     Ok((into, landed))
 }

@@ -6,7 +6,7 @@ use crate::base::allowance::Purpose;
 use crate::model::envelope::Call;
 use crate::model::error::JobError;
 use crate::model::ids::{PeId, Target};
-use crate::model::nocopy::{Descriptor, Few, Given, Local, Nocopy, PostSink, PostSlot, Posts};
+use crate::model::nocopy::{Few, Given, Nocopy, PostSink, PostSlot, Posts};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
 use crate::pe::Pe;
@@ -41,57 +41,80 @@ const ABANDONED: &str =
 
 impl PostedCall {
     /// Opens a posted call for a call that is about to be handed to its post method on `pe`; returns it with the posts, which wait in it.
-    pub(crate) fn open(node: &Arc<Node>, pe: PeId, call: &Call) -> (Arc<Self>, Posts) {
-        let bytes: Few<usize> = match call.nocopy.as_deref() {
-            Some(Nocopy::Leaving(leaving)) => leaving.iter().map(Local::bytes).collect(),
-            Some(Nocopy::Described(descriptors)) => descriptors.iter().map(Descriptor::bytes).collect(),
-            Some(Nocopy::Arrived(_)) | None => Few::new(),
-        };
-        let kinds = call.entry.nocopy.iter();
-        let posted = kinds.zip(bytes).filter(|(kind, _)| kind.is_posted());
-        let offered: Few<_> = posted.map(|(kind, bytes)| (bytes, kind.is_of_device())).collect();
-        let given = offered.iter().map(|_| None).collect();
-        let state =
-            Mutex::new(State { given, missing: offered.len(), abandoned: false, call: None, kept_bytes: 0 });
-        let waiting = Arc::new(Self { node: Arc::clone(node), pe, entry: call.entry, offered, state });
-        let slot = |position| PostSlot::new(Arc::clone(&waiting) as Arc<dyn PostSink>, position);
-        let slots = (0..waiting.offered.len()).map(slot).collect();
+    pub(crate) fn open(
+        node: &Arc<Node>,
+        pe: PeId,
+        entry: &'static EntryRegistration,
+        nocopy: &Nocopy,
+    ) -> (Arc<Self>, Posts) {
+        let (mut offered, mut given) = (Few::new(), Few::new());
+        // Pushed one by one: `collect` would reckon with many.
+        for (position, kind) in entry.nocopy.iter().enumerate().filter(|(_, kind)| kind.is_posted()) {
+            offered.push((nocopy.offered(position), kind.is_of_device()));
+            given.push(None);
+        }
+        let missing = offered.len();
+        let state = Mutex::new(State { given, missing, abandoned: false, call: None, kept_bytes: 0 });
+        let waiting = Arc::new(Self { node: Arc::clone(node), pe, entry, offered, state });
+        let mut slots = Few::new();
+        for position in 0..missing {
+            slots.push(PostSlot::new(Arc::clone(&waiting) as Arc<dyn PostSink>, position));
+        }
         (waiting, Posts::new(slots))
     }
 
-    /// Takes the call in after its post method. Gives the call back at once, with its buffers, if all buffers are there.
+    /// The buffers, if the post method has given all.
     ///
     /// # Errors
-    /// When the post method dropped a post, or when the calls that wait take too much memory, in words.
-    pub(crate) fn enter(
-        &self,
-        destination: Destination,
-        call: Call,
-    ) -> Result<Option<(Destination, Call, Few<Given>)>, String> {
+    /// When it dropped a post, in words.
+    pub(crate) fn take_given(&self) -> Result<Option<Few<Option<Given>>>, String> {
         let mut state = self.state.lock();
         if state.abandoned {
             return Err(ABANDONED.to_owned());
         }
+        Ok((state.missing == 0).then(|| std::mem::take(&mut state.given)))
+    }
+
+    /// Takes the call in, to be delivered when all its buffers are there.
+    pub(crate) fn keep(&self, destination: Destination, call: Call) {
+        let mut state = self.state.lock();
+        if state.abandoned {
+            drop(state);
+            return self.fail(ABANDONED.to_owned());
+        }
         if state.missing > 0 {
             let bytes = kept_bytes(&call);
-            self.node.allowance.take(Purpose::Posts, bytes).map_err(|used_up| {
-                format!(
+            if let Err(used_up) = self.node.allowance.take(Purpose::Posts, bytes) {
+                drop(state);
+                return self.fail(format!(
                     "it would wait for posted buffers, and {used_up}; post buffers for such calls earlier"
-                )
-            })?;
+                ));
+            }
             state.kept_bytes = bytes;
             self.node.posted_calls.enter(self.pe, self.entry);
         }
         state.call = Some((destination, call));
-        Ok(self.take_complete(&mut state))
+        let complete = self.take_complete(&mut state);
+        drop(state);
+        self.go_on(complete);
     }
 
-    fn take_complete(&self, state: &mut State) -> Option<(Destination, Call, Few<Given>)> {
+    fn take_complete(&self, state: &mut State) -> Option<(Destination, Call, Few<Option<Given>>)> {
         if state.missing > 0 {
             return None;
         }
         let (destination, call) = self.take_call(state)?;
-        Some((destination, call, std::mem::take(&mut state.given).into_iter().flatten().collect()))
+        Some((destination, call, std::mem::take(&mut state.given)))
+    }
+
+    /// Brings the arguments of a call into its buffers, if all are there, and delivers the call.
+    fn go_on(&self, complete: Option<(Destination, Call, Few<Option<Given>>)>) {
+        let Some((destination, call, given)) = complete else { return };
+        match arrival::land(&self.node, &destination, call, given) {
+            Ok(Some(call)) => destination.deliver(&self.node, call),
+            Ok(None) => {}
+            Err(cause) => self.fail(cause),
+        }
     }
 
     fn take_call(&self, state: &mut State) -> Option<(Destination, Call)> {
@@ -128,7 +151,7 @@ impl PostSink for PostedCall {
     }
 
     /// Ends the job, because the call cannot run; unless the chare that kept the post was destroyed: then the call has come too late, as
-    /// one that arrives after that, and finds its way or its end as such. While the post method still runs, [`PostedCall::enter`]
+    /// one that arrives after that, and finds its way or its end as such. While the post method still runs, [`PostedCall::take_given`]
     /// returns the error instead.
     fn abandon(&self) {
         let mut state = self.state.lock();
@@ -152,12 +175,7 @@ impl PostSink for PostedCall {
             state.missing -= 1;
             self.take_complete(&mut state)
         };
-        let Some((destination, call, given)) = complete else { return };
-        match arrival::land(&self.node, destination.clone(), call, given) {
-            Ok(Some(call)) => destination.deliver(&self.node, call),
-            Ok(None) => {}
-            Err(cause) => self.fail(cause),
-        }
+        self.go_on(complete);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The receiver's side of nocopy arguments in memory of the host: reads them in place, fetches them, or copies them into posted buffers.
 
 use super::gathering::{Failure, Fetch, Plan};
-use super::laid_out::{Source, check_lent, in_words, target};
+use super::laid_out::{Source, check_lent, in_words, land_bytes, target};
 use super::long_copy::is_shared_whole;
 use super::planned::whole;
 use super::remote_memory::{Loan, landing, release_to, send_release, view};
@@ -47,9 +47,18 @@ pub(super) fn plan(
 ) -> Result<Plan<Arrived>, String> {
     match descriptor {
         Descriptor::Inline { bytes, lender } => {
-            let taken = given.as_ref().map_or(bytes.len(), |given| given.bytes);
-            let arrived =
-                Source { memory: bytes.into_memory(), layout: None, lent: None }.land(node, given)?;
+            let (arrived, taken) = match given {
+                Some(given) => {
+                    let filled = land_bytes(node, bytes.as_slice(), given)?;
+                    let taken = filled.len;
+                    (Arrived::Posted(filled), taken)
+                }
+                None => {
+                    let taken = bytes.len();
+                    let memory = bytes.into_memory();
+                    (Arrived::Received { memory, layout: None, release: None }, taken)
+                }
+            };
             if let Some(lender) = lender {
                 send_release(node, lender, taken as u64);
             }
@@ -84,22 +93,27 @@ fn plan_whole(
     kind: NocopyKind,
     given: Option<PostedMemory>,
 ) -> Result<Plan<Arrived>, String> {
-    let (into, bytes) = match given {
-        Some(PostedMemory { memory, bytes, .. }) => (memory, bytes),
-        None => {
-            if let Some(memory) = view(node, &key)? {
-                let release = Some(release_to(node, loan.lender, key.len));
-                return Ok(Plan::Ready(Arrived::Received { memory, layout: None, release }));
-            }
-            let memory = landing(node, &key, None)?;
-            (memory, key.len as usize)
+    // What is short is copied at once; a long copy goes on in pieces.
+    let is_read_here = given.as_ref().is_none_or(|given| given.bytes < LONG_BYTES_MIN);
+    let viewed = if is_read_here { view(node, &key)? } else { None };
+    let (into, bytes) = match (viewed, given) {
+        (Some(memory), None) => {
+            let release = Some(release_to(node, loan.lender, key.len));
+            return Ok(Plan::Ready(Arrived::Received { memory, layout: None, release }));
         }
+        (Some(memory), Some(given)) => {
+            let taken = given.bytes as u64;
+            let source = Source { memory, layout: None, lent: None };
+            return source.bring(node, Some(given), move |node| loan.end(node, taken));
+        }
+        (None, Some(PostedMemory { memory, bytes, .. })) => (memory, bytes),
+        (None, None) => (landing(node, &key, None)?, key.len as usize),
     };
     let arrive = Box::new(move |node: &Arc<Node>, memory: MemoryMut| {
         node.outside.count_copy(bytes);
         loan.end(node, bytes as u64);
         Ok(if kind.is_posted() {
-            Arrived::Posted(Filled { memory, layout: None, len: bytes }.into())
+            Arrived::Posted(Filled { memory, layout: None, len: bytes })
         } else {
             Arrived::Received { memory: memory.freeze(), layout: None, release: None }
         })

@@ -36,16 +36,10 @@ pub(crate) struct ShortCall {
 const _: () = assert!(size_of::<ShortCall>() <= 56);
 
 impl Call {
-    /// Whether the call says no more than its target, its entry and its arguments, and all arguments are here.
+    /// Whether the call says no more than its target, its entry and its arguments.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        self.reference == 0 && self.is_ready()
-    }
-
-    /// Whether the call's nocopy arguments, if it has any, are where its entry takes them from.
-    #[inline]
-    pub(crate) fn is_ready(&self) -> bool {
-        self.nocopy.as_deref().is_none_or(|nocopy| nocopy.is_ready(self.entry.nocopy))
+        self.reference == 0
     }
 
     /// Whether buffers of devices are among nocopy arguments that are still in the sender's process.

@@ -14,8 +14,8 @@ use std::sync::Arc;
 pub(crate) enum Arrived {
     /// To be read in place, as far as the layout selects it; the sender is told when the release is dropped.
     Received { memory: Memory, layout: Option<Arc<Raw>>, release: Option<Arc<Release>> },
-    /// In the buffer that the post method gave. In a box, because every call with nocopy arguments has room for one.
-    Posted(Box<Filled>),
+    /// In the buffer that the post method gave.
+    Posted(Filled),
     /// On the receiver's device; whoever lent it is told when the last handle is dropped.
     Device(DeviceBuffer<u8>),
     /// In the device buffer that the post method gave.

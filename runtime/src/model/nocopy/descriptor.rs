@@ -5,7 +5,7 @@ use crate::base::recent::Recent;
 use crate::model::dealing::PackedParts;
 use chare_layout::{LayoutError, Raw};
 use chare_lrts::{NodeId, RegionKey, Token};
-use serde::de::{Error, Visitor};
+use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -130,9 +130,24 @@ const REMEMBERED_BYTES: usize = 512;
 
 thread_local! {
     static DECODED: RefCell<Recent<Box<[u8]>, Arc<Raw>>> = const { RefCell::new(Recent::new()) };
+    /// The bytes of those that were told last.
+    static ENCODED: RefCell<Recent<Arc<Raw>, Arc<[u8]>>> = const { RefCell::new(Recent::new()) };
 }
 
 impl ToldLayout {
+    fn encode(&self) -> Arc<[u8]> {
+        ENCODED.with_borrow_mut(|encoded| {
+            if let Some(known) = encoded.find(|known| Arc::ptr_eq(known, &self.0)) {
+                return known;
+            }
+            let bytes: Arc<[u8]> = self.0.encode().into();
+            if bytes.len() <= REMEMBERED_BYTES {
+                encoded.keep(Arc::clone(&self.0), Arc::clone(&bytes));
+            }
+            bytes
+        })
+    }
+
     fn decode(bytes: &[u8]) -> Result<Self, LayoutError> {
         if bytes.len() > REMEMBERED_BYTES {
             return Raw::decode(bytes).map(|layout| Self(Arc::new(layout)));
@@ -150,7 +165,7 @@ impl ToldLayout {
 
 impl Serialize for ToldLayout {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.0.encode())
+        serializer.serialize_bytes(&self.encode())
     }
 }
 
@@ -184,6 +199,34 @@ pub(crate) struct Lender {
 
 /// The nocopy arguments of a call: mostly one, which costs no allocation of its own.
 pub(crate) type Few<T> = SmallVec<[T; 1]>;
+
+/// The descriptors of a call's nocopy arguments, as a sequence of them was encoded.
+pub(crate) struct Descriptors(pub(crate) Few<Descriptor>);
+
+impl<'de> Deserialize<'de> for Descriptors {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Sequence)
+    }
+}
+
+/// The visitor of a sequence of descriptors.
+struct Sequence;
+
+impl<'de> Visitor<'de> for Sequence {
+    type Value = Descriptors;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("the descriptors of nocopy arguments")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Descriptors, A::Error> {
+        let mut descriptors = Few::new();
+        while let Some(descriptor) = sequence.next_element()? {
+            descriptors.push(descriptor);
+        }
+        Ok(Descriptors(descriptors))
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -12,39 +12,69 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
 /// The bytes of a nocopy argument that travel with its message.
-pub(crate) struct EagerBytes {
-    memory: Memory,
-    /// What gathers the bytes from the memory, at the sender of what a layout selects.
-    plan: Option<Arc<Plan>>,
-    /// The release of a sender that waits for no answer; never looked at, dropped when the message is written, after the memory.
-    _release: Option<Arc<Release>>,
+pub(crate) struct EagerBytes(Bytes);
+
+enum Bytes {
+    /// In the sender's memory.
+    Leaving {
+        memory: Memory,
+        /// What gathers the bytes from the memory, if a layout selects them.
+        plan: Option<Arc<Plan>>,
+        /// The release of a sender that waits for no answer; never looked at, dropped when the message is written, after the memory.
+        _release: Option<Arc<Release>>,
+    },
+    /// In memory of their own, as they came.
+    Came(MemoryMut),
 }
 
 impl EagerBytes {
     /// All bytes of some memory.
     pub(crate) fn whole(memory: Memory) -> Self {
-        Self { memory, plan: None, _release: None }
+        Self(Bytes::Leaving { memory, plan: None, _release: None })
     }
 
     /// What a plan, to one piece of memory, gathers of this memory while the message is written.
     pub(crate) fn gathered(memory: Memory, plan: Arc<Plan>) -> Self {
-        Self { memory, plan: Some(plan), _release: None }
+        Self(Bytes::Leaving { memory, plan: Some(plan), _release: None })
     }
 
     /// With a release that is dropped when the message is written.
     pub(crate) fn until_written(self, release: Option<Arc<Release>>) -> Self {
-        Self { _release: release, ..self }
+        match self.0 {
+            Bytes::Leaving { memory, plan, .. } => Self(Bytes::Leaving { memory, plan, _release: release }),
+            came => Self(came),
+        }
     }
 
     /// How many.
     pub(crate) fn len(&self) -> usize {
-        self.plan.as_ref().map_or(self.memory.len(), |plan| plan.bytes() as usize)
+        match &self.0 {
+            Bytes::Leaving { plan: Some(plan), .. } => plan.bytes() as usize,
+            Bytes::Leaving { memory, .. } => memory.len(),
+            Bytes::Came(memory) => memory.len(),
+        }
     }
 
     /// The bytes as they came.
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        match &self.0 {
+            Bytes::Leaving { memory, plan, .. } => {
+                debug_assert!(plan.is_none(), "what came has been gathered");
+                memory.as_slice()
+            }
+            Bytes::Came(memory) => memory.as_slice(),
+        }
+    }
+
+    /// The memory in which the bytes came.
     pub(crate) fn into_memory(self) -> Memory {
-        debug_assert!(self.plan.is_none(), "what came has been gathered");
-        self.memory
+        match self.0 {
+            Bytes::Leaving { memory, plan, .. } => {
+                debug_assert!(plan.is_none(), "what came has been gathered");
+                memory
+            }
+            Bytes::Came(memory) => memory.freeze(),
+        }
     }
 
     /// The memory, or `into` with a copy of it.
@@ -52,31 +82,33 @@ impl EagerBytes {
     /// # Errors
     /// When `into` is of another length than the memory, in words.
     pub(crate) fn land(self, into: Option<MemoryMut>) -> Result<Memory, String> {
-        let memory = self.into_memory();
-        let Some(mut into) = into else { return Ok(memory) };
-        if into.len() != memory.len() {
-            return Err(format!("{} bytes for a value of {}", memory.len(), into.len()));
+        let Some(mut into) = into else { return Ok(self.into_memory()) };
+        let bytes = self.as_slice();
+        if into.len() != bytes.len() {
+            return Err(format!("{} bytes for a value of {}", bytes.len(), into.len()));
         }
-        into.as_mut_slice().copy_from_slice(memory.as_slice());
+        into.as_mut_slice().copy_from_slice(bytes);
         Ok(into.freeze())
     }
 }
 
 impl Serialize for EagerBytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.plan {
-            None => LendableBytes(&self.memory).serialize(serializer),
-            Some(plan) => FilledBytes(&Gathered { plan, source: &self.memory }).serialize(serializer),
+        match &self.0 {
+            Bytes::Leaving { memory, plan: None, .. } => LendableBytes(memory).serialize(serializer),
+            Bytes::Leaving { memory, plan: Some(plan), .. } => {
+                FilledBytes(&Gathered { plan, source: memory }).serialize(serializer)
+            }
+            Bytes::Came(memory) => serializer.serialize_bytes(memory.as_slice()),
         }
     }
 }
 
 impl<'de> Deserialize<'de> for EagerBytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let memory = match LentBytes::deserialize(deserializer)? {
-            LentBytes::Beside(memory) => memory,
-            LentBytes::Within(bytes) => MemoryMut::heap_copy_of(&bytes).freeze(),
-        };
-        Ok(Self::whole(memory))
+        Ok(match LentBytes::deserialize(deserializer)? {
+            LentBytes::Beside(memory) => Self::whole(memory),
+            LentBytes::Within(bytes) => Self(Bytes::Came(MemoryMut::heap_copy_of(&bytes))),
+        })
     }
 }

@@ -42,8 +42,8 @@ pub(crate) use buffer::lend_vector;
 pub use buffer::{Buffer, BufferMut, Element};
 pub use completion::Completion;
 pub(crate) use descriptor::{
-    CarriedDescriptor, Descriptor, DeviceDescriptor, Few, Lender, LentLayout, ToldLayout, carried_bytes,
-    lent_bytes,
+    CarriedDescriptor, Descriptor, Descriptors, DeviceDescriptor, Few, Lender, LentLayout, ToldLayout,
+    carried_bytes, lent_bytes,
 };
 pub(crate) use device::{
     DeviceFilled, DeviceFrame, DeviceRefusal, DeviceWay, GivenMemory, LeavingDevice, MappedDevice,

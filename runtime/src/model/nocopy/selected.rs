@@ -40,6 +40,17 @@ pub(crate) fn copy(plan: &Plan, source: &Memory, target: &mut MemoryMut) -> Resu
     Ok(())
 }
 
+/// Copies by a plan out of bytes that lie side by side.
+///
+/// # Errors
+/// As those of [`copy`].
+pub(crate) fn copy_from(plan: &Plan, source: &[u8], target: &mut MemoryMut) -> Result<(), LayoutError> {
+    plan.check_bounds(source.len() as u64, target.len() as u64)?;
+    // SAFETY: as in `copy`; the source is borrowed, and so is no part of the target.
+    unsafe { plan.run(source.as_ptr(), target.address()) };
+    Ok(())
+}
+
 /// What a plan to one piece of memory copies there, to be written into an encoding.
 pub(super) struct Gathered<'a> {
     pub(super) plan: &'a Plan,

@@ -192,7 +192,7 @@ impl Room {
     pub(super) fn into_arrived(self) -> Result<Arrived, DeviceError> {
         let Self { place, bytes: len, layout, is_posted } = self;
         Ok(match place {
-            Place::Host(memory) if is_posted => Arrived::Posted(Filled { memory, layout, len }.into()),
+            Place::Host(memory) if is_posted => Arrived::Posted(Filled { memory, layout, len }),
             Place::Host(memory) => Arrived::Received { memory: memory.freeze(), layout: None, release: None },
             Place::Device(buffer, _) if is_posted => {
                 Arrived::DevicePosted(DeviceFilled { buffer, layout, len, landed: None }.into())

@@ -1,0 +1,89 @@
+//! Bringing in of a call's nocopy arguments when its turn has come: its post method says where they are to be, and they go there.
+//!
+//! Short ones are there when this returns, and the call runs at once. A call that has to wait is taken out of the queue; it waits in a
+//! [`PostedCall`] for buffers, or for its last transfer.
+
+use super::zerocopy::arrival::{self, Brought, Coming};
+use super::zerocopy::{Destination, PostedCall};
+use crate::model::arguments::Arguments;
+use crate::model::envelope::Call;
+use crate::model::nocopy::{Few, Nocopy};
+use crate::model::registry::{AnyChare, EntryRegistration, NotCalled, explain};
+use crate::node::timeline::{Kind, What};
+use crate::pe::Pe;
+use crate::pe::queued::FoundCall;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// How far the nocopy arguments of a call have come when its post method, if there is one, has run.
+pub(super) enum Begun {
+    /// All are here.
+    Ready,
+    /// Some wait for buffers.
+    Posts(Arc<PostedCall>),
+    /// Some are to be fetched.
+    Coming(Coming),
+    /// The chare was destroyed before.
+    Lost,
+    /// The job has failed.
+    Failed,
+}
+
+impl Begun {
+    /// Lets the call wait for what is still to come.
+    pub(super) fn wait(self, pe: &Pe, destination: Destination, call: Call) {
+        match self {
+            Self::Posts(waiting) => waiting.keep(destination, call),
+            Self::Coming(coming) => coming.fetch(&pe.node, destination, call),
+            Self::Lost => fail(pe, call.entry, "it was destroyed".to_owned()),
+            Self::Ready | Self::Failed => {}
+        }
+    }
+}
+
+fn fail(pe: &Pe, entry: &EntryRegistration, cause: String) {
+    pe.fail(format!("{}::{}", entry.chare, entry.name), cause);
+}
+
+/// Runs the post method, if there is one, and brings nocopy arguments in.
+pub(super) fn bring_in(
+    pe: &Pe,
+    chare: &Rc<dyn AnyChare>,
+    (entry, reference): (&'static EntryRegistration, u64),
+    arguments: &Arguments,
+    nocopy: &mut Nocopy,
+) -> Begun {
+    let failed = |cause| {
+        fail(pe, entry, cause);
+        Begun::Failed
+    };
+    let mut given = Few::new();
+    if entry.has_posts() {
+        let (waiting, posts) = PostedCall::open(&pe.node, pe.id, entry, nocopy);
+        let _span = pe.span(|| What::of(Kind::Post, chare.identity(), entry.name));
+        let post = |chare: &Rc<dyn AnyChare>| (entry.post)(chare, arguments, posts);
+        match pe.run_entry(Rc::clone(chare), entry.name, reference, post).0 {
+            Ok(()) => {}
+            Err(cause) if matches!(*cause, NotCalled::Gone) => return Begun::Lost,
+            Err(cause) => return failed(explain(&cause, chare.identity())),
+        }
+        given = match waiting.take_given() {
+            Ok(Some(given)) => given,
+            Ok(None) => return Begun::Posts(waiting),
+            Err(cause) => return failed(cause),
+        };
+    }
+    match arrival::bring(&pe.node, pe.id, entry, nocopy, given) {
+        Ok(Brought::Here) => Begun::Ready,
+        Ok(Brought::Coming(coming)) => Begun::Coming(coming),
+        Ok(Brought::Ended) => Begun::Failed,
+        Err(cause) => failed(cause),
+    }
+}
+
+/// As [`bring_in`], for a call that has found its chare. Out of line: calls without need not make room for it.
+#[inline(never)]
+pub(super) fn bring_in_found(pe: &Pe, call: &FoundCall, nocopy: &mut Nocopy) -> Begun {
+    let Some(chare) = call.chare() else { return Begun::Lost };
+    bring_in(pe, chare, (call.entry, 0), &call.arguments, nocopy)
+}
