@@ -13,7 +13,8 @@ const TARGET: &str = "--target x86_64-unknown-linux-gnu";
 
 /// Without the checks of how much memory is used: a sanitizer keeps freed memory for a while, to notice who still uses it.
 /// Nor the one check that a process ends by a fault of memory, which a sanitizer reports instead.
-const STEPS: [(&str, &str, &str); 6] = [
+const STEPS: [(&str, &str, &str); 7] = [
+    ("layout", "test --no-fail-fast", "-p chare-layout --lib --tests"),
     ("device", "test --no-fail-fast", "-p chare-device --lib --tests -- --skip a_host_that_touches"),
     ("lrts", "test --no-fail-fast", "-p chare-lrts --lib --tests -- --skip long_heap_memory_costs_nothing"),
     ("runtime", "test --no-fail-fast", "-p chare --lib --tests -- --skip memory_stays_flat"),
