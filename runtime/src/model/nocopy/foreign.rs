@@ -19,6 +19,10 @@ use std::cell::RefCell;
 /// Bytes that the sieve reads at once: they stay in a second cache until the runs have been copied from there.
 const WINDOW_BYTES: u64 = 256 << 10;
 
+/// Vectors of a piece: some 20 us, of which the system call takes one before its first byte. Pieces of
+/// [`PIECE_BYTES`] of longer runs would be more calls than need be.
+const PIECE_VECTORS: u64 = 64;
+
 /// Fewer bytes are not worth a piece: where a window holds no more of them, vectors read them.
 const PIECE_BYTES_MIN: u64 = 4 << 10;
 
@@ -108,7 +112,7 @@ impl Read {
         let piece = if is_sieved {
             (in_window as u64).clamp(PIECE_BYTES_MIN, PIECE_BYTES as u64)
         } else {
-            PIECE_BYTES as u64
+            piece_of_vectors(plan)
         };
         Ok(Self { range, pieces: plan.pieces(piece), here, is_sieved })
     }
@@ -171,7 +175,7 @@ impl Write {
         here: Memory,
     ) -> Result<Self, LayoutError> {
         plan.check_bounds(here.len() as u64, bytes)?;
-        Ok(Self { range, pieces: plan.pieces(PIECE_BYTES as u64), here, is_sieved: false })
+        Ok(Self { range, pieces: plan.pieces(piece_of_vectors(plan)), here, is_sieved: false })
     }
 }
 
@@ -194,6 +198,13 @@ impl PiecewiseCopy for Write {
         // the threads that copy, each has another piece, by the caller's promise.
         unsafe { self.range.write_each(&vectors) }
     }
+}
+
+/// Bytes of the pieces that vectors copy.
+fn piece_of_vectors(plan: &Plan) -> u64 {
+    let mut blocks = 0;
+    plan.for_each_copy(&mut |copies| blocks += copies.loops.iter().map(|pair| pair.count).product::<u64>());
+    (plan.bytes() / blocks.max(1) * PIECE_VECTORS).clamp(PIECE_BYTES as u64, WINDOW_BYTES)
 }
 
 /// A vector for each block of a piece, of its places in the source and in the target and its length.
