@@ -52,6 +52,7 @@ const CHECKS: &[(&str, RunOn)] = &[
     ("forged_handles_reach_nothing", forged::forged_handles_reach_nothing),
     ("a_source_cannot_be_written", transfers::a_source_cannot_be_written),
     ("a_claimed_region_makes_operations_wait", transfers::a_claimed_region_makes_operations_wait),
+    ("a_node_sleeps_while_a_claim_is_in_the_way", transfers::a_node_sleeps_while_a_claim_is_in_the_way),
     ("memory_comes_back_after_the_last_operation", transfers::memory_comes_back_after_the_last_operation),
     ("many_operations_at_many_peers", transfers::many_operations_at_many_peers),
     ("a_view_shows_the_peers_own_bytes", transfers::a_view_shows_the_peers_own_bytes),

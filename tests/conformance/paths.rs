@@ -8,6 +8,7 @@ use chare_lrts::claim::ClaimMode;
 use chare_lrts::reach::{PeerUse, Reach, ReachOptions};
 use chare_lrts::{Get, Held, Lrts, LrtsError, MemoryMut, NodeId, Posted, RegionKey};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const LEN: usize = 100_000;
@@ -179,6 +180,43 @@ fn the_end_of_a_claim_wakes_who_waits_for_it() -> Outcome {
     Outcome::Passed
 }
 
+/// So may a node which serves, over a network, a transfer that waits for a claim.
+fn the_end_of_a_claim_wakes_who_serves_what_waits_for_it() -> Outcome {
+    let options = ReachOptions { nolocal: true, ..ReachOptions::default() };
+    let (mut group, reaches) = pair(options).expect("the options fit this host");
+    let key = group.nodes[1].target(LEN);
+    let began = Instant::now();
+    for _ in 0..50 {
+        let claim =
+            group.nodes[1].regions.claim(&key, 0, 1, ClaimMode::Write).expect("nobody else claims it");
+        let get = Get { key, offset: 0, into: group.nodes[0].memory(LEN, 0), len: LEN, token: 3 };
+        assert!(matches!(reaches[0].get(get), Ok(Posted::Pending)));
+        let is_over = AtomicBool::new(false);
+        let [asks, serves] = &mut group.heard[..] else { unreachable!("they are two") };
+        std::thread::scope(|scope| {
+            scope.spawn(|| drop(claim));
+            scope.spawn(|| {
+                while asks.completions.is_empty() {
+                    reaches[0].wait(Some(PATIENCE));
+                    reaches[0].progress(asks);
+                }
+                is_over.store(true, Ordering::Release);
+                reaches[1].wake();
+            });
+            while !is_over.load(Ordering::Acquire) {
+                reaches[1].wait(Some(PATIENCE));
+                reaches[1].progress(serves);
+            }
+        });
+        assert_eq!(group.heard[0].completions.remove(0).result, Ok(LEN));
+    }
+    assert!(began.elapsed() < PATIENCE, "some news were lost");
+    drop(group.nodes[1].end(&key));
+    drop(reaches);
+    group.close();
+    Outcome::Passed
+}
+
 /// All checks of this file.
 pub(crate) fn checks() -> Vec<Check> {
     family(
@@ -187,6 +225,10 @@ pub(crate) fn checks() -> Vec<Check> {
             ("options_choose_the_path", options_choose_the_path),
             ("paths_are_told_in_words", paths_are_told_in_words),
             ("the_end_of_a_claim_wakes_who_waits_for_it", the_end_of_a_claim_wakes_who_waits_for_it),
+            (
+                "the_end_of_a_claim_wakes_who_serves_what_waits_for_it",
+                the_end_of_a_claim_wakes_who_serves_what_waits_for_it,
+            ),
             ("options_that_lead_nowhere_are_refused", options_that_lead_nowhere_are_refused),
             ("a_node_alone_needs_no_network", a_node_alone_needs_no_network),
             ("a_wake_up_is_never_lost", a_wake_up_is_never_lost),

@@ -237,6 +237,38 @@ pub(crate) fn a_claimed_region_makes_operations_wait(backend: &dyn Backend) -> O
     Outcome::Passed
 }
 
+/// Who serves an operation that waits for a claim need not look again until it is told of the claim's end.
+pub(crate) fn a_node_sleeps_while_a_claim_is_in_the_way(backend: &dyn Backend) -> Outcome {
+    let mut group = group!(backend, 2);
+    if group.nodes[1].lrts.event_fd().is_none() {
+        return Outcome::Skipped("it has nothing to sleep on".to_owned());
+    }
+    for len in [64, 1 << 20] {
+        let key = group.nodes[1].target(len);
+        let claim = group.nodes[1].regions.claim(&key, 0, 1, ClaimMode::Read).expect("nobody else claims it");
+        let from = group.nodes[0].memory(len, 9).freeze();
+        match group.nodes[0].lrts.put(Put { key, offset: 0, from, token: 4 }) {
+            Ok(Posted::Pending) => {}
+            Ok(Posted::Done(completion)) => panic!("a writer cannot join a reader: {completion:?}"),
+            Err(Refused(_)) => {
+                return Outcome::Skipped("what cannot be had now is not served later".to_owned());
+            }
+        }
+        // Comes behind the question.
+        group.send(0, 1, vec![1]);
+        group.until("the frame", |group| group.heard[1].frames.pop().is_some());
+        group.until("sleep", |group| group.nodes[1].lrts.arm());
+        assert!(group.heard[0].completions.is_empty(), "still claimed");
+        drop(claim);
+        group.until("the put", |group| !group.heard[0].completions.is_empty());
+        assert_eq!(group.heard[0].completions.remove(0).result, Ok(len));
+        let Held::Target(memory) = group.nodes[1].end(&key) else { panic!("it was a target") };
+        assert_pattern(memory.as_slice(), 0, 9);
+    }
+    group.close();
+    Outcome::Passed
+}
+
 pub(crate) fn memory_comes_back_after_the_last_operation(backend: &dyn Backend) -> Outcome {
     const LEN: usize = 8 << 20;
     let mut group = group!(backend, 2);

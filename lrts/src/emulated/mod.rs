@@ -105,15 +105,17 @@ impl<L: Lrts> Emulated<L> {
     /// Sends and claims what waits, for every peer. Returns whether anything went on.
     fn push_out(&self) -> bool {
         let mut happened = false;
+        let closing = self.closing.load(Ordering::Acquire);
         for (index, peer) in self.peers.iter().enumerate() {
-            if !peer.needs_progress.is_set() {
+            // Who closes gives up what waits, of which there are no news.
+            if !closing && !peer.needs_progress.is_set(|| self.regions.news()) {
                 continue;
             }
             let talk = peer.talk.try_lock();
             peer.needs_progress.come_by(talk.is_none());
             if let Some(mut talk) = talk {
                 let Talk { server, outgoing, .. } = &mut *talk;
-                happened |= server.retry(self.closing.load(Ordering::Acquire), outgoing);
+                happened |= server.retry(closing, outgoing);
                 happened |= talk.push_out(NodeId(index as u32), &self.inner) > 0;
                 peer.note(&talk);
             }
@@ -191,10 +193,11 @@ impl<L: Lrts> Lrts for Emulated<L> {
         self.inner.view(key, offset, len)
     }
 
-    /// As the wrapped backend; also `false` while a range waits for its claim, since no descriptor tells when it can have
-    /// it, and while there are frames that nobody has tried to send.
+    /// As the wrapped backend; also `false` while a range that waited for its claim can be tried again, and while there are frames that
+    /// nobody has tried to send.
     fn arm(&self) -> bool {
-        let at_rest = !self.peers.iter().any(|peer| peer.needs_progress.forbids_sleep());
+        let at_rest =
+            !self.peers.iter().any(|peer| peer.needs_progress.forbids_sleep(|| self.regions.news()));
         let closing = self.closing.load(Ordering::Acquire) && !self.said_goodbye.load(Ordering::Acquire);
         at_rest && !closing && self.inner.arm()
     }

@@ -4,14 +4,15 @@
 //! 2. Slot, generation and range are compared with this node's [`Regions`]; nothing else decides
 //!    which bytes are touched.
 //! 3. The claim is taken before the first byte and held until the last. A busy range waits here and is
-//!    tried again by every progress.
+//!    tried again when this node is told that its claim has ended ([`Waiters`]).
 //! 4. Whatever breaks the order of an operation is a breach, told in words.
 
 use super::outgoing::{Kind, Outgoing};
 use super::stream::{Destination, Source};
 use super::wire::{Header, OPERATIONS_MAX, OperationId, Range, Reason};
 use crate::region::claim::ClaimMode;
-use crate::region::{ClaimError, RegionKey, Regions};
+use crate::region::waiters::Waiters;
+use crate::region::{RegionKey, Regions};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -28,21 +29,21 @@ enum ServedOperation {
 pub(super) struct Server {
     regions: Arc<Regions>,
     open: HashMap<OperationId, ServedOperation>,
-    waiting: Vec<OperationId>,
+    waiting: Waiters<OperationId>,
 }
 
 impl Server {
     pub(super) fn new(regions: Arc<Regions>) -> Self {
-        Self { regions, open: HashMap::new(), waiting: Vec::new() }
+        Self { open: HashMap::new(), waiting: Waiters::new(Arc::clone(&regions)), regions }
     }
 
     pub(super) fn is_idle(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// Whether a range is busy, the end of which no frame will announce.
-    pub(super) fn is_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+    /// The count of this node's news that has to change before a busy range is to be tried again, if there is one.
+    pub(super) fn waiting_since(&self) -> Option<u64> {
+        self.waiting.waiting_since()
     }
 
     /// The peer posted a get.
@@ -98,14 +99,14 @@ impl Server {
             generation: range.generation,
             len: range.len,
         };
-        let claim = match self.regions.claim(&key, range.offset, range.len, mode) {
-            Ok(claim) => claim,
-            Err(ClaimError::Busy) => {
+        let claim = || self.regions.claim(&key, range.offset, range.len, mode);
+        let claim = match self.waiting.claim(id, (&key, mode), claim) {
+            Ok(Some(claim)) => claim,
+            Ok(None) => {
                 self.open.insert(id, ServedOperation::Waiting { range, mode });
-                self.waiting.push(id);
                 return;
             }
-            Err(ClaimError::Failed(error)) => {
+            Err(error) => {
                 outgoing.push(Header::Failed { id, reason: Reason::of(&error) });
                 return;
             }
@@ -170,16 +171,19 @@ impl Server {
         self.open.remove(&id);
     }
 
-    /// Tries busy ranges once more; when `closing`, gives up those that still are. Returns whether any went on.
+    /// Tries busy ranges once more, when it is time; when `closing`, gives up those that still are. Returns whether any went on.
     pub(super) fn retry(&mut self, closing: bool, outgoing: &mut Outgoing) -> bool {
+        if !closing && !self.waiting.is_due() {
+            return false;
+        }
         let before = self.waiting.len();
-        for id in std::mem::take(&mut self.waiting) {
+        for id in self.waiting.take() {
             if let Some(ServedOperation::Waiting { range, mode }) = self.open.remove(&id) {
                 self.serve(id, range, mode, &[], outgoing);
             }
         }
         if closing {
-            for id in self.waiting.drain(..) {
+            for id in self.waiting.take() {
                 self.open.remove(&id);
                 outgoing.push(Header::Failed { id, reason: Reason::Closing });
             }
@@ -190,6 +194,6 @@ impl Server {
     /// The peer is gone: gives all claims back.
     pub(super) fn abandon(&mut self) {
         self.open.clear();
-        self.waiting.clear();
+        self.waiting.take();
     }
 }

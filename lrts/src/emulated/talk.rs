@@ -150,7 +150,7 @@ impl Peer {
     }
 
     pub(super) fn note(&self, talk: &Talk) {
-        self.needs_progress.note(!talk.outgoing.is_empty(), talk.server.is_waiting(), talk.is_stalled);
+        self.needs_progress.note(!talk.outgoing.is_empty(), talk.server.waiting_since(), talk.is_stalled);
         self.ignored.store(talk.state == PeerState::Lost, Ordering::Release);
     }
 }

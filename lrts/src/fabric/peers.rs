@@ -2,8 +2,8 @@
 //!
 //! 1. Messages of the backend's own wait in a queue per peer until there is room, and go before the frames that are sent after
 //!    them.
-//! 2. A peer for which some wait, or whose operation waits here for a busy range, needs progress: nobody announces when that can go
-//!    on, so every progress tries.
+//! 2. A peer for which some wait needs progress: nobody announces when there is room, so every progress tries. One whose operation waits
+//!    here for a busy range needs it when that is due.
 //! 3. Goodbye is said to a peer when neither has an operation open at the other and nothing waits.
 
 use super::goodbye::Goodbyes;
@@ -16,8 +16,11 @@ pub(crate) trait Serve {
     /// Whether there are none.
     fn is_idle(&self) -> bool;
 
-    /// Whether one waits for a busy range, the end of which no message will announce.
+    /// Whether one waits for a busy range.
     fn is_waiting(&self) -> bool;
+
+    /// Whether one that waits is to be tried again.
+    fn is_due(&self) -> bool;
 }
 
 /// One peer. `Control` is a message of the backend's own, `Way` the backend's own knowledge of the way to a peer.
@@ -37,7 +40,7 @@ pub(crate) struct Peer<Control, Server, Way> {
 pub(crate) struct Peers<Control, Server, Way> {
     /// By node; `None` for this one.
     by_node: Vec<Option<Peer<Control, Server, Way>>>,
-    need_progress: Vec<NodeId>,
+    listed: Vec<NodeId>,
 }
 
 impl<Control: Copy, Server: Serve, Way> Peers<Control, Server, Way> {
@@ -51,7 +54,7 @@ impl<Control: Copy, Server: Serve, Way> Peers<Control, Server, Way> {
             sent: PathUse::default(),
             listed: false,
         };
-        Self { by_node: peers.into_iter().map(|one| one.map(peer)).collect(), need_progress: Vec::new() }
+        Self { by_node: peers.into_iter().map(|one| one.map(peer)).collect(), listed: Vec::new() }
     }
 
     pub(crate) fn get(&self, node: NodeId) -> Option<&Peer<Control, Server, Way>> {
@@ -91,30 +94,32 @@ impl<Control: Copy, Server: Serve, Way> Peers<Control, Server, Way> {
         self.get_mut(node).map(|peer| peer.waiting.pop_front());
     }
 
-    /// Lists a peer that has come to need progress.
+    /// Lists a peer that has come to need progress, or will.
     pub(crate) fn note(&mut self, node: NodeId) {
         if let Some(peer) = self.get_mut(node)
             && !peer.listed
             && (!peer.waiting.is_empty() || peer.server.is_waiting())
         {
             peer.listed = true;
-            self.need_progress.push(node);
+            self.listed.push(node);
         }
     }
 
+    /// Whether any peer can go on, or may, of which nobody will tell.
     pub(crate) fn any_needs_progress(&self) -> bool {
-        !self.need_progress.is_empty()
+        let listed = self.listed.iter().filter_map(|node| self.get(*node));
+        listed.into_iter().any(|peer| !peer.waiting.is_empty() || peer.server.is_due())
     }
 
-    /// The peers that need progress, which are listed no more.
+    /// The peers that need progress, or will, which are listed no more.
     pub(crate) fn take_needing_progress(&mut self) -> Vec<NodeId> {
-        let need_progress = std::mem::take(&mut self.need_progress);
-        for node in &need_progress {
+        let listed = std::mem::take(&mut self.listed);
+        for node in &listed {
             if let Some(peer) = self.get_mut(*node) {
                 peer.listed = false;
             }
         }
-        need_progress
+        listed
     }
 
     /// Parts from a peer, if it is time, with so many operations open at it. Returns whether goodbye is to be said now.
@@ -138,10 +143,11 @@ impl<Control: Copy, Server: Serve, Way> Peers<Control, Server, Way> {
 mod tests {
     use super::*;
 
-    /// Operations that are open, and those of them that wait.
+    /// Operations that are open, those of them that wait, and those of them that are to be tried again.
     struct Desk {
         open: u32,
         waiting: u32,
+        due: u32,
     }
 
     impl Serve for Desk {
@@ -151,12 +157,15 @@ mod tests {
         fn is_waiting(&self) -> bool {
             self.waiting > 0
         }
+        fn is_due(&self) -> bool {
+            self.due > 0
+        }
     }
 
     const OTHER: NodeId = NodeId(1);
 
     fn peers(open: u32, waiting: u32) -> Peers<char, Desk, ()> {
-        Peers::new(vec![None, Some(((), Desk { open, waiting }))])
+        Peers::new(vec![None, Some(((), Desk { open, waiting, due: 0 }))])
     }
 
     #[test]
@@ -176,9 +185,12 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_range_needs_progress_until_it_is_free() {
+    fn a_busy_range_needs_progress_when_it_is_due() {
         let mut peers = peers(1, 1);
         peers.note(OTHER);
+        assert!(!peers.any_needs_progress());
+        peers.get_mut(OTHER).expect("it is there").server.due = 1;
+        assert!(peers.any_needs_progress());
         assert_eq!(peers.take_needing_progress(), [OTHER]);
         peers.get_mut(OTHER).expect("it is there").server.waiting = 0;
         peers.note(OTHER);

@@ -2,7 +2,8 @@
 //!
 //! 1. A lease is a claim and a registration: from its grant to its release nobody else touches the range against the
 //!    claim's rules, its memory stays, and the network reaches it under the window that the grant told.
-//! 2. A range that another operation holds makes the peer wait; it is tried again with every progress.
+//! 2. A range that another operation holds makes the peer wait; it is tried again when this node is told that the operation is over
+//!    ([`Waiters`]).
 //! 3. Leases of a lost peer are never released: what is left of its operations in the network may still touch the
 //!    memory, until the endpoint is closed.
 
@@ -12,7 +13,8 @@ use super::wire::{Control, Window};
 use crate::emulated::wire::{OPERATIONS_MAX, OperationId, Range, Reason};
 use crate::fabric::peers::Serve;
 use crate::region::claim::ClaimMode;
-use crate::region::{Claim, ClaimError, RegionKey, Regions};
+use crate::region::waiters::Waiters;
+use crate::region::{Claim, RegionKey, Regions};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -31,7 +33,7 @@ pub(super) struct Network<'a> {
 pub(super) struct Server {
     regions: Arc<Regions>,
     leases: HashMap<OperationId, Lease>,
-    waiting: Vec<OperationId>,
+    waiting: Waiters<OperationId>,
 }
 
 impl Serve for Server {
@@ -42,11 +44,15 @@ impl Serve for Server {
     fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
+
+    fn is_due(&self) -> bool {
+        self.waiting.is_due()
+    }
 }
 
 impl Server {
     pub(super) fn new(regions: Arc<Regions>) -> Self {
-        Self { regions, leases: HashMap::new(), waiting: Vec::new() }
+        Self { leases: HashMap::new(), waiting: Waiters::new(Arc::clone(&regions)), regions }
     }
 
     /// The peer asks for a lease.
@@ -82,14 +88,14 @@ impl Server {
         let Range { slot, generation, offset, len } = range;
         let key = RegionKey { node: self.regions.node(), slot, generation, len };
         let mode = if writing { ClaimMode::Write } else { ClaimMode::Read };
-        let claim = match self.regions.claim_for_network(&key, (offset, len), mode) {
-            Ok(claim) => claim,
-            Err(ClaimError::Busy) => {
+        let claim = || self.regions.claim_for_network(&key, (offset, len), mode);
+        let claim = match self.waiting.claim(id, (&key, mode), claim) {
+            Ok(Some(claim)) => claim,
+            Ok(None) => {
                 self.leases.insert(id, Lease::Waiting { range, writing });
-                self.waiting.push(id);
                 return;
             }
-            Err(ClaimError::Failed(error)) => {
+            Err(error) => {
                 answers.push_back(Control::Failed { id, reason: Reason::of(&error) });
                 return;
             }
@@ -137,21 +143,24 @@ impl Server {
         }
     }
 
-    /// Tries busy ranges once more; when `closing`, gives up those that still are. Returns whether any went on.
+    /// Tries busy ranges once more, when it is time; when `closing`, gives up those that still are. Returns whether any went on.
     pub(super) fn retry(
         &mut self,
         closing: bool,
         network: &mut Network<'_>,
         answers: &mut VecDeque<Control>,
     ) -> bool {
+        if !closing && !self.waiting.is_due() {
+            return false;
+        }
         let before = self.waiting.len();
-        for id in std::mem::take(&mut self.waiting) {
+        for id in self.waiting.take() {
             if let Some(Lease::Waiting { range, writing }) = self.leases.remove(&id) {
                 self.serve(id, range, writing, network, answers);
             }
         }
         if closing {
-            for id in self.waiting.drain(..) {
+            for id in self.waiting.take() {
                 self.leases.remove(&id);
                 answers.push_back(Control::Failed { id, reason: Reason::Closing });
             }
@@ -161,7 +170,7 @@ impl Server {
 
     /// The peer said goodbye: it uses none of its leases any more.
     pub(super) fn release_all(&mut self, network: &mut Network<'_>) {
-        self.waiting.clear();
+        self.waiting.take();
         for (_, lease) in self.leases.drain() {
             if let Lease::Granted { claim, region: Some(region) } = lease {
                 drop(claim);
@@ -172,7 +181,7 @@ impl Server {
 
     /// The peer is lost: nothing more is granted, and what is granted stays so.
     pub(super) fn freeze(&mut self) {
-        for id in self.waiting.drain(..) {
+        for id in self.waiting.take() {
             self.leases.remove(&id);
         }
     }

@@ -109,6 +109,9 @@ impl Mpi {
         let (exchange, callers) = open::open(bootstrap, peers, &regions, processes, patience)?;
         let sleeper = Sleeper::new(BACKEND, None, exchange.keepalives().event_fd())?;
         let library = processes[bootstrap.node().index()].communicator.library();
+        if let Some(thread) = callers.only().cloned() {
+            regions.on_news(move || thread.unpark());
+        }
         Ok(Self {
             regions,
             incoming: Arc::clone(exchange.incoming()),

@@ -1,7 +1,8 @@
 //! Served operations: those that one peer posted to this node, until their last byte has moved.
 //!
 //! 1. Key, range and rights are judged by this node's [`Regions`]; the range is claimed before the first byte and until the last.
-//! 2. A range that another operation holds makes the peer wait; it is tried again with every progress.
+//! 2. A range that another operation holds makes the peer wait; it is tried again when this node is told that the operation is over
+//!    ([`Waiters`]). So does a lack of tags, of which there are thousands; then it is tried again with every progress.
 //! 3. What no correct peer asks is a breach, told in words.
 
 use super::flow::{Block, Flow};
@@ -10,7 +11,8 @@ use super::wire::{Control, Tags, is_transfer_tag};
 use crate::emulated::wire::{OPERATIONS_MAX, OperationId, Range, Reason};
 use crate::fabric::peers::Serve;
 use crate::region::claim::ClaimMode;
-use crate::region::{ClaimError, RegionKey, Regions};
+use crate::region::waiters::Waiters;
+use crate::region::{RegionKey, Regions};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -47,7 +49,9 @@ pub(super) struct Task {
 pub(super) struct Server {
     regions: Arc<Regions>,
     open: HashMap<OperationId, Service>,
-    waiting: Vec<OperationId>,
+    waiting: Waiters<OperationId>,
+    /// Those for which no tag was free.
+    tagless: Vec<OperationId>,
 }
 
 /// The two ends of a flow.
@@ -69,13 +73,18 @@ impl Serve for Server {
     }
 
     fn is_waiting(&self) -> bool {
-        !self.waiting.is_empty()
+        !self.waiting.is_empty() || !self.tagless.is_empty()
+    }
+
+    fn is_due(&self) -> bool {
+        self.waiting.is_due() || !self.tagless.is_empty()
     }
 }
 
 impl Server {
     pub(super) fn new(regions: Arc<Regions>) -> Self {
-        Self { regions, open: HashMap::new(), waiting: Vec::new() }
+        let waiting = Waiters::new(Arc::clone(&regions));
+        Self { regions, open: HashMap::new(), waiting, tagless: Vec::new() }
     }
 
     /// The peer posted an operation.
@@ -115,15 +124,14 @@ impl Server {
         let Range { slot, generation, offset, len } = range;
         let key = RegionKey { node: self.regions.node(), slot, generation, len };
         let mode = if request == Request::Put { ClaimMode::Write } else { ClaimMode::Read };
-        let mut wait = || {
-            self.open.insert(id, Service::Waiting { range, request });
-            self.waiting.push(id);
-            None
-        };
-        let claim = match self.regions.claim(&key, offset, len, mode) {
-            Ok(claim) => claim,
-            Err(ClaimError::Busy) => return wait(),
-            Err(ClaimError::Failed(error)) => {
+        let claim = || self.regions.claim(&key, offset, len, mode);
+        let claim = match self.waiting.claim(id, (&key, mode), claim) {
+            Ok(Some(claim)) => claim,
+            Ok(None) => {
+                self.open.insert(id, Service::Waiting { range, request });
+                return None;
+            }
+            Err(error) => {
                 return Some(Task { answer: Control::Failed { id, reason: Reason::of(&error) }, flow: None });
             }
         };
@@ -133,7 +141,11 @@ impl Server {
                 (Service::Sending, Control::Sending { id }, flow)
             }
             Request::Put => {
-                let Some(tag) = tags.take() else { return wait() };
+                let Some(tag) = tags.take() else {
+                    self.open.insert(id, Service::Waiting { range, request });
+                    self.tagless.push(id);
+                    return None;
+                };
                 let flow = Flow::receive(Block::Lease(claim), ends.receiving(), tag);
                 (Service::Receiving { tag }, Control::Receiving { id, tag }, flow)
             }
@@ -155,17 +167,21 @@ impl Server {
         }
     }
 
-    /// Tries busy ranges once more; when `closing`, gives up those that still are. Returns what became of those that are no
-    /// longer.
+    /// Tries busy ranges once more, when it is time; when `closing`, gives up those that still are. Returns what became of those that
+    /// are no longer.
     pub(super) fn retry(&mut self, closing: bool, ends: &Ends<'_>, tags: &mut Tags) -> Vec<Task> {
         let mut tasks = Vec::new();
-        for id in std::mem::take(&mut self.waiting) {
+        if !closing && !self.is_due() {
+            return tasks;
+        }
+        let tagless = std::mem::take(&mut self.tagless);
+        for id in self.waiting.take().into_iter().chain(tagless) {
             if let Some(Service::Waiting { range, request }) = self.open.remove(&id) {
                 tasks.extend(self.serve(id, range, request, ends, tags));
             }
         }
         if closing {
-            for id in self.waiting.drain(..) {
+            for id in self.waiting.take().into_iter().chain(self.tagless.drain(..)) {
                 self.open.remove(&id);
                 tasks.push(Task { answer: Control::Failed { id, reason: Reason::Closing }, flow: None });
             }
@@ -176,6 +192,7 @@ impl Server {
     /// The peer is lost: nothing more is begun.
     pub(super) fn abandon(&mut self) {
         self.open.clear();
-        self.waiting.clear();
+        self.waiting.take();
+        self.tagless.clear();
     }
 }

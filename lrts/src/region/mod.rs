@@ -11,6 +11,7 @@ mod divided;
 pub(crate) mod division;
 mod range;
 mod refusal;
+pub(crate) mod waiters;
 
 pub use divided::Divided;
 pub(crate) use divided::TakePieces;
