@@ -32,15 +32,25 @@ fn mistakes_end_in_words() {
         ("twice", "puts part 0, which was put before, of a gather"),
         ("too-long", "puts 5 elements as part 1, which has 4, of a gather"),
         ("beyond", "puts part 3, which is none of the 3 parts of a gather"),
-        ("late", "GatherTarget::put"),
+        ("late", "`Gather::put`, called on PE 0, failed on PE 0 (node 0): the gather is over"),
         ("lost", "Culprit::err of member"),
         ("dies", "Culprit::look of member"),
         ("one", "`SendBuffer::only` sends one chare its part"),
         ("few", "a buffer is dealt out in 2 parts, none of which is that of member 2"),
         ("stranger", "an exchange of 3 members has no member 3"),
         ("uneven", "an exchange of 3 members by a partition of 2 parts"),
+        ("longer", "which has 2, of round 0 of an exchange"),
+        ("same", "member 0 begins round 0 of an exchange twice"),
+        ("copied", "begins round 0 of an exchange twice, the second time by `all_gather`"),
+        ("copied-later", "member 0 begins round 0 of an exchange twice"),
+        ("kinds", "calls `show_all`"),
+        ("order", "all members begin the same rounds, in the same order"),
+        ("other-root", "member 2 calls `gather_at` with the root 1"),
+        ("two-roots", "member 1 calls `gather` with the root 1, itself"),
+        ("own-root", "gives what it has to itself by `gather_at`"),
+        ("section", "a buffer is dealt out in 2 parts, none of which is that of member 2"),
     ] {
-        for layout in ["+p 3", "+n 3"] {
+        for layout in ["+p 3", "+n 3", "+n 3 +nolocal"] {
             let outcome = collected().run(&format!("{mistake} {layout}"));
             assert_eq!(outcome.code, Some(1), "{mistake} {layout}: {outcome:?}");
             assert!(outcome.stderr.contains(words), "{mistake} {layout}: {outcome:?}");

@@ -15,6 +15,7 @@ use crate::node::credit::Cost;
 use crate::node::mailbox::Work;
 use crate::node::timeline::What;
 use crate::pe::Pe;
+use crate::pe::creations::Epitaph;
 use crate::pe::early::Missing;
 use crate::pe::futures::{Broken, Resolved};
 use crate::pe::queued::{Outcome, Queued};
@@ -206,9 +207,14 @@ pub(super) fn run_call(pe: &Pe, options: CallOptions, mut call: Call) -> Outcome
             Target::Chare(id) if pe.created_chares.borrow().include(id) => {
                 let cause =
                     "it was destroyed before, as it asked by `chare::destroy`; call it no more after that";
-                let Call { target, entry, .. } = call;
-                let target = show(entry.chare, target);
-                pe.fail(format!("a call of {}::{} ({target})", entry.chare, entry.name), cause);
+                let Call { target, from, entry, .. } = call;
+                match pe.epitaphs.of(entry.chare) {
+                    Some(Epitaph { call, cause }) => pe.fail(format!("`{call}`, called on {from},"), cause),
+                    None => {
+                        let target = show(entry.chare, target);
+                        pe.fail(format!("a call of {}::{} ({target})", entry.chare, entry.name), cause);
+                    }
+                }
                 Outcome::Processed
             }
             Target::Chare(id) => pe.keep(Missing::Chare(id), options, Body::Call(call)),

@@ -36,7 +36,7 @@ use crate::node::credit::{Cost, Owed};
 use crate::node::mailbox::{Mailbox, Work};
 use crate::node::way::{Receiver, Sender};
 use crate::node::{Node, NodeService};
-use creations::{CreatedChares, Serials};
+use creations::{CreatedChares, Epitaphs, Serials};
 use crossbeam_utils::CachePadded;
 use device_steps::DeviceSteps;
 use early::{Early, Missing};
@@ -177,6 +177,7 @@ pub(crate) struct Pe {
     steps: Cell<u32>,
     /// The singletons that were created here.
     pub(crate) created_chares: RefCell<CreatedChares>,
+    pub(crate) epitaphs: Epitaphs,
     pub(crate) serials: Serials,
     /// What `+trace` writes of this PE.
     timeline: Option<Box<Timeline>>,
@@ -222,6 +223,7 @@ impl Pe {
             destroyed: Cell::new(false),
             steps: Cell::new(0),
             created_chares: RefCell::new(CreatedChares::new(first.creations)),
+            epitaphs: Epitaphs::default(),
             serials: Serials::new(first.creations),
             timeline: node.timeline.outlet().map(|outlet| Box::new(Timeline::new(id, outlet))),
             node,

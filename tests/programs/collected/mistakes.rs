@@ -1,5 +1,6 @@
 //! Mistakes that end the job.
 
+use crate::disagreements::MemberProxy;
 use chare::prelude::*;
 use chare::{Exchange, Gather, Layout, Partition};
 use clap::ValueEnum;
@@ -27,6 +28,26 @@ pub(crate) enum Mistake {
     Stranger,
     /// A buffer is exchanged in fewer parts than there are members
     Uneven,
+    /// A buffer is exchanged in longer parts than members give
+    Longer,
+    /// Two take part in an exchange as one member
+    Same,
+    /// A member begins a round of an exchange again, by a copy of its handle
+    Copied,
+    /// The same when the round is over
+    CopiedLater,
+    /// A member exchanges otherwise than the others
+    Kinds,
+    /// A member begins its rounds in another order
+    Order,
+    /// A member gathers at another root
+    OtherRoot,
+    /// Two members gather at themselves
+    TwoRoots,
+    /// A member gives its part of a gather to itself
+    OwnRoot,
+    /// A buffer is dealt out to a section, in fewer parts than the highest of its members needs
+    Section,
 }
 
 struct Culprit;
@@ -49,14 +70,6 @@ impl Culprit {
             Mistake::Late | Mistake::Lost => gather.put(me, vec![1; 4]),
             _ => {}
         }
-    }
-
-    #[entry]
-    fn exchange(&mut self, mistake: Mistake, mut exchange: Exchange<u32>) {
-        let (me, pes) = (self.this_index(), chare::pes() as usize);
-        let (member, parts) = if mistake == Mistake::Stranger { (me + 1, pes) } else { (me, pes - 1) };
-        let rows = Partition::rows([parts, 1], parts).expect("a partition");
-        exchange.all_gather(member, vec![0; 1], (vec![0; parts], &rows), Callback::ignore());
     }
 
     #[entry]
@@ -85,8 +98,14 @@ impl Mistake {
                 culprits.look(SendBuffer::from(BufferMut::zeroed(1 << 18)).only(&every_second));
             }
             Self::One => culprits.on(PeId(0)).take(dealt),
-            Self::Stranger | Self::Uneven => culprits.exchange(self, Exchange::create(pes as u64)),
-            _ => culprits.err(self, gather.clone()),
+            Self::Section => culprits.section([PeId(pes as u32 - 1)]).take(dealt),
+            Self::Twice | Self::TooLong | Self::Beyond | Self::Late | Self::Lost => {
+                culprits.err(self, gather.clone());
+            }
+            _ => {
+                let members = MemberProxy::create(Exchange::create(pes as u64));
+                if self == Self::CopiedLater { members.err_later() } else { members.err(self) }
+            }
         }
         filled.await;
         gather.put(0u64, vec![1; 4]);

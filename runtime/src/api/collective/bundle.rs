@@ -2,6 +2,7 @@
 //!
 //! What is sent is put side by side by the leader that sends it, because a message to another host is, in the end.
 
+use super::agreement::Deed;
 use super::gather::Gather;
 use crate::model::nocopy::ReceivedView;
 use crate::prelude::*;
@@ -43,6 +44,16 @@ pub(super) struct Piece {
 pub(super) type Offer = (u64, Share, ReceivedView<u8>);
 
 impl Share {
+    /// What the member does that offers so.
+    pub(super) fn deed(&self) -> Deed {
+        match self {
+            Self::Each(_) => Deed::AllToAll,
+            Self::All => Deed::AllGather,
+            Self::See => Deed::ShowAll,
+            Self::One(root) => Deed::Gather { root: *root },
+        }
+    }
+
     /// What a member gets of an offer, and how; `None`: nothing.
     ///
     /// # Panics

@@ -7,8 +7,10 @@
 //! 3. In a job of several hosts a member gives its elements to its seat instead, and the seats of a host send those of another what they have
 //!    for them in one message.
 //! 4. Rounds are counted by each member for itself, and a call says its round. A seat whose member has not begun that round keeps the
-//!    call's post until it does: so a member may be rounds ahead, and several rounds may be under way.
+//!    call's post until it does: so a member may be rounds ahead, and several rounds may be under way. It says what the member does, too:
+//!    see [`agreement`](super::agreement).
 
+use super::agreement::Deed;
 use super::bundle::Share;
 use super::filling::{Bytes, in_bytes};
 use super::gathered::{Gathered, of_bytes};
@@ -26,7 +28,8 @@ use std::marker::PhantomData;
 /// everybody's.
 ///
 /// Each member keeps a handle of its own, and all begin the same rounds in the same order; no member waits for another to begin one, and
-/// several rounds may be under way. An array of as many elements or a group are such members; so is whatever has numbers.
+/// several rounds may be under way. Members that do not agree on what a round is, or on who its root is, end the job with an error that
+/// names both; a round that a member never begins waits. An array of as many elements or a group are such members; so is whatever has numbers.
 ///
 /// ```
 /// use chare::prelude::*;
@@ -114,7 +117,8 @@ impl<T: Element> Exchange<T> {
         let (have, need) = (from.len(), dealt.elements());
         assert!(have == need, "a buffer of {have} elements to be dealt out as {need}: send one as long");
         self.check_parts(dealt);
-        let round = self.begin(me, into, done.into());
+        let deed = Deed::AllToAll;
+        let round = self.begin(me, deed, into, done.into());
         if is_over_hosts() {
             let share = Share::Each(dealt.raw().clone());
             self.seats.at(me).offer(round, share, Bytes::of(from));
@@ -124,7 +128,7 @@ impl<T: Element> Exchange<T> {
             let other = (me + step) % self.members;
             let part = dealt.part(other as usize).expect("a part for each");
             let part = SendBuffer::from(from.clone()).only(&part);
-            self.seats.at(other).land(round, me, Bytes::of(part));
+            self.seats.at(other).land(round, (me, deed), Bytes::of(part));
         }
     }
 
@@ -142,11 +146,12 @@ impl<T: Element> Exchange<T> {
         into: (impl Into<BufferMut<T>>, &Partition<T>),
         done: impl Into<Completion<BufferMut<T>>>,
     ) {
-        let round = self.begin(me, into, done.into());
+        let deed = Deed::AllGather;
+        let round = self.begin(me, deed, into, done.into());
         if is_over_hosts() {
             self.seats.at(me).offer(round, Share::All, Bytes::of(mine));
         } else {
-            self.seats.land(round, me, Bytes::of(mine));
+            self.seats.land(round, (me, deed), Bytes::of(mine));
         }
     }
 
@@ -228,7 +233,11 @@ impl<T: Element> Exchange<T> {
         into: (impl Into<BufferMut<T>>, &Partition<T>),
         done: impl Into<Completion<BufferMut<T>>>,
     ) {
-        let round = self.begin(me, into, done.into());
+        let deed = Deed::Gather { root: me };
+        let round = self.begin(me, deed, into, done.into());
+        if me != 0 {
+            self.seats.at(0).witness(round, (me, deed));
+        }
         self.give(round, me, me, mine);
     }
 
@@ -267,12 +276,19 @@ impl<T: Element> Exchange<T> {
     /// assert_eq!(code.unwrap(), 0);
     /// ```
     ///
+    /// If member `root` does something else in this round, an error that names both members and what they called ends the job.
+    ///
     /// # Panics
-    /// If there is no member `root` or `me`.
+    /// If there is no member `root` or `me`, or they are one.
     pub fn gather_at(&mut self, root: u64, me: u64, mine: impl NocopyArgument<T>) {
         self.check_member(root);
         self.check_member(me);
+        assert!(
+            root != me,
+            "member {me} gives what it has to itself by `gather_at`: the root calls `gather`, which says where all of it goes"
+        );
         let round = self.next_round();
+        self.seats.at(me).attend(round, Deed::Gather { root });
         self.give(round, root, me, mine);
     }
 
@@ -281,7 +297,7 @@ impl<T: Element> Exchange<T> {
         if is_over_hosts() {
             self.seats.at(me).offer(round, Share::One(root), Bytes::of(mine));
         } else {
-            self.seats.at(root).land(round, me, Bytes::of(mine));
+            self.seats.at(root).land(round, (me, Deed::Gather { root }), Bytes::of(mine));
         }
     }
 
@@ -310,6 +326,7 @@ impl<T: Element> Exchange<T> {
     fn begin(
         &mut self,
         me: u64,
+        deed: Deed,
         (into, partition): (impl Into<BufferMut<T>>, &Partition<T>),
         done: Completion<BufferMut<T>>,
     ) -> u64 {
@@ -320,7 +337,7 @@ impl<T: Element> Exchange<T> {
         self.check_member(me);
         let round = self.next_round();
         let (into, done) = in_bytes(into, done);
-        self.seats.at(me).begin(round, into, partition.raw().clone(), done);
+        self.seats.at(me).begin(round, deed, into, partition.raw().clone(), done);
         round
     }
 }

@@ -69,15 +69,22 @@ impl Filling {
         Self { partition, rest: Some(rest), missing, landed: Vec::new(), done }
     }
 
+    /// Whether the part of this number has come.
+    pub(super) fn has(&self, number: u64) -> bool {
+        self.missing.get(number as usize).is_some_and(Option::is_none)
+    }
+
     /// Gives the part at this place to the elements that are to land there.
     ///
     /// # Errors
-    /// A place without a part, a part that was posted before, another number of elements, in words that begin with what was sent.
-    pub(super) fn post(&mut self, place: &[u64], elements: Post<u8>) -> Result<(), String> {
+    /// A place without a part, a part that was posted before, another number of elements, in words that begin with what was sent; and the
+    /// post, unused.
+    pub(super) fn post(&mut self, place: &[u64], elements: Post<u8>) -> Result<(), (String, Post<u8>)> {
         let (parts, name) = (self.missing.len(), name(place));
         let number = self.partition.number_of(place);
-        let part = number.and_then(|number| self.missing.get_mut(number as usize));
-        let part = part.ok_or_else(|| format!("part {name}, which is none of the {parts} parts"))?;
+        let Some(part) = number.and_then(|number| self.missing.get_mut(number as usize)) else {
+            return Err((format!("part {name}, which is none of the {parts} parts"), elements));
+        };
         let element = self.partition.element_bytes() as usize;
         let have = elements.len() / element;
         match part.take_if(|part| part.len() == elements.len()) {
@@ -85,10 +92,15 @@ impl Filling {
                 elements.post_part(part).expect("it is as long");
                 Ok(())
             }
-            None => Err(match part {
-                Some(part) => format!("{have} elements as part {name}, which has {},", part.len() / element),
-                None => format!("part {name}, which was put before,"),
-            }),
+            None => {
+                let cause = match part {
+                    Some(part) => {
+                        format!("{have} elements as part {name}, which has {},", part.len() / element)
+                    }
+                    None => format!("part {name}, which was put before,"),
+                };
+                Err((cause, elements))
+            }
         }
     }
 

@@ -4,13 +4,16 @@
 //!    element, whoever fills them and in whatever order.
 //! 2. A member calls it with its elements as a nocopy argument, which lands in the member's part: one pass from the member's layout to the
 //!    part's where the memory is reached in place, however many parts are under way. Small parts travel with the call.
-//! 3. When the last part has landed, the parts are the buffer again, which goes to the callback; and the target is destroyed.
+//! 3. When the last part has landed, the parts are the buffer again, which goes to the callback; and the target is destroyed. Whatever is
+//!    put after that was put before.
 //!
 //! The target takes bytes, whatever the elements: see [`filling`](super::filling).
 
 use super::filling::{Bytes, Filling, in_bytes};
 use crate::model::index::ArrayIndex;
 use crate::model::nocopy::{Completion, Element, NocopyArgument};
+use crate::pe::Pe;
+use crate::pe::creations::Epitaph;
 use crate::prelude::*;
 use chare_layout::{Partition, RawPartition};
 use serde::{Deserialize, Serialize};
@@ -117,6 +120,12 @@ impl<T> fmt::Debug for Gather<T> {
     }
 }
 
+/// What is said of a part that comes when the gather is over.
+const OVER: Epitaph = Epitaph {
+    call: "Gather::put",
+    cause: "the gather is over, because each of its parts was put before: put each part once",
+};
+
 /// The chare that fills the buffer.
 struct GatherTarget(Filling);
 
@@ -126,7 +135,7 @@ impl GatherTarget {
     fn new(target: BufferMut<u8>, partition: RawPartition, done: Callback<BufferMut<u8>>) -> Self {
         let mut filling = Filling::new(target, partition, done);
         if filling.finish_if_full() {
-            chare::destroy();
+            Self::end();
         }
         Self(filling)
     }
@@ -134,13 +143,20 @@ impl GatherTarget {
     #[entry]
     fn put(&mut self, _place: Vec<u64>, _from: PeId, #[nocopy(post)] part: Posted<u8>) {
         if self.0.land(part) {
-            chare::destroy();
+            Self::end();
         }
     }
 
     #[post(put)]
     fn post_put(&mut self, place: &[u64], from: &PeId, part: Post<u8>) {
         let posted = self.0.post(place, part);
-        posted.unwrap_or_else(|cause| panic!("{from} puts {cause} of a gather"));
+        posted.unwrap_or_else(|(cause, _)| panic!("{from} puts {cause} of a gather"));
+    }
+}
+
+impl GatherTarget {
+    fn end() {
+        Pe::current(|pe| pe.with_running(|identity| pe.epitaphs.set(identity.name, OVER)));
+        chare::destroy();
     }
 }

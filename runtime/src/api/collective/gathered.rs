@@ -93,24 +93,18 @@ pub(super) struct Showing {
 }
 
 impl Showing {
-    /// Notes that the member has begun the round. Returns whether all has come, and was handed on.
+    /// Notes that the member has begun the round. Returns whether it had not.
     pub(super) fn begin(&mut self, members: usize, done: Callback<Gathered<u8>>) -> bool {
-        let before = self.awaited.replace((members, done));
-        assert!(
-            before.is_none(),
-            "a member begins a round of an exchange twice: each member has a handle of its own"
-        );
-        self.finish_if_complete()
+        self.awaited.replace((members, done)).is_none()
     }
 
-    /// Adds what a member shows. Returns whether all has come, and was handed on.
+    /// Adds what a member shows. Returns whether it had shown nothing.
     pub(super) fn add(&mut self, from: u64, part: ReceivedView<u8>) -> bool {
-        let before = self.shown.insert(from, part);
-        assert!(before.is_none(), "member {from} shows something twice in one round of an exchange");
-        self.finish_if_complete()
+        self.shown.insert(from, part).is_none()
     }
 
-    fn finish_if_complete(&mut self) -> bool {
+    /// Hands on what all show, if all has come. Returns whether it has.
+    pub(super) fn finish_if_complete(&mut self) -> bool {
         let come = self.shown.len();
         let Some((_, done)) = self.awaited.take_if(|(members, _)| *members == come) else { return false };
         done.send(Gathered(std::mem::take(&mut self.shown).into_values().collect()));

@@ -1,5 +1,6 @@
 //! Collectives of buffers: libraries in the runtime's own language, made of calls, nocopy arguments and parts.
 
+mod agreement;
 mod bundle;
 pub(crate) mod exchange;
 mod filling;

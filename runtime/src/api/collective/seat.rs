@@ -9,7 +9,9 @@
 //!    have offered, it sends each other host what that host's seats get, in one message. So a round costs one message for each two hosts, or
 //!    one from each host where a single member gets everything, and every byte crosses once to each host.
 //! 2. A seat whose member has not begun a round keeps the posts, or the views, of those who have.
+//! 3. Whatever comes says what its member does in the round; see [`agreement`](super::agreement).
 
+use super::agreement::{Agreement, Deed, Word, begun_twice, twice};
 use super::bundle::{Bundle, Bundles, Piece, Share, Whom};
 use super::filling::Filling;
 use super::gathered::{Gathered, Showing};
@@ -24,12 +26,13 @@ use std::cell::OnceCell;
 /// A round at the seat of one member.
 enum Round {
     /// The member has not begun it; calls of these members wait.
-    Early(Vec<(u64, Post<u8>)>),
+    Early(Vec<(Word, Post<u8>)>),
     Begun(Filling),
 }
 
 /// The place where a member's buffers are filled.
 pub(super) struct Seat {
+    agreement: Agreement,
     rounds: FxHashMap<u64, Round>,
     showings: FxHashMap<u64, Showing>,
     /// At a leader: what its host's members have for others.
@@ -42,6 +45,7 @@ impl Seat {
     #[entry]
     pub(super) fn new() -> Self {
         Self {
+            agreement: Agreement::default(),
             rounds: FxHashMap::default(),
             showings: FxHashMap::default(),
             bundles: Bundles::default(),
@@ -53,60 +57,100 @@ impl Seat {
     pub(super) fn begin(
         &mut self,
         round: u64,
+        deed: Deed,
         into: BufferMut<u8>,
         partition: RawPartition,
         done: Callback<BufferMut<u8>>,
     ) {
+        let me = self.this_index();
+        self.agreement.expect(round, (me, deed));
         let begun = Round::Begun(Filling::new(into, partition, done));
         let before = self.rounds.insert(round, begun);
         match before {
             None => {}
             Some(Round::Early(early)) => {
-                for (from, part) in early {
-                    self.give(round, from, part);
+                for (word, part) in early {
+                    self.give(round, word, part);
                 }
             }
-            Some(Round::Begun(_)) => begun_twice(),
+            Some(Round::Begun(_)) => begun_twice(round, (me, deed)),
         }
+    }
+
+    /// Hears that the member takes part in a round in which it gets nothing.
+    #[entry]
+    pub(super) fn attend(&mut self, round: u64, deed: Deed) {
+        let me = self.this_index();
+        self.agreement.expect(round, (me, deed));
+        self.agreement.end(round);
+    }
+
+    /// Hears what another member does in a round in which it tells nobody else.
+    #[entry]
+    pub(super) fn witness(&mut self, round: u64, word: Word) {
+        self.agreement.hear(round, word);
     }
 
     /// Begins a round in which the member sees what all members show.
     #[entry]
     pub(super) fn watch(&mut self, round: u64, done: Callback<Gathered<u8>>) {
-        let members = self.hosts().members();
-        if self.showings.entry(round).or_default().begin(members, done) {
-            self.showings.remove(&round);
+        let (me, members) = (self.this_index(), self.hosts().members());
+        self.agreement.expect(round, (me, Deed::ShowAll));
+        if !self.showings.entry(round).or_default().begin(members, done) {
+            begun_twice(round, (me, Deed::ShowAll));
         }
+        self.finish_showing(round);
     }
 
     #[entry]
     pub(super) fn show(&mut self, round: u64, from: u64, #[nocopy] part: ReceivedView<u8>) {
-        if self.showings.entry(round).or_default().add(from, part) {
+        self.agreement.expect(round, (from, Deed::ShowAll));
+        if !self.showings.entry(round).or_default().add(from, part) {
+            begun_twice(round, (from, Deed::ShowAll));
+        }
+        self.finish_showing(round);
+    }
+
+    fn finish_showing(&mut self, round: u64) {
+        if self.showings.get_mut(&round).is_some_and(Showing::finish_if_complete) {
             self.showings.remove(&round);
+            self.agreement.end(round);
         }
     }
 
     #[entry]
-    pub(super) fn land(&mut self, round: u64, _from: u64, #[nocopy(post)] part: Posted<u8>) {
+    pub(super) fn land(&mut self, round: u64, _word: Word, #[nocopy(post)] part: Posted<u8>) {
         if let Some(Round::Begun(filling)) = self.rounds.get_mut(&round)
             && filling.land(part)
         {
             self.rounds.remove(&round);
+            self.agreement.end(round);
         }
     }
 
     #[post(land)]
-    fn post_land(&mut self, round: &u64, from: &u64, part: Post<u8>) {
+    fn post_land(&mut self, round: &u64, word: &Word, part: Post<u8>) {
+        self.agreement.expect(*round, *word);
         match self.rounds.entry(*round).or_insert_with(|| Round::Early(Vec::new())) {
-            Round::Early(early) => early.push((*from, part)),
-            Round::Begun(_) => self.give(*round, *from, part),
+            Round::Early(early) => early.push((*word, part)),
+            Round::Begun(_) => self.give(*round, *word, part),
         }
     }
 
-    fn give(&mut self, round: u64, from: u64, part: Post<u8>) {
-        if let Some(Round::Begun(filling)) = self.rounds.get_mut(&round) {
-            let posted = filling.post(&[from], part);
-            posted.unwrap_or_else(|cause| panic!("member {from} has {cause} of an exchange"));
+    fn give(&mut self, round: u64, word: Word, part: Post<u8>) {
+        let Some(Round::Begun(filling)) = self.rounds.get_mut(&round) else { return };
+        let (from, _) = word;
+        let posted = if filling.has(from) {
+            Err((twice(round, word), part))
+        } else {
+            filling.post(&[from], part).map_err(|(cause, part): (String, Post<u8>)| {
+                (format!("member {from} has {cause} of round {round} of an exchange"), part)
+            })
+        };
+        if let Err((cause, part)) = posted {
+            // Before the post is dropped, which ends the job, too, and knows less.
+            Pe::current(|pe| pe.fail("an exchange".to_owned(), cause));
+            drop(part);
         }
     }
 
@@ -114,14 +158,14 @@ impl Seat {
     #[entry]
     pub(super) fn offer(&mut self, round: u64, share: Share, #[nocopy] mine: ReceivedView<u8>) {
         let (me, seats) = (self.this_index(), self.this_collection());
-        let hosts = self.hosts();
+        let (hosts, word) = (self.hosts(), (me, share.deed()));
         if hosts.reaches_others(&share) {
             seats.at(hosts.mates[0]).collect(round, me, share.clone(), mine.clone());
         }
         for to in hosts.mates_after(me) {
             match share.part_for(to, &mine) {
                 Some((Whom::See, part)) => seats.at(to).show(round, me, part),
-                Some((_, part)) => seats.at(to).land(round, me, part),
+                Some((_, part)) => seats.at(to).land(round, word, part),
                 None => {}
             }
         }
@@ -130,23 +174,24 @@ impl Seat {
     /// At the leader of a host: keeps what a member has for other hosts, until all members of this host have said it.
     #[entry]
     fn collect(&mut self, round: u64, from: u64, share: Share, #[nocopy] mine: ReceivedView<u8>) {
-        let mates = self.hosts().mates.len();
+        let (mates, deed) = (self.hosts().mates.len(), share.deed());
+        self.agreement.hear(round, (from, deed));
         if !self.bundles.add(round, (from, share, mine)) {
-            begun_twice();
+            begun_twice(round, (from, deed));
         }
         let Some(offers) = self.bundles.take_if(round, mates) else { return };
         let seats = self.this_collection();
         for others in &self.hosts().others {
             if let Some((to, bundle)) = Bundle::for_host(&offers, others) {
                 let taker = seats.at(to);
-                bundle.pack(move |pieces, all| taker.spread(round, pieces, all));
+                bundle.pack(move |pieces, all| taker.spread(round, deed, pieces, all));
             }
         }
     }
 
     /// Hands what has come from another host to those whom it is for.
     #[entry]
-    fn spread(&mut self, round: u64, pieces: Vec<Piece>, #[nocopy] all: ReceivedView<u8>) {
+    fn spread(&mut self, round: u64, deed: Deed, pieces: Vec<Piece>, #[nocopy] all: ReceivedView<u8>) {
         let seats = self.this_collection();
         let mut start = 0;
         for Piece { from, to, bytes } in pieces {
@@ -154,10 +199,11 @@ impl Seat {
             let part = part.and_then(|part| all.only(part));
             let part = part.unwrap_or_else(|error| panic!("what another host has in an exchange: {error}"));
             start += bytes as i64;
+            let word = (from, deed);
             match to {
-                Whom::One(to) => seats.at(to).land(round, from, part),
+                Whom::One(to) => seats.at(to).land(round, word, part),
                 Whom::All => {
-                    self.hosts().mates.iter().for_each(|to| seats.at(*to).land(round, from, part.clone()));
+                    self.hosts().mates.iter().for_each(|to| seats.at(*to).land(round, word, part.clone()));
                 }
                 Whom::See => {
                     self.hosts().mates.iter().for_each(|to| seats.at(*to).show(round, from, part.clone()));
@@ -174,8 +220,4 @@ impl Seat {
             })
         })
     }
-}
-
-fn begun_twice() -> ! {
-    panic!("a member begins a round of an exchange twice: each member has a handle of its own")
 }

@@ -1,7 +1,10 @@
-//! Creations of one PE: the numbers that it gives to what it creates, and the set of the singletons that were created on it.
+//! Creations of one PE: the numbers that it gives to what it creates, the set of the singletons that were created on it, and the words for
+//! calls of those that are gone.
 
 mod created;
+mod epitaphs;
 mod serials;
 
 pub(crate) use created::CreatedChares;
+pub(crate) use epitaphs::{Epitaph, Epitaphs};
 pub(crate) use serials::Serials;

@@ -1,0 +1,169 @@
+//! Agreement of the members of an exchange: what each says that it does in a round, compared at every seat that hears of it.
+//!
+//! 1. Whatever comes to a seat says its round, its member and the member's deed. The first word of a round is kept; who says something else
+//!    later ends the job, in words that name both.
+//! 2. A round is over at a seat when nothing more can come to it. What comes all the same comes from who disagrees, or begins twice. Of the
+//!    last rounds the seat still knows what they were.
+//! 3. In a gather only the root hears of all. So each member tells its own seat what it does, which whoever takes it for the root finds
+//!    there; and a root tells the seat of member 0, so that two roots find each other.
+
+use crate::base::seen_numbers::SeenNumbers;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Rounds that are over and still known.
+const PAST: usize = 64;
+
+/// What the members of an exchange do in a round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(super) enum Deed {
+    AllToAll,
+    AllGather,
+    ShowAll,
+    Gather { root: u64 },
+}
+
+impl Deed {
+    /// What a member called.
+    fn called_by(self, member: u64) -> String {
+        match self {
+            Self::AllToAll => "`all_to_all`".to_owned(),
+            Self::AllGather => "`all_gather`".to_owned(),
+            Self::ShowAll => "`show_all`".to_owned(),
+            Self::Gather { root } if root == member => format!("`gather` with the root {root}, itself"),
+            Self::Gather { root } => format!("`gather_at` with the root {root}"),
+        }
+    }
+}
+
+/// A member's number, and what it does.
+pub(super) type Word = (u64, Deed);
+
+/// The rounds of which a seat has heard.
+#[derive(Default)]
+pub(super) struct Agreement {
+    /// The first word of each round that is not over.
+    open: FxHashMap<u64, Word>,
+    over: SeenNumbers,
+    /// The last rounds that were over, oldest first.
+    past: VecDeque<(u64, Word)>,
+}
+
+impl Agreement {
+    /// Hears a word. Returns whether the round is over here.
+    ///
+    /// # Panics
+    /// If another member said that it does something else.
+    pub(super) fn hear(&mut self, round: u64, word: Word) -> bool {
+        let is_over = self.over.includes(round);
+        let before = if is_over {
+            self.past.iter().find(|(past, _)| *past == round).map(|(_, word)| *word)
+        } else {
+            Some(*self.open.entry(round).or_insert(word))
+        };
+        if let Some(before) = before.filter(|(_, deed)| *deed != word.1) {
+            disagree(round, before, word);
+        }
+        is_over
+    }
+
+    /// Hears the word of a member whose part comes with it.
+    ///
+    /// # Panics
+    /// As [`hear`](Self::hear), or if the round is over here.
+    pub(super) fn expect(&mut self, round: u64, word: Word) {
+        if self.hear(round, word) {
+            begun_twice(round, word);
+        }
+    }
+
+    /// Notes that nothing more can come to this seat in a round of which it has heard.
+    pub(super) fn end(&mut self, round: u64) {
+        if let Some(word) = self.open.remove(&round) {
+            self.past.push_back((round, word));
+            if self.past.len() > PAST {
+                self.past.pop_front();
+            }
+        }
+        self.over.insert(round);
+    }
+}
+
+#[cold]
+fn disagree(round: u64, (other, before): Word, (from, deed): Word) -> ! {
+    let (before, deed) = (before.called_by(other), deed.called_by(from));
+    panic!(
+        "in round {round} of an exchange member {other} calls {before}, and member {from} calls {deed}: all members begin the same rounds, in \
+         the same order"
+    )
+}
+
+#[cold]
+pub(super) fn begun_twice(round: u64, word: Word) -> ! {
+    panic!("{}", twice(round, word))
+}
+
+/// That a member begins a round twice, in words.
+pub(super) fn twice(round: u64, (member, deed): Word) -> String {
+    let called = deed.called_by(member);
+    format!(
+        "member {member} begins round {round} of an exchange twice, the second time by {called}: each member has a number and a handle of its \
+         own"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::catch_unwind;
+
+    fn words(disagreeing: impl FnOnce() + std::panic::UnwindSafe) -> String {
+        *catch_unwind(disagreeing).expect_err("they disagree").downcast().expect("words")
+    }
+
+    #[test]
+    fn rounds_end_in_any_order() {
+        let mut agreement = Agreement::default();
+        for round in [2, 0, 3, 1] {
+            assert!(!agreement.hear(round, (0, Deed::ShowAll)));
+            agreement.end(round);
+            assert!(agreement.hear(round, (1, Deed::ShowAll)));
+        }
+        assert!(agreement.open.is_empty());
+    }
+
+    #[test]
+    fn who_disagrees_is_named_and_what_both_do() {
+        for is_over in [false, true] {
+            let said = words(move || {
+                let mut agreement = Agreement::default();
+                agreement.expect(0, (4, Deed::Gather { root: 4 }));
+                if is_over {
+                    agreement.end(0);
+                }
+                agreement.hear(0, (7, Deed::Gather { root: 2 }));
+            });
+            assert!(
+                said.contains("round 0 of an exchange member 4 calls `gather` with the root 4"),
+                "{said}"
+            );
+            assert!(said.contains("member 7 calls `gather_at` with the root 2"), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_comes_when_a_round_is_over_was_begun_twice_however_long_ago() {
+        for later in [0, 2 * PAST as u64] {
+            let said = words(move || {
+                let mut agreement = Agreement::default();
+                for round in 0..=later {
+                    agreement.expect(round, (1, Deed::AllGather));
+                    agreement.end(round);
+                }
+                agreement.expect(0, (3, Deed::AllGather));
+            });
+            assert!(said.contains("member 3 begins round 0 of an exchange twice"), "{said}");
+        }
+    }
+}
