@@ -123,17 +123,44 @@ fn send_to_node(pe: &Pe, to: PeId, options: &CallOptions, call: Call) {
     match PlainCall::describe(pe.node.rank_here(call.from), to, options, &call) {
         Some(block) if !call.sends_of_devices() && exists(pe, to) => {
             let Call { entry, arguments, nocopy, .. } = call;
-            let descriptors = nocopy.map(|nocopy| describe_nocopy(pe, to, entry, *nocopy));
-            pe.counters.sent.add(1);
-            pe.counters.encodes.add(1);
-            let lent = descriptors.as_deref().map_or(0, lent_bytes);
-            let write = |to: &mut Writer<'_>| block.write(to, descriptors.as_deref(), &arguments);
-            let packed = pack(pe, write, || format!("a call of {}::{}", entry.chare, entry.name));
-            drop(descriptors);
-            post(pe, to, lent, packed);
+            match nocopy {
+                None => {
+                    let packed = pack_plain(pe, entry, |out| block.write(out, None, &arguments));
+                    post(pe, to, 0, packed);
+                }
+                Some(nocopy) => send_described(pe, to, (entry, &block), *nocopy, &arguments),
+            }
         }
         _ => send(pe, to, Envelope { options: options.clone(), body: Body::Call(call) }),
     }
+}
+
+/// Sends a plain call with nocopy arguments to a PE of another node. Out of line: calls without need not make room for it.
+#[inline(never)]
+fn send_described(
+    pe: &Pe,
+    to: PeId,
+    (entry, block): (&EntryRegistration, &PlainCall),
+    nocopy: Nocopy,
+    arguments: &Arguments,
+) {
+    let descriptors = describe_nocopy(pe, to, entry, nocopy);
+    let lent = lent_bytes(&descriptors);
+    let packed = pack_plain(pe, entry, |out| block.write(out, Some(&descriptors), arguments));
+    drop(descriptors);
+    post(pe, to, lent, packed);
+}
+
+/// Counts and packs a plain call of an entry.
+#[inline(always)]
+fn pack_plain(
+    pe: &Pe,
+    entry: &EntryRegistration,
+    write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
+) -> Option<Packed> {
+    pe.counters.sent.add(1);
+    pe.counters.encodes.add(1);
+    pack(pe, write, || format!("a call of {}::{}", entry.chare, entry.name))
 }
 
 fn send_away(pe: &Pe, options: CallOptions, call: Call) {
@@ -305,8 +332,7 @@ fn open_way(pe: &Pe, to: PeId) -> Sender {
     sender
 }
 
-/// Descriptors of a call's nocopy arguments, for another node. Out of line: calls without need not make room for it.
-#[inline(never)]
+/// Descriptors of a call's nocopy arguments, for another node.
 fn describe_nocopy(pe: &Pe, to: PeId, entry: &EntryRegistration, nocopy: Nocopy) -> Few<Descriptor> {
     describing::describe(&pe.node, pe.node.topology.node_of(to), entry.nocopy, nocopy)
 }
