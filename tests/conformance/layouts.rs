@@ -5,9 +5,9 @@
 
 use crate::group::PATIENCE;
 use crate::runner::{Check, Outcome, await_descriptors, descriptors};
-#[cfg(feature = "mpi")]
-use chare_tests::Launcher;
 use chare_tests::Program;
+#[cfg(feature = "mpi")]
+use chare_tests::{Launcher, Running};
 
 /// A path, and the options that lead there.
 #[derive(Clone, Copy)]
@@ -192,7 +192,10 @@ fn under_mpi(promise: &'static str) -> impl Iterator<Item = Check> {
             }
             let program = Program::binary(env!("CARGO_BIN_EXE_laid_out"));
             kept(|| {
-                let outcome = launcher.run(2, &format!("{} {promise} +lrts mpi", program.path().display()));
+                let mut command = launcher.command(2);
+                command.arg(program.path()).args([promise, "+lrts", "mpi"]);
+                // Within the time that the suite's watchdog gives a check, so that nothing stays behind.
+                let outcome = Running::start_within(&mut command, PATIENCE).end();
                 assert_eq!(outcome.code, Some(0), "{launcher}: {outcome:?}");
                 outcome.stdout
             })

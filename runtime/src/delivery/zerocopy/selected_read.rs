@@ -1,8 +1,8 @@
 //! Selected reads: what a layout selects of another node's memory that cannot be mapped, brought to where it is wanted.
 //!
 //! 1. Where the kernel copies the memory, it is read by vectors or by the sieve, whichever is quicker; a long one in pieces.
-//! 2. Where a network reads memory by itself and the runs are long there, it reads them alone, under one lease: to where they are wanted
-//!    where they are long there, too, else side by side, and the selection is copied from there.
+//! 2. Where a network reads memory by itself, and the runs are long or far apart, it reads them alone, under one lease: to where they are
+//!    wanted, or, if they were cut there into many more, side by side, and the selection is copied from there.
 //! 3. Elsewhere, and where a path refuses half-way, the whole span of the selection is fetched as other memory is, and the selection
 //!    copied from there.
 
@@ -76,7 +76,7 @@ impl Selected {
         })
     }
 
-    /// Has a network read the runs, where it can and they are long; else fetches all around them.
+    /// Has a network read the runs, where it can and that is quicker; else fetches all around them.
     fn read_over_network(
         self,
         node: &Arc<Node>,
@@ -85,11 +85,11 @@ impl Selected {
     ) -> Status {
         let (owner, bytes) = (self.span.key.node, self.plan.bytes());
         let is_moved = node.network.moves_runs(owner, ClaimMode::Read, bytes)
-            && node.methods.is_moved_by_runs(&self.from);
+            && node.methods.is_read_by_runs(&self.from);
         if !is_moved {
             return self.fetch(node, into, finish);
         }
-        if node.methods.is_moved_by_runs(&self.to) {
+        if node.methods.is_read_in_place(&self.from, &self.to) {
             return self.read_runs(node, into, finish);
         }
         let beside = whole(bytes).and_then(|to| {
