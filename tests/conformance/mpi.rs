@@ -43,6 +43,11 @@ pub(crate) fn backends() -> Vec<Rc<dyn Backend>> {
     vec![backend("mpi", false), backend("emulated-mpi", true)]
 }
 
+/// Whether this process is one of MPI's, which start no job of their own.
+pub(crate) fn is_within() -> bool {
+    std::env::var_os(ROLE).is_some()
+}
+
 /// Ends MPI if it was started here: launchers expect that.
 pub(crate) fn end() {
     if let Some(world) = WORLD.get() {
@@ -107,7 +112,7 @@ impl Backend for Shared {
 
 /// One check per launcher and number of processes; each runs many.
 pub(crate) fn checks() -> Vec<Check> {
-    if std::env::var_os(ROLE).is_some() {
+    if is_within() {
         return Vec::new();
     }
     type Find = fn() -> Option<Launcher>;

@@ -55,6 +55,11 @@ impl Server {
         Self { leases: HashMap::new(), waiting: Waiters::new(Arc::clone(&regions)), regions }
     }
 
+    /// Whether the peer holds a lease. One that waits for a claim holds none yet.
+    pub(super) fn has_granted(&self) -> bool {
+        self.leases.len() > self.waiting.len()
+    }
+
     /// The peer asks for a lease.
     ///
     /// # Errors

@@ -73,7 +73,7 @@ async fn strided_get(peer: &PeerElementProxy, home: Home) {
     let (source, _) = register(peer, home).await;
     let all: Vec<u32> = (0..LEN).map(source_at).collect();
     for shape in Shape::ALL {
-        let read = outcome_of_get(&source.only(&shape.layout()), home.of(|_| UNTOUCHED)).await;
+        let read = outcome_of_get(source.only(&shape.layout()), home.of(|_| UNTOUCHED)).await;
         let read = read.expect("it is registered");
         assert!(read[..Shape::COUNT] == gathered(shape, &all), "{shape:?} of {home:?}");
         assert!(read[Shape::COUNT..].iter().all(|element| *element == UNTOUCHED), "{shape:?} of {home:?}");
@@ -84,7 +84,7 @@ async fn strided_put(peer: &PeerElementProxy, home: Home) {
     let elements: Vec<u32> = (0..Shape::COUNT).map(source_at).collect();
     for shape in Shape::ALL {
         let (_, target) = register(peer, home).await;
-        let written = outcome_of_put(elements.clone(), &target.only(&shape.layout())).await;
+        let written = outcome_of_put(elements.clone(), target.only(&shape.layout())).await;
         written.expect("it is registered");
         assert!(look(peer).await == scattered(shape, &elements, EMPTY), "{shape:?} of {home:?}");
     }
@@ -98,11 +98,11 @@ async fn both_sides_strided(peer: &PeerElementProxy, home: Home) {
         let what = format!("{from:?} to {to:?} of {home:?}");
 
         let landing = Landing::at(&to.layout(), home.of(|_| UNTOUCHED));
-        let read = outcome_of_get(&source.only(&from.layout()), landing).await.expect("it is registered");
+        let read = outcome_of_get(source.only(&from.layout()), landing).await.expect("it is registered");
         assert!(read[..] == scattered(to, &elements, UNTOUCHED), "a read of {what}");
 
         let buffer = home.of(source_at).freeze();
-        let written = outcome_of_put(buffer.clone().only(&from.layout()), &target.only(&to.layout())).await;
+        let written = outcome_of_put(buffer.clone().only(&from.layout()), target.only(&to.layout())).await;
         written.expect("it is registered");
         assert!(look(peer).await == scattered(to, &elements, EMPTY), "a write of {what}");
 
@@ -129,7 +129,7 @@ async fn prefix(peer: &PeerElementProxy, home: Home) {
             peer.land_first(len, argument, done);
             assert!(landed.await == elements[..len], "{len} of {shape:?} of {home:?}");
 
-            let written = outcome_of_put(elements[..len].to_vec(), &target.only(&shape.layout())).await;
+            let written = outcome_of_put(elements[..len].to_vec(), target.only(&shape.layout())).await;
             written.expect("it is registered");
             let expected = scattered(shape, &elements[..len], EMPTY);
             assert!(look(peer).await == expected, "{len} to {shape:?} of {home:?}");
@@ -145,12 +145,12 @@ async fn stale_key(peer: &PeerElementProxy, home: Home) {
     for shape in Shape::ALL {
         for to in [Shape::Front, Shape::LongRuns] {
             let landing = Landing::at(&to.layout(), home.of(|_| UNTOUCHED));
-            let read = outcome_of_get(&source.only(&shape.layout()), landing).await;
+            let read = outcome_of_get(source.only(&shape.layout()), landing).await;
             let failed = read.expect_err("it is registered no more");
             assert!(matches!(failed.cause, TransferError::StaleKey(_)), "{shape:?}: {:?}", failed.cause);
             assert!(failed.buffer.iter().all(|element| *element == UNTOUCHED), "a refused read has written");
         }
-        let written = outcome_of_put(vec![0; Shape::COUNT], &target.only(&shape.layout())).await;
+        let written = outcome_of_put(vec![0; Shape::COUNT], target.only(&shape.layout())).await;
         let cause = written.expect_err("it is registered no more").cause;
         assert!(matches!(cause, TransferError::StaleKey(_)), "{shape:?}: {cause:?}");
     }
@@ -193,7 +193,7 @@ async fn beyond_four_gib(peer: &PeerElementProxy) {
 
     let (target, to) = chare::future();
     peer.register_far(FAR, to);
-    let written = outcome_of_put(elements.clone(), &target.await.only(&layout)).await;
+    let written = outcome_of_put(elements.clone(), target.await.only(&layout)).await;
     written.expect("it is registered");
     let (looked, to) = chare::future();
     peer.look_far(places, to);
@@ -206,9 +206,9 @@ async fn reads_beyond_four_gib(peer: &PeerElementProxy) {
     peer.register_far(FAR, to);
     let target = target.await;
     let elements: Vec<u32> = places.iter().map(|place| source_at(*place)).collect();
-    let written = outcome_of_put(elements.clone(), &target.only(&layout)).await;
+    let written = outcome_of_put(elements.clone(), target.only(&layout)).await;
     written.expect("it is registered");
-    let read = outcome_of_get(&target.as_source().only(&layout), vec![UNTOUCHED; places.len()]).await;
+    let read = outcome_of_get(target.as_source().only(&layout), vec![UNTOUCHED; places.len()]).await;
     assert!(read.expect("it is registered")[..] == elements, "a read");
 }
 

@@ -21,7 +21,6 @@ use super::registrations::{RegionName, Registrations};
 use super::server::{Network, Server};
 use super::wire::Control;
 use crate::error::LrtsError;
-use crate::fabric::peers::Serve;
 use crate::fabric::pool::{Arrival, Pool};
 use crate::ids::NodeId;
 use crate::path_use::PathUse;
@@ -240,7 +239,7 @@ impl Exchange {
     /// looks, too.
     pub(super) fn serves_unseen(&self) -> bool {
         let serves = |node| {
-            self.peers.get(node).is_some_and(|peer| !peer.goodbyes.is_lost() && !peer.server.is_idle())
+            self.peers.get(node).is_some_and(|peer| !peer.goodbyes.is_lost() && peer.server.has_granted())
         };
         self.endpoint.descriptor().is_none() && self.peers.nodes().any(serves)
     }
