@@ -6,7 +6,7 @@ use crate::runner::{Check, Outcome, family};
 use chare_lrts::bootstrap::single::Single;
 use chare_lrts::claim::ClaimMode;
 use chare_lrts::reach::{PeerUse, Reach, ReachOptions};
-use chare_lrts::{Get, Held, Lrts, LrtsError, MemoryMut, NodeId, Posted, RegionKey};
+use chare_lrts::{Claim, Get, Held, Lrts, LrtsError, MemoryMut, NodeId, Posted, RegionKey};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -143,6 +143,14 @@ fn a_wake_up_is_never_lost() -> Outcome {
     Outcome::Passed
 }
 
+/// Has node 0 get a region of node 1 that a claim is in the way of. Returns the claim.
+fn get_beside_a_claim(group: &Group, reach: &Reach, key: RegionKey) -> Claim {
+    let claim = group.nodes[1].regions.claim(&key, 0, 1, ClaimMode::Write).expect("nobody else claims it");
+    let get = Get { key, offset: 0, into: group.nodes[0].memory(LEN, 0), len: LEN, token: 3 };
+    assert!(matches!(reach.get(get), Ok(Posted::Pending)));
+    claim
+}
+
 /// Whoever waits for a claim may sleep until it is told that the claim has ended, whatever carries messages.
 fn the_end_of_a_claim_wakes_who_waits_for_it() -> Outcome {
     if let Err(why) = pair(named("cma")) {
@@ -159,10 +167,7 @@ fn the_end_of_a_claim_wakes_who_waits_for_it() -> Outcome {
         let key = group.nodes[1].target(LEN);
         let began = Instant::now();
         for _ in 0..50 {
-            let claim =
-                group.nodes[1].regions.claim(&key, 0, 1, ClaimMode::Write).expect("nobody else claims it");
-            let get = Get { key, offset: 0, into: group.nodes[0].memory(LEN, 0), len: LEN, token: 3 };
-            assert!(matches!(reaches[0].get(get), Ok(Posted::Pending)));
+            let claim = get_beside_a_claim(&group, &reaches[0], key);
             assert!(reaches[0].is_waiting() && !reaches[0].has_news());
             let ending = std::thread::spawn(move || drop(claim));
             while group.heard[0].completions.is_empty() {
@@ -187,10 +192,7 @@ fn the_end_of_a_claim_wakes_who_serves_what_waits_for_it() -> Outcome {
     let key = group.nodes[1].target(LEN);
     let began = Instant::now();
     for _ in 0..50 {
-        let claim =
-            group.nodes[1].regions.claim(&key, 0, 1, ClaimMode::Write).expect("nobody else claims it");
-        let get = Get { key, offset: 0, into: group.nodes[0].memory(LEN, 0), len: LEN, token: 3 };
-        assert!(matches!(reaches[0].get(get), Ok(Posted::Pending)));
+        let claim = get_beside_a_claim(&group, &reaches[0], key);
         let is_over = AtomicBool::new(false);
         let [asks, serves] = &mut group.heard[..] else { unreachable!("they are two") };
         std::thread::scope(|scope| {

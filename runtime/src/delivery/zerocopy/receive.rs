@@ -71,14 +71,6 @@ pub(super) fn plan(
                 let layout = layout.map(|layout| Arc::clone(layout.told()));
                 return plan_laid_out(node, (key, layout), loan, kind, given);
             }
-            if let Some(posted) = &given
-                && is_shared_whole(node, &key, posted)
-                && let Some(memory) = view(node, &key)?
-            {
-                let taken = posted.bytes as u64;
-                let source = Source { memory, layout: None, lent: Some(key) };
-                return source.bring(node, given, move |node| loan.end(node, taken));
-            }
             plan_whole(node, key, loan, kind, given)
         }
         Descriptor::Device(_) => Err("a device buffer to be read as memory of the host".to_owned()),
@@ -93,8 +85,9 @@ fn plan_whole(
     kind: NocopyKind,
     given: Option<PostedMemory>,
 ) -> Result<Plan<Arrived>, String> {
-    // What is short is copied at once; a long copy goes on in pieces.
-    let is_read_here = given.as_ref().is_none_or(|given| given.bytes < LONG_BYTES_MIN);
+    // What is short is copied at once, a long copy goes on in pieces: by the owner, too, or as a transfer.
+    let is_shared = given.as_ref().is_some_and(|posted| is_shared_whole(node, &key, posted));
+    let is_read_here = is_shared || given.as_ref().is_none_or(|given| given.bytes < LONG_BYTES_MIN);
     let viewed = if is_read_here { view(node, &key)? } else { None };
     let (into, bytes) = match (viewed, given) {
         (Some(memory), None) => {
@@ -103,7 +96,7 @@ fn plan_whole(
         }
         (Some(memory), Some(given)) => {
             let taken = given.bytes as u64;
-            let source = Source { memory, layout: None, lent: None };
+            let source = Source { memory, layout: None, lent: is_shared.then_some(key) };
             return source.bring(node, Some(given), move |node| loan.end(node, taken));
         }
         (None, Some(PostedMemory { memory, bytes, .. })) => (memory, bytes),
