@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "moves an address range that a claim protects between threads")]
-//! Regions: memory registered for one-sided access, the keys that name it, and the claims on it. Never moves a byte.
+//! Regions: a node's table of memory that is registered for one-sided access, and the claims on it. Never moves a byte.
 //!
 //! One [`Regions`] per node, shared by all its backends. A key is an allegation: slot and generation are compared with
 //! what was registered; range and rights come from the table, never from the key.
@@ -9,12 +9,16 @@ pub(crate) mod board;
 pub mod claim;
 mod divided;
 pub(crate) mod division;
+mod held;
+mod key;
 mod range;
 mod refusal;
 pub(crate) mod waiters;
 
 pub use divided::Divided;
 pub(crate) use divided::TakePieces;
+pub use held::{Extent, Held};
+pub use key::RegionKey;
 pub(crate) use range::ForeignRange;
 pub use range::{ClaimedRange, Vector};
 pub(crate) use refusal::not_granted;
@@ -22,61 +26,14 @@ pub use refusal::{ClaimError, check_range};
 
 use crate::error::{LrtsError, TransferError};
 use crate::ids::NodeId;
-use crate::memory::{Memory, MemoryMut, Place};
+use crate::memory::MemoryMut;
 use bells::{Bells, Ring, asker};
 use board::{Board, Notice, SLOTS};
 use claim::ClaimMode;
 use divided::OwnPieces;
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// What a peer needs to reach a region. Small, serializable, copyable, unguessable.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
-pub struct RegionKey {
-    /// The node whose memory it is.
-    pub node: NodeId,
-    /// Its place in that node's table.
-    pub slot: u32,
-    /// A random number, fresh for every registration.
-    pub generation: u64,
-    /// Its length in bytes, as a hint for the reader; the table decides.
-    pub len: u64,
-}
-
-/// The memory of a region: lent for reading, or given as a put target.
-#[derive(Debug)]
-pub enum Held {
-    /// Peers may get; the user may hold other clones and read.
-    Source(Memory),
-    /// Peers may get and put; nobody else reaches it but through a claim.
-    Target(MemoryMut),
-}
-
-impl Held {
-    fn address(&self) -> *mut u8 {
-        match self {
-            Self::Source(memory) => memory.address().cast_mut(),
-            Self::Target(memory) => memory.address(),
-        }
-    }
-
-    fn place(&self) -> Place {
-        match self {
-            Self::Source(memory) => memory.place(),
-            Self::Target(memory) => memory.place(),
-        }
-    }
-
-    fn notice(&self) -> Notice {
-        let (len, writable, share, is_of_device) = match self {
-            Self::Source(memory) => (memory.len(), false, memory.share(), memory.is_of_device()),
-            Self::Target(memory) => (memory.len(), true, memory.share(), memory.is_of_device()),
-        };
-        Notice { address: self.address() as u64, len: len as u64, writable, is_of_device, share }
-    }
-}
 
 /// Slots that [`Regions::register`] leaves free.
 const RESERVED_SLOTS: usize = 1024;
@@ -91,15 +48,6 @@ struct Table {
     entries: Vec<Option<Entry>>,
     free: Vec<u32>,
     draining: Vec<(u32, RegionKey, Held)>,
-}
-
-/// Address range of a region, for a backend that registers it with a network.
-#[derive(Clone, Debug)]
-pub struct Extent {
-    /// Where all of it is.
-    pub place: Place,
-    /// Whether peers may put.
-    pub writable: bool,
 }
 
 /// Hears of an ended region before its memory goes back; `false`: wants to hear no more.
