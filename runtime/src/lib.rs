@@ -38,7 +38,7 @@
 //! # A message's way
 //!
 //! ```text
-//! out   api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox -> node/posting -> the network
+//! out   api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox -> delivery/outbound -> node/posting -> the network
 //! in    the network -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue
 //!       -> delivery/scheduler -> delivery/dispatch -> delivery/invocation -> the entry method
 //! ```

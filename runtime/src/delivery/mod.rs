@@ -2,7 +2,7 @@
 //! lifecycle of chares. A message that a service sends to itself passes through here unread. The work of services and the types that
 //! users hold never live here.
 //!
-//! Out: `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox -> node/posting -> lrts`
+//! Out: `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> delivery/outbox -> delivery/outbound -> node/posting -> lrts`
 //!
 //! In:
 //! `lrts -> delivery/polling -> delivery/inbox -> node/mailbox, pe/run_queue -> delivery/scheduler -> delivery/dispatch -> delivery/invocation -> the entry method`
@@ -13,6 +13,7 @@ pub(crate) mod fire;
 pub(crate) mod inbox;
 pub(crate) mod invocation;
 pub(crate) mod lifecycle;
+mod outbound;
 pub(crate) mod outbox;
 pub(crate) mod outliving;
 pub(crate) mod polling;

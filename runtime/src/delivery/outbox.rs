@@ -1,27 +1,21 @@
 //! Outbox of a PE, the one fork of a message's way out: to this PE, to another PE of this node, or to another node.
-//! `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> **delivery/outbox** -> node/posting -> lrts`
+//! `api/proxy -> delivery/zerocopy -> model/envelope -> pe/places -> **delivery/outbox** -> delivery/outbound -> node/posting -> lrts`
 
-use super::zerocopy::describing;
-use super::zerocopy::device;
+use super::outbound;
 use crate::model::arguments::{Arguments, Message};
-use crate::model::call_options::{CallOptions, MessageName};
-use crate::model::envelope::frame::{self, Header, Packed};
-use crate::model::envelope::{Body, Call, Envelope, PlainCall, SystemMessage};
-use crate::model::error::JobError;
+use crate::model::call_options::CallOptions;
+use crate::model::envelope::{Body, Call, Envelope};
 use crate::model::ids::{PeId, Target};
-use crate::model::nocopy::{Descriptor, Few, Nocopy, lent_bytes};
+use crate::model::nocopy::Nocopy;
 use crate::model::registry::EntryRegistration;
-use crate::node::Node;
-use crate::node::backpressure::{hold_back, wait_for_room};
-use crate::node::credit::{Cost, cost_of};
+use crate::node::backpressure::wait_for_room;
+use crate::node::credit::Cost;
 use crate::node::mailbox::Work;
 use crate::node::way::{self, Sender};
 use crate::pe::Pe;
 use crate::pe::places::{Location, Recalled};
 use crate::pe::queued::Queued;
-use chare_lrts::codec::{CodecError, Writer};
 use std::hint::cold_path;
-use std::sync::Arc;
 
 /// Calls an entry of one chare, on behalf of this PE. Reads the target where it lies: a copy is written 16 bytes at a time, and reading
 /// an index back across two such pieces makes the processor wait for both, a fifth of a call on the same PE.
@@ -99,7 +93,7 @@ fn send_recalled(pe: &Pe, options: &CallOptions, recalled: Recalled, make: impl 
                 pe.counters.sent.add(1);
                 push_to(pe, to, rank, |way| way.send_call(options, make()));
             }
-            None => send_to_node(pe, to, options, make()),
+            None => outbound::send_call(pe, to, options, make()),
         },
         Recalled::Nothing => send_unremembered(pe, options, make()),
     }
@@ -116,51 +110,6 @@ fn send_unremembered(pe: &Pe, options: &CallOptions, call: Call) {
         }
         None => send_away(pe, options.clone(), call),
     }
-}
-
-/// Sends a call to a PE of another node. Most calls are written into a frame at once, without making a message of them first.
-fn send_to_node(pe: &Pe, to: PeId, options: &CallOptions, call: Call) {
-    match PlainCall::describe(pe.node.rank_here(call.from), to, options, &call) {
-        Some(block) if !call.sends_of_devices() && exists(pe, to) => {
-            let Call { entry, arguments, nocopy, .. } = call;
-            match nocopy {
-                None => {
-                    let packed = pack_plain(pe, entry, |out| block.write(out, None, &arguments));
-                    post(pe, to, 0, packed);
-                }
-                Some(nocopy) => send_described(pe, to, (entry, &block), *nocopy, &arguments),
-            }
-        }
-        _ => send(pe, to, Envelope { options: options.clone(), body: Body::Call(call) }),
-    }
-}
-
-/// Sends a plain call with nocopy arguments to a PE of another node. Out of line: calls without need not make room for it.
-#[inline(never)]
-fn send_described(
-    pe: &Pe,
-    to: PeId,
-    (entry, block): (&EntryRegistration, &PlainCall),
-    nocopy: Nocopy,
-    arguments: &Arguments,
-) {
-    let descriptors = describe_nocopy(pe, to, entry, nocopy);
-    let lent = lent_bytes(&descriptors);
-    let packed = pack_plain(pe, entry, |out| block.write(out, Some(&descriptors), arguments));
-    drop(descriptors);
-    post(pe, to, lent, packed);
-}
-
-/// Counts and packs a plain call of an entry.
-#[inline(always)]
-fn pack_plain(
-    pe: &Pe,
-    entry: &EntryRegistration,
-    write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
-) -> Option<Packed> {
-    pe.counters.sent.add(1);
-    pe.counters.encodes.add(1);
-    pack(pe, write, || format!("a call of {}::{}", entry.chare, entry.name))
 }
 
 fn send_away(pe: &Pe, options: CallOptions, call: Call) {
@@ -189,118 +138,9 @@ pub(crate) fn forward(pe: &Pe, to: PeId, mut envelope: Envelope) {
     pe.depart(to, &mut envelope.options);
     if let Some(rank) = pe.node.rank_here(to) {
         push_to(pe, to, rank, |way| way.send(envelope));
-    } else if exists(pe, to) {
-        post_envelope(pe, to, envelope);
+    } else {
+        outbound::forward(pe, to, envelope);
     }
-}
-
-/// Whether the job has this PE. Ends the job if not: the proxy or callback that leads there may have been made on another node.
-fn exists(pe: &Pe, to: PeId) -> bool {
-    let exists = to.0 < pe.node.topology.pes();
-    if !exists {
-        let cause = format!("there is no {to}: the job has {} PEs", pe.node.topology.pes());
-        pe.fail("sending a message".to_owned(), cause);
-    }
-    exists
-}
-
-/// Sends a message to a PE of another node.
-fn post_envelope(pe: &Pe, to: PeId, Envelope { options, body }: Envelope) {
-    match body {
-        Body::Call(call) => {
-            let Some(call) = device::set_aside(&pe.node, to, &options, call, post_staged) else { return };
-            let Call { target, from, entry, arguments, nocopy, reference } = call;
-            let nocopy =
-                nocopy.map_or_else(Few::new, |nocopy| describe_nocopy(pe, to, entry, *nocopy)).into_vec();
-            let lent = lent_bytes(&nocopy);
-            let header = Header::Call { to, from, target, entry: entry.id, options, reference, nocopy };
-            post_header(pe, to, lent, header, Some(&arguments));
-        }
-        Body::Create(create) => {
-            let header = Header::Create { id: create.id, chare: create.chare.id, options };
-            post_header(pe, to, 0, header, Some(&create.arguments));
-        }
-        Body::Resolve { future, value } => {
-            let name = options.message_name();
-            post_header(pe, to, 0, Header::Resolve { future, name }, Some(&value));
-        }
-        Body::Broken { future, cause } => {
-            let name = options.message_name();
-            post_header(pe, to, 0, Header::Broken { future, cause, name }, None);
-        }
-        Body::System(message) => post_system(pe, to, message, options.message_name()),
-        Body::Callback(_) => unreachable!("it stays on its node"),
-    }
-}
-
-/// Sends a call that was counted before, whose device arguments were brought to the host first; off the PE that called.
-fn post_staged(node: &Arc<Node>, to: PeId, options: CallOptions, call: Call) {
-    let Call { target, from, entry, arguments, nocopy, reference } = call;
-    let peer = node.topology.node_of(to);
-    let nocopy = nocopy
-        .map_or_else(Few::new, |nocopy| describing::describe(node, peer, entry.nocopy, *nocopy))
-        .into_vec();
-    let lent = lent_bytes(&nocopy);
-    let header = Header::Call { to, from, target, entry: entry.id, options, reference, nocopy };
-    let what = header.describe();
-    node.outside.encodes.add_shared(1);
-    let encoded = frame::encode(&header, Some(&arguments));
-    // Pinned memory is let go of before the message leaves.
-    drop(header);
-    match encoded {
-        Ok(frame) => {
-            let cost = cost_of(frame.len(), lent);
-            node.post_for(&node.outside, peer, frame, Some(cost));
-        }
-        Err(cause) => node.fail(JobError::Delivery { what, pe: from, node: node.id, cause }),
-    }
-}
-
-fn post_header(pe: &Pe, to: PeId, lent_bytes: u64, header: Header, arguments: Option<&Arguments>) {
-    if arguments.is_some() {
-        pe.counters.encodes.add(1);
-    }
-    let packed = pack(pe, |out| frame::write(out, &header, arguments), || header.describe());
-    drop(header);
-    post(pe, to, lent_bytes, packed);
-}
-
-fn post_system(pe: &Pe, to: PeId, message: Box<dyn SystemMessage>, name: Option<MessageName>) {
-    if message.has_arguments() {
-        pe.counters.encodes.add(1);
-    }
-    let lent_bytes = message.lent_bytes();
-    let write = |out: &mut Writer<'_>| {
-        frame::write_system(out, (message.service(), name), |out| message.write(to, out))
-    };
-    let packed = pack(pe, write, || message.describe());
-    drop(message);
-    post(pe, to, lent_bytes, packed);
-}
-
-/// Packs the message that `write` writes and `describe` names; `None` when its arguments refused to be encoded, which has ended the job.
-/// Memory that was written is let go of before the message is posted: the answer that hands it back may be quicker than this PE.
-#[inline]
-fn pack(
-    pe: &Pe,
-    write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
-    describe: impl FnOnce() -> String,
-) -> Option<Packed> {
-    let packed = pe.node.pack(write, pe.frame.take());
-    packed.map_err(|cause| pe.fail(describe(), cause)).ok()
-}
-
-/// Sends a packed message, which lends so many bytes, to a PE of another node; waits if too much is withheld from that node.
-#[inline]
-fn post(pe: &Pe, to: PeId, lent_bytes: u64, packed: Option<Packed>) {
-    let Some(packed) = packed else { return };
-    let cost = cost_of(packed.len(), lent_bytes);
-    pe.counters.bytes.add(packed.len() as u64);
-    let peer = pe.node.topology.node_of(to);
-    let mut used = pe.node.post_packed(peer, packed, Some(cost));
-    used.clear();
-    pe.frame.set(used);
-    hold_back(&pe.node, peer);
 }
 
 /// Leaves a message for another PE of this node, on the way between the two, and wakes that PE. Waits if too many wait there and their
@@ -330,9 +170,4 @@ fn open_way(pe: &Pe, to: PeId) -> Sender {
     let (sender, receiver) = way::open(pe.node.mailbox_bound);
     pe.node.deliver(to, Work::Way(receiver));
     sender
-}
-
-/// Descriptors of a call's nocopy arguments, for another node.
-fn describe_nocopy(pe: &Pe, to: PeId, entry: &EntryRegistration, nocopy: Nocopy) -> Few<Descriptor> {
-    describing::describe(&pe.node, pe.node.topology.node_of(to), entry.nocopy, nocopy)
 }
