@@ -7,6 +7,7 @@
 
 mod cache_line;
 mod comparison;
+mod ends;
 pub mod launcher;
 #[cfg(any(feature = "ofi", feature = "verbs"))]
 pub mod leased;
@@ -20,6 +21,7 @@ mod spread;
 
 pub use cache_line::{cache_line, cache_line_each_way};
 pub use comparison::{Comparison, Side, compare};
+pub use ends::{Ends, refilled};
 pub use pair::{Deed, play_pair};
 pub use program::{Benchmark, code_of, run};
 pub use sample::{Batches, tell, tell_library};

@@ -2,8 +2,8 @@
 
 use crate::side_of;
 use chare::prelude::*;
-use chare::{Exchange, Gather, Landing, Layout, Partition};
-use chare_benches::Batches;
+use chare::{Exchange, Gather, Layout, Partition};
+use chare_benches::{Batches, Ends};
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -20,12 +20,7 @@ enum Way {
 }
 
 struct Member {
-    /// What this member has for others.
-    source: Buffer<f64>,
-    /// What it gets.
-    landing: BufferMut<f64>,
-    /// Which elements of either, if not all.
-    runs: Option<Layout<f64>>,
+    ends: Ends,
     exchange: Exchange<f64>,
     dealt: Partition<f64>,
     placed: Partition<f64>,
@@ -47,39 +42,19 @@ fn partitions(bytes: usize, is_transposed: bool) -> [Partition<f64>; 2] {
     [dealt, Partition::columns([height, width], count).expect("blocks")]
 }
 
-/// Every second run of so many bytes; all elements, if it is 0.
-fn runs(bytes: usize, run: usize) -> Option<Layout<f64>> {
-    let elements = run / 8;
-    (run > 0).then(|| {
-        Layout::vector((bytes / run) as u64, elements as u64, 2 * elements as i64).expect("runs that fit")
-    })
-}
-
 #[chare(nodegroup)]
 impl Member {
     #[entry]
     fn new(bytes: usize, run: usize, is_transposed: bool, exchange: Exchange<f64>) -> Self {
         let [dealt, placed] = partitions(bytes, is_transposed);
-        let runs = runs(bytes, run);
-        let zeroed = || BufferMut::zeroed(if runs.is_some() { bytes / 4 } else { bytes / 8 });
-        Self { source: zeroed().freeze(), landing: zeroed(), runs, exchange, dealt, placed }
-    }
-
-    fn sent(&self) -> SendBuffer<f64> {
-        let all = SendBuffer::from(self.source.clone());
-        match &self.runs {
-            Some(runs) => all.only(runs),
-            None => all,
-        }
+        let ends = if run > 0 { Ends::in_runs(bytes, run) } else { Ends::whole(bytes) };
+        Self { ends, exchange, dealt, placed }
     }
 
     /// Writes new contents.
     #[entry]
     fn prepare(&mut self, number: f64, prepared: Callback<()>) {
-        let source = std::mem::replace(&mut self.source, Vec::new().into());
-        let mut source = source.try_into_mut().expect("nobody reads it any more");
-        source.fill(number);
-        self.source = source.freeze();
+        self.ends.refill(number);
         self.contribute(barrier(), prepared);
     }
 
@@ -88,12 +63,12 @@ impl Member {
     fn broadcast(&mut self, way: Way, done: Callback<()>) {
         let all = self.this_collection();
         match way {
-            Way::View => all.see(self.source.clone(), done),
-            Way::Copies => all.land(self.sent(), done),
+            Way::View => all.see(self.ends.source(), done),
+            Way::Copies => all.land(self.ends.sent(), done),
             Way::Elsewhere => {
                 let me = self.this_index();
                 let others = (0..chare::nodes()).map(NodeId).filter(|node| u64::from(node.0) != me);
-                others.for_each(|node| all.on(node).land(self.sent(), done));
+                others.for_each(|node| all.on(node).land(self.ends.sent(), done));
                 self.contribute(barrier(), done);
             }
         }
@@ -106,36 +81,31 @@ impl Member {
 
     #[entry]
     fn land(&mut self, #[nocopy(post)] values: Posted<f64>, done: Callback<()>) {
-        self.landing = values.into_buffer();
+        self.ends.land(values.into_buffer());
         self.contribute(barrier(), done);
     }
 
     #[post(land)]
     fn post_land(&mut self, values: Post<f64>, _done: &Callback<()>) {
-        let landing = std::mem::replace(&mut self.landing, Vec::new().into());
-        let posted = match &self.runs {
-            Some(runs) => values.post(Landing::at(runs, landing)),
-            None => values.post(landing),
-        };
-        posted.expect("it is as long");
+        self.ends.post(values);
     }
 
     #[entry]
     fn give(&mut self, all: Gather<f64>) {
-        all.put(self.this_index(), self.sent());
+        all.put(self.this_index(), self.ends.sent());
     }
 
     #[entry]
     fn exchange(&mut self, done: Callback<()>) {
-        let landing = std::mem::replace(&mut self.landing, Vec::new().into());
+        let landing = self.ends.landing();
         let landed = self.this_chare().exchanged_callback().carrying(done);
-        let (me, source) = (self.this_index(), self.source.clone());
+        let (me, source) = (self.this_index(), self.ends.source());
         self.exchange.all_to_all(me, (source, &self.dealt), (landing, &self.placed), landed);
     }
 
     #[entry]
     fn exchanged(&mut self, landing: BufferMut<f64>, done: Callback<()>) {
-        self.landing = landing;
+        self.ends.land(landing);
         self.contribute(barrier(), done);
     }
 }

@@ -4,53 +4,43 @@ use crate::computing::{ENTRIES, compute};
 use crate::{Collectives, MEMBERS};
 use chare::prelude::*;
 use chare::{ArrayOptions, Gather, Partition};
-use chare_benches::Batches;
+use chare_benches::{Batches, Ends, refilled};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 struct Member {
-    source: Buffer<f64>,
-    landing: BufferMut<f64>,
+    ends: Ends,
 }
 
 #[chare(array)]
 impl Member {
     #[entry]
     fn new(bytes: usize) -> Self {
-        let zeroed = || BufferMut::zeroed(bytes / 8);
-        Self { source: zeroed().freeze(), landing: zeroed() }
+        Self { ends: Ends::whole(bytes) }
     }
 
     /// Writes new contents.
     #[entry]
     fn prepare(&mut self, number: f64, prepared: Callback<()>) {
-        self.source = refilled(std::mem::replace(&mut self.source, Vec::new().into()), number);
+        self.ends.refill(number);
         self.contribute(barrier(), prepared);
     }
 
     #[entry]
     fn land(&mut self, #[nocopy(post)] values: Posted<f64>, done: Callback<()>) {
-        self.landing = values.into_buffer();
+        self.ends.land(values.into_buffer());
         self.contribute(barrier(), done);
     }
 
     #[post(land)]
     fn post_land(&mut self, values: Post<f64>, _done: &Callback<()>) {
-        let landing = std::mem::replace(&mut self.landing, Vec::new().into());
-        values.post(landing).expect("it is as long");
+        self.ends.post(values);
     }
 
     #[entry]
     fn give(&mut self, all: Gather<f64>) {
-        all.put(self.this_index(), self.source.clone());
+        all.put(self.this_index(), self.ends.sent());
     }
-}
-
-/// A buffer that nobody reads any more, with new contents.
-fn refilled(buffer: Buffer<f64>, number: f64) -> Buffer<f64> {
-    let mut buffer = buffer.try_into_mut().expect("nobody reads it any more");
-    buffer.fill(number);
-    buffer.freeze()
 }
 
 struct Program;
