@@ -4,7 +4,7 @@
 //!    is. The backend may tell of room in between, to another thread.
 //! 2. That thread sees the announcement, finds the lock taken, and leaves word that it came by: then nobody sleeps before a progress has
 //!    looked.
-//! 3. Of a busy range this node is told, by its count of news (see [`Waiters`](crate::region::Waiters)): it needs progress when the count is
+//! 3. Of a busy range this node is told, by its count of news (see [`Waiters`](crate::region::waiters::Waiters)): it needs progress when the count is
 //!    another than before the range was tried.
 //!
 //! `model::needs_progress` plays it in every order.
