@@ -7,6 +7,7 @@
 //! 3. Goodbye is said to a peer when neither has an operation open at the other and nothing waits.
 
 use super::goodbye::Goodbyes;
+use crate::error::TransferError;
 use crate::ids::NodeId;
 use crate::path_use::PathUse;
 use std::collections::VecDeque;
@@ -74,6 +75,18 @@ impl<Control: Copy, Server: Serve, Way> Peers<Control, Server, Way> {
     #[cfg(any(feature = "mpi", test))]
     pub(crate) fn is_lost(&self, node: NodeId) -> bool {
         self.get(node).is_none_or(|peer| peer.goodbyes.is_lost())
+    }
+
+    /// Whether an operation at a node may begin now; if not, it may when the node has heard that its goodbye was heard.
+    ///
+    /// # Errors
+    /// How it ends, since it never may.
+    pub(crate) fn may_post(&self, node: NodeId) -> Result<bool, TransferError> {
+        match self.get(node) {
+            None => Err(TransferError::StaleKey(node)),
+            Some(peer) if !peer.goodbyes.is_open() => Err(TransferError::PeerLost(node)),
+            Some(peer) => Ok(peer.goodbyes.may_say()),
+        }
     }
 
     /// Queues a message of our own.

@@ -2,7 +2,6 @@
 
 use super::{Exchange, Notification, Purpose, Running};
 use crate::emulated::wire::OPERATIONS_MAX;
-use crate::error::TransferError;
 use crate::frame::Frame;
 use crate::ids::NodeId;
 use crate::lrts::{Completion, NoRoom};
@@ -85,14 +84,10 @@ impl Exchange {
         ticket: Option<Ticket>,
     ) -> Result<Option<Completion>, Operation> {
         let node = operation.key.node;
-        match self.peers.get(node).map(|peer| (peer.goodbyes.is_open(), peer.goodbyes.may_say())) {
-            None => return Ok(Some(operation.end(Err(TransferError::StaleKey(node))))),
-            Some((true, true)) => {}
-            Some((true, false)) => return Err(operation),
-            Some((false, _)) => return Ok(Some(operation.end(Err(TransferError::PeerLost(node))))),
-        }
-        if self.poster.count(node) >= OPERATIONS_MAX {
-            return Err(operation);
+        match self.peers.may_post(node) {
+            Ok(true) if self.poster.count(node) < OPERATIONS_MAX => {}
+            Ok(_) => return Err(operation),
+            Err(cause) => return Ok(Some(operation.end(Err(cause)))),
         }
         let control = self.poster.post(operation, &mut self.tags)?;
         self.peers.tell(node, control);
