@@ -13,17 +13,17 @@ pub(crate) struct Sink {
 #[chare(array)]
 impl Sink {
     #[entry]
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { landing: None }
     }
 
     #[entry]
-    fn take(&mut self, #[nocopy] data: Received<u32>, done: Callback<Vec<u32>>) {
+    pub(crate) fn take(&mut self, #[nocopy] data: Received<u32>, done: Callback<Vec<u32>>) {
         done.send(data.to_vec());
     }
 
     #[entry]
-    fn look(&mut self, #[nocopy] data: ReceivedView<u32>, done: Callback<Vec<u32>>) {
+    pub(crate) fn look(&mut self, #[nocopy] data: ReceivedView<u32>, done: Callback<Vec<u32>>) {
         let rows: Vec<u32> = data.rows().flatten().copied().collect();
         assert_eq!((data.to_vec(), data.len()), (rows.clone(), rows.len()));
         let mut backwards = vec![0; data.len()];
@@ -35,36 +35,46 @@ impl Sink {
     }
 
     #[entry]
-    fn look_at_pairs(&mut self, #[nocopy] data: ReceivedView<[u32; 2]>, done: Callback<Vec<[u32; 2]>>) {
+    pub(crate) fn look_at_pairs(
+        &mut self,
+        #[nocopy] data: ReceivedView<[u32; 2]>,
+        done: Callback<Vec<[u32; 2]>>,
+    ) {
         done.send(data.iter().copied().collect());
     }
 
     #[entry]
-    fn take_pairs(&mut self, #[nocopy] data: Received<[u32; 2]>, done: Callback<Vec<[u32; 2]>>) {
+    pub(crate) fn take_pairs(&mut self, #[nocopy] data: Received<[u32; 2]>, done: Callback<Vec<[u32; 2]>>) {
         done.send(data.to_vec());
     }
 
     #[entry]
-    fn prepare(&mut self, edge: usize, landing: u64) -> usize {
+    pub(crate) fn prepare(&mut self, edge: usize, landing: u64) -> usize {
         self.landing = Some((face(edge, landing), edge * edge));
         edge
     }
 
     #[entry]
-    fn land(&mut self, #[nocopy(post)] data: Posted<u32>, done: Callback<(u64, Vec<u32>)>) {
+    pub(crate) fn land(&mut self, #[nocopy(post)] data: Posted<u32>, done: Callback<(u64, Vec<u32>)>) {
         assert_eq!(data.len(), data.iter().len());
         done.send((data.transferred() as u64, data.into_vec()));
     }
 
     #[entry]
-    fn read(&mut self, from: SourceHandle<u32>, edge: usize, which: u64, done: Callback<BufferMut<u32>>) {
+    pub(crate) fn read(
+        &mut self,
+        from: SourceHandle<u32>,
+        edge: usize,
+        which: u64,
+        done: Callback<BufferMut<u32>>,
+    ) {
         let landing = Landing::at(&face(edge, which), vec![u32::MAX; edge * edge]);
         rget(&from, landing, done).expect("as long");
     }
 
     /// Reads a selection into a selection.
     #[entry]
-    fn read_by(
+    pub(crate) fn read_by(
         &mut self,
         from: SourceSelection<u32>,
         edge: usize,
@@ -81,14 +91,14 @@ impl Sink {
 
     /// Writes its own numbers to a selection.
     #[entry]
-    fn write_by(&mut self, to: TargetSelection<u32>, len: usize, done: Callback<Buffer<u32>>) {
+    pub(crate) fn write_by(&mut self, to: TargetSelection<u32>, len: usize, done: Callback<Buffer<u32>>) {
         let values: Vec<u32> = (1000..).take(len).collect();
         rput(values, &to, done).expect("as long");
     }
 
     /// Writes a selection of its own numbers to a selection.
     #[entry]
-    fn write_selected(
+    pub(crate) fn write_selected(
         &mut self,
         to: TargetSelection<u32>,
         edge: usize,
