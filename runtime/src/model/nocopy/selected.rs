@@ -2,7 +2,7 @@
 //! Selected elements: what a layout selects of memory, read and copied without a look at the rest, which somebody else may write.
 //!
 //! Memory comes here with the layout that it was given out with: a whole buffer with any layout that lies within it, a part of a buffer
-//! (see `buffer/parts.rs`) with the part's own.
+//! (see `parts/`) with the part's own.
 
 use super::buffer::Element;
 use chare_layout::{LayoutError, Pieces, Plan, Raw};
