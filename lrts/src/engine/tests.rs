@@ -284,7 +284,8 @@ fn copies_that_nobody_finishes_give_their_claims_back() {
         [None, None, Some(Box::new(Mock::new(0, false))), Some(Box::new(Dsa::software(0)))];
     for (taken, engine) in [0, 2, 2, 2].into_iter().zip(engines) {
         let copies = Copies::by(engine.into_iter().collect());
-        let len = 5 * PIECE_BYTES;
+        // More than the engines take in two turns: at most four at once, and the thread one.
+        let len = 20 * PIECE_BYTES;
         let key = regions.register(Held::Source(filled(0, len).freeze())).expect("there is room");
         let range = copy::claim(&regions, &key, 0, len, ClaimMode::Read).expect("nobody else claims it");
         let local = LocalMemory::Get(MemoryMut::heap_zeroed(len));
