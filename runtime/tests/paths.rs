@@ -4,7 +4,8 @@ mod every_path;
 
 use chare::prelude::*;
 use chare::{
-    Job, JobError, Landing, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget, rput,
+    Job, JobError, Landing, Layout, RegisteredSource, RegisteredTarget, SourceHandle, TargetHandle, rget,
+    rput,
 };
 use every_path::{on_every_path, paths};
 
@@ -196,6 +197,27 @@ fn nocopy_sends_arrive_and_hand_their_buffers_back() {
                 check(seed, &back);
                 assert!(back.try_into_mut().is_ok(), "nobody else holds it");
             }
+        }
+    });
+}
+
+#[test]
+fn a_buffer_of_which_pieces_were_sent_is_writable_when_nobody_reads_them() {
+    on_every_path(&SHAPES[..2], || async {
+        let (cells, half) = (CellProxy::create(4, 0), 10_000);
+        let mut buffer = BufferMut::zeroed(2 * half);
+        for seed in 0..3 {
+            buffer.copy_from_slice(&pattern(seed, half).repeat(2));
+            let shared = buffer.freeze();
+            for start in [0, half] {
+                let piece = Layout::contiguous(half as u64).and_then(|piece| piece.shifted(start as i64));
+                let piece = SendBuffer::from(shared.clone()).only(&piece.expect("it fits"));
+                let (taken, done) = chare::future();
+                cells.at(3).take(seed, piece, done);
+                assert_eq!(taken.await, half as u64);
+            }
+            chare::quiescence().await;
+            buffer = shared.try_into_mut().expect("nobody reads it any more");
         }
     });
 }

@@ -21,6 +21,13 @@ pub struct MemoryId {
     pub(super) len: usize,
 }
 
+impl MemoryId {
+    /// What tells the block, of which the memory is a piece or all, from all others.
+    pub fn block(&self) -> usize {
+        self.block
+    }
+}
+
 /// How a network reaches memory of a device.
 #[derive(Clone, Debug)]
 pub enum DeviceMemory {

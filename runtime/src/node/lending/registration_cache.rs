@@ -11,6 +11,8 @@
 //! 4. Nobody has to ask for memory that all its receivers map: its registration is kept while there is room.
 //! 5. At most [`KEPT_MAX`] registrations are kept; the least recently used ones go first. A kept registration whose memory has no other
 //!    holder any more goes when the node has time.
+//! 6. Memory that is lent may be a piece of what its owner has. Pieces have registrations of their own; as long as one is kept, the whole
+//!    has another holder. So all that are idle go together, when the whole is to be writable or has no holder but them.
 
 use crate::model::nocopy::Keep;
 use chare_lrts::{Held, Memory, MemoryId, RegionKey, Regions};
@@ -32,11 +34,14 @@ struct Entry {
 }
 
 impl Entry {
-    /// Whether only this cache and the registration hold the memory.
+    /// Whether only this cache and the registration hold the memory. Pieces of one block are not seen here: see [`Cache::sweep`].
     fn is_orphan(&self) -> bool {
-        self.memory.holders() <= 2
+        self.memory.holders() <= HANDLES
     }
 }
+
+/// Handles of an entry's memory: the cache's and the registration's.
+const HANDLES: usize = 2;
 
 /// A registration of lent memory that is to end.
 pub(crate) struct Ended {
@@ -109,11 +114,11 @@ impl Cache {
         None
     }
 
-    /// Takes out a registration that was kept for the next time, which is to end.
-    pub(super) fn forget(&mut self, memory: &Memory) -> Option<Ended> {
-        let block = memory.id();
-        self.entries.get(&block).filter(|entry| entry.users == 0)?;
-        self.take(block)
+    /// Takes out the registrations of memory and of its pieces that were kept for the next time, which are to end. Costs a look at all
+    /// entries.
+    pub(super) fn forget(&mut self, memory: &Memory) -> Vec<Ended> {
+        let whole = memory.id().block();
+        self.take_all(|id, entry| id.block() == whole && entry.users == 0)
     }
 
     /// Takes out the kept registrations whose memory has no other holder any more, which are to end.
@@ -121,10 +126,15 @@ impl Cache {
         if self.idle == 0 {
             return Vec::new();
         }
-        let is_over = |entry: &Entry| entry.users == 0 && entry.is_orphan();
+        let mut handles = FxHashMap::<usize, usize>::default();
+        self.entries.keys().for_each(|id| *handles.entry(id.block()).or_default() += HANDLES);
+        self.take_all(|id, entry| entry.users == 0 && entry.memory.holders() <= handles[&id.block()])
+    }
+
+    fn take_all(&mut self, is_over: impl Fn(&MemoryId, &Entry) -> bool) -> Vec<Ended> {
         let over: Vec<MemoryId> =
-            self.entries.iter().filter(|(_, entry)| is_over(entry)).map(|(block, _)| *block).collect();
-        over.into_iter().filter_map(|block| self.take(block)).collect()
+            self.entries.iter().filter(|(id, entry)| is_over(id, entry)).map(|(id, _)| *id).collect();
+        over.into_iter().filter_map(|id| self.take(id)).collect()
     }
 
     fn take(&mut self, block: MemoryId) -> Option<Ended> {
@@ -193,6 +203,29 @@ mod tests {
         drop(block);
         end(&regions, cache.sweep());
         assert!(!is_live(&regions, &key));
+    }
+
+    #[test]
+    fn registrations_of_pieces_end_when_the_whole_is_to_be_writable_or_has_no_other_holder() {
+        let (regions, mut cache) = (Arc::new(Regions::new(NodeId(0)).expect("memory")), Cache::default());
+        let lend_pieces = |cache: &mut Cache, whole: &Memory| {
+            for start in [0, 50] {
+                let piece = whole.slice(start, 50);
+                cache.acquire(&regions, piece.clone(), Keep::IfRoom).expect("room");
+                release(cache, &regions, &piece);
+            }
+        };
+        let whole = memory();
+        lend_pieces(&mut cache, &whole);
+        assert!(cache.sweep().is_empty(), "somebody holds the memory");
+        end(&regions, cache.forget(&whole));
+        let whole = whole.thaw().expect("nobody else holds it").freeze();
+        lend_pieces(&mut cache, &whole);
+        assert_eq!(cache.idle, 2);
+        drop(whole);
+        let over = cache.sweep();
+        assert_eq!((over.len(), cache.idle), (2, 0));
+        end(&regions, over);
     }
 
     #[test]

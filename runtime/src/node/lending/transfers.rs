@@ -103,8 +103,8 @@ impl Transfers {
         self.cache.lock().release(regions, memory.id())
     }
 
-    /// Takes out a registration that was kept for the next time, which is to end.
-    pub(crate) fn forget(&self, memory: &Memory) -> Option<Ended> {
+    /// Takes out the registrations of memory and of its pieces that were kept for the next time, which are to end.
+    pub(crate) fn forget(&self, memory: &Memory) -> Vec<Ended> {
         self.cache.lock().forget(memory)
     }
 
