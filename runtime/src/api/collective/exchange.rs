@@ -2,17 +2,18 @@
 //!
 //! 1. Each member has a seat ([`seat`](super::seat)), a chare on the member's own PE where both are placed alike. The seat has the member's
 //!    buffer while it is filled.
-//! 2. A member that begins a round gives its seat the buffer, and calls the seat of each member with the elements for that one, its right
-//!    neighbour's first, so that not all call the same one at a time.
+//! 2. A member that begins a round calls the seat of each other member with the elements for that one, its right neighbour's first, so
+//!    that not all call the same one at a time. Then it gives its own seat the buffer, without a message where the seat is on its PE, and
+//!    copies what it has for itself, unless that is long: the others are at work meanwhile.
 //! 3. In a job of several hosts a member gives its elements to its seat instead, and the seats of a host send those of another what they have
 //!    for them in one message.
 //! 4. Rounds are counted by each member for itself, and a call says its round. A seat whose member has not begun that round keeps the
 //!    call's post until it does: so a member may be rounds ahead, and several rounds may be under way. It says what the member does, too:
 //!    see [`agreement`](super::agreement).
 
-use super::agreement::Deed;
+use super::agreement::{Deed, Word};
 use super::bundle::Share;
-use super::filling::{Bytes, in_bytes};
+use super::filling::{Bytes, Filling, in_bytes};
 use super::gathered::{Gathered, of_bytes};
 use super::seat::SeatProxy;
 use crate::api::array_options::ArrayOptions;
@@ -98,7 +99,7 @@ impl<T: Element> Exchange<T> {
     /// The two partitions may deal out differently: what has to fit is the number of elements, and their order is that of both parts. So
     /// a matrix is transposed on its way: columns that leave one after the other land as rows.
     ///
-    /// Costs a message to each member of the host, one from host to host for all their members, and a copy of each part from where it lies
+    /// Costs a message to each other member of the host, one from host to host for all their members, and a copy of each part from where it lies
     /// to where it belongs; parts for another host are put together before. The buffer of `from` is free when
     /// nobody reads it any more, for who kept a clone of it.
     ///
@@ -117,19 +118,24 @@ impl<T: Element> Exchange<T> {
         let (have, need) = (from.len(), dealt.elements());
         assert!(have == need, "a buffer of {have} elements to be dealt out as {need}: send one as long");
         self.check_parts(dealt);
-        let deed = Deed::AllToAll;
-        let round = self.begin(me, deed, into, done.into());
+        let into = self.check_target(me, into);
+        let round = self.next_round();
+        let word = (me, Deed::AllToAll);
         if is_over_hosts() {
+            self.begin(round, word, into, done.into(), None);
             let share = Share::Each(dealt.raw().clone());
             self.seats.at(me).offer(round, share, Bytes::of(from));
             return;
         }
-        for step in 1..=self.members {
+        let part_for = |member: u64| {
+            let part = dealt.part(member as usize).expect("a part for each");
+            Bytes::of(SendBuffer::from(from.clone()).only(&part))
+        };
+        for step in 1..self.members {
             let other = (me + step) % self.members;
-            let part = dealt.part(other as usize).expect("a part for each");
-            let part = SendBuffer::from(from.clone()).only(&part);
-            self.seats.at(other).land(round, (me, deed), Bytes::of(part));
+            self.seats.at(other).land(round, word, part_for(other));
         }
+        self.begin(round, word, into, done.into(), Some(part_for(me)));
     }
 
     /// Begins a round in which everybody gets everybody's elements: `mine` is whatever a nocopy parameter takes, and goes to all members
@@ -146,13 +152,15 @@ impl<T: Element> Exchange<T> {
         into: (impl Into<BufferMut<T>>, &Partition<T>),
         done: impl Into<Completion<BufferMut<T>>>,
     ) {
-        let deed = Deed::AllGather;
-        let round = self.begin(me, deed, into, done.into());
+        let into = self.check_target(me, into);
+        let round = self.next_round();
+        let word = (me, Deed::AllGather);
         if is_over_hosts() {
             self.seats.at(me).offer(round, Share::All, Bytes::of(mine));
         } else {
-            self.seats.land(round, (me, deed), Bytes::of(mine));
+            self.seats.land(round, word, Bytes::of(mine));
         }
+        self.begin(round, word, into, done.into(), None);
     }
 
     /// Begins a round in which everybody sees what everybody shows: `mine` is whatever a nocopy parameter takes, and `done` receives views
@@ -209,7 +217,10 @@ impl<T: Element> Exchange<T> {
     ) {
         self.check_member(me);
         let round = self.next_round();
-        self.seats.at(me).watch(round, of_bytes(done.into()));
+        let (seat, done) = (self.seats.at(me), of_bytes(done.into()));
+        if seat.local(|seat| seat.watch(round, done)).is_none() {
+            seat.watch(round, done);
+        }
         if is_over_hosts() {
             self.seats.at(me).offer(round, Share::See, Bytes::of(mine));
         } else {
@@ -233,10 +244,12 @@ impl<T: Element> Exchange<T> {
         into: (impl Into<BufferMut<T>>, &Partition<T>),
         done: impl Into<Completion<BufferMut<T>>>,
     ) {
-        let deed = Deed::Gather { root: me };
-        let round = self.begin(me, deed, into, done.into());
+        let into = self.check_target(me, into);
+        let round = self.next_round();
+        let word = (me, Deed::Gather { root: me });
+        self.begin(round, word, into, done.into(), None);
         if me != 0 {
-            self.seats.at(0).witness(round, (me, deed));
+            self.seats.at(0).witness(round, word);
         }
         self.give(round, me, me, mine);
     }
@@ -288,7 +301,10 @@ impl<T: Element> Exchange<T> {
             "member {me} gives what it has to itself by `gather_at`: the root calls `gather`, which says where all of it goes"
         );
         let round = self.next_round();
-        self.seats.at(me).attend(round, Deed::Gather { root });
+        let (seat, deed) = (self.seats.at(me), Deed::Gather { root });
+        if seat.local(|seat| seat.attend(round, deed)).is_none() {
+            seat.attend(round, deed);
+        }
         self.give(round, root, me, mine);
     }
 
@@ -322,23 +338,47 @@ impl<T: Element> Exchange<T> {
         self.round - 1
     }
 
-    /// Gives the member's seat the buffer of the next round.
-    fn begin(
-        &mut self,
+    /// The buffer that a member gives, and how it is filled, if both fit each other and the exchange.
+    fn check_target<'a>(
+        &self,
         me: u64,
-        deed: Deed,
-        (into, partition): (impl Into<BufferMut<T>>, &Partition<T>),
-        done: Completion<BufferMut<T>>,
-    ) -> u64 {
+        (into, partition): (impl Into<BufferMut<T>>, &'a Partition<T>),
+    ) -> (BufferMut<T>, &'a Partition<T>) {
         let into = into.into();
         let (have, need) = (into.len(), partition.elements());
         assert!(have == need, "an exchange of {need} elements into a buffer of {have}: give one as long");
         self.check_parts(partition);
         self.check_member(me);
-        let round = self.next_round();
+        (into, partition)
+    }
+
+    /// Gives the member's seat the buffer of a round, and what the member has for itself, if that is known here. Both at once where the
+    /// seat is on this PE; but what is long is called with, so that it goes on in pieces.
+    fn begin(
+        &self,
+        round: u64,
+        word: Word,
+        (into, partition): (BufferMut<T>, &Partition<T>),
+        done: Completion<BufferMut<T>>,
+        own: Option<Bytes>,
+    ) {
+        let ((me, deed), partition) = (word, partition.raw().clone());
+        let seat = self.seats.at(me);
         let (into, done) = in_bytes(into, done);
-        self.seats.at(me).begin(round, deed, into, partition.raw().clone(), done);
-        round
+        let at_once = own.as_ref().and_then(Bytes::at_once);
+        let mut told = Some((into, partition, done));
+        seat.local(|seat| {
+            if let Some((into, partition, done)) = told.take() {
+                seat.start(round, deed, Filling::new(into, partition, done), at_once);
+            }
+        });
+        let is_copied = told.is_none() && at_once.is_some();
+        if let Some((into, partition, done)) = told {
+            seat.begin(round, deed, into, partition, Callback::once(done));
+        }
+        if let Some(own) = own.filter(|_| !is_copied) {
+            seat.land(round, word, own);
+        }
     }
 }
 

@@ -4,34 +4,36 @@
 //! handed on when all have landed.
 
 use crate::delivery::fire::fire;
+use crate::delivery::zerocopy::laid_out::land_at_once;
 use crate::model::arguments::Message;
-use crate::model::nocopy::{Completion, Element, NocopyArgument, Outgoing, PartMut, Rest};
+use crate::model::nocopy::{Completion, Element, NocopyArgument, Outgoing, OutgoingMemory, PartMut, Rest};
 use crate::pe::Pe;
 use crate::prelude::*;
 use chare_layout::RawPartition;
+use chare_lrts::reach::LONG_BYTES_MIN;
 
-/// A buffer as bytes, and a callback on this PE that takes it as such when it is filled.
+/// A buffer as bytes, and who takes it as such when it is filled, on this PE.
 pub(super) fn in_bytes<T: Element>(
     target: BufferMut<T>,
     done: Completion<BufferMut<T>>,
-) -> (BufferMut<u8>, Callback<BufferMut<u8>>) {
+) -> (BufferMut<u8>, impl FnOnce(BufferMut<u8>) + 'static) {
     let bytes = BufferMut::from_memory(target.into_memory());
-    let done = on_this_pe(done, |filled: BufferMut<u8>| {
+    let done = finishing(done, |filled: BufferMut<u8>| {
         let filled = BufferMut::from_memory(filled.into_memory());
         filled.unwrap_or_else(|_| unreachable!("it was such a buffer"))
     });
     (bytes.unwrap_or_else(|_| unreachable!("bytes lie anywhere")), done)
 }
 
-/// A callback on this PE that makes of what it is sent what a completion is for.
-pub(super) fn on_this_pe<V: Message, W: Message>(
+/// Makes of what comes what a completion is for, and sends it, from this PE.
+pub(super) fn finishing<V, W: Message>(
     done: Completion<W>,
     make: impl FnOnce(V) -> W + 'static,
-) -> Callback<V> {
-    Callback::once(move |value| {
+) -> impl FnOnce(V) + 'static {
+    move |value| {
         let (callback, value) = done.finish(make(value));
         Pe::current(|pe| fire(pe, callback, value));
-    })
+    }
 }
 
 /// A nocopy argument as bytes.
@@ -40,6 +42,17 @@ pub(super) struct Bytes(Outgoing);
 impl Bytes {
     pub(super) fn of<T: Element>(argument: impl NocopyArgument<T>) -> Self {
         Self(argument.erase())
+    }
+
+    /// What may be copied at once by whoever has the target: it lies in this process, is short, and nobody waits to hear of it.
+    pub(super) fn at_once(&self) -> Option<&OutgoingMemory> {
+        match &self.0 {
+            Outgoing::Host(memory) => {
+                let is_plain = memory.hand_back.is_none() && memory.dealt.is_none();
+                (is_plain && memory.bytes() < LONG_BYTES_MIN).then_some(memory)
+            }
+            Outgoing::Device(_) => None,
+        }
     }
 }
 
@@ -52,21 +65,28 @@ impl NocopyArgument<u8> for Bytes {
 /// A buffer of which parts are missing.
 pub(super) struct Filling {
     partition: RawPartition,
-    /// Taken when the last part has landed.
-    rest: Option<Rest<u8>>,
+    /// What no part selects, and who takes the buffer; taken when the last part has landed.
+    end: Option<(Rest<u8>, Done)>,
     /// By number; `None` once a post has come.
     missing: Vec<Option<PartMut<u8>>>,
     landed: Vec<PartMut<u8>>,
-    done: Callback<BufferMut<u8>>,
 }
+
+/// Who takes a buffer that is filled.
+type Done = Box<dyn FnOnce(BufferMut<u8>)>;
 
 impl Filling {
     /// # Panics
     /// If the buffer's length is not the partition's.
-    pub(super) fn new(target: BufferMut<u8>, partition: RawPartition, done: Callback<BufferMut<u8>>) -> Self {
+    pub(super) fn new(
+        target: BufferMut<u8>,
+        partition: RawPartition,
+        done: impl FnOnce(BufferMut<u8>) + 'static,
+    ) -> Self {
         let (rest, parts) = target.split_by_raw(&partition).unwrap_or_else(|error| panic!("{error}"));
-        let missing = parts.into_iter().map(Some).collect();
-        Self { partition, rest: Some(rest), missing, landed: Vec::new(), done }
+        let missing: Vec<_> = parts.into_iter().map(Some).collect();
+        let landed = Vec::with_capacity(missing.len());
+        Self { partition, end: Some((rest, Box::new(done))), missing, landed }
     }
 
     /// Whether the part of this number has come.
@@ -80,28 +100,42 @@ impl Filling {
     /// A place without a part, a part that was posted before, another number of elements, in words that begin with what was sent; and the
     /// post, unused.
     pub(super) fn post(&mut self, place: &[u64], elements: Post<u8>) -> Result<(), (String, Post<u8>)> {
-        let (parts, name) = (self.missing.len(), name(place));
-        let number = self.partition.number_of(place);
-        let Some(part) = number.and_then(|number| self.missing.get_mut(number as usize)) else {
-            return Err((format!("part {name}, which is none of the {parts} parts"), elements));
-        };
-        let element = self.partition.element_bytes() as usize;
-        let have = elements.len() / element;
-        match part.take_if(|part| part.len() == elements.len()) {
-            Some(part) => {
+        match self.take(place, elements.len()) {
+            Ok(part) => {
                 elements.post_part(part).expect("it is as long");
                 Ok(())
             }
-            None => {
-                let cause = match part {
-                    Some(part) => {
-                        format!("{have} elements as part {name}, which has {},", part.len() / element)
-                    }
-                    None => format!("part {name}, which was put before,"),
-                };
-                Err((cause, elements))
-            }
+            Err(cause) => Err((cause, elements)),
         }
+    }
+
+    /// Copies what is short and lies in this process into the part at this place. Returns whether it was the last.
+    ///
+    /// # Errors
+    /// As [`post`](Self::post).
+    pub(super) fn copy(&mut self, place: &[u64], elements: &OutgoingMemory) -> Result<bool, String> {
+        let part = self.take(place, elements.bytes())?;
+        let landed = Pe::current(|pe| land_at_once(&pe.node, elements, part.into_posted()))?;
+        let part = PartMut::from_memory(landed);
+        self.landed.push(part.unwrap_or_else(|_| unreachable!("it was a part")));
+        Ok(self.finish_if_full())
+    }
+
+    /// Takes the part at this place for so many bytes.
+    fn take(&mut self, place: &[u64], bytes: usize) -> Result<PartMut<u8>, String> {
+        let (parts, name) = (self.missing.len(), || name(place));
+        let number = self.partition.number_of(place);
+        let Some(part) = number.and_then(|number| self.missing.get_mut(number as usize)) else {
+            return Err(format!("part {}, which is none of the {parts} parts", name()));
+        };
+        let element = self.partition.element_bytes() as usize;
+        let have = bytes / element;
+        part.take_if(|part| part.len() == bytes).ok_or_else(|| match part {
+            Some(part) => {
+                format!("{have} elements as part {}, which has {},", name(), part.len() / element)
+            }
+            None => format!("part {}, which was put before,", name()),
+        })
     }
 
     /// Takes a part that has landed. Returns whether it was the last.
@@ -113,9 +147,9 @@ impl Filling {
     /// Hands the buffer on, if all parts have landed.
     pub(super) fn finish_if_full(&mut self) -> bool {
         let is_full = self.landed.len() == self.missing.len();
-        if let Some(rest) = self.rest.take_if(|_| is_full) {
+        if let Some((rest, done)) = self.end.take_if(|_| is_full) {
             let filled = rest.join(std::mem::take(&mut self.landed));
-            self.done.send(filled.expect("all parts have landed"));
+            done(filled.expect("all parts have landed"));
         }
         is_full
     }

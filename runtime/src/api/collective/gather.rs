@@ -3,7 +3,8 @@
 //! 1. The target is a chare on the PE that began the gather. It splits the buffer by the partition once, so that no two parts share an
 //!    element, whoever fills them and in whatever order.
 //! 2. A member calls it with its elements as a nocopy argument, which lands in the member's part: one pass from the member's layout to the
-//!    part's where the memory is reached in place, however many parts are under way. Small parts travel with the call.
+//!    part's where the memory is reached in place, however many parts are under way. Small parts travel with the call. A member on the
+//!    target's PE copies what is short without a call.
 //! 3. When the last part has landed, the parts are the buffer again, which goes to the callback; and the target is destroyed. Whatever is
 //!    put after that was put before.
 //!
@@ -11,7 +12,7 @@
 
 use super::filling::{Bytes, Filling, in_bytes};
 use crate::model::index::ArrayIndex;
-use crate::model::nocopy::{Completion, Element, NocopyArgument};
+use crate::model::nocopy::{Completion, Element, NocopyArgument, OutgoingMemory};
 use crate::pe::Pe;
 use crate::pe::creations::Epitaph;
 use crate::prelude::*;
@@ -55,7 +56,7 @@ use std::marker::PhantomData;
 /// assert_eq!(code.unwrap(), 0);
 /// ```
 ///
-/// A part costs one message, and one copy to where it belongs, by the PE that began the gather or, of long parts, by whichever of
+/// A part costs one message, unless it is short and put on the PE that began the gather, and one copy to where it belongs, by the PE that began the gather or, of long parts, by whichever of
 /// its node has time, and by the member's process where both have their memory in the pool; the member's buffer is read where it lies if it can be, and is free again by its own `on_sent`.
 ///
 /// A gather of which a part never comes waits: as a reduction does to which somebody never contributes. A node that is lost ends the job.
@@ -81,13 +82,14 @@ impl<T: Element> Gather<T> {
         let (have, need) = (target.len(), partition.elements());
         assert!(have == need, "a gather of {need} elements into a buffer of {have}: give one as long");
         let (target, done) = in_bytes(target, done.into());
+        let done = Callback::once(done);
         let target = GatherTargetProxy::create_on(chare::my_pe(), target, partition.raw().clone(), done);
         Self { target, elements: PhantomData }
     }
 
     /// Puts the part of a member: of the member with this index, where parts are counted or placed as members are; an integer is the
     /// number of a part. `elements` is whatever a nocopy parameter takes: a vector, a [`Buffer`], a [`SendBuffer`] by a layout or with a
-    /// callback, a [`Part`](crate::Part). One message.
+    /// callback, a [`Part`](crate::Part). One message, or none; see above.
     ///
     /// An index without a part, a part of another length, and one that was put before end the job with an error that says so.
     ///
@@ -96,7 +98,13 @@ impl<T: Element> Gather<T> {
     pub fn put(&self, index: impl ArrayIndex, elements: impl NocopyArgument<T>) {
         let place = index.place();
         let place = place.unwrap_or_else(|| panic!("{index:?} is no place of a part: give its number"));
-        self.target.put(place, chare::my_pe(), Bytes::of(elements));
+        let elements = Bytes::of(elements);
+        let copied = elements
+            .at_once()
+            .and_then(|elements| self.target.0.local(|target| target.copy(&place, elements)));
+        if copied.is_none() {
+            self.target.put(place, chare::my_pe(), elements);
+        }
     }
 }
 
@@ -133,7 +141,7 @@ struct GatherTarget(Filling);
 impl GatherTarget {
     #[entry]
     fn new(target: BufferMut<u8>, partition: RawPartition, done: Callback<BufferMut<u8>>) -> Self {
-        let mut filling = Filling::new(target, partition, done);
+        let mut filling = Filling::new(target, partition, move |filled| done.send(filled));
         if filling.finish_if_full() {
             Self::end();
         }
@@ -150,11 +158,25 @@ impl GatherTarget {
     #[post(put)]
     fn post_put(&mut self, place: &[u64], from: &PeId, part: Post<u8>) {
         let posted = self.0.post(place, part);
-        posted.unwrap_or_else(|(cause, _)| panic!("{from} puts {cause} of a gather"));
+        posted.unwrap_or_else(|(cause, _)| misfit(*from, &cause));
     }
 }
 
+#[cold]
+fn misfit(from: PeId, cause: &str) -> ! {
+    panic!("{from} puts {cause} of a gather")
+}
+
 impl GatherTarget {
+    /// Copies a part that lies on this PE.
+    fn copy(&mut self, place: &[u64], elements: &OutgoingMemory) {
+        match self.0.copy(place, elements) {
+            Ok(true) => Self::end(),
+            Ok(false) => {}
+            Err(cause) => misfit(chare::my_pe(), &cause),
+        }
+    }
+
     fn end() {
         Pe::current(|pe| pe.with_running(|identity| pe.epitaphs.set(identity.name, OVER)));
         chare::destroy();

@@ -80,7 +80,7 @@ impl<T: Element> fmt::Debug for Gathered<T> {
 
 /// A callback on this PE that takes views of bytes, and hands them on as what they are.
 pub(super) fn of_bytes<T: Element>(done: Completion<Gathered<T>>) -> Callback<Gathered<u8>> {
-    super::filling::on_this_pe(done, Gathered::typed)
+    Callback::once(super::filling::finishing(done, Gathered::typed))
 }
 
 /// A round at the seat of a member who is shown what others have.

@@ -17,6 +17,7 @@ use super::filling::Filling;
 use super::gathered::{Gathered, Showing};
 use super::hosts::SeatHosts;
 use crate::model::ids::Target;
+use crate::model::nocopy::OutgoingMemory;
 use crate::pe::Pe;
 use crate::prelude::*;
 use chare_layout::{Raw, RawPartition};
@@ -62,10 +63,14 @@ impl Seat {
         partition: RawPartition,
         done: Callback<BufferMut<u8>>,
     ) {
+        self.start(round, deed, Filling::new(into, partition, move |filled| done.send(filled)), None);
+    }
+
+    /// As [`begin`](Self::begin), for a member on this PE, which may have something short for itself.
+    pub(super) fn start(&mut self, round: u64, deed: Deed, filling: Filling, own: Option<&OutgoingMemory>) {
         let me = self.this_index();
         self.agreement.expect(round, (me, deed));
-        let begun = Round::Begun(Filling::new(into, partition, done));
-        let before = self.rounds.insert(round, begun);
+        let before = self.rounds.insert(round, Round::Begun(filling));
         match before {
             None => {}
             Some(Round::Early(early)) => {
@@ -75,6 +80,27 @@ impl Seat {
             }
             Some(Round::Begun(_)) => begun_twice(round, (me, deed)),
         }
+        if let Some(own) = own {
+            self.copy_own(round, me, own);
+        }
+    }
+
+    fn copy_own(&mut self, round: u64, me: u64, own: &OutgoingMemory) {
+        let Some(Round::Begun(filling)) = self.rounds.get_mut(&round) else { return };
+        match filling.copy(&[me], own) {
+            Ok(is_full) => {
+                if is_full {
+                    self.end(round);
+                }
+            }
+            Err(cause) => fail(misfit(round, me, &cause)),
+        }
+    }
+
+    /// Ends a round in which the member's buffer is filled.
+    fn end(&mut self, round: u64) {
+        self.rounds.remove(&round);
+        self.agreement.end(round);
     }
 
     /// Hears that the member takes part in a round in which it gets nothing.
@@ -123,8 +149,7 @@ impl Seat {
         if let Some(Round::Begun(filling)) = self.rounds.get_mut(&round)
             && filling.land(part)
         {
-            self.rounds.remove(&round);
-            self.agreement.end(round);
+            self.end(round);
         }
     }
 
@@ -143,13 +168,11 @@ impl Seat {
         let posted = if filling.has(from) {
             Err((twice(round, word), part))
         } else {
-            filling.post(&[from], part).map_err(|(cause, part): (String, Post<u8>)| {
-                (format!("member {from} has {cause} of round {round} of an exchange"), part)
-            })
+            filling.post(&[from], part).map_err(|(cause, part)| (misfit(round, from, &cause), part))
         };
         if let Err((cause, part)) = posted {
             // Before the post is dropped, which ends the job, too, and knows less.
-            Pe::current(|pe| pe.fail("an exchange".to_owned(), cause));
+            fail(cause);
             drop(part);
         }
     }
@@ -196,7 +219,7 @@ impl Seat {
         let mut start = 0;
         for Piece { from, to, bytes } in pieces {
             let part = Raw::bytes_of(bytes).and_then(|piece| piece.shifted(start));
-            let part = part.and_then(|part| all.only(part));
+            let part = part.and_then(|part| all.only(&part));
             let part = part.unwrap_or_else(|error| panic!("what another host has in an exchange: {error}"));
             start += bytes as i64;
             let word = (from, deed);
@@ -220,4 +243,13 @@ impl Seat {
             })
         })
     }
+}
+
+/// That what a member has does not fit, in words.
+fn misfit(round: u64, member: u64, cause: &str) -> String {
+    format!("member {member} has {cause} of round {round} of an exchange")
+}
+
+fn fail(cause: String) {
+    Pe::current(|pe| pe.fail("an exchange".to_owned(), cause));
 }

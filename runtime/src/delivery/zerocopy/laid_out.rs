@@ -19,7 +19,9 @@ use super::remote_memory::room;
 use super::selected_read::{Selected, scatter};
 use crate::model::envelope::frame::{self, Header};
 use crate::model::nocopy::selected;
-use crate::model::nocopy::{Arrived, Descriptor, EagerBytes, Filled, Leaving, LentLayout, PostedMemory};
+use crate::model::nocopy::{
+    Arrived, Descriptor, EagerBytes, Filled, Leaving, LentLayout, OutgoingMemory, PostedMemory,
+};
 use crate::node::Node;
 use crate::node::lending::transfers::Status;
 use chare_layout::{LayoutError, Plan, Raw};
@@ -225,6 +227,25 @@ pub(super) fn target(
         Some((layout, len)) => Arrived::Posted(Filled { memory, layout, len }),
     };
     Ok((into, landed))
+}
+
+/// Copies an argument of this process to where it is to be, before this returns: for what is short, and as long as its room. Whoever gave
+/// the argument is not told.
+///
+/// # Errors
+/// A layout that selects what is not there, in words.
+pub(crate) fn land_at_once(
+    node: &Node,
+    argument: &OutgoingMemory,
+    given: PostedMemory,
+) -> Result<MemoryMut, String> {
+    let OutgoingMemory { memory, layout, .. } = argument;
+    let source = Source { memory: memory.clone(), layout: layout.clone(), lent: None };
+    let planned = source.plan_to(Some(&given))?;
+    match source.land_by(planned.as_deref(), node, Some(given))? {
+        Arrived::Posted(filled) => Ok(filled.memory),
+        _ => unreachable!("it was posted"),
+    }
 }
 
 fn count_step(node: &Node, Planned { from, to, plan, .. }: &Planned) {

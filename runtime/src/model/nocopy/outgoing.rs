@@ -377,7 +377,7 @@ impl OutgoingMemory {
     }
 
     /// Bytes of the argument, packed.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         packed_bytes(&self.memory, self.layout.as_deref())
     }
 }
