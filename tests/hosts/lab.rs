@@ -150,6 +150,13 @@ impl Lab {
         ip(&format!("-n {} link set port down", self.space(host))).expect("it is there");
     }
 
+    /// Has a host's interface have its carrier, and the kernel not call it running: as for a while after it was set up.
+    pub(crate) fn hold_back(&self, host: u32) {
+        for what in ["mode", "state"] {
+            ip(&format!("-n {} link set port {what} dormant", self.space(host))).expect("it is there");
+        }
+    }
+
     /// Makes what a host sends late or lost, as netem's words say: `delay 2ms loss 1%`.
     ///
     /// # Errors

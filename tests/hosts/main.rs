@@ -94,6 +94,14 @@ fn hosts_find_their_own_addresses_and_listen_where_they_are_told() {
     assert!(clues.iter().all(|clue| outcome.complaint().contains(clue)), "{outcome:?}");
 }
 
+#[test]
+fn hosts_have_an_address_before_the_kernel_calls_their_interface_running() {
+    let Some(lab) = Lab::new(2) else { return };
+    (1..=2).for_each(|host| lab.hold_back(host));
+    let program = format!("{} --rounds 1 --mark unused", env!("CARGO_BIN_EXE_checked"));
+    assert_eq!(chare_run().pass(&arguments(&lab, 2, &program)).trim(), "right");
+}
+
 /// Operations and bytes that nodes of different hosts exchanged, as all nodes count them in `+stats`; each host has `per_host` nodes.
 fn counted_between_hosts(stats: &str, per_host: u32) -> (u64, u64) {
     let (mut operations, mut bytes) = (0, 0);

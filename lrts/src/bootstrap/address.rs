@@ -2,6 +2,7 @@
 
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;
+use std::io;
 use std::net::IpAddr;
 
 /// An address of a network interface that is up.
@@ -13,11 +14,13 @@ pub(super) struct Own {
 }
 
 /// The addresses of this host, in the kernel's order. Link-local ones name no host to others.
-pub(super) fn own() -> Vec<Own> {
-    let up = InterfaceFlags::IFF_UP | InterfaceFlags::IFF_RUNNING;
-    getifaddrs()
-        .into_iter()
-        .flatten()
+///
+/// # Errors
+/// The kernel does not say.
+pub(super) fn own() -> io::Result<Vec<Own>> {
+    // Not `IFF_RUNNING`, which a queue of the kernel's sets later than the interface has its carrier, on a busy machine a second later.
+    let up = InterfaceFlags::IFF_UP | InterfaceFlags::IFF_LOWER_UP;
+    let own = getifaddrs()?
         .filter(|interface| interface.flags.contains(up))
         .filter_map(|interface| {
             let address = interface.address?;
@@ -30,8 +33,8 @@ pub(super) fn own() -> Vec<Own> {
         .filter(|own| match own.address {
             IpAddr::V4(address) => !address.is_link_local(),
             IpAddr::V6(address) => !address.is_unicast_link_local(),
-        })
-        .collect()
+        });
+    Ok(own.collect())
 }
 
 /// The address among `own` by which other hosts reach this host when nobody says which: the one to which ssh came, as `SSH_CONNECTION`

@@ -132,13 +132,15 @@ impl Listening {
     /// The address on which a node listens; `None`: loopback suffices.
     ///
     /// # Errors
-    /// This host has no such interface, or none that leads to the job's other hosts.
+    /// This host has no such interface, or none that leads to the job's other hosts; its kernel does not say which it has.
     pub(super) fn address(&self, has_other_hosts: bool) -> Result<Option<IpAddr>, LrtsError> {
         let Self { interface, .. } = self;
         if interface.is_none() && !has_other_hosts {
             return Ok(None);
         }
-        let own = address::own();
+        let own = address::own().map_err(|error| {
+            LrtsError::Bootstrap(format!("this host's network interfaces cannot be told: {error}"))
+        })?;
         let found = match interface {
             Some(interface) => on_interface(&own, interface),
             None => address::outward(&own, std::env::var("SSH_CONNECTION").ok().as_deref()).ok_or_else(|| {
