@@ -3,8 +3,8 @@
 //! 1. At most one PE of a node is the watcher: it has armed the network and sleeps until something arrives.
 //! 2. Polling the network takes the watcher's arming back. So no PE polls while there is a watcher; a PE that polled all the
 //!    same, because the watcher came a moment later, wakes the watcher.
-//! 3. A PE that starts to spin wakes the watcher and polls in its place, because a spinning PE notices an arrival a
-//!    hundred times sooner. While PEs spin, no PE becomes the watcher.
+//! 3. A PE that starts to spin, or to offer its core to others again and again, wakes the watcher and polls in its place, because it
+//!    notices an arrival a hundred times sooner. While PEs spin, no PE becomes the watcher.
 //! 4. A PE that wakes up to work while there is no watcher wakes a parked PE, which may become the watcher, because entries may take
 //!    long. A PE that is about to park because there is a watcher looks again once it has announced its sleep.
 //! 5. Rules 2 to 4 are store-load handshakes: each side stores (watcher, spinning, how it sleeps), passes its fence (heavy on the side

@@ -176,10 +176,15 @@ fn rest<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy) {
     }
     let idle_since = Instant::now();
     pe.note_rest();
+    let watch = pe.node.watch();
+    if watch.start_spinning() {
+        pe.node.network.wake();
+    }
     let found = match policy {
         IdlePolicy::Spin => spin::<SEEN>(pe, idle_since),
         IdlePolicy::Yield => offer_core::<SEEN>(pe),
     };
+    watch.stop_spinning();
     if !found {
         sleep_until_work(pe);
     }
@@ -195,17 +200,12 @@ fn look_often<const SEEN: bool>(pe: &Rc<Pe>) -> bool {
 
 /// Spins for a while; returns whether there was something to do.
 fn spin<const SEEN: bool>(pe: &Rc<Pe>, since: Instant) -> bool {
-    let watch = pe.node.watch();
-    if watch.start_spinning() {
-        pe.node.network.wake();
-    }
     let (mut found, mut helped) = (false, false);
     while !found && !pe.node.has_ended() && (helped || since.elapsed() < SPIN_FOR) {
         // Between two pieces one look is enough: they come every few microseconds.
         found = if helped { step::<SEEN>(pe) } else { look_often::<SEEN>(pe) };
         helped = !found && since.elapsed() >= HELP_AFTER && polling::help(&pe.node);
     }
-    watch.stop_spinning();
     found
 }
 
