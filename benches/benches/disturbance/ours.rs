@@ -1,4 +1,4 @@
-//! Our side: PE 0 calls, and has 64 MiB land in the last PE of the job.
+//! Our side: PE 0 calls, and has 64 MiB land in the last PE with an odd number.
 
 use chare::prelude::*;
 use chare_benches::{Batches, tell};
@@ -7,6 +7,14 @@ use std::time::Instant;
 
 /// Elements of a landing.
 const LEN: usize = 8 << 20;
+
+/// The PE of the landing node that has nothing to do, where there is one.
+const OTHER: PeId = PeId(2);
+
+/// Where the bytes land.
+fn landing_pe() -> PeId {
+    PeId(chare::pes() / 2 * 2 - 1)
+}
 
 /// How the bytes land.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,14 +75,14 @@ impl Lander {
     async fn have_landings(this: This<Self>, is_fetched: bool, is_mapped: bool, first: Callback<()>) {
         let buffer: Buffer<u64> =
             if is_mapped { BufferMut::from_fn(LEN, |_| 7).freeze() } else { vec![7; LEN].into() };
-        let last = this.collection().on(PeId(chare::pes() - 1));
+        let target = this.collection().on(landing_pe());
         let mut first = Some(first);
         while !this.with(|lander| lander.is_over) {
             let (landed, done) = chare::future();
             if is_fetched {
-                last.fetch(buffer.clone(), done);
+                target.fetch(buffer.clone(), done);
             } else {
-                last.land(buffer.clone(), done);
+                target.land(buffer.clone(), done);
             }
             landed.await;
             if let Some(first) = first.take() {
@@ -94,8 +102,7 @@ impl Lander {
 pub(crate) fn calls(batches: Batches, landing: Option<Landing>, called: Called) -> ExitCode {
     chare::run(move |_| async move {
         let landers = LanderProxy::create();
-        let last = chare::pes() - 1;
-        let target = landers.on(PeId(if called == Called::Landing { last } else { last - 1 }));
+        let target = landers.on(if called == Called::Landing { landing_pe() } else { OTHER });
         if let Some(landing) = landing {
             let (landed, first) = chare::future();
             let feeder = landers.on(PeId(0));
