@@ -261,3 +261,22 @@ fn most_random_nests_have_something_to_check() {
     println!("{} of 2000 short enough, {rich} of more than 3 runs, {targets} of these targets", maps.len());
     assert!(rich >= 400 && targets >= 150, "{rich} {targets}");
 }
+
+#[test]
+fn blocks_of_two_lists_that_touch_on_both_sides_are_one_copy() {
+    let double = Raw::bytes_of(8).expect("it fits");
+    let list = |lens: &[u64], places: &[i64]| double.indexed(lens, places).expect("it fits");
+    let source = list(&[3, 4, 1, 4], &[20, 0, 90, 50]);
+    for (target, copies) in
+        [(list(&[3, 4, 1, 4], &[7, 70, 30, 11]), 4), (list(&[1, 6, 1, 4], &[40, 2, 30, 60]), 5)]
+    {
+        let plan = Plan::new(&source, &target).expect("as many bytes");
+        let mut seen = 0;
+        plan.for_each_copy(&mut |copies| seen += copies.loops.iter().fold(1, |all, pair| all * pair.count));
+        assert_eq!(seen, copies, "{plan:?}");
+        let (buffer, untouched) = (filled(94 * 8), vec![0; 74 * 8]);
+        let mut landed = untouched.clone();
+        copy(&plan, &buffer, &mut landed).expect("buffers hold their layouts");
+        assert_eq!(one_by_one(&plan, &buffer, untouched), landed);
+    }
+}

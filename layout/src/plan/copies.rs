@@ -174,9 +174,20 @@ impl Visit<'_> {
         else {
             unreachable!("plans pair lists of blocks")
         };
-        let place = |index: &u32, scale: u64| (u64::from(*index) * scale) as i64;
-        for (one, other) in from.iter().zip(to.iter()) {
-            self.block((at.0 + place(one, *from_scale), at.1 + place(other, *to_scale)), *block);
+        let place = |index: u32, scale: u64| (u64::from(index) * scale) as i64;
+        let mut blocks = from.iter().zip(to.iter());
+        let mut places = std::iter::from_fn(|| {
+            let (one, other) = blocks.next()?;
+            Some((place(*one, *from_scale), place(*other, *to_scale)))
+        })
+        .peekable();
+        while let Some((source, target)) = places.next() {
+            let mut len = *block as i64;
+            // Blocks that touch on both sides are one copy.
+            while places.next_if_eq(&(source + len, target + len)).is_some() {
+                len += *block as i64;
+            }
+            self.block((at.0 + source, at.1 + target), len as u64);
         }
     }
 
