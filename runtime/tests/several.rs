@@ -151,6 +151,41 @@ fn columns_of_unlike_elements_travel_as_one() {
     });
 }
 
+/// Lists of buffers that stay where they are, and then of buffers that lie elsewhere.
+#[test]
+fn lists_of_several_buffers_may_be_sent_again_and_again() {
+    on_every_path(&SHAPES, || async {
+        let edge = 2000;
+        let places = || (0..80).map(|root| root * root);
+        let list: Vec<i64> = places().map(|place| place as i64).collect();
+        let of_heats = Layout::<f64>::indexed_block(1, &list).expect("it fits").in_bytes();
+        let of_kinds = Layout::<u16>::indexed_block(1, &list).expect("it fits").in_bytes();
+        let tiles = TileProxy::create_empty(chare::ArrayOptions::empty());
+        tiles.at(0).insert_on(last(), edge, true);
+        for others in 0..3 {
+            let heats = grid(edge, true, |place| heat(place + others)).freeze();
+            let _between: BufferMut<u8> = BufferMut::zeroed(64 * others);
+            let kinds = grid(edge, true, |place| kind(place + others)).freeze();
+            let both = || {
+                Several::of(SendBuffer::from(heats.clone()).only(&of_heats))
+                    .and(SendBuffer::from(kinds.clone()).only(&of_kinds))
+            };
+            let listed: Vec<f64> = places().map(|place| heat(place + others)).collect();
+            let listed_kinds: Vec<u16> = places().map(|place| kind(place + others)).collect();
+            let expected =
+                [bytemuck::cast_slice::<_, u8>(&listed), bytemuck::cast_slice(&listed_kinds)].concat();
+            for _ in 0..100 {
+                let (taken, done) = chare::future();
+                tiles.at(0).take(both(), done);
+                assert!(taken.await == expected, "taken from buffers {others}");
+                let (seen, done) = chare::future();
+                tiles.at(0).look(both(), done);
+                assert!(seen.await == expected, "seen of buffers {others}");
+            }
+        }
+    });
+}
+
 /// Takes the first elements of what comes: in a vector, a part, the first of a buffer and one more that stays empty.
 struct Mixed {
     lens: [usize; 3],

@@ -76,7 +76,7 @@ pub(super) fn planned(from: &Arc<Raw>, to: &Arc<Raw>) -> Result<Arc<Planned>, La
     if let Some(known) = PLANS.with_borrow(|plans| plans.find(are_they)) {
         return Ok(known);
     }
-    // What nobody else holds does not come again: lists of several buffers are joined anew each time.
+    // What nobody else holds does not come again: long lists of several buffers are joined anew each time.
     let may_come_again = || Arc::strong_count(from) > 1 && Arc::strong_count(to) > 1;
     match from.index_count() + to.index_count() {
         ..=COMPARED_INDICES => planned_once(&PLANS, Arc::eq, (from, to)),

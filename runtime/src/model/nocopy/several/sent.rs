@@ -104,7 +104,7 @@ impl<P: Element> NocopyArgument<P> for Several<P> {
         });
         let Span { address, len, share, layout } =
             Span::around(&pieces.iter().map(piece).collect::<Vec<_>>());
-        // The distances between the buffers are others each time, so that a peer would be told the lists each time: packing costs less.
+        // What is joined of lists has no digest that a peer would find, too, so that it would be told the lists each time: packing costs less.
         let share = share.filter(|_| layout.index_count() == 0);
         let memories: Vec<Memory> = pieces.into_iter().map(|piece| piece.memory).collect();
         // SAFETY: the owner keeps the pieces allocated and unwritten, and the memory travels with the layout that selects them, beside which

@@ -1,9 +1,27 @@
 //! Span of several pieces of memory: the bytes from the lowest to the highest, and the layout that selects the pieces.
+//!
+//! An iteration lends the same arrays again and again, so that each thread remembers the layouts of the last spans; the plans from and to
+//! them are then known, too.
 
+use crate::base::recent::Recent;
 use chare_layout::{LayoutError, Raw};
 use chare_lrts::Share;
 use smallvec::SmallVec;
+use std::cell::RefCell;
 use std::sync::Arc;
+
+/// Most indices of a layout that is kept for the next time: it keeps the lists of its pieces, so that a thread keeps four megabytes at most.
+const KEPT_INDICES: u64 = 16_384;
+
+/// Where a piece begins, counted from the lowest of all, its bytes, and what selects them.
+type Place = (i64, usize, Option<Arc<Raw>>);
+
+type Places = SmallVec<[Place; 4]>;
+
+thread_local! {
+    /// Layouts of the last spans, by the places of their pieces.
+    static JOINED: RefCell<Recent<Places, Arc<Raw>>> = const { RefCell::new(Recent::new()) };
+}
 
 /// A piece: memory, or what a layout selects of it.
 #[derive(Clone, Copy)]
@@ -47,23 +65,42 @@ impl Span {
     fn try_around(pieces: &[Piece<'_>]) -> Result<Self, LayoutError> {
         let filled = || pieces.iter().filter(|piece| piece.bytes > 0);
         let lowest = filled().map(Piece::first).min().unwrap_or(align_of::<u128>());
-        let layouts: SmallVec<[_; 8]> = filled()
-            .map(|piece| {
-                let whole = || Raw::bytes_of(piece.bytes as u64).map(Arc::new);
-                piece.layout.map_or_else(whole, |layout| Ok(Arc::clone(layout)))
-            })
-            .collect::<Result<_, LayoutError>>()?;
         let place = |piece: &Piece<'_>| (piece.first() - lowest) as i64 - piece.origin();
-        let selections: SmallVec<[_; 8]> =
-            filled().zip(&layouts).map(|(piece, layout)| (place(piece), &**layout)).collect();
-        let layout = Raw::sequence(&selections)?;
+        let of_known = |(at, bytes, layout): &Place| (*at, *bytes, layout.as_ref().map(Arc::as_ptr));
+        let of_piece = |piece: &Piece<'_>| (place(piece), piece.bytes, piece.layout.map(Arc::as_ptr));
+        let are_of = |known: &Places| known.iter().map(of_known).eq(filled().map(of_piece));
+        let known = JOINED.with_borrow(|joined| joined.find(are_of));
+        let layout = match known {
+            Some(layout) => layout,
+            None => {
+                let places =
+                    filled().map(|piece| (place(piece), piece.bytes, piece.layout.cloned())).collect();
+                joined(places)?
+            }
+        };
         Ok(Self {
             address: std::ptr::with_exposed_provenance_mut(lowest),
             len: layout.span() as usize,
             share: share(filled(), lowest),
-            layout: Arc::new(layout),
+            layout,
         })
     }
+}
+
+/// The layout of pieces at these places, kept for the next time if it is not long.
+fn joined(places: Places) -> Result<Arc<Raw>, LayoutError> {
+    let whole = |bytes: usize| Raw::bytes_of(bytes as u64).map(Arc::new);
+    let layouts: SmallVec<[_; 8]> = places
+        .iter()
+        .map(|(_, bytes, layout)| layout.clone().map_or_else(|| whole(*bytes), Ok))
+        .collect::<Result<_, LayoutError>>()?;
+    let selections: SmallVec<[_; 8]> =
+        places.iter().zip(&layouts).map(|((at, ..), layout)| (*at, &**layout)).collect();
+    let layout = Arc::new(Raw::sequence(&selections)?);
+    if layout.index_count() <= KEPT_INDICES {
+        JOINED.with_borrow_mut(|joined| joined.keep(places, Arc::clone(&layout)));
+    }
+    Ok(layout)
 }
 
 /// Where the lowest byte lies in the arena of all pieces.
