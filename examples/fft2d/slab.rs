@@ -76,9 +76,9 @@ impl Slab {
         Self { problem, rows, exchange, columns, landing, planner: FftPlanner::new() }
     }
 
-    /// Transforms the matrix, or transforms it back; `done` gets the largest distance from what is expected.
+    /// Transforms the matrix, or transforms it back.
     #[entry]
-    pub(crate) fn transform(&mut self, is_inverse: bool, done: Callback<f64>) {
+    pub(crate) fn transform(&mut self, is_inverse: bool, done: Callback<()>) {
         let mut rows = std::mem::replace(&mut self.rows, Vec::new().into());
         self.transform_rows(is_inverse, &mut rows);
         let landing = BufferMut::zeroed(rows.len());
@@ -87,23 +87,33 @@ impl Slab {
         self.exchange.all_to_all(me, (rows, &self.columns), (landing, &self.landing), landed);
     }
 
-    /// Transforms what has landed from all slabs, and compares.
+    /// Transforms what has landed from all slabs.
     #[entry]
-    fn finish(&mut self, mut rows: BufferMut<Number>, running: (bool, Callback<f64>)) {
+    fn finish(&mut self, mut rows: BufferMut<Number>, running: (bool, Callback<()>)) {
         let (is_inverse, done) = running;
         self.transform_rows(is_inverse, &mut rows);
-        // A transform and its inverse multiply by the number of elements; and both transpose, so that they cancel.
-        let scale = 1.0 / (self.problem.size * self.problem.size) as f64;
-        let mut off = 0.0_f64;
-        let first = self.this_index() as usize * self.problem.height();
-        for (at, number) in rows.iter_mut().enumerate() {
-            *number *= if is_inverse { 1.0 } else { scale };
-            let place = [first + at / self.problem.size, at % self.problem.size];
-            let place = if is_inverse { place } else { [place[1], place[0]] };
-            off = off.max((*number - self.problem.expected(is_inverse, place)).norm());
+        if !is_inverse {
+            // A transform and its inverse multiply by the number of elements.
+            let scale = 1.0 / (self.problem.size * self.problem.size) as f64;
+            rows.iter_mut().for_each(|number| *number *= scale);
         }
         self.rows = rows;
-        self.contribute(max(off), done);
+        self.contribute(barrier(), done);
+    }
+
+    /// Compares with what is expected after a transform, or after its inverse; `off` gets the largest distance.
+    #[entry]
+    pub(crate) fn compare(&mut self, is_inverse: bool, off: Callback<f64>) {
+        let size = self.problem.size;
+        let first = self.this_index() as usize * self.problem.height();
+        let distance = |(at, number): (usize, &Number)| {
+            let [row, column] = [first + at / size, at % size];
+            // Both transpose, so that they cancel.
+            let place = if is_inverse { [row, column] } else { [column, row] };
+            (*number - self.problem.expected(is_inverse, place)).norm()
+        };
+        let largest = self.rows.iter().enumerate().map(distance).fold(0.0, f64::max);
+        self.contribute(max(largest), off);
     }
 
     /// Each row transformed by itself.

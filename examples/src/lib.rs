@@ -41,7 +41,7 @@
 //!
 //! Run one with `cargo run --release --example hello -- +n 2 +p 3`: two processes with three PEs each. All run
 //! without arguments, too; `--help` lists a program's own options and `+help` those of the runtime. A program exits with 0 only if its
-//! check passes.
+//! check passes; where a check takes long beside the answer, it is made if `--verify` asks for it.
 
 pub mod ddtbench;
 pub mod pair;
