@@ -1,5 +1,7 @@
 //! The untyped partition: the rule, its check, and the layout of each part, in bytes.
 
+use crate::value::bounds::Facts;
+use crate::value::op::Op;
 use crate::value::{limits, sums};
 use crate::{Distributed, Distribution, LayoutError, Order, Raw};
 use serde::{Deserialize, Serialize};
@@ -179,6 +181,9 @@ impl RawPartition {
                 return part.unwrap_or_else(|error| unreachable!("it was decoded before: {error}"));
             }
         };
+        if let Some(rows) = self.make_rows(dimensions, number) {
+            return rows;
+        }
         let mut left = number;
         let place_along = |dealt: &Dealt| {
             let place = left % dealt.pieces;
@@ -190,6 +195,25 @@ impl RawPartition {
         let element = Raw::bytes_of(self.element_bytes());
         let part = element.and_then(|element| element.darray(&piece, Order::C));
         part.unwrap_or_else(|error| unreachable!("the last part could be made: {error}"))
+    }
+}
+
+impl RawPartition {
+    /// The part of this number, if only the slowest dimension is dealt out, in blocks: one piece of memory, of which nothing has to be
+    /// found out. `None` if it is empty, too.
+    fn make_rows(&self, dimensions: &[Dealt], number: u64) -> Option<Raw> {
+        let [rows, inner @ ..] = dimensions else { return None };
+        if rows.distribution != Distribution::Block || inner.iter().any(|dealt| dealt.pieces > 1) {
+            return None;
+        }
+        // In the order in which the check has multiplied them.
+        let row = inner.iter().rev().fold(self.element_bytes(), |bytes, dealt| bytes * dealt.size);
+        let each = rows.size.div_ceil(rows.pieces);
+        let first = number.checked_mul(each).filter(|first| *first < rows.size)?;
+        let (at, bytes) = ((first * row) as i64, each.min(rows.size - first) * row);
+        let (facts, bounds) = (Facts::run(at, bytes).ok()?, (0, (rows.size * row) as i64));
+        let ops = [Op::block(at, bytes)].into();
+        (bytes > 0).then(|| Raw::known(ops, Some(facts), Some(bounds)).ok()).flatten()
     }
 }
 

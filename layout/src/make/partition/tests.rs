@@ -1,7 +1,7 @@
 //! Partitions: that parts cover what they should, once, and what is refused.
 
 use super::*;
-use crate::Raw;
+use crate::{Distributed, Order, Raw};
 use proptest::prelude::*;
 
 /// How often each element is selected by the parts.
@@ -60,6 +60,26 @@ proptest! {
             let runs: Vec<(i64, u64)> = partition.part(number).expect("there are so many").runs().collect();
             let elements = runs.iter().flat_map(|(at, len)| (at / 4) as usize..(*at as usize + *len as usize) / 4);
             prop_assert!(elements.eq(part.iter().copied()), "{:?} of {:?}: {:?}", number, partition, runs);
+        }
+    }
+}
+
+#[test]
+fn blocks_of_rows_are_what_any_array_dealt_out_so_is() {
+    for (height, width, pieces) in [(9, 5, 4), (8, 1, 8), (3, 4, 7), (0, 3, 2), (4, 0, 2), (5, 2, 1)] {
+        let rows = Partition::<u16>::rows([height, width], pieces).expect("rows");
+        for process in 0..pieces {
+            let dealt = |size: usize, (processes, process): (usize, usize)| Distributed {
+                size: size as u64,
+                distribution: Distribution::Block,
+                processes: processes as u64,
+                process: process as u64,
+            };
+            let array = [dealt(height, (pieces, process)), dealt(width, (1, 0))];
+            let expected = Raw::bytes_of(2).and_then(|element| element.darray(&array, Order::C));
+            let part = rows.part(process).expect("there are so many");
+            assert_eq!(Ok(&**part.raw()), expected.as_ref(), "{height} x {width} in {pieces}");
+            assert_eq!(part.raw().run_count(), expected.expect("it fits").run_count());
         }
     }
 }
