@@ -127,8 +127,7 @@ impl<T> Partition<T> {
         (self.raw.bytes() / self.raw.element_bytes()) as usize
     }
 
-    /// The elements of the part of this number; `None` if there is none. Layouts of up to some hundred parts are
-    /// made once, and shared by all clones; those of more parts are made anew each time.
+    /// The elements of the part of this number; `None` if there is none. The layout is made anew each time.
     pub fn part(&self, number: usize) -> Option<Layout<T>> {
         let part = self.raw.part(number as u64)?;
         Some(Layout::from_raw(part).unwrap_or_else(|error| unreachable!("it was checked: {error}")))

@@ -23,11 +23,11 @@ impl From<RawPartition> for Dealing {
 
 impl Dealing {
     /// What the member at this place among the parts gets of the memory that is here; `None` if it has no part here.
-    pub(crate) fn part_at(&self, place: &[u64]) -> Option<Arc<Raw>> {
+    pub(crate) fn part_at(&self, place: &[u64]) -> Option<Raw> {
         let number = self.partition.number_of(place)?;
         match &self.packed {
             None => self.partition.part(number),
-            Some(packed) => packed.find(number).map(Arc::new),
+            Some(packed) => packed.find(number),
         }
     }
 }
@@ -84,19 +84,17 @@ impl Parts {
     /// # Errors
     /// More pieces than one layout may have.
     pub(crate) fn narrow(&self, needs: impl Fn(NodeId) -> bool) -> Result<(Raw, PackedParts), LayoutError> {
-        let wanted: Vec<(u64, NodeId, Arc<Raw>)> = match self {
+        let wanted: Vec<(u64, NodeId, Raw)> = match self {
             Self::All(partition, nodes) => {
                 let wanted = nodes.iter().filter(|(_, node)| needs(*node));
                 wanted.filter_map(|(number, node)| Some((*number, *node, partition.part(*number)?))).collect()
             }
             Self::Packed(PackedParts(parts)) => {
                 let wanted = parts.iter().filter(|part| needs(part.node));
-                wanted
-                    .map(|part| Ok((part.number, part.node, Arc::new(part.layout()?))))
-                    .collect::<Result<_, _>>()?
+                wanted.map(|part| Ok((part.number, part.node, part.layout()?))).collect::<Result<_, _>>()?
             }
         };
-        let pieces: Vec<_> = wanted.iter().map(|(_, _, part)| (1, 0, &**part)).collect();
+        let pieces: Vec<_> = wanted.iter().map(|(_, _, part)| (1, 0, part)).collect();
         let layout = Raw::structure(&pieces)?;
         let mut start = 0;
         let packed = wanted.iter().map(|(number, node, part)| {

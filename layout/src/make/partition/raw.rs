@@ -6,11 +6,7 @@ use crate::value::{limits, sums};
 use crate::{Distributed, Distribution, LayoutError, Order, Raw};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::sync::{Arc, OnceLock};
-
-/// Most parts of a partition that keeps their layouts: so many take some 40 KiB, and rounds of exchanges among more members take longer
-/// than making layouts does.
-const KEPT_PARTS_MAX: u64 = 256;
+use std::sync::Arc;
 
 /// One dimension of an array, and in how many pieces it is dealt out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,16 +39,9 @@ pub(super) struct Told {
 }
 
 /// What [`Partition`](crate::Partition) shares, without the type of the elements.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Told", into = "Told")]
-pub struct RawPartition(Arc<Known>);
-
-/// The rule, and the parts that were asked for.
-struct Known {
-    told: Told,
-    /// By number; none of a partition of very many.
-    parts: OnceLock<Box<[OnceLock<Arc<Raw>>]>>,
-}
+pub struct RawPartition(Arc<Told>);
 
 impl TryFrom<Told> for RawPartition {
     type Error = LayoutError;
@@ -67,23 +56,15 @@ impl TryFrom<Told> for RawPartition {
             Rule::Array(dimensions) => check_array(&element, dimensions)?,
             Rule::Table { elements, parts } => check_table(&element, *elements, parts)?,
         }
-        Ok(Self(Arc::new(Known { told, parts: OnceLock::new() })))
+        Ok(Self(Arc::new(told)))
     }
 }
 
 impl From<RawPartition> for Told {
     fn from(partition: RawPartition) -> Self {
-        partition.0.told.clone()
+        Arc::unwrap_or_clone(partition.0)
     }
 }
-
-impl PartialEq for RawPartition {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0.told == other.0.told
-    }
-}
-
-impl Eq for RawPartition {}
 
 fn check_array(element: &Raw, dimensions: &[Dealt]) -> Result<(), LayoutError> {
     limits::check_count("dimensions", dimensions.len(), limits::LOOPS_MAX)?;
@@ -117,12 +98,12 @@ fn check_table(element: &Raw, elements: u64, parts: &[Box<[u8]>]) -> Result<(), 
 impl RawPartition {
     /// Bytes of an element of the buffer.
     pub fn element_bytes(&self) -> u64 {
-        self.0.told.element_bytes
+        self.0.element_bytes
     }
 
     /// Bytes of the buffer.
     pub fn bytes(&self) -> u64 {
-        let elements = match &self.0.told.rule {
+        let elements = match &self.0.rule {
             // In the order in which the check has multiplied them.
             Rule::Array(dimensions) => dimensions.iter().rev().map(|dealt| dealt.size).product(),
             Rule::Table { elements, .. } => *elements,
@@ -132,7 +113,7 @@ impl RawPartition {
 
     /// How many parts there are.
     pub fn len(&self) -> u64 {
-        match &self.0.told.rule {
+        match &self.0.rule {
             Rule::Array(dimensions) => dimensions.iter().map(|dealt| dealt.pieces).product(),
             Rule::Table { parts, .. } => parts.len() as u64,
         }
@@ -145,7 +126,7 @@ impl RawPartition {
 
     /// The number of the part at this place in the grid of parts; `None` if there is none. One coordinate is a number already.
     pub fn number_of(&self, place: &[u64]) -> Option<u64> {
-        match &self.0.told.rule {
+        match &self.0.rule {
             Rule::Array(dimensions) if place.len() == dimensions.len() => {
                 dimensions.iter().zip(place).try_fold(0, |number, (dealt, place)| {
                     (*place < dealt.pieces).then(|| number * dealt.pieces + place)
@@ -158,31 +139,20 @@ impl RawPartition {
         }
     }
 
-    /// The part of this number; `None` if there is none. Made once for all clones of a partition of some hundred parts at most, anew each
-    /// time for one of more.
-    pub fn part(&self, number: u64) -> Option<Arc<Raw>> {
-        let parts = self.len();
-        if number >= parts {
+    /// The part of this number, made anew each time; `None` if there is none.
+    pub fn part(&self, number: u64) -> Option<Raw> {
+        if number >= self.len() {
             return None;
         }
-        let make = || Arc::new(self.make_part(number));
-        if parts > KEPT_PARTS_MAX {
-            return Some(make());
-        }
-        let kept = self.0.parts.get_or_init(|| (0..parts).map(|_| OnceLock::new()).collect());
-        Some(Arc::clone(kept[number as usize].get_or_init(make)))
-    }
-
-    fn make_part(&self, number: u64) -> Raw {
-        let dimensions = match &self.0.told.rule {
+        let dimensions = match &self.0.rule {
             Rule::Array(dimensions) => dimensions,
             Rule::Table { parts, .. } => {
                 let part = Raw::decode(&parts[number as usize]);
-                return part.unwrap_or_else(|error| unreachable!("it was decoded before: {error}"));
+                return Some(part.unwrap_or_else(|error| unreachable!("it was decoded before: {error}")));
             }
         };
         if let Some(rows) = self.make_rows(dimensions, number) {
-            return rows;
+            return Some(rows);
         }
         let mut left = number;
         let place_along = |dealt: &Dealt| {
@@ -194,11 +164,9 @@ impl RawPartition {
         piece.reverse();
         let element = Raw::bytes_of(self.element_bytes());
         let part = element.and_then(|element| element.darray(&piece, Order::C));
-        part.unwrap_or_else(|error| unreachable!("the last part could be made: {error}"))
+        Some(part.unwrap_or_else(|error| unreachable!("the last part could be made: {error}")))
     }
-}
 
-impl RawPartition {
     /// The part of this number, if only the slowest dimension is dealt out, in blocks: one piece of memory, of which nothing has to be
     /// found out. `None` if it is empty, too.
     fn make_rows(&self, dimensions: &[Dealt], number: u64) -> Option<Raw> {
@@ -220,7 +188,7 @@ impl RawPartition {
 impl fmt::Debug for RawPartition {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = self.len();
-        match &self.0.told.rule {
+        match &self.0.rule {
             Rule::Array(dimensions) => write!(out, "Partition({parts} parts of {dimensions:?})"),
             Rule::Table { elements, .. } => write!(out, "Partition({parts} parts of {elements} elements)"),
         }

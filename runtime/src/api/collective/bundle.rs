@@ -64,7 +64,7 @@ impl Share {
                 let part = partition.part(to);
                 let part = part.unwrap_or_else(|| panic!("an exchange has no part for member {to}"));
                 let part =
-                    offered.only(&part).unwrap_or_else(|error| panic!("a part of an exchange: {error}"));
+                    offered.only(part).unwrap_or_else(|error| panic!("a part of an exchange: {error}"));
                 Some((Whom::One(to), part))
             }
             Self::All => Some((Whom::All, offered.clone())),

@@ -219,7 +219,7 @@ impl Seat {
         let mut start = 0;
         for Piece { from, to, bytes } in pieces {
             let part = Raw::bytes_of(bytes).and_then(|piece| piece.shifted(start));
-            let part = part.and_then(|part| all.only(&part));
+            let part = part.and_then(|part| all.only(part));
             let part = part.unwrap_or_else(|error| panic!("what another host has in an exchange: {error}"));
             start += bytes as i64;
             let word = (from, deed);

@@ -53,7 +53,7 @@ pub(crate) fn parts(pe: &Pe, collection: CollectionId, dealing: Option<&Dealing>
 }
 
 /// The part that a member gets by its index.
-fn part_of(pe: &Pe, dealing: &Dealing, member: Target) -> Result<Arc<Raw>, String> {
+fn part_of(pe: &Pe, dealing: &Dealing, member: Target) -> Result<Raw, String> {
     let chare = match member {
         Target::Member(collection, index) => {
             let places = pe.places.borrow();
@@ -72,11 +72,11 @@ fn part_of(pe: &Pe, dealing: &Dealing, member: Target) -> Result<Arc<Raw>, Strin
 }
 
 /// A part of an argument: a piece of its memory where it lies side by side, else what the layout selects.
-fn take(leaving: &Leaving, part: Arc<Raw>) -> Result<Leaving, String> {
+fn take(leaving: &Leaving, part: Raw) -> Result<Leaving, String> {
     part.check_bounds(leaving.memory.len() as u64).map_err(|error| error.to_string())?;
     if part.is_contiguous() {
         let memory = leaving.memory.slice(part.origin() as usize, part.bytes() as usize);
         return Ok(Leaving { memory, ..leaving.clone() });
     }
-    Ok(Leaving { layout: Some(part), ..leaving.clone() })
+    Ok(Leaving { layout: Some(Arc::new(part)), ..leaving.clone() })
 }

@@ -122,7 +122,7 @@ impl<T: Element> ReceivedView<T> {
     ///
     /// # Panics
     /// If the elements do not stand side by side.
-    pub(crate) fn only(&self, selection: &Raw) -> Result<Self, LayoutError> {
+    pub(crate) fn only(&self, selection: Raw) -> Result<Self, LayoutError> {
         assert!(self.layout.is_contiguous(), "a view of what is not side by side");
         selection.check_bounds(self.layout.bytes())?;
         let layout = Layout::from_raw(Arc::new(selection.shifted(self.layout.origin())?))?;

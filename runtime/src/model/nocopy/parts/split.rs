@@ -126,7 +126,7 @@ impl<T: Element> BufferMut<T> {
             let cause = LayoutError::Lists { left_name, left, right_name, right };
             return Err(NotSplit { buffer: typed(memory), cause });
         }
-        let part = |number| partition.part(number).expect("it is one of so many");
+        let part = |number| Arc::new(partition.part(number).expect("it is one of so many"));
         Ok(split(memory, (0..partition.len()).map(part).collect()))
     }
 }
