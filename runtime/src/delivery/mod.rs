@@ -12,6 +12,7 @@ pub(crate) mod dispatch;
 pub(crate) mod fire;
 pub(crate) mod inbox;
 pub(crate) mod invocation;
+mod leisure;
 pub(crate) mod lifecycle;
 mod outbound;
 pub(crate) mod outbox;

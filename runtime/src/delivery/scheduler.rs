@@ -5,6 +5,7 @@
 //! itself spins for a while (a spinning cache line is a thousand times faster than a futex), and a PE that shares a core yields; then the
 //! PE sleeps. A PE that has nothing to do helps with the long copies of its node before it sleeps. One sleeping PE of a node watches the network (see [`crate::base::watcher`]); the others park.
 
+use super::leisure::Leisure;
 use super::zerocopy::device::{launch_steps, launch_steps_if_due};
 use super::zerocopy::remote_memory::send_releases;
 use super::{dispatch, polling};
@@ -24,10 +25,8 @@ const MAIL_BATCH: usize = 64;
 const MAIL_INTERVAL: u32 = 64;
 /// Steps between two looks by a PE that has less to do: a look takes a twentieth of a call.
 const MAIL_LOOK_INTERVAL: u32 = 8;
-/// Time for which a PE with its own core spins before it sleeps: a few times what a sleep and wake-up cost (40-70 us).
-const SPIN_FOR: Duration = Duration::from_micros(200);
 /// Time without work after which a spinning PE helps with long copies, a piece of 64 KiB between two looks for work. A PE that is called
-/// again and again, as in a ping-pong of 2 us between processes, is never that idle.
+/// again and again, as in a ping-pong of 2 us between processes, is never that idle. A PE at [`Leisure`] does not wait for it.
 const HELP_AFTER: Duration = Duration::from_micros(10);
 /// Looks for work between two readings of the clock: a reading costs as much as several looks (a quarter of a spinning PE's time in a
 /// profile).
@@ -161,15 +160,16 @@ pub(crate) fn run(pe: &Rc<Pe>, policy: IdlePolicy, first: impl FnOnce()) {
 
 /// Takes step after step until the job ends. `SEEN`: the PE has a timeline, or takes the times of entries.
 fn turn<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy) {
+    let mut leisure = Leisure::new();
     while !pe.node.has_ended() {
         if !step::<SEEN>(pe) {
-            rest::<SEEN>(pe, policy);
+            rest::<SEEN>(pe, policy, &mut leisure);
         }
     }
 }
 
 /// Waits until there is something to do.
-fn rest<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy) {
+fn rest<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy, leisure: &mut Leisure) {
     // Most waits are over before the clock could be read twice: they are not even counted as idle.
     if policy == IdlePolicy::Spin && look_often::<SEEN>(pe) {
         return;
@@ -181,12 +181,14 @@ fn rest<const SEEN: bool>(pe: &Rc<Pe>, policy: IdlePolicy) {
         pe.node.network.wake();
     }
     let found = match policy {
-        IdlePolicy::Spin => spin::<SEEN>(pe, idle_since),
+        IdlePolicy::Spin => spin::<SEEN>(pe, idle_since, leisure),
         IdlePolicy::Yield => offer_core::<SEEN>(pe),
     };
     watch.stop_spinning();
     if !found {
         sleep_until_work(pe);
+        // What wakes a PE is often the very message that begins a copy.
+        leisure.begin(pe, 1);
     }
     pe.counters.idle_ns.add(idle_since.elapsed().as_nanos() as u64);
 }
@@ -199,12 +201,19 @@ fn look_often<const SEEN: bool>(pe: &Rc<Pe>) -> bool {
 }
 
 /// Spins for a while; returns whether there was something to do.
-fn spin<const SEEN: bool>(pe: &Rc<Pe>, since: Instant) -> bool {
-    let (mut found, mut helped) = (false, false);
-    while !found && !pe.node.has_ended() && (helped || since.elapsed() < SPIN_FOR) {
+fn spin<const SEEN: bool>(pe: &Rc<Pe>, since: Instant, leisure: &mut Leisure) -> bool {
+    let (mut found, mut helped, mut helping_since) = (false, false, None);
+    while !found && !pe.node.has_ended() && (helped || leisure.is_awake(since)) {
         // Between two pieces one look is enough: they come every few microseconds.
         found = if helped { step::<SEEN>(pe) } else { look_often::<SEEN>(pe) };
-        helped = !found && since.elapsed() >= HELP_AFTER && polling::help(&pe.node);
+        let is_idle = !found && (leisure.lasts(pe) || since.elapsed() >= HELP_AFTER);
+        helped = is_idle && polling::help(&pe.node);
+        if helped {
+            helping_since.get_or_insert_with(Instant::now);
+            leisure.begin(pe, 0);
+        } else if let Some(began) = helping_since.take() {
+            leisure.note_help(began);
+        }
     }
     found
 }
