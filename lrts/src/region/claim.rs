@@ -6,7 +6,7 @@
 //! 2. A claimant first claims (many readers or one writer), then compares the
 //!    generation, and leaves again at once when it differs.
 //! 3. The owner ends a region by storing generation 0, then looks at the claims. While any is held, the
-//!    memory stays; it is looked at again later. Nobody ever waits.
+//!    memory stays; the owner asks for news (rule 5), and looks again when they come. Nobody ever stands still.
 //! 4. The owner rewrites a slot only after it saw generation 0 and no claim, in that order.
 //! 5. Whoever a claim is in the way of may ask for news: it notes itself in `askers`, then marks the claims, by one atomic step that
 //!    finds a claim in its way still held. The last holder takes the mark away together with its claim, and only then takes the askers

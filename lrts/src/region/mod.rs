@@ -1,5 +1,5 @@
 #![expect(unsafe_code, reason = "moves an address range that a claim protects between threads")]
-//! Regions: a node's table of memory that is registered for one-sided access, and the claims on it. Never moves a byte.
+//! Regions: memory of a node that is registered for one-sided access, and the claims on it. Never moves a byte.
 //!
 //! One [`Regions`] per node, shared by all its backends. A key is an allegation: slot and generation are compared with
 //! what was registered; range and rights come from the table, never from the key.
@@ -13,6 +13,7 @@ mod held;
 mod key;
 mod range;
 mod refusal;
+mod table;
 pub(crate) mod waiters;
 
 pub use divided::Divided;
@@ -34,21 +35,10 @@ use divided::OwnPieces;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use table::Table;
 
 /// Slots that [`Regions::register`] leaves free.
 const RESERVED_SLOTS: usize = 1024;
-
-struct Entry {
-    generation: u64,
-    held: Held,
-}
-
-#[derive(Default)]
-struct Table {
-    entries: Vec<Option<Entry>>,
-    free: Vec<u32>,
-    draining: Vec<(u32, RegionKey, Held)>,
-}
 
 /// Hears of an ended region before its memory goes back; `false`: wants to hear no more.
 pub type EndListener = Box<dyn Fn(&RegionKey) -> bool + Send + Sync>;
@@ -156,18 +146,13 @@ impl Regions {
 
     fn register_within(&self, limit: usize, held: Held) -> Result<RegionKey, Held> {
         let mut table = self.table.lock();
-        if table.entries.len() - table.free.len() >= limit {
-            return Err(held);
-        }
-        let slot = table.free.pop().unwrap_or_else(|| {
-            table.entries.push(None);
-            (table.entries.len() - 1) as u32
-        });
+        let Some(slot) = table.take_slot(limit) else { return Err(held) };
         let generation = rand::random::<u64>().max(1);
         let notice = held.notice();
         self.board.publish(slot, generation, notice);
-        table.entries[slot as usize] = Some(Entry { generation, held });
-        Ok(RegionKey { node: self.node, slot, generation, len: notice.len })
+        let key = RegionKey { node: self.node, slot, generation, len: notice.len };
+        table.enter(&key, held);
+        Ok(key)
     }
 
     /// Ends a registration. The memory comes back at once if nobody touches it, else from
@@ -177,19 +162,15 @@ impl Regions {
     /// [`TransferError::StaleKey`] when there is no such registration.
     pub fn deregister(&self, key: &RegionKey) -> Result<Option<Held>, TransferError> {
         let mut table = self.table.lock();
-        let Entry { held, .. } = table
-            .entries
-            .get_mut(key.slot as usize)
-            .and_then(|entry| entry.take_if(|entry| entry.generation == key.generation))
-            .ok_or(TransferError::StaleKey(key.node))?;
+        let held = table.remove(key).ok_or(TransferError::StaleKey(key.node))?;
         self.board.retire(key.slot);
         while !self.board.is_drained(key.slot) {
             if self.board.ask(key.slot, None, asker(self.node)) {
-                table.draining.push((key.slot, *key, held));
+                table.keep(*key, held);
                 return Ok(None);
             }
         }
-        table.free.push(key.slot);
+        table.give_back(key.slot);
         drop(table);
         self.tell_end(key);
         Ok(Some(held))
@@ -210,17 +191,10 @@ impl Regions {
         let mut table = self.table.lock();
         // Before the look: what ends after it is news again.
         self.reaped_at.store(self.news(), Ordering::Relaxed);
-        if table.draining.is_empty() {
-            return Vec::new();
-        }
-        let (drained, draining): (Vec<_>, Vec<_>) = std::mem::take(&mut table.draining)
-            .into_iter()
-            .partition(|(slot, ..)| self.board.is_drained(*slot));
-        table.draining = draining;
-        table.free.extend(drained.iter().map(|(slot, ..)| *slot));
+        let drained = table.take_drained(|slot| self.board.is_drained(slot));
         drop(table);
-        drained.iter().for_each(|(_, key, _)| self.tell_end(key));
-        drained.into_iter().map(|(_, key, held)| (key, held)).collect()
+        drained.iter().for_each(|(key, _)| self.tell_end(key));
+        drained
     }
 
     /// Calls `listener` for every region whose memory is about to go back to its owner, until it returns `false`.
@@ -235,9 +209,8 @@ impl Regions {
     /// Address range of a live region. A user of the address holds a claim.
     pub fn extent(&self, key: &RegionKey) -> Option<Extent> {
         let table = self.table.lock();
-        let entry = table.entries.get(key.slot as usize)?.as_ref()?;
-        let found = || Extent { place: entry.held.place(), writable: matches!(entry.held, Held::Target(_)) };
-        (entry.generation == key.generation).then(found)
+        let held = table.find(key)?;
+        Some(Extent { place: held.place(), writable: matches!(held, Held::Target(_)) })
     }
 
     /// Claims a range of a region of this node, for an operation that this process carries out.
@@ -279,20 +252,18 @@ impl Regions {
         reaches_devices: bool,
     ) -> Result<Claim, ClaimError> {
         let table = self.table.lock();
-        let entry = table
-            .entries
-            .get(key.slot as usize)
-            .and_then(Option::as_ref)
-            .filter(|entry| entry.generation == key.generation && key.node == self.node)
+        let held = table
+            .find(key)
+            .filter(|_| key.node == self.node)
             .ok_or(ClaimError::Failed(TransferError::StaleKey(key.node)))?;
-        // Address and length come from the private entry: peers can write the board.
-        let notice = entry.held.notice();
+        // Address and length come from the private table: peers can write the board.
+        let notice = held.notice();
         let notice = Notice { is_of_device: notice.is_of_device && !reaches_devices, ..notice };
         check_range(key.node, &notice, offset, len, mode).map_err(ClaimError::Failed)?;
         self.board
             .claim(key.slot, key.generation, mode)
             .map_err(|denied| not_granted(denied, key.node, &self.bells))?;
-        let address = entry.held.address().wrapping_add(offset as usize);
+        let address = held.address().wrapping_add(offset as usize);
         drop(table);
         Ok(Claim { regions: Arc::clone(self), slot: key.slot, mode, address, len: len as usize })
     }

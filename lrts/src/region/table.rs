@@ -1,0 +1,66 @@
+//! Table of regions: which memory each slot holds, under which key, and what has ended while somebody still touches it.
+
+use super::held::Held;
+use super::key::RegionKey;
+
+struct Entry {
+    generation: u64,
+    held: Held,
+}
+
+/// The regions of a node, by slot.
+#[derive(Default)]
+pub(super) struct Table {
+    entries: Vec<Option<Entry>>,
+    /// Slots that hold nothing.
+    free: Vec<u32>,
+    /// What has ended, whose slots are not free yet.
+    draining: Vec<(RegionKey, Held)>,
+}
+
+impl Table {
+    /// A free slot, if fewer than `limit` are taken.
+    pub(super) fn take_slot(&mut self, limit: usize) -> Option<u32> {
+        if self.entries.len() - self.free.len() >= limit {
+            return None;
+        }
+        Some(self.free.pop().unwrap_or_else(|| {
+            self.entries.push(None);
+            (self.entries.len() - 1) as u32
+        }))
+    }
+
+    /// Enters memory in a slot that was taken.
+    pub(super) fn enter(&mut self, key: &RegionKey, held: Held) {
+        self.entries[key.slot as usize] = Some(Entry { generation: key.generation, held });
+    }
+
+    /// The memory of a live region.
+    pub(super) fn find(&self, key: &RegionKey) -> Option<&Held> {
+        let entry = self.entries.get(key.slot as usize)?.as_ref()?;
+        (entry.generation == key.generation).then_some(&entry.held)
+    }
+
+    /// Ends a region. Its slot stays taken.
+    pub(super) fn remove(&mut self, key: &RegionKey) -> Option<Held> {
+        let entry = self.entries.get_mut(key.slot as usize)?;
+        entry.take_if(|entry| entry.generation == key.generation).map(|entry| entry.held)
+    }
+
+    /// Gives a slot back.
+    pub(super) fn give_back(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+
+    /// Keeps the memory of a region that has ended, until nobody touches it.
+    pub(super) fn keep(&mut self, key: RegionKey, held: Held) {
+        self.draining.push((key, held));
+    }
+
+    /// What was kept and nobody touches any more, whose slots are given back.
+    pub(super) fn take_drained(&mut self, is_drained: impl Fn(u32) -> bool) -> Vec<(RegionKey, Held)> {
+        let drained: Vec<_> = self.draining.extract_if(.., |(key, _)| is_drained(key.slot)).collect();
+        self.free.extend(drained.iter().map(|(key, _)| key.slot));
+        drained
+    }
+}
