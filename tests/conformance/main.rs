@@ -6,6 +6,7 @@
 
 mod backends;
 mod child;
+mod claims;
 #[cfg(feature = "cuda")]
 mod device;
 mod direct;
@@ -22,6 +23,7 @@ mod pair;
 mod paths;
 #[cfg(feature = "mpi")]
 mod ranks;
+mod refusals;
 mod runner;
 mod runs;
 mod secret;
@@ -46,14 +48,14 @@ const CHECKS: &[(&str, RunOn)] = &[
     ("get_and_put_of_every_size", transfers::get_and_put_of_every_size),
     ("a_few_bytes_across_the_end_of_a_page", transfers::a_few_bytes_across_the_end_of_a_page),
     ("a_get_leaves_the_rest_of_its_memory_alone", transfers::a_get_leaves_the_rest_of_its_memory_alone),
-    ("a_get_into_too_little_memory_fails", transfers::a_get_into_too_little_memory_fails),
-    ("ranges_outside_fail", transfers::ranges_outside_fail),
-    ("stale_and_forged_keys_fail", transfers::stale_and_forged_keys_fail),
+    ("a_get_into_too_little_memory_fails", refusals::a_get_into_too_little_memory_fails),
+    ("ranges_outside_fail", refusals::ranges_outside_fail),
+    ("stale_and_forged_keys_fail", refusals::stale_and_forged_keys_fail),
     ("forged_handles_reach_nothing", forged::forged_handles_reach_nothing),
-    ("a_source_cannot_be_written", transfers::a_source_cannot_be_written),
-    ("a_claimed_region_makes_operations_wait", transfers::a_claimed_region_makes_operations_wait),
-    ("a_node_sleeps_while_a_claim_is_in_the_way", transfers::a_node_sleeps_while_a_claim_is_in_the_way),
-    ("memory_comes_back_after_the_last_operation", transfers::memory_comes_back_after_the_last_operation),
+    ("a_source_cannot_be_written", refusals::a_source_cannot_be_written),
+    ("a_claimed_region_makes_operations_wait", claims::a_claimed_region_makes_operations_wait),
+    ("a_node_sleeps_while_a_claim_is_in_the_way", claims::a_node_sleeps_while_a_claim_is_in_the_way),
+    ("memory_comes_back_after_the_last_operation", claims::memory_comes_back_after_the_last_operation),
     ("many_operations_at_many_peers", transfers::many_operations_at_many_peers),
     ("a_view_shows_the_peers_own_bytes", transfers::a_view_shows_the_peers_own_bytes),
     ("transfers_within_a_node", transfers::transfers_within_a_node),
