@@ -151,6 +151,28 @@ fn there_is_no_quiescence_before_what_is_under_way_has_landed() {
 }
 
 #[test]
+fn what_all_get_lands_where_each_wants_it() {
+    on_every_path(&[(2, 1), (3, 1), (2, 2)], || async {
+        let (grids, grid) = (GridProxy::create(), grid());
+        for number in 0..CASES {
+            match case(number).0 {
+                Some(from) => {
+                    grids.land(number, SendBuffer::from(grid.clone()).only(&from), Callback::ignore());
+                }
+                None => grids.land(number, grid.clone(), Callback::ignore()),
+            }
+        }
+        chare::quiescence().await;
+        for pe in 0..chare::pes() {
+            let (landings, answer) = chare::future();
+            grids.on(PeId(pe)).landings(answer);
+            assert_eq!(landings.await, CASES, "PE {pe}");
+        }
+        grid.try_into_mut().expect("nobody holds it any more");
+    });
+}
+
+#[test]
 fn a_receiver_waits_for_no_owner_that_stays_in_its_entry() {
     let code = Job::in_process(2, 1).run(|| async {
         let grids = GridProxy::create();

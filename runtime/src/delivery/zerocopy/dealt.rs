@@ -76,7 +76,7 @@ fn take(leaving: &Leaving, part: Raw) -> Result<Leaving, String> {
     part.check_bounds(leaving.memory.len() as u64).map_err(|error| error.to_string())?;
     if part.is_contiguous() {
         let memory = leaving.memory.slice(part.origin() as usize, part.bytes() as usize);
-        return Ok(Leaving { memory, ..leaving.clone() });
+        return Ok(Leaving { memory, lent: None, ..leaving.clone() });
     }
     Ok(Leaving { layout: Some(Arc::new(part)), ..leaving.clone() })
 }

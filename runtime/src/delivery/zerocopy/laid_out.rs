@@ -31,8 +31,9 @@ use std::sync::Arc;
 
 /// The same argument as the whole of its memory: packed into memory of the runtime, if a layout selected a part.
 pub(crate) fn packed(node: &Node, leaving: Leaving) -> Leaving {
-    let Leaving { memory, layout: Some(layout), release, terms, is_copy } = leaving else { return leaving };
-    Leaving { memory: packed_memory(node, &memory, &layout), layout: None, release, terms, is_copy }
+    let Some(layout) = &leaving.layout else { return leaving };
+    let memory = packed_memory(node, &leaving.memory, layout);
+    Leaving { memory, layout: None, lent: None, ..leaving }
 }
 
 /// What a layout, which was checked against the memory, selects of it, or all of it: to be written into a message.

@@ -15,28 +15,28 @@ use chare_lrts::{MemoryMut, RegionKey};
 use std::sync::Arc;
 
 /// Plans the way of an argument from the same process, in memory of the host: it is handed over, or copied once to where it is to be. A
-/// long copy goes the way of memory that this node has lent to itself, so that no
-/// PE waits for it.
+/// long copy goes the way of memory that this node has lent to itself, so that no PE waits for it; one out of memory that another node has
+/// lent to this one, as an argument of many, is made together with that node.
 pub(super) fn plan_here(
     node: &Arc<Node>,
     kind: NocopyKind,
     leaving: Leaving,
     given: Option<PostedMemory>,
 ) -> Result<Plan<Arrived>, String> {
-    let is_long_copy = leaving.layout.is_none()
-        && given.as_ref().is_some_and(|given| given.layout.is_none() && given.bytes >= LONG_BYTES_MIN);
-    if is_long_copy {
+    let as_a_whole = given.as_ref().filter(|given| leaving.layout.is_none() && given.layout.is_none());
+    let is_helped = |given| leaving.lent.is_some_and(|lent| is_shared_whole(node, &lent, given));
+    if as_a_whole.is_some_and(|given| given.bytes >= LONG_BYTES_MIN && !is_helped(given)) {
         return plan(node, kind, lend_or_copy(node, leaving, None), given);
     }
     if kind == NocopyKind::Viewed || given.is_none() && leaving.layout.is_none() {
         return Ok(Plan::Ready(leaving.into()));
     }
-    let Leaving { memory, layout, release, .. } = leaving;
+    let Leaving { memory, layout, release, lent, .. } = leaving;
     if let (Some(release), Some(given)) = (&release, &given) {
         release.take(given.bytes as u64);
     }
     // The memory goes before the release that tells of it.
-    Source { memory, layout, lent: None }.bring(node, given, |_| drop(release))
+    Source { memory, layout, lent }.bring(node, given, |_| drop(release))
 }
 
 pub(super) fn plan(

@@ -93,7 +93,7 @@ fn is_packed(node: &Node, peer: NodeId, kind: NocopyKind, (leaving, layout): (&L
         || node.methods.is_packed_for_network(layout, leaving.memory.len() as u64)
 }
 
-/// Whether what many take by a layout is packed for those, too, who map the memory: nobody helps them, as the owner helps one receiver.
+/// Whether what many take by a layout is packed for those, too, who map the memory: then its owner collects the lines once for all.
 pub(super) fn is_packed_for_many(node: &Node, kind: NocopyKind, layout: &Raw) -> bool {
     node.methods.always_pack() || kind != NocopyKind::Viewed && is_thin(layout)
 }
@@ -108,7 +108,7 @@ pub(crate) fn take_charge(node: &Arc<Node>, outgoing: OutgoingMemory) -> Leaving
     let offered = layout.as_ref().map_or(memory.len() as u64, |layout| layout.bytes());
     let release =
         (hand_back.is_some() || held.is_some()).then(|| release(node, offered, held, hand_back, None));
-    let leaving = Leaving { memory, layout, release, terms, is_copy: false };
+    let leaving = Leaving { memory, layout, release, terms, is_copy: false, lent: None };
     if terms.registration == Registration::Pooled { pool(node, leaving) } else { leaving }
 }
 
@@ -148,7 +148,7 @@ fn pool(node: &Node, leaving: Leaving) -> Leaving {
     let mut pooled = node.network.allocate(leaving.memory.len());
     pooled.as_mut_slice().copy_from_slice(leaving.memory.as_slice());
     node.outside.count_copy(pooled.len());
-    Leaving { memory: pooled.freeze(), ..leaving }
+    Leaving { memory: pooled.freeze(), lent: None, ..leaving }
 }
 
 /// Describes an argument in memory of the host. Bytes that travel along are complete at once, unless the receiver's post may be shorter and

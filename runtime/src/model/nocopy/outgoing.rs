@@ -5,7 +5,7 @@ use super::registration::Registration;
 use super::release::HandBack;
 use crate::model::nocopy::{Buffer, Completion, Element, Release};
 use chare_layout::{Layout, Partition, Raw, RawPartition};
-use chare_lrts::Memory;
+use chare_lrts::{Memory, RegionKey};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Deref;
@@ -398,6 +398,8 @@ pub(crate) struct Leaving {
     pub(crate) terms: Terms,
     /// Whether the argument came from another node, so that the memory is this node's own.
     pub(crate) is_copy: bool,
+    /// The region that the memory is all of, if another node has lent it to this one.
+    pub(crate) lent: Option<RegionKey>,
 }
 
 impl Leaving {
@@ -408,7 +410,7 @@ impl Leaving {
 
     /// An argument that is the whole of its memory, with the default terms.
     pub(crate) fn plain(memory: Memory, release: Option<Arc<Release>>) -> Self {
-        Self { memory, layout: None, release, terms: Terms::default(), is_copy: false }
+        Self { memory, layout: None, release, terms: Terms::default(), is_copy: false, lent: None }
     }
 
     /// Bytes of the argument, packed.

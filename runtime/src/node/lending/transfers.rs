@@ -71,12 +71,12 @@ impl Transfers {
     /// # Errors
     /// The memory and its release, when no more can be registered.
     pub(crate) fn lend(&self, regions: &Regions, leaving: Leaving) -> Result<(RegionKey, Token), Leaving> {
-        let Leaving { memory, layout, release, terms, is_copy } = leaving;
+        let Leaving { memory, layout, release, terms, is_copy, lent } = leaving;
         let block = memory.id();
         let acquired = self.cache.lock().acquire(regions, memory, terms.keep);
         match acquired {
             Ok(key) => Ok((key, self.give_out(Some(Lending::Shared(block)), release))),
-            Err(memory) => Err(Leaving { memory, layout, release, terms, is_copy }),
+            Err(memory) => Err(Leaving { memory, layout, release, terms, is_copy, lent }),
         }
     }
 

@@ -56,6 +56,16 @@ pub(super) enum Whose {
     Mapped(RegionKey),
 }
 
+impl Whose {
+    /// The region of another node that the memory is, if it is one.
+    fn region(&self) -> Option<RegionKey> {
+        match self {
+            Self::Mapped(key) => Some(*key),
+            Self::Sent | Self::Copied => None,
+        }
+    }
+}
+
 impl Carried {
     /// An argument as the sender gave it.
     pub(crate) fn sent(kind: NocopyKind, Leaving { memory, layout, release, terms, .. }: Leaving) -> Self {
@@ -124,7 +134,8 @@ impl Carried {
                 let is_copy = matches!(whose, Whose::Copied);
                 let release = if is_copy && !self.kind.is_posted() { None } else { self.release.clone() };
                 let layout = selection.as_ref().map(|selection| Arc::clone(&selection.layout));
-                Local::Host(Leaving { is_copy, layout, ..Leaving::plain(memory.clone(), release) })
+                let lent = whose.region();
+                Local::Host(Leaving { is_copy, layout, lent, ..Leaving::plain(memory.clone(), release) })
             }
             Place::Device(buffer, layout) => Local::Device(self.leaving(buffer, layout.as_ref())),
         }
