@@ -77,6 +77,11 @@ impl<T, P> Layout<T, P> {
         &self.raw
     }
 
+    /// The same, for a holder that needs the types no more.
+    pub fn into_raw(self) -> Arc<Raw> {
+        self.raw
+    }
+
     /// The same selection, whose packed elements are bytes: what selections of unlike elements have in common.
     pub fn in_bytes(&self) -> Layout<T, u8> {
         Layout { raw: Arc::clone(&self.raw), types: PhantomData }

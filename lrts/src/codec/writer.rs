@@ -5,6 +5,7 @@ use super::bulk::{HUGE_BYTES_MIN, as_room, ask_for_huge_pages};
 use super::encode::Encoder;
 use super::error::CodecError;
 use super::fault::FaultKind;
+use super::filling::Fill;
 use super::lend::Lending;
 use crate::memory::Memory;
 use serde::Serialize;
@@ -25,6 +26,11 @@ impl Writer<'_> {
     /// Writes bytes that are encodings already, as they are.
     pub fn write_encoded(&mut self, bytes: &[u8]) {
         self.0.write(bytes);
+    }
+
+    /// Writes the number of some bytes, and has them written where they belong: what decodes as bytes.
+    pub fn write_filled(&mut self, filling: &dyn Fill) {
+        self.0.write_filled(filling);
     }
 
     pub(super) fn write_lending<T: Serialize + ?Sized>(

@@ -65,6 +65,13 @@ impl Counters {
         self.copied_bytes.add_shared(bytes as u64);
     }
 
+    /// The same, by the one thread that writes these counters.
+    #[inline]
+    pub(crate) fn count_copy_here(&self, bytes: usize) {
+        self.copies.add(1);
+        self.copied_bytes.add(bytes as u64);
+    }
+
     /// The counters as one line for humans.
     pub(crate) fn describe(&self, name: &str, lifetime_ns: u64) -> String {
         let counts =

@@ -17,7 +17,13 @@ impl<K, V: Clone> Recent<K, V> {
 
     /// The result for arguments of which `are_these` holds.
     pub(crate) fn find(&self, are_these: impl Fn(&K) -> bool) -> Option<V> {
-        self.results.iter().find(|(arguments, _)| are_these(arguments)).map(|(_, result)| result.clone())
+        self.look_up(are_these).cloned()
+    }
+
+    /// The same, where it lies.
+    #[inline]
+    pub(crate) fn look_up(&self, are_these: impl Fn(&K) -> bool) -> Option<&V> {
+        self.results.iter().find(|(arguments, _)| are_these(arguments)).map(|(_, result)| result)
     }
 
     /// Keeps a result.

@@ -4,7 +4,8 @@
 //! [`PostedCall`] for buffers, or for its last transfer.
 
 use super::zerocopy::arrival::{self, Brought, Coming};
-use super::zerocopy::{Destination, PostedCall};
+use super::zerocopy::eager;
+use super::zerocopy::{Destination, PostedCall, Served};
 use crate::model::arguments::Arguments;
 use crate::model::envelope::Call;
 use crate::model::nocopy::{Few, Nocopy};
@@ -33,7 +34,7 @@ impl Begun {
     /// Lets the call wait for what is still to come.
     pub(super) fn wait(self, pe: &Pe, destination: Destination, call: Call) {
         match self {
-            Self::Posts(waiting) => waiting.keep(destination, call),
+            Self::Posts(waiting) => waiting.keep(&pe.node, destination, call),
             Self::Coming(coming) => coming.fetch(&pe.node, destination, call),
             Self::Lost => fail(pe, call.entry, "it was destroyed".to_owned()),
             Self::Ready | Self::Failed => {}
@@ -59,7 +60,7 @@ pub(super) fn bring_in(
     };
     let mut given = Few::new();
     if entry.has_posts() {
-        let (waiting, posts) = PostedCall::open(&pe.node, pe.id, entry, nocopy);
+        let (waiting, posts) = PostedCall::open(entry, nocopy);
         let _span = pe.span(|| What::of(Kind::Post, chare.identity(), entry.name));
         let post = |chare: &Rc<dyn AnyChare>| (entry.post)(chare, arguments, posts);
         match pe.run_entry(Rc::clone(chare), entry.name, reference, post).0 {
@@ -67,9 +68,14 @@ pub(super) fn bring_in(
             Err(cause) if matches!(*cause, NotCalled::Gone) => return Begun::Lost,
             Err(cause) => return failed(explain(&cause, chare.identity())),
         }
-        given = match waiting.take_given() {
-            Ok(Some(given)) => given,
-            Ok(None) => return Begun::Posts(waiting),
+        let served = waiting.serve(|all| {
+            let landed = eager::land(&pe.counters, nocopy, all);
+            landed.ok_or_else(|| std::mem::take(all))
+        });
+        given = match served {
+            Ok(Served::All(Ok(landed))) => return landed.map_or_else(failed, |()| Begun::Ready),
+            Ok(Served::All(Err(given))) => given,
+            Ok(Served::Some(waiting)) => return Begun::Posts(waiting),
             Err(cause) => return failed(cause),
         };
     }

@@ -153,14 +153,30 @@ fn nocopy_call_arrived(
     (block, rest): (PlainCall, &[u8]),
     frame_bytes: usize,
 ) -> Result<(), String> {
-    let (Descriptors(mut nocopy), rest) = codec::decode_front(rest).map_err(|error| error.to_string())?;
-    let cost = admit_nocopy(node, source, entry, &mut nocopy, frame_bytes)?;
-    let nocopy = Some(Box::new(Nocopy::Described(nocopy)));
+    let (mut released, rest) = PlainCall::split_released(rest)?;
+    released.try_for_each(|[token, bytes]| remote_memory::released(node, token, bytes))?;
+    let (nocopy, cost, rest) = match PlainCall::split_eager(rest)? {
+        (Some(bytes), rest) => {
+            check_count(1, entry)?;
+            let cost = node.charge(source, cost_of(frame_bytes, 0))?;
+            (Box::new(Nocopy::eager(entry.nocopy[0], bytes)), cost, rest)
+        }
+        (None, rest) => {
+            let (Descriptors(mut nocopy), rest) =
+                codec::decode_front(rest).map_err(|error| error.to_string())?;
+            let cost = admit_nocopy(node, source, entry, &mut nocopy, frame_bytes)?;
+            (Box::new(Nocopy::Described(nocopy)), cost, rest)
+        }
+    };
+    let (to, from) = (block.to(), node.topology.pe(source, block.caller_rank()));
     let arguments = entry.decode(rest)?;
-    let from = node.topology.pe(source, block.caller_rank());
-    let call = Call { target: block.target(), from, entry, arguments, nocopy, reference: 0 };
-    let destination = Destination { pe: here(node, block.to())?, options: entry.options.clone(), cost };
-    call_arrived(node, polling, destination, call)
+    let brings_on_its_pe = entry.has_posts() || nocopy.is_ready(entry.nocopy);
+    let call = Call { target: block.target(), from, entry, arguments, nocopy: Some(nocopy), reference: 0 };
+    if brings_on_its_pe {
+        return deliver_call(node, polling, cost, to, &entry.options, call);
+    }
+    let destination = Destination { pe: here(node, to)?, options: entry.options.clone(), cost };
+    land(node, polling, destination, call)
 }
 
 /// Leaves a call with its PE: in the run queue together with its chare, if the call is plain and for the PE that polls.

@@ -18,6 +18,7 @@ mod outbound;
 pub(crate) mod outbox;
 pub(crate) mod outliving;
 pub(crate) mod polling;
+pub(crate) mod remote_call;
 pub(crate) mod scheduler;
 pub(crate) mod shared_call;
 pub(crate) mod zerocopy;

@@ -49,14 +49,15 @@ fn send_described(
 ) {
     let descriptors = describe_nocopy(pe, to, entry, nocopy);
     let lent = lent_bytes(&descriptors);
-    let packed = pack_plain(pe, entry, |out| block.write(out, Some(&descriptors), arguments));
+    let released = pe.releases.take_for(pe.node.topology.node_of(to));
+    let packed = pack_plain(pe, entry, |out| block.write(out, Some((&released, &descriptors)), arguments));
     drop(descriptors);
     post(pe, to, lent, packed);
 }
 
 /// Counts and packs a plain call of an entry.
 #[inline(always)]
-fn pack_plain(
+pub(super) fn pack_plain(
     pe: &Pe,
     entry: &EntryRegistration,
     write: impl FnMut(&mut Writer<'_>) -> Result<(), CodecError>,
@@ -167,7 +168,7 @@ fn pack(
 
 /// Sends a packed message, which lends so many bytes, to a PE of another node; waits if too much is withheld from that node.
 #[inline]
-fn post(pe: &Pe, to: PeId, lent_bytes: u64, packed: Option<Packed>) {
+pub(super) fn post(pe: &Pe, to: PeId, lent_bytes: u64, packed: Option<Packed>) {
     let Some(packed) = packed else { return };
     let cost = cost_of(packed.len(), lent_bytes);
     pe.counters.bytes.add(packed.len() as u64);

@@ -1,7 +1,14 @@
-//! Releases of a step: memory of other nodes that the step let go of; the lenders are told when the step is over.
+//! Releases of a step: memory of other nodes that the step let go of; the lenders are told by what the step sends them, or when it is
+//! over.
 
+use crate::model::envelope::Released;
+use crate::model::ids::NodeId;
 use crate::model::nocopy::Lender;
+use smallvec::SmallVec;
 use std::cell::RefCell;
+
+/// Releases that one message carries at most: more of them hardly come in one step, and would make a long message of a short one.
+const CARRIED_MAX: usize = 8;
 
 /// Loans that a step of a PE has released, each with the number of bytes that were taken. The messages that the step sends go first:
 /// somebody waits for them, mostly the lender.
@@ -16,6 +23,22 @@ impl Releases {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.borrow().is_empty()
+    }
+
+    /// Takes the releases of a node's memory that a message to that node can carry, and names each by its token.
+    #[inline]
+    pub(crate) fn take_for(&self, node: NodeId) -> SmallVec<[Released; 1]> {
+        let mut taken = SmallVec::new();
+        if !self.is_empty() {
+            self.0.borrow_mut().retain(|(lender, bytes)| {
+                let is_carried = lender.node == node && taken.len() < CARRIED_MAX;
+                if is_carried {
+                    taken.push([lender.token, *bytes]);
+                }
+                !is_carried
+            });
+        }
+        taken
     }
 
     /// One release. There may be more of them afterwards: the freed memory may have an owner that runs code of the user.

@@ -62,7 +62,7 @@ impl<'room> Encoder<'room> {
     }
 
     /// Writes the count of some bytes, and has them written where they belong.
-    pub(super) fn write_filled(&mut self, filling: &dyn Fill) {
+    pub(in crate::codec) fn write_filled(&mut self, filling: &dyn Fill) {
         self.write_count(filling.bytes());
         let end = self.len.saturating_add(filling.bytes());
         if let Some(room) = self.room.get_mut(self.len..end) {

@@ -2,7 +2,7 @@
 
 use super::handle::{ConstructorArguments, equal_by, registration, take_charge};
 use crate::api::context::my_pe;
-use crate::delivery::{dispatch, invocation, lifecycle, outbox};
+use crate::delivery::{dispatch, invocation, lifecycle, outbox, remote_call};
 use crate::model::arguments::Arguments;
 use crate::model::call_options::CallOptions;
 use crate::model::callback::{Callback, Goal};
@@ -122,7 +122,16 @@ impl<C: Chare> ElementHandle<C> {
         arguments: E::Arguments,
         nocopy: impl IntoIterator<Item = Outgoing>,
     ) {
-        self.send::<E>(arguments, Some(Box::new(Nocopy::Leaving(take_charge(nocopy)))));
+        let mut nocopy = nocopy.into_iter();
+        let mut first = nocopy.next();
+        if self.options.is_none() && E::DEMAND.is_none() {
+            let callee = (&self.target, registry::entry::<E>());
+            if Pe::current(|pe| remote_call::call(pe, callee, &arguments, &mut first)) {
+                return;
+            }
+        }
+        let nocopy = take_charge(first.into_iter().chain(nocopy));
+        self.send::<E>(arguments, Some(Box::new(Nocopy::Leaving(nocopy))));
     }
 
     #[inline]

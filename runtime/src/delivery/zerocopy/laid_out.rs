@@ -14,13 +14,13 @@
 
 use super::gathering::{Failure, Plan as Way};
 use super::long_copy::{LongCopy, in_pieces, pays_to_share};
-use super::planned::{Planned, planned, planned_to_pack, whole};
+use super::planned::{Planned, planned, planned_to_pack, whole, with_scattering};
 use super::remote_memory::room;
 use super::selected_read::{Selected, scatter};
 use crate::model::envelope::frame::{self, Header};
 use crate::model::nocopy::selected;
 use crate::model::nocopy::{
-    Arrived, Descriptor, EagerBytes, Filled, Leaving, LentLayout, OutgoingMemory, PostedMemory,
+    Arrived, Descriptor, EagerBytes, Leaving, LentLayout, OutgoingMemory, PostedMemory,
 };
 use crate::node::Node;
 use crate::node::lending::transfers::Status;
@@ -167,7 +167,11 @@ impl Source {
                 count_step(node, planned);
                 Ok(landed(into))
             }
-            (None, Some(given)) => Ok(Arrived::Posted(fill(node, self.memory.as_slice(), given))),
+            (None, Some(mut given)) => {
+                land_bytes(self.memory.as_slice(), &mut given)?;
+                count_landed(node, &given);
+                Ok(Arrived::Posted(given))
+            }
             (None, None) => {
                 Ok(Arrived::Received { memory: self.memory.clone(), layout: None, release: None })
             }
@@ -189,25 +193,21 @@ impl Source {
     }
 }
 
-/// Bytes that came with a message, where a post method wants them.
+/// Puts bytes that came with a message where a post method wants them.
 ///
 /// # Errors
-/// A layout that wants more bytes than came, in words.
-pub(super) fn land_bytes(node: &Node, source: &[u8], mut given: PostedMemory) -> Result<Filled, String> {
-    let Some(to) = &given.layout else { return Ok(fill(node, source, given)) };
-    let planned = whole(source.len() as u64).and_then(|from| planned(&from, to)).map_err(in_words)?;
-    selected::copy_from(&planned.plan, source, &mut given.memory).map_err(in_words)?;
-    count_step(node, &planned);
+/// A buffer that wants more bytes than came, in words.
+pub(super) fn land_bytes(source: &[u8], given: &mut PostedMemory) -> Result<(), String> {
     let PostedMemory { memory, bytes, layout } = given;
-    Ok(Filled { memory, layout, len: bytes })
-}
-
-/// The first bytes of posted memory, copied from the first ones of a source.
-fn fill(node: &Node, source: &[u8], given: PostedMemory) -> Filled {
-    let PostedMemory { mut memory, bytes, layout } = given;
-    memory.as_mut_slice()[..bytes].copy_from_slice(&source[..bytes]);
-    node.outside.count_copy(bytes);
-    Filled { memory, layout, len: bytes }
+    let wanted = || format!("a buffer of {bytes} bytes for the {} that came", source.len());
+    let source = source.get(..*bytes).ok_or_else(wanted)?;
+    match layout {
+        None => memory.as_mut_slice()[..*bytes].copy_from_slice(source),
+        Some(layout) => with_scattering(layout, |plan| selected::copy_from(plan, source, memory))
+            .flatten()
+            .map_err(in_words)?,
+    }
+    Ok(())
 }
 
 /// The memory that a plan fills, and what it is when it is full.
@@ -225,7 +225,7 @@ pub(super) fn target(
     };
     let landed = |memory: MemoryMut| match posted {
         None => Arrived::Received { memory: memory.freeze(), layout: None, release: None },
-        Some((layout, len)) => Arrived::Posted(Filled { memory, layout, len }),
+        Some((layout, bytes)) => Arrived::Posted(PostedMemory { memory, bytes, layout }),
     };
     Ok((into, landed))
 }
@@ -246,6 +246,14 @@ pub(crate) fn land_at_once(
     match source.land_by(planned.as_deref(), node, Some(given))? {
         Arrived::Posted(filled) => Ok(filled.memory),
         _ => unreachable!("it was posted"),
+    }
+}
+
+/// Counts a copy to where a post method wanted it.
+pub(super) fn count_landed(node: &Node, given: &PostedMemory) {
+    node.outside.count_copy(given.bytes);
+    if given.is_scattered() {
+        node.outside.stepped.add_shared(1);
     }
 }
 

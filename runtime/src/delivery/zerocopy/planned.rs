@@ -16,6 +16,9 @@ const COMPARED_INDICES: u64 = 64;
 /// megabyte at most.
 const PLANNED_INDICES: u64 = 4096;
 
+/// Plans by the one layout that is not one piece of memory, found by its address.
+type HalfPlans = RefCell<Recent<Arc<Raw>, Arc<Plan>>>;
+
 /// Plans of pairs of layouts.
 type Plans = RefCell<Recent<[Arc<Raw>; 2], Arc<Planned>>>;
 
@@ -25,6 +28,11 @@ thread_local! {
 
     /// Those of long lists, which are found by their addresses, since two may differ in the last index only.
     static PLANS_OF_LISTS: Plans = const { RefCell::new(Recent::new()) };
+
+    /// Plans to one piece of memory from each of these layouts, and from one piece to each: those of short arguments, which are found without
+    /// a handle of their own.
+    static GATHERING: HalfPlans = const { RefCell::new(Recent::new()) };
+    static SCATTERING: HalfPlans = const { RefCell::new(Recent::new()) };
 
     /// Layouts of one piece of memory, by its bytes, so that the pairs of `PLANS` are found by their addresses.
     static WHOLE: RefCell<Recent<u64, Arc<Raw>>> = const { RefCell::new(Recent::new()) };
@@ -105,6 +113,35 @@ fn planned_once(
 /// The plan from a layout to one piece of memory.
 pub(super) fn planned_to_pack(layout: &Arc<Raw>) -> Result<Arc<Plan>, LayoutError> {
     Ok(Arc::clone(&planned(layout, &whole(layout.bytes())?)?.plan))
+}
+
+/// Runs `with`, which runs no code of the user, with the plan from a layout to one piece of memory.
+pub(super) fn with_gathering<R>(layout: &Arc<Raw>, with: impl FnOnce(&Plan) -> R) -> Result<R, LayoutError> {
+    with_half(&GATHERING, layout, planned, with)
+}
+
+/// The same, with the plan from one piece of memory to a layout.
+pub(super) fn with_scattering<R>(layout: &Arc<Raw>, with: impl FnOnce(&Plan) -> R) -> Result<R, LayoutError> {
+    with_half(&SCATTERING, layout, |layout, piece| planned(piece, layout), with)
+}
+
+fn with_half<R>(
+    plans: &'static LocalKey<HalfPlans>,
+    layout: &Arc<Raw>,
+    plan: impl FnOnce(&Arc<Raw>, &Arc<Raw>) -> Result<Arc<Planned>, LayoutError>,
+    with: impl FnOnce(&Plan) -> R,
+) -> Result<R, LayoutError> {
+    plans.with_borrow_mut(|plans| {
+        if let Some(known) = plans.look_up(|known| Arc::ptr_eq(known, layout)) {
+            return Ok(with(known));
+        }
+        let plan = Arc::clone(&plan(layout, &whole(layout.bytes())?)?.plan);
+        let result = with(&plan);
+        if layout.index_count() <= COMPARED_INDICES {
+            plans.keep(Arc::clone(layout), plan);
+        }
+        Ok(result)
+    })
 }
 
 #[cfg(test)]

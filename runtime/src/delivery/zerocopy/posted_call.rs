@@ -5,57 +5,73 @@ use super::destination::Destination;
 use crate::base::allowance::Purpose;
 use crate::model::envelope::Call;
 use crate::model::error::JobError;
-use crate::model::ids::{PeId, Target};
 use crate::model::nocopy::{Few, Given, Nocopy, PostSink, PostSlot, Posts};
 use crate::model::registry::EntryRegistration;
 use crate::node::Node;
 use crate::pe::Pe;
 use parking_lot::Mutex;
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// A call that waits for the buffers of its posts.
+#[derive(Default)]
 pub(crate) struct PostedCall {
-    node: Arc<Node>,
-    pe: PeId,
-    entry: &'static EntryRegistration,
     /// Bytes at the sender, and whether they are to land on a device, by position among the posted parameters.
     offered: Few<(usize, bool)>,
     state: Mutex<State>,
 }
 
+#[derive(Default)]
 struct State {
     /// The buffers that were given, by position among the posted parameters.
     given: Few<Option<Given>>,
     missing: usize,
     /// Whether a post was dropped unused.
     abandoned: bool,
-    /// The call and its destination; set when the post method has returned.
-    call: Option<(Destination, Call)>,
-    /// Bytes that the call takes of its node's allowance while it waits; 0 if it does not.
+    /// Set when the post method has returned and buffers are missing.
+    parked: Option<Parked>,
+}
+
+/// The call itself, while it waits.
+struct Parked {
+    node: Arc<Node>,
+    destination: Destination,
+    call: Call,
+    /// Bytes that it takes of its node's allowance; 0 if it does not.
     kept_bytes: u64,
+}
+
+thread_local! {
+    /// One that is over and has forgotten its call, for the next: nearly all post methods give their buffers at once, and to make and free
+    /// one each time would be a twentieth of a short argument's way.
+    static SPARE: Cell<Option<Arc<PostedCall>>> = const { Cell::new(None) };
 }
 
 const ABANDONED: &str =
     "its post method left a `Post` without a buffer; call `Post::post` or `Post::match_tag`";
 
+/// How many posts of a call have their buffers when its post method has returned.
+pub(crate) enum Served<R> {
+    /// All: what was made of the buffers.
+    All(R),
+    /// Some are to be given later.
+    Some(Arc<PostedCall>),
+}
+
 impl PostedCall {
-    /// Opens a posted call for a call that is about to be handed to its post method on `pe`; returns it with the posts, which wait in it.
-    pub(crate) fn open(
-        node: &Arc<Node>,
-        pe: PeId,
-        entry: &'static EntryRegistration,
-        nocopy: &Nocopy,
-    ) -> (Arc<Self>, Posts) {
-        let (mut offered, mut given) = (Few::new(), Few::new());
+    /// Opens a posted call for a call that is about to be handed to its post method; returns it with the posts, which wait in it.
+    pub(crate) fn open(entry: &EntryRegistration, nocopy: &Nocopy) -> (Arc<Self>, Posts) {
+        let mut waiting = SPARE.take().unwrap_or_default();
+        let Self { offered, state } = Arc::get_mut(&mut waiting).expect("nobody holds what is over");
+        let state = state.get_mut();
         // Pushed one by one: `collect` would reckon with many.
         for (position, kind) in entry.nocopy.iter().enumerate().filter(|(_, kind)| kind.is_posted()) {
             offered.push((nocopy.offered(position), kind.is_of_device()));
-            given.push(None);
+            state.given.push(None);
         }
         let missing = offered.len();
-        let state = Mutex::new(State { given, missing, abandoned: false, call: None, kept_bytes: 0 });
-        let waiting = Arc::new(Self { node: Arc::clone(node), pe, entry, offered, state });
+        state.missing = missing;
         let mut slots = Few::new();
         for position in 0..missing {
             slots.push(PostSlot::new(Arc::clone(&waiting) as Arc<dyn PostSink>, position));
@@ -63,81 +79,130 @@ impl PostedCall {
         (waiting, Posts::new(slots))
     }
 
-    /// The buffers, if the post method has given all.
+    /// Looks at the posts when the post method has returned: `all` gets the buffers, by position among the posted parameters, if it has given
+    /// all.
     ///
     /// # Errors
     /// When it dropped a post, in words.
-    pub(crate) fn take_given(&self) -> Result<Option<Few<Option<Given>>>, String> {
+    pub(crate) fn serve<R>(
+        mut self: Arc<Self>,
+        all: impl FnOnce(&mut Few<Option<Given>>) -> R,
+    ) -> Result<Served<R>, String> {
+        // Where no post is left, nobody else has a handle.
+        let Some(Self { offered, state }) = Arc::get_mut(&mut self) else { return self.serve_shared(all) };
+        match state.get_mut() {
+            State { abandoned: true, .. } => Err(ABANDONED.to_owned()),
+            State { missing: 0, given, .. } => {
+                let made = all(given);
+                given.clear();
+                offered.clear();
+                SPARE.set(Some(self));
+                Ok(Served::All(made))
+            }
+            // Only a panic that the post method has caught drops posts in silence.
+            _ => Ok(Served::Some(self)),
+        }
+    }
+
+    /// The same while others have posts, or have just given the last buffer.
+    fn serve_shared<R>(
+        self: Arc<Self>,
+        all: impl FnOnce(&mut Few<Option<Given>>) -> R,
+    ) -> Result<Served<R>, String> {
         let mut state = self.state.lock();
         if state.abandoned {
             return Err(ABANDONED.to_owned());
         }
-        Ok((state.missing == 0).then(|| std::mem::take(&mut state.given)))
+        if state.missing > 0 {
+            drop(state);
+            return Ok(Served::Some(self));
+        }
+        let mut given = std::mem::take(&mut state.given);
+        drop(state);
+        Ok(Served::All(all(&mut given)))
     }
 
     /// Takes the call in, to be delivered when all its buffers are there.
-    pub(crate) fn keep(&self, destination: Destination, call: Call) {
+    pub(crate) fn keep(&self, node: &Arc<Node>, destination: Destination, call: Call) {
+        let mut parked = Parked { node: Arc::clone(node), destination, call, kept_bytes: 0 };
         let mut state = self.state.lock();
         if state.abandoned {
             drop(state);
-            return self.fail(ABANDONED.to_owned());
+            return parked.fail(ABANDONED.to_owned());
         }
         if state.missing > 0 {
-            let bytes = kept_bytes(&call);
-            if let Err(used_up) = self.node.allowance.take(Purpose::Posts, bytes) {
+            let bytes = kept_bytes(&parked.call);
+            if let Err(used_up) = node.allowance.take(Purpose::Posts, bytes) {
                 drop(state);
-                return self.fail(format!(
+                return parked.fail(format!(
                     "it would wait for posted buffers, and {used_up}; post buffers for such calls earlier"
                 ));
             }
-            state.kept_bytes = bytes;
-            self.node.posted_calls.enter(self.pe, self.entry);
+            parked.kept_bytes = bytes;
+            node.posted_calls.enter(parked.destination.pe, parked.call.entry);
         }
-        state.call = Some((destination, call));
-        let complete = self.take_complete(&mut state);
+        state.parked = Some(parked);
+        let complete = state.take_complete();
         drop(state);
-        self.go_on(complete);
+        go_on(complete);
     }
+}
 
-    fn take_complete(&self, state: &mut State) -> Option<(Destination, Call, Few<Option<Given>>)> {
-        if state.missing > 0 {
+/// A call with its buffers.
+type Complete = (Parked, Few<Option<Given>>);
+
+impl State {
+    fn take_complete(&mut self) -> Option<Complete> {
+        if self.missing > 0 {
             return None;
         }
-        let (destination, call) = self.take_call(state)?;
-        Some((destination, call, std::mem::take(&mut state.given)))
+        let parked = self.take_parked()?;
+        Some((parked, std::mem::take(&mut self.given)))
     }
 
-    /// Brings the arguments of a call into its buffers, if all are there, and delivers the call.
-    fn go_on(&self, complete: Option<(Destination, Call, Few<Option<Given>>)>) {
-        let Some((destination, call, given)) = complete else { return };
-        match arrival::land(&self.node, &destination, call, given) {
-            Ok(Some(call)) => destination.deliver(&self.node, call),
-            Ok(None) => {}
-            Err(cause) => self.fail(cause),
-        }
-    }
-
-    fn take_call(&self, state: &mut State) -> Option<(Destination, Call)> {
-        let kept_bytes = std::mem::take(&mut state.kept_bytes);
+    fn take_parked(&mut self) -> Option<Parked> {
+        let mut parked = self.parked.take()?;
+        let kept_bytes = std::mem::take(&mut parked.kept_bytes);
         if kept_bytes > 0 {
-            self.node.allowance.give_back(Purpose::Posts, kept_bytes);
-            self.node.posted_calls.leave(self.pe, self.entry);
+            parked.node.allowance.give_back(Purpose::Posts, kept_bytes);
+            parked.node.posted_calls.leave(parked.destination.pe, parked.call.entry);
         }
-        state.call.take()
+        Some(parked)
     }
+}
 
-    /// Whether a chare of this PE was destroyed. Only its PE can tell.
-    fn is_gone(&self, target: Target) -> bool {
+impl Parked {
+    /// Whether its chare was destroyed. Only the chare's PE can tell.
+    fn is_gone(&self) -> bool {
         let is_gone = |pe: &Rc<Pe>| {
-            pe.id == self.pe && pe.places.try_borrow().is_ok_and(|places| places.look_up(target).is_none())
+            pe.id == self.destination.pe
+                && pe.places.try_borrow().is_ok_and(|places| places.look_up(self.call.target).is_none())
         };
         Pe::try_current(is_gone).unwrap_or(false)
     }
 
+    fn deliver(self) {
+        self.destination.deliver(&self.node, self.call);
+    }
+
     fn fail(&self, cause: String) {
-        let Self { node, pe, entry, .. } = self;
-        let what = format!("{}::{}", entry.chare, entry.name);
-        node.fail(JobError::Delivery { what, pe: *pe, node: node.id, cause });
+        fail(&self.node, &self.destination, self.call.entry, cause);
+    }
+}
+
+fn fail(node: &Node, destination: &Destination, entry: &EntryRegistration, cause: String) {
+    let what = format!("{}::{}", entry.chare, entry.name);
+    node.fail(JobError::Delivery { what, pe: destination.pe, node: node.id, cause });
+}
+
+/// Brings the arguments of a call into its buffers, if all are there, and delivers the call.
+fn go_on(complete: Option<Complete>) {
+    let Some((Parked { node, destination, call, .. }, given)) = complete else { return };
+    let entry = call.entry;
+    match arrival::land(&node, &destination, call, given) {
+        Ok(Some(call)) => destination.deliver(&node, call),
+        Ok(None) => {}
+        Err(cause) => fail(&node, &destination, entry, cause),
     }
 }
 
@@ -151,19 +216,19 @@ impl PostSink for PostedCall {
     }
 
     /// Ends the job, because the call cannot run; unless the chare that kept the post was destroyed: then the call has come too late, as
-    /// one that arrives after that, and finds its way or its end as such. While the post method still runs, [`PostedCall::take_given`]
+    /// one that arrives after that, and finds its way or its end as such. While the post method still runs, [`PostedCall::serve`]
     /// returns the error instead.
     fn abandon(&self) {
         let mut state = self.state.lock();
         state.abandoned = true;
-        let parked = self.take_call(&mut state);
+        let parked = state.take_parked();
         let given = std::mem::take(&mut state.given);
         drop(state);
         // Buffers of the user, whose drops may run any code.
         drop(given);
         match parked {
-            Some((destination, call)) if self.is_gone(call.target) => destination.deliver(&self.node, call),
-            Some(_) => self.fail(ABANDONED.to_owned()),
+            Some(parked) if parked.is_gone() => parked.deliver(),
+            Some(parked) => parked.fail(ABANDONED.to_owned()),
             None => {}
         }
     }
@@ -173,9 +238,9 @@ impl PostSink for PostedCall {
             let mut state = self.state.lock();
             state.given[position] = Some(given);
             state.missing -= 1;
-            self.take_complete(&mut state)
+            state.take_complete()
         };
-        self.go_on(complete);
+        go_on(complete);
     }
 }
 

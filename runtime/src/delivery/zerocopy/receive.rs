@@ -1,13 +1,13 @@
 //! The receiver's side of nocopy arguments in memory of the host: reads them in place, fetches them, or copies them into posted buffers.
 
 use super::gathering::{Failure, Fetch, Plan};
-use super::laid_out::{Source, check_lent, in_words, land_bytes, target};
+use super::laid_out::{Source, check_lent, count_landed, in_words, land_bytes, target};
 use super::long_copy::is_shared_whole;
 use super::planned::whole;
 use super::remote_memory::{Loan, landing, release_to, send_release, view};
 use super::selected_read::Selected;
 use super::send::lend_or_copy;
-use crate::model::nocopy::{Arrived, Descriptor, Filled, Leaving, Lender, NocopyKind, PostedMemory};
+use crate::model::nocopy::{Arrived, Descriptor, Leaving, Lender, NocopyKind, PostedMemory};
 use crate::node::Node;
 use chare_layout::Raw;
 use chare_lrts::reach::LONG_BYTES_MIN;
@@ -48,10 +48,11 @@ pub(super) fn plan(
     match descriptor {
         Descriptor::Inline { bytes, lender } => {
             let (arrived, taken) = match given {
-                Some(given) => {
-                    let filled = land_bytes(node, bytes.as_slice(), given)?;
-                    let taken = filled.len;
-                    (Arrived::Posted(filled), taken)
+                Some(mut given) => {
+                    land_bytes(bytes.as_slice(), &mut given)?;
+                    count_landed(node, &given);
+                    let taken = given.bytes;
+                    (Arrived::Posted(given), taken)
                 }
                 None => {
                     let taken = bytes.len();
@@ -106,7 +107,7 @@ fn plan_whole(
         node.outside.count_copy(bytes);
         loan.end(node, bytes as u64);
         Ok(if kind.is_posted() {
-            Arrived::Posted(Filled { memory, layout: None, len: bytes })
+            Arrived::Posted(PostedMemory { memory, bytes, layout: None })
         } else {
             Arrived::Received { memory: memory.freeze(), layout: None, release: None }
         })

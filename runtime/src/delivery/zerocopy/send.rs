@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// a copy by the kernel and its release 3 us, as a message of 5 KB does; a fetch of a network as much as a message of 30 KB or more. Over
 /// TCP a message asks, another releases, and the data are messages all the same: up to 256 KiB that is slower than sending the data
 /// along, and beyond it is quicker, because a message is put together first.
-const EAGER_MAPPED_BYTES: usize = 1024;
+pub(super) const EAGER_MAPPED_BYTES: usize = 1024;
 const EAGER_COPIED_BYTES: usize = 4096;
 const EAGER_FETCHED_BYTES: usize = 32 << 10;
 const EAGER_CARRIED_BYTES: usize = 256 << 10;
@@ -153,7 +153,7 @@ fn pool(node: &Node, leaving: Leaving) -> Leaving {
 
 /// Describes an argument in memory of the host. Bytes that travel along are complete at once, unless the receiver's post may be shorter and
 /// the sender wants to know.
-pub(super) fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -> Descriptor {
+pub(crate) fn describe_one(node: &Node, peer: NodeId, kind: NocopyKind, leaving: Leaving) -> Descriptor {
     let what = (&leaving.memory, leaving.bytes());
     if is_eager(node, what, leaving.terms.registration, peer) {
         let Leaving { memory, layout, release, .. } = leaving;

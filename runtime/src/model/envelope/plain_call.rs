@@ -4,7 +4,9 @@
 //! Other messages between nodes have a [`Header`](crate::model::envelope::frame::Header), which the codec writes field by field. In a
 //! block every field has its place, so writing a block and reading it are one copy each.
 //!
-//! 1. Where the entry has nocopy parameters, the descriptors of nocopy arguments follow the block; then the arguments follow.
+//! 1. Where the entry has nocopy parameters, releases may follow the block, of memory that the receiver has lent to the sender: so they need
+//!    no message of their own where an answer goes. Then comes a word: the number of bytes of its only nocopy argument, which come next; or
+//!    [`DESCRIBED`], behind which descriptors come. Then the arguments follow.
 //! 2. A block begins with [`MARK`], where a header has the number of its variant; no header has that many variants.
 //! 3. A block is an allegation: whatever its bits, it is some call, and the inbox looks up the call's entry and PE.
 //! 4. A block, one number as arguments, and the header of their frame share a cache line.
@@ -15,7 +17,14 @@ use crate::model::call_options::CallOptions;
 use crate::model::ids::{ChareTypeId, EntryId, PackedTarget, PeId, Target};
 use crate::model::nocopy::Descriptor;
 use bytemuck::{Pod, Zeroable};
-use chare_lrts::codec::{CodecError, Writer};
+use chare_lrts::codec::{CodecError, Fill, Writer};
+
+/// The words that stand where descriptors follow, and where releases do: no message has so many bytes.
+const DESCRIBED: u64 = u64::MAX;
+const RELEASING: u64 = u64::MAX - 1;
+
+/// The release of lent memory: its lender's token, and how many bytes were taken.
+pub(crate) type Released = [u64; 2];
 
 const MARK: u32 = u32::from_le_bytes(*b"call");
 
@@ -50,9 +59,15 @@ impl PlainCall {
         if !fits || call.reference != 0 || *options != call.entry.options {
             return None;
         }
-        let EntryId { chare_type: ChareTypeId(chare_type), index: entry } = call.entry.id;
-        let caller_rank = u16::try_from(caller_rank?).ok()?;
-        let target = PackedTarget::pack(call.target)?;
+        Self::new(caller_rank?, to, call.target, call.entry.id)
+    }
+
+    /// The block of a call that is queued as its entry says, without a reference number, if the block has room for its names.
+    #[inline]
+    pub(crate) fn new(caller_rank: usize, to: PeId, target: Target, entry: EntryId) -> Option<Self> {
+        let EntryId { chare_type: ChareTypeId(chare_type), index: entry } = entry;
+        let caller_rank = u16::try_from(caller_rank).ok()?;
+        let target = PackedTarget::pack(target)?;
         Some(Self { mark: MARK, to: to.0, chare_type, target, caller_rank, entry })
     }
 
@@ -64,7 +79,7 @@ impl PlainCall {
         (block.mark == MARK).then_some((block, rest))
     }
 
-    /// Writes the block, the descriptors of nocopy arguments if the entry has nocopy parameters, and the arguments.
+    /// Writes the block, releases and the descriptors of nocopy arguments if the entry has nocopy parameters, and the arguments.
     ///
     /// # Errors
     /// When the arguments refuse to be encoded.
@@ -72,12 +87,68 @@ impl PlainCall {
     pub(crate) fn write(
         &self,
         to: &mut Writer<'_>,
-        nocopy: Option<&[Descriptor]>,
+        nocopy: Option<(&[Released], &[Descriptor])>,
         arguments: &Arguments,
     ) -> Result<(), CodecError> {
-        to.write_encoded(bytemuck::bytes_of(self));
-        nocopy.map_or(Ok(()), |descriptors| to.write(&descriptors))?;
+        match nocopy {
+            None => to.write_encoded(bytemuck::bytes_of(self)),
+            Some((released, descriptors)) => self.write_described(to, released, descriptors)?,
+        }
         arguments.encode(to)
+    }
+
+    /// Writes the block, releases and the descriptors of nocopy arguments; the arguments come next.
+    ///
+    /// # Errors
+    /// When a descriptor refuses to be encoded.
+    pub(crate) fn write_described(
+        &self,
+        to: &mut Writer<'_>,
+        released: &[Released],
+        descriptors: &[Descriptor],
+    ) -> Result<(), CodecError> {
+        to.write_encoded(bytemuck::bytes_of(self));
+        write_released(to, released);
+        to.write_encoded(&DESCRIBED.to_le_bytes());
+        to.write(&descriptors)
+    }
+
+    /// Writes the block, releases and the bytes of the only nocopy argument; the arguments come next.
+    pub(crate) fn write_eager(&self, to: &mut Writer<'_>, released: &[Released], argument: &dyn Fill) {
+        to.write_encoded(bytemuck::bytes_of(self));
+        write_released(to, released);
+        to.write_filled(argument);
+    }
+
+    /// The releases behind the block of a call with nocopy arguments, and what follows them.
+    ///
+    /// # Errors
+    /// A message that is shorter than it says, in words.
+    pub(crate) fn split_released(behind: &[u8]) -> Result<(impl Iterator<Item = Released>, &[u8]), String> {
+        let Some(rest) = behind.strip_prefix(&RELEASING.to_le_bytes()) else {
+            return Ok((each_released(&[]), behind));
+        };
+        let cut = || "a call that ends within its releases".to_owned();
+        let (count, rest) = rest.split_first_chunk().ok_or_else(cut)?;
+        let count = usize::try_from(u64::from_le_bytes(*count)).ok();
+        let bytes = count.and_then(|count| count.checked_mul(size_of::<Released>()));
+        let (released, rest) = bytes.and_then(|bytes| rest.split_at_checked(bytes)).ok_or_else(cut)?;
+        Ok((each_released(released), rest))
+    }
+
+    /// The bytes of the only nocopy argument, if they stand behind the block; `None` where descriptors do. And what follows.
+    ///
+    /// # Errors
+    /// A message that is shorter than it says, in words.
+    pub(crate) fn split_eager(behind: &[u8]) -> Result<(Option<&[u8]>, &[u8]), String> {
+        let short = || "a call that ends before its nocopy arguments".to_owned();
+        let (word, rest) = behind.split_first_chunk().ok_or_else(short)?;
+        let word = u64::from_le_bytes(*word);
+        if word == DESCRIBED {
+            return Ok((None, rest));
+        }
+        let bytes = usize::try_from(word).ok().and_then(|bytes| rest.split_at_checked(bytes));
+        bytes.map(|(bytes, rest)| (Some(bytes), rest)).ok_or_else(short)
     }
 
     pub(crate) fn to(&self) -> PeId {
@@ -95,5 +166,50 @@ impl PlainCall {
     /// The caller's position among the PEs of its node.
     pub(crate) fn caller_rank(&self) -> u32 {
         self.caller_rank.into()
+    }
+}
+
+fn each_released(bytes: &[u8]) -> impl Iterator<Item = Released> {
+    bytes.chunks_exact(size_of::<Released>()).map(bytemuck::pod_read_unaligned)
+}
+
+fn write_released(to: &mut Writer<'_>, released: &[Released]) {
+    if !released.is_empty() {
+        to.write_encoded(bytemuck::bytes_of(&[RELEASING, released.len() as u64]));
+        to.write_encoded(bytemuck::cast_slice(released));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_ends_within_its_message_or_is_refused() {
+        let behind = |word: u64, bytes: &[u8]| [&word.to_le_bytes(), bytes].concat();
+        let whole = behind(3, b"abcde");
+        assert_eq!(PlainCall::split_eager(&whole), Ok((Some(&b"abc"[..]), &b"de"[..])));
+        assert_eq!(PlainCall::split_eager(&behind(3, b"abc")), Ok((Some(&b"abc"[..]), &b""[..])));
+        assert_eq!(PlainCall::split_eager(&behind(DESCRIBED, b"de")), Ok((None, &b"de"[..])));
+        for (word, bytes) in [(4, &b"abc"[..]), (1 << 32, b"abc"), (DESCRIBED - 1, b"abc"), (1, b"")] {
+            assert!(PlainCall::split_eager(&behind(word, bytes)).is_err(), "{word}");
+        }
+        assert!(PlainCall::split_eager(&whole[..7]).is_err());
+    }
+
+    #[test]
+    fn releases_end_within_their_message_or_are_refused() {
+        let behind = |words: &[u64]| bytemuck::cast_slice::<u64, u8>(words).to_vec();
+        let split = |bytes: &[u8]| {
+            PlainCall::split_released(bytes)
+                .map(|(released, rest)| (released.collect::<Vec<_>>(), rest.len()))
+        };
+        assert_eq!(split(&behind(&[RELEASING, 2, 1, 2, 3, 4, 5])), Ok((vec![[1, 2], [3, 4]], 8)));
+        assert_eq!(split(&behind(&[5, 2, 1, 2])), Ok((vec![], 32)));
+        for words in
+            [&[RELEASING][..], &[RELEASING, 1, 1], &[RELEASING, 1 << 60, 1, 2], &[RELEASING, u64::MAX]]
+        {
+            assert!(split(&behind(words)).is_err(), "{words:?}");
+        }
     }
 }

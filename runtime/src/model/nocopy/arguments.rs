@@ -1,13 +1,17 @@
 //! Nocopy arguments of a call: as they travel, and as the entry sees them.
 
-use super::arrived::{Arrived, ArrivedArgument, Filled, NocopyParameter};
+use super::arrived::{Arrived, ArrivedArgument, NocopyParameter};
 use super::buffer::{Buffer, BufferMut, Element};
 use super::descriptor::{Descriptor, Few};
+use super::eager::EagerBytes;
 use super::kind::NocopyKind;
+use super::landing::PostedMemory;
 use super::local::Local;
 use super::parts::PartMut;
 use super::release::Release;
 use super::several::SeveralMut;
+use chare_lrts::MemoryMut;
+use smallvec::smallvec;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -23,6 +27,17 @@ pub(crate) enum Nocopy {
 }
 
 impl Nocopy {
+    /// The only argument of a call, for a parameter of this kind, whose bytes came with it and nobody waits for: ready, unless a post
+    /// method or a device is to have it.
+    pub(crate) fn eager(kind: NocopyKind, bytes: &[u8]) -> Self {
+        let bytes = EagerBytes::came(bytes);
+        if kind.is_posted() || kind.is_of_device() {
+            return Self::Described(smallvec![Descriptor::Inline { bytes, lender: None }]);
+        }
+        let memory = bytes.into_memory();
+        Self::Arrived(smallvec![Arrived::Received { memory, layout: None, release: None }])
+    }
+
     /// Whether the arguments are where parameters of these kinds take them from. Arguments from the same process are, unless there are posts
     /// to be filled, or layouts or devices to be heeded.
     #[inline]
@@ -177,22 +192,18 @@ enum Landed<T: Element> {
 }
 
 impl<T: Element> Landed<T> {
-    fn of(filled: Filled) -> Result<Self, String> {
-        let Filled { memory, layout, len } = filled;
-        let memory = match PartMut::from_memory(memory) {
-            Ok(part) => return Ok(Self::Part(part)),
-            Err(memory) => memory,
-        };
-        let memory = match layout {
-            Some(_) => match SeveralMut::from_memory(memory) {
-                Ok(several) => return Ok(Self::Several(several)),
-                Err(memory) => memory,
-            },
-            None => memory,
-        };
-        let buffer = BufferMut::<T>::from_memory(memory)
-            .map_err(|memory| misfit::<T>(memory.address(), memory.len()))?;
-        let shown = if layout.is_some() { buffer.len() } else { len / size_of::<T>() };
+    fn of(filled: PostedMemory) -> Result<Self, String> {
+        let PostedMemory { memory, bytes, layout } = filled;
+        let in_words = |memory: MemoryMut| misfit::<T>(memory.address(), memory.len());
+        let owner = memory.owner();
+        if owner.is::<PartMut<T>>() {
+            return PartMut::from_memory(memory).map(Self::Part).map_err(in_words);
+        }
+        if layout.is_some() && owner.is::<SeveralMut<T>>() {
+            return SeveralMut::from_memory(memory).map(Self::Several).map_err(in_words);
+        }
+        let buffer = BufferMut::<T>::from_memory(memory).map_err(in_words)?;
+        let shown = if layout.is_some() { buffer.len() } else { bytes / size_of::<T>() };
         Ok(Self::Buffer(buffer, shown))
     }
 
@@ -292,7 +303,7 @@ impl<T: Element> NocopyParameter for Posted<T> {
         let Arrived::Posted(filled) = arrived.0 else {
             return Err("the runtime delivered an unposted buffer to a posted parameter".to_owned());
         };
-        let transferred = filled.len / size_of::<T>();
+        let transferred = filled.bytes / size_of::<T>();
         Ok(Self { landed: Landed::of(filled)?, transferred })
     }
 }

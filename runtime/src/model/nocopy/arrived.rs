@@ -3,40 +3,24 @@
 use super::buffer::Element;
 use super::device::DeviceFilled;
 use super::kind::NocopyKind;
+use super::landing::PostedMemory;
 use super::outgoing::Leaving;
 use super::release::{Release, awaited};
 use chare_device::DeviceBuffer;
 use chare_layout::Raw;
-use chare_lrts::{Memory, MemoryMut};
+use chare_lrts::Memory;
 use std::sync::Arc;
 
 /// A nocopy argument that the entry may use.
 pub(crate) enum Arrived {
     /// To be read in place, as far as the layout selects it; the sender is told when the release is dropped.
     Received { memory: Memory, layout: Option<Arc<Raw>>, release: Option<Arc<Release>> },
-    /// In the buffer that the post method gave.
-    Posted(Filled),
+    /// In the buffer that the post method gave, which is full.
+    Posted(PostedMemory),
     /// On the receiver's device; whoever lent it is told when the last handle is dropped.
     Device(DeviceBuffer<u8>),
     /// In the device buffer that the post method gave.
     DevicePosted(Box<DeviceFilled>),
-}
-
-/// Posted memory, filled where the layout selects, or up to `len` bytes.
-pub(crate) struct Filled {
-    pub(crate) memory: MemoryMut,
-    pub(crate) layout: Option<Arc<Raw>>,
-    pub(crate) len: usize,
-}
-
-impl Filled {
-    /// What arrived, for a chare that lives elsewhere.
-    pub(super) fn into_leaving(self) -> Leaving {
-        let Self { memory, layout, len } = self;
-        let memory = memory.freeze();
-        let memory = if layout.is_none() { memory.slice(0, len) } else { memory };
-        Leaving { layout, ..Leaving::plain(memory, None) }
-    }
 }
 
 impl Arrived {
@@ -45,7 +29,7 @@ impl Arrived {
         match self {
             Self::Received { memory, release: None, .. } => memory.len(),
             Self::Received { release: Some(_), .. } => 0,
-            Self::Posted(filled) if filled.layout.is_some() => filled.len,
+            Self::Posted(filled) if filled.layout.is_some() => filled.bytes,
             Self::Posted(filled) => filled.memory.len(),
             Self::Device(_) | Self::DevicePosted(_) => 0,
         }

@@ -38,6 +38,11 @@ impl EagerBytes {
         Self(Bytes::Leaving { memory, plan: Some(plan), _release: None })
     }
 
+    /// Bytes that came with a message.
+    pub(crate) fn came(bytes: &[u8]) -> Self {
+        Self(Bytes::Came(MemoryMut::heap_copy_of(bytes)))
+    }
+
     /// With a release that is dropped when the message is written.
     pub(crate) fn until_written(self, release: Option<Arc<Release>>) -> Self {
         match self.0 {
@@ -108,7 +113,7 @@ impl<'de> Deserialize<'de> for EagerBytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(match LentBytes::deserialize(deserializer)? {
             LentBytes::Beside(memory) => Self::whole(memory),
-            LentBytes::Within(bytes) => Self(Bytes::Came(MemoryMut::heap_copy_of(&bytes))),
+            LentBytes::Within(bytes) => Self::came(&bytes),
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use super::buffer::{BufferMut, Element};
 use super::device::PostedDevice;
+use super::outgoing::Leaving;
 use chare_layout::{Layout, Raw};
 use chare_lrts::MemoryMut;
 use std::marker::PhantomData;
@@ -110,12 +111,28 @@ impl<T: Element, P: Element> NocopyLanding<P> for Landing<T, P> {
     }
 }
 
-/// A posted buffer and how many bytes of it are to be filled, no more than the sender offers: its first ones, or those that a layout of as
-/// many bytes selects.
+/// A posted buffer and how many bytes of it are to be filled, or are, no more than the sender offers: its first ones, or those that a layout
+/// of as many bytes selects.
 pub struct PostedMemory {
     pub(crate) memory: MemoryMut,
     pub(crate) bytes: usize,
     pub(crate) layout: Option<Arc<Raw>>,
+}
+
+impl PostedMemory {
+    /// Whether what is filled lies in several places.
+    #[inline]
+    pub(crate) fn is_scattered(&self) -> bool {
+        self.layout.as_ref().is_some_and(|layout| !layout.is_contiguous())
+    }
+
+    /// What arrived in it, for a chare that lives elsewhere.
+    pub(super) fn into_leaving(self) -> Leaving {
+        let Self { memory, bytes, layout } = self;
+        let memory = memory.freeze();
+        let memory = if layout.is_none() { memory.slice(0, bytes) } else { memory };
+        Leaving { layout, ..Leaving::plain(memory, None) }
+    }
 }
 
 /// What a post method gave for one argument.

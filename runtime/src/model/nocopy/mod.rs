@@ -36,8 +36,8 @@ mod view;
 
 pub(crate) use arguments::Nocopy;
 pub use arguments::{NocopyArguments, Posted, Received};
+pub(crate) use arrived::Arrived;
 pub use arrived::NocopyParameter;
-pub(crate) use arrived::{Arrived, Filled};
 pub(crate) use buffer::lend_vector;
 pub use buffer::{Buffer, BufferMut, Element};
 pub use completion::Completion;
@@ -61,7 +61,7 @@ pub use kind::NocopyKind;
 pub(crate) use landing::{Given, PostedMemory};
 pub use landing::{Landing, NocopyLanding};
 pub(crate) use local::Local;
-pub(crate) use outgoing::{Keep, Leaving, OutgoingMemory};
+pub(crate) use outgoing::{Keep, Leaving, OutgoingMemory, packed_bytes};
 pub use outgoing::{NocopyArgument, Outgoing, SendBuffer, Sent};
 pub use parts::{NotJoined, NotSplit, Part, PartLayout, PartMut, Rest, SendPart, Shown, Split, SplitAll};
 pub use posts::{MatchError, NotPosted, Post, PostError, PostRefusal, Posts};

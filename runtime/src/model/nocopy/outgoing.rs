@@ -232,10 +232,7 @@ impl<T: Element, P: Element> SendBuffer<T, P> {
     fn into_outgoing(self) -> Outgoing {
         let Self { buffer, layout, dealt, on_sent, terms } = self;
         let outgoing = |memory, hand_back| {
-            Outgoing::Host(OutgoingMemory {
-                dealt,
-                ..OutgoingMemory::new(memory, layout.as_ref(), terms, hand_back)
-            })
+            Outgoing::Host(OutgoingMemory { dealt, ..OutgoingMemory::new(memory, layout, terms, hand_back) })
         };
         let Some(completion) = on_sent else { return outgoing(buffer.into_memory(), None) };
         let memory = buffer.memory().clone();
@@ -361,7 +358,7 @@ pub struct OutgoingMemory {
 impl OutgoingMemory {
     pub(super) fn new<T, P>(
         memory: Memory,
-        layout: Option<&Layout<T, P>>,
+        layout: Option<Layout<T, P>>,
         terms: Terms,
         hand_back: Option<HandBack>,
     ) -> Self {
@@ -373,7 +370,7 @@ impl OutgoingMemory {
             let memory = memory.slice(start, layout.bytes() as usize);
             return outgoing(memory, None);
         }
-        outgoing(memory, Some(Arc::clone(layout.raw())))
+        outgoing(memory, Some(layout.into_raw()))
     }
 
     /// Bytes of the argument, packed.
@@ -419,6 +416,7 @@ impl Leaving {
     }
 }
 
-fn packed_bytes(memory: &Memory, layout: Option<&Raw>) -> usize {
+/// Bytes of an argument, packed.
+pub(crate) fn packed_bytes(memory: &Memory, layout: Option<&Raw>) -> usize {
     layout.map_or(memory.len(), |layout| layout.bytes() as usize)
 }

@@ -52,9 +52,9 @@ pub(crate) fn copy_from(plan: &Plan, source: &[u8], target: &mut MemoryMut) -> R
 }
 
 /// What a plan to one piece of memory copies there, to be written into an encoding.
-pub(super) struct Gathered<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) source: &'a Memory,
+pub(crate) struct Gathered<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) source: &'a Memory,
 }
 
 impl Fill for Gathered<'_> {

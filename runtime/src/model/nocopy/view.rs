@@ -155,7 +155,7 @@ impl<T: Element> NocopyArgument<T> for ReceivedView<T> {
     fn erase(self) -> Outgoing {
         let Self { memory, layout, release } = self;
         let hand_back = release.map(|release| -> HandBack { Box::new(move |_, _| drop(release)) });
-        Outgoing::Host(OutgoingMemory::new(memory, Some(&layout), Terms::default(), hand_back))
+        Outgoing::Host(OutgoingMemory::new(memory, Some(layout), Terms::default(), hand_back))
     }
 }
 

@@ -5,7 +5,7 @@ use crate::delivery::zerocopy::gathering::Failure;
 use crate::delivery::zerocopy::laid_out::in_words;
 use crate::delivery::zerocopy::remote_memory;
 use crate::model::nocopy::selected;
-use crate::model::nocopy::{Arrived, DeviceFilled, Filled, Given, NocopyKind, PostedDevice, PostedMemory};
+use crate::model::nocopy::{Arrived, DeviceFilled, Given, NocopyKind, PostedDevice, PostedMemory};
 use crate::node::Node;
 use chare_device::{
     Choice, Device, DeviceBufferMut, DeviceError, Facts, Lanes, Leg, Method, Pinned, Stream, Way,
@@ -192,7 +192,7 @@ impl Room {
     pub(super) fn into_arrived(self) -> Result<Arrived, DeviceError> {
         let Self { place, bytes: len, layout, is_posted } = self;
         Ok(match place {
-            Place::Host(memory) if is_posted => Arrived::Posted(Filled { memory, layout, len }),
+            Place::Host(memory) if is_posted => Arrived::Posted(PostedMemory { memory, bytes: len, layout }),
             Place::Host(memory) => Arrived::Received { memory: memory.freeze(), layout: None, release: None },
             Place::Device(buffer, _) if is_posted => {
                 Arrived::DevicePosted(DeviceFilled { buffer, layout, len, landed: None }.into())

@@ -1,0 +1,77 @@
+//! Remote call: a call to another node with one nocopy argument in memory of the host, written into a frame at once.
+//! `api/proxy -> **delivery/remote_call** -> pe/places -> delivery/zerocopy -> delivery/outbound -> node/posting -> lrts`
+//!
+//! No message is made of the call first: no box, no erased arguments. What goes another way, the outbox sends.
+
+use super::outbound::{pack_plain, post};
+use super::zerocopy::eager::{self, Eager};
+use super::zerocopy::send;
+use crate::model::arguments::Message;
+use crate::model::envelope::PlainCall;
+use crate::model::ids::{PeId, Target};
+use crate::model::nocopy::{Outgoing, lent_bytes};
+use crate::model::registry::EntryRegistration;
+use crate::pe::Pe;
+use crate::pe::places::Recalled;
+use chare_lrts::codec::{CodecError, Writer};
+
+/// Calls an entry of one chare, by the entry's own options, if the call is one that is written at once; takes the argument then, and returns
+/// whether.
+#[inline]
+pub(crate) fn call<T: Message>(
+    pe: &Pe,
+    callee: (&Target, &'static EntryRegistration),
+    arguments: &T,
+    argument: &mut Option<Outgoing>,
+) -> bool {
+    // One instance serves all entries.
+    call_written(pe, callee, &|out| out.write(arguments), argument)
+}
+
+fn call_written(
+    pe: &Pe,
+    (target, entry): (&Target, &'static EntryRegistration),
+    arguments: &dyn Fn(&mut Writer<'_>) -> Result<(), CodecError>,
+    argument: &mut Option<Outgoing>,
+) -> bool {
+    let (&[kind], Some(Outgoing::Host(outgoing))) = (entry.nocopy, &*argument) else { return false };
+    if kind.is_of_device() || outgoing.dealt.is_some() {
+        return false;
+    }
+    let Some((to, block)) = recall(pe, target, entry) else { return false };
+    let peer = pe.node.topology.node_of(to);
+    let released = pe.releases.take_for(peer);
+    if let Some(eager) = Eager::of(kind, outgoing) {
+        let packed = pack_plain(pe, entry, |out| {
+            block.write_eager(out, &released, &eager);
+            arguments(out)
+        });
+        eager.count(&pe.counters);
+        eager::hand_back(&pe.node, argument.take());
+        post(pe, to, 0, packed);
+    } else if let Some(Outgoing::Host(outgoing)) = argument.take() {
+        let leaving = send::take_charge(&pe.node, outgoing);
+        let described = [send::describe_one(&pe.node, peer, kind, leaving)];
+        let lent = lent_bytes(&described);
+        let packed = pack_plain(pe, entry, |out| {
+            block.write_described(out, &released, &described)?;
+            arguments(out)
+        });
+        drop(described);
+        post(pe, to, lent, packed);
+    }
+    true
+}
+
+/// The PE of another node to which a call of the chare goes, as far as this PE remembers, and the call's block, if it says no more than a
+/// block can.
+fn recall(pe: &Pe, target: &Target, entry: &EntryRegistration) -> Option<(PeId, PlainCall)> {
+    let is_within = matches!(target, Target::Member(collection, _) if pe.within(*collection).is_some());
+    if is_within || pe.has_timeline() {
+        return None;
+    }
+    let Recalled::On(to) = pe.places.borrow().recall(target) else { return None };
+    let is_elsewhere = pe.node.rank_here(to).is_none() && to.0 < pe.node.topology.pes();
+    let block = || PlainCall::new(pe.node.rank_here(pe.id)?, to, *target, entry.id);
+    Some((to, is_elsewhere.then(block).flatten()?))
+}
