@@ -43,8 +43,8 @@ struct Parked {
 }
 
 thread_local! {
-    /// One that is over and has forgotten its call, for the next: nearly all post methods give their buffers at once, and to make and free
-    /// one each time would be a twentieth of a short argument's way.
+    /// One that is over and has forgotten its call, for the next: nearly all post methods give their buffers at once, and then an
+    /// allocation for each is saved.
     static SPARE: Cell<Option<Arc<PostedCall>>> = const { Cell::new(None) };
 }
 
