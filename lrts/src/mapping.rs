@@ -3,13 +3,23 @@
 //!
 //! A mapping outlives its descriptor, so descriptors are needed only until everybody has mapped the object.
 
+mod addresses;
+
+pub(crate) use addresses::Addresses;
+
 use rustix::fd::OwnedFd;
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Bytes of a huge page, where ordinary ones have 4 KiB. On a machine with others there are none here.
 pub const HUGE_PAGE_BYTES: usize = 2 << 20;
+
+/// What the kernel takes to back a MiB by small pages and to enter them: measured, 35 to 40 ms for 64 MiB. As huge ones they take it 10 to 18
+/// where it has some, and four times as long where it has to clear room for them.
+const SMALL_PAGES_MIB: Duration = Duration::from_micros(600);
 
 /// A mapping of a memfd, readable and writable, shared with every process that mapped it too.
 ///
@@ -18,6 +28,8 @@ pub const HUGE_PAGE_BYTES: usize = 2 << 20;
 pub struct Mapping {
     address: *mut u8,
     len: usize,
+    /// The range in which it lies, if it is long or was to lie behind others.
+    addresses: Option<Arc<Addresses>>,
 }
 
 // SAFETY: a mapping is an address range that lives as long as the value; it hands out addresses
@@ -33,13 +45,26 @@ impl Mapping {
     /// # Errors
     /// The kernel's: no memory, too many descriptors.
     pub fn create(label: &str, len: usize) -> io::Result<(Self, OwnedFd)> {
-        let descriptor = rustix::fs::memfd_create(label, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-        rustix::fs::ftruncate(&descriptor, len as u64)?;
-        rustix::io::retry_on_intr(|| {
-            rustix::fs::fallocate(&descriptor, rustix::fs::FallocateFlags::empty(), 0, len as u64)
-        })?;
-        rustix::fs::fcntl_add_seals(&descriptor, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        let descriptor = object(label, len)?;
+        back(&descriptor, len)?;
         Ok((Self::map(&descriptor, len)?, descriptor))
+    }
+
+    /// The same in a range of addresses, behind what is there, with huge pages as far as the kernel has some at once. Its addresses are
+    /// free again when all is gone that lies in the range.
+    ///
+    /// # Errors
+    /// As [`Mapping::create`], and when the range has no room.
+    pub(crate) fn create_in(
+        addresses: &Arc<Addresses>,
+        label: &str,
+        len: usize,
+    ) -> io::Result<(Self, OwnedFd)> {
+        let descriptor = object(label, len)?;
+        let mapping = Self::map_in(addresses, &descriptor, len)?;
+        mapping.back_by_huge_pages();
+        back(&descriptor, len)?;
+        Ok((mapping, descriptor))
     }
 
     /// Maps an object that a peer sent, after checking that it has at least `len` bytes and cannot shrink
@@ -48,14 +73,7 @@ impl Mapping {
     /// # Errors
     /// The kernel's, or invalid data when the object is too short or not sealed.
     pub fn open(descriptor: &OwnedFd, len: usize) -> io::Result<Self> {
-        let seals = rustix::fs::fcntl_get_seals(descriptor)?;
-        let size = rustix::fs::fstat(descriptor)?.st_size;
-        if !seals.contains(SealFlags::SHRINK) || u64::try_from(size).unwrap_or(0) < len as u64 {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!("shared memory of {size} bytes (need {len}) with seals {seals:?} (need SHRINK)"),
-            ));
-        }
+        check(descriptor, len)?;
         Self::map(descriptor, len)
     }
 
@@ -72,38 +90,13 @@ impl Mapping {
             // SAFETY: a fresh mapping at an address the kernel chooses aliases nothing of ours.
             let address =
                 unsafe { rustix::mm::mmap(std::ptr::null_mut(), len, access, flags, descriptor, 0)? };
-            return Ok(Self { address: address.cast(), len });
+            return Ok(Self { address: address.cast(), len, addresses: None });
         }
-        let reserved =
-            len.checked_next_multiple_of(HUGE_PAGE_BYTES).and_then(|span| span.checked_add(HUGE_PAGE_BYTES));
-        let reserved = reserved.ok_or(io::ErrorKind::OutOfMemory)?;
-        // SAFETY: as above; nobody can touch it.
-        let start = unsafe {
-            let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-            rustix::mm::mmap_anonymous(std::ptr::null_mut(), reserved, ProtFlags::empty(), flags)?
-        };
-        let start = start.cast::<u8>();
-        let before = start.align_offset(HUGE_PAGE_BYTES);
-        let mapping = Self { address: start.wrapping_add(before), len };
-        // SAFETY: the addresses were reserved a moment ago, and are nobody else's. What is left over before and behind goes back.
-        let mapped = unsafe {
-            let unmap = |from: usize, len| match len {
-                0 => Ok(()),
-                _ => rustix::mm::munmap(start.wrapping_add(from).cast(), len),
-            };
-            let end = before + mapping.span();
-            unmap(0, before).and_then(|()| unmap(end, reserved - end)).and_then(|()| {
-                rustix::mm::mmap(mapping.address.cast(), len, access, flags | MapFlags::FIXED, descriptor, 0)
-            })
-        };
-        // If it failed, what was reserved goes back with the value.
-        mapped?;
-        Ok(mapping)
+        Self::map_in(&Arc::new(Addresses::reserve(len)?), descriptor, len)
     }
 
-    /// Bytes of address space: a long mapping ends where a huge page could.
-    fn span(&self) -> usize {
-        if self.len < HUGE_PAGE_BYTES { self.len } else { self.len.next_multiple_of(HUGE_PAGE_BYTES) }
+    fn map_in(addresses: &Arc<Addresses>, descriptor: &OwnedFd, len: usize) -> io::Result<Self> {
+        Ok(Self { address: addresses.map(descriptor, len)?, len, addresses: Some(Arc::clone(addresses)) })
     }
 
     /// The addresses of a range.
@@ -115,17 +108,30 @@ impl Mapping {
         self.address.wrapping_add(offset).cast()
     }
 
-    /// Enters the pages of a range into this process's page table, some 50 us per MiB, or 1 us where it has huge pages. Otherwise each
-    /// page's first use does, which takes ten times as long in sum. Changes no byte.
+    /// As [`enter_pages`], of a range.
     ///
     /// # Panics
     /// If the range lies outside the mapping.
     pub fn populate(&self, offset: usize, len: usize) {
-        // SAFETY: the range is of this mapping; the call reads, and changes no byte.
-        let populated =
-            unsafe { rustix::mm::madvise(self.range(offset, len), len, Advice::LinuxPopulateRead) };
-        // A kernel that does not know the call enters pages one by one, as they are used.
-        let _ = populated;
+        enter_pages(self.range(offset, len).cast(), len);
+    }
+
+    /// Backs its bytes by huge pages, from the first on, as long as they take no more time than small ones, of which a neighbour enters 512 in
+    /// its page table for each of these. What is left is backed otherwise.
+    fn back_by_huge_pages(&self) {
+        let began = Instant::now();
+        for start in (0..self.len).step_by(HUGE_PAGE_BYTES) {
+            let limit = SMALL_PAGES_MIB * ((start + HUGE_PAGE_BYTES) >> 20) as u32;
+            if self.len - start < HUGE_PAGE_BYTES || began.elapsed() > limit {
+                return;
+            }
+            // The kernel makes a huge page only of what has a small one.
+            // SAFETY: the byte is of this mapping; the call changes none.
+            let touched = unsafe { rustix::mm::madvise(self.range(start, 1), 1, Advice::LinuxPopulateWrite) };
+            if touched.is_err() || self.collapse(start, HUGE_PAGE_BYTES).is_err() {
+                return;
+            }
+        }
     }
 
     /// Whether the kernel can do [`Mapping::collapse`] (Linux 6.1 can).
@@ -171,6 +177,7 @@ impl Mapping {
     /// # Errors
     /// The kernel's: no memory.
     pub fn back_again(&self) -> io::Result<()> {
+        self.back_by_huge_pages();
         // SAFETY: the range is this mapping; the call changes no byte.
         let backed =
             unsafe { rustix::mm::madvise(self.address.cast(), self.len, Advice::LinuxPopulateWrite) };
@@ -211,7 +218,49 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: this value made the mapping and is the only one that unmaps it; views borrow from it.
-        let _ = unsafe { rustix::mm::munmap(self.address.cast(), self.span()) };
+        if self.addresses.is_none() {
+            // SAFETY: this value made the mapping and is the only one that unmaps it; views borrow from it.
+            let _ = unsafe { rustix::mm::munmap(self.address.cast(), self.len) };
+        }
     }
+}
+
+/// Creates a shared memory object of `len` zero bytes, which are not backed yet.
+fn object(label: &str, len: usize) -> io::Result<OwnedFd> {
+    let descriptor = rustix::fs::memfd_create(label, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    rustix::fs::ftruncate(&descriptor, len as u64)?;
+    Ok(descriptor)
+}
+
+/// Backs all bytes of an object that have no memory behind them, and seals it: it keeps its length.
+fn back(descriptor: &OwnedFd, len: usize) -> io::Result<()> {
+    let all = rustix::fs::FallocateFlags::empty();
+    rustix::io::retry_on_intr(|| rustix::fs::fallocate(descriptor, all, 0, len as u64))?;
+    rustix::fs::fcntl_add_seals(descriptor, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+    Ok(())
+}
+
+/// Checks that an object which a peer sent has at least `len` bytes and cannot shrink under our feet.
+///
+/// # Errors
+/// The kernel's, or invalid data when it is too short or not sealed.
+pub(crate) fn check(descriptor: &OwnedFd, len: usize) -> io::Result<()> {
+    let seals = rustix::fs::fcntl_get_seals(descriptor)?;
+    let size = rustix::fs::fstat(descriptor)?.st_size;
+    if !seals.contains(SealFlags::SHRINK) || u64::try_from(size).unwrap_or(0) < len as u64 {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("shared memory of {size} bytes (need {len}) with seals {seals:?} (need SHRINK)"),
+        ));
+    }
+    Ok(())
+}
+
+/// Enters the pages of mapped memory into this process's page table, some 50 us per MiB, or 1 us where it has huge pages. Otherwise each
+/// page's first use does, which takes ten times as long in sum. Changes no byte.
+pub(crate) fn enter_pages(address: *mut u8, len: usize) {
+    // SAFETY: the call reads, and changes no byte; of what is not mapped it tells.
+    let populated = unsafe { rustix::mm::madvise(address.cast(), len, Advice::LinuxPopulateRead) };
+    // A kernel that does not know the call enters pages one by one, as they are used.
+    let _ = populated;
 }

@@ -1,18 +1,23 @@
 #![expect(unsafe_code, reason = "hands out parts of shared mappings as owned memory")]
 //! Arenas: memory of this node that its neighbours map, so that they read and write it in place.
 //!
-//! 1. An arena is one shared memory object, a multiple of 2 MiB long, numbered from 0 on. It is never unmapped
-//!    before the job ends: a neighbour keeps its mapping, and a number means one object forever.
+//! 1. An arena is one shared memory object, a multiple of 2 MiB long. It is never unmapped before the job ends: a neighbour keeps its
+//!    mapping. Arenas stand in rows, one behind the other in a range of addresses, here and in every neighbour: what lies in a row has the
+//!    same distances everywhere. When one finds no room there, a new row begins.
 //! 2. An arena is used only after its announcement has entered the link of every living neighbour, so no key
 //!    into it can arrive before it. When a link is full, the arena waits and the caller is refused.
 //! 3. Memory is cut in units of 64 bytes and returns to its arena when its owner is dropped, on any thread.
 //! 4. When no arena has room, a new one is made: twice as long as the last, or as long as the request needs.
 //! 5. An arena that stays empty for a while gives its pages back to the system, unless it is short; it stays mapped, as zeros. Before
 //!    it is used again it is backed again, as a whole, so that a full machine is an error there, too.
-//! 6. The pages of an arena that grew are put together to huge ones, one at a time, while nobody has anything to do (`huge_pages`).
+//! 6. An arena is made of huge pages as far as the kernel has some at once. The small ones of an arena that grew are put together to huge ones,
+//!    one at a time, while nobody has anything to do (`huge_pages`).
 
 mod backing;
 mod huge_pages;
+mod row;
+
+pub(in crate::host) use row::reserve;
 
 use crate::host::link::Link;
 use crate::ids::NodeId;
@@ -22,6 +27,7 @@ use backing::{Backing, EMPTY_FOR};
 use huge_pages::{PAUSE, Pace, SmallPages};
 use offset_allocator::{Allocation, Allocator};
 use parking_lot::Mutex;
+use row::Rows;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use std::io;
@@ -34,7 +40,7 @@ use thiserror::Error;
 const UNIT_BYTES: usize = 64;
 
 /// Arenas are multiples of this, so that huge pages fit.
-const ARENA_GRAIN_BYTES: usize = HUGE_PAGE_BYTES;
+pub(crate) const ARENA_GRAIN_BYTES: usize = HUGE_PAGE_BYTES;
 
 /// The first arena. So short a one is never given back: a program that shares memory at all will need it again.
 const FIRST_BYTES: usize = 2 * ARENA_GRAIN_BYTES;
@@ -85,6 +91,8 @@ pub enum ArenaError {
 
 struct Arena {
     mapping: Arc<Mapping>,
+    /// Its first byte.
+    start: Share,
     allocator: Allocator,
     /// Pieces in use.
     pieces: u32,
@@ -96,16 +104,17 @@ struct Arena {
 
 struct Pending {
     mapping: Mapping,
+    start: Share,
     descriptor: OwnedFd,
     untold: Vec<Arc<Link>>,
 }
 
 struct Growth {
+    rows: Rows,
     /// An arena that some neighbours do not know yet.
     pending: Option<Pending>,
     next_bytes: usize,
-    /// The kernel had no memory; it is asked again from then on.
-    retry_at: Option<Instant>,
+    kernel: Kernel,
     huge_pages: Pace,
 }
 
@@ -136,8 +145,13 @@ impl Drop for Piece {
 
 impl Arenas {
     pub(crate) fn new(audience: Vec<Arc<Link>>) -> Self {
-        let growth =
-            Growth { pending: None, next_bytes: FIRST_BYTES, retry_at: None, huge_pages: Pace::default() };
+        let growth = Growth {
+            rows: Rows::default(),
+            pending: None,
+            next_bytes: FIRST_BYTES,
+            kernel: Kernel::default(),
+            huge_pages: Pace::default(),
+        };
         let growth_bytes_max = AtomicUsize::new(ARENA_GROWTH_BYTES_MAX);
         Self { audience, pool: Mutex::default(), growth: Mutex::new(growth), growth_bytes_max }
     }
@@ -145,7 +159,7 @@ impl Arenas {
     /// `len` bytes of shareable memory, 64-byte aligned, with whatever bytes were there before.
     ///
     /// Constant time while an arena has room; otherwise the kernel makes or backs one, which takes about
-    /// 0.3 ms per MiB. Rounded up by at most an eighth.
+    /// 0.3 ms per MiB, or half of that where it has huge pages at once. Rounded up by at most an eighth.
     ///
     /// # Errors
     /// [`ArenaError`]; take ordinary memory then.
@@ -237,7 +251,7 @@ impl Arenas {
             shortest.map(|(number, arena)| (number, Arc::clone(&arena.mapping)))
         };
         let Some((number, mapping)) = found else { return Ok(false) };
-        growth.ask_kernel(|| mapping.back_again())?;
+        growth.kernel.ask(|| mapping.back_again())?;
         let arena = &mut self.pool.lock()[number];
         (arena.backing, arena.small_pages) = (Backing::UNTIL_EMPTY, SmallPages::of(&mapping));
         Ok(true)
@@ -257,7 +271,8 @@ impl Arenas {
         pool[number].cuts += 1;
         let offset = piece.offset as usize * UNIT_BYTES;
         let address = pool[number].mapping.address().wrapping_add(offset);
-        let share = Share { arena: number as u32, offset: offset as u64 };
+        let Share { row, offset: start } = pool[number].start;
+        let share = Share { row, offset: start + offset as u64 };
         let owner = Box::new(Piece { arenas: Arc::clone(self), arena: number as u32, piece });
         drop(pool);
         // SAFETY: the allocator gave this piece to nobody else until the lease is dropped; it lies
@@ -272,19 +287,18 @@ impl Arenas {
         }
         let step = growth.next_bytes.min(self.growth_bytes_max.load(Ordering::Relaxed));
         let len = needed_bytes(units).max(step).next_multiple_of(ARENA_GRAIN_BYTES);
-        let (mapping, descriptor) = growth.ask_kernel(|| Mapping::create("chare-arena", len))?;
+        let (mapping, start, descriptor) = growth.kernel.ask(|| growth.rows.add(len))?;
         mapping.populate(0, len);
         growth.next_bytes = (2 * growth.next_bytes).min(ARENA_GROWTH_BYTES_MAX);
-        growth.pending = Some(Pending { mapping, descriptor, untold: self.audience.clone() });
+        growth.pending = Some(Pending { mapping, start, descriptor, untold: self.audience.clone() });
         Ok(())
     }
 
     /// Tells the neighbours of a pending arena; opens it for use once all know it.
     fn tell(&self, growth: &mut Growth) -> Result<(), ArenaError> {
         let Some(mut pending) = growth.pending.take() else { return Ok(()) };
-        let number = self.pool.lock().len() as u32;
         while let Some(link) = pending.untold.last() {
-            match link.announce(number, pending.mapping.len() as u64, pending.descriptor.as_fd()) {
+            match link.announce(pending.start.row, pending.mapping.len() as u64, pending.descriptor.as_fd()) {
                 // A dead neighbour need not know.
                 Ok(()) | Err(Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN) => {
                     pending.untold.pop();
@@ -296,6 +310,7 @@ impl Arenas {
                 }
             }
         }
+        let start = pending.start;
         let units = (pending.mapping.len() / UNIT_BYTES) as u32;
         let allocator = Allocator::with_max_allocs(units, PIECES_MAX);
         let has_grown = pending.mapping.len() > FIRST_BYTES;
@@ -303,14 +318,21 @@ impl Arenas {
         let can_return = has_grown && Mapping::can_be_backed_again();
         let backing = if can_return { Backing::UNTIL_EMPTY } else { Backing::Kept };
         let small_pages = if has_grown { SmallPages::of(&mapping) } else { SmallPages::kept() };
-        self.pool.lock().push(Arena { mapping, allocator, pieces: 0, cuts: 0, backing, small_pages });
+        self.pool.lock().push(Arena { mapping, start, allocator, pieces: 0, cuts: 0, backing, small_pages });
         Ok(())
     }
 }
 
-impl Growth {
-    /// Asks the kernel for memory, unless it had none a moment ago.
-    fn ask_kernel<T>(&mut self, ask: impl FnOnce() -> io::Result<T>) -> Result<T, ArenaError> {
+/// The kernel, which is asked for memory.
+#[derive(Default)]
+struct Kernel {
+    /// It had none; it is asked again from then on.
+    retry_at: Option<Instant>,
+}
+
+impl Kernel {
+    /// Asks for memory, unless there was none a moment ago.
+    fn ask<T>(&mut self, ask: impl FnOnce() -> io::Result<T>) -> Result<T, ArenaError> {
         if self.retry_at.is_some_and(|retry_at| Instant::now() < retry_at) {
             return Err(ArenaError::Exhausted);
         }

@@ -1,17 +1,19 @@
 //! Host peer: what this node knows of, and maps from, one other node of its host.
 //!
-//! 1. Everything comes from its hello, except its arenas, which it announces one by one, numbered from 0.
+//! 1. Everything comes from its hello, except its arenas, which it announces one by one, each behind the last one of the last row, or as the
+//!    first of the next. Rows are numbered from 0.
 //! 2. Its fate is decided once: its link ended, or it broke a protocol. From then on nothing of it is used.
 //! 3. Its board tells liveness, range, rights and place of a region, under a claim. What the board says is about
-//!    the neighbour's own memory; a place in an arena is compared with the length of our mapping of it.
+//!    the neighbour's own memory; a place in a row is compared with the length of our mapping of it.
 
 use crate::error::{LrtsError, TransferError};
-use crate::host::arena::{ARENA_BYTES_MAX, ARENAS_MAX};
+use crate::host::arena::{ARENA_BYTES_MAX, ARENA_GRAIN_BYTES, ARENAS_MAX};
 use crate::host::doorbell::ring_doorbell;
 use crate::host::link::{Introduction, Link, Message, Received};
-use crate::host::peer_arena::PeerArena;
+use crate::host::peer_row::PeerRow;
 use crate::ids::NodeId;
 use crate::mapping::Mapping;
+use crate::memory::Share;
 use crate::region::bells::{Bells, asker};
 use crate::region::board::{Board, Notice};
 use crate::region::claim::ClaimMode;
@@ -46,8 +48,16 @@ pub(crate) enum Fate {
     Broken { what: &'static str, cause: String },
 }
 
-/// An arena that was announced: mapped, or the reason why not.
-type Announced = Result<Arc<PeerArena>, String>;
+/// A row that was announced, or the reason why there are no addresses for it.
+type Announced = Result<Arc<PeerRow>, String>;
+
+/// The arenas that a neighbour has announced.
+#[derive(Debug, Default)]
+struct Rows {
+    /// By number.
+    rows: Vec<Announced>,
+    arenas: usize,
+}
 
 /// One other node of this host.
 #[derive(Debug)]
@@ -60,8 +70,7 @@ pub(crate) struct HostPeer {
     doorbell: OwnedFd,
     /// Taken by the backend that carries frames.
     rings: Mutex<Option<Rings>>,
-    /// By number, in the order of the announcements.
-    arenas: RwLock<Vec<Announced>>,
+    rows: RwLock<Rows>,
     fate: OnceLock<Fate>,
     /// Held while the link is read, so that announcements are taken in order.
     reading: Mutex<()>,
@@ -119,7 +128,7 @@ impl HostPeer {
             bells,
             doorbell,
             rings: Mutex::new(Some(Rings { inbound, outbound })),
-            arenas: RwLock::default(),
+            rows: RwLock::default(),
             fate: OnceLock::new(),
             reading: Mutex::default(),
         }
@@ -185,55 +194,59 @@ impl HostPeer {
                 Received::Message(Message::Hello { .. }) => {
                     self.condemn(Fate::Broken { what: "hello", cause: "it is the second".to_owned() });
                 }
-                Received::Message(Message::Arena { number, len, memory }) => {
-                    self.add_arena(number, len, memory);
+                Received::Message(Message::Arena { row, len, memory }) => {
+                    self.add_arena(row, len, memory);
                 }
             }
         }
     }
 
-    fn add_arena(&self, number: u32, len: u64, memory: Option<OwnedFd>) {
-        let mut arenas = self.arenas.write();
-        if number as usize != arenas.len() || arenas.len() == ARENAS_MAX {
-            let cause = format!("number {number} after {} arenas", arenas.len());
-            return self.condemn(Fate::Broken { what: "arena", cause });
+    fn add_arena(&self, row: u32, len: u64, memory: Option<OwnedFd>) {
+        let broken = |cause| self.condemn(Fate::Broken { what: "arena", cause });
+        let Rows { rows, arenas } = &mut *self.rows.write();
+        let (number, count) = (row as usize, rows.len());
+        if number > count || number + 1 < count || *arenas == ARENAS_MAX {
+            return broken(format!("row {row} after {count} rows of {arenas} arenas"));
         }
-        let Some(memory) = memory else {
-            arenas.push(Err("this process has no room for its descriptor: raise `ulimit -n`".to_owned()));
-            return;
-        };
-        if len > ARENA_BYTES_MAX as u64 {
-            let cause = format!("{len} bytes, where {ARENA_BYTES_MAX} are the most");
-            return self.condemn(Fate::Broken { what: "arena", cause });
+        if len == 0 || len > ARENA_BYTES_MAX as u64 || !len.is_multiple_of(ARENA_GRAIN_BYTES as u64) {
+            return broken(format!(
+                "{len} bytes, where {ARENA_GRAIN_BYTES} and multiples up to {ARENA_BYTES_MAX} can be"
+            ));
         }
-        let mapped = usize::try_from(len)
-            .map_err(|_| std::io::Error::from(rustix::io::Errno::NOMEM))
-            .and_then(|len| PeerArena::open(&memory, len));
-        match mapped {
-            Ok(arena) => arenas.push(Ok(Arc::new(arena))),
-            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-                self.condemn(Fate::Broken { what: "arena", cause: error.to_string() });
-            }
-            Err(error) => arenas.push(Err(format!("arena {number} cannot be mapped: {error}"))),
+        let len = len as usize;
+        *arenas += 1;
+        if number == count {
+            let new = PeerRow::new(len).map(Arc::new);
+            rows.push(new.map_err(|error| format!("there are no addresses for its arenas: {error}")));
+        }
+        let appended = rows[number].as_ref().map_or(Ok(()), |row| row.append(memory.as_ref(), len));
+        if let Err(error) = appended {
+            broken(error.to_string());
         }
     }
 
-    /// One of its arenas; reads the link when it is not known yet.
+    /// Where a range of its arenas is mapped, with the row that keeps it so; reads the link when the range is not known yet.
     ///
     /// # Errors
     /// [`TransferError::Refused`] when it was never announced or cannot be mapped.
-    pub(crate) fn arena(&self, number: u32) -> Result<Arc<PeerArena>, TransferError> {
-        let known = self.known_arena(number).or_else(|| {
+    pub(crate) fn locate(&self, share: Share, len: usize) -> Result<(Arc<PeerRow>, *mut u8), TransferError> {
+        self.locate_known(share, len).or_else(|_| {
             self.read_link();
-            self.known_arena(number)
-        });
-        known
-            .unwrap_or_else(|| Err(format!("arena {number} was never announced")))
-            .map_err(|cause| TransferError::Refused { node: self.node(), cause })
+            let located = self.locate_known(share, len);
+            located.map_err(|cause| TransferError::Refused { node: self.node(), cause })
+        })
     }
 
-    fn known_arena(&self, number: u32) -> Option<Announced> {
-        self.arenas.read().get(number as usize).cloned()
+    fn locate_known(&self, share: Share, len: usize) -> Result<(Arc<PeerRow>, *mut u8), String> {
+        let row = self.rows.read().rows.get(share.row as usize).cloned();
+        let row = row.unwrap_or_else(|| Err(format!("row {} was never announced", share.row)))?;
+        match row.locate(share.offset, len) {
+            Some(address) => Ok((row, address)),
+            None => Err(match row.fault() {
+                Some(fault) => format!("an arena of its is missing here: {fault}"),
+                None => format!("its board places the region outside of its arenas, in row {}", share.row),
+            }),
+        }
     }
 
     /// Its board's notice of a region, without a claim.

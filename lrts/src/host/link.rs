@@ -47,7 +47,7 @@ pub(crate) struct Introduction {
 #[derive(Serialize, Deserialize)]
 enum Wire {
     Hello(Introduction),
-    Arena { number: u32, len: u64 },
+    Arena { row: u32, len: u64 },
 }
 
 /// A decoded packet.
@@ -65,7 +65,8 @@ pub(crate) enum Message {
     },
     /// A new arena of its.
     Arena {
-        number: u32,
+        /// Which row it continues, or begins.
+        row: u32,
         len: u64,
         /// `None`: the kernel had no room for it in our table of open files.
         memory: Option<OwnedFd>,
@@ -118,12 +119,12 @@ impl Link {
         self.send(&Wire::Hello(introduction), &descriptors)
     }
 
-    /// Announces an arena of this node.
+    /// Announces an arena of this node, which stands behind the others of its row.
     ///
     /// # Errors
     /// As for `introduce`.
-    pub(crate) fn announce(&self, number: u32, len: u64, memory: BorrowedFd<'_>) -> Result<(), Errno> {
-        self.send(&Wire::Arena { number, len }, &[memory])
+    pub(crate) fn announce(&self, row: u32, len: u64, memory: BorrowedFd<'_>) -> Result<(), Errno> {
+        self.send(&Wire::Arena { row, len }, &[memory])
     }
 
     fn send(&self, wire: &Wire, descriptors: &[BorrowedFd<'_>]) -> Result<(), Errno> {
@@ -189,9 +190,9 @@ fn decode(packet: &[u8], descriptors: Vec<OwnedFd>, without_room: bool) -> Recei
             }
             _ => unreachable!("counted"),
         },
-        (Wire::Arena { number, len }, 1) => Received::Message(Message::Arena { number, len, memory: next() }),
-        (Wire::Arena { number, len }, 0) if without_room => {
-            Received::Message(Message::Arena { number, len, memory: None })
+        (Wire::Arena { row, len }, 1) => Received::Message(Message::Arena { row, len, memory: next() }),
+        (Wire::Arena { row, len }, 0) if without_room => {
+            Received::Message(Message::Arena { row, len, memory: None })
         }
         (Wire::Hello(_), _) if without_room => {
             Received::Invalid("the descriptors did not fit in this process: raise `ulimit -n`".to_owned())
@@ -248,9 +249,9 @@ mod tests {
         sender.announce(3, 4096, file().as_fd()).expect("room");
         assert!(matches!(
             link.receive(),
-            Received::Message(Message::Arena { number: 3, len: 4096, memory: Some(_) })
+            Received::Message(Message::Arena { row: 3, len: 4096, memory: Some(_) })
         ));
-        sender.send(&Wire::Arena { number: 4, len: 1 }, &[]).expect("room");
+        sender.send(&Wire::Arena { row: 4, len: 1 }, &[]).expect("room");
         assert!(matches!(link.receive(), Received::Invalid(_)));
         assert!(matches!(link.receive(), Received::Nothing));
     }
@@ -292,10 +293,10 @@ mod tests {
         }
         assert_eq!(sender.announce(sent, 1, file.as_fd()), Err(Errno::AGAIN));
         for expected in 0..sent {
-            let Received::Message(Message::Arena { number, .. }) = link.receive() else {
+            let Received::Message(Message::Arena { row, .. }) = link.receive() else {
                 panic!("announcement {expected} is missing");
             };
-            assert_eq!(number, expected);
+            assert_eq!(row, expected);
         }
         assert!(matches!(link.receive(), Received::Nothing));
     }

@@ -8,6 +8,7 @@ use crate::bootstrap::{Bootstrap, JobKey};
 use crate::error::LrtsError;
 use crate::ids::NodeId;
 use crate::mapping::{HUGE_PAGE_BYTES, Mapping};
+use crate::memory::Share;
 use crate::region::Regions;
 use crate::region::board::Board;
 use rustix::event::EventfdFlags;
@@ -185,15 +186,17 @@ fn foreign_bytes_are_a_protocol_error() {
 
 #[test]
 fn wrong_announcements_condemn_their_sender() {
-    let announcements: [(u32, u64); 4] = [(1, 4096), (u32::MAX, 4096), (0, 4097), (0, u64::MAX)];
-    for (number, len) in announcements {
+    let long = HUGE_PAGE_BYTES as u64;
+    let announcements: [(u32, u64); 6] =
+        [(1, long), (u32::MAX, long), (0, 2 * long), (0, u64::MAX), (0, 0), (0, 4096)];
+    for (row, len) in announcements {
         let (neighbour, opened) = open_with(|link| Hello::good().say(link), LONG);
         let opened = opened.expect("opened");
-        let (_, memory) = Mapping::create("test-arena", 4096).expect("memory");
-        neighbour.announce(number, len, memory.as_fd()).expect("room");
+        let (_, memory) = Mapping::create("test-arena", HUGE_PAGE_BYTES).expect("memory");
+        neighbour.announce(row, len, memory.as_fd()).expect("room");
         opened.read_links();
         let fate = opened.neighbours()[0].fate();
-        assert!(matches!(fate, Some(Fate::Broken { what: "arena", .. })), "{number}, {len}: {fate:?}");
+        assert!(matches!(fate, Some(Fate::Broken { what: "arena", .. })), "{row}, {len}: {fate:?}");
     }
     let (neighbour, opened) = open_with(|link| Hello::good().say(link), LONG);
     let opened = opened.expect("opened");
@@ -213,23 +216,26 @@ fn an_arena_takes_page_tables_where_it_is_used() {
     let len = 4 * HUGE_PAGE_BYTES;
     let (_, memory) = Mapping::create("test-arena", len).expect("memory");
     neighbour.announce(0, len as u64, memory.as_fd()).expect("room");
-    let arena = opened.neighbours()[0].arena(0).expect("announced");
-    let first = arena.locate(0, 0).expect("it is inside");
+    let locate = |offset, len| {
+        opened.neighbours()[0].locate(Share { row: 0, offset }, len).map(|(_, address)| address)
+    };
+    let first = locate(0, 0).expect("it is inside");
     assert_eq!(mapped_bytes(first, "Rss"), 0, "nobody has read it");
-    let last = arena.locate(len as u64 - 1, 1).expect("it is inside");
+    let last = locate(len as u64 - 1, 1).expect("it is inside");
     assert_eq!(last.addr() - first.addr(), len - 1);
     assert_eq!(mapped_bytes(first, "Rss"), HUGE_PAGE_BYTES, "the part that is used");
-    assert!(arena.locate(0, len).is_some());
+    assert!(locate(0, len).is_ok());
     assert_eq!(mapped_bytes(first, "Rss"), len);
     for (start, len) in [(1, len), (len as u64, 1), (u64::MAX, 1), (1, usize::MAX)] {
-        assert!(arena.locate(start, len).is_none(), "{len} bytes at {start}");
+        assert!(locate(start, len).is_err(), "{len} bytes at {start}");
     }
     let hollow = rustix::fs::memfd_create("hollow", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING);
     let hollow = hollow.expect("memory");
     rustix::fs::ftruncate(&hollow, len as u64).expect("it may be long");
     rustix::fs::fcntl_add_seals(&hollow, SealFlags::SHRINK).expect("it may be sealed");
-    neighbour.announce(1, len as u64, hollow.as_fd()).expect("room");
-    let hollow = opened.neighbours()[0].arena(1).expect("announced").locate(0, 1).expect("it is inside");
+    neighbour.announce(0, len as u64, hollow.as_fd()).expect("room");
+    let hollow = locate(len as u64, 1).expect("it stands behind the first");
+    assert_eq!(hollow.addr() - first.addr(), len);
     assert_eq!(mapped_bytes(hollow, "Rss"), 0, "holes are not filled around what is used");
 }
 
@@ -237,14 +243,15 @@ fn an_arena_takes_page_tables_where_it_is_used() {
 fn an_arena_is_heard_of_and_mapped() {
     let (neighbour, opened) = open_with(|link| Hello::good().say(link), LONG);
     let opened = opened.expect("opened");
-    assert!(opened.neighbours()[0].arena(0).is_err());
-    let (_, memory) = Mapping::create("test-arena", 4096).expect("memory");
-    neighbour.announce(0, 4096, memory.as_fd()).expect("room");
-    assert_eq!(opened.neighbours()[0].arena(0).expect("announced").len(), 4096);
+    let whole = || opened.neighbours()[0].locate(Share { row: 0, offset: 0 }, HUGE_PAGE_BYTES);
+    assert!(whole().is_err());
+    let (_, memory) = Mapping::create("test-arena", HUGE_PAGE_BYTES).expect("memory");
+    neighbour.announce(0, HUGE_PAGE_BYTES as u64, memory.as_fd()).expect("room");
+    assert!(whole().is_ok());
     let piece = opened.arenas().allocate(10).expect("memory");
-    assert_eq!(piece.share().expect("shareable").arena, 0);
+    assert_eq!(piece.share(), Some(Share { row: 0, offset: 0 }));
     let Received::Message(Message::Hello { .. }) = neighbour.receive() else { panic!("no hello") };
-    assert!(matches!(neighbour.receive(), Received::Message(Message::Arena { number: 0, .. })));
+    assert!(matches!(neighbour.receive(), Received::Message(Message::Arena { row: 0, .. })));
 }
 
 #[test]

@@ -3,12 +3,13 @@
 use rustix::fd::OwnedFd;
 use std::sync::Arc;
 
-/// Where shareable memory lies: which arena of its node, and where in it.
+/// Where shareable memory lies: in which row of arenas of its node, and where in it. The arenas of a row lie behind each other in every
+/// process that maps them, so that distances within a row are the same everywhere.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Share {
-    /// The arena's number on its node.
-    pub arena: u32,
-    /// First byte within the arena.
+    /// The row's number on its node.
+    pub row: u32,
+    /// First byte within the row.
     pub offset: u64,
 }
 

@@ -32,16 +32,16 @@ const OF_DEVICE: u32 = 2;
 #[repr(C, align(64))]
 struct Slot {
     claim: ClaimWord,
-    /// `NOT_SHARED`, or the arena's number.
-    arena: AtomicU32,
+    /// `NOT_SHARED`, or the number of a row of arenas.
+    row: AtomicU32,
     /// [`WRITABLE`] if puts are allowed, and [`OF_DEVICE`] if it is memory of a device.
     kind: AtomicU32,
     /// Where the region starts in its owner's address space.
     address: AtomicU64,
     /// Its length in bytes.
     len: AtomicU64,
-    /// Where it starts in its arena.
-    arena_offset: AtomicU64,
+    /// Where it starts in its row.
+    row_offset: AtomicU64,
     /// Of a copy to the region that a neighbour helps with.
     division: DivisionWord,
 }
@@ -50,9 +50,9 @@ const _: () = assert!(size_of::<Slot>() == 64);
 
 impl Slot {
     fn notice(&self) -> Notice {
-        let arena = self.arena.load(Ordering::Relaxed);
+        let row = self.row.load(Ordering::Relaxed);
         let share =
-            (arena != NOT_SHARED).then(|| Share { arena, offset: self.arena_offset.load(Ordering::Relaxed) });
+            (row != NOT_SHARED).then(|| Share { row, offset: self.row_offset.load(Ordering::Relaxed) });
         let kind = self.kind.load(Ordering::Relaxed);
         Notice {
             address: self.address.load(Ordering::Relaxed),
@@ -75,7 +75,7 @@ pub struct Notice {
     pub writable: bool,
     /// Whether it is memory of a device, which only networks reach.
     pub is_of_device: bool,
-    /// Where it lies in an arena of its owner.
+    /// Where it lies in its owner's arenas.
     pub share: Option<Share>,
 }
 
@@ -138,8 +138,8 @@ impl Board {
     /// If there is no such slot.
     pub fn publish(&self, slot: u32, generation: u64, notice: Notice) {
         let slot = self.slot(slot).expect("the owner counts its slots");
-        slot.arena.store(notice.share.map_or(NOT_SHARED, |share| share.arena), Ordering::Relaxed);
-        slot.arena_offset.store(notice.share.map_or(0, |share| share.offset), Ordering::Relaxed);
+        slot.row.store(notice.share.map_or(NOT_SHARED, |share| share.row), Ordering::Relaxed);
+        slot.row_offset.store(notice.share.map_or(0, |share| share.offset), Ordering::Relaxed);
         let of_device = if notice.is_of_device { OF_DEVICE } else { 0 };
         let writable = if notice.writable { WRITABLE } else { 0 };
         slot.kind.store(writable | of_device, Ordering::Relaxed);

@@ -5,9 +5,9 @@
 //! user is gone. Copies tolerate overlap: a wrong board may name one range twice.
 
 use crate::error::TransferError;
-use crate::host::{PeerArena, PeerClaim};
+use crate::host::{PeerClaim, PeerRow};
 use crate::lrts::{Get, Put};
-use crate::memory::Memory;
+use crate::memory::{Memory, Share};
 use crate::region::{ClaimedRange, Divided, TakePieces};
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(super) fn lend(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<M
     let Some(range) = locate(&claim, offset, len)? else { return Ok(None) };
     // SAFETY: the owner holds the mapping and the read claim: while it lives, the bytes stay mapped and
     // no node of this job writes them. They are initialised: shared memory starts as zero.
-    Ok(Some(unsafe { Memory::lent(range.address, len, None, Box::new((range.arena, claim))) }))
+    Ok(Some(unsafe { Memory::lent(range.address, len, None, Box::new((range.row, claim))) }))
 }
 
 /// Keeps the range, under its claim, for copies in pieces; `None` for memory that is not shared.
@@ -54,7 +54,7 @@ pub(super) fn lend(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<M
 pub(super) fn keep(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<ClaimedRange>, TransferError> {
     let range = locate(&claim, offset, len)?;
     // The claim goes before the mapping.
-    Ok(range.map(|range| ClaimedRange::here(range.address, Box::new((claim, range.arena)))))
+    Ok(range.map(|range| ClaimedRange::here(range.address, Box::new((claim, range.row)))))
 }
 
 /// Keeps all of the region, under its claim for writing, to copy pieces there that its owner does not; `None` for memory that is not shared.
@@ -63,15 +63,14 @@ pub(super) fn keep(claim: PeerClaim, offset: u64, len: usize) -> Result<Option<C
 /// As for `read`.
 pub(super) fn divide(claim: PeerClaim, len: usize) -> Result<Option<Divided>, TransferError> {
     let range = locate(&claim, 0, len)?;
-    Ok(range.map(|MappedRange { arena, address }| {
-        Divided::new(address, len, HelpersPieces { claim, _arena: arena })
-    }))
+    Ok(range
+        .map(|MappedRange { row, address }| Divided::new(address, len, HelpersPieces { claim, _row: row })))
 }
 
 /// The end of a neighbour that helps. The claim goes before the mapping.
 struct HelpersPieces {
     claim: PeerClaim,
-    _arena: Arc<PeerArena>,
+    _row: Arc<PeerRow>,
 }
 
 impl TakePieces for HelpersPieces {
@@ -85,21 +84,16 @@ impl TakePieces for HelpersPieces {
 }
 
 struct MappedRange {
-    arena: Arc<PeerArena>,
+    row: Arc<PeerRow>,
     address: *mut u8,
 }
 
 /// Where `len` bytes of the claimed region, from `offset` on, are mapped here.
 fn locate(claim: &PeerClaim, offset: u64, len: usize) -> Result<Option<MappedRange>, TransferError> {
     let Some(share) = claim.notice().share else { return Ok(None) };
-    let arena = claim.neighbour().arena(share.arena)?;
-    match share.offset.checked_add(offset).and_then(|start| arena.locate(start, len)) {
-        Some(address) => Ok(Some(MappedRange { arena, address })),
-        None => {
-            let cause = format!("its board places the region outside of arena {}", share.arena);
-            Err(TransferError::Refused { node: claim.neighbour().node(), cause })
-        }
-    }
+    let start = share.offset.checked_add(offset).unwrap_or(u64::MAX);
+    let (row, address) = claim.neighbour().locate(Share { offset: start, ..share }, len)?;
+    Ok(Some(MappedRange { row, address }))
 }
 
 fn not_shared(claim: &PeerClaim) -> TransferError {

@@ -71,7 +71,7 @@ fn an_arena_is_not_used_before_all_neighbours_know_it() {
     let reader = Link::new(NodeId(0), there);
     while matches!(reader.receive(), crate::host::link::Received::Message(_)) {}
     let piece = arenas.allocate(100).expect("the socket has room again");
-    assert_eq!(piece.share(), Some(Share { arena: 0, offset: 0 }));
+    assert_eq!(piece.share(), Some(Share { row: 0, offset: 0 }));
     drop(reader);
     assert!(arenas.allocate(100 << 20).is_ok(), "a dead neighbour stops nobody");
 }
@@ -147,7 +147,8 @@ fn a_very_long_arena_is_not_backed_again_for_little() {
     let total = arenas.total_bytes();
     let little = arenas.allocate(3 * ARENA_GRAIN_BYTES).expect("memory");
     assert!(arenas.total_bytes() > total, "a new arena serves it");
-    assert_eq!(little.share().expect("it is shareable").arena, 1);
+    let behind = little.share().expect("it is shareable").offset;
+    assert_eq!(behind, total as u64, "a new arena stands behind the others");
 }
 
 #[test]
@@ -164,4 +165,17 @@ fn arenas_grow_in_steps_of_what_they_may() {
     assert_eq!((arenas.total_bytes() - before) % ARENA_GRAIN_BYTES, 0);
     let long = arenas.allocate(16 << 20).expect("a buffer gets what it needs");
     assert_eq!(long.len(), 16 << 20);
+}
+
+#[test]
+fn arenas_of_a_row_have_the_same_distances_in_memory_as_in_the_row() {
+    let arenas = alone();
+    let pieces: Vec<_> = (0..4).map(|_| arenas.allocate(17 << 20).expect("memory")).collect();
+    let place = |piece: &MemoryMut| piece.share().expect("it is shareable");
+    let [first, .., last] = &pieces[..] else { unreachable!("there are four") };
+    assert!(arenas.total_bytes() > 4 * (17 << 20), "in more than one arena");
+    assert_eq!(place(first).row, place(last).row);
+    let (distance, further) =
+        (last.address().addr() - first.address().addr(), place(last).offset - place(first).offset);
+    assert_eq!(distance as u64, further);
 }

@@ -36,7 +36,7 @@ pub(super) struct Piece<'a> {
 pub(super) struct Span {
     pub(super) address: *mut u8,
     pub(super) len: usize,
-    /// Where it lies in an arena, if all pieces lie in that one.
+    /// Where it lies in a row of arenas, if all pieces lie in that one.
     pub(super) share: Option<Share>,
     /// The pieces, in their order.
     pub(super) layout: Arc<Raw>,
@@ -103,12 +103,12 @@ fn joined(places: Places) -> Result<Arc<Raw>, LayoutError> {
     Ok(layout)
 }
 
-/// Where the lowest byte lies in the arena of all pieces.
+/// Where the lowest byte lies in the row of arenas of all pieces.
 fn share<'a>(mut pieces: impl Iterator<Item = &'a Piece<'a>>, lowest: usize) -> Option<Share> {
     let first = pieces.next()?;
-    let Share { arena, offset } = first.share?;
-    let is_there = |piece: &Piece<'_>| piece.share.is_some_and(|share| share.arena == arena);
-    // An arena lies in one row: what is so much further on in memory is as much further on in the arena.
+    let Share { row, offset } = first.share?;
+    let is_there = |piece: &Piece<'_>| piece.share.is_some_and(|share| share.row == row);
+    // What is so much further on in memory is as much further on in the row.
     let further = (lowest as u64).wrapping_sub(first.address.addr() as u64);
-    pieces.all(is_there).then(|| Share { arena, offset: offset.wrapping_add(further) })
+    pieces.all(is_there).then(|| Share { row, offset: offset.wrapping_add(further) })
 }
