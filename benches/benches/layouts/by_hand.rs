@@ -12,7 +12,7 @@ pub(crate) struct ByHand {
 
 impl ByHand {
     pub(crate) fn new(shape: Shape) -> Self {
-        let is_list = matches!(shape, Shape::Ascending | Shape::Shuffled);
+        let is_list = matches!(shape, Shape::Ascending | Shape::Shuffled | Shape::Listed(_));
         Self { shape, indices: if is_list { shape.indices() } else { Vec::new() } }
     }
 
@@ -55,6 +55,8 @@ impl ByHand {
             Shape::Vector(16) => blocks(16, 2, PAYLOAD, next),
             Shape::Vector(64) => blocks(64, 2, PAYLOAD, next),
             Shape::Vector(block) => blocks(block, 2, PAYLOAD, next),
+            Shape::Few { block: 8, .. } => blocks(8, 2, self.shape.payload(), next),
+            Shape::Few { block, .. } => blocks(block, 2, self.shape.payload(), next),
             Shape::Apart { block, every } => blocks(block, every, self.shape.payload(), next),
             Shape::FaceX => {
                 for plane in inside.clone() {
@@ -80,7 +82,7 @@ impl ByHand {
                     }
                 }
             }
-            Shape::Ascending | Shape::Shuffled => {
+            Shape::Ascending | Shape::Shuffled | Shape::Listed(_) => {
                 for index in &self.indices {
                     next(*index as usize * DOUBLE, DOUBLE);
                 }

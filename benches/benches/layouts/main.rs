@@ -8,6 +8,8 @@
 //! | `send` | one way of a ping-pong between two processes, by layouts on both sides | the same packed and unpacked by hand around a nocopy argument; as many bytes side by side |
 //! | `falcon` | the same | lists of pieces in the place of layouts, as FALCON-X has them: `lists/mod.rs` |
 //! | `ddtbench` | the same, of what DDTBench's kernels select | as `send`: by hand, and by each MPI |
+//! | `repeated` | short messages by a layout, over and over | as many bytes side by side; by hand |
+//! | `fresh` | a strided read of a neighbour's memory in a new arena | a second one of the same memory |
 //! | `private` | 1 MiB selected of private memory, side by side in the receiver's | a vector for each piece (`process_vm_readv`); everything around the pieces in one, and a pass from there |
 //! | `send`, with the feature `mpi` | the same | `MPI_Send`, `MPI_Recv` with the committed datatype, under the MPI's launcher |
 //! | `pack`, `unpack`, `make`, with the feature `mpi` | the same | `MPI_Pack`, `MPI_Unpack`, datatypes that are made, committed and freed |
@@ -22,6 +24,7 @@ mod by_hand;
 mod chain;
 mod construction;
 mod ddtbench;
+mod fresh;
 mod lists;
 mod messages;
 #[cfg(feature = "mpi")]
@@ -60,6 +63,7 @@ fn play(side: &str, rest: &[String]) -> Option<ExitCode> {
     let result = match (side, &words[..]) {
         ("send", [way, subject, ..]) => return messages::play(way, subject),
         ("lists", [ways, shape, ..]) => return lists::play(ways, shape),
+        ("fresh", [when, stride, ..]) => return fresh::play(when, stride),
         #[cfg(feature = "mpi")]
         (what, [mpi, shape]) if Mpi::named(mpi).is_some() => {
             mpi::play(Mpi::named(mpi)?, what, Shape::parse(shape)?)

@@ -91,13 +91,13 @@ pub(crate) fn datatype(library: &'static Library, shape: Shape) -> Result<Dataty
     let inside = (INSIDE, 1);
     let layer = (1, INSIDE);
     match shape {
-        Shape::Vector(block) => blocks(block, 2),
+        Shape::Vector(block) | Shape::Few { block, .. } => blocks(block, 2),
         Shape::Apart { block, every } => blocks(block, every),
         Shape::FaceX => part([inside, inside, layer]),
         Shape::FaceY => part([inside, layer, inside]),
         Shape::FaceZ => part([layer, inside, inside]),
         Shape::Block => part([(BLOCK, 0); 3]),
-        Shape::Ascending | Shape::Shuffled => double.indexed_block(1, &places(shape)),
+        Shape::Ascending | Shape::Shuffled | Shape::Listed(_) => double.indexed_block(1, &places(shape)),
         Shape::Fields => {
             let fields = Datatype::structure(&[(3, 8, &double), (1, 0, &double)])?;
             let whole = Bounds { lower: 0, extent: PARTICLE as isize };

@@ -101,6 +101,7 @@ pub(crate) fn all() -> Vec<Comparison> {
     rows.extend(crate::messages::rows::all());
     rows.extend(crate::lists::rows::all());
     rows.extend(crate::ddtbench::rows::all());
+    rows.extend(crate::fresh::all());
     rows
 }
 

@@ -6,7 +6,7 @@ use rand::rngs::SmallRng;
 use rand::seq::SliceRandom;
 use std::sync::Arc;
 
-/// Bytes packed of every shape but faces, matrices, and blocks far apart.
+/// Bytes packed of every shape but faces, matrices, blocks far apart, and what is short.
 pub(crate) const PAYLOAD: usize = 2 << 20;
 
 /// Bytes packed of blocks far apart.
@@ -40,6 +40,11 @@ pub(crate) enum Shape {
         block: usize,
         every: usize,
     },
+    /// So many blocks of so many bytes, one of every two.
+    Few {
+        block: usize,
+        count: usize,
+    },
     /// The last layer of the inside of a grid along its last, middle or first index.
     FaceX,
     FaceY,
@@ -49,6 +54,8 @@ pub(crate) enum Shape {
     /// A quarter of all doubles, by their indices in ascending order, or in none.
     Ascending,
     Shuffled,
+    /// The same of so many doubles, in no order.
+    Listed(usize),
     /// Two fields of every particle.
     Fields,
     /// A square matrix of doubles with so many rows, by columns.
@@ -56,7 +63,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// By name: `vector-64`, `apart-8-16` (every 16th), `transposed-512`, or a word.
+    /// By name: `vector-64`, `apart-8-16` (every 16th), `few-8-64` (64 of them), `listed-512`, `transposed-512`, or a word.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let number = |prefix: &str| name.strip_prefix(prefix)?.parse().ok();
         match name {
@@ -68,12 +75,16 @@ impl Shape {
             "shuffled" => Some(Self::Shuffled),
             "fields" => Some(Self::Fields),
             _ => {
-                let apart = || {
-                    let (block, every) = name.strip_prefix("apart-")?.split_once('-')?;
-                    Some(Self::Apart { block: block.parse().ok()?, every: every.parse().ok()? })
+                let numbers = |prefix: &str| {
+                    let (block, other) = name.strip_prefix(prefix)?.split_once('-')?;
+                    Some((block.parse().ok()?, other.parse().ok()?))
                 };
                 let vector = number("vector-").map(Self::Vector);
-                vector.or_else(|| number("transposed-").map(Self::Transposed)).or_else(apart)
+                vector
+                    .or_else(|| number("transposed-").map(Self::Transposed))
+                    .or_else(|| number("listed-").map(Self::Listed))
+                    .or_else(|| numbers("apart-").map(|(block, every)| Self::Apart { block, every }))
+                    .or_else(|| numbers("few-").map(|(block, count)| Self::Few { block, count }))
             }
         }
     }
@@ -84,6 +95,8 @@ impl Shape {
             Self::FaceX | Self::FaceY | Self::FaceZ => INSIDE * INSIDE * DOUBLE,
             Self::Transposed(side) => side * side * DOUBLE,
             Self::Apart { .. } => APART,
+            Self::Few { block, count } => block * count,
+            Self::Listed(count) => count * DOUBLE,
             _ => PAYLOAD,
         }
     }
@@ -95,6 +108,8 @@ impl Shape {
             Self::FaceX | Self::FaceY | Self::FaceZ | Self::Block => GRID * GRID * GRID * DOUBLE,
             Self::Ascending | Self::Shuffled => 4 * PAYLOAD,
             Self::Transposed(_) => self.payload(),
+            Self::Few { .. } => 2 * self.payload(),
+            Self::Listed(_) => 4 * self.payload(),
             Self::Apart { every, .. } => every * APART,
         }
     }
@@ -103,7 +118,7 @@ impl Shape {
     pub(crate) fn indices(self) -> Vec<u32> {
         let mut all: Vec<u32> = (0..(self.buffer_bytes() / DOUBLE) as u32).collect();
         all.shuffle(&mut SmallRng::seed_from_u64(1));
-        all.truncate(PAYLOAD / DOUBLE);
+        all.truncate(self.payload() / DOUBLE);
         if self == Self::Ascending {
             all.sort_unstable();
         }
@@ -123,11 +138,14 @@ impl Shape {
                 let count = (APART / block) as u64;
                 Ok(Arc::new(Raw::bytes_of(block as u64)?.vector(count, 1, every as i64)?))
             }
+            Self::Few { block, count } => {
+                Ok(Arc::new(Raw::bytes_of(block as u64)?.vector(count as u64, 1, 2)?))
+            }
             Self::FaceX => selected(grid.select((inside.clone(), inside, INSIDE))),
             Self::FaceY => selected(grid.select((inside.clone(), INSIDE, inside))),
             Self::FaceZ => selected(grid.select((INSIDE, inside.clone(), inside))),
             Self::Block => selected(grid.select((..BLOCK, ..BLOCK, ..BLOCK))),
-            Self::Ascending | Self::Shuffled => {
+            Self::Ascending | Self::Shuffled | Self::Listed(_) => {
                 let places: Vec<i64> = self.indices().into_iter().map(i64::from).collect();
                 selected(Layout::indexed_block(1, &places)?)
             }

@@ -12,12 +12,24 @@ const TWO: &str = "+n 2";
 pub(crate) const BY_HAND: (&str, &str) = ("by hand, nocopy", "by-hand");
 const SIDE_BY_SIDE: (&str, &str) = ("as much side by side", "contiguous");
 
+/// Short messages, which travel with the call, by a layout that does so, and by one that is told once.
+const REPEATED: [(&str, &str); 3] =
+    [("8 B, 512 B", "few-8-64"), ("64 B, 4 KiB", "few-64-64"), ("a list, 4 KiB", "listed-512")];
+
 pub(crate) fn all() -> Vec<Comparison> {
     let grids = ("face y of three grids".to_owned(), "face-y+face-y+face-y".to_owned());
-    shapes()
+    let sent = shapes()
         .chain([grids])
-        .flat_map(|(name, subject)| beside(&format!("send {name}"), &subject, &[BY_HAND, SIDE_BY_SIDE]))
-        .collect()
+        .flat_map(|(name, subject)| beside(&format!("send {name}"), &subject, &[BY_HAND, SIDE_BY_SIDE]));
+    let repeated = REPEATED.iter().flat_map(|(name, subject)| {
+        [SIDE_BY_SIDE, BY_HAND].map(|(against, way)| Comparison {
+            name: word(format!("repeated {name}")),
+            ours: side("send", "layout", &format!("{subject} {TWO}")),
+            against,
+            peer: side("send", way, &format!("{subject} {TWO}")),
+        })
+    });
+    sent.chain(repeated).collect()
 }
 
 /// A subject sent by layouts, against each MPI and these ways.
