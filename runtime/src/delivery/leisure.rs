@@ -52,8 +52,8 @@ mod tests {
 
     #[test]
     fn who_has_helped_stays_awake_for_as_long_again_and_not_for_ever() {
-        let mut leisure = Leisure::new();
         let began_to_spin = Instant::now() - 2 * SPIN_FOR;
+        let mut leisure = Leisure { messages: 0, awake_until: began_to_spin };
         assert!(!leisure.is_awake(began_to_spin));
         leisure.note_help(Instant::now() - Duration::from_secs(1));
         assert!(leisure.is_awake(began_to_spin));
