@@ -6,20 +6,13 @@
 mod addresses;
 
 pub(crate) use addresses::Addresses;
+pub use addresses::HUGE_PAGE_BYTES;
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// Bytes of a huge page, where ordinary ones have 4 KiB. On a machine with others there are none here.
-pub const HUGE_PAGE_BYTES: usize = 2 << 20;
-
-/// What the kernel takes to back a MiB by small pages and to enter them: measured, 35 to 40 ms for 64 MiB. As huge ones they take it 10 to 18
-/// where it has some, and four times as long where it has to clear room for them.
-const SMALL_PAGES_MIB: Duration = Duration::from_micros(600);
 
 /// A mapping of a memfd, readable and writable, shared with every process that mapped it too.
 ///
@@ -50,8 +43,7 @@ impl Mapping {
         Ok((Self::map(&descriptor, len)?, descriptor))
     }
 
-    /// The same in a range of addresses, behind what is there, with huge pages as far as the kernel has some at once. Its addresses are
-    /// free again when all is gone that lies in the range.
+    /// The same in a range of addresses, behind what is there. Its addresses are free again when all is gone that lies in the range.
     ///
     /// # Errors
     /// As [`Mapping::create`], and when the range has no room.
@@ -62,7 +54,6 @@ impl Mapping {
     ) -> io::Result<(Self, OwnedFd)> {
         let descriptor = object(label, len)?;
         let mapping = Self::map_in(addresses, &descriptor, len)?;
-        mapping.back_by_huge_pages();
         back(&descriptor, len)?;
         Ok((mapping, descriptor))
     }
@@ -116,24 +107,6 @@ impl Mapping {
         enter_pages(self.range(offset, len).cast(), len);
     }
 
-    /// Backs its bytes by huge pages, from the first on, as long as they take no more time than small ones, of which a neighbour enters 512 in
-    /// its page table for each of these. What is left is backed otherwise.
-    fn back_by_huge_pages(&self) {
-        let began = Instant::now();
-        for start in (0..self.len).step_by(HUGE_PAGE_BYTES) {
-            let limit = SMALL_PAGES_MIB * ((start + HUGE_PAGE_BYTES) >> 20) as u32;
-            if self.len - start < HUGE_PAGE_BYTES || began.elapsed() > limit {
-                return;
-            }
-            // The kernel makes a huge page only of what has a small one.
-            // SAFETY: the byte is of this mapping; the call changes none.
-            let touched = unsafe { rustix::mm::madvise(self.range(start, 1), 1, Advice::LinuxPopulateWrite) };
-            if touched.is_err() || self.collapse(start, HUGE_PAGE_BYTES).is_err() {
-                return;
-            }
-        }
-    }
-
     /// Whether the kernel can do [`Mapping::collapse`] (Linux 6.1 can).
     pub fn can_collapse() -> bool {
         // SAFETY: no byte is touched; the kernel only says whether it knows the call.
@@ -177,7 +150,6 @@ impl Mapping {
     /// # Errors
     /// The kernel's: no memory.
     pub fn back_again(&self) -> io::Result<()> {
-        self.back_by_huge_pages();
         // SAFETY: the range is this mapping; the call changes no byte.
         let backed =
             unsafe { rustix::mm::madvise(self.address.cast(), self.len, Advice::LinuxPopulateWrite) };

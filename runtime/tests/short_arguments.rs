@@ -87,10 +87,11 @@ impl Receiver {
         match place {
             Place::First => data.post(first(*len)).expect("it fits"),
             Place::Scattered => {
-                data.post(Landing::at(&every_second(*len), vec![UNTOUCHED; 2 * len + 1])).expect("it fits")
+                data.post(Landing::at(&every_second(*len), vec![UNTOUCHED; 2 * len + 1])).expect("it fits");
             }
             Place::Half => {
-                data.post(Landing::at(&every_second(len / 2), vec![UNTOUCHED; 2 * len + 1])).expect("it fits")
+                data.post(Landing::at(&every_second(len / 2), vec![UNTOUCHED; 2 * len + 1]))
+                    .expect("it fits");
             }
             Place::Part => {
                 let buffer = BufferMut::from(vec![UNTOUCHED; 2 * len + 1]);

@@ -32,6 +32,13 @@ fn owner_and_receiver_of_a_long_selection_copy_it_together() {
     assert!((1..=20).contains(&helped), "helped with {helped}");
 }
 
+/// Each is so long that it has an arena of its own.
+#[test]
+fn several_long_arrays_are_copied_in_one_pass_from_where_they_lie() {
+    let [stepped, packed, sieved, vectored, _] = copies("3 3 +n 2 +stats");
+    assert_eq!([stepped, packed, sieved, vectored], [3, 0, 0, 0]);
+}
+
 #[test]
 fn what_is_not_mapped_is_not_shared() {
     for options in ["+lrts cma", "+nolocal"] {

@@ -10,8 +10,7 @@
 //! 4. When no arena has room, a new one is made: twice as long as the last, or as long as the request needs.
 //! 5. An arena that stays empty for a while gives its pages back to the system, unless it is short; it stays mapped, as zeros. Before
 //!    it is used again it is backed again, as a whole, so that a full machine is an error there, too.
-//! 6. An arena is made of huge pages as far as the kernel has some at once. The small ones of an arena that grew are put together to huge ones,
-//!    one at a time, while nobody has anything to do (`huge_pages`).
+//! 6. The pages of an arena that grew are put together to huge ones, one at a time, while nobody has anything to do (`huge_pages`).
 
 mod backing;
 mod huge_pages;
@@ -159,7 +158,7 @@ impl Arenas {
     /// `len` bytes of shareable memory, 64-byte aligned, with whatever bytes were there before.
     ///
     /// Constant time while an arena has room; otherwise the kernel makes or backs one, which takes about
-    /// 0.3 ms per MiB, or half of that where it has huge pages at once. Rounded up by at most an eighth.
+    /// 0.3 ms per MiB. Rounded up by at most an eighth.
     ///
     /// # Errors
     /// [`ArenaError`]; take ordinary memory then.

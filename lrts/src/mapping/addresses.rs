@@ -3,11 +3,13 @@
 //!
 //! A range takes no memory. Each object begins where a huge page can, and stays until the range is dropped.
 
-use super::HUGE_PAGE_BYTES;
 use rustix::fd::OwnedFd;
 use rustix::mm::{MapFlags, ProtFlags};
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes of a huge page, where ordinary ones have 4 KiB. On a machine with others there are none here.
+pub const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// A reserved range.
 #[derive(Debug)]

@@ -91,7 +91,7 @@ struct MappedRange {
 /// Where `len` bytes of the claimed region, from `offset` on, are mapped here.
 fn locate(claim: &PeerClaim, offset: u64, len: usize) -> Result<Option<MappedRange>, TransferError> {
     let Some(share) = claim.notice().share else { return Ok(None) };
-    let start = share.offset.checked_add(offset).unwrap_or(u64::MAX);
+    let start = share.offset.saturating_add(offset);
     let (row, address) = claim.neighbour().locate(Share { offset: start, ..share }, len)?;
     Ok(Some(MappedRange { row, address }))
 }

@@ -8,7 +8,9 @@ pub(crate) mod rows;
 use crate::subject::Placed;
 use crate::subject::{Array, Part, Subject};
 use bytemuck::{AnyBitPattern, NoUninit, cast_slice, cast_slice_mut};
-use chare_examples::ddtbench::{End, Kernel, Precision, Selected, kernels};
+#[cfg(feature = "mpi")]
+use chare_examples::ddtbench::End;
+use chare_examples::ddtbench::{Kernel, Precision, Selected, kernels};
 use chare_layout::LayoutError;
 #[cfg(feature = "mpi")]
 use chare_mpi_sys::{Library, MpiError};
